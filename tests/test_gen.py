@@ -102,13 +102,13 @@ class GeneratorTest:
             import jsonschema   # pylint: disable=import-outside-toplevel
         except ImportError:
             return None
-        with open(os.path.join(ROOT, 'gen', 'manifest.schema.json'), encoding='utf-8') as file:
+        with open(os.path.join(ROOT, 'gen', 'emit', 'manifest.schema.json'), encoding='utf-8') as file:
             return list(jsonschema.Draft202012Validator(json.load(file)).iter_errors(manifest))
 
     def readme(self):
         """It lists all clauses of an operation."""
         sys.path.insert(0, os.path.join(ROOT, 'gen'))
-        from clauses import CLAUSES, OF_KERNELS     # pylint: disable=import-error,import-outside-toplevel
+        from annotation.clauses import CLAUSES, OF_KERNELS     # pylint: disable=import-error,import-outside-toplevel
         text = read(os.path.join(ROOT, 'kernels', 'README.md'))
         listed = set(re.findall(r'`(\w+)`', re.search(r'\*\*The declaration\*\*.*?Its clauses are (.*?)\.', text, re.DOTALL)[1]))
         self.tap.check('readme_has_every_clause_of_operations', ', '.join(listed ^ (set(CLAUSES) - set(OF_KERNELS))))
@@ -218,10 +218,10 @@ class GeneratorTest:
     def plain_expressions(self):
         """What is shown of an expression that macros gave has the same meaning, also where parentheses are left out."""
         sys.path.insert(0, os.path.join(ROOT, 'gen'))
-        from cxxtypes import Types          # pylint: disable=import-error,import-outside-toplevel
-        import expr                         # pylint: disable=import-error,import-outside-toplevel
-        from lexer import tokenize          # pylint: disable=import-error,import-outside-toplevel
-        from plain import plain             # pylint: disable=import-error,import-outside-toplevel
+        from expr.cxxtypes import Types          # pylint: disable=import-error,import-outside-toplevel
+        from expr import expr                         # pylint: disable=import-error,import-outside-toplevel
+        from tokens.lexer import tokenize          # pylint: disable=import-error,import-outside-toplevel
+        from expr.plain import plain             # pylint: disable=import-error,import-outside-toplevel
         choose = random.Random(1)
         operators = '* / % + - << >> < <= > >= == != & ^ | && ||'.split()
 

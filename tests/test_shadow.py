@@ -237,7 +237,7 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
         self.tap.check('headers_of_cub_and_thrust_lead_to_advice', f'{lost}\n{err}' if code != 1 or lost or not wanted else '')
 
         sys.path.insert(0, os.path.join(ROOT, 'gen'))
-        from collective import OF_THRUST     # pylint: disable=import-error,import-outside-toplevel
+        from cpu.collective import OF_THRUST     # pylint: disable=import-error,import-outside-toplevel
         names = ''.join(f'    using thrust::{name};\n' for name in sorted(OF_THRUST))
         source = self.write('names.cu', ''.join(f'#include <{header}>\n' for header in taken) +
                             f'__device__ void all()\n{{\n{names}}}\n')

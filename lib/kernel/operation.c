@@ -20,7 +20,7 @@
 #include "kernel/preload.h"
 #include "kernel/section.h"
 
-/* Operations that are within one another; gen/operation.py has the same number. */
+/* Operations that are within one another; gen/annotation/operation.py has the same number. */
 enum { MOST_NESTED = 4 };
 
 /* The operations that the thread is in, the innermost first. */

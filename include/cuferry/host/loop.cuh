@@ -1,6 +1,6 @@
 /* loop.cuh - kernels whose threads do not wait for one another, as loops that compilers vectorize.
  *
- * The generator gives such kernels their indices as a parameter (see gen/loops.py): here they are a local object, and
+ * The generator gives such kernels their indices as a parameter (see gen/cpu/loops.py): here they are a local object, and
  * the global index along x is the variable of one loop over all blocks of a row. */
 #ifndef CUFERRY_HOST_LOOP_CUH
 #define CUFERRY_HOST_LOOP_CUH

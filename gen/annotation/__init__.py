@@ -1,0 +1,1 @@
+"""From annotations and declarations to the model of a kernel file."""

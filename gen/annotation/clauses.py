@@ -1,0 +1,372 @@
+"""The grammar of annotations: from the tokens of `#pragma cf` to clauses whose names are not yet looked up."""
+
+from expr import expr
+from base.diagnostics import closest
+from expr.expr import ExprError, found
+
+MAX_GRID_DIMS = 3
+MAX_ARRAY_DIMS = 8
+
+DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
+CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout',
+           'resident', 'scratch', 'zero', 'rezero', 'pitch', 'check', 'inplace', 'host', 'tune', 'tolerance', 'flops',
+           'bytes', 'split', 'include', 'uses', 'internal')
+# Clauses of earlier versions: what to write; {} is the first word in their parentheses.
+GONE = {**{order: f'{order} is a condition; write check({order}({{}}))' for order in expr.ORDERS},
+        'instead': "the clause 'instead' is gone; leave it out: the caller chooses the kernel, or calls the operation by its "
+                   'own name'}
+# What says how one kernel is launched.
+OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune', 'split')
+
+
+class Array:
+    """An array of in, out, inout or scratch."""
+
+    def __init__(self, token, direction, dims):
+        self.token, self.direction = token, direction
+        self.dims = dims            # [(lower or None, extent)], each a (tree, text)
+
+
+class Clauses:
+    """What the annotations in front of one kernel say. Expressions are pairs of a tree and its text."""
+
+    def __init__(self, token):
+        self.token = token          # of `kernel` or `operation`, or of the first pragma
+        self.is_kernel = False      # there is one of the two
+        self.is_operation = False
+        self.uses = {}              # kernel's name: token, of what an operation enqueues
+        self.internal = None        # token
+        self.name = None            # token
+        self.grid = None            # [expression]
+        self.counts_blocks = False
+        self.block = None           # [expression]; [] is auto
+        self.block_token = None
+        self.items = self.shared = self.tolerance = self.flops = self.bytes = None      # expression
+        self.cooperative = None     # token
+        self.arrays = {}            # name: Array
+        self.resident = {}          # name: token, of pointers to memory that the device reaches, of any extent
+        self.zeros = {}             # name: (token, (lower or None, extent)), or (token, None): all of it
+        self.rezeros = {}           # name: token, of arrays that the kernel sets to 0 again
+        self.pitches = {}           # name: (token, [expression])
+        self.checks = []            # expression
+        self.in_place = []          # lists of tokens, of arrays that may be one
+        self.host = None            # token: a function's name, or none
+        self.host_grid = None       # expression: how many threads the CPU runs
+        self.split = None           # token: the parameter by which calls can be taken apart
+        self.tune = {}              # constant's name: (token, [expression])
+        self.includes = []          # header's name
+        self.instances = []         # (tag token, [argument])
+        self.instances_token = None
+
+
+class Argument:
+    """A template argument as written: it may be a type, or a constant."""
+
+    def __init__(self, token, words, tree, text):
+        self.token, self.words, self.tree, self.text = token, words, tree, text
+
+
+def read_pragma(pragma, clauses, diagnostics):
+    """Adds what one pragma says to the clauses of the kernel below it."""
+    if not pragma.is_read:
+        clauses.is_kernel = True        # there was an error; none follows from it
+        return
+    cursor = expr.Cursor(pragma.tokens)
+    directive = cursor.take()
+    try:
+        expr.check_names(pragma.tokens)
+        if directive.text in ('kernel', 'operation'):
+            if clauses.is_kernel:
+                what = 'operation' if clauses.is_operation else 'kernel'
+                raise ExprError(directive, f'a second #pragma cf {directive.text} for one {what}; put its clauses into '
+                                           'the first')
+            clauses.is_kernel = True
+            clauses.is_operation = directive.text == 'operation'
+            clauses.token = directive
+            while cursor.token.kind != 'end':
+                _clause(cursor, clauses)
+                cursor.accept(',')
+        elif directive.text == 'instances':
+            if clauses.instances_token:
+                raise ExprError(directive, 'a second #pragma cf instances for one kernel; add to the first')
+            clauses.instances_token = directive
+            _instances(cursor, clauses)
+        elif directive.text == 'include':
+            clauses.includes += _headers(cursor, directive)
+        else:
+            raise ExprError(directive, 'expected kernel, operation, instances or include after #pragma cf' +
+                            found(directive))
+    except ExprError as error:
+        diagnostics.error(error.token.location, str(error))
+
+
+def is_include(pragma):
+    """Whether a pragma belongs to the file, and to no kernel."""
+    return pragma.tokens[0].text == 'include'
+
+
+def _clause(cursor, clauses):
+    name = cursor.take()
+    if name.kind != 'identifier':
+        raise ExprError(name, 'expected a clause' + found(name))
+    if name.text in GONE:
+        cursor.accept('(')
+        raise ExprError(name, GONE[name.text].format(cursor.token.text))
+    if name.text not in CLAUSES:
+        near = closest(name.text, CLAUSES)
+        hint = f"did you mean '{near}'?" if near else 'the clauses are ' + ', '.join(CLAUSES)
+        raise ExprError(name, f"unknown clause '{name.text}'; {hint}")
+    if clauses.is_operation and name.text in OF_KERNELS:
+        raise ExprError(name, f'an operation is no launch of its own, and has no {name.text}; the kernels that it uses '
+                              'have')
+    if name.text == 'uses' and not clauses.is_operation:
+        raise ExprError(name, 'uses(...) lists what an operation enqueues; a kernel enqueues nothing')
+    if name.text in ('cooperative', 'internal'):
+        if getattr(clauses, name.text):
+            raise ExprError(name, f'a second {name.text} clause')
+        setattr(clauses, name.text, name)
+        return
+    if name.text == 'include':
+        clauses.includes += _headers(cursor, name)
+        return
+    cursor.expect('(', f'after {name.text}')
+    if name.text in DIRECTIONS:
+        _arrays(cursor, clauses, DIRECTIONS[name.text])
+    elif name.text in ('name', 'host', 'split'):
+        _identifier(cursor, clauses, name)
+        if name.text == 'host' and clauses.host.text == 'grid' and cursor.at('('):
+            _host_grid(cursor, clauses)
+    elif name.text == 'resident':
+        _names(cursor, name, clauses.resident, 'pointers, as in resident(table)')
+    elif name.text == 'rezero':
+        _names(cursor, name, clauses.rezeros, 'arrays, as in rezero(work)')
+    elif name.text == 'uses':
+        _names(cursor, name, clauses.uses, 'kernels, as in uses(count, sort_f32)')
+    elif name.text == 'zero':
+        _zeros(cursor, clauses)
+    elif name.text == 'inplace':
+        _in_place(cursor, clauses.in_place)
+    elif name.text in ('pitch', 'tune'):
+        _lists(cursor, name, clauses.pitches if name.text == 'pitch' else clauses.tune)
+    elif name.text == 'block' and cursor.at('auto'):
+        cursor.take()
+        _set(name, [], clauses)
+    else:
+        _set(name, _expressions(cursor), clauses)
+    cursor.expect(')', f'to close {name.text}')
+
+
+def _expression(cursor):
+    mark = cursor.mark()
+    tree = expr.parse(cursor)
+    return tree, cursor.text_since(mark, tree)
+
+
+def _expressions(cursor):
+    items = [_expression(cursor)]
+    while cursor.accept(','):
+        items.append(_expression(cursor))
+    return items
+
+
+def _identifier(cursor, clauses, name):
+    value = cursor.take()
+    if value.kind != 'identifier':
+        raise ExprError(value, f'{name.text} takes a name' + found(value))
+    if getattr(clauses, name.text) is not None or (name.text == 'host' and clauses.host_grid):
+        raise ExprError(name, f'a second {name.text} clause')
+    setattr(clauses, name.text, value)
+
+
+def _host_grid(cursor, clauses):
+    """host(grid(n)): the kernel itself, in another number of threads."""
+    cursor.take()
+    clauses.host = None
+    clauses.host_grid = _expression(cursor)
+    cursor.expect(')', "to close grid, which has one dimension on the CPU")
+
+
+def _headers(cursor, name):
+    """("types.h", "more.h")"""
+    cursor.expect('(', f'after {name.text}')
+    headers = []
+    while True:
+        token = cursor.take()
+        text = token.text[1:-1]
+        if token.kind != 'string' or token.text[0] != '"' or not text or '\\' in text:
+            raise ExprError(token, 'include takes the names of headers, as in include("types.h")' + found(token))
+        headers.append(token)
+        if not cursor.accept(','):
+            break
+    cursor.expect(')', f'to close {name.text}')
+    return headers
+
+
+def _set(name, items, clauses):
+    if name.text == 'check':
+        clauses.checks += items
+        return
+    if name.text in ('items', 'shared', 'tolerance', 'flops', 'bytes'):
+        if getattr(clauses, name.text) or len(items) != 1:
+            raise ExprError(name, f'{name.text} takes one expression, once')
+        setattr(clauses, name.text, items[0])
+        return
+    field = 'block' if name.text == 'block' else 'grid'
+    if getattr(clauses, field) is not None:
+        raise ExprError(name, f'a second {name.text} clause; a kernel has one ' +
+                        ('block' if field == 'block' else 'grid or blocks'))
+    if len(items) > MAX_GRID_DIMS:
+        raise ExprError(items[MAX_GRID_DIMS][0].token, f'{name.text} has at most {MAX_GRID_DIMS} dimensions')
+    setattr(clauses, field, items)
+    if field == 'grid':
+        clauses.counts_blocks = name.text == 'blocks'
+    else:
+        clauses.block_token = name
+
+
+def _dimension(cursor, name):
+    """[extent], [:extent] or [lower:extent]"""
+    cursor.expect('[', f'after {name.text}')
+    lower = None
+    if not cursor.at(':'):
+        extent = _expression(cursor)
+        if not cursor.at(':'):
+            cursor.expect(']', f'after an extent of {name.text}')
+            return None, extent
+        lower = extent
+    cursor.take()
+    if cursor.at(']'):
+        raise ExprError(cursor.token, f'the section of {name.text} needs its length: write {name.text}[lower:length]')
+    extent = _expression(cursor)
+    if cursor.at(':'):
+        raise ExprError(cursor.token, 'a section has no stride: declare all that lies between its elements, with inout '
+                                      'where it is written')
+    cursor.expect(']', f'after an extent of {name.text}')
+    return lower, extent
+
+
+def _arrays(cursor, clauses, direction):
+    while True:
+        name = cursor.take()
+        if name.kind != 'identifier':
+            raise ExprError(name, 'expected the name of an array parameter' + found(name))
+        dims = []
+        while cursor.at('['):
+            dims.append(_dimension(cursor, name))
+        if not dims:
+            raise ExprError(name, f'{name.text} needs its extent: write {name.text}[n]')
+        if len(dims) > MAX_ARRAY_DIMS:
+            raise ExprError(name, f'{name.text} has more than {MAX_ARRAY_DIMS} dimensions')
+        if name.text in clauses.arrays:
+            raise ExprError(name, f'{name.text} stands in two clauses; name it once, inout where it is read and '
+                                  'written')
+        clauses.arrays[name.text] = Array(name, direction, dims)
+        if not cursor.accept(','):
+            return
+
+
+def _names(cursor, clause, names, what):
+    """(name, ...)"""
+    while True:
+        name = cursor.take()
+        if name.kind != 'identifier':
+            raise ExprError(name, f'{clause.text} takes names of {what}' + found(name))
+        if name.text in names:
+            raise ExprError(name, f'a second {clause.text} of {name.text}')
+        names[name.text] = name
+        if not cursor.accept(','):
+            return
+
+
+def _zeros(cursor, clauses):
+    """(name, name[count], name[first:count], ...)"""
+    while True:
+        name = cursor.take()
+        if name.kind != 'identifier':
+            raise ExprError(name, 'zero takes names of arrays, as in zero(count[1])' + found(name))
+        if name.text in clauses.zeros:
+            raise ExprError(name, f'a second zero of {name.text}; name one section of it')
+        section = _dimension(cursor, name) if cursor.at('[') else None
+        if cursor.at('['):
+            raise ExprError(cursor.token, f'zero takes one section, of an array of one dimension; write zero({name.text}) '
+                                          'for all of it')
+        clauses.zeros[name.text] = name, section
+        if not cursor.accept(','):
+            return
+
+
+def _in_place(cursor, lists):
+    """(name, name, ...; name, name, ...)"""
+    while True:
+        names = []
+        while not names or cursor.accept(','):
+            name = cursor.take()
+            if name.kind != 'identifier':
+                raise ExprError(name, 'inplace takes names of arrays, as in inplace(x, y)' + found(name))
+            if name.text in [n.text for others in (*lists, names) for n in others]:
+                raise ExprError(name, f'a second inplace of {name.text}')
+            names.append(name)
+        if len(names) < 2:
+            raise ExprError(names[0], f'{names[0].text} stands alone; inplace takes two arrays or more that may be '
+                                      'one, as in inplace(x, y)')
+        lists.append(names)
+        if not cursor.accept(';') or cursor.at(')'):
+            return
+
+
+def _lists(cursor, clause, lists):
+    """(name: expression, ...; name: ...)"""
+    while True:
+        name = cursor.take()
+        if name.kind != 'identifier':
+            raise ExprError(name, f'{clause.text} takes a name and values, as in {clause.text}(' +
+                            ('u: ld)' if clause.text == 'pitch' else 'BLOCK: 128, 256)') + found(name))
+        if name.text in lists:
+            raise ExprError(name, f'a second {clause.text} of {name.text}')
+        cursor.expect(':', f'after {name.text}')
+        lists[name.text] = (name, _expressions(cursor))
+        if not cursor.accept(';') or cursor.at(')'):
+            return
+
+
+def _argument(cursor):
+    """A type's words are tried first: what then follows tells whether it was one."""
+    mark, token = cursor.mark(), cursor.token
+    words = expr.type_words(cursor)
+    if words and cursor.at(',', ';', ')') or cursor.token.kind == 'end':
+        return Argument(token, words, None, ' '.join(words))
+    if words and cursor.at('*'):
+        raise ExprError(cursor.token, 'an instance over pointer types cannot be called; let the kernel take T *')
+    if words and cursor.at('<') and not words[-1].isdigit():
+        cursor.take()
+        if expr.type_words(cursor) and cursor.at('>', ',', '*'):
+            raise ExprError(token, f'{words[-1]}<...> is a class, which C does not have; let the kernel take its '
+                                   'elements')
+    cursor.reset(mark)
+    tree, text = _expression(cursor)
+    return Argument(token, None, tree, text)
+
+
+def _instances(cursor, clauses):
+    cursor.expect('(', 'after instances')
+    while True:
+        tag = cursor.take()
+        if tag.kind != 'identifier':
+            raise ExprError(tag, "expected an instance's tag, as in instances(f32: float)" + found(tag))
+        if tag.text in [t.text for t, _ in clauses.instances]:
+            raise ExprError(tag, f"a second instance '{tag.text}'")
+        cursor.expect(':', f'after the tag {tag.text}')
+        arguments = []
+        if not cursor.at(';', ')'):
+            while True:
+                if cursor.token.kind == 'end' or cursor.at(',', ';', ')'):
+                    raise ExprError(cursor.token, 'expected a template argument' + found(cursor.token))
+                arguments.append(_argument(cursor))
+                if not cursor.accept(','):
+                    break
+        clauses.instances.append((tag, arguments))
+        if not cursor.accept(';') or cursor.at(')'):
+            break
+    cursor.expect(')', 'to close instances')
+    if cursor.token.kind != 'end':
+        raise ExprError(cursor.token, 'nothing may follow instances(...)' + found(cursor.token))

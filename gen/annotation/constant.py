@@ -1,0 +1,253 @@
+"""What is constant in an annotation and can never work: refused where it stands, and not at the first call. What some
+arguments, or another branch, may make right is left to the runtime."""
+
+import math
+
+from expr.expr import ExprError, INT64_MAX, Node, RELATIONS, calculate, constant_leaf, real_value
+
+MAX_GRID = (2**31 - 1, 65535, 65535)
+MAX_SHARED = 227 * 1024     # of a block, on request, where there is most: compute capability 9.0, 10.0
+DEFAULT_BLOCK = 256
+AXES = 'xyz'
+
+
+class _Never(Exception):
+    """A part that has no value, whatever the arguments are."""
+
+    def __init__(self, node, what):
+        super().__init__(what)
+        self.node, self.what = node, what
+
+
+class Constants:
+    """Looks at the clauses of one instance, whose names are known to be there. Expressions are pairs of a tree and its
+    text, as clauses have them."""
+
+    def __init__(self, names, tuned=()):
+        self._names, self._tuned = names, tuned     # names of template constants that have several values
+
+    # ---- Clauses
+
+    def value(self, item, where):
+        """The value of an integer expression; None where the arguments tell."""
+        try:
+            return self._value(item[0])
+        except _Never as never:
+            raise self._error(never.node, where, item[0], never.what) from None
+
+    def limits(self, item, where, low, high, what):
+        """The value as above, which has to lie between limits, as `what` says."""
+        value = self.value(item, where)
+        if value is not None and not low <= value <= high:
+            raise self._error(item[0], where, item[0], f'{what}; this is {value}')
+        return value
+
+    def check(self, tree, text):
+        """A condition over integers, which has to hold."""
+        try:
+            value = self._value(tree, is_required=True)
+        except _Never as never:
+            raise self._error(never.node, f'check({text})', tree, never.what) from None
+        self._holds(tree, text, value)
+
+    def real_check(self, tree, compiled):
+        """The same over real numbers."""
+        self._holds(tree, compiled.text, real_value(compiled))
+
+    def _holds(self, tree, text, value):
+        """Refuses what no arguments make right; of tuned constants it may be another combination that does."""
+        if value == 0 and not set(self._used(tree)) & set(self._tuned):
+            raise self._error(tree, f'check({text})', tree, 'it never holds, so that no call would be taken')
+
+    def tolerance(self, tree, compiled):
+        """How far results may be apart, where arguments have no part in it."""
+        value = real_value(compiled)
+        if value is not None and not 0 <= value < math.inf:
+            raise self._error(tree, f'tolerance({compiled.text})', tree,
+                              f'a tolerance is a finite number from 0 on; this is {value:.9g}')
+
+    def count(self, item, clause):
+        """Of flops and bytes, which are real numbers; one that is not finite says nothing."""
+        node = self._zero_divisor(item[0])
+        if node:
+            raise self._error(node, f'{clause}({item[1]})', item[0], 'it divides by 0')
+
+    def launch(self, clauses):
+        """grid or blocks, items and shared, and of block what has no value; its size is looked at elsewhere."""
+        clause, what = ('blocks', 'block') if clauses.counts_blocks else ('grid', 'thread')
+        blocks = [self.value(item, f'block({item[1]})') for item in clauses.block or ()]
+        if not clauses.block:           # block(auto) is the driver's choice
+            blocks = [DEFAULT_BLOCK if clauses.block is None else None]
+        items = 1
+        if clauses.items:
+            items = self.limits(clauses.items, f'items({clauses.items[1]})', 1, INT64_MAX,
+                                'a thread takes at least 1 element')
+        for axis, item in enumerate(clauses.grid):
+            where = f'{clause}({item[1]})'
+            count = self.limits(item, where, 1, INT64_MAX, f'a grid has at least 1 {what} along {AXES[axis]}')
+            divisors = (1,) if clauses.counts_blocks else (items if axis == 0 else 1,
+                                                           blocks[axis] if axis < len(blocks) else 1)
+            if None in (count, *divisors):
+                continue
+            for divisor in divisors:
+                count = -(-count // divisor)
+            if count > MAX_GRID[axis]:
+                raise self._error(item[0], where, item[0], f'a grid has at most {MAX_GRID[axis]} blocks along '
+                                                           f'{AXES[axis]}; this is {count}')
+        if clauses.shared:
+            where = f'shared({clauses.shared[1]})'
+            self.limits(clauses.shared, where, 0, INT64_MAX, 'a size is at least 0')
+            self.limits(clauses.shared, where, 0, MAX_SHARED,
+                        f'a block has at most {MAX_SHARED} bytes (227 KiB, on sm_90 and sm_100)')
+
+    def host_grid(self, item):
+        """How many threads the CPU runs."""
+        self.limits(item, f'host(grid({item[1]}))', 1, INT64_MAX, 'a grid has at least 1 thread')
+
+    def array(self, array, pitches, ctype):
+        """The extents, lower bounds and pitches of an array."""
+        clause, name = array.direction[len('CF_'):].lower(), array.token.text
+        stride = size = ctype.bytes
+        is_empty = is_large = False
+        for inner, (lower, extent) in enumerate(reversed(array.dims)):      # pitches begin with the innermost dimension
+            is_outermost = inner + 1 == len(array.dims)
+            where = section = f'{clause}({name}[{lower[1] + ":" if lower else ""}{extent[1]}])'
+            count = self.limits(extent, where, 0, INT64_MAX, 'an extent is at least 0')
+            start = self.limits(lower, where, 0, INT64_MAX, 'a lower bound is at least 0') if lower else 0
+            row = end = None if count is None or start is None else start + count
+            if not is_outermost and inner < len(pitches):
+                where = f'pitch({name}: {pitches[inner][1]})'
+                row = self.limits(pitches[inner], where, 0, INT64_MAX, 'a pitch is at least 0')
+                if count and end is not None and row is not None and end > row:
+                    raise self._error(pitches[inner][0], where, pitches[inner][0],
+                                      f'rows of {end} elements are longer than {row}')
+            is_empty = is_empty or count == 0
+            size = None if None in (size, stride, end) else size + (end - 1) * stride
+            stride = None if is_outermost or None in (stride, row) else stride * row
+            is_large = is_large or max(size or 0, stride or 0) > INT64_MAX
+        if is_large and not is_empty:
+            raise self._error(extent[0], section, extent[0], f'{name} has more than 2^63 - 1 bytes')
+
+    def zero(self, name, section, dim):
+        """The section of a scratch array that is to be 0, which lies in the array's own."""
+        (lower, extent), (first, count) = section, dim
+        where = f'zero({name}[{lower[1] + ":" if lower else ""}{extent[1]}])'
+        length = self.limits(extent, where, 0, INT64_MAX, 'an extent is at least 0')
+        start = self.limits(lower, where, 0, INT64_MAX, 'a lower bound is at least 0') if lower else 0
+        first, count = self.value(first, where) if first else 0, self.value(count, where)
+        if not length or start is None:
+            return
+        if first is not None and start < first:
+            raise self._error((lower or extent)[0], where, (lower or extent)[0],
+                              f'it begins at {start}, and {name} at {first}')
+        if None not in (first, count) and start + length > first + count:
+            raise self._error(extent[0], where, extent[0], f'it ends at {start + length}, and {name} at {first + count}')
+
+    # ---- Trees
+
+    def _value(self, node, is_required=False):
+        """The value of a tree; None where it is not constant. `is_required` of a condition that has to hold: then so
+        has all that && joins."""
+        if node.kind in ('AND', 'OR'):
+            return self._joined(node, is_required and node.kind == 'AND')
+        if node.kind == 'CHAIN':
+            return self._chain(*node.parts, is_required)
+        if node.kind == 'SELECT':
+            return self._selected(*node.parts, is_required)
+        if node.kind in ('NAME', 'SIZEOF', 'IS_INTEGRAL', 'NUMBER'):
+            return constant_leaf(node, self._names)
+        if node.kind in ('MEMBER', 'ELEMENTS', 'ORDER'):
+            return None
+        values = [self._value(part) for part in node.parts]
+        if node.kind in ('NEG', 'NOT', 'BIT_NOT'):
+            return self._unary(node, values[0])
+        return self._binary(node, *values)
+
+    def _unary(self, node, value):
+        if value is None:
+            return None
+        return self._fitting(node, {'NEG': -value, 'NOT': int(not value), 'BIT_NOT': ~value}[node.kind])
+
+    def _binary(self, node, left, right):
+        if node.kind in ('DIV', 'MOD') and right == 0:
+            raise _Never(node.parts[1], 'it divides by 0')
+        if node.kind in ('SHL', 'SHR') and right is not None and not 0 <= right < 64:
+            raise _Never(node.parts[1], f'a shift is by 0 to 63 bits; this is by {right}')
+        if left is None or right is None:
+            return None
+        if node.kind == 'MOD' and calculate('DIV', left, right) > INT64_MAX:
+            raise _Never(node, 'it does not fit 64 bits')       # as the runtime has it
+        return self._fitting(node, calculate(node.kind, left, right))
+
+    @staticmethod
+    def _fitting(node, value):
+        if not -2**63 <= value <= INT64_MAX:
+            raise _Never(node, 'it does not fit 64 bits')
+        return value
+
+    def _perhaps(self, node):
+        """The value of what may not be looked at."""
+        try:
+            return self._value(node)
+        except _Never:
+            return None
+
+    def _joined(self, node, is_required):
+        decides = node.kind == 'OR'
+        left = self._value(node.parts[0], is_required)
+        if left is not None and bool(left) == decides:
+            return int(decides)
+        is_certain = left is not None or is_required
+        right = self._value(node.parts[1], is_required) if is_certain else self._perhaps(node.parts[1])
+        if right is not None and bool(right) == decides:
+            return int(decides)
+        return None if left is None or right is None else int(not decides)
+
+    def _chain(self, terms, relations, is_required):
+        result = 1
+        for number, relation in enumerate(relations):
+            look = self._perhaps if result is None and not is_required else self._value
+            left, right = look(terms[number]), look(terms[number + 1])
+            known = None if left is None or right is None else calculate(RELATIONS[relation.text], left, right)
+            if known == 0:
+                return 0
+            result = None if known is None else result
+        return result
+
+    def _selected(self, condition, yes, no, is_required):
+        known = self._value(condition)
+        if known is not None:
+            return self._value(yes if known else no, is_required)
+        if self._fails(yes) and self._fails(no):
+            self._value(yes)
+        return None
+
+    def _fails(self, node):
+        try:
+            self._value(node)
+            return False
+        except _Never:
+            return True
+
+    def _zero_divisor(self, node):
+        """What a real expression divides by that is 0; None else."""
+        if node.kind in ('DIV', 'MOD') and constant_leaf(node.parts[1], self._names, real=True) == 0:
+            return node.parts[1]
+        parts = node.parts[0] if node.kind == 'CHAIN' else node.parts
+        if node.kind in ('AND', 'OR', 'SELECT'):
+            parts = parts[:1]           # the others may be passed over
+        return next(filter(None, (self._zero_divisor(p) for p in parts if isinstance(p, Node))), None)
+
+    # ---- Messages
+
+    def _error(self, node, where, tree, what):
+        """With the template's constants that stand in the expression."""
+        values = ', '.join(f'{name} = {self._names.constants[name]}' for name in dict.fromkeys(self._used(tree)))
+        return ExprError(node.token, f'{where}{" with " if values else ""}{values}: {what}')
+
+    def _used(self, node):
+        if node.kind == 'NAME' and node.parts[0] in self._names.constants:
+            yield node.parts[0]
+        for part in node.parts[0] if node.kind == 'CHAIN' else node.parts:
+            if isinstance(part, Node):
+                yield from self._used(part)

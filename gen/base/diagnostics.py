@@ -1,0 +1,59 @@
+"""Errors and warnings: collected, so that all of a file are reported at once, each with its line and a caret."""
+
+import re
+import sys
+from typing import Dict, List, Tuple
+
+from base.model import Location
+
+
+def closest(name, names):
+    """The one of some names that may have been meant; None where none is near."""
+    from difflib import get_close_matches   # rarely needed, and slow to load
+    near = get_close_matches(name, list(names), 1)
+    return near[0] if near else None
+
+
+class GeneratorError(Exception):
+    """A failure that has no place in a source file."""
+
+
+class Diagnostics:
+    """Collects errors and warnings, so that all of a file are reported at once, and shows each with its line and a caret."""
+
+    def __init__(self):
+        self._errors: List[Tuple[Location, str]] = []
+        self._warnings: List[Tuple[Location, str]] = []
+        self._lines: Dict[str, List[str]] = {}
+
+    def add_source(self, name, text):
+        self._lines[name] = text.split('\n')
+
+    def error(self, location, message):
+        if (location, message) not in self._errors:
+            self._errors.append((location, message))
+
+    def warn(self, location, message):
+        if (location, message) not in self._warnings:
+            self._warnings.append((location, message))
+
+    def drop_behind(self, location, since):
+        """Takes back what was said, since there were so many errors, of places behind one in its file, and of other
+        files."""
+        self._errors[since:] = [e for e in self._errors[since:] if e[0].file == location.file and e[0] < location]
+
+    @property
+    def count(self):
+        """How many errors there are."""
+        return len(self._errors)
+
+    def report(self, stream=sys.stderr):
+        said = [(place, 'error', message) for place, message in self._errors]
+        said += [(place, 'warning', message) for place, message in self._warnings]
+        for location, kind, message in sorted(said):
+            stream.write(f'{location.file}:{location.line}:{location.column}: {kind}: {message}\n')
+            lines = self._lines.get(location.file, [])
+            if location.line <= len(lines):
+                line = re.sub(r'[\x00-\x08\x0a-\x1f\x7f]', ' ', lines[location.line - 1])
+                pad = re.sub(r'[^\t]', ' ', line[:location.column - 1])
+                stream.write(f'{location.line:5} | {line}\n      | {pad}^\n')

@@ -1,0 +1,186 @@
+"""What device code uses that needs its threads to run together, or a GPU: found by name, through the functions and
+classes of the file that it uses."""
+
+import re
+
+from tokens.brackets import split, without_attributes
+from declare.declarations import behind_template
+
+_KEYS = {'struct', 'class', 'union', 'enum', 'final', 'const', 'volatile', 'float', 'double', 'int', 'unsigned',
+         'signed', 'char', 'short', 'long', 'bool', 'void'}
+
+# What a loop over threads cannot run: threads that wait for one another or for a block's memory, or that fail.
+TOGETHER = re.compile(
+    r'__shared__|__sync(threads|warp)\w*|__shfl\w*|__(any|all|ballot|activemask|match)\w*|__reduce_\w+_sync|'
+    r'__nanosleep|__trap|assert|__assert_fail|__is(Shared|Global)|__dynamic_smem\w*')
+# The same in files that use cooperative_groups: of groups, ranks and sizes alone need no other thread.
+_GROUPS = re.compile(
+    r'sync|shfl\w*|any|all|ballot|match_a\w+|reduce\w*|\w+clusive_scan\w*|coalesced_\w+|\w+_partition|invoke_one\w*|'
+    r'memcpy_async|wait|wait_prior|barrier_(arrive|wait)|is_valid')
+# In files that name a barrier of cuda:: or of cuda::std.
+_BARRIERS = re.compile(r'arrive|arrive_and_\w+|wait|wait_parity|try_wait\w*|init')
+# A partition of a size that its type tells is one of ranks.
+_RANKS = {'tiled_partition'}
+# What no CPU can, and what to write instead.
+_FOREIGN = (
+    (r'asm|__asm__|__asm', 'inline assembly', 'write C++ beside it, under #ifndef __CUDA_ARCH__'),
+    (r'wmma|nvcuda|mma_sync|load_matrix_sync', 'matrices of a warp', 'multiply tiles in __shared__ memory'),
+    (r'cub', 'CUB', 'use cooperative_groups, which has reduce() and the scans'),
+    (r'curand\w*', 'cuRAND', 'write the generator in the kernel file'),
+    (r'this_cluster|cluster_group|__cluster\w*|cluster_dim\w*|map_shared_rank', 'clusters of blocks',
+     'use blocks, or a cooperative grid'),
+    (r'tex[123]D\w*|texCubemap\w*|surf[123]D\w*', 'textures', 'read the array through a pointer'),
+    (r'__nv_fp[468]\w*', 'floats of 8 bits and less', 'use __half or __nv_bfloat16'),
+    (r'__pipeline_arrive_on|__mbarrier\w*|__cvta_\w+', 'asynchronous barriers', 'use __syncthreads()'),
+)
+# Names after thrust:: that have a form for the CPU.
+OF_THRUST = frozenset('''
+    abs acos acosh arg asin asinh atan atanh bit_and bit_or bit_xor complex conj cos cosh divides equal_to exp get greater
+    greater_equal imag less less_equal log log10 logical_and logical_not logical_or make_pair make_tuple maximum minimum
+    minus modulus multiplies negate norm not_equal_to pair plus polar pow proj real sin sinh sqrt swap tan tanh tie tuple
+    tuple_element tuple_size'''.split())
+_FOREIGN_WORDS = tuple((re.compile(pattern), what, instead) for pattern, what, instead in _FOREIGN)
+_ANY_FOREIGN = re.compile('|'.join(pattern for pattern, _, _ in _FOREIGN))
+# What stands behind cuda::
+_FOREIGN_OF_CUDA = {'pipeline', 'make_pipeline', 'latch', 'counting_semaphore', 'binary_semaphore', 'ptx',
+                    'annotated_ptr', 'device'}
+
+
+def reachable(roots, everything):
+    """The declarations whose names stand in the roots, or in what they reach: functions, classes and variables."""
+    named = {}
+    for declaration in everything:
+        for name in names(declaration):
+            named.setdefault(name, []).append(declaration)
+    seen, pending = {id(d) for d in roots}, list(roots)
+    # No name leads to an operator.
+    operators = [d for d in named.get('operator', ()) if id(d) not in seen]
+    seen |= {id(d) for d in operators}
+    pending += operators
+    found = list(roots) + operators
+    while pending:
+        declaration = pending.pop()
+        for tokens in (declaration.head, declaration.body or (), declaration.tail):
+            for token in tokens:
+                if token.kind != 'identifier':
+                    continue
+                for other in named.get(token.text, ()):
+                    if id(other) not in seen:
+                        seen.add(id(other))
+                        pending.append(other)
+                        found.append(other)
+    return found
+
+
+def names(declaration):
+    """The names that a declaration gives."""
+    if declaration.given is None:
+        declaration.given = _given(declaration)
+    return declaration.given
+
+
+def _given(declaration):
+    if declaration.function is not None:
+        return [declaration.head[declaration.function].text]
+    template = behind_template(declaration.head)
+    # Attributes may stand in front of the name, behind it, and between specifiers.
+    head = without_attributes(declaration.head[template:])
+    if not head:
+        return []
+    first = head[0].text
+    if first == 'using':
+        if any(t.text == '=' for t in head):
+            return [t.text for t in head[1:2]]
+        return [t.text for part in split(head, ',') for t in part[-1:]]     # using a::b, c::d
+    found = [t.text for t in declaration.tail if t.kind == 'identifier']
+    if first in ('typedef', 'struct', 'class', 'union', 'enum'):
+        found += [t.text for t in head[1:] if t.kind == 'identifier'][:4] + [t.text for t in head[-1:]]
+        if 'enum' in [t.text for t in head[:2]]:
+            found += [t.text for t in declaration.body or () if t.kind == 'identifier']
+        return [n for n in found if n not in _KEYS]
+    # A variable: what stands in front of its extents or its value.
+    own = {t.text for t in declaration.head[:template]}
+    for part in split(head, ','):
+        end = next((i for i, t in enumerate(part) if t.text in ('=', '[') or _is_value(part[i:])), len(part))
+        identifiers = [t.text for t in part[:end] if t.kind == 'identifier']
+        found += identifiers[-1:]
+        if template:        # the last one may be an argument of the class whose member it is
+            found += [name for name in identifiers if name not in own]
+        if any(t.text == '(' for t in part[:end]):      # of a pointer to functions
+            found += [b.text for a, b in zip(part, part[1:]) if a.text == '*' and b.kind == 'identifier']
+    return found
+
+
+def _is_value(tokens):
+    """Whether a variable's value stands there in parentheses, and not a pointer's declarator."""
+    return tokens[0].text == '(' and len(tokens) > 1 and tokens[1].text not in ('*', '&')
+
+
+def _reached(kernel, everything):
+    """A kernel and what it calls."""
+    return reachable([kernel], [d for d in everything if not d.has('__global__') and
+                                (d.function is not None or d.body is not None)])
+
+
+def first_use(kernel, everything, words):
+    """The first of some words in a kernel, or in what it calls; None where there is none."""
+    for declaration in _reached(kernel, everything):
+        if any(map(words.fullmatch, declaration.words)):
+            for token in declaration.body or ():
+                if token.kind == 'identifier' and words.fullmatch(token.text):
+                    return token.text
+    return None
+
+
+def first_foreign(kernel, everything):
+    """The first that no CPU can run in a kernel, or in what it calls: (what, what to write instead), or None."""
+    for declaration in _reached(kernel, everything):
+        body = declaration.body or ()
+        for at, token in enumerate(body):
+            if token.text in ('cuda', '<'):
+                texts = [t.text for t in body[at:at + 3]]
+                if texts[:2] == ['cuda', '::'] and texts[2:] and texts[2] in _FOREIGN_OF_CUDA:
+                    return (f'cuda::{texts[2]}', 'use __syncthreads() or cuda::barrier, and plain copies or '
+                                                 'cuda::memcpy_async()')
+                if texts == ['<', '<', '<'] and [t.column - token.column for t in body[at:at + 3]] == [0, 1, 2]:
+                    return 'a launch of a kernel', 'launch it from C, behind this one'
+            if token.text == 'thrust':
+                texts = [t.text for t in body[at + 1:at + 3]]
+                if texts[:1] == ['::'] and texts[1:] and texts[1] not in OF_THRUST:
+                    return f'Thrust (thrust::{texts[1]})', 'write a loop, or use cooperative_groups'
+            if token.kind == 'identifier' and _ANY_FOREIGN.fullmatch(token.text):
+                if _is_compiler_barrier(body[at:]):
+                    continue
+                return next((f'{what} ({token.text})', instead) for words, what, instead in _FOREIGN_WORDS
+                            if words.fullmatch(token.text))
+    return None
+
+
+def _is_compiler_barrier(tokens):
+    """Whether what begins so is asm without an instruction and without operands, as asm volatile("" ::: "memory")."""
+    texts = [t.text for t in tokens[:16]]
+    if texts[1:2] in (['volatile'], ['__volatile__'], ['__volatile']):
+        del texts[1]
+    if texts[0] not in ('asm', '__asm__', '__asm') or texts[1:3] != ['(', '""'] or ')' not in texts:
+        return False
+    return '(' not in texts[2:texts.index(')')]
+
+
+def runs_together(root, everything):
+    """Whether threads of a kernel wait for one another. What is not understood does."""
+    if first_use(root, everything, TOGETHER):
+        return True
+    others = [d for d in everything if not d.has('__global__')]
+    if any(d.has('__shared__') for d in reachable([root], others)):     # declared outside of functions
+        return True
+    if any('barrier' in d.words for d in everything) and first_use(root, everything, _BARRIERS):
+        return True
+    if not any('cooperative_groups' in d.words for d in everything):
+        return False
+    for declaration in _reached(root, everything):
+        tokens = declaration.body or ()
+        for token, following in zip(tokens, [*tokens[1:], None]):
+            if token.kind == 'identifier' and _GROUPS.fullmatch(token.text):
+                if token.text not in _RANKS or following is None or following.text != '<':
+                    return True
+    return False

@@ -1,0 +1,276 @@
+"""A kernel file as the CPU compiles it: the source less what no CPU kernel needs, its lines kept in their places."""
+
+import os
+import re
+
+from cpu import collective
+from cpu import sharedmem
+from tokens.brackets import without_attributes
+from base.text import c_string, include
+
+# What is left of a function that is taken out: directives that decide what is compiled.
+_KEPT = re.compile(r'[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|undef)\b')
+_INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]')
+_ONCE = re.compile(r'^[ \t]*#[ \t]*pragma[ \t]+once\b', re.MULTILINE)
+_SYSTEM = re.compile(r'^[ \t]*#[ \t]*pragma[ \t]+(?:GCC|clang)[ \t]+system_header\b', re.MULTILINE)
+_HEAP = {'new', 'delete', 'virtual'}
+_LITERAL = (r'R"(?P<raw>[^()\\\s]{0,16})\(.*?\)(?P=raw)"|(?<!\w)\d(?:\'\w|[\w.])*|'      # with numbers such as 1'000
+            r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
+_COMMENT = re.compile(r'(?P<comment>/\*.*?\*/|//[^\n]*)|' + _LITERAL, re.DOTALL)
+_PIECE = re.compile(_COMMENT.pattern + r'|<<<|[{}]', re.DOTALL)
+
+
+def copy(scanner, path, declarations, kernels, functions, constants, loop_edits, report):
+    """`kernels` are the declarations of the kernels that the CPU runs as they are, `functions` the names of those that
+    it runs instead of others, `constants` the names of those whose values are proven, `loop_edits` what loops.find()
+    changes, by declaration. What no name leads to from there is taken out, and functions of host code that are reached
+    from device code alone: a wrapper may have its kernel's name. `scanner` has read the file: headers with __shared__
+    memory stand in the copy. `report` takes an error and the token that it is about."""
+    source = scanner.lines_of
+    kept = {id(d) for d in kernels}
+    others = [d for d in declarations if not d.has('__global__')]
+    data = [d for d in others if d.function is None and d.has('__constant__')]
+    proven = [d for d in others if d.function is None and constants.intersection(collective.names(d))]
+    on_device = collective.reachable(list(kernels) + data + proven, others)
+    on_host = collective.reachable([d for d in others if _name(d) in functions] +
+                                   [d for d in on_device if d.function is None and not d.is_class], others)
+    device, host = {id(d) for d in on_device}, {id(d) for d in on_host}
+    gone = ({name for d in others if id(d) not in device | host for name in collective.names(d)} -
+            {name for d in on_device + on_host for name in collective.names(d)})
+    outside = sharedmem.Outside(declarations)
+    edits = []      # (first token, last token): take all out; (token, text): put that in its place
+    in_headers, reached = {}, {}
+    for declaration in declarations:
+        first, last = declaration.head[0], declaration.last
+        is_needed = id(declaration) in host or id(declaration) in device and (
+            declaration.function is None or _is_device(declaration))
+        if declaration.is_directive and first.text == 'static_assert' and not gone.isdisjoint(declaration.words):
+            if first.file == path:      # it is about what is taken out
+                edits.append((first, last))
+            continue
+        if first.file != path:
+            # What no kernel needs stands there, too, and has to compile.
+            is_needed = is_needed or id(declaration) in kept
+            for edit in _shared(declaration, outside, source, report if is_needed else _pass_over):
+                in_headers.setdefault(edit[0].file, []).append(edit)
+                if is_needed:
+                    reached.setdefault(edit[0].file, edit[0])
+            continue
+        if id(declaration) in kept:
+            # The word is in __global__ already.
+            edits += [(t, '') for t in declaration.head if t.text == 'inline' and t.exact]
+            edits += loop_edits.get(id(declaration), [])
+        elif declaration.is_instantiation or not is_needed and not declaration.is_directive:
+            edits.append((first, last))     # kernels that are instantiated may have a parameter more here
+            continue
+        elif declaration in data and not any(declaration.has(w) for w in ('static', 'extern', 'const', 'constexpr',
+                                                                         'template')):
+            place = _behind_attributes(declaration.head)
+            edits.append((place, 'static ' + place.text))
+        found = _shared(declaration, outside, source, report)
+        if id(declaration) in kept and declaration.body is not None and declaration.last.text == '}':
+            # __shared__ memory outside of functions has an edit there, too.
+            closing = next((text for token, text in found if token is declaration.last), '}')
+            found = [edit for edit in found if edit[0] is not declaration.last]
+            if declaration.last_return is not None and declaration.last_return.exact:
+                found.append((declaration.last_return, 'CF__END return'))
+            found.append((declaration.last, 'CF__END ' + closing))
+        for edit in found:      # a kernel's body may stand in a file that it includes
+            if edit[0].file == path:
+                edits.append(edit)
+            else:
+                in_headers.setdefault(edit[0].file, []).append(edit)
+                reached.setdefault(edit[0].file, edit[0])
+    text = _without_launches(_edited(source(path), edits))
+    inlined = _Inlined(scanner, path, {file: _edited(source(file), found) for file, found in in_headers.items()})
+    needed = [d for d in declarations if id(d) in device or id(d) in kept]
+    heap = '#include "cuferry/host/heap.cuh"\n' if _uses_heap(needed) else ''
+    text = inlined.text(text) if in_headers else text
+    for file in sorted(reached.keys() - inlined.placed):
+        report(reached[file], f'{file} has __shared__ memory, and how this file includes it is not understood: '
+                                       'include it by its name, or by a longer one where several headers are called so')
+    return f'{heap}#line 1 {c_string(path)}\n{text}'
+
+
+def _pass_over(token, message):
+    """In the place of what reports an error."""
+
+
+def _uses_heap(declarations):
+    """Whether device code has words that make the compiler call the C++ library."""
+    return any(token.text in _HEAP and token.kind == 'identifier' for d in declarations for token in d.body or ())
+
+
+def _edited(lines, edits):
+    """The text of a file with its edits, which are in order."""
+    lines = [line + '\n' for line in lines]
+    for first, last in reversed(edits):
+        if isinstance(last, str):
+            _replace(lines, first, last)
+        else:
+            end = _closing(lines, first, last)
+            if end is not None:
+                _blank(lines, first, last.line, end)
+    return ''.join(lines)
+
+
+class _Inlined:
+    """A kernel file with the headers whose text was changed, and those that include them, in place of the directives
+    that include them."""
+
+    def __init__(self, scanner, path, headers):
+        self._source, self._path, self._headers = scanner.lines_of, path, headers
+        self._known = {os.path.normpath(file): file for file in scanner.shown_paths}
+        self._system = scanner.shown_system_paths
+        self.placed = set()
+        self._changed = {}      # file: whether it stands in the copy
+        self._once = {}
+
+    def text(self, text):
+        return self._inline(text, self._path)
+
+    def _target(self, file, name):
+        """The file that a directive includes; None where it is not known."""
+        beside = os.path.normpath(os.path.join(os.path.dirname(file), name))
+        if beside in self._known:
+            return self._known[beside]
+        ends = [known for path, known in self._known.items() if path.endswith('/' + os.path.normpath(name))]
+        return ends[0] if len(ends) == 1 else None
+
+    def _is_changed(self, file):
+        if file not in self._changed:
+            self._changed[file] = file in self._headers     # a circle ends here
+            lines = self._source(file) if not self._changed[file] else []
+            targets = [self._target(file, m.group(2)) for m in map(_INCLUDE.match, lines) if m]
+            self._changed[file] = self._changed[file] or any(t and self._is_changed(t) for t in targets)
+        return self._changed[file]
+
+    def _inline(self, text, file):
+        lines = text.split('\n')
+        for number, line in enumerate(lines):
+            match = _INCLUDE.match(line)
+            target = self._target(file, match.group(2)) if match else None
+            if target and target != file and self._is_changed(target):
+                lines[number] = self._whole(target) + '\n' + self._marker(number + 2, file)
+            elif target and file != self._path and match.group(1) == '"':
+                # It is found beside the kernel file.
+                lines[number] = include(os.path.relpath(target, os.path.dirname(self._path) or '.')).rstrip('\n')
+        return '\n'.join(lines)
+
+    def _marker(self, number, file):
+        """Of what stands in the system's headers the compiler warns as little as before."""
+        return f'# {number} {c_string(file)}{" 3" if file in self._system else ""}'
+
+    def _whole(self, file):
+        self.placed.add(file)
+        if file in self._headers:
+            text = self._headers[file]
+        else:
+            text = '\n'.join(self._source(file)) + '\n'
+        guard = ''
+        if _ONCE.search(text):
+            guard = f'CF__ONCE_{self._once.setdefault(file, len(self._once))}'
+            text = _ONCE.sub('', text)
+        text = self._marker(1, file) + '\n' + self._inline(_SYSTEM.sub('', text), file)
+        return f'#ifndef {guard}\n#define {guard}\n{text}\n#endif' if guard else text
+
+
+def _shared(declaration, outside, source, report):
+    """The edits that __shared__ memory takes, in their order."""
+    try:
+        if outside.is_one(declaration):
+            found = [*outside.edits(declaration, source)]
+        else:
+            found = [*outside.references(declaration), *sharedmem.edits(declaration.body or [], source)]
+    except sharedmem.SharedError as error:
+        report(error.token, str(error))
+        found = []
+    return sorted(found, key=lambda edit: (edit[0].line, edit[0].column))
+
+
+def _replace(lines, token, text):
+    line = lines[token.line - 1] if token.line <= len(lines) else ''
+    if token.exact:
+        begin = token.column - 1
+        lines[token.line - 1] = line[:begin] + text + line[begin + len(token.text):]
+
+
+def _behind_attributes(head):
+    """The first token of a variable's type: `static` may not stand in front of alignas(...)."""
+    plain = without_attributes(head)
+    return next((t for t in plain if t.kind == 'identifier'), head[0])
+
+
+def _without_launches(text):
+    """Takes out what is left of host code that launches kernels, in classes and in what initializes variables: all of
+    the innermost braces around <<<."""
+    if '<<<' not in text:
+        return text
+    opened, regions = [], []
+    for match in _PIECE.finditer(text):
+        piece = match.group()
+        if piece == '{':
+            opened.append(match.start())
+        elif piece == '}' and opened:
+            opened.pop()
+        elif piece == '<<<' and opened:
+            regions.append(opened[-1])
+    for begin in sorted(set(regions), reverse=True):
+        depth = 0
+        for match in _PIECE.finditer(text, begin):
+            depth += (match.group() == '{') - (match.group() == '}')
+            if depth == 0:
+                inside = text[begin + 1:match.start()]
+                kept = [line if _KEPT.match(line) else '' for line in inside.split('\n')]
+                text = text[:begin + 1] + '\n'.join(kept) + ' __builtin_trap(); ' + text[match.start():]
+                break
+    return text
+
+
+def _name(declaration):
+    return declaration.head[declaration.function].text if declaration.function is not None else None
+
+
+def _is_device(declaration):
+    return any(t.text in ('__device__', '__global__', 'constexpr', 'consteval') for t in declaration.head)
+
+
+def _closing(lines, first, last):
+    """The column behind the last token of a declaration. Tokens of macros may be found at braces that are not theirs,
+    so the text is asked first; where it has others, as in what #if leaves out, the token."""
+    if last.line > len(lines):
+        return None
+    if last.text != '}':
+        return last.column - 1 + len(last.text) if last.exact else None
+    text = ''.join(lines[first.line - 1:last.line])[first.column - 1:]
+    depth = 0
+    for match in _PIECE.finditer(text):
+        depth += (match.group() == '{') - (match.group() == '}')
+        if match.group() == '}' and depth <= 0:
+            before = text[:match.end()]
+            if before.count('\n') == last.line - first.line:
+                start = first.column - 1 if last.line == first.line else 0
+                return start + len(before) - (before.rfind('\n') + 1)
+            break
+    if last.exact:
+        return last.column - 1 + len(last.text)
+    return lines[last.line - 1].rfind('}') + 1 or None
+
+
+def _blank(lines, first, last_line, column):
+    """Takes the text from a token to a column of a line out, but for line ends and directives."""
+    begin, end = first.line - 1, last_line - 1
+    before, after = lines[begin][:first.column - 1], lines[end][column:]
+    region = ''.join(lines[begin:end + 1])[len(before):]
+    region = region[:len(region) - len(after)]
+    # Without comments and raw strings, which may have lines that look like directives.
+    region = _COMMENT.sub(lambda match: match.group() if match['comment'] is None and match['raw'] is None else
+                          '\n' * match.group().count('\n'), region)
+    kept, continued = [], False
+    for number, line in enumerate(region.split('\n')):
+        keep = continued or (number > 0 and _KEPT.match(line) is not None)
+        continued = keep and line.endswith('\\')
+        kept.append(line if keep else '')
+    blank = (before + '\n'.join(kept) + after).split('\n')
+    lines[begin:end + 1] = [line + '\n' for line in blank[:-1]] if blank[-1] == '' else [
+        line + '\n' for line in blank[:-1]] + [blank[-1]]

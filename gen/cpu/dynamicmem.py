@@ -1,0 +1,115 @@
+"""extern __shared__ memory, whose size the launch tells: which kernels use it for certain.
+
+Found by name, and names may be those of others: what a function could have declared itself, or could mean another function
+or class by, does not count."""
+
+from tokens.brackets import matching
+from declare.declarations import behind_template
+from cpu.sharedmem import Outside, names_of, ranges
+
+_NO_TYPES = {'return', 'case', 'else', 'do', 'sizeof', 'new', 'delete', 'goto', 'throw', 'typename', 'extern', 'static'}
+
+
+class Dynamic:
+    def __init__(self, declarations):
+        self._functions, self._classes, self._outside, self._found = {}, {}, {}, {}
+        if not any('__shared__' in d.words and 'extern' in d.words for d in declarations):
+            declarations = ()       # so it is mostly
+        self._has_any = bool(declarations)
+        for declaration in declarations:
+            if Outside.is_one(declaration) and declaration.has('extern'):
+                for name in names_of(declaration.head):
+                    self._outside.setdefault(name, []).append(declaration)
+            elif declaration.function is not None and declaration.body is not None:
+                self._functions.setdefault(declaration.head[declaration.function].text, []).append(declaration)
+            elif declaration.is_class and not declaration.has('enum'):
+                self._classes.setdefault(_class_name(declaration.head), []).append(declaration)
+
+    def first(self, declaration):
+        """The token of the first declaration of such memory that a function uses, or None."""
+        if not self._has_any:
+            return None
+        key = id(declaration)
+        if key not in self._found:
+            self._found[key] = None     # of a function that calls itself
+            self._found[key] = _own(declaration) or self._named(declaration)
+        return self._found[key]
+
+    def _named(self, declaration):
+        body = list(declaration.body or ())
+        taken = {t.text for t in declaration.head} | _declared(body)
+        for at, token in enumerate(body):
+            before, behind = (body[i].text if 0 <= i < len(body) else '' for i in (at - 1, at + 1))
+            if token.kind != 'identifier' or token.text in taken or before in ('.', '->'):
+                continue
+            scope = body[at - 2].text if before == '::' and at > 1 else None
+            outside = _within(self._outside.get(token.text, []), scope)
+            if outside:
+                return outside[0].head[0]
+            named = _within(self._functions.get(token.text, []) if behind in ('(', '<') else [], scope)
+            classes = _within(self._classes.get(token.text, []) if _is_made(body, at) else [], scope)
+            found = [self.first(d) for d in named] or [_of_class(d) for d in classes]
+            if found and all(found):
+                return found[0]
+        return None
+
+
+def _own(declaration):
+    if '__shared__' not in declaration.words:
+        return None
+    return next((d.shared for d in ranges(list(declaration.body or ())) if d.is_dynamic), None)
+
+
+def _of_class(declaration):
+    """The same of a class each of whose functions uses such memory: which one is called is not known."""
+    body, at, found = list(declaration.body or ()), 0, []
+    while at < len(body):
+        if body[at].text == '{':
+            end = matching(body, at, '{', '}')
+            found.append(next((d.shared for d in ranges(body[at + 1:end - 1]) if d.is_dynamic), None))
+            at = end
+        else:
+            at += 1
+    return found[0] if found and all(found) else None
+
+
+def _is_made(body, at):
+    """Whether a class's name stands there for an object of it: a variable's, or one without a name."""
+    behind = matching(body, at + 1, '<', '>') if [t.text for t in body[at + 1:at + 2]] == ['<'] else at + 1
+    return behind < len(body) and (body[behind].kind == 'identifier' or body[behind].text in '({')
+
+
+def _within(declarations, scope):
+    """Those of a namespace whose name stands in front of theirs, or all."""
+    return [d for d in declarations if scope is None or d.scope[-1:] == (scope,)]
+
+
+def _class_name(head):
+    """The name of a class: no argument of a specialisation, no base."""
+    name = ''
+    for token in head[behind_template(head):]:
+        if token.text in ('<', ':', 'final'):
+            break
+        name = token.text if token.kind == 'identifier' else name
+    return name
+
+
+def _declared(body):
+    """The names that a function's body may declare: those behind a type, behind a comma, and in auto [...]."""
+    found, depth = set(), 0
+    for at, token in enumerate(body):
+        if token.kind == 'punctuation':
+            depth += (token.text in '([') - (token.text in ')]')
+        elif token.text == 'auto':
+            opening = next((i for i in range(at + 1, min(at + 4, len(body))) if body[i].text == '['), None)
+            if opening:
+                found |= {t.text for t in body[opening:matching(body, opening, '[', ']')] if t.kind == 'identifier'}
+        elif token.kind == 'identifier' and at > 0:
+            before = at - 1
+            while before > 0 and body[before].text in ('*', '&', 'const'):
+                before -= 1
+            is_typed = body[before].kind == 'identifier' and body[before].text not in _NO_TYPES
+            is_assigned = [t.text for t in body[at + 1:at + 2]] == ['=']
+            if is_typed or (body[before].text == ',' and (depth == 0 or is_assigned)):
+                found.add(token.text)
+    return found

@@ -1,0 +1,232 @@
+"""What a kernel reaches by name: whether its work has a bound, and whether it touches data that are not its arguments.
+
+Names are all that is looked at, so that a name which means two things may say no where yes is true; never the other
+way."""
+
+from cpu import collective
+from tokens.brackets import SPECIFIERS, matching
+
+_LOOPS = {'for', 'while', 'do', 'goto'}
+_WORDS = SPECIFIERS | {'const', 'volatile', 'float', 'double', 'int', 'unsigned', 'char', 'short', 'long', 'bool',
+                       'void'}
+_TAGGED = ('struct', 'class', 'union', 'enum')
+
+
+class Reach:
+    """The declarations of a file, by name. `is_host`: those that host code can call; else those that device code
+    can."""
+
+    def __init__(self, declarations, is_host):
+        self._is_host = is_host
+        self._named, self._kernels = {}, {}
+        for declaration in declarations:
+            if declaration.has('__global__'):
+                self._kernels.setdefault(_name(declaration), []).append(declaration)
+            elif declaration.function is None or self._can_be_called(declaration):
+                for name in set(collective.names(declaration)) - _WORDS:
+                    self._named.setdefault(name, []).append(declaration)
+
+    def _can_be_called(self, declaration):
+        if self._is_host:
+            return not declaration.has('__device__') or declaration.has('__host__')
+        return any(declaration.has(word) for word in ('__device__', 'constexpr', 'consteval'))
+
+    def judge(self, root):
+        """(is bounded, is closed) of a kernel or a function."""
+        # An annotation may stand at a declaration, and the definition elsewhere; and there may be specialisations.
+        roots = [d for d in {id(d): d for d in [root, *self._kernels.get(_name(root), ())]}.values() if d.body is not None]
+        if not roots:
+            return False, False
+        found, is_known = self._reached(roots)
+        functions = [f for d in found for f in _functions(d)]
+        is_bounded = is_known and not any(t.text in _LOOPS and t.kind == 'identifier'
+                                          for _, body in functions for t in body)
+        is_closed = (is_known and not any(_is_data(d) for d in found) and
+                     not any(_keeps_data(body) for _, body in functions) and not _makes_addresses(found))
+        return is_bounded and not _recurs(functions), is_closed
+
+    def _reached(self, roots):
+        """What the roots lead to, and whether all functions of it have bodies."""
+        # No name leads to an operator.
+        found = roots + self._named.get('operator', [])
+        seen, pending, is_known = {id(d) for d in found}, list(found), True
+        while pending:
+            declaration = pending.pop()
+            for tokens in (declaration.head, declaration.body or (), declaration.tail):
+                for token in tokens:
+                    others = self._named.get(token.text, ()) if token.kind == 'identifier' else ()
+                    # A prototype is enough where the function follows; else it is in another file.
+                    is_prototype = others and all(d.function is not None and d.body is None for d in others)
+                    is_known = is_known and not is_prototype
+                    for other in others:
+                        if id(other) not in seen:
+                            seen.add(id(other))
+                            pending.append(other)
+                            found.append(other)
+        return found, is_known
+
+
+def _name(declaration):
+    return declaration.head[declaration.function].text if declaration.function is not None else None
+
+
+def _functions(declaration):
+    """Functions that a declaration defines, itself or as members: (name, tokens of the body)."""
+    if declaration.body is None:
+        return []
+    if declaration.function is not None:
+        return [(_name(declaration), declaration.body)]
+    if not any(t.text in _TAGGED for t in declaration.head):
+        return [('', declaration.body)]     # what initializes a variable
+    # What stands behind a member's parentheses and in its braces.
+    body, found, at = declaration.body, [], 0
+    while at < len(body):
+        if body[at].kind == 'identifier' and at + 1 < len(body) and body[at + 1].text == '(':
+            end = matching(body, at + 1, '(', ')')
+            begin = end
+            while end < len(body) and body[end].text not in ('{', ';', '(', '='):
+                end += 1
+            if end < len(body) and body[end].text == '{':
+                after = matching(body, end, '{', '}')
+                found.append((body[at].text, body[begin:after]))
+                at = after
+                continue
+        at += 1
+    # What was not understood is still looked at.
+    return found + [('', body)]
+
+
+def _recurs(functions):
+    """Whether a function calls itself, or others that do; those of one name are one."""
+    calls = {}
+    names = {name for name, _ in functions if name}
+    for name, body in functions:
+        if name:
+            calls.setdefault(name, set()).update(t.text for t in body if t.kind == 'identifier' and t.text in names)
+    # What only leads to what has no calls goes, until nothing does: circles are left.
+    while True:
+        ends = [name for name, called in calls.items() if not called & calls.keys()]
+        if not ends:
+            return bool(calls)
+        for name in ends:
+            del calls[name]
+
+
+def _is_data(declaration):
+    """Whether a declaration makes a variable that is no constant."""
+    head = [t.text for t in declaration.head]
+    if declaration.function is not None or head[0] in ('using', 'typedef', 'namespace', 'static_assert', 'template'):
+        return declaration.function is None and head[0] == 'template' and not declaration.is_class and \
+            'using' not in head and declaration.body is None and not _is_constant(head, declaration)
+    if declaration.is_class or head[0] in _TAGGED and declaration.body is None and '=' not in head and len(head) < 3:
+        return bool([t for t in declaration.tail if t.kind == 'identifier']) and not _is_constant(head, declaration)
+    return not _is_constant(head, declaration)
+
+
+def _is_constant(head, declaration):
+    """Whether a variable's value is known where it is declared, and stays."""
+    front = head[:head.index('=')] if '=' in head else head
+    has_value = '=' in head or declaration.body is not None
+    if 'constexpr' in front:
+        return True
+    behind_stars = front[len(front) - front[::-1].index('*'):] if '*' in front else front
+    return has_value and 'const' in behind_stars and '&' not in front and 'extern' not in front
+
+
+def _keeps_data(body):
+    """Whether a function has a variable that outlives its calls, or names one that is elsewhere."""
+    for at, token in enumerate(body):
+        if token.kind == 'identifier' and token.text in ('static', 'extern', 'thread_local'):
+            end = next((i for i in range(at, len(body)) if body[i].text in ('=', ';', '{', '(')), len(body))
+            front = [t.text for t in body[at:end]]
+            if '__shared__' in front:       # of a block
+                continue
+            stars = front[len(front) - front[::-1].index('*'):] if '*' in front else front
+            is_constant = 'constexpr' in front or ('const' in stars and '&' not in front and token.text == 'static' and
+                                                   end < len(body) and body[end].text in ('=', '{'))
+            is_function = end < len(body) and body[end].text == '(' and token.text == 'static' and \
+                _closes_function(body, end)
+            if not is_constant and not is_function:
+                return True
+    return False
+
+
+def _closes_function(body, at):
+    """Whether parentheses are a member function's: a body follows, or a word that may stand in front of one."""
+    end = matching(body, at, '(', ')')
+    return end < len(body) and body[end].text in ('{', 'const', 'noexcept', '-')
+
+
+def _makes_addresses(found):
+    """Whether a cast makes a pointer of what is not known to be one, such as an integer."""
+    pointers = set()
+    for declaration in found:
+        pointers |= _pointers(declaration.head, True) | _pointers(declaration.body or [], False)
+    for declaration in found:
+        body = declaration.body or []
+        for at, token in enumerate(body):
+            if token.text == 'reinterpret_cast' and at + 1 < len(body) and body[at + 1].text == '<':
+                end = matching(body, at + 1, '<', '>')
+                is_pointer = body[end - 2].text == '*' or body[end - 3].text == '*'
+            elif token.text == ')' and body[at - 1].text in ('*', 'const', '__restrict__') and _is_cast(body, at):
+                end, is_pointer = at + 1, True
+            else:
+                continue
+            if is_pointer and not _is_pointer(body, end, pointers):
+                return True
+    return False
+
+
+def _is_cast(body, at):
+    """Whether the parenthesis at `at` closes a type that is a pointer's."""
+    begin = at - 1
+    while begin >= 0 and (body[begin].text in ('*', '::', '<', '>', ',') or body[begin].kind == 'identifier'):
+        begin -= 1
+    inside = body[begin + 1:at]
+    return (begin >= 0 and body[begin].text == '(' and any(t.text == '*' for t in inside) and inside[0].text != '*' and
+            at + 1 < len(body) and (body[at + 1].kind in ('identifier', 'number') or body[at + 1].text in ('(', '&')))
+
+
+def _is_pointer(body, at, pointers):
+    """Whether what stands at `at` is a pointer, or parentheses around one."""
+    if body[at].text == '&' or body[at].text == '0' or body[at].text in ('nullptr', 'NULL', 'this'):
+        return True
+    end = matching(body, at, '(', ')') if body[at].text == '(' else at + 1
+    if body[at].text == '(' and (body[at + 1].text == '&' or _is_cast(body, end - 1)):
+        return body[at + 1].text == '&' or _is_pointer(body, end, pointers)
+    return any(t.text in pointers and (i + 1 == len(body) or body[i + 1].text not in ('[', '.', '-', '('))
+               for i, t in enumerate(body[at:end], at))
+
+
+def _pointers(tokens, is_head):
+    """The names that are declared as pointers or arrays, as parameters or in statements."""
+    found = set()
+    for at in range(1, len(tokens) - 1):
+        token, before, after = tokens[at], tokens[at - 1], tokens[at + 1].text
+        if token.kind != 'identifier' or after not in (',', ')', ';', '=', '['):
+            continue
+        if before.text in ('*', 'const', '__restrict__', '__restrict', 'restrict') and _declares(tokens, at, is_head):
+            found.add(token.text)
+        elif after == '[' and before.kind == 'identifier' and before.text not in ('return', 'else', 'case'):
+            found.add(token.text)
+    return found
+
+
+def _declares(tokens, at, is_head):
+    """Whether a type and a * stand in front of a name, and the beginning of a declaration in front of those: of a
+    product as an argument, too, would be true that it stands behind a parenthesis."""
+    begin, stars = at - 1, 0
+    while begin >= 0 and (tokens[begin].text in ('*', '::', '<', '>') or tokens[begin].kind == 'identifier'):
+        stars += tokens[begin].text == '*'
+        begin -= 1
+    return stars > 0 and tokens[begin + 1].kind == 'identifier' and tokens[begin + 1].text != 'return' and (
+        begin < 0 or tokens[begin].text in ((';', '{', '}', '(', ',') if is_head else (';', '{', '}')))
+
+
+def may_point(ctype):
+    """Whether a value of a type may hold addresses."""
+    if ctype.kind == 'pointer' or ctype.c == '' and ctype.kind not in ('array', 'bit-field'):
+        return True
+    if ctype.kind in ('struct', 'array'):
+        return ctype.members is None or any(may_point(m) for m in ctype.members.values())
+    return False

@@ -1,0 +1,569 @@
+"""How the CPU runs a kernel as a loop over its threads: what it changes in the kernel's text so that compilers see one.
+
+The indices become a parameter, which is a local object in the loop. The usual global index,
+
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+is read as one number, the loop's own variable. A guard at the kernel's top, `if (i < n) ...` or `if (i >= n) return;`,
+is asked before the loop where it holds, which is a range of i, and not again in it:
+
+    if (cf__index.cf__in(0, cf__is_wide(i), i, i < n)) ...
+
+What is not understood stays as it is, and is slower."""
+
+import re
+
+from cpu import collective
+from tokens.brackets import SPECIFIERS, matching, without_attributes
+from tokens.lexer import written
+from base.model import Guard, Loop
+
+INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
+_OPERATORS = {'<', '>', '<=', '>=', '==', '!=', '&', '|', '^', '!', 'and', 'or', 'not', 'xor', 'not_eq', 'bitand', 'bitor'}
+# What a global index may begin with, but for the functions that give one.
+_OPENINGS = {'threadIdx', 'blockIdx', '(', 'static_cast'}
+# What functions of the library's own headers that read them are reached by.
+_GROUPS = 'cooperative_groups'
+_AXES = {'x': 0, 'y': 1, 'z': 2}
+_TYPES = {'bool', 'char', 'short', 'int', 'long', 'unsigned', 'signed', 'float', 'double', 'size_t', 'ptrdiff_t'} | {
+    f'{u}int{n}_t' for u in ('', 'u') for n in (8, 16, 32, 64)}
+# Of types that hold every global index.
+_WIDE = {'int', 'unsigned', 'signed', 'long', 'auto', 'const', 'size_t', 'ptrdiff_t', 'int32_t', 'uint32_t', 'int64_t',
+         'uint64_t'}
+_PURE = _TYPES | {'min', 'max', 'sizeof', 'static_cast'}
+_STATEMENTS = {'return', 'for', 'while', 'do', 'switch', 'goto', 'asm', 'static', 'extern', 'using', 'typedef', 'break',
+               'continue', 'if', 'else', 'case', 'default', 'constexpr', 'delete', 'new', 'throw', 'try'}
+_MIRRORED = {'<': '>', '>': '<', '<=': '>=', '>=': '<='}
+_COMMENT = re.compile(r'/\*.*?\*/')
+_LARGEST_OFFSET = 1 << 16
+
+
+def find(name, declarations, path, lines):
+    """(Loop, edits by declaration) of the kernels of a name; None where they stay as they are. Edits are pairs of a
+    token and what stands in its place, in their order. `lines` are those of the file."""
+    kernels = [d for d in declarations if d.has('__global__') and d.function is not None and
+               d.head[d.function].text == name]
+    bodies = [d for d in kernels if d.body is not None]
+    # Overloads and specialisations are told apart by the compiler alone.
+    is_one = len(bodies) == 1 and all(d.head[d.function + 1].text == '(' for d in kernels)
+    # Nor is text edited that stands in a file which the body includes.
+    if (not is_one or _is_named_elsewhere(name, declarations) or _hides_parameters(bodies[0].body) or
+            any(t.file != path for t in bodies[0].body)):
+        return None
+    edits = {}
+    for kernel in kernels:
+        if kernel.head[0].file != path or not _are_written(lines, kernel.head[:kernel.function + 3]):
+            return None
+        edits[id(kernel)] = _parameter(kernel)
+    helpers = _helpers(declarations)
+    analysis = _Analysis(bodies[0], _data(declarations), helpers, lines)
+    edits[id(bodies[0])] += analysis.edits()
+    reads_elsewhere = _read_indices(bodies[0], declarations, analysis.helpers_left())
+    loop = Loop(tuple(analysis.guards), not reads_elsewhere and not analysis.uses_thread(), reads_elsewhere)
+    return loop, edits
+
+
+def _are_written(lines, tokens):
+    """Whether tokens stand in the source as they are, with nothing between them: no macro gave them."""
+    if not all(t.exact and t.line <= len(lines) for t in tokens):
+        return False
+    for token, after in zip(tokens, tokens[1:]):
+        end = token.column - 1 + len(token.text)
+        if token.line == after.line:
+            between = _COMMENT.sub('', lines[token.line - 1][end:after.column - 1])
+        elif token.line < after.line:
+            # A comment may go on over the lines.
+            between = (re.sub(r'(?:/\*|//).*|\\$', '', _COMMENT.sub('', lines[token.line - 1][end:])) +
+                       re.sub(r'^.*\*/', '', _COMMENT.sub('', lines[after.line - 1][:after.column - 1])))
+        else:
+            return False
+        if between.strip():
+            return False
+    return True
+
+
+def _parameter(kernel):
+    """The parameter for the indices, in front of the others."""
+    opening = kernel.head[kernel.function + 1]
+    inside = kernel.head[kernel.function + 2:matching(kernel.head, kernel.function + 1, '(', ')') - 1]
+    if [t.text for t in inside] == ['void']:
+        return [(inside[0], 'CF__PARAMETER')]
+    return [(opening, '(CF__PARAMETER, ' if inside else '(CF__PARAMETER')]
+
+
+def _is_named_elsewhere(name, declarations):
+    """Whether device code has another use for a kernel's name than to declare it."""
+    return any(t.text == name for d in declarations if d.body is not None and name in d.words and
+               (d.has('__device__') or d.has('__global__') or d.has('constexpr') or d.is_class)
+               for t in d.body if t.kind == 'identifier')
+
+
+def _hides_parameters(body):
+    """Whether there are functions in a function that do not see its parameters: of local classes, lambdas without."""
+    for at, token in enumerate(body):
+        if token.text not in ('struct', 'class', 'union', '[') and token.text not in INDICES:
+            continue
+        after = [t.text for t in body[at + 1:at + 4]]
+        if token.text in INDICES and at and body[at - 1].text == '::':
+            return True             # ::threadIdx is not the parameter
+        if token.text in ('struct', 'class', 'union'):
+            plain = [t.text for t in without_attributes(body[at + 1:at + 40]) if t.text != 'final']
+            if not {'{', ':'}.isdisjoint(plain[:2]):
+                return True
+        if token.text == '[' and token.kind == 'punctuation':
+            before = body[at - 1] if at else token
+            if (before.kind in ('identifier', 'number', 'string') and before.text not in ('return', 'else')) or \
+                    before.text == ']' or (before.text == ')' and not _is_behind_condition(body, at - 1)):
+                continue
+            if after[:1] == ['['] or before.text == '[':        # an attribute
+                continue
+            if not (after[:1] in (['='], ['&']) and after[1:2] in ([']'], [','])):
+                return True
+    return False
+
+
+def _is_behind_condition(body, at):
+    """Whether the parenthesis that closes there is that of an if, for, while or switch."""
+    depth = 0
+    while at >= 0:
+        depth += (body[at].text == ')') - (body[at].text == '(')
+        if depth == 0:
+            return at > 0 and body[at - 1].text in ('if', 'for', 'while', 'switch', 'constexpr')
+        at -= 1
+    return False
+
+
+def _data(declarations):
+    """The names of variables that device code may write."""
+    return {name for d in declarations if d.function is None and not d.is_class and
+            (d.has('__device__') or d.has('__managed__')) for name in collective.names(d)}
+
+
+def _helpers(declarations):
+    """Functions that do nothing but give the global index: the declaration and its index, by name."""
+    found, functions = {}, {}
+    for declaration in declarations:
+        if declaration.function is None or declaration.has('__global__'):
+            continue
+        name = declaration.head[declaration.function].text
+        functions[name] = functions.get(name, 0) + 1
+        words = [t.text for t in declaration.head[:declaration.function]]
+        body = declaration.body or []
+        if [t.text for t in declaration.head[declaration.function + 1:]] not in (['(', ')'], ['(', 'void', ')']) or \
+                not body or body[0].text != 'return' or body[-1].text != ';' or not words or words[0] == 'template':
+            continue
+        reader = _Reader(body)
+        index = reader.index(1)
+        ctype = [w for w in words if w in _TYPES]
+        if index and index[0] == len(body) - 1 and ctype and set(ctype) <= _WIDE and \
+                set(words) - SPECIFIERS == set(ctype) and set(index[2].split()) <= _WIDE:
+            found[name] = declaration, index[1], index[2], ' '.join(ctype)
+    return {name: helper for name, helper in found.items() if functions[name] == 1}
+
+
+def _read_indices(kernel, declarations, helpers):
+    """Whether functions that a kernel calls read the indices, but for some that it does not call any more. A template
+    may call what its arguments name."""
+    others = [d for d in declarations if not d.has('__global__') and not any(d is h for h in helpers)]
+    words = INDICES | {h.head[h.function].text for h in helpers}
+    reached = collective.reachable([kernel], others)[1:]
+    if kernel.head[0].text == 'template':
+        reached += [d for d in others if d.is_class or d.has('operator')]
+    return not all(words.isdisjoint(d.words) for d in reached) or any(_GROUPS in d.words for d in declarations)
+
+
+class _Reader:
+    """Reads global indices in a function's body."""
+
+    def __init__(self, body):
+        self._body = body
+
+    def _text(self, at):
+        return self._body[at].text if 0 <= at < len(self._body) else ''
+
+    def _component(self, at, name):
+        """(index behind, axis) of blockIdx.x and the like."""
+        if self._text(at) == name and self._text(at + 1) == '.' and self._text(at + 2) in _AXES:
+            return at + 3, self._text(at + 2)
+        return None
+
+    def _cast(self, at):
+        """(index behind, text of the type, whether a parenthesis closes behind the operand) of a cast."""
+        if self._text(at) == '(':
+            end = matching(self._body, at, '(', ')')
+            inside = self._body[at + 1:end - 1]
+        elif self._text(at) == 'static_cast' and self._text(at + 1) == '<':
+            end = matching(self._body, at + 1, '<', '>')
+            inside = self._body[at + 2:end - 1]
+            if self._text(end) != '(':
+                return None
+        else:
+            return None
+        if not inside or not all(t.kind == 'identifier' or t.text == '::' for t in inside) or \
+                INDICES.intersection(t.text for t in inside):
+            return None
+        is_closed = self._text(at) != '('
+        return end + is_closed, ' '.join(t.text for t in inside), is_closed
+
+    def _factor(self, at, name):
+        """(index behind, axis, type or '') of blockIdx.x, perhaps with a cast."""
+        cast = self._cast(at)
+        found = self._component(cast[0] if cast else at, name)
+        if found is None:
+            return None
+        end, axis = found
+        if cast and cast[2]:
+            if self._text(end) != ')':
+                return None
+            end += 1
+        return end, axis, cast[1] if cast else ''
+
+    def _product(self, at):
+        """(index behind, axis, type) of blockIdx.x * blockDim.x, in either order."""
+        if self._text(at) == '(' and self._cast(at) is None:
+            inside = self._product(at + 1)
+            return (inside[0] + 1, *inside[1:]) if inside and self._text(inside[0]) == ')' else None
+        for first, second in (('blockIdx', 'blockDim'), ('blockDim', 'blockIdx')):
+            left = self._factor(at, first)
+            right = left and self._text(left[0]) == '*' and self._factor(left[0] + 1, second)
+            if right and left[1] == right[1] and not (left[2] and right[2]):
+                return right[0], left[1], left[2] or right[2]
+        return None
+
+    def index(self, at):
+        """(index behind, axis, type) of blockIdx.x * blockDim.x + threadIdx.x, in either order."""
+        for first, second in ((self._product, self._thread), (self._thread, self._product)):
+            left = first(at)
+            right = left and self._text(left[0]) == '+' and second(left[0] + 1)
+            # A cast of the thread alone would leave the product narrow.
+            if right and left[1] == right[1]:
+                return right[0], left[1], left[2] or right[2]
+        return None
+
+    def _thread(self, at):
+        found = self._component(at, 'threadIdx')
+        return (*found, '') if found else None
+
+class _Analysis(_Reader):
+    """One kernel's body."""
+
+    def __init__(self, kernel, data, helpers, lines):
+        # A `return;` at the end does nothing.
+        super().__init__(kernel.body[:-2] if kernel.last_return else kernel.body)
+        self._data, self._helpers, self._lines = data, helpers, lines
+        self._replaced = {}     # number of a token: what stands in its place
+        self._in_front = {}     # number of a token: what is put in front of it
+        self._taken = {}        # numbers of the tokens of global indices: the axis
+        self._axis = {}         # variables that are a global index, or grow with it: its axis
+        self._wide = set()      # those of them whose type is known to hold it
+        self._casts = {}        # of the others: the types that their values pass through, which the compiler knows
+        self._factors = {}      # of all: what they are sums and products of, which has to be whole
+        self._passed, self._used = [], []
+        self._types = {}        # numbers of the tokens of global indices: such a type
+        self._varying = set()   # other variables that may differ between threads
+        self.guards = []
+        for at, _ in enumerate(self._body):
+            self._take_index(at)
+        self._statements()
+
+    def edits(self):
+        for at in sorted(self._replaced.keys() | self._in_front.keys()):
+            token = self._body[at]
+            yield token, self._in_front.get(at, '') + self._replaced.get(at, token.text)
+
+    def uses_thread(self):
+        """Whether the kernel reads the indices along x other than as the global index."""
+        for at, token in enumerate(self._body):
+            if token.text in ('threadIdx', 'blockIdx') and at not in self._taken:
+                axis = self._text(at + 2) if self._text(at + 1) == '.' else ''
+                if axis not in ('y', 'z'):
+                    return True
+        return False
+
+    # ---- Global indices
+
+    def _take_index(self, at):
+        before, token = self._text(at - 1), self._body[at]
+        if token.text not in _OPENINGS and token.text not in self._helpers:
+            return
+        if at in self._taken or before not in ('=', '(', ',', 'return', '{', '[', ';', '?', ':', ''):
+            return
+        if before == '(' and at > 1 and self._body[at - 2].text == 'static_cast':
+            return
+        found = self.index(at) or self._helper(at)
+        if found is None or self._text(found[0]) in ('*', '/', '%', '.', '[', '(') or \
+                not _are_written(self._lines, self._body[max(at - 1, 0):found[0] + 1]):
+            return
+        end, axis, ctype, *result = found
+        self._taken.update({number: _AXES[axis] for number in range(at, end)})
+        self._replaced.update({number: '' for number in range(at, end)})
+        if not set(ctype.split()) <= _WIDE:
+            self._types[at] = ctype
+        value = f'cf__index.cf__global<{ctype or "unsigned int"}>({_AXES[axis]})'
+        self._replaced[at] = f'(({result[0]}){value})' if result else value
+
+    def _helper(self, at):
+        """(index behind, axis, type, type of the result) of a call of a function that gives a global index."""
+        helper = self._helpers.get(self._text(at))
+        if helper is None or self._text(at + 1) != '(' or self._text(at + 2) != ')':
+            return None
+        return (at + 3, *helper[1:])
+
+    def helpers_left(self):
+        """The declarations of such functions that the kernel does not name any more."""
+        left = {t.text for number, t in enumerate(self._body) if number not in self._taken}
+        return [helper[0] for name, helper in self._helpers.items() if name not in left]
+
+    # ---- Guards
+
+    def _statements(self):
+        """What stands in front of the first statement that does something."""
+        at = 0
+        while at < len(self._body):
+            after = self._guard(at) if self._text(at) == 'if' else self._declaration(at)
+            if after is None:
+                return
+            at = after
+
+    def _end(self, at):
+        """The index of the semicolon that ends a statement."""
+        while at < len(self._body) and self._text(at) != ';':
+            closing = {'(': ')', '[': ']', '{': '}'}.get(self._text(at))
+            at = matching(self._body, at, self._text(at), closing) if closing else at + 1
+        return at
+
+    def _declaration(self, at):
+        """Reads a declaration of variables that has no effect; the index behind it, or None."""
+        end = self._end(at)
+        if self._text(at) in _STATEMENTS or end >= len(self._body):
+            return None
+        begin, is_first, words = at, True, []
+        while begin < end:
+            stop = begin
+            while stop < end and self._text(stop) != ',':
+                closing = {'(': ')', '[': ']'}.get(self._text(stop))
+                stop = matching(self._body, stop, self._text(stop), closing) if closing else stop + 1
+            equals = next((i for i in range(begin, stop) if self._text(i) == '='), None)
+            front = self._body[begin:equals]
+            if equals is None or not all(t.kind == 'identifier' or t.text in ('::', '*') for t in front) or \
+                    len([t for t in front if t.kind == 'identifier']) < (2 if is_first else 1) or \
+                    not self._is_pure(equals + 1, stop):
+                return None
+            words = [t.text for t in front[:-1]] if is_first else words
+            self._note(front[-1].text, words, equals + 1, stop)
+            begin, is_first = stop + 1, False
+        return end + 1
+
+    def _note(self, name, words, at, end):
+        """What a variable is whose value stands there."""
+        self._axis.pop(name, None)
+        self._varying.discard(name)
+        self._wide.discard(name)
+        self._passed, self._used = [], []
+        behind, axis = self._sum(at, end)
+        if behind == end and axis is not None:
+            self._axis[name] = axis
+            self._casts[name] = self._passed
+            self._factors[name] = self._used
+            if set(words) <= _WIDE and not self._passed:
+                self._wide.add(name)
+        elif not self._is_uniform(at, end):
+            self._varying.add(name)
+
+    # Of values that grow with the global index in equal steps: sums of products that have one varying factor. What runs
+    # the loop sees to it that the steps are right. Each reader gives the index behind, and the axis, which is None for
+    # what is the same in all threads; the index is -1 where it is something else.
+
+    def _sum(self, at, end):
+        at, axis = self._product_of(at, end)
+        while 0 <= at < end and self._text(at) == '+':
+            at, other = self._product_of(at + 1, end)
+            if axis is not None and other is not None and axis != other:
+                return -1, None
+            axis = other if axis is None else axis
+        return at, axis
+
+    def _product_of(self, at, end):
+        at, axis = self._operand(at, end)
+        while 0 <= at < end and self._text(at) == '*':
+            at, other = self._operand(at + 1, end)
+            if axis is not None and other is not None:
+                return -1, None
+            axis = other if axis is None else axis
+        return at, axis
+
+    def _operand(self, at, end):
+        if at >= end:
+            return -1, None
+        if at in self._taken:
+            axis = self._taken[at]
+            self._passed += [self._types[at]] if at in self._types else []
+            while at in self._taken:
+                at += 1
+            return at, axis
+        cast = self._cast(at)
+        if cast and not cast[2] and set(cast[1].split()) <= _WIDE:
+            return self._operand(cast[0], end)
+        token = self._body[at]
+        if token.text == '(':
+            close = matching(self._body, at, '(', ')') - 1
+            behind, axis = self._sum(at + 1, close)
+            return (close + 1, axis) if behind == close else (-1, None)
+        for word in ('threadIdx', 'blockIdx'):
+            found = self._component(at, word)
+            if found:
+                return found[0], _AXES[found[1]]
+        if token.text in self._wide:
+            self._used += self._factors[token.text]
+            return at + 1, self._axis[token.text]
+        stop = at + 1
+        while self._text(stop) == '.' and stop + 1 < end:
+            stop += 2
+        if token.kind == 'identifier' and self._is_uniform(at, stop):
+            self._used.append(self._spelled(at, stop))
+            return stop, None
+        is_whole = token.kind == 'number' and re.fullmatch(r'(?:0[xX][\da-fA-F]+|\d+)[uUlL]*', token.text)
+        return (stop, None) if is_whole else (-1, None)
+
+    def _spelled(self, at, end):
+        return written(self._body[at:end])
+
+    def _is_offset(self, at, end):
+        return (end == at + 2 and self._text(at) == '+' and re.fullmatch(r'\d{1,5}', self._text(at + 1)) is not None and
+                int(self._text(at + 1)) < _LARGEST_OFFSET)
+
+    def _is_pure(self, at, end):
+        """Whether evaluating has no effect but its value, and that with any indices. Names are all that counts."""
+        for i in range(at, end):
+            token, after = self._body[i], self._text(i + 1)
+            if token.kind == 'string' or token.text in ('{', '}', '?', '[', '->', '=', 'new', 'delete', 'throw'):
+                return False
+            if token.text in ('+', '-') and after == token.text:
+                return False
+            if token.text in ('/', '%') and self.guards and self._body[i + 1].kind != 'number':
+                return False        # by 0 where a guard said no
+            if token.text in ('*', '&') and not self._is_operand(i - 1, at):
+                return False
+            if token.text == '(' and i > at and i not in self._taken and not self._may_open(i):
+                return False
+        return True
+
+    def _is_operand(self, at, begin):
+        """Whether a value ends there, so that what follows is an operator with two operands."""
+        return at >= begin and (self._body[at].kind in ('identifier', 'number') or self._text(at) == ')')
+
+    def _may_open(self, at):
+        """Whether a parenthesis is none of a call's that could do something."""
+        before = self._body[at - 1]
+        if before.kind == 'identifier':
+            return before.text in _PURE
+        if before.text == '>':
+            begin = at - 1
+            while begin > 0 and self._text(begin) != '<':
+                begin -= 1
+            return self._text(begin - 1) == 'static_cast' or begin == 0
+        if before.text == ')':
+            begin, depth = at - 1, 0
+            while begin >= 0:
+                depth += (self._text(begin) == ')') - (self._text(begin) == '(')
+                if depth == 0:
+                    break
+                begin -= 1
+            inside = self._body[begin + 1:at - 1]
+            return all(t.kind == 'identifier' or t.text == '::' for t in inside)      # a cast
+        return before.text != ']'
+
+    def _is_uniform(self, at, end):
+        """Whether a value is the same in all threads, at all times."""
+        if not self._is_pure(at, end):
+            return False
+        for i in range(at, end):
+            token = self._body[i]
+            if token.kind == 'identifier' and (
+                    token.text in ('threadIdx', 'blockIdx', 'warpSize') or token.text in self._axis or
+                    token.text in self._varying or token.text in self._data):
+                return False
+        return True
+
+    def _guard(self, at):
+        """Reads an `if` that lets some threads alone do something; the index behind it where others may follow."""
+        close = matching(self._body, at + 1, '(', ')') - 1
+        if self._text(at + 1) != '(' or not _are_written(self._lines, self._body[at:close + 2]):
+            return None
+        rest = [self._text(close + i) for i in range(1, 5)]
+        after = close + 3 if rest[:2] == ['return', ';'] else close + 5 if rest == ['{', 'return', ';', '}'] else None
+        if after is not None:
+            # Where something else ends threads, what follows is not asked for all of them.
+            return after if self._text(after) != 'else' and self._atoms(at + 2, close, '||', '&&') else None
+        end = matching(self._body, close + 1, '{', '}') if self._text(close + 1) == '{' else self._end(close + 1) + 1
+        if [self._text(end + i) for i in range(3)] == ['else', 'return', ';']:
+            end += 3
+        elif [self._text(end + i) for i in range(5)] == ['else', '{', 'return', ';', '}']:
+            end += 5
+        if end == len(self._body) and self._text(close + 1) not in ('if', 'do', 'for', 'while', 'switch'):
+            self._atoms(at + 2, close, '&&', '||')
+        return None
+
+    def _atoms(self, at, end, connective, other):
+        """Takes the comparisons that a condition begins with; whether those are all."""
+        parts, begin, depth = [], at, 0
+        for i in range(at, end):
+            text = self._text(i)
+            depth += (text in '([{') - (text in ')]}')
+            if depth == 0 and text in (other, '?', ',', '='):
+                return False
+            if depth == 0 and text == connective:
+                parts.append((begin, i))
+                begin = i + 1
+        for first, last in parts + [(begin, end)]:
+            if not self._atom(first, last, connective == '||'):
+                return False
+        return True
+
+    def _atom(self, at, end, is_outside):
+        """Takes one comparison of a global index with what is the same for all threads."""
+        while self._text(at) == '(' and matching(self._body, at, '(', ')') == end:
+            at, end = at + 1, end - 1
+        depth, operators = 0, []
+        for i in range(at, end):
+            text = self._text(i)
+            depth += (text in '([{') - (text in ')]}')
+            if depth == 0 and text in _OPERATORS:
+                operators.append(i)
+        if len(operators) != 1 or self._text(operators[0]) not in _MIRRORED:
+            return False
+        middle, relation = operators[0], self._text(operators[0])
+        if self._is_index(at, middle) and self._is_uniform(middle + 1, end):
+            index, limit = (at, middle), (middle + 1, end)
+        elif self._is_index(middle + 1, end) and self._is_uniform(at, middle):
+            index, limit, relation = (middle + 1, end), (at, middle), _MIRRORED[relation]
+        else:
+            return False
+        name = next(self._text(i) for i in range(*index) if self._text(i) in self._axis)
+        conditions = [f'cf__is_wide({name})', f'cf__is_number({self._spelled(*limit)})']
+        if index[1] > index[0] + 1:
+            conditions.append(f'cf__is_wide({self._spelled(*index)})')
+        conditions += [f'cf__number<{ctype}>::cf__is_wide' for ctype in self._casts[name]]
+        conditions += [f'cf__is_whole({factor})' for factor in dict.fromkeys(self._factors[name])]
+        grows = ' && '.join(conditions)
+        is_upper = relation in ('<', '<=')
+        number = len(self.guards)
+        self.guards.append(Guard(self._axis[name], is_upper != is_outside))
+        opening, closing = ('!', ('!(', '))')) if is_outside else ('', ('', ')'))
+        self._put(at, f'{opening}cf__index.cf__in({number}, {grows}, {name}, {closing[0]}')
+        self._put(end, closing[1])
+        return True
+
+    def _put(self, at, text):
+        self._in_front[at] = self._in_front.get(at, '') + text
+
+    def _is_index(self, at, end):
+        """Whether a value is a global index, in another type perhaps, or more by a number."""
+        while self._text(at) == '(' and matching(self._body, at, '(', ')') == end:
+            at, end = at + 1, end - 1
+        cast = self._cast(at)
+        if cast and not cast[2]:
+            at = cast[0]
+        if at >= end or self._text(at) not in self._axis:
+            return False
+        return end == at + 1 or self._is_offset(at + 1, end)

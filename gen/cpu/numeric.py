@@ -1,0 +1,109 @@
+"""Whether a kernel works on numbers alone. Then no memory but the caller's arrays is touched, and compilers may be told
+that the threads of a loop touch none of it twice. Of a thread's own arrays they would believe that, too: all threads
+have them at one place, and results would be wrong."""
+
+from cpu import collective
+from tokens.brackets import matching
+
+_INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
+
+_TYPES = {'bool', 'char', 'short', 'int', 'long', 'unsigned', 'signed', 'float', 'double', 'auto', 'void', 'size_t',
+          'ptrdiff_t', 'const', 'constexpr'} | {f'{u}int{n}_t' for u in ('', 'u') for n in (8, 16, 32, 64)}
+_WORDS = _TYPES | {'if', 'else', 'for', 'while', 'do', 'return', 'break', 'continue', 'switch', 'case', 'default',
+                   'true', 'false', 'sizeof', 'static_cast', 'nullptr', '__restrict__', '__restrict'}
+# Words behind which an operand stands.
+_IN_FRONT = {'return', 'case', 'else', 'do'}
+_OTHERS = {'static', 'extern', 'union', 'struct', 'class', 'enum', 'new', 'delete', 'throw', 'try', 'asm', '__asm__',
+           'goto', 'typedef', 'using', 'operator', 'decltype', 'template', 'this', 'reinterpret_cast', 'const_cast',
+           'volatile', 'alignas', '__align__', 'thread_local', '__builtin_alloca', 'alloca'}
+
+
+def alone(kernel, declarations, types):
+    """`types` are the template parameters that are types of numbers; those of the kernel's parameters are known to be."""
+    # Operators take objects of classes.
+    others = [d for d in declarations if not d.has('__global__') and not d.has('operator')]
+    for declaration in collective.reachable([kernel], others):
+        if declaration.function is None:
+            if declaration.is_class or declaration.head[0].text in ('typedef', 'using', 'struct', 'class', 'union'):
+                return False
+            continue
+        known = types if declaration is kernel else _template_parameters(declaration)
+        if not _has_numbers(declaration.body or (), known) or _takes_arrays(declaration.head):
+            return False
+    return True
+
+
+def _template_parameters(function):
+    """Those of a function that gets numbers are numbers."""
+    if function.head[0].text != 'template':
+        return set()
+    end = matching(function.head, 1, '<', '>')
+    return {t.text for t in function.head[2:end - 1] if t.kind == 'identifier'} - {'typename', 'class'}
+
+
+def _takes_arrays(head):
+    """Whether a parameter is a reference to an array."""
+    return any(a.text == '(' and b.text == '&' for a, b in zip(head, head[1:]))
+
+
+def _has_numbers(body, types):
+    """Whether a function's statements are of numbers and of pointers to them, of which none is to a variable."""
+    opened = []     # brackets around, each with whether it is one of arguments
+    for at, token in enumerate(body):
+        before, after = body[at - 1] if at else None, body[at + 1] if at + 1 < len(body) else None
+        text = token.text
+        if token.kind == 'string' or text in ('->', '::') or text in _OTHERS:
+            return False
+        if token.kind == 'identifier' and text not in _WORDS and text not in types and after is not None and \
+                after.kind == 'identifier':
+            return False            # an object of a class
+        if text == '&' and not _is_operand(before):
+            return False            # an address
+        if text == '.' and before is not None and before.text not in _INDICES:
+            return False            # a member
+        if text == '{' and before is not None and before.text not in (')', '{', '}', ';', 'else', 'do', ':'):
+            return False            # an object, or a lambda
+        if text == '[' and not _is_access(body, at, types, opened):
+            return False
+        if text == '<' and _is_template(body, at):
+            return False
+        if text in ('(', '[', '{'):
+            is_call = before is not None and before.kind == 'identifier' and before.text not in (
+                'for', 'if', 'while', 'switch')
+            opened.append(text == '[' or (text == '(' and is_call))
+        elif text in (')', ']', '}') and opened:
+            opened.pop()
+    return True
+
+
+def _is_operand(token):
+    """Whether a value ends there."""
+    return token is not None and (token.text in (')', ']') or
+                                  (token.kind in ('identifier', 'number') and token.text not in _IN_FRONT))
+
+
+def _is_access(body, at, types, opened):
+    """Whether a bracket is behind a pointer, and not behind the name of an array that is declared there."""
+    if at == 0 or (body[at - 1].text != ']' and body[at - 1].kind != 'identifier'):
+        return False
+    if body[at - 1].text == ']':
+        return True                 # that one was looked at
+    front = at - 2
+    while front >= 0 and body[front].text in ('*', 'const'):
+        front -= 1
+    if front < 0:
+        return True
+    if body[front].text == ',':     # in front of arguments it is one of them; else what is declared next
+        return bool(opened and opened[-1])
+    return not (body[front].kind == 'identifier' and (body[front].text in _TYPES or body[front].text in types))
+
+
+def _is_template(body, at):
+    """Whether < may open the arguments of a class whose object is declared behind them."""
+    for end in range(at + 1, len(body)):
+        text = body[end].text
+        if text == '>':
+            return end + 1 < len(body) and body[end + 1].kind == 'identifier'
+        if text in (';', '(', ')', '{', '}', '&&', '||', '?'):
+            return False
+    return False

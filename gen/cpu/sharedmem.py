@@ -1,0 +1,253 @@
+"""__shared__ variables in a kernel file as the CPU compiles it: references to memory that the library has for a block.
+
+    __shared__ float tile[32], *end;
+
+becomes a typedef of the same shape under other names, and a reference for each variable:
+
+    typedef float cf__T_tile[32], *cf__T_end; cf__T_tile &tile = ...; cf__T_end &end = ...;
+
+so that types, extents and attributes stay as they are written. What is declared outside of functions gets its reference
+in each function that names it."""
+
+import re
+
+from tokens.brackets import ATTRIBUTES, matching
+from tokens.lexer import Token
+
+_TAKEN_OUT = {'extern', 'static', '__shared__', '__device__', 'inline'}
+_PIECE = re.compile(r'(?<!\w)\d(?:\'\w|[\w.])*|/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|'
+                    r'[^\W\d][\w$]*|\S', re.DOTALL)
+_CALL = re.compile(r'[^\W\d][\w$]*\s*(\(.*\))?\s*')
+_BEHIND_NAMES = {'[', ',', ';', '=', '{', *ATTRIBUTES}
+_FROM_MACRO = ('a __shared__ declaration that a macro gives is not for the CPU, unless it is all that the macro gives: '
+               'write it out, or add host(none)')
+
+
+class SharedError(Exception):
+    """A declaration that cannot be rewritten."""
+
+    def __init__(self, token, message):
+        super().__init__(message)
+        self.token = token
+
+
+class _Range:
+    """The tokens of a declaration, without its semicolon; what stands in front of it; where in them __shared__ stands."""
+
+    def __init__(self, tokens, before, at):
+        self.tokens, self.before, self.shared = tokens, before, tokens[at]
+        self.is_dynamic = any(t.text == 'extern' for t in tokens)
+
+
+class _Declaration(_Range):
+    """And the names that it gives."""
+
+    def __init__(self, tokens, before, at):
+        super().__init__(tokens, before, at)
+        self.names = _variables(tokens)
+
+
+def _declarations(tokens):
+    """The declarations with __shared__ in a function's body."""
+    for found in ranges(tokens):
+        yield _Declaration(found.tokens, found.before, found.tokens.index(found.shared))
+
+
+def ranges(tokens):
+    """The same, whatever names they give."""
+    for at, token in enumerate(tokens):
+        if token.text != '__shared__' or token.kind != 'identifier':
+            continue
+        begin = at
+        while begin > 0 and tokens[begin - 1].text not in (';', '{', '}', ':'):
+            begin -= 1
+        end = at
+        while end < len(tokens) and tokens[end].text != ';':
+            closing = {'(': ')', '{': '}', '[': ']'}.get(tokens[end].text)
+            end = matching(tokens, end, tokens[end].text, closing) if closing else end + 1
+        if end < len(tokens):
+            yield _Range(tokens[begin:end], tokens[begin - 1] if begin else None, at - begin)
+
+
+def _variables(declaration):
+    """The tokens that are the names a declaration gives."""
+    found, last, at = [], None, 0
+    while at < len(declaration):
+        token = declaration[at]
+        if token.text in ATTRIBUTES and at + 1 < len(declaration) and declaration[at + 1].text == '(':
+            at = matching(declaration, at + 1, '(', ')')
+            continue
+        if token.text == '<' and last is not None:
+            at = matching(declaration, at, '<', '>')
+            continue
+        if token.text == '(':
+            raise SharedError(token, 'a __shared__ variable of this type is not understood; give its type a name with '
+                                     'typedef or using')
+        if token.text in '[{' and token.kind == 'punctuation':
+            at = matching(declaration, at, token.text, ']' if token.text == '[' else '}')
+            continue
+        if token.text == ',' and last is not None:
+            found.append(last)
+        elif token.kind == 'identifier':
+            last = token
+        at += 1
+    if last is None:
+        raise SharedError(declaration[0], 'this __shared__ declaration names no variable')
+    return found + [last]
+
+
+def _instead(word, is_first):
+    """What stands in the typedef for a word of the declaration; None: the word."""
+    if word in _TAKEN_OUT:
+        return 'typedef' if is_first else ''
+    return 'CF__ALIGN_AS' if word == 'alignas' else None
+
+
+def _reference(name, is_dynamic):
+    alias = f'cf__T_{name}'
+    value = f'cf__dynamic_shared<{alias}>()' if is_dynamic else f'cf__shared<{alias}>(&cf__K_{name}, alignof({alias}))'
+    return f' [[maybe_unused]] {alias} &{name} = {value};'
+
+
+def _key(name, is_dynamic):
+    return '' if is_dynamic else f' static const cf_host_shape cf__K_{name} = cf__shape<cf__T_{name}>();'
+
+
+def _source_pieces(lines, line, column):
+    """(text, line, column) of what a declaration's source has from a place to its semicolon; no comments."""
+    depth, text = 0, '\n'.join(lines[line - 1:])
+    start = column - 1
+    for match in _PIECE.finditer(text, start):
+        piece = match.group()
+        if piece[:2] in ('/*', '//'):
+            continue
+        depth += (piece in '([{') - (piece in ')]}') if len(piece) == 1 else 0
+        before = text[:match.start()]
+        row = before.count('\n')
+        yield piece, line + row, match.start() - (before.rfind('\n') + 1 if row else 0) + 1, depth
+        if piece == ';' and depth == 0:
+            return
+
+
+def _edit_source(declaration, lines, behind):
+    """Edits of a declaration that is written out, but for macros in its types and extents."""
+    shared = declaration.shared
+    is_first = True
+    for token in declaration.tokens[:declaration.tokens.index(shared)]:
+        text = _instead(token.text, is_first)
+        if text is not None:
+            if not token.exact:
+                raise SharedError(token, _FROM_MACRO)
+            is_first = is_first and token.text not in _TAKEN_OUT
+            yield token, text
+    pieces = list(_source_pieces(lines, shared.line, shared.column))
+    names = [name.text for name in declaration.names]
+    for at, (piece, line, column, depth) in enumerate(pieces):
+        token = Token('edit', piece, shared.file, line, column)
+        text = _instead(piece, is_first)
+        following = pieces[at + 1][0] if at + 1 < len(pieces) else ''
+        if text is not None and depth == 0:
+            is_first = is_first and piece not in _TAKEN_OUT
+            yield token, text
+        elif names and piece == names[0] and depth == 0 and following in _BEHIND_NAMES:
+            yield token, f'cf__T_{names.pop(0)}'
+        elif piece == ';' and depth == 0:
+            if names:
+                break
+            yield token, ';' + behind
+            return
+    raise SharedError(shared, _FROM_MACRO)
+
+
+def _edit_macro(declaration, lines, behind):
+    """The same where a macro gives all of it: what it gives stands in its place."""
+    before, shared = declaration.before, declaration.shared
+    if before is None or not before.exact or shared.line > len(lines):
+        raise SharedError(shared, _FROM_MACRO)
+    pieces = list(_source_pieces(lines, before.line, before.column + len(before.text)))
+    if not pieces or pieces[-1][0] != ';' or pieces[0][1] != pieces[-1][1]:
+        raise SharedError(shared, _FROM_MACRO)
+    begin, end = pieces[0][2], pieces[-1][2]
+    call = lines[pieces[0][1] - 1][begin - 1:end - 1]
+    if not _CALL.fullmatch(call) or pieces[0][0] in [t.text for t in declaration.tokens]:
+        raise SharedError(shared, _FROM_MACRO)
+    words, is_first = [], True
+    for token in declaration.tokens:
+        text = _instead(token.text, is_first)
+        if text is None:
+            text = f'cf__T_{token.text}' if token in declaration.names else token.text
+        is_first = is_first and token.text not in _TAKEN_OUT
+        words.append(text)
+    yield (Token('edit', call + ';', shared.file, pieces[0][1], begin),
+           ' '.join(w for w in words if w) + ';' + behind)
+
+
+def edits(tokens, source):
+    """What to change in a function: (token, text in its place). `source` gives the lines of a file."""
+    for declaration in _declarations(tokens):
+        behind = ''.join(_key(n.text, declaration.is_dynamic) + _reference(n.text, declaration.is_dynamic)
+                         for n in declaration.names)
+        edit = _edit_source if declaration.shared.exact else _edit_macro
+        yield from edit(declaration, source(declaration.shared.file), behind)
+
+
+# ---- Outside of functions
+
+
+class Outside:
+    """The __shared__ variables that a file declares outside of functions."""
+
+    def __init__(self, declarations):
+        self._found = {}        # name: whether it is dynamic
+        for declaration in declarations:
+            if self.is_one(declaration):
+                for name in names_of(declaration.head):
+                    self._found[name] = declaration.has('extern')
+
+    @staticmethod
+    def is_one(declaration):
+        return declaration.function is None and declaration.body is None and declaration.has('__shared__')
+
+    def edits(self, declaration, source):
+        """What to change where they are declared."""
+        head = declaration.head
+        at = next(i for i, t in enumerate(head) if t.text == '__shared__')
+        wrapped = _Declaration(head, None, at)
+        behind = ''.join(_key(n.text, wrapped.is_dynamic) for n in wrapped.names)
+        if wrapped.is_dynamic:      # for members of classes
+            behind += ''.join(f' static const cf__dynamic_array<cf__element<cf__T_{n.text}>> {n.text}{{}};'
+                              for n in wrapped.names)
+        if not wrapped.shared.exact:
+            raise SharedError(wrapped.shared, _FROM_MACRO)
+        yield from _edit_source(wrapped, source(wrapped.shared.file), behind)
+
+    def references(self, declaration):
+        """What to change in a function that names them."""
+        body = declaration.body or ()
+        named = {t.text for t in body if t.kind == 'identifier'} & set(self._found)
+        if not named or declaration.function is None:
+            for token in body if declaration.is_class else ():
+                if token.text in named and not self._found[token.text]:
+                    raise SharedError(token, f'{token.text} is __shared__ memory that a class names: declare it inside '
+                                             'of the function')
+            return
+        named -= {t.text for t in declaration.head}
+        named -= {n.text for d in _declarations(list(body)) for n in d.names}
+        if not named:
+            return
+        first, last = body[0], declaration.last
+        if not first.exact or not last.exact or last.text != '}':
+            raise SharedError(first, 'a macro stands where this function begins or ends, which names __shared__ memory '
+                                     'that is declared outside: declare it inside')
+        # Braces of its own: the function may have variables of these names.
+        text = ''.join(_reference(name, self._found[name]) for name in sorted(named))
+        yield Token('edit', '', first.file, first.line, first.column), text.lstrip() + ' { '
+        yield last, '}}'
+
+
+def names_of(head):
+    """The names that a declaration with __shared__ gives; none where it is not understood."""
+    try:
+        return [t.text for t in _variables(head)]
+    except SharedError:     # edits() says so, where the declaration is needed
+        return []

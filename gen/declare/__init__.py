@@ -1,0 +1,1 @@
+"""Declarations of a kernel file: types, kernels and __constant__ data."""

@@ -1,0 +1,232 @@
+"""The declaration of one kernel: its name, its template parameters and its parameters."""
+
+from expr import expr
+from tokens.brackets import split, without_attributes
+from expr.cxxtypes import WORDS
+from expr.expr import Cursor, ExprError, found
+from tokens.lexer import Token
+
+MAX_POINTERS = 4
+
+# Words that a C++ kernel may call a parameter and a C prototype may not.
+_C_KEYWORDS = {'restrict', '_Bool', '_Complex', '_Generic', '_Atomic', '_Alignas', '_Alignof', '_Noreturn',
+               '_Static_assert', '_Thread_local', '_Imaginary'}
+# Names that generated headers call.
+_TAKEN = {'cf_call', 'cf_launch', 'cf_stream'}
+_KNOWN_WORDS = {'bool', 'void', 'const', 'volatile'}
+_RESTRICT = {'__restrict__', '__restrict'}
+
+
+class RawParam:
+    """A parameter as written."""
+
+    def __init__(self, token, first, words, is_const, is_volatile, pointers, is_restrict):
+        self.token, self.first, self.words = token, first, words
+        self.is_const, self.is_volatile = is_const, is_volatile     # of the innermost type
+        self.is_restrict = is_restrict  # the outermost pointer
+        self.pointers = pointers        # the qualifiers of each *, as sets, in their order
+
+    @property
+    def pointer(self):
+        return bool(self.pointers)
+
+    @property
+    def const(self):
+        """Whether what the outermost pointer points to is const."""
+        return self.is_const if len(self.pointers) == 1 else 'const' in self.pointers[-2]
+
+
+class TemplateParam:
+    """A parameter of a template: a type, or a constant with the words of its type; its default's tokens."""
+
+    def __init__(self, name, is_type, words, default):
+        self.name, self.is_type, self.words, self.default = name, is_type, words, default
+
+
+class KernelDeclaration:
+    """A kernel, or an operation, as written."""
+
+    def __init__(self, declaration):
+        self.token = None           # of the name
+        self.scope = ()             # enclosing namespaces
+        self.template = []          # TemplateParam
+        self.params = []            # RawParam
+        self.declaration = declaration
+
+
+def read_kernel(declaration, what='a kernel'):
+    """The kernel that a declaration declares. Raises ExprError with the reason where it cannot be called from C."""
+    kernel = KernelDeclaration(declaration)
+    head = declaration.head
+    if declaration.is_member:
+        raise ExprError(head[0], f'{what} stands at file or namespace scope')
+    if '' in declaration.scope:
+        raise ExprError(head[0], f'{what} in an anonymous namespace has no name that can be looked up; '
+                                 'name the namespace')
+    kernel.scope = declaration.scope
+    last = declaration.last if declaration.body is None else head[-1]
+    cursor = Cursor(head + [Token('end', '', last.file, last.line, last.column + len(last.text))])
+    expr.check_names(head)
+    if cursor.accept('template'):
+        _template(cursor, kernel)
+    if cursor.at('template'):
+        raise ExprError(cursor.token, 'a member template cannot be an entry point; declare the kernel at namespace '
+                                      'scope')
+    if declaration.function is None:
+        raise ExprError(cursor.token, "expected the kernel's name and parameters")
+    kernel.token = head[declaration.function]
+    before = head[declaration.function - 1]
+    if before.text == '::':
+        raise ExprError(kernel.token, 'annotate the kernel where it is declared, in its namespace')
+    before = []
+    while cursor.token is not kernel.token:
+        before.append(cursor.take().text)
+    if not {'void', 'auto'}.intersection(before) or {'const', 'volatile'}.intersection(before):
+        raise ExprError(kernel.token, f'{what} returns void')
+    cursor.take()
+    _params(cursor, kernel)
+    return kernel
+
+
+def _template(cursor, kernel):
+    if not cursor.accept('<') or cursor.at('>'):
+        raise ExprError(cursor.token, 'annotate the template, and not its specialisation')
+    while True:
+        first = cursor.take()
+        if first.text == 'template':
+            raise ExprError(first, 'a template parameter is a type (typename T) or a constant (int N)')
+        is_type = first.text in ('typename', 'class')
+        words = [first]
+        while cursor.token.kind == 'identifier' or cursor.at('::'):
+            words.append(cursor.take())
+        if first.text == '...' or cursor.at('...'):
+            raise ExprError(first, 'a parameter pack cannot be an entry point; give the kernel a fixed number of '
+                                   'parameters')
+        name = words[-1]
+        if name.kind != 'identifier' or len(words) < 2 or cursor.at('*', '&', '<'):
+            raise ExprError(name if name.kind == 'identifier' and len(words) > 1 else first,
+                            'a template parameter is a named type (typename T) or constant (int N)')
+        default = []
+        if cursor.accept('='):
+            depth = 0
+            while cursor.token.kind != 'end' and (depth or not cursor.at(',', '>')):
+                if cursor.adjacent('<', '<'):
+                    default.append(cursor.take())
+                else:
+                    depth += cursor.at('(', '<') - cursor.at(')', '>')
+                default.append(cursor.take())
+        kernel.template.append(TemplateParam(name.text, is_type, [w.text for w in words[:-1]], default))
+        if not cursor.accept(','):
+            break
+    cursor.expect('>', 'after the template parameters')
+
+
+def _params(cursor, kernel):
+    cursor.expect('(', "after the kernel's name")
+    tokens, depth = [], 1
+    while True:
+        token = cursor.take()
+        if token.kind == 'end':
+            raise ExprError(token, "expected ')' after the kernel's parameters" + found(token))
+        if token.kind == 'punctuation':
+            depth += (token.text in '([<{') - (token.text in ')]>}')
+        if depth == 0:
+            break
+        tokens.append(token)
+    if not tokens or [t.text for t in tokens] == ['void']:
+        return
+    for part in split(tokens, ',', '([{<', ')]}>'):
+        if not part:
+            raise ExprError(token, 'a parameter needs a type and a name')
+        kernel.params.append(_param(part))
+    seen = set()
+    for param in kernel.params:
+        if param.token.text in seen:
+            raise ExprError(param.token, f'two parameters are called {param.token.text}')
+        seen.add(param.token.text)
+
+
+def _unsupported(token, what, instead):
+    return ExprError(token, f'an entry point cannot take {what}; use {instead}')
+
+
+def _check_form(tokens):
+    for token in tokens:
+        if token.kind == 'string':
+            raise ExprError(token, 'expected a parameter' + found(token))
+        if token.text in ('&', '&&'):
+            raise _unsupported(token, 'a reference', 'a pointer or a value')
+        if token.text == '...':
+            raise _unsupported(token, '...', 'a fixed number of parameters')
+        if token.text == '(':
+            raise _unsupported(token, 'a pointer to a function or to an array', 'a pointer to elements')
+        if token.text == '=':
+            raise ExprError(token, 'a default argument cannot reach C callers; leave it out')
+        if token.text == 'typename':
+            raise _unsupported(token, 'a type that depends on another', 'a template parameter of its own')
+
+
+def _param(tokens):
+    """One parameter: qualifiers and a type, pointers, a name, brackets."""
+    first = tokens[0]
+    is_restrict = _is_restrict(tokens)
+    tokens = without_attributes(tokens)
+    _check_form(tokens)
+    brackets = next((i for i, t in enumerate(tokens) if t.text == '['), len(tokens))
+    at = brackets - 1
+    if at < 0 or tokens[at].kind != 'identifier':
+        raise ExprError(first, 'a parameter needs a type and a name')
+    name, suffix = tokens[at], tokens[brackets:]
+    star = next((i for i, t in enumerate(tokens[:at]) if t.text == '*'), at)
+    if star > at or (star == at and at == 0):
+        raise ExprError(first, 'a parameter needs a type and a name')
+    is_const = is_volatile = False
+    base = []
+    for token in tokens[:star]:
+        if token.text == 'const':
+            is_const = True
+        elif token.text == 'volatile':
+            is_volatile = True
+        else:
+            base.append(token)
+    pointers = []
+    for token in tokens[star:at]:
+        if token.text == '*':
+            pointers.append(set())
+            if len(pointers) > MAX_POINTERS:
+                raise ExprError(token, f'a pointer more than {MAX_POINTERS} deep; use fewer')
+        elif token.text in ('const', 'volatile'):
+            pointers[-1].add(token.text)
+        else:
+            raise ExprError(token, f"expected ',' or ')' after a parameter's name{found(token)}")
+    if suffix:
+        if sum(t.text == '[' for t in suffix) > 1:
+            raise _unsupported(suffix[0], 'an array of arrays', 'a pointer, and declare its dimensions: in(a[ny][nx])')
+        pointers.append(set())
+    if name.text in WORDS or name.text in _KNOWN_WORDS:
+        raise ExprError(first, 'a parameter needs a type and a name')
+    if name.text.startswith(('cf__', 'CF_')) or name.text in _TAKEN:
+        raise ExprError(name, f"'{name.text}' is a name of the library's; rename the parameter")
+    if name.text in _C_KEYWORDS:
+        raise ExprError(name, f"'{name.text}' is a word of C, whose programs call the kernel; rename the parameter")
+    return RawParam(name, base[0] if base else first, _base_words(first, base), is_const, is_volatile, pointers,
+                    is_restrict)
+
+
+def _is_restrict(tokens):
+    """Whether the outermost pointer of a parameter is declared so."""
+    words = [t.text for t in tokens]
+    return '*' in words and not _RESTRICT.isdisjoint(words[len(words) - words[::-1].index('*'):])
+
+
+def _base_words(first, base):
+    if not base:
+        raise ExprError(first, 'a parameter needs a type and a name')
+    end = base[-1]
+    cursor = Cursor(base + [Token('end', '', end.file, end.line, end.column + len(end.text))])
+    words = expr.type_words(cursor)
+    if cursor.at('<') and words:
+        raise _unsupported(first, f'{words[-1]}<...>, which C does not have', 'a scalar, a struct, or a pointer to one')
+    if cursor.token.kind != 'end':
+        raise ExprError(cursor.token, 'expected a parameter' + found(cursor.token))
+    return words

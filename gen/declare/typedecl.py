@@ -1,0 +1,263 @@
+"""What a kernel file's declarations say of types and integer constants."""
+
+from expr import expr
+from tokens.brackets import ATTRIBUTES, SPECIFIERS, matching, split
+from expr.cxxtypes import Types, pointer
+from expr.expr import Cursor, ExprError
+from tokens.lexer import Token
+from base.model import CType
+
+CLASSES = {'struct', 'class', 'union'}
+
+# A member whose type only the C compiler can tell.
+_UNKNOWN = CType('', '', '', '', '', 'integer')
+_UNKNOWN_STRUCT = CType('', '', '', '', '', 'struct')
+
+
+class Declared:
+    """What the declarations of a file say: types, constants, and where the types stand."""
+
+    def __init__(self, path):
+        self.path = path                # the kernel file's
+        self.types = Types()
+        self.headers = {}               # C name of a struct or an enum: the header that declares it
+
+    def add(self, declaration):
+        """Learns the types and constants of a declaration; what it cannot read it leaves alone."""
+        head = declaration.head
+        words = [t.text for t in head[:3]]
+        try:
+            if words[:2] == ['using', 'namespace']:
+                self.types.use(''.join(t.text for t in head[2:]))
+                return
+            if words[0] == 'typedef':
+                self._typedef(declaration)
+            elif words[0] == 'using' and len(head) > 3 and head[2].text == '=':
+                self._alias(declaration, head[1].text, head[3:])
+            elif words[0] in CLASSES or words[0] == 'enum':
+                self._tagged(declaration, head, None)
+            elif declaration.function is None and any(w in ('const', 'constexpr') for w in [t.text for t in head[:6]]):
+                self._constants(declaration)
+        except ExprError:
+            pass                        # a use of it is refused, with what is known then
+
+    def _visible(self, declaration, ctype, name):
+        """A struct or an enum as C sees it, or the reason why it does not."""
+        where = declaration.head[0].file
+        if where == self.path:
+            return (f'{name} is declared in this file, which C programs do not include; move it into a header and '
+                    'write include("that header")')
+        if declaration.scope:
+            return f'{name} is in a namespace, which C does not have; declare it outside of all namespaces'
+        self.headers[ctype.c] = where
+        return ctype
+
+    def _typedef(self, declaration):
+        head = declaration.head
+        if declaration.body is not None:
+            names = [t.text for t in declaration.tail if t.kind == 'identifier']
+            if names:
+                is_pointer = any(t.text == '*' for t in declaration.tail)
+                self._tagged(declaration, head[1:], None if is_pointer else names[-1])
+            return
+        if any(t.text == ',' for t in head) and not any(t.text == '(' for t in head):
+            first, *others = split(head, ',')
+            self._typedef_of(declaration, first)
+            base = [t for t in first[:-1] if t.kind == 'identifier' or t.text == '::']
+            for other in others:
+                self._typedef_of(declaration, base + other)
+            return
+        self._typedef_of(declaration, head)
+
+    def _typedef_of(self, declaration, head):
+        """`typedef`, words of a type, a declarator."""
+        scope, name = declaration.scope, head[-1]
+        if name.kind != 'identifier' or any(t.text in '(*&[' for t in head if t.kind == 'punctuation'):
+            # (*name)(...) declares a pointer to a function or an array; else the name comes last.
+            inner = [b for a, b in zip(head, head[1:]) if a.text in '*&' and b.kind == 'identifier']
+            plain = [t for t in head if t.kind == 'identifier']
+            name = inner[0] if inner and head[-1].kind != 'identifier' else plain[-1]
+            self.types.declare(scope, name.text, f'{name.text} hides a pointer or an array behind its name; write the '
+                                                 '* or [] in the kernel')
+            return
+        self._alias(declaration, name.text, head[1:-1])
+
+    def _alias(self, declaration, name, tokens):
+        if any(t.text in '*&[(' for t in tokens if t.kind == 'punctuation'):
+            self.types.declare(declaration.scope, name, f'{name} hides a pointer or a reference behind its name; '
+                                                        'write the * in the kernel')
+            return
+        cursor = Cursor(list(tokens) + [Token('end', '', '', 0, 0)])
+        words = [w for w in expr.type_words(cursor) if w not in SPECIFIERS | {'const', 'volatile'}]
+        found_type = self.types.find(declaration.scope, words)
+        if found_type is not None and cursor.token.kind == 'end':
+            self.types.declare(declaration.scope, name, found_type)
+
+    def _tagged(self, declaration, head, alias):
+        """A struct, union, class or enum, with a typedef's name where it has one."""
+        kind = head[0].text
+        names = [t for t in head[1:] if t.kind == 'identifier' and t.text not in ATTRIBUTES and t.text != 'final']
+        is_scoped = kind == 'enum' and bool(names) and names[0].text in ('class', 'struct')
+        base = next((i for i, t in enumerate(head) if t.text == ':'), None)
+        before = [t for t in (head if base is None else head[:base])]
+        tags = [t.text for n, t in enumerate(before) if n and t.kind == 'identifier' and t.text not in ATTRIBUTES and
+                t.text not in ('class', 'struct', 'final') and before[n - 1].text not in ('(', ',')]
+        tag = tags[-1] if tags else None
+        name = alias or tag
+        if name is None:
+            if kind == 'enum' and declaration.body is not None:
+                self._enumerators(declaration)
+            return
+        if declaration.body is None:
+            return
+        c = alias or f'{kind if kind != "class" else "struct"} {tag}'
+        cxx = alias or tag
+        if kind == 'enum':
+            ctype = self._enum(declaration, c, cxx, name, is_scoped, base is not None)
+        else:
+            ctype = self._class(declaration, c, cxx, name, kind, base is not None)
+        for declared in {name, tag} - {None}:
+            self.types.declare(declaration.scope, declared, ctype)
+
+    def _enum(self, declaration, c, cxx, name, is_scoped, has_base):
+        negative = self._enumerators(declaration, name if is_scoped else None, name)
+        if is_scoped:
+            return f'{name} is an enum class, which C does not have; declare a plain enum, or take an integer'
+        if has_base:
+            return f'{name} has a fixed underlying type, which C has only since C23; leave it out, or take an integer'
+        # As a rule; the C compiler tells the size, which attributes and large values change.
+        base, key = ('int', 'i32') if negative else ('unsigned int', 'u32')
+        ctype = CType(c, cxx, base, f'CF_INTEGER_TYPE({c})', key, 'enum')
+        return self._visible(declaration, ctype, name)
+
+    def _enumerators(self, declaration, scoped=None, tag=None):
+        """Declares the values; whether one of them is negative."""
+        value, negative = -1, False
+        scope = declaration.scope + ((scoped,) if scoped else ())
+        for tokens in split(declaration.body, ','):
+            if not tokens:
+                continue
+            value = value + 1 if value is not None else None
+            if len(tokens) > 2 and tokens[1].text == '=':
+                value = self.evaluate(tokens[2:], scope)
+            self.types.declare_constant(scope, tokens[0].text, value)
+            if tag is not None and scoped is None:
+                self.types.declare_constant(scope + (tag,), tokens[0].text, value)
+            negative |= value is not None and value < 0
+        return negative
+
+    def _class(self, declaration, c, cxx, name, kind, has_base):
+        texts = [t.text for t in declaration.body]
+        if 'virtual' in texts:
+            return f'{name} has virtual functions, so it is not trivially copyable; pass a plain struct'
+        for at in range(len(texts) - 2):
+            if texts[at] == '~' and texts[at + 1] == name and texts[at + 2] == '(':
+                return f'{name} has a destructor, so it is not trivially copyable; pass a plain struct'
+        for at in range(len(texts) - 3):
+            is_constructor = texts[at] == name and texts[at + 1] == '('
+            if is_constructor and name in texts[at + 2:at + 4] and '&' in texts[at + 3:at + 6]:
+                return f'{name} has a copy constructor, so it is not trivially copyable; pass a plain struct'
+        if has_base:
+            return f'{name} has a base class, which C does not have; pass a plain struct'
+        members = self._members(declaration)
+        ctype = CType(c, cxx, c, 'CF_OPAQUE', name, 'struct', None, None, 1, members)
+        return self._visible(declaration, ctype, name)
+
+    def _members(self, declaration):
+        """The members of a plain struct by name; None where one of them cannot be read."""
+        members = {}
+        for tokens in split(declaration.body, ';'):
+            if not tokens:
+                continue
+            punctuation = [t.text for t in tokens if t.kind == 'punctuation']
+            if '{' in punctuation:      # a struct within, which has to have a name for its members to be told apart
+                end = max((i for i, t in enumerate(tokens) if t.text == '}'), default=len(tokens))
+                name = _declared_name(tokens[end + 1:])
+                if name is None and tokens[0].text != 'enum':
+                    return None
+                if name is not None:
+                    members[name] = _UNKNOWN if tokens[0].text == 'enum' else _UNKNOWN_STRUCT
+                continue
+            if '(' in punctuation:      # a pointer to a function, or a function
+                inner = [b.text for a, b in zip(tokens, tokens[1:]) if a.text == '*' and b.kind == 'identifier']
+                members.update({name: pointer('void *', 'void *') for name in inner[:1]})
+                continue
+            declarators = split(tokens, ',')
+            words = [t for t in declarators[0] if t.text not in SPECIFIERS | CLASSES | {'const', 'volatile', 'enum'}]
+            end = next((i for i, t in enumerate(words) if t.kind == 'punctuation' and t.text in '*[:'), len(words))
+            if end == len(words) or words[end].text != '*':
+                end -= 1            # the name
+            base = self.types.find(declaration.scope, expr.type_words(Cursor(
+                words[:end] + [Token('end', '', '', 0, 0)]))) if end > 0 else None
+            for declarator in declarators:
+                name = _declared_name(declarator)
+                if name is None:
+                    return None
+                member = base if isinstance(base, CType) else _UNKNOWN
+                if any(t.text == '*' for t in declarator):
+                    member = pointer('void *', 'void *')
+                members[name] = self._shaped(declarator, member, declaration.scope)
+        return members or None
+
+    def _shaped(self, declarator, member, scope):
+        """A member's type with what follows its name: extents of an array, or the width of a bit-field."""
+        if any(t.text == ':' for t in declarator):
+            return CType('', '', '', '', '', 'bit-field')
+        at = next((i for i, t in enumerate(declarator) if t.text == '['), None)
+        extents = []
+        while at is not None and at < len(declarator) and declarator[at].text == '[':
+            end = matching(declarator, at, '[', ']')
+            extents.append(self.evaluate(declarator[at + 1:end - 1], scope))
+            at = end
+        for extent in reversed(extents):
+            member = CType('', '', '', '', '', 'array', extent, members={'[]': member})
+        return member
+
+    def evaluate(self, tokens, scope):
+        """The value of an integer constant expression; None where the generator cannot tell it."""
+        try:
+            cursor = Cursor(list(tokens) + [Token('end', '', '', 0, 0)])
+            tree = expr.parse(cursor)
+            if cursor.token.kind != 'end':
+                return None
+            names = expr.Names([], {}, {}, self.types, scope)
+            return expr.constant_value(expr.compile_expr(tree, '', names))
+        except ExprError:
+            return None
+
+    def _constants(self, declaration):
+        """`constexpr int N = 4, M = 2 * N;` What is used of them is proven: see emit/dev.py."""
+        is_integer = None
+        for tokens in split(declaration.head, ','):
+            at = next((i for i, t in enumerate(tokens) if t.text == '='), None)
+            if not at or tokens[at - 1].kind != 'identifier':
+                continue
+            if is_integer is None:
+                words = expr.type_words(Cursor(tokens[:at - 1] + [Token('end', '', '', 0, 0)]))
+                words = [w for w in words if w not in SPECIFIERS | {'const', 'auto'}]
+                base = self.types.find(declaration.scope, words) if words else None
+                is_integer = not words or isinstance(base, CType) and base.kind in ('integer', 'enum')
+            value = self.evaluate(tokens[at + 1:], declaration.scope) if is_integer else None
+            if value is not None and words:
+                value = _converted(value, base)
+            self.types.declare_constant(declaration.scope, tokens[at - 1].text, value)
+
+
+def _converted(value, ctype):
+    """A value as a variable of an integer type has it."""
+    if ctype.enum == 'CF_BOOL':
+        return int(value != 0)
+    bits = 8 * (ctype.bytes or 8)
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if ctype.enum.startswith('CF_I') and value >> (bits - 1) else value
+
+
+def _declared_name(tokens):
+    """The name that a simple declarator declares: the last identifier in front of [ or :."""
+    name = None
+    for token in tokens:
+        if token.text in ('[', ':', '='):
+            break
+        if token.kind == 'identifier':
+            name = token.text
+    return name

@@ -1,0 +1,436 @@
+"""A C function as it grows: what it reads, the expressions that it evaluates, and where it gives up."""
+
+import re
+import struct
+
+from expr.expr import INT64_MAX, calculate
+from emit.interval import (AND, ARITHMETIC, ATOM, BITS, CHOICE, EQUALITY, INT64_MIN, Interpreted, MUL, OR, RANGES, RELATION,
+                      RELATIONS, UNARY, Value, as_integer, as_real, as_truth, combine_bits, compare, decide,
+                      negate, of_number, quotient_of)
+from base.text import WIDTH
+
+_TEMPORARY = re.compile(r' *const \w+ (cf__\d+) = ')
+_NESTING = 3        # of values that are evaluated only where others say so
+
+
+# ---- Expressions
+
+
+def tree_of(ops):
+    """Postfix steps as nested tuples (code, operands...); leaves are ('CONST', number) and the like."""
+    stack, at = [], 0
+    while at < len(ops) and ops[at][0] != 'END':
+        code, operand = ops[at]
+        at += 1
+        if code in ('CONST', 'PARAM', 'MEMBER', 'REAL'):
+            stack.append((code, operand))
+        elif code in ('NEG', 'NOT'):
+            stack.append((code, stack.pop()))
+        elif code in ('AND', 'OR'):
+            stack.append((code, stack.pop(), tree_of(ops[at:at + operand])))
+            at += operand
+        elif code == 'UNLESS':
+            yes, at = tree_of(ops[at:at + operand - 1]), at + operand
+            skip = ops[at - 1][1]
+            stack.append(('SELECT', stack.pop(), yes, tree_of(ops[at:at + skip])))
+            at += skip
+        else:
+            right, left = stack.pop(), stack.pop()
+            stack.append((code, left, right))
+    return stack[0]
+
+
+def key_of(code, operand):
+    """What tells reads apart: a member's value is the same in integer and in real expressions, where its type is
+    known."""
+    return code, operand[:4] if code == 'MEMBER' and operand[3] else operand
+
+
+def conjuncts_of(node):
+    """The parts of a condition that all have to hold."""
+    if node[0] == 'AND':
+        return conjuncts_of(node[1]) + conjuncts_of(node[2])
+    if node[0] == 'NOT' and node[1][0] == 'NOT':
+        return conjuncts_of(node[1][1])
+    return [node]
+
+
+def any_of(conditions):
+    return ' || '.join(conditions)
+
+
+# ---- The function
+
+
+class Body:
+    """The body of one function, as it grows."""
+
+    def __init__(self, params):
+        self._params = params
+        self._lines = []
+        self._depth = 0
+        self._reads = {}            # (code, operand) of a step: the local that holds what it reads
+        self._ranges = {}           # local: what is known of it
+        self._values = {}           # steps: value
+        self._named = {}            # text of a value: the temporary that holds it
+        self._left = set()          # conditions on which it returns
+        self._temporaries = 0
+        self._taken = {p.name for p in params}
+
+    def line(self, text):
+        self._lines.append(' ' * 4 * (self._depth + 1) + text + '\n')
+
+    def leave(self, condition):
+        """Returns 0 where a condition holds; folded behind its ||. Nothing changes, so that once is enough."""
+        if condition in self._left:
+            return
+        if self._depth == 0:
+            self._left.add(condition)
+        current = 'if ('
+        for part in f'{condition})'.replace(' || ', ' ||\n').split('\n'):
+            if len(current) > 8 and len(current) + len(part) + 4 * self._depth + 5 > WIDTH:
+                self.line(current.rstrip())
+                current = '    '
+            current += part + ' '
+        self.line(current.rstrip())
+        self.line('    return 0;')
+
+    def local(self, value):
+        """A value by a name, so that it is evaluated once."""
+        if value.rank == ATOM:
+            return value
+        if value.kind == 'real':
+            return Value(self._variable('const double', value.text), ATOM, kind='real')
+        name = self._named.get(value.text)
+        if name is None:
+            name = self._variable('const int64_t', value.text)
+            self._remember(value.text, name, value.low, value.high)
+        return self.known(name)
+
+    def _variable(self, ctype, text):
+        self._temporaries += 1
+        name = f'cf__{self._temporaries}'
+        self.line(f'{ctype} {name}{" = " * bool(text)}{text};')
+        return name
+
+    def _remember(self, text, name, low, high):
+        """A temporary, for others that would hold the same; those of blocks are not seen outside of them."""
+        self._ranges[name] = (low, high)
+        if self._depth == 0:
+            self._named[text] = name
+
+    # ---- What is read
+
+    def read(self, exprs):
+        """Declares what integer and real expressions read."""
+        steps = {key_of(*op): op for expr in exprs if expr for op in expr.ops if op[0] in ('PARAM', 'MEMBER')}
+        for code, operand in sorted(steps.values(), key=lambda op: op[1] if op[0] == 'PARAM' else op[1][0]):
+            if code == 'PARAM':
+                self._read((code, operand), self._params[operand].name, *self._argument(operand))
+                continue
+            number, c, path, enum, is_real = operand
+            name = 'cf__' + re.sub(r'\W+', '_', f'{self._params[number].name}.{path}'.rstrip(']'))
+            while name in self._taken:
+                name += '_'
+            enum = 'CF_F64' if is_real and not enum else enum
+            place = f'((const {c} *)cf__args[{number}])->{path}'
+            if enum == 'CF_BOOL':       # read as the runtime does: any byte
+                enum, place = 'CF_U8', f'*(const unsigned char *)&{place}'
+            self._read(key_of(code, operand), name, enum, place)
+
+    def _argument(self, number):
+        ctype = self._params[number].type
+        if ctype.kind == 'enum':
+            return '', f'*(const {ctype.c} *)cf__args[{number}]'
+        # The runtime, too, takes any bool but 0 for true.
+        spelled = 'unsigned char' if ctype.enum == 'CF_BOOL' else ctype.c
+        return ctype.enum, f'*(const {spelled} *)cf__args[{number}]' + (' != 0' if ctype.enum == 'CF_BOOL' else '')
+
+    def _read(self, key, name, enum, place):
+        self._taken.add(name)
+        self._reads[key] = name
+        if enum in ('CF_F32', 'CF_F64'):
+            self.line(f'const double {name} = (double){place};')
+            return
+        if enum in ('CF_F16', 'CF_BF16'):
+            raise Interpreted
+        if enum not in RANGES:
+            # Of a type that the C compiler alone knows.
+            self.line(f'int64_t {name};')
+            self.leave(f'__builtin_add_overflow(0LL + {place}, 0, &{name})')
+            self._ranges[name] = (INT64_MIN, INT64_MAX)
+            return
+        cast = '(int64_t)' if enum == 'CF_U64' else ''
+        self.line(f'const int64_t {name} = {cast}{place};')
+        self._ranges[name] = RANGES[enum]
+
+    def unsigned(self):
+        """The locals that hold a uint64_t: negative where it is past INT64_MAX."""
+        for (code, operand), name in self._reads.items():
+            ctype = self._params[operand].type if code == 'PARAM' else None
+            enum = operand[3] if ctype is None else ctype.enum if ctype.kind != 'enum' else ''
+            if enum == 'CF_U64':
+                yield name
+
+    def name(self, expr):
+        """The local that an expression is, where it is one."""
+        code, operand = expr.ops[0]
+        if len(expr.ops) != 2 or code not in ('PARAM', 'MEMBER'):
+            return None
+        name = self._reads[key_of(code, operand)]
+        return name if name in self._ranges else None
+
+    def known(self, name):
+        """The value of a local."""
+        return Value(name, ATOM, *self._ranges[name])
+
+    def bounds(self, node):
+        """(local, least, most) where a condition bounds one by a constant; None else."""
+        code, *sides = node
+        if code not in RELATIONS or code == 'NE':
+            return None
+        if sides[0][0] == 'CONST':
+            sides.reverse()
+            code = {'LT': 'GT', 'LE': 'GE', 'GT': 'LT', 'GE': 'LE', 'EQ': 'EQ'}[code]
+        name = self._reads.get(key_of(*sides[0])) if sides[0][0] in ('PARAM', 'MEMBER') else None
+        if name not in self._ranges or sides[1][0] != 'CONST' or isinstance(sides[1][1], tuple):
+            return None
+        bound = sides[1][1]
+        low = bound + (code == 'GT') if code in ('GT', 'GE', 'EQ') else INT64_MIN
+        high = bound - (code == 'LT') if code in ('LT', 'LE', 'EQ') else INT64_MAX
+        return name, low, high
+
+    def outside(self, value, low, high):
+        """Conditions, one of which holds where a value lies outside; from here on it lies inside."""
+        if value.low > high or value.high < low:
+            raise Interpreted       # it never lies inside
+        text = value.within(RELATION - 1)
+        if value.text in self._ranges:
+            self._ranges[value.text] = (max(low, value.low), min(high, value.high))
+        if value.low < low == high < value.high:
+            return [f'{text} != {of_number(low).text}']
+        return ([f'{text} < {of_number(low).text}'] if value.low < low else []) + (
+            [f'{text} > {of_number(high).text}'] if value.high > high else [])
+
+    def require(self, value, low=INT64_MIN, high=INT64_MAX):
+        """Returns 0 where a value lies outside; the value, as it is known then."""
+        outside = self.outside(value, low, high)
+        if outside:
+            self.leave(any_of(outside))
+        return Value(value.text, value.rank, max(low, value.low), min(high, value.high), value.kind)
+
+    # ---- Expressions
+
+    def value(self, expr):
+        """The value of a whole expression of integers, by a name; evaluated once."""
+        name = self.name(expr)
+        if name:
+            return self.known(name)
+        if expr.ops not in self._values:
+            value = self._eval(tree_of(expr.ops), False)
+            value = as_integer(value) if value.constant is None else of_number(value.constant)
+            self._values[expr.ops] = self.local(value)
+        return self._values[expr.ops]
+
+    def truth(self, node, is_real):
+        """A part of a condition."""
+        return as_truth(self._eval(node, is_real))
+
+    def know(self, expr, value):
+        """What is now known of an expression's value."""
+        if not self.name(expr):
+            self._values[expr.ops] = value
+
+    def _eval(self, node, is_real):
+        code, *operands = node
+        if code in ('CONST', 'PARAM', 'MEMBER', 'REAL'):
+            value = self._leaf(code, operands[0])
+            return as_real(value) if is_real else value
+        if code in ('AND', 'OR', 'SELECT'):
+            return self._lazy(code, operands, is_real)
+        values = [self._eval(o, is_real) for o in operands]
+        if code == 'NOT':
+            return negate(values[0])
+        if code in RELATIONS:
+            return compare(code, *values)
+        if is_real:
+            return self._real_arithmetic(code, *(as_real(v) for v in values))
+        return self._arithmetic(code, *(as_integer(v) for v in values))
+
+    def _leaf(self, code, operand):
+        if code == 'REAL':
+            number = struct.unpack('<d', struct.pack('<q', operand))[0]
+            return Value(repr(number), UNARY if number < 0 else ATOM, kind='real')
+        if code == 'CONST':
+            if isinstance(operand, tuple):
+                return Value(f'(int64_t)sizeof({operand[1]})', UNARY, 0, 2**62)
+            return of_number(operand)
+        name = self._reads[key_of(code, operand)]
+        if name not in self._ranges:
+            return Value(name, ATOM, kind='real')
+        return Value(name, ATOM, *self._ranges[name])
+
+    def _inner(self, node, is_real):
+        """A value that is evaluated only at times, with the statements that this takes."""
+        if self._depth >= _NESTING:
+            raise Interpreted
+        before, self._lines = self._lines, []
+        self._depth += 1
+        value = self._eval(node, is_real)
+        self._depth -= 1
+        lines, self._lines = self._lines, before
+        return value, lines
+
+    def _lazy(self, code, operands, is_real):
+        condition = as_truth(self._eval(operands[0], is_real))
+        if code == 'SELECT':
+            return self._select(condition, operands[1:], is_real)
+        if condition.constant is not None and condition.constant == (code == 'OR'):
+            return condition
+        value, lines = self._inner(operands[1], is_real)
+        value = as_truth(value)
+        if condition.constant is not None and not lines:
+            return value
+        sign, rank = ('&&', AND) if code == 'AND' else ('||', OR)
+        if not lines:
+            left, right = (v.text if v.rank == rank else v.within(EQUALITY) for v in (condition, value))
+            return Value(f'{left} {sign} {right}', rank, 0, 1, 'truth')
+        name = self._variable('int', condition.text)
+        self._block(f'if ({name if code == "AND" else "!" + name})', lines, f'{name} = {value.text};')
+        return Value(name, ATOM, 0, 1, 'truth')
+
+    def _select(self, condition, operands, is_real):
+        if condition.constant is not None:
+            return self._eval(operands[0 if condition.constant else 1], is_real)
+        (yes, if_yes), (no, if_no) = (self._inner(o, is_real) for o in operands)
+        is_truth = not is_real and all(v.kind == 'truth' or v.constant in (0, 1) for v in (yes, no))
+        kind = 'truth' if is_truth else 'real' if is_real else 'int'
+        if kind != 'truth':
+            yes, no = (as_real(v) if is_real else as_integer(v) for v in (yes, no))
+        low, high = min(yes.low, no.low), max(yes.high, no.high)
+        if not if_yes and not if_no:
+            # One of the two has to have the type that the value is to have.
+            is_int = kind == 'int' and yes.constant is not None and no.constant is not None
+            return Value(f'{condition.within(EQUALITY)} ? {"(int64_t)" * is_int}{yes.within(EQUALITY)} : '
+                         f'{no.within(EQUALITY)}', CHOICE, low, high, kind)
+        name = self._variable({'truth': 'int', 'int': 'int64_t', 'real': 'double'}[kind], '0')
+        self._block(f'if ({condition.text})', if_yes, f'{name} = {yes.text};')
+        self._lines.pop()
+        self._block('} else', if_no, f'{name} = {no.text};')
+        return Value(name, ATOM, low, high, kind)
+
+    def _block(self, head, lines, last):
+        self.line(head + ' {')
+        self._lines += lines
+        self._depth += 1
+        self.line(last)
+        self._depth -= 1
+        self.line('}')
+
+    def _arithmetic(self, code, left, right=None):
+        if code == 'NEG':
+            if left.low == INT64_MIN or left.constant is not None:
+                return self._exact('SUB', of_number(0), left)
+            return Value(f'-{left.within(ATOM)}', UNARY, -left.high, -left.low)
+        if code in ARITHMETIC:
+            return self._exact(code, left, right)
+        if code == 'SHL':
+            if right.constant is None or not 0 <= right.constant <= 62:
+                raise Interpreted
+            return self._exact('MUL', left, of_number(2**right.constant))
+        if code == 'SHR':
+            right = self.require(right, 0, 63)
+            ends = [end >> by for end in (left.low, left.high) for by in (right.low, right.high)]
+            return Value(f'{left.within(MUL)} >> {right.within(MUL)}', CHOICE, min(ends), max(ends))
+        if code in BITS:
+            return combine_bits(code, left, right)
+        return (self._divide if code in ('DIV', 'MOD') else self._choose)(code, left, right)
+
+    def _choose(self, code, left, right):
+        """min and max."""
+        known = decide('LE' if code == 'MIN' else 'GE', left, right)
+        if known is not None:
+            return left if known else right
+        pick = min if code == 'MIN' else max
+        sign = '<' if code == 'MIN' else '>'
+        left, right = self.local(left), self.local(right)
+        return Value(f'{left.text} {sign} {right.text} ? {left.text} : {right.text}', CHOICE,
+                     pick(left.low, right.low), pick(left.high, right.high))
+
+    def _exact(self, code, left, right):
+        corners = [calculate(code, a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
+        low, high = min(corners), max(corners)
+        if left.constant is not None and right.constant is not None:
+            if not INT64_MIN <= low <= INT64_MAX:
+                raise Interpreted
+            return of_number(low)
+        if INT64_MIN <= low and high <= INT64_MAX:
+            sign, rank = ARITHMETIC[code]
+            return Value(f'{left.within(rank)} {sign} {right.within(rank - 1)}', rank, low, high)
+        text = f'__builtin_{code.lower()}_overflow({left.text}, {right.text}'
+        name = self._named.get(text)
+        if name is None:
+            name = self._variable('int64_t', '')
+            self.leave(f'{text}, &{name})')
+            self._remember(text, name, max(low, INT64_MIN), min(high, INT64_MAX))
+        return self.known(name)
+
+    def product(self, left, right):
+        """Of two values that are not negative."""
+        if left.constant == 1 or right.constant == 1:
+            return right if left.constant == 1 else left
+        return self._exact('MUL', left, right)
+
+    def sum(self, left, right):
+        return self._exact('ADD', left, right)
+
+    def _divide(self, code, left, right):
+        if right.constant == 0:
+            raise Interpreted
+        if left.constant is not None and right.constant is not None:
+            value = calculate(code, left.constant, right.constant)
+            if not INT64_MIN <= value <= INT64_MAX or left.constant == INT64_MIN and right.constant == -1:
+                raise Interpreted
+            return of_number(value)
+        if right.low <= 0:
+            left, right = self.local(left), self.local(right)
+        guards = [f'{right.text} == 0'] if right.low <= 0 <= right.high else []
+        if left.low == INT64_MIN and right.low <= -1 <= right.high:
+            both = [f'{v.text} == {of_number(c).text}' for v, c in ((left, INT64_MIN), (right, -1))
+                    if v.constant is None]
+            guards.append(' && '.join(both) if len(both) == 1 or not guards else f'({" && ".join(both)})')
+        if guards:
+            self.leave(' || '.join(guards))
+        return quotient_of(code, left, right)
+
+    def _real_arithmetic(self, code, left, right=None):
+        if code == 'NEG':
+            return Value(f'-{left.within(ATOM)}', UNARY, kind='real')
+        if code in ('MIN', 'MAX'):
+            left, right = self.local(left), self.local(right)
+            return Value(f'{left.text} {"<" if code == "MIN" else ">"} {right.text} ? {left.text} : {right.text}',
+                         CHOICE, kind='real')
+        sign, rank = {**ARITHMETIC, 'DIV': ('/', MUL)}[code]
+        return Value(f'{left.within(rank)} {sign} {right.within(rank - 1)}', rank, kind='real')
+
+    def positive(self, node):
+        """Knows that a value is at least 1, also of the factors that it is made of."""
+        if node[0] == 'MUL':
+            for factor in node[1:]:
+                name = self._reads.get(key_of(*factor)) if factor[0] in ('PARAM', 'MEMBER') else None
+                if name not in self._ranges or self._ranges[name][0] < 0:
+                    return
+            for factor in node[1:]:
+                self.positive(factor)
+        elif node[0] in ('PARAM', 'MEMBER'):
+            name = self._reads[key_of(*node)]
+            self._ranges[name] = (max(1, self._ranges[name][0]), self._ranges[name][1])
+
+    def text(self):
+        """All of it, but for what turned out to be of no use."""
+        lines = []
+        for line in reversed(self._lines):
+            match = _TEMPORARY.match(line)
+            if not match or any(re.search(rf'\b{match.group(1)}\b', other) for other in lines):
+                lines.append(line)
+        return ''.join(reversed(lines))

@@ -1,0 +1,312 @@
+"""The header of typed entry points: C99 functions, C11 _Generic, C++ overloads; and the one of what operations are
+made of."""
+
+import re
+from dataclasses import replace
+
+from base.text import banner, c_string, comment, fold, identifier, include
+
+
+def _guard(header):
+    return 'CUFERRY_' + identifier(header).upper().replace('CUFERRY_', '')
+
+
+def emit_header(files, prefix, header, sources):
+    guard = _guard(header)
+    kernels = sorted((k for f in files for k in f.kernels if not k.is_internal), key=lambda k: k.name)
+    symbols = sorted((s for f in files for s in f.symbols), key=lambda s: s.name)
+    names = _names_of([p for k in kernels for i in k.instances for p in i.arguments] + symbols)
+    functions, generic, overloads = [], [], []
+    for kernel in kernels:
+        tree = dispatch(kernel)
+        functions.append(_functions(kernel, prefix, tree is not None))
+        if tree:
+            generic.append(_generic(kernel, prefix))
+            overloads.append(_overloads(kernel, prefix))
+    functions += [_setters(s, prefix) for s in symbols]
+    notes = dict.fromkeys(note for f in files for note in f.notes)
+    functions += [comment(fold(f'No setter: {note}', 3).split('\n')) for note in notes]
+    includes = list(dict.fromkeys(h for f in files for h in f.includes))
+    text = [banner(sources), f'#ifndef {guard}\n#define {guard}\n\n#include <cuferry.h>\n#include <cuferry/types.h>\n',
+            '#include <cuferry/generic.h>\n' if generic else '', ''.join(map(include, includes)), '\n']
+    declared = ['#ifdef __cplusplus\nextern "C" {\n#endif\n\n', '\n'.join(functions)]
+    if prefix != 'cf':
+        declared.append('\n/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links '
+                    'every kernel. */\n'
+                    f'extern const struct cf_module {prefix}_registry;\n')
+    declared.append('\n#ifdef __cplusplus\n}\n#endif\n')
+    if generic:
+        # A program may include the header within extern "C".
+        declared.append('\n#if defined __cplusplus\nextern "C++" {\n\n')
+        declared.append('\n'.join(overloads))
+        declared.append('\n} /* extern "C++" */\n#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L\n\n')
+        declared.append('\n'.join(generic))
+        declared.append('\n#endif\n')
+    text.append(_without_macros(names, ''.join(declared)))
+    text.append(f'\n#endif /* {guard} */\n')
+    return ''.join(text)
+
+
+# ---- For the C files of operations
+
+
+def internal_name(header):
+    """The header that they include."""
+    return f'{header[:-2] if header.endswith(".h") else header}_internal.h'
+
+
+def has_internals(files):
+    """Whether there is something in it."""
+    return any(k.is_operation or k.is_internal for f in files for k in f.kernels)
+
+
+def enqueuer(prefix, instance):
+    """The C function that enqueues what an operation is made of."""
+    return f'{prefix}__enqueue_{instance.name}'
+
+
+def enqueuer_parameters(instance):
+    """Its parameters: the stream, and all of the operation's."""
+    name = 'stream' if all(p.name != 'stream' for p in instance.params) else 'cf__stream'
+    return ', '.join([f'cf_stream {name}'] + [p.declaration for p in instance.params])
+
+
+def emit_internal_header(files, prefix, header, sources):
+    name = internal_name(header)
+    kernels = sorted((k for f in files for k in f.kernels), key=lambda k: k.name)
+    names = _names_of(p for k in kernels for i in k.instances for p in (i.params if k.is_operation else i.arguments))
+    text = ['#ifdef __cplusplus\nextern "C" {\n#endif\n']
+    for kernel in (k for k in kernels if k.is_internal):
+        text.append('\n' + comment(kernel.doc))
+        text += [_prototypes(f'{prefix}_{i.name}', i) for i in kernel.instances]
+    for kernel in (k for k in kernels if k.is_operation):
+        text.append(f'\n/* Enqueues what {prefix}_{kernel.name} is made of; to be defined in C. */\n')
+        for instance in kernel.instances:
+            head = f'CF_CHECKED int {enqueuer(prefix, instance)}('
+            text.append(fold(f'{head}{enqueuer_parameters(instance)});\n', len(head)))
+    text.append('\n#ifdef __cplusplus\n}\n#endif\n')
+    return (f'{banner(sources)}#ifndef {_guard(name)}\n#define {_guard(name)}\n\n{include(header)}\n'
+            f'{_without_macros(names, "".join(text))}\n#endif /* {_guard(name)} */\n')
+
+
+# ---- The public header
+
+
+def _names_of(params):
+    """The names of all parameters: a header that the program has included, or the program itself, may define any of
+    them as a macro, as <complex.h> does with `complex`, and the declarations would silently say something else."""
+    return sorted({p.name for p in params} | {'stream'})
+
+
+def _without_macros(names, text):
+    """Some declarations, in which no macro has one of the names."""
+    saved = ''.join(f'#pragma push_macro("{name}")\n#undef {name}\n' for name in names)
+    restored = ''.join(f'#pragma pop_macro("{name}")\n' for name in names)
+    return (f'/* This header sets aside macros that have the names of its parameters. */\n{saved}\n'
+            f'{text}\n{restored}')
+
+
+def dispatch(kernel):
+    """How a call's pointer types choose among a kernel's instances: nested (parameter numbers, [(element type,
+    subtree)]) with instances at the leaves. Several parameters that vary together decide together, so that one of them
+    may be NULL. None where the types do not tell: then there is no type-generic form."""
+    return _dispatch(kernel.instances) if kernel.is_template and not kernel.is_internal else None
+
+
+def _keys(instances, number):
+    return tuple(i.arguments[number].type.key for i in instances)
+
+
+def _dispatch(instances):
+    if len(instances) == 1:
+        return instances[0]
+    first = instances[0]
+    for number, parameter in enumerate(first.arguments):
+        keys = _keys(instances, number)
+        if not parameter.pointer or len(set(keys)) == 1:
+            continue
+        together = [n for n, p in enumerate(first.arguments) if p.pointer and _keys(instances, n) == keys]
+        groups = {}
+        for instance, key in zip(instances, keys):
+            groups.setdefault(key, []).append(instance)
+        branches = [(group[0].arguments[number].type.c, _dispatch(group)) for group in groups.values()]
+        return (together, branches) if all(tree for _, tree in branches) else None
+    return None
+
+
+def stream(instance):
+    """The name of the stream parameter of an `_async` function, beside the kernel's own parameters."""
+    return 'stream' if all(p.name != 'stream' for p in instance.arguments) else 'cf__stream'
+
+
+def parameters(instance, leading=''):
+    """A parameter list as C declares it."""
+    return ', '.join(([leading] if leading else []) + [p.declaration for p in instance.arguments]) or 'void'
+
+
+def _names(instance, leading=''):
+    return ', '.join(([leading] if leading else []) + [p.name for p in instance.arguments])
+
+
+def _declared(before, function, instance, leading='', after=''):
+    """A function's declaration, its parameters folded below one another."""
+    head = f'{before}{function}('
+    return fold(f'{head}{parameters(instance, leading)}){after}\n', len(head))
+
+
+def _prototypes(function, instance):
+    return (_declared('CF_CHECKED int ', function, instance, after=';') +
+            _declared('CF_CHECKED int ', f'{function}_async', instance, f'cf_stream {stream(instance)}', ';'))
+
+
+def _functions(kernel, prefix, has_generic):
+    text = comment(kernel.doc)
+    if has_generic:
+        first = kernel.instances[0]
+        text += (f'/* {prefix}_{kernel.name}() takes the types of every instance in C11 and C++; its address is that '
+                 f'of {prefix}_{first.name}(). */\n')
+        text += _prototypes(f'{prefix}_{kernel.name}', first)
+    for instance in kernel.instances:
+        text += _prototypes(f'{prefix}_{instance.name}', instance)
+    return text
+
+
+def _with_own_words(kernel, prefix):
+    """The kernel with other names of parameters where a macro with such parameters would replace words of its own: the
+    types that it tells apart, and the functions."""
+    words = {w for i in kernel.instances for p in i.arguments for w in re.findall(r'\w+', p.type.c)}
+    words |= {f'{prefix}_{i.name}{suffix}' for i in kernel.instances for suffix in ('', '_async')}
+
+    def renamed(param):
+        return replace(param, name=f'{param.name}_') if param.name in words else param
+    return replace(kernel, instances=tuple(replace(i, params=tuple(map(renamed, i.params)))
+                                           for i in kernel.instances))
+
+
+def _generic(declared, prefix):
+    kernel = _with_own_words(declared, prefix)
+    tree, first = dispatch(kernel), kernel.instances[0]
+    text = ''
+    for suffix, leading in (('', ''), ('_async', stream(first))):
+        names = _names(first, leading)
+        text += fold(f'#define {prefix}_{kernel.name}{suffix}({names})', 4, ' \\') + ' \\\n'
+        wanted = c_string(_wanted(dispatch(declared), declared, f'{prefix}_{kernel.name}{suffix}'))
+        fits = ' && '.join([_fits(tree, kernel), *(f'CF__SIZED({p.name}, {p.type.c})' for p in _fixed(tree, kernel))])
+        text += fold(f'    CF__FITTING({fits}, {wanted},', 16, ' \\') + ' \\\n'
+        text += _selection(tree, kernel, prefix, suffix, 4).replace('\n', ' \\\n') + ') \\\n'
+        text += fold(f'    ({", ".join(f"({n})" for n in names.split(", "))})', 5, ' \\') + '\n'
+    return text
+
+
+def _pointers(numbers, kernel):
+    return [kernel.instances[0].arguments[n].name for n in numbers]
+
+
+def _fits(tree, kernel):
+    """An expression that is 1 where the types of a call's pointers are those of an instance."""
+    if not isinstance(tree, tuple):
+        return '1'
+    return _group_fits(_pointers(tree[0], kernel), tree[1], kernel)
+
+
+def _group_fits(names, branches, kernel):
+    """The first pointer that has a type decides about the others."""
+    rows = []
+    for base, subtree in branches:
+        conditions = [f'CF__POINTS({name}, {base})' for name in names[1:]]
+        conditions += [_fits(subtree, kernel)] if isinstance(subtree, tuple) else []
+        rows.append(f'{base}: {" && ".join(conditions) or 1}')
+    untyped = _group_fits(names[1:], branches, kernel) if len(names) > 1 else _fits(branches[0][1], kernel)
+    return f'_Generic(CF__ELEMENT(({names[0]})), {", ".join(rows)}, struct cf_untyped: {untyped}, default: 0)'
+
+
+def _groups(tree, kernel):
+    """The types of pointers that are alike, which tell the instance: {names: {type: None}}."""
+    groups = {}
+
+    def visit(tree):
+        if isinstance(tree, tuple):
+            types = groups.setdefault(tuple(_pointers(tree[0], kernel)), {})
+            for base, subtree in tree[1]:
+                types[base] = None
+                visit(subtree)
+    visit(tree)
+    return groups
+
+
+def _fixed(tree, kernel):
+    """Pointers to numbers that are of one type in all instances: of others C warns, and memory of another size would be
+    read or written silently."""
+    chosen = {name for names in _groups(tree, kernel) for name in names}
+    return [p for number, p in enumerate(kernel.instances[0].arguments)
+            if p.pointer and p.name not in chosen and p.type.kind in ('integer', 'float', 'half') and
+            all(i.arguments[number].type.c == p.type.c for i in kernel.instances)]
+
+
+def _wanted(tree, kernel, function):
+    """What is said where they are not."""
+    groups = [*_groups(tree, kernel).items(), *(((p.name,), [p.type.c]) for p in _fixed(tree, kernel))]
+    return f'{function}: no instance has these element types; ' + '; '.join(
+        f'{" and ".join(names)}{" alike" if len(names) > 1 else ""}: {" or ".join(types)}' for names, types in groups)
+
+
+def _selection(tree, kernel, prefix, suffix, indent):
+    """Selections that are not chosen have to be valid for the call's types, too, and so each has a default."""
+    if not isinstance(tree, tuple):
+        return f'{" " * indent}{prefix}_{tree.name}{suffix}'
+    numbers, branches = tree
+    pad = ' ' * (indent + 4)
+    names = _pointers(numbers, kernel)
+    pointer = ' : '.join(f'1 ? ({n})' for n in names[:-1]) + (' : ' if len(names) > 1 else '') + f'({names[-1]})'
+    lines = []
+    for base, subtree in branches:
+        lines.append(f'{pad}{base}: {_selection(subtree, kernel, prefix, suffix, indent + 4).lstrip()}')
+    untyped = _selection(branches[0][1], kernel, prefix, suffix, indent + 8).lstrip()
+    for name in reversed(names):
+        untyped = f'CF__IF_NULL({name}, {untyped}, cf_cast_the_pointers_to_their_element_type)'
+    lines.append(f'{pad}struct cf_untyped: {untyped}')
+    lines.append(f'{pad}default: cf_no_instance_takes_these_types')
+    return f'{" " * indent}_Generic(CF__ELEMENT({pointer}),\n' + ',\n'.join(lines) + ')'
+
+
+def _overloads(kernel, prefix):
+    """The first instance's overload is the C function of the same name."""
+    text = ''
+    for instance in kernel.instances[1:]:
+        for suffix, leading in (('', ''), ('_async', stream(instance))):
+            text += _declared('CF_CHECKED inline int ', f'{prefix}_{kernel.name}{suffix}', instance,
+                              f'cf_stream {leading}' if leading else '')
+            text += fold(f'{{\n    return {prefix}_{instance.name}{suffix}({_names(instance, leading)});\n}}\n', 8)
+    return text
+
+
+# ---- Setters of __constant__ data
+
+
+def setter(prefix, symbol):
+    return f'{prefix}_set_{symbol.name}'
+
+
+def symbol_by_value(symbol):
+    """Whether a setter takes the value itself: numbers and vectors, which are small enough for the runtime to read them
+    at once (see cf_symbol_set_async())."""
+    return not symbol.extents and symbol.type.kind != 'struct'
+
+
+def symbol_parameter(symbol):
+    if symbol_by_value(symbol):
+        return f'{symbol.type.c} {symbol.name}'
+    extents = ''.join(f'[{e}]' for e in symbol.extents)
+    return f'const {symbol.type.c} {symbol.name}{extents}' if extents else f'const {symbol.type.c} *{symbol.name}'
+
+
+def stream_of(symbol):
+    """The name of the stream parameter of a setter."""
+    return 'stream' if symbol.name != 'stream' else 'cf__stream'
+
+
+def _setters(symbol, prefix):
+    function, declared = setter(prefix, symbol), symbol_parameter(symbol)
+    return (comment(symbol.doc) +
+            fold(f'CF_CHECKED int {function}({declared});\n', 8) +
+            fold(f'CF_CHECKED int {function}_async(cf_stream {stream_of(symbol)}, {declared});\n', 8))

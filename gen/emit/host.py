@@ -1,0 +1,77 @@
+"""The CPU bodies of one kernel file, and the copy of its source that they include."""
+
+from emit.cpugrid import emit_grid
+from emit.dev import copyable, values
+from emit.stub import host_body, host_bytes, host_data, host_data_bytes
+from base.text import banner, fold
+
+
+def emit_cpu_bodies(file, prefix):
+    # No header comes behind the kernel file, whose macros may be called as anything.
+    text = [banner(file.path), f'#include "cuferry/host.cuh"\n#include "{file.stem}.host.cu"\n\n', copyable(file),
+            values(file)]
+    seen = set()
+    for instance in file.instances:
+        for variant in instance.all_variants:
+            if variant.host is not None and not variant.host_of:
+                text.append('\n' + _body(variant, prefix, seen))
+    for symbol in file.symbols:
+        name, size = host_data(prefix, symbol), host_data_bytes(prefix, symbol)
+        extents = ''.join(f'[{e}]' for e in symbol.extents)
+        declared = f'(*const cf__data_{symbol.name}){extents}' if extents else f'*const cf__data_{symbol.name}'
+        text.append(f'\nstatic {symbol.type.cxx} {declared} = &{symbol.cxx};\n'
+                    f'extern "C" {{\nextern void *const {name};\nvoid *const {name} = cf__data_{symbol.name};\n'
+                    f'extern const uint32_t {size};\nconst uint32_t {size} = sizeof {symbol.cxx};\n}}\n')
+    return ''.join(text)
+
+
+def _body(instance, prefix, seen):
+    # The parameters' own names could hide the kernel's, or a type's.
+    names = [f'cf__{number}' for number in range(len(instance.params))]
+    ctypes = ', '.join(p.cxx for p in instance.params)
+    function = instance.host.function or instance.kernel
+    text = ''
+    if instance.host.is_extern_c:
+        if function not in seen:
+            text += fold(f'extern "C" void {function}({ctypes});\n\n', 8)
+        seen.add(function)
+    else:
+        what = 'function' if instance.host.function else 'kernel'
+        proven = ', '.join(['CF__PARAMETER'] * (instance.host.loop is not None) + [p.cxx for p in instance.params])
+        text += f'/* Fails to compile where the {what} does not take exactly these types. */\n'
+        text += (fold(f'typedef decltype(static_cast<void (*)({proven})>(', 8) +
+                 f'\n    {function})) cf__proof_{instance.name};\n\n')
+    sizes = ', '.join(f'sizeof({p.cxx})' for p in instance.params) or '0'
+    table = host_bytes(prefix, instance)
+    text += fold(f'extern "C" {{\nextern const uint32_t {table}[];\nconst uint32_t {table}[] = {{{sizes}}};\n}}\n', 8)
+    head = 'const cf_host_launch *cf__launch, uint64_t cf__begin, uint64_t cf__end)\n{\n'
+    body = host_body(prefix, instance)
+    loop = instance.host.loop
+    text += f'CF__FN CF__INLINE void cf__loop_{instance.name}({head}' if loop else f'extern "C" void {body}({head}'
+    for number, param in enumerate(instance.params):
+        ctype = f'{param.cxx}const' if param.pointer else f'const {param.cxx}'
+        # C may align its twin of a class less.
+        is_class = param.type.kind in ('complex', 'struct') and not param.pointer
+        read = f'cf__read<{param.cxx}>' if is_class else f'*static_cast<{ctype} *>'
+        text += f'    {ctype} {names[number]} = {read}(cf__argument(cf__launch, {number}));\n'
+    if instance.host.grid:
+        text += fold('    const cf_host_launch cf__own =\n        cf__spread(cf__launch, &cf__begin, &cf__end, '
+                     f'{emit_grid(instance.host.grid.ops)});\n    cf__launch = &cf__own;\n', 8)
+    if loop:
+        names.insert(0, 'cf__index')
+    call = fold(f'{function}({", ".join(names)});\n', 12)
+    if instance.host.function:
+        return text + f'    (void)cf__begin, (void)cf__end;\n    {call}}}\n'
+    run, parameter = 'cf__run_together' if instance.host.is_together else 'cf__run', ''
+    if loop:
+        run, parameter = f'cf__loop<{_loop(loop, instance)}>', 'CF__PARAMETER'
+    text += f'    {run}(cf__launch, cf__begin, cf__end, [=]({parameter}) CF__INLINE {{\n        {call}    }});\n}}\n'
+    return text + (f'CF__BODY({body}, cf__loop_{instance.name})\n' if loop else '')
+
+
+def _loop(loop, instance):
+    """The template arguments of a loop."""
+    launch = instance.launch
+    words = ['1' if instance.host.grid or (len(launch.grid) == 1 and len(launch.block) <= 1) else '3']
+    words += ['true' if flag else 'false' for flag in (loop.is_flat, loop.is_mirrored, loop.is_numeric)]
+    return ', '.join(words + [f'CF__{"UPPER" if g.is_upper else "LOWER"}_{"XYZ"[g.axis]}' for g in loop.guards])

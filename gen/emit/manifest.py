@@ -1,0 +1,100 @@
+"""The manifest of one library: what its registry knows, as JSON, for programs that do not read C. manifest.schema.json
+describes it."""
+
+import json
+import struct
+
+VERSION = 1
+
+
+def emit_manifest(files, prefix, header, sources):
+    kernels = sorted(((k, i) for f in files for k in f.kernels for i in k.instances), key=lambda pair: pair[1].name)
+    symbols = sorted((s for f in files for s in f.symbols), key=lambda s: s.name)
+    fields = {
+        'manifest': _line(VERSION),
+        'prefix': _line(prefix),
+        'header': _line(header),
+        'sources': _line(sources),
+        'includes': _line(list(dict.fromkeys(h for f in files for h in f.includes))),
+        'kernels': _lines([_kernel(k, i, prefix) for k, i in kernels]),
+        'symbols': _lines([_symbol(s, prefix) for s in symbols]),
+    }
+    return '{\n' + ',\n'.join(f'"{name}": {text}' for name, text in fields.items()) + '\n}\n'
+
+
+def _line(value):
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _lines(values):
+    """A list with a value a line."""
+    return '[' + ','.join('\n' + _line(value) for value in values) + ']'
+
+
+def _op(op):
+    code, operand = op
+    if code == 'MEMBER':
+        return [code, operand[0], operand[2]]
+    if isinstance(operand, tuple):
+        return [code, {'sizeof': operand[1]}]
+    if code == 'REAL':
+        return [code, struct.unpack('<d', struct.pack('<q', operand))[0]]
+    return [code, operand] if code in ('CONST', 'PARAM', 'AND', 'OR', 'UNLESS', 'SKIP') else [code]
+
+
+def _expr(expr):
+    return None if expr is None else {'text': expr.text, 'postfix': [_op(op) for op in expr.ops[:-1]]}
+
+
+def _type(ctype):
+    return {'ctype': ctype.c, 'type': ctype.short if ctype.kind != 'struct' else 'opaque', 'lanes': ctype.lanes,
+            'bytes': ctype.bytes, 'align': ctype.align}
+
+
+def _param(param):
+    return {'name': param.name, 'declared': param.ctype, 'element' if param.pointer else 'value': _type(param.type),
+            'direction': param.direction[3:].lower(), 'const': param.const, 'restrict': param.is_restrict,
+            'in_place': param.in_place,
+            'dims': [{'lower': _expr(d.lower), 'extent': _expr(d.extent), 'pitch': _expr(d.pitch)} for d in param.dims]}
+
+
+def _check(check):
+    if check.condition:
+        return {'text': check.text, 'condition': _expr(check.condition), 'real': check.is_real}
+    if check.order:
+        return {'text': check.text, 'array': check.array, check.order: True}
+    return {'text': check.text, 'array': check.array, 'lower': _expr(check.lower), 'lower_open': check.lower_open,
+            'upper': _expr(check.upper), 'upper_open': check.upper_open}
+
+
+def _variant(variant):
+    launch = variant.launch
+    return {'constants': dict(variant.constants),
+            'launch': {'counts': 'blocks' if launch.counts_blocks else 'threads', 'cooperative': launch.is_cooperative,
+                       'block_auto': launch.is_block_auto, 'grid': [_expr(e) for e in launch.grid],
+                       'block': [_expr(e) for e in launch.block], 'items': _expr(launch.items),
+                       'shared': _expr(launch.shared)}}
+
+
+def _kernel(kernel, instance, prefix):
+    host = instance.host
+    of_operation = {'uses': list(instance.used)} if kernel.is_operation else {}
+    internal = {'internal': True} if kernel.is_internal else {}
+    split = {} if instance.split is None else {'split': instance.split}
+    return {'name': instance.name, 'family': kernel.name, 'function': f'{prefix}_{instance.name}',
+            'kernel': instance.kernel, 'doc': '\n'.join(kernel.doc), 'file': kernel.location.file,
+            'line': kernel.location.line, 'params': [_param(p) for p in instance.params],
+            'zeros': [{'array': z.array, 'lower': _expr(z.lower), 'extent': _expr(z.extent), 'rezeroed': z.is_rezeroed}
+                      for z in instance.zeros],
+            'checks': [_check(c) for c in instance.checks], 'bytes': _expr(instance.bytes),
+            'flops': _expr(instance.flops), 'tolerance': _expr(instance.tolerance),
+            'host': 'operation' if instance.is_hosted else 'none' if host is None else host.function or 'kernel',
+            'bounded': instance.is_bounded, 'closed': instance.is_closed,
+            'variants': [] if kernel.is_operation else [_variant(v) for v in instance.all_variants],
+            **of_operation, **internal, **split}
+
+
+def _symbol(symbol, prefix):
+    return {'name': symbol.name, 'function': f'{prefix}_set_{symbol.name}', 'doc': '\n'.join(symbol.doc),
+            'file': symbol.location.file, 'line': symbol.location.line, 'element': _type(symbol.type),
+            'extents': list(symbol.extents)}

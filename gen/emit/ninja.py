@@ -1,0 +1,49 @@
+"""The build edges of the kernel files. The rules they use are written by hand in build.ninja.in."""
+
+import os
+
+from base.folders import source_files
+from base.text import banner
+
+
+def emit_edges(paths, outputs, gpu):
+    """`outputs` lists what one run of cfgen over all files writes; `gpu` adds the edges of device code. A C file beside a
+    kernel file, with its name, has the functions of its operations."""
+    # Named one by one: restat does not see through a phony edge.
+    generator = ''.join(f' $\n    $srcdir/gen/{name}' for name in source_files())
+    stems = [os.path.splitext(os.path.basename(path))[0] for path in paths]
+    header = next(name for name in outputs if name.endswith('.h'))
+    text = [banner('the list of kernel files', ('#', ''))]
+    objects = []
+    for stem, path in zip(stems, paths):
+        base = f'gen/{stem}'
+        objects += [f'{base}.stub.o', f'{base}.host.o']
+        text.append(f'\nbuild {base}.ii: scan {_escape(path)}\n'
+                    f'build {base}.host.o: cxx_host {base}.host.cpp\n')
+        if gpu:
+            objects.append(f'{base}.image.o')
+            text.append(f'build {base}.ptx: nvcc_ptx {base}.dev.cu\n'
+                        f'build {base}.image.h: image_header {base}.ptx {base}.fatbin |{generator}\n'
+                        f'build {base}.fatbin: nvcc_fatbin {base}.dev.cu\n'
+                        f'build {base}.image.o: as_image {base}.image.S | {base}.fatbin\n'
+                        f'build {base}.stub.o: cc {base}.stub.c | {base}.image.h\n')
+        else:
+            text.append(f'build {base}.stub.o: cc {base}.stub.c\n')
+        operations = os.path.splitext(path)[0] + '.c'
+        if os.path.isfile(operations):
+            objects.append(f'{base}.operations.o')
+            text.append(f'build {base}.operations.o: cc {_escape(operations)} || gen/{header}\n')
+    scanned = ''.join(f' gen/{stem}.ii' for stem in stems)
+    written = ''.join(f' $\n    gen/{name}' for name in outputs)
+    registry = next(name for name in outputs if name.endswith('_registry.c'))
+    objects.append(f'gen/{registry[:-2]}.o')
+    # The sources are inputs beside their preprocessed text, which lacks the comments that become documentation.
+    sources = ''.join(f' {_escape(path)}' for path in paths)
+    text.append(f'\nbuild{written}: cfgen{scanned} |{sources} $\n    $srcdir/kernels/tuning{generator}\n'
+                f'build gen/{registry[:-2]}.o: cc gen/{registry}\n'
+                f'\nkernel_objects = {" ".join(objects)}\nbuild kernel_objects: phony {" ".join(objects)}\n')
+    return ''.join(text)
+
+
+def _escape(path):
+    return path.replace('$', '$$').replace(' ', '$ ').replace(':', '$:')

@@ -1,0 +1,229 @@
+"""The compiled form of a kernel's scalar checks and launch rule: straight C, for launches that cost nothing.
+
+It says 1 only where the runtime, which interprets the descriptor, would find everything in order, and leaves all else
+to it. So it may say 0 a little early: it looks at whole boxes of memory, and reads what a short circuit would pass
+over."""
+
+from emit.cfunction import Body, any_of, conjuncts_of, tree_of
+from expr.expr import INT64_MAX
+from emit.interval import ADD, INT32_MAX, INT64_MIN, Interpreted, MUL, UNARY, Value, decide, negate, of_number, parts_of
+from base.text import fold
+
+MAX_GRID = (INT32_MAX, 65535, 65535)
+MAX_BLOCK, MAX_BLOCK_Z = 1024, 64
+
+
+class _Sizes:
+    """Brings the parts of a kernel's function in order."""
+
+    def __init__(self, instance):
+        self.instance, self.launch = instance, instance.launch
+        self.body = Body(instance.params)
+        self.arrays = [(i, p) for i, p in enumerate(instance.params) if p.dims]
+        # (part of a condition, whether it is over real numbers)
+        self.conditions = [(part, c.is_real) for c in instance.checks if c.condition
+                           for part in conjuncts_of(tree_of(c.condition.ops))]
+
+    def text(self):
+        launch, body = self.launch, self.body
+        if launch.is_block_auto:
+            raise Interpreted
+        checks = [c for c in self.instance.checks if c.condition]
+        for check in checks:
+            codes = {c for c, _ in check.condition.ops}
+            # What compilers may contract to one operation with one rounding.
+            if check.is_real and 'MUL' in codes and codes & {'ADD', 'SUB'}:
+                raise Interpreted
+        given = [f'!cf__args[{i}]' for i, p in enumerate(self.instance.params) if p.direction != 'CF_SCRATCH']
+        if given:
+            body.leave(any_of(given))
+        else:
+            body.line('(void)cf__args;')
+        dims = [d for _, p in self.arrays for d in p.dims]
+        body.read([e for d in dims for e in (d.extent, d.lower, d.pitch)] + [*launch.grid, *launch.block, launch.items,
+                  launch.shared] + [c.condition for c in checks] +
+                  [e for z in self.instance.zeros for e in (z.extent, z.lower)])
+        self._plain()
+        for condition, is_real in self.conditions:
+            self._condition(condition, is_real)
+        size = self._size()
+        for _, param in self.arrays:
+            self._section(param)
+        for zero in self.instance.zeros:
+            self._zero(zero)
+        self._pointers()
+        body.line(size)
+        body.line('return 1;')
+        return body.text()
+
+    def _plain(self):
+        """What is asked of single parameters, at once: most launches end here."""
+        launch, wanted = self.launch, {}
+
+        def want(expr, low, high=INT64_MAX):
+            name = self.body.name(expr) if expr else None
+            if name:
+                old = wanted.setdefault(name, (INT64_MIN, INT64_MAX))
+                wanted[name] = (max(low, old[0]), min(high, old[1]))
+
+        for name in self.body.unsigned():
+            wanted[name] = (0, INT64_MAX)
+        for d, grid in enumerate(launch.grid):
+            divisor = self._divisor(d)
+            want(grid, 1, min(MAX_GRID[d] * divisor, INT64_MAX) if divisor else INT64_MAX)
+        for d, block in enumerate(launch.block):
+            want(block, 1, MAX_BLOCK_Z if d == 2 else MAX_BLOCK)
+        want(launch.items, 1)
+        want(launch.shared, 0, INT32_MAX)
+        for _, param in self.arrays:
+            for number, dim in enumerate(param.dims):
+                is_whole = len(param.dims) == 1 and not dim.lower and param.type.bytes
+                want(dim.extent, 0, INT64_MAX // param.type.bytes if is_whole else INT64_MAX)
+                want(dim.lower, 0)
+                want(dim.pitch if number else None, 0)
+        for condition, is_real in self.conditions:
+            bounds = None if is_real else self.body.bounds(condition)
+            if bounds:
+                name, low, high = bounds
+                old = wanted.setdefault(name, (INT64_MIN, INT64_MAX))
+                wanted[name] = (max(low, old[0]), min(high, old[1]))
+        outside = [text for name, bounds in wanted.items()
+                   for text in self.body.outside(self.body.known(name), *bounds)]
+        if outside:
+            self.body.leave(any_of(outside))
+
+    def _divisor(self, d):
+        """By what a grid's elements become blocks, where that is constant; None else."""
+        if self.launch.counts_blocks:
+            return 1
+        divisor = 1
+        exprs = [*self.launch.block[d:d + 1], *([self.launch.items] if d == 0 and self.launch.items else [])]
+        for expr in exprs:
+            code, operand = expr.ops[0]
+            if len(expr.ops) != 2 or code != 'CONST' or isinstance(operand, tuple) or operand < 1:
+                return None
+            divisor *= operand
+        return divisor
+
+    def _condition(self, node, is_real):
+        if not is_real and self.body.bounds(node):
+            return
+        value = self.body.truth(node, is_real)
+        if value.constant == 0:
+            raise Interpreted
+        if value.constant is None:
+            self.body.leave(negate(value).text)
+
+    # ---- The launch
+
+    def _size(self):
+        """The statement that writes the size, checked."""
+        body, launch = self.body, self.launch
+        blocks, threads = [], of_number(1)
+        for d, expr in enumerate(launch.block):
+            value = body.require(body.value(expr), 1, MAX_BLOCK_Z if d == 2 else MAX_BLOCK)
+            body.know(expr, value)
+            blocks.append(value)
+            threads = body.product(threads, value)
+        body.require(threads, 1, MAX_BLOCK)
+        grid = [self._blocks(d, expr, blocks[d] if d < len(blocks) else of_number(1))
+                for d, expr in enumerate(launch.grid)]
+        shared = of_number(0)
+        if launch.shared:
+            shared = body.require(body.value(launch.shared), 0, INT32_MAX)
+            body.know(launch.shared, shared)
+        fields = [f'{{{", ".join([_uint32(v) for v in values] + ["1"] * (3 - len(values)))}}}'
+                  for values in (grid, blocks)]
+        # A parameter may be called as the type is.
+        return fold(f'    *cf__size = (struct cf_size){{{fields[0]}, {fields[1]}, {_uint32(shared)}}};', 8).lstrip()
+
+    def _blocks(self, d, expr, block):
+        """The blocks of one dimension of the grid."""
+        body, launch = self.body, self.launch
+        divisor = self._divisor(d)
+        count = body.require(body.value(expr), 1, min(MAX_GRID[d] * divisor, INT64_MAX) if divisor else INT64_MAX)
+        body.know(expr, count)
+        body.positive(tree_of(expr.ops))
+        if divisor:
+            if count.constant is not None:
+                return of_number(-(-count.constant // divisor))
+            return count if divisor == 1 else Value(f'({count.within(ADD)} + {divisor - 1}) / {divisor}', MUL)
+        if d == 0 and launch.items:
+            items = body.require(body.value(launch.items), 1)
+            body.know(launch.items, items)
+            count = body.local(parts_of(count, items))
+        return body.require(body.local(parts_of(count, block)), 1, MAX_GRID[d])
+
+    # ---- Arrays
+
+    def _section(self, param):
+        """The box of memory in which an array's elements lie."""
+        body, box = self.body, of_number(1)
+        for number, dim in reversed(list(enumerate(param.dims))):
+            is_whole = len(param.dims) == 1 and not dim.lower and param.type.bytes
+            extent = body.require(body.value(dim.extent), 0, INT64_MAX // param.type.bytes if is_whole else INT64_MAX)
+            body.know(dim.extent, extent)
+            end, pitch = extent, extent
+            if dim.lower:
+                lower = body.require(body.value(dim.lower), 0)
+                body.know(dim.lower, lower)
+                end = body.local(body.sum(lower, extent))
+            if number and dim.pitch:
+                pitch = body.require(body.value(dim.pitch), 0)
+                body.know(dim.pitch, pitch)
+            if number and (dim.lower or dim.pitch) and decide('GT', end, pitch) is not False:
+                body.leave(f'{end.text} > {pitch.text}' + ('' if extent.low > 0 else f' && {extent.text} != 0'))
+            box = body.product(box, pitch if number else end)
+        if param.type.bytes:
+            body.require(box, 0, INT64_MAX // param.type.bytes)
+        else:
+            body.product(box, Value(f'(int64_t)sizeof({param.type.c})', UNARY, 0, 2**32 - 1))
+
+    def _zero(self, zero):
+        """What is set to 0 is a part of its array."""
+        body, dim = self.body, self.instance.params[zero.array].dims[0]
+        if not zero.extent:
+            return
+        end = body.require(body.value(zero.extent), 0, INT64_MAX)
+        body.know(zero.extent, end)
+        lower, first, behind = of_number(0), of_number(0), body.value(dim.extent)
+        if zero.lower:
+            lower = body.require(body.value(zero.lower), 0)
+            body.know(zero.lower, lower)
+            end = body.local(body.sum(lower, end))
+        if dim.lower:
+            first = body.value(dim.lower)
+            behind = body.local(body.sum(first, behind))
+        for small, large in ((first, lower), (end, behind)):
+            if decide('GT', small, large) is not False:
+                body.leave(f'{body.local(small).text} > {body.local(large).text}')
+
+    def _pointers(self):
+        """NULL, where the extent is not 0."""
+        by_extent = {}
+        for number, param in self.arrays:
+            if param.direction == 'CF_SCRATCH':
+                continue
+            extents = [self.body.value(d.extent) for d in param.dims]
+            if any(e.constant == 0 for e in extents):
+                continue
+            condition = ' && '.join(dict.fromkeys(f'{e.text} != 0' for e in extents if e.low < 1))
+            by_extent.setdefault(condition, []).append(f'!*(void *const *)cf__args[{number}]')
+        for condition, pointers in by_extent.items():
+            if condition:
+                of_all = pointers[0] if len(pointers) == 1 else f'({any_of(pointers)})'
+                self.body.leave(f'{condition} && {of_all}')
+            else:
+                self.body.leave(any_of(pointers))
+
+
+def _uint32(value):
+    return value.text if value.constant is not None else f'(uint32_t){value.within(UNARY)}'
+
+
+def emit_sizes(instance):
+    """The body of one variant's function; '' where its launches are interpreted."""
+    try:
+        return _Sizes(instance).text()
+    except Interpreted:
+        return ''

@@ -1,0 +1,1 @@
+"""Expressions of annotations and the types that C and CUDA share."""

@@ -1,0 +1,198 @@
+"""The types that C and CUDA share: C's and CUDA's own by name, and those that a kernel file declares."""
+
+from dataclasses import replace
+
+from base.diagnostics import closest
+from base.model import CType
+
+
+def _builtin():
+    table = {}
+
+    def add(c, key, enum, kind, size, *spellings, align=None, lanes=1, cxx=None, members=None):
+        ctype = CType(c, cxx or c, key, enum, enum[3:].lower(), kind, size, align or size, lanes, members)
+        for spelling in (c,) + spellings:
+            table[spelling] = ctype
+        return ctype
+
+    # Linux on x86-64 and aarch64 is LP64. Spellings of one type are one type to _Generic and to overloading, but `long`
+    # and `long long` are two, though both have 64 bits.
+    for c, key, enum, size, same in (
+            ('int8_t', 'signed char', 'CF_I8', 1, ()),
+            ('signed char', 'signed char', 'CF_I8', 1, ()),
+            ('int16_t', 'short', 'CF_I16', 2, ()),
+            ('short', 'short', 'CF_I16', 2, ('short int',)),
+            ('int32_t', 'int', 'CF_I32', 4, ()),
+            ('int', 'int', 'CF_I32', 4, ('signed', 'signed int')),
+            ('int64_t', 'long', 'CF_I64', 8, ()),
+            ('long', 'long', 'CF_I64', 8, ('long int',)),
+            ('long long', 'long long', 'CF_I64', 8, ('long long int',)),
+            ('ptrdiff_t', 'long', 'CF_I64', 8, ()),
+            ('intptr_t', 'long', 'CF_I64', 8, ()),
+            ('uint8_t', 'unsigned char', 'CF_U8', 1, ()),
+            ('unsigned char', 'unsigned char', 'CF_U8', 1, ()),
+            ('uint16_t', 'unsigned short', 'CF_U16', 2, ()),
+            ('unsigned short', 'unsigned short', 'CF_U16', 2, ('unsigned short int',)),
+            ('uint32_t', 'unsigned int', 'CF_U32', 4, ()),
+            ('unsigned int', 'unsigned int', 'CF_U32', 4, ('unsigned',)),
+            ('uint64_t', 'unsigned long', 'CF_U64', 8, ()),
+            ('unsigned long', 'unsigned long', 'CF_U64', 8, ('unsigned long int',)),
+            ('unsigned long long', 'unsigned long long', 'CF_U64', 8, ('unsigned long long int',)),
+            ('size_t', 'unsigned long', 'CF_U64', 8, ()),
+            ('uintptr_t', 'unsigned long', 'CF_U64', 8, ()),
+            ('bool', 'bool', 'CF_BOOL', 1, ('_Bool',))):
+        add(c, key, enum, 'integer', size, *same)
+    add('float', 'float', 'CF_F32', 'float', 4)
+    add('double', 'double', 'CF_F64', 'float', 8)
+    # Names that C programs need not have.
+    for name, of in (('ssize_t', 'long'), ('uint', 'unsigned int'), ('ushort', 'unsigned short'),
+                     ('ulong', 'unsigned long'),
+                     ('cudaTextureObject_t', 'unsigned long long'), ('CUdeviceptr', 'unsigned long long'),
+                     ('cudaSurfaceObject_t', 'unsigned long long'),
+                     ('clock_t', 'long')):
+        table[name] = table[of]
+    # Whether char is signed differs between the two platforms.
+    add('char', 'char', 'CF_CHAR', 'integer', 1)
+
+    half = add('cf_half', 'half', 'CF_F16', 'half', 2, '__half', 'half', cxx='__half')
+    brain = add('cf_bfloat16', 'bfloat16', 'CF_BF16', 'half', 2, '__nv_bfloat16', 'nv_bfloat16', cxx='__nv_bfloat16')
+    add('cf_half2', 'half2', 'CF_F16', 'vector', 4, '__half2', 'half2', cxx='__half2', lanes=2,
+        members={'x': half, 'y': half})
+    add('cf_bfloat162', 'bfloat162', 'CF_BF16', 'vector', 4, '__nv_bfloat162', 'nv_bfloat162', cxx='__nv_bfloat162',
+        lanes=2, members={'x': brain, 'y': brain})
+
+    for name, element in (('char', 'signed char'), ('uchar', 'unsigned char'), ('short', 'short'),
+                          ('ushort', 'unsigned short'), ('int', 'int'), ('uint', 'unsigned int'), ('long', 'long'),
+                          ('ulong', 'unsigned long'), ('longlong', 'long long'), ('ulonglong', 'unsigned long long'),
+                          ('float', 'float'), ('double', 'double')):
+        of = table[element]
+        for lanes in (1, 2, 3, 4):
+            align = of.bytes if lanes % 2 else min(lanes * of.bytes, 16)
+            add(f'cf_{name}{lanes}', f'{name}{lanes}', of.enum, 'vector', lanes * of.bytes, f'{name}{lanes}',
+                cxx=f'{name}{lanes}', align=align, lanes=lanes, members={c: of for c in 'xyzw'[:lanes]})
+    # CUDA 13 tells the alignments of these apart; the old names' is 16.
+    for name in ('long4', 'ulong4', 'longlong4', 'ulonglong4', 'double4'):
+        add(f'cf_{name}', name, table[name].enum, 'vector', 32, f'{name}_16a', align=16, lanes=4, cxx=f'{name}_16a',
+            members=table[name].members)
+        add(f'cf_{name}', name, table[name].enum, 'vector', 32, name, align=16, lanes=4, cxx=name,
+            members=table[name].members)
+    uint3 = table['uint3']
+    table['dim3'] = CType(uint3.c, 'dim3', uint3.key, uint3.enum, uint3.short, uint3.kind, 12, 4, 3, uint3.members)
+
+    for c, key, enum, size, real, spellings in (
+            ('cf_complex64', 'complex64', 'CF_C64', 8, 'float', ('cuFloatComplex', 'cuComplex')),
+            ('cf_complex128', 'complex128', 'CF_C128', 16, 'double', ('cuDoubleComplex',))):
+        for spelling in spellings + tuple(f'{space}complex<{real}>' for space in ('thrust::', 'cuda::std::', 'std::')):
+            align = size // 2 if spelling.startswith('std::') else size
+            table[spelling] = CType(c, spelling, key, enum, enum[3:].lower(), 'complex', size, align)
+    return table
+
+
+BUILTIN = _builtin()
+VOID = CType('void', 'void', 'void', 'CF_OPAQUE', 'void', 'void', 0, 0)
+
+# C lets these words stand in any order, and lets `int` be left out.
+WORDS = ('signed', 'unsigned', 'short', 'long', 'char', 'int', 'float', 'double')
+
+# Types that no parameter can have: the reason.
+REFUSED = {
+    'long double': 'device code has no long double; use double',
+    '__int128': 'C has no type of 128 bits on every platform; pass two of 64 bits',
+    'unsigned __int128': 'C has no type of 128 bits on every platform; pass two of 64 bits',
+    'wchar_t': 'its size differs between platforms; use int32_t',
+    'auto': 'a kernel that C calls has parameters of known types; name the type',
+}
+
+
+def pointer(spelled_c, spelled_cxx):
+    """The type of a pointer that is itself an element."""
+    return CType(spelled_c, spelled_cxx, spelled_c, 'CF_PTR', 'ptr', 'pointer', 8, 8)
+
+
+def builtin(words):
+    """A type of C's or CUDA's own by its words; None where there is none."""
+    text = ' '.join(words)
+    found = BUILTIN.get(text)
+    if found is None and len(words) > 1 and all(w in WORDS for w in words):
+        found = BUILTIN.get(' '.join(sorted(words, key=WORDS.index)))
+    if found is None and text.startswith(('std::', 'cuda::std::', '::')):
+        bare = text.rsplit('::', 1)[-1]
+        if bare.endswith('_t') or text.startswith('::'):
+            found = BUILTIN.get(bare)
+    return found
+
+
+# The value of a constant that the generator cannot tell.
+UNREADABLE = object()
+
+
+class Types:
+    """The types and integer constants that a kernel file declares at file and namespace scope, by qualified name.
+
+    A type that C sees is a CType; another is the reason why C does not see it, as text."""
+
+    def __init__(self):
+        self._types = {}
+        self._constants = {}
+        self._used = []         # namespaces of using directives
+
+    def declare(self, scope, name, ctype):
+        self._types['::'.join(scope + (name,))] = ctype
+
+    def declare_constant(self, scope, name, value):
+        """The value is None where the generator cannot tell it."""
+        self._constants['::'.join(scope + (name,))] = UNREADABLE if value is None else value
+
+    def use(self, namespace):
+        """A using directive."""
+        self._used.append(namespace)
+
+    def _find(self, table, scope, name):
+        name = name[2:] if name.startswith('::') else name
+        for depth in range(len(scope), -1, -1):
+            found = table.get('::'.join(scope[:depth] + (name,)))
+            if found is not None:
+                return found
+        return next((table[f'{n}::{name}'] for n in self._used if f'{n}::{name}' in table), None)
+
+    def find(self, scope, words):
+        """The type that some words name: a CType, a reason, or None where it is unknown."""
+        if not words:
+            return None
+        text = ' '.join(words)
+        declared = self._find(self._types, scope, words[-1]) if len(words) == 1 or words[0] in (
+            'struct', 'union', 'enum', 'class') else None
+        if declared is not None:
+            return declared
+        return builtin(words) or REFUSED.get(text) or self._complex(scope, text)
+
+    def _complex(self, scope, text):
+        """complex<real>, where real is a name of a type."""
+        template, _, rest = text.partition('complex<')
+        if not rest or not rest.endswith('>'):
+            return None
+        of = self.find(scope, rest[:-1].split())
+        named = template or 'thrust::'      # by a using declaration
+        found = BUILTIN.get(f'{named}complex<{of.c}>') if isinstance(of, CType) else None
+        return replace(found, cxx=f'{template}complex<{of.c}>') if found else None
+
+    def constant(self, scope, name):
+        """The value of an integer constant; None where there is none of the name."""
+        if name in ('true', 'false'):
+            return int(name == 'true')
+        return self._find(self._constants, scope, name)
+
+    def qualified(self, scope, name):
+        """A declared type's name as it is spelled at file scope."""
+        for depth in range(len(scope), -1, -1):
+            key = '::'.join(scope[:depth] + (name,))
+            if key in self._types:
+                return key
+        return name
+
+    def near(self, name):
+        """The type that may have been meant, by its whole name; None where none is near."""
+        declared = {k.rsplit('::', 1)[-1]: k for k in self._types}
+        known = closest(name, list(BUILTIN) + list(declared))
+        whole = declared.get(known, known)
+        return whole if whole != name else None

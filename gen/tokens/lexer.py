@@ -1,0 +1,83 @@
+"""C++ text to tokens, each with its place."""
+
+import re
+
+from base.model import Location
+
+_TOKEN = re.compile(r'''
+    (?P<identifier>[A-Za-z_$\x80-\U0010ffff][\w$\x80-\U0010ffff]*)
+  | (?P<space>[ \t\f\v]+|\\\n|/\*.*?\*/|//[^\n]*)
+  | (?P<newline>\n)
+  | (?P<number>\.?\d(?:[eEpP][+-]|'\w|[\w.])*)
+  | (?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
+  | (?P<punctuation>\.\.\.|::|->|<=|>=|==|!=|&&|\|\||.)
+''', re.VERBOSE | re.DOTALL | re.ASCII)
+_MERGING = re.compile(r'[\w$\x80-\U0010ffff]{2}|\+\+|--|&&|\|\||/[/*]|"\w', re.ASCII)
+RAW_STRING = re.compile(r'(?:u8|[uUL])?R"([^()\\\s]{0,16})\(.*?\)\1"', re.DOTALL)
+
+
+class Token:
+    """A token and its place. A class of its own rather than a dataclass: there are very many."""
+    __slots__ = ('kind', 'text', 'file', 'line', 'column', 'exact', 'hidden')
+
+    def __init__(self, kind, text, file, line, column, exact=True, hidden=frozenset()):
+        self.kind = kind        # identifier, number, string, punctuation, end
+        self.text = text
+        self.file, self.line, self.column = file, line, column
+        self.exact = exact      # the token stands in the source as it is; else a macro gave it, on that line
+        self.hidden = hidden    # names of the macros whose expansion it comes from
+
+    @property
+    def location(self):
+        return Location(self.file, self.line, self.column)
+
+    def __repr__(self):
+        return f'{self.text!r} at {self.file}:{self.line}:{self.column}'
+
+
+def tokenize(text, file, line, column):
+    """Tokens of a piece of text whose first character stands at the given place, closed by an `end` token."""
+    tokens = []
+    at = 0
+    start = at - (column - 1)
+    size = len(text)
+    while at < size:
+        if text[at] == ' ':         # most are
+            at += 1
+            continue
+        match = RAW_STRING.match(text, at) if text[at] in 'uULR' else None
+        if match:
+            kind = 'string'
+        else:
+            match = _TOKEN.match(text, at)
+            kind = match.lastgroup
+        if kind == 'newline':
+            line += 1
+            start = match.end()
+        elif kind == 'space' or kind == 'string':
+            word = match.group()
+            if kind == 'string':
+                tokens.append(Token(kind, word, file, line, at - start + 1))
+            newlines = word.count('\n')
+            if newlines:
+                line += newlines
+                start = at + word.rindex('\n') + 1
+        else:
+            tokens.append(Token(kind, match.group(), file, line, at - start + 1))
+        at = match.end()
+    tokens.append(Token('end', '', file, line, at - start + 1))
+    return tokens
+
+
+def written(tokens):
+    """What some tokens are in the source, blanks and lines folded. Those that a macro gave may have one place: they stay
+    apart where they would be another token, but for << and >>."""
+    text, previous = '', None
+    for token in tokens:
+        if previous:
+            gap = token.column - previous.column - len(previous.text)
+            if token.line != previous.line or gap > 0 or _MERGING.match(text[-1:] + token.text[:1]):
+                text += ' '
+        text += token.text
+        previous = token
+    return text

@@ -1,0 +1,299 @@
+"""Preprocessed text to tokens with the source's file, line and column, and to annotations with macros expanded."""
+
+import functools
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from typing import Dict, List, Optional, Tuple
+
+from tokens.brackets import is_even, unclosed
+from annotation.clauses import CLAUSES
+from base.diagnostics import GeneratorError
+from base.folders import INCLUDE
+from tokens.lexer import RAW_STRING, Token, tokenize
+from tokens.macro import ExpansionError, Macros, expand
+from base.model import Location
+
+
+@dataclass(frozen=True)
+class Pragma:
+    """The text of one `#pragma cf`, after those two words, as tokens closed by an `end` token."""
+    location: Location
+    path: str       # of the file it stands in, as the preprocessor was given it
+    tokens: Tuple[Token, ...]   # with macros expanded
+    is_read: bool   # its macros could be; else there was an error
+
+
+# Words of annotations that no macro hides.
+DIRECTIVES = frozenset(('kernel', 'instances') + CLAUSES)
+
+_MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$')
+_DIRECTIVE = re.compile(r'^[^\S\n]*#[^\n]*', re.MULTILINE)
+_PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+cf\b')
+_ANY_MARKER = re.compile(r'^' + _MARKER.pattern, re.MULTILINE)
+# What headers of device code have, outside of the definitions of macros.
+_DEVICE = re.compile(r'\b__(?:shared|device|global|constant|managed)__\b')
+
+
+def preprocess(cxx, flags, path):
+    """Runs the C++ preprocessor over a kernel file."""
+    command = [*cxx, '-E', '-dD', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', '-D__HOST_DEFINES_H__',
+               '-include', 'limits.h', *flags, '-isystem', f'{INCLUDE}/cuferry', f'-I{INCLUDE}', path]
+    if not cxx:
+        raise GeneratorError('--cxx names no compiler')
+    try:
+        run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    except OSError as error:
+        raise GeneratorError(f'cannot run {cxx[0]}: {error.strerror}') from error
+    if run.returncode != 0:
+        raise GeneratorError(run.stderr.decode(errors='replace').rstrip())
+    # As files are read: a carriage return ends a line, which str.splitlines() also does at form feeds and the like.
+    return run.stdout.decode(errors='replace').replace('\r\n', '\n').replace('\r', '\n')
+
+
+def _directive(lines, number):
+    """The source text of the directive that starts on line `number`, its continuation lines included."""
+    text = lines[number - 1]
+    while text.endswith('\\') and number < len(lines):
+        text += '\n' + lines[number]
+        number += 1
+    return text
+
+
+class Scanner:
+    """Splits the preprocessed text of one kernel file into pragmas and tokens, in order.
+
+    The text has the definitions of macros in their places (-dD), so that annotations can use them: the compilers leave
+    pragmas unexpanded.
+    What stands in system headers is passed over, unless it is device code. Pragmas are read from the source itself, where their positions are
+    true: the preprocessor folds their white space. Other tokens are found again in their source line."""
+
+    def __init__(self, text, display, diagnostics):
+        """`display` turns a file name of the preprocessor's into the one that messages and outputs show."""
+        self._text = _with_letters(text)
+        self._display = display
+        self._diagnostics = diagnostics
+        self._sources: Dict[str, Optional[List[str]]] = {}
+        self._macros = Macros()
+        self.paths = set()      # of all files that were read, as the preprocessor names them
+        self.path = None    # of the kernel file itself, as the preprocessor was given it
+        self._first_marker()
+        if 'R"' in text:
+            self._text = ''.join(self._settled())
+        self._device_headers = _device_headers(text)    # of the system's, as the preprocessor names them
+
+    def _settled(self):
+        """The text in pieces. Clang does not count the lines of raw strings, and catches up on them with empty ones."""
+        markers = [*_ANY_MARKER.finditer(self._text)]
+        for marker, following in zip(markers, [*markers[1:], None]):
+            text = self._text[marker.start():following.start() if following else len(self._text)]
+            if 'R"' in text and not _is_of_system(marker):
+                text = _without_excess(text, self.source(_unescape(marker.group(2))), int(marker.group(1)))
+            yield text
+
+    def _first_marker(self):
+        match = _MARKER.match(self._text.split('\n', 1)[0])
+        if not match:
+            raise GeneratorError('the preprocessor wrote no line markers')
+        self.path = _unescape(match.group(2))
+
+    def source(self, path):
+        """The lines of a source file; none where it cannot be read."""
+        if path not in self._sources:
+            try:
+                with open(path, encoding='utf-8-sig', errors='replace') as file:
+                    text = file.read()
+                self._diagnostics.add_source(self._display(path), text)
+                self._sources[path] = text.split('\n')
+            except OSError:
+                self._sources[path] = None
+        return self._sources[path] or []
+
+    def source_shown(self, name):
+        """The lines of a source file by the name that messages show."""
+        return next((lines for path, lines in self._sources.items() if lines and self._display(path) == name), [])
+
+    @property
+    def shown_paths(self):
+        """All files that were read, by the names that messages show."""
+        return {self._display(path) for path in self.paths}
+
+    @property
+    def shown_system_paths(self):
+        """System headers that were read for their device code, by the names that messages show."""
+        return {self._display(path) for path in self._device_headers}
+
+    def lines_of(self, name):
+        """The lines of a file that was read, by the name that messages show."""
+        path = next((p for p in [self.path, *self.paths] if self._display(p) == name), name)
+        return self.source(path)
+
+    def unclosed(self):
+        """The brackets that nothing closes; see brackets.unclosed(). Those of system headers are not looked at, but
+        what their macros give in other files is."""
+        parts = list(self._own_parts())
+        if is_even([text for text, _, _ in parts]):
+            return []
+        return unclosed([token for text, path, first in parts for token in self._flush(text.split('\n'), path, first)])
+
+    def _own_parts(self):
+        """The text between line markers of what is no system header, without directives: (text, path, first line)."""
+        markers = [*_ANY_MARKER.finditer(self._text)]
+        own = {m.group(2) for m in markers if not _is_of_system(m)}
+        for marker, following in zip(markers, [*markers[1:], None]):
+            if marker.group(2) in own:
+                text = self._text[marker.end() + 1:following.start() if following else len(self._text)]
+                yield _DIRECTIVE.sub('', text), _unescape(marker.group(2)), int(marker.group(1))
+
+    def items(self):
+        """Pragmas and tokens, closed by an `end` token."""
+        path, number, system, skipped, pending = self.path, 1, False, False, []
+        first = 1
+        for line in self._text.split('\n'):
+            if line.startswith(('#define ', '#undef ')):       # most are
+                self._macros.directive(line)
+                line = ''
+            elif line.startswith('#') or (not system and _PRAGMA.match(line)):
+                marker = _MARKER.match(line)
+                if marker:
+                    yield from self._flush(pending, path, first)
+                    pending = []
+                    path = _unescape(marker.group(2))
+                    self.paths.add(path)
+                    number, system = int(marker.group(1)), _is_of_system(marker)
+                    skipped = system and path not in self._device_headers
+                    first = number
+                    continue
+                if not system and _PRAGMA.match(line):
+                    yield from self._flush(pending, path, first)
+                    pending = []
+                    yield self._pragma(line, path, number)
+                    first = number + 1
+                    number += 1
+                    continue
+                else:
+                    line = ''
+            if not skipped:
+                pending.append(line)
+            number += 1
+        yield from self._flush(pending, path, first)
+        yield Token('end', '', self._display(path), number, 1)
+
+    def _flush(self, lines, path, first):
+        if not any(lines):
+            return
+        file, source = self._display(path), self.source(path)
+        count = len(source)
+        last, column, text = 0, 0, ''
+        for token in tokenize('\n'.join(lines), file, first, 1):
+            if token.kind == 'end':
+                return
+            if token.line != last:
+                last, column = token.line, 0
+                text = source[last - 1] if last <= count else ''
+            found = text.find(token.text, column)
+            if found >= 0:
+                token.column = found + 1
+                column = found + len(token.text)
+            else:
+                token.column, token.exact = column + 1, False
+            yield token
+
+    def _pragma(self, line, path, number):
+        source = self.source(path)
+        text = _directive(source, number) if number <= len(source) else line
+        file = self._display(path)
+        column = len(text) - len(text.lstrip()) + 1
+        match = _PRAGMA.match(text)
+        placed = tokenize(text[match.end():], file, number, match.end() + 1) if match else []
+        # Most are written as the preprocessor has them, but for blanks.
+        is_same = match is not None and text.replace('\\\n', ' ').split() == line.split()
+        tokens = placed if is_same else tokenize(line[_PRAGMA.match(line).end():], file, number, 1)
+        # What the preprocessor saw counts: it may come from _Pragma() in a macro, or go on over lines in a comment.
+        last = Token('', '', file, number, column)
+        for at, token in enumerate(tokens):
+            if at < len(placed) and placed[at].text == token.text and last is not None:
+                last = placed[at]
+                token.line, token.column = last.line, last.column
+            else:
+                token.line, token.column, token.exact = last.line, last.column, False
+        location = Location(file, number, column)
+        is_read = True
+        try:
+            tokens = expand(tokens, self._macros, DIRECTIVES)
+        except ExpansionError as error:
+            self._diagnostics.error(error.token.location, str(error))
+            is_read = False
+        return Pragma(location, path, tuple(tokens), is_read)
+
+
+def _with_letters(text):
+    """A text whose names have letters that are no ASCII as they are: gcc writes them as \\U000000f6."""
+    def letter(match):
+        code = int(match.group(1) or match.group(2) or '0', 16)
+        return chr(code) if 0xa0 <= code < 0xd800 or 0xe000 <= code < 0x110000 else match.group()
+    return re.sub(r'\\\\|\\u([0-9a-fA-F]{4})|\\U([0-9a-fA-F]{8})', letter, text) if re.search(r'\\[uU]', text) else text
+
+
+@functools.lru_cache(maxsize=None)
+def _unescape(name):
+    """A file's name as a line marker has it; clang writes bytes that are no ASCII as octal numbers."""
+    def byte(match):
+        text = match.group(1)
+        return b'\n' if text == b'n' else bytes([int(text, 8)]) if len(text) == 3 else text
+    return re.sub(rb'\\([0-7]{3}|.)', byte, os.fsencode(name)).decode(errors='replace') if '\\' in name else name
+
+
+def _without_excess(text, source, first):
+    """What follows a marker, which says that its next line is number `first`, without empty lines that the source has not."""
+    def is_there(line, number):
+        return 0 < number <= len(source) and source[number - 1].split() == line.split()
+
+    at = 0
+    while match := RAW_STRING.search(text, at):
+        at = match.end()
+        count, end = match.group().count('\n'), text.find('\n', at)
+        begin = next((i for i in range(end, len(text)) if text[i] != '\n'), 0) if end >= 0 else 0
+        line, number = text[begin:].partition('\n')[0], first - 1 + text.count('\n', 0, begin)
+        if 0 < count < begin - end and is_there(line, number - count) and not is_there(line, number):
+            text = text[:end] + text[end + count:]
+    return text
+
+
+def _is_of_system(marker):
+    return '3' in marker.group(3)      # flags of one digit each
+
+
+def _has_device_code(text, begin, end):
+    return any(text[text.rfind('\n', 0, match.start()) + 1] != '#' for match in _DEVICE.finditer(text, begin, end))
+
+
+def _device_headers(text):
+    """The system headers of a preprocessed text that have device code."""
+    found, before = set(), None
+    for marker in [*_ANY_MARKER.finditer(text), None]:
+        if before and _is_of_system(before):
+            end = marker.start() if marker else len(text)
+            if before.group(2) not in found and _has_device_code(text, before.end(), end):
+                found.add(before.group(2))
+        before = marker
+    return {_unescape(name) for name in found}
+
+
+def comment_above(lines, number):
+    """The comment block that ends right above line `number`, as lines without comment marks."""
+    end = number - 1
+    if end > len(lines):
+        return ()       # a #line directive counts other lines
+    if end >= 1 and lines[end - 1].rstrip().endswith('*/'):
+        begin = end
+        while begin >= 1 and '/*' not in lines[begin - 1]:
+            begin -= 1
+        if begin >= 1 and lines[begin - 1].lstrip().startswith('/*'):
+            text = '\n'.join(lines[begin - 1:end]).strip()[2:-2]
+            return tuple(re.sub(r'^[ \t]*\*? ?', '', line).rstrip() for line in text.strip().split('\n'))
+    begin = end
+    while begin >= 1 and lines[begin - 1].lstrip().startswith('//'):
+        begin -= 1
+    return tuple(re.sub(r'^[ \t]*//+ ?', '', line).rstrip() for line in lines[begin:end])
