@@ -218,10 +218,14 @@ class GeneratorTest:
     def plain_expressions(self):
         """What is shown of an expression that macros gave has the same meaning, also where parentheses are left out."""
         sys.path.insert(0, os.path.join(ROOT, 'gen'))
-        from expr.cxxtypes import Types          # pylint: disable=import-error,import-outside-toplevel
-        from expr import expr                         # pylint: disable=import-error,import-outside-toplevel
-        from tokens.lexer import tokenize          # pylint: disable=import-error,import-outside-toplevel
-        from expr.plain import plain             # pylint: disable=import-error,import-outside-toplevel
+        # pylint: disable=import-error,import-outside-toplevel
+        from expr.compile import compile_expr
+        from expr.cxxtypes import Types
+        from expr.names import Names
+        from expr.plain import spell_tree
+        from expr.tree import parse_expr
+        from tokens.cursor import Cursor
+        from tokens.lexer import tokenize
         choose = random.Random(1)
         operators = '* / % + - << >> < <= > >= == != & ^ | && ||'.split()
 
@@ -235,9 +239,9 @@ class GeneratorTest:
                                   f'(({parts[0]}) < ({parts[1]}) <= ({parts[2]}))'])
 
         def compiled(text):
-            tree = expr.parse(expr.Cursor(tokenize(text, '', 1, 1)))
-            names = expr.Names([], {}, {}, Types(), ())
-            return plain(tree), expr._compile(tree, names, False)   # pylint: disable=protected-access
+            tree = parse_expr(Cursor(tokenize(text, '', 1, 1)))
+            names = Names([], {}, {}, Types(), ())
+            return spell_tree(tree), compile_expr(tree, '', names).ops
 
         wrong, shorter = [], 0
         for _ in range(3000):
@@ -249,8 +253,8 @@ class GeneratorTest:
         self.tap.check('plain_expressions_mean_the_same', '\n'.join(wrong[:3]) or (f'{shorter} are shorter' if shorter < 2000 else ''))
         for text, told in (('((n))', 'n'), ('(((a) < (b)) ? (a) : (b))', 'a < b ? a : b'), ('(n - (m - 1))', 'n - (m - 1)'),
                            ('((n) + ((m) << (2)))', 'n + (m << 2)'), ('(g.n[(1)] * (x[:] < (5)))', 'g.n[1] * (x[:] < 5)')):
-            tree = expr.parse(expr.Cursor(tokenize(text, '', 1, 1)))
-            self.tap.check(f'plain_expression_{told.replace(" ", "_")}', '' if plain(tree) == told else plain(tree))
+            tree = parse_expr(Cursor(tokenize(text, '', 1, 1)))
+            self.tap.check(f'plain_expression_{told.replace(" ", "_")}', '' if spell_tree(tree) == told else spell_tree(tree))
 
     def reserved_names(self):
         """No kernel of the library's own prefix is called as the library is."""

@@ -1,20 +1,21 @@
 """The grammar of annotations: from the tokens of `#pragma cf` to clauses whose names are not yet looked up."""
 
-from expr import expr
+from base.bounds import MAX_ARRAY_DIMS, MAX_GRID_DIMS
 from base.diagnostics import closest
-from expr.expr import ExprError, found
-
-MAX_GRID_DIMS = 3
-MAX_ARRAY_DIMS = 8
+from expr.tree import ORDERS, parse_expr, read_type_words, text_since
+from tokens.cursor import check_names, Cursor, tell_found
+from tokens.lexer import TokenError
 
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
 CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout',
            'resident', 'scratch', 'zero', 'rezero', 'pitch', 'check', 'inplace', 'host', 'tune', 'tolerance', 'flops',
            'bytes', 'split', 'include', 'uses', 'internal')
+# Words of annotations that no macro hides.
+WORDS = frozenset(('kernel', 'instances') + CLAUSES)
 # Clauses of earlier versions: what to write; {} is the first word in their parentheses.
-GONE = {**{order: f'{order} is a condition; write check({order}({{}}))' for order in expr.ORDERS},
-        'instead': "the clause 'instead' is gone; leave it out: the caller chooses the kernel, or calls the operation by its "
-                   'own name'}
+GONE = {**{order: f'{order} is a condition; write check({order}({{}}))' for order in ORDERS},
+        'instead': "the clause 'instead' is gone; leave it out: the caller chooses the kernel, or calls the operation "
+                   'by its own name'}
 # What says how one kernel is launched.
 OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune', 'split')
 
@@ -71,15 +72,15 @@ def read_pragma(pragma, clauses, diagnostics):
     if not pragma.is_read:
         clauses.is_kernel = True        # there was an error; none follows from it
         return
-    cursor = expr.Cursor(pragma.tokens)
+    cursor = Cursor(pragma.tokens)
     directive = cursor.take()
     try:
-        expr.check_names(pragma.tokens)
+        check_names(pragma.tokens)
         if directive.text in ('kernel', 'operation'):
             if clauses.is_kernel:
                 what = 'operation' if clauses.is_operation else 'kernel'
-                raise ExprError(directive, f'a second #pragma cf {directive.text} for one {what}; put its clauses into '
-                                           'the first')
+                raise TokenError(directive, f'a second #pragma cf {directive.text} for one {what}; put its clauses '
+                                            'into the first')
             clauses.is_kernel = True
             clauses.is_operation = directive.text == 'operation'
             clauses.token = directive
@@ -88,15 +89,15 @@ def read_pragma(pragma, clauses, diagnostics):
                 cursor.accept(',')
         elif directive.text == 'instances':
             if clauses.instances_token:
-                raise ExprError(directive, 'a second #pragma cf instances for one kernel; add to the first')
+                raise TokenError(directive, 'a second #pragma cf instances for one kernel; add to the first')
             clauses.instances_token = directive
             _instances(cursor, clauses)
         elif directive.text == 'include':
             clauses.includes += _headers(cursor, directive)
         else:
-            raise ExprError(directive, 'expected kernel, operation, instances or include after #pragma cf' +
-                            found(directive))
-    except ExprError as error:
+            raise TokenError(directive, 'expected kernel, operation, instances or include after #pragma cf' +
+                             tell_found(directive))
+    except TokenError as error:
         diagnostics.error(error.token.location, str(error))
 
 
@@ -108,22 +109,22 @@ def is_include(pragma):
 def _clause(cursor, clauses):
     name = cursor.take()
     if name.kind != 'identifier':
-        raise ExprError(name, 'expected a clause' + found(name))
+        raise TokenError(name, 'expected a clause' + tell_found(name))
     if name.text in GONE:
         cursor.accept('(')
-        raise ExprError(name, GONE[name.text].format(cursor.token.text))
+        raise TokenError(name, GONE[name.text].format(cursor.token.text))
     if name.text not in CLAUSES:
         near = closest(name.text, CLAUSES)
         hint = f"did you mean '{near}'?" if near else 'the clauses are ' + ', '.join(CLAUSES)
-        raise ExprError(name, f"unknown clause '{name.text}'; {hint}")
+        raise TokenError(name, f"unknown clause '{name.text}'; {hint}")
     if clauses.is_operation and name.text in OF_KERNELS:
-        raise ExprError(name, f'an operation is no launch of its own, and has no {name.text}; the kernels that it uses '
-                              'have')
+        raise TokenError(name, f'an operation is no launch of its own, and has no {name.text}; the kernels that it '
+                               'uses have')
     if name.text == 'uses' and not clauses.is_operation:
-        raise ExprError(name, 'uses(...) lists what an operation enqueues; a kernel enqueues nothing')
+        raise TokenError(name, 'uses(...) lists what an operation enqueues; a kernel enqueues nothing')
     if name.text in ('cooperative', 'internal'):
         if getattr(clauses, name.text):
-            raise ExprError(name, f'a second {name.text} clause')
+            raise TokenError(name, f'a second {name.text} clause')
         setattr(clauses, name.text, name)
         return
     if name.text == 'include':
@@ -158,8 +159,8 @@ def _clause(cursor, clauses):
 
 def _expression(cursor):
     mark = cursor.mark()
-    tree = expr.parse(cursor)
-    return tree, cursor.text_since(mark, tree)
+    tree = parse_expr(cursor)
+    return tree, text_since(cursor, mark, tree)
 
 
 def _expressions(cursor):
@@ -172,9 +173,9 @@ def _expressions(cursor):
 def _identifier(cursor, clauses, name):
     value = cursor.take()
     if value.kind != 'identifier':
-        raise ExprError(value, f'{name.text} takes a name' + found(value))
+        raise TokenError(value, f'{name.text} takes a name' + tell_found(value))
     if getattr(clauses, name.text) is not None or (name.text == 'host' and clauses.host_grid):
-        raise ExprError(name, f'a second {name.text} clause')
+        raise TokenError(name, f'a second {name.text} clause')
     setattr(clauses, name.text, value)
 
 
@@ -194,7 +195,7 @@ def _headers(cursor, name):
         token = cursor.take()
         text = token.text[1:-1]
         if token.kind != 'string' or token.text[0] != '"' or not text or '\\' in text:
-            raise ExprError(token, 'include takes the names of headers, as in include("types.h")' + found(token))
+            raise TokenError(token, 'include takes the names of headers, as in include("types.h")' + tell_found(token))
         headers.append(token)
         if not cursor.accept(','):
             break
@@ -208,15 +209,15 @@ def _set(name, items, clauses):
         return
     if name.text in ('items', 'shared', 'tolerance', 'flops', 'bytes'):
         if getattr(clauses, name.text) or len(items) != 1:
-            raise ExprError(name, f'{name.text} takes one expression, once')
+            raise TokenError(name, f'{name.text} takes one expression, once')
         setattr(clauses, name.text, items[0])
         return
     field = 'block' if name.text == 'block' else 'grid'
     if getattr(clauses, field) is not None:
-        raise ExprError(name, f'a second {name.text} clause; a kernel has one ' +
-                        ('block' if field == 'block' else 'grid or blocks'))
+        raise TokenError(name, f'a second {name.text} clause; a kernel has one ' +
+                         ('block' if field == 'block' else 'grid or blocks'))
     if len(items) > MAX_GRID_DIMS:
-        raise ExprError(items[MAX_GRID_DIMS][0].token, f'{name.text} has at most {MAX_GRID_DIMS} dimensions')
+        raise TokenError(items[MAX_GRID_DIMS][0].token, f'{name.text} has at most {MAX_GRID_DIMS} dimensions')
     setattr(clauses, field, items)
     if field == 'grid':
         clauses.counts_blocks = name.text == 'blocks'
@@ -236,11 +237,11 @@ def _dimension(cursor, name):
         lower = extent
     cursor.take()
     if cursor.at(']'):
-        raise ExprError(cursor.token, f'the section of {name.text} needs its length: write {name.text}[lower:length]')
+        raise TokenError(cursor.token, f'the section of {name.text} needs its length: write {name.text}[lower:length]')
     extent = _expression(cursor)
     if cursor.at(':'):
-        raise ExprError(cursor.token, 'a section has no stride: declare all that lies between its elements, with inout '
-                                      'where it is written')
+        raise TokenError(cursor.token, 'a section has no stride: declare all that lies between its elements, with '
+                                       'inout where it is written')
     cursor.expect(']', f'after an extent of {name.text}')
     return lower, extent
 
@@ -249,17 +250,17 @@ def _arrays(cursor, clauses, direction):
     while True:
         name = cursor.take()
         if name.kind != 'identifier':
-            raise ExprError(name, 'expected the name of an array parameter' + found(name))
+            raise TokenError(name, 'expected the name of an array parameter' + tell_found(name))
         dims = []
         while cursor.at('['):
             dims.append(_dimension(cursor, name))
         if not dims:
-            raise ExprError(name, f'{name.text} needs its extent: write {name.text}[n]')
+            raise TokenError(name, f'{name.text} needs its extent: write {name.text}[n]')
         if len(dims) > MAX_ARRAY_DIMS:
-            raise ExprError(name, f'{name.text} has more than {MAX_ARRAY_DIMS} dimensions')
+            raise TokenError(name, f'{name.text} has more than {MAX_ARRAY_DIMS} dimensions')
         if name.text in clauses.arrays:
-            raise ExprError(name, f'{name.text} stands in two clauses; name it once, inout where it is read and '
-                                  'written')
+            raise TokenError(name, f'{name.text} stands in two clauses; name it once, inout where it is read and '
+                                   'written')
         clauses.arrays[name.text] = Array(name, direction, dims)
         if not cursor.accept(','):
             return
@@ -270,9 +271,9 @@ def _names(cursor, clause, names, what):
     while True:
         name = cursor.take()
         if name.kind != 'identifier':
-            raise ExprError(name, f'{clause.text} takes names of {what}' + found(name))
+            raise TokenError(name, f'{clause.text} takes names of {what}' + tell_found(name))
         if name.text in names:
-            raise ExprError(name, f'a second {clause.text} of {name.text}')
+            raise TokenError(name, f'a second {clause.text} of {name.text}')
         names[name.text] = name
         if not cursor.accept(','):
             return
@@ -283,13 +284,13 @@ def _zeros(cursor, clauses):
     while True:
         name = cursor.take()
         if name.kind != 'identifier':
-            raise ExprError(name, 'zero takes names of arrays, as in zero(count[1])' + found(name))
+            raise TokenError(name, 'zero takes names of arrays, as in zero(count[1])' + tell_found(name))
         if name.text in clauses.zeros:
-            raise ExprError(name, f'a second zero of {name.text}; name one section of it')
+            raise TokenError(name, f'a second zero of {name.text}; name one section of it')
         section = _dimension(cursor, name) if cursor.at('[') else None
         if cursor.at('['):
-            raise ExprError(cursor.token, f'zero takes one section, of an array of one dimension; write zero({name.text}) '
-                                          'for all of it')
+            raise TokenError(cursor.token, f'zero takes one section, of an array of one dimension; write zero({name.text}) '
+                                           'for all of it')
         clauses.zeros[name.text] = name, section
         if not cursor.accept(','):
             return
@@ -302,13 +303,13 @@ def _in_place(cursor, lists):
         while not names or cursor.accept(','):
             name = cursor.take()
             if name.kind != 'identifier':
-                raise ExprError(name, 'inplace takes names of arrays, as in inplace(x, y)' + found(name))
+                raise TokenError(name, 'inplace takes names of arrays, as in inplace(x, y)' + tell_found(name))
             if name.text in [n.text for others in (*lists, names) for n in others]:
-                raise ExprError(name, f'a second inplace of {name.text}')
+                raise TokenError(name, f'a second inplace of {name.text}')
             names.append(name)
         if len(names) < 2:
-            raise ExprError(names[0], f'{names[0].text} stands alone; inplace takes two arrays or more that may be '
-                                      'one, as in inplace(x, y)')
+            raise TokenError(names[0], f'{names[0].text} stands alone; inplace takes two arrays or more that may be '
+                                       'one, as in inplace(x, y)')
         lists.append(names)
         if not cursor.accept(';') or cursor.at(')'):
             return
@@ -319,10 +320,10 @@ def _lists(cursor, clause, lists):
     while True:
         name = cursor.take()
         if name.kind != 'identifier':
-            raise ExprError(name, f'{clause.text} takes a name and values, as in {clause.text}(' +
-                            ('u: ld)' if clause.text == 'pitch' else 'BLOCK: 128, 256)') + found(name))
+            raise TokenError(name, f'{clause.text} takes a name and values, as in {clause.text}(' +
+                             ('u: ld)' if clause.text == 'pitch' else 'BLOCK: 128, 256)') + tell_found(name))
         if name.text in lists:
-            raise ExprError(name, f'a second {clause.text} of {name.text}')
+            raise TokenError(name, f'a second {clause.text} of {name.text}')
         cursor.expect(':', f'after {name.text}')
         lists[name.text] = (name, _expressions(cursor))
         if not cursor.accept(';') or cursor.at(')'):
@@ -332,16 +333,16 @@ def _lists(cursor, clause, lists):
 def _argument(cursor):
     """A type's words are tried first: what then follows tells whether it was one."""
     mark, token = cursor.mark(), cursor.token
-    words = expr.type_words(cursor)
+    words = read_type_words(cursor)
     if words and cursor.at(',', ';', ')') or cursor.token.kind == 'end':
         return Argument(token, words, None, ' '.join(words))
     if words and cursor.at('*'):
-        raise ExprError(cursor.token, 'an instance over pointer types cannot be called; let the kernel take T *')
+        raise TokenError(cursor.token, 'an instance over pointer types cannot be called; let the kernel take T *')
     if words and cursor.at('<') and not words[-1].isdigit():
         cursor.take()
-        if expr.type_words(cursor) and cursor.at('>', ',', '*'):
-            raise ExprError(token, f'{words[-1]}<...> is a class, which C does not have; let the kernel take its '
-                                   'elements')
+        if read_type_words(cursor) and cursor.at('>', ',', '*'):
+            raise TokenError(token, f'{words[-1]}<...> is a class, which C does not have; let the kernel take its '
+                                    'elements')
     cursor.reset(mark)
     tree, text = _expression(cursor)
     return Argument(token, None, tree, text)
@@ -352,15 +353,15 @@ def _instances(cursor, clauses):
     while True:
         tag = cursor.take()
         if tag.kind != 'identifier':
-            raise ExprError(tag, "expected an instance's tag, as in instances(f32: float)" + found(tag))
+            raise TokenError(tag, "expected an instance's tag, as in instances(f32: float)" + tell_found(tag))
         if tag.text in [t.text for t, _ in clauses.instances]:
-            raise ExprError(tag, f"a second instance '{tag.text}'")
+            raise TokenError(tag, f"a second instance '{tag.text}'")
         cursor.expect(':', f'after the tag {tag.text}')
         arguments = []
         if not cursor.at(';', ')'):
             while True:
                 if cursor.token.kind == 'end' or cursor.at(',', ';', ')'):
-                    raise ExprError(cursor.token, 'expected a template argument' + found(cursor.token))
+                    raise TokenError(cursor.token, 'expected a template argument' + tell_found(cursor.token))
                 arguments.append(_argument(cursor))
                 if not cursor.accept(','):
                     break
@@ -369,4 +370,4 @@ def _instances(cursor, clauses):
             break
     cursor.expect(')', 'to close instances')
     if cursor.token.kind != 'end':
-        raise ExprError(cursor.token, 'nothing may follow instances(...)' + found(cursor.token))
+        raise TokenError(cursor.token, 'nothing may follow instances(...)' + tell_found(cursor.token))

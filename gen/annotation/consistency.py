@@ -2,15 +2,15 @@
 
 import re
 
-from cpu import collective
 from base.diagnostics import closest
+from cpu.collective import find_use
 
 MAX_VARIANTS = 64
 
 
-def check(clauses, declaration, declarations, error):
+def check_clauses(clauses, declaration, declarations, error):
     """Tells `error` of what does not, as (token, message). `declarations` are those of the file."""
-    one = _Check(clauses, declaration, declarations, error)
+    one = _Consistency(clauses, declaration, declarations, error)
     one.arrays()
     one.resident()
     one.zeros()
@@ -24,7 +24,7 @@ def check(clauses, declaration, declarations, error):
         one.tuned()
 
 
-def doubts(clauses, declaration):
+def find_doubts(clauses, declaration):
     """Warnings: clauses that agree and may be meant otherwise, as (token, message)."""
     for param in declaration.params:
         name = param.token.text
@@ -33,12 +33,12 @@ def doubts(clauses, declaration):
                                 f'resident({name}) if that is meant')
 
 
-def listed(parameters):
+def list_parameters(parameters):
     """Template parameters as they are declared, but for their defaults."""
     return '<' + ', '.join(f'{" ".join(p.words)} {p.name}' for p in parameters) + '>'
 
 
-class _Check:
+class _Consistency:
     def __init__(self, clauses, declaration, declarations, error):
         self._clauses, self._declaration, self._declarations, self._error = clauses, declaration, declarations, error
         self._name = declaration.token.text
@@ -74,8 +74,8 @@ class _Check:
             elif not self._params[name].pointer:
                 self._error(token, f'{name} is passed by value; resident takes pointers')
             elif name in clauses.arrays:
-                self._error(token, f'{name} stands in {clauses.arrays[name].direction[3:].lower()}(...) and in resident(...), '
-                                   'which is for pointers without an extent; leave one of the two out')
+                self._error(token, f'{name} stands in {clauses.arrays[name].direction[3:].lower()}(...) and in '
+                                   'resident(...), which is for pointers without an extent; leave one of the two out')
 
     def zeros(self):
         clauses = self._clauses
@@ -91,8 +91,8 @@ class _Check:
             elif section and len(array.dims) > 1:
                 self._error(token, f'{name} has {len(array.dims)} dimensions; write zero({name}) for all of it')
             elif any(name == other.text for names in clauses.in_place for other in names):
-                self._error(token, f'{name} is in inplace(...), and would be set to 0 before the kernel reads it as another '
-                                   'array; leave one of the two out')
+                self._error(token, f'{name} is in inplace(...), and would be set to 0 before the kernel reads it as '
+                                   'another array; leave one of the two out')
         for name, token in clauses.rezeros.items():
             array = clauses.arrays.get(name)
             if not array or array.direction != 'CF_SCRATCH' or clauses.zeros.get(name, (None, ''))[1] is not None:
@@ -172,7 +172,7 @@ class _Check:
                 if is_there:
                     self._error(clauses.block_token, f'block(auto) and {what} do not go together: the block would '
                                                      'have to be known; write block(n)')
-            used = collective.first_use(self._declaration.declaration, self._declarations, re.compile('__shared__'))
+            used = find_use(self._declaration.declaration, self._declarations, re.compile('__shared__'))
             if used:
                 self._error(clauses.block_token, f'{self._name} has __shared__ memory, whose size goes '
                                                  'with its block; write block(n)')
@@ -182,7 +182,8 @@ class _Check:
         for name, (token, _) in clauses.tune.items():
             known = [p for p in self._declaration.template if p.name == name]
             if not known or known[0].is_type:
-                among = f', a template {listed(self._declaration.template)}' if self._declaration.template else ''
+                template = self._declaration.template
+                among = f', a template {list_parameters(template)}' if template else ''
                 self._error(token, f"'{name}' is no template constant of {self._name}{among}; tune(...) "
                                    'gives values to one, as in template <int BLOCK>')
         combinations = 1

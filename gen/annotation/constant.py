@@ -3,11 +3,12 @@ arguments, or another branch, may make right is left to the runtime."""
 
 import math
 
-from expr.expr import ExprError, INT64_MAX, Node, RELATIONS, calculate, constant_leaf, real_value
+from base.bounds import DEFAULT_BLOCK, INT64_MAX, MAX_GRID, MAX_SHARED
+from expr.compile import read_leaf
+from expr.evaluate import calculate, evaluate_real
+from expr.tree import Node, RELATIONS
+from tokens.lexer import TokenError
 
-MAX_GRID = (2**31 - 1, 65535, 65535)
-MAX_SHARED = 227 * 1024     # of a block, on request, where there is most: compute capability 9.0, 10.0
-DEFAULT_BLOCK = 256
 AXES = 'xyz'
 
 
@@ -19,7 +20,32 @@ class _Never(Exception):
         self.node, self.what = node, what
 
 
-class Constants:
+def check_constants(names, clauses, params, checks, tolerance):
+    """What of the clauses is constant has to work."""
+    constants = _Constants(names, clauses.tune)
+    if not clauses.is_operation:
+        constants.launch(clauses)
+    if clauses.host_grid:
+        constants.host_grid(clauses.host_grid)
+    for param in params:
+        if param.name in clauses.arrays:
+            constants.array(clauses.arrays[param.name], clauses.pitches.get(param.name, (None, ()))[1], param.type)
+    for name, (_, section) in clauses.zeros.items():
+        if section:
+            constants.zero(name, section, clauses.arrays[name].dims[0])
+    for (tree, text), check in zip(clauses.checks, checks):
+        if not check.is_real:
+            constants.check(tree, text)
+        elif check.condition:
+            constants.real_check(tree, check.condition)
+    if clauses.tolerance:
+        constants.tolerance(clauses.tolerance[0], tolerance)
+    for item, clause in ((clauses.flops, 'flops'), (clauses.bytes, 'bytes')):
+        if item:
+            constants.count(item, clause)
+
+
+class _Constants:
     """Looks at the clauses of one instance, whose names are known to be there. Expressions are pairs of a tree and its
     text, as clauses have them."""
 
@@ -52,7 +78,7 @@ class Constants:
 
     def real_check(self, tree, compiled):
         """The same over real numbers."""
-        self._holds(tree, compiled.text, real_value(compiled))
+        self._holds(tree, compiled.text, evaluate_real(compiled))
 
     def _holds(self, tree, text, value):
         """Refuses what no arguments make right; of tuned constants it may be another combination that does."""
@@ -61,7 +87,7 @@ class Constants:
 
     def tolerance(self, tree, compiled):
         """How far results may be apart, where arguments have no part in it."""
-        value = real_value(compiled)
+        value = evaluate_real(compiled)
         if value is not None and not 0 <= value < math.inf:
             raise self._error(tree, f'tolerance({compiled.text})', tree,
                               f'a tolerance is a finite number from 0 on; this is {value:.9g}')
@@ -155,7 +181,7 @@ class Constants:
         if node.kind == 'SELECT':
             return self._selected(*node.parts, is_required)
         if node.kind in ('NAME', 'SIZEOF', 'IS_INTEGRAL', 'NUMBER'):
-            return constant_leaf(node, self._names)
+            return read_leaf(node, self._names)
         if node.kind in ('MEMBER', 'ELEMENTS', 'ORDER'):
             return None
         values = [self._value(part) for part in node.parts]
@@ -231,7 +257,7 @@ class Constants:
 
     def _zero_divisor(self, node):
         """What a real expression divides by that is 0; None else."""
-        if node.kind in ('DIV', 'MOD') and constant_leaf(node.parts[1], self._names, real=True) == 0:
+        if node.kind in ('DIV', 'MOD') and read_leaf(node.parts[1], self._names, real=True) == 0:
             return node.parts[1]
         parts = node.parts[0] if node.kind == 'CHAIN' else node.parts
         if node.kind in ('AND', 'OR', 'SELECT'):
@@ -243,7 +269,7 @@ class Constants:
     def _error(self, node, where, tree, what):
         """With the template's constants that stand in the expression."""
         values = ', '.join(f'{name} = {self._names.constants[name]}' for name in dict.fromkeys(self._used(tree)))
-        return ExprError(node.token, f'{where}{" with " if values else ""}{values}: {what}')
+        return TokenError(node.token, f'{where}{" with " if values else ""}{values}: {what}')
 
     def _used(self, node):
         if node.kind == 'NAME' and node.parts[0] in self._names.constants:

@@ -3,28 +3,28 @@ and which kernels they name."""
 
 from dataclasses import replace
 
+from base.bounds import MAX_NESTED
 from base.diagnostics import closest
-from expr.expr import ExprError
+from tokens.lexer import TokenError
 
-MAX_NESTED = 4      # operations within operations; lib/operation.c has the same number
 _SPECIFIERS = ('static', 'inline', '__device__', '__host__', 'constexpr', 'consteval')
 
 
-def check_declaration(token, declaration):
-    """Raises ExprError where no operation is declared below #pragma cf operation, at `token`."""
+def check_operation(token, declaration):
+    """Raises TokenError where no operation is declared below #pragma cf operation, at `token`."""
     if declaration is None or declaration.function is None:
-        raise ExprError(declaration.head[0] if declaration else token,
-                        'expected the declaration of a function below #pragma cf operation')
+        raise TokenError(declaration.head[0] if declaration else token,
+                         'expected the declaration of a function below #pragma cf operation')
     name = declaration.head[declaration.function]
     if declaration.has('__global__'):
-        raise ExprError(name, f'{name.text} is a kernel; write #pragma cf kernel above it, and #pragma cf operation above '
-                              'the declaration of a function that enqueues kernels')
+        raise TokenError(name, f'{name.text} is a kernel; write #pragma cf kernel above it, and #pragma cf operation '
+                               'above the declaration of a function that enqueues kernels')
     if declaration.body is not None:
-        raise ExprError(name, f'{name.text} has a body; declare it alone, with a semicolon: a C file defines the function '
-                              'that enqueues the kernels')
+        raise TokenError(name, f'{name.text} has a body; declare it alone, with a semicolon: a C file defines the '
+                               'function that enqueues the kernels')
     wrong = next((t for t in declaration.head if t.text in _SPECIFIERS), None)
     if wrong:
-        raise ExprError(wrong, f"an operation is a function of C; leave '{wrong.text}' out")
+        raise TokenError(wrong, f"an operation is a function of C; leave '{wrong.text}' out")
 
 
 class _Bundled:
@@ -37,7 +37,7 @@ class _Bundled:
         self.uses = tuple(f'cf_{name}' for name in entry.get('uses', ()))
 
 
-def resolve(files, prefix, manifest, diagnostics):
+def resolve_operations(files, prefix, manifest, diagnostics):
     """The files, with the descriptors of what their operations use, which may stand in any of them, or be bundled: the
     function `manifest` gives the kernels of the bundled ones' manifest."""
     operations = [k for f in files for k in f.kernels if k.is_operation]
@@ -116,8 +116,8 @@ def _check_nested(kernel, named, diagnostics):
     if None in depths:
         diagnostics.error(kernel.location, f'what {kernel.name} uses leads back to an operation that uses it')
     elif max(depths) > MAX_NESTED:
-        diagnostics.error(kernel.location, f'{kernel.name} has operations within operations, {max(depths)} deep; at most '
-                                           f'{MAX_NESTED} are taken')
+        diagnostics.error(kernel.location, f'{kernel.name} has operations within operations, {max(depths)} deep; at '
+                                           f'most {MAX_NESTED} are taken')
 
 
 class _Judge:

@@ -1,39 +1,39 @@
 """The clause split(n): kernels that do the same to all elements at once as to one part of them after another."""
 
-from expr.expr import ExprError
+from tokens.lexer import TokenError
 
 
-def split_by(token, params, checks, zeros):
+def check_split(token, params, checks, zeros):
     """The number of the parameter that split(...) names at `token`, whose arrays can be taken apart."""
     name = token.text
     number = next(i for i, p in enumerate(params) if p.name == name)
     if not params[number].type.integer:
-        raise ExprError(token, f'{name} is {params[number].type.cxx}; split takes the integer that counts elements')
+        raise TokenError(token, f'{name} is {params[number].type.cxx}; split takes the integer that counts elements')
     parts = [p for p in params if p.dims and p.dims[0].extent.ops == (('PARAM', number), ('END', 0))]
     if not any(p.direction != 'CF_SCRATCH' for p in parts):
-        raise ExprError(token, f'no array has {name} elements or rows, as in in(x[{name}]); split({name}) would take none '
-                               'apart')
+        raise TokenError(token, f'no array has {name} elements or rows, as in in(x[{name}]); split({name}) would take '
+                                'none apart')
     for param in params:
         if param.direction == 'CF_SCRATCH':
             continue
         own = param.dims[1:] if param in parts else param.dims
         if any(_reads(e, number) for d in own for e in (d.extent, d.lower, d.pitch)):
-            raise ExprError(token, f'{name} stands in the section of {param.name} otherwise than as its outermost extent '
-                                   f'alone; split({name}) takes {param.name}[{name}], or rows, as {param.name}[{name}][2], '
-                                   'and arrays that it does not stand in')
+            raise TokenError(token, f'{name} stands in the section of {param.name} otherwise than as its outermost '
+                                    f'extent alone; split({name}) takes {param.name}[{name}], or rows, as {param.name}[{name}][2], '
+                                    'and arrays that it does not stand in')
         if param.direction == 'CF_OUT' and param not in parts:
-            raise ExprError(token, f'{param.name} is out(...), all of which each part would write; write inout where they add '
-                                   'to it')
+            raise TokenError(token, f'{param.name} is out(...), all of which each part would write; write inout where '
+                                    'they add to it')
         if param in parts and any(d.lower or d.pitch for d in param.dims):
-            raise ExprError(token, f'{param.name} has a section or a pitch; split takes arrays whose elements lie side by '
-                                   'side, from the first on')
+            raise TokenError(token, f'{param.name} has a section or a pitch; split takes arrays whose elements lie '
+                                    'side by side, from the first on')
     moving = next((c for c in checks if c.array is not None and any(_reads(e, number) for e in (c.lower, c.upper))), None)
     if moving:
-        raise ExprError(token, f'the range of {params[moving.array].name} reads {name}, and would be another one for each '
-                               'part')
+        raise TokenError(token, f'the range of {params[moving.array].name} reads {name}, and would be another one for '
+                                'each part')
     written = next((params[z.array] for z in zeros if params[z.array].direction != 'CF_SCRATCH'), None)
     if written:
-        raise ExprError(token, f'{written.name} is in zero(...), and would be cleared again for each part')
+        raise TokenError(token, f'{written.name} is in zero(...), and would be cleared again for each part')
     return number
 
 

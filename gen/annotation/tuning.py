@@ -8,7 +8,7 @@ HEADER = 'cuferry tuning 1'
 WORDS = 5       # function, version, architecture, class, variant; what follows is for people
 
 
-def read(text, path, files, prefix):
+def read_tuning(text, path, files, prefix):
     """The lines of each C function of some kernel files, as they are: the runtime reads them, as it does those of the
     user's own file. Others are none of theirs; where all are, that is said."""
     lines = text.split('\n')

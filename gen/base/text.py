@@ -21,8 +21,8 @@ def _commented(text):
 def include(path):
     """A directive, whose header names have no escapes."""
     if re.search(r'["\n\ufffd\ud800-\udfff]', path):
-        raise GeneratorError(f'{ascii(path)}: no #include can name a path with a quotation mark, a line end, or bytes that '
-                             'are no UTF-8; rename the folder')
+        raise GeneratorError(f'{ascii(path)}: no #include can name a path with a quotation mark, a line end, or bytes '
+                             'that are no UTF-8; rename the folder')
     return f'#include "{path}"\n'
 
 

@@ -3,11 +3,7 @@ classes of the file that it uses."""
 
 import re
 
-from tokens.brackets import split, without_attributes
-from declare.declarations import behind_template
-
-_KEYS = {'struct', 'class', 'union', 'enum', 'final', 'const', 'volatile', 'float', 'double', 'int', 'unsigned',
-         'signed', 'char', 'short', 'long', 'bool', 'void'}
+from cpu.reachable import find_reachable
 
 # What a loop over threads cannot run: threads that wait for one another or for a block's memory, or that fail.
 TOGETHER = re.compile(
@@ -46,83 +42,13 @@ _FOREIGN_OF_CUDA = {'pipeline', 'make_pipeline', 'latch', 'counting_semaphore', 
                     'annotated_ptr', 'device'}
 
 
-def reachable(roots, everything):
-    """The declarations whose names stand in the roots, or in what they reach: functions, classes and variables."""
-    named = {}
-    for declaration in everything:
-        for name in names(declaration):
-            named.setdefault(name, []).append(declaration)
-    seen, pending = {id(d) for d in roots}, list(roots)
-    # No name leads to an operator.
-    operators = [d for d in named.get('operator', ()) if id(d) not in seen]
-    seen |= {id(d) for d in operators}
-    pending += operators
-    found = list(roots) + operators
-    while pending:
-        declaration = pending.pop()
-        for tokens in (declaration.head, declaration.body or (), declaration.tail):
-            for token in tokens:
-                if token.kind != 'identifier':
-                    continue
-                for other in named.get(token.text, ()):
-                    if id(other) not in seen:
-                        seen.add(id(other))
-                        pending.append(other)
-                        found.append(other)
-    return found
-
-
-def names(declaration):
-    """The names that a declaration gives."""
-    if declaration.given is None:
-        declaration.given = _given(declaration)
-    return declaration.given
-
-
-def _given(declaration):
-    if declaration.function is not None:
-        return [declaration.head[declaration.function].text]
-    template = behind_template(declaration.head)
-    # Attributes may stand in front of the name, behind it, and between specifiers.
-    head = without_attributes(declaration.head[template:])
-    if not head:
-        return []
-    first = head[0].text
-    if first == 'using':
-        if any(t.text == '=' for t in head):
-            return [t.text for t in head[1:2]]
-        return [t.text for part in split(head, ',') for t in part[-1:]]     # using a::b, c::d
-    found = [t.text for t in declaration.tail if t.kind == 'identifier']
-    if first in ('typedef', 'struct', 'class', 'union', 'enum'):
-        found += [t.text for t in head[1:] if t.kind == 'identifier'][:4] + [t.text for t in head[-1:]]
-        if 'enum' in [t.text for t in head[:2]]:
-            found += [t.text for t in declaration.body or () if t.kind == 'identifier']
-        return [n for n in found if n not in _KEYS]
-    # A variable: what stands in front of its extents or its value.
-    own = {t.text for t in declaration.head[:template]}
-    for part in split(head, ','):
-        end = next((i for i, t in enumerate(part) if t.text in ('=', '[') or _is_value(part[i:])), len(part))
-        identifiers = [t.text for t in part[:end] if t.kind == 'identifier']
-        found += identifiers[-1:]
-        if template:        # the last one may be an argument of the class whose member it is
-            found += [name for name in identifiers if name not in own]
-        if any(t.text == '(' for t in part[:end]):      # of a pointer to functions
-            found += [b.text for a, b in zip(part, part[1:]) if a.text == '*' and b.kind == 'identifier']
-    return found
-
-
-def _is_value(tokens):
-    """Whether a variable's value stands there in parentheses, and not a pointer's declarator."""
-    return tokens[0].text == '(' and len(tokens) > 1 and tokens[1].text not in ('*', '&')
-
-
 def _reached(kernel, everything):
     """A kernel and what it calls."""
-    return reachable([kernel], [d for d in everything if not d.has('__global__') and
+    return find_reachable([kernel], [d for d in everything if not d.has('__global__') and
                                 (d.function is not None or d.body is not None)])
 
 
-def first_use(kernel, everything, words):
+def find_use(kernel, everything, words):
     """The first of some words in a kernel, or in what it calls; None where there is none."""
     for declaration in _reached(kernel, everything):
         if any(map(words.fullmatch, declaration.words)):
@@ -132,7 +58,7 @@ def first_use(kernel, everything, words):
     return None
 
 
-def first_foreign(kernel, everything):
+def find_foreign(kernel, everything):
     """The first that no CPU can run in a kernel, or in what it calls: (what, what to write instead), or None."""
     for declaration in _reached(kernel, everything):
         body = declaration.body or ()
@@ -168,12 +94,12 @@ def _is_compiler_barrier(tokens):
 
 def runs_together(root, everything):
     """Whether threads of a kernel wait for one another. What is not understood does."""
-    if first_use(root, everything, TOGETHER):
+    if find_use(root, everything, TOGETHER):
         return True
     others = [d for d in everything if not d.has('__global__')]
-    if any(d.has('__shared__') for d in reachable([root], others)):     # declared outside of functions
+    if any(d.has('__shared__') for d in find_reachable([root], others)):     # declared outside of functions
         return True
-    if any('barrier' in d.words for d in everything) and first_use(root, everything, _BARRIERS):
+    if any('barrier' in d.words for d in everything) and find_use(root, everything, _BARRIERS):
         return True
     if not any('cooperative_groups' in d.words for d in everything):
         return False

@@ -3,10 +3,11 @@
 import os
 import re
 
-from cpu import collective
-from cpu import sharedmem
-from tokens.brackets import without_attributes
 from base.text import c_string, include
+from cpu.reachable import find_reachable
+from cpu.sharedmem import find_edits, Outside
+from tokens.brackets import without_attributes
+from tokens.lexer import TokenError
 
 # What is left of a function that is taken out: directives that decide what is compiled.
 _KEPT = re.compile(r'[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|undef)\b')
@@ -20,9 +21,9 @@ _COMMENT = re.compile(r'(?P<comment>/\*.*?\*/|//[^\n]*)|' + _LITERAL, re.DOTALL)
 _PIECE = re.compile(_COMMENT.pattern + r'|<<<|[{}]', re.DOTALL)
 
 
-def copy(scanner, path, declarations, kernels, functions, constants, loop_edits, report):
+def copy_for_cpu(scanner, path, declarations, kernels, functions, constants, loop_edits, report):
     """`kernels` are the declarations of the kernels that the CPU runs as they are, `functions` the names of those that
-    it runs instead of others, `constants` the names of those whose values are proven, `loop_edits` what loops.find()
+    it runs instead of others, `constants` the names of those whose values are proven, `loop_edits` what find_loop()
     changes, by declaration. What no name leads to from there is taken out, and functions of host code that are reached
     from device code alone: a wrapper may have its kernel's name. `scanner` has read the file: headers with __shared__
     memory stand in the copy. `report` takes an error and the token that it is about."""
@@ -30,14 +31,14 @@ def copy(scanner, path, declarations, kernels, functions, constants, loop_edits,
     kept = {id(d) for d in kernels}
     others = [d for d in declarations if not d.has('__global__')]
     data = [d for d in others if d.function is None and d.has('__constant__')]
-    proven = [d for d in others if d.function is None and constants.intersection(collective.names(d))]
-    on_device = collective.reachable(list(kernels) + data + proven, others)
-    on_host = collective.reachable([d for d in others if _name(d) in functions] +
+    proven = [d for d in others if d.function is None and constants.intersection(d.names)]
+    on_device = find_reachable(list(kernels) + data + proven, others)
+    on_host = find_reachable([d for d in others if d.name in functions] +
                                    [d for d in on_device if d.function is None and not d.is_class], others)
     device, host = {id(d) for d in on_device}, {id(d) for d in on_host}
-    gone = ({name for d in others if id(d) not in device | host for name in collective.names(d)} -
-            {name for d in on_device + on_host for name in collective.names(d)})
-    outside = sharedmem.Outside(declarations)
+    gone = ({name for d in others if id(d) not in device | host for name in d.names} -
+            {name for d in on_device + on_host for name in d.names})
+    outside = Outside(declarations)
     edits = []      # (first token, last token): take all out; (token, text): put that in its place
     in_headers, reached = {}, {}
     for declaration in declarations:
@@ -181,8 +182,8 @@ def _shared(declaration, outside, source, report):
         if outside.is_one(declaration):
             found = [*outside.edits(declaration, source)]
         else:
-            found = [*outside.references(declaration), *sharedmem.edits(declaration.body or [], source)]
-    except sharedmem.SharedError as error:
+            found = [*outside.references(declaration), *find_edits(declaration.body or [], source)]
+    except TokenError as error:
         report(error.token, str(error))
         found = []
     return sorted(found, key=lambda edit: (edit[0].line, edit[0].column))
@@ -225,10 +226,6 @@ def _without_launches(text):
                 text = text[:begin + 1] + '\n'.join(kept) + ' __builtin_trap(); ' + text[match.start():]
                 break
     return text
-
-
-def _name(declaration):
-    return declaration.head[declaration.function].text if declaration.function is not None else None
 
 
 def _is_device(declaration):

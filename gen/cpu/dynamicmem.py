@@ -3,9 +3,9 @@
 Found by name, and names may be those of others: what a function could have declared itself, or could mean another function
 or class by, does not count."""
 
-from tokens.brackets import matching
+from cpu.sharedmem import find_ranges, names_of, Outside
 from declare.declarations import behind_template
-from cpu.sharedmem import Outside, names_of, ranges
+from tokens.brackets import matching
 
 _NO_TYPES = {'return', 'case', 'else', 'do', 'sizeof', 'new', 'delete', 'goto', 'throw', 'typename', 'extern', 'static'}
 
@@ -21,7 +21,7 @@ class Dynamic:
                 for name in names_of(declaration.head):
                     self._outside.setdefault(name, []).append(declaration)
             elif declaration.function is not None and declaration.body is not None:
-                self._functions.setdefault(declaration.head[declaration.function].text, []).append(declaration)
+                self._functions.setdefault(declaration.name, []).append(declaration)
             elif declaration.is_class and not declaration.has('enum'):
                 self._classes.setdefault(_class_name(declaration.head), []).append(declaration)
 
@@ -57,7 +57,7 @@ class Dynamic:
 def _own(declaration):
     if '__shared__' not in declaration.words:
         return None
-    return next((d.shared for d in ranges(list(declaration.body or ())) if d.is_dynamic), None)
+    return next((d.shared for d in find_ranges(list(declaration.body or ())) if d.is_dynamic), None)
 
 
 def _of_class(declaration):
@@ -66,7 +66,7 @@ def _of_class(declaration):
     while at < len(body):
         if body[at].text == '{':
             end = matching(body, at, '{', '}')
-            found.append(next((d.shared for d in ranges(body[at + 1:end - 1]) if d.is_dynamic), None))
+            found.append(next((d.shared for d in find_ranges(body[at + 1:end - 1]) if d.is_dynamic), None))
             at = end
         else:
             at += 1

@@ -3,8 +3,7 @@
 Names are all that is looked at, so that a name which means two things may say no where yes is true; never the other
 way."""
 
-from cpu import collective
-from tokens.brackets import SPECIFIERS, matching
+from tokens.brackets import matching, SPECIFIERS
 
 _LOOPS = {'for', 'while', 'do', 'goto'}
 _WORDS = SPECIFIERS | {'const', 'volatile', 'float', 'double', 'int', 'unsigned', 'char', 'short', 'long', 'bool',
@@ -21,9 +20,9 @@ class Reach:
         self._named, self._kernels = {}, {}
         for declaration in declarations:
             if declaration.has('__global__'):
-                self._kernels.setdefault(_name(declaration), []).append(declaration)
+                self._kernels.setdefault(declaration.name, []).append(declaration)
             elif declaration.function is None or self._can_be_called(declaration):
-                for name in set(collective.names(declaration)) - _WORDS:
+                for name in set(declaration.names) - _WORDS:
                     self._named.setdefault(name, []).append(declaration)
 
     def _can_be_called(self, declaration):
@@ -34,7 +33,8 @@ class Reach:
     def judge(self, root):
         """(is bounded, is closed) of a kernel or a function."""
         # An annotation may stand at a declaration, and the definition elsewhere; and there may be specialisations.
-        roots = [d for d in {id(d): d for d in [root, *self._kernels.get(_name(root), ())]}.values() if d.body is not None]
+        named = {id(d): d for d in [root, *self._kernels.get(root.name, ())]}
+        roots = [d for d in named.values() if d.body is not None]
         if not roots:
             return False, False
         found, is_known = self._reached(roots)
@@ -66,16 +66,12 @@ class Reach:
         return found, is_known
 
 
-def _name(declaration):
-    return declaration.head[declaration.function].text if declaration.function is not None else None
-
-
 def _functions(declaration):
     """Functions that a declaration defines, itself or as members: (name, tokens of the body)."""
     if declaration.body is None:
         return []
     if declaration.function is not None:
-        return [(_name(declaration), declaration.body)]
+        return [(declaration.name, declaration.body)]
     if not any(t.text in _TAGGED for t in declaration.head):
         return [('', declaration.body)]     # what initializes a variable
     # What stands behind a member's parentheses and in its braces.

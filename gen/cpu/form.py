@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from cpu import collective
-from cpu import cpusource
-from cpu import dynamicmem
-from cpu import loops
-from cpu import effects
-from cpu import numeric
-from expr.expr import ExprError
 from base.model import Host
+from cpu.collective import find_foreign, runs_together
+from cpu.cpusource import copy_for_cpu
+from cpu.dynamicmem import Dynamic
+from cpu.effects import Reach
+from cpu.loops import find_loop
+from cpu.numeric import has_only_numbers
+from tokens.lexer import TokenError
 
 _NUMBERS = ('integer', 'float', 'enum')
 
@@ -20,9 +20,9 @@ class CpuForm:
     def __init__(self, scanner, path, declarations):
         self._scanner, self._path, self._declarations = scanner, path, declarations
         self._reaches = {}          # whether for host code: Reach
-        self._loops = {}            # name: what loops.find() says
+        self._loops = {}            # name: what find_loop() says
         self._together = {}         # kernel: whether its threads wait for one another
-        self._numeric = {}          # kernel and types that it has as template arguments: what numeric.alone() says
+        self._numeric = {}          # kernel and types that it has as template arguments: what has_only_numbers() says
         self._judged = {}           # kernel: what it reaches
         self._dynamic = None        # dynamicmem.Dynamic, once it is asked
 
@@ -42,21 +42,21 @@ class CpuForm:
     def dynamic(self, kernel):
         """Where a kernel, or what it calls, has __shared__ memory whose size the launch tells: a token, or None."""
         if self._dynamic is None:
-            self._dynamic = dynamicmem.Dynamic(self._declarations)
+            self._dynamic = Dynamic(self._declarations)
         definitions = [kernel] if kernel.body is not None else [d for d in self._all_of(kernel)
                                                                 if d.scope == kernel.scope]
         return next(filter(None, map(self._dynamic.first, definitions)), None)
 
     def _reach(self, is_host):
         if is_host not in self._reaches:
-            self._reaches[is_host] = effects.Reach(self._declarations, is_host)
+            self._reaches[is_host] = Reach(self._declarations, is_host)
         return self._reaches[is_host]
 
     def _host_function(self, clauses):
         """The function of this file that the CPU runs instead of a kernel; None where there is none."""
         name = clauses.host.text if clauses.host else None
-        return next((d for d in self._declarations if name and d.function is not None and d.body is not None and
-                     d.head[d.function].text == name and not d.has('__global__')), None)
+        return next((d for d in self._declarations if name and d.body is not None and d.name == name and
+                     not d.has('__global__')), None)
 
     def host(self, clauses, declaration, kernel, entry, params, types):
         """What the CPU runs: nothing, a function, or the kernel, where the CPU can."""
@@ -71,17 +71,17 @@ class CpuForm:
             scope = ''.join(s + '::' for s in function.scope if s)
             arguments = kernel[kernel.index('<'):] if function.head[0].text == 'template' and '<' in kernel else ''
             return Host(scope + name + arguments)
-        used = collective.first_foreign(declaration.declaration, self._declarations)
+        used = find_foreign(declaration.declaration, self._declarations)
         if used:
             what, instead = used
-            raise ExprError(declaration.token, f'{declaration.token.text} uses {what}, which the CPU does not run; '
-                            f'{instead}, or add host(none) to its annotation, or host(function) with a function for '
-                            'the CPU')
+            raise TokenError(declaration.token, f'{declaration.token.text} uses {what}, which the CPU does not run; '
+                             f'{instead}, or add host(none) to its annotation, or host(function) with a function for '
+                             'the CPU')
         if self._runs_together(declaration.declaration):
             if clauses.host_grid:
-                raise ExprError(clauses.host_grid[0].token,
-                                f'threads of {declaration.token.text} wait for one another, so that the CPU runs as '
-                                'many as a GPU; leave host(grid(...)) out')
+                raise TokenError(clauses.host_grid[0].token,
+                                 f'threads of {declaration.token.text} wait for one another, so that the CPU runs as '
+                                 'many as a GPU; leave host(grid(...)) out')
             return Host(is_together=True)
         found = self._loop(declaration.token.text)
         return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)) if found else None)
@@ -92,43 +92,39 @@ class CpuForm:
             return False
         key = declaration.token.text, tuple(types)
         if key not in self._numeric:
-            kernel = next(d for d in self._declarations if d.has('__global__') and d.function is not None and
-                          d.body is not None and d.head[d.function].text == key[0])
-            self._numeric[key] = numeric.alone(kernel, self._declarations, set(types))
+            kernel = next(d for d in self._declarations if d.defines_kernel(key[0]))
+            self._numeric[key] = has_only_numbers(kernel, self._declarations, set(types))
         return self._numeric[key]
 
     def _loop(self, name):
-        """How the kernels of a name run as a loop, with the edits that this takes; see loops.find()."""
+        """How the kernels of a name run as a loop, with the edits that this takes; see find_loop()."""
         if name not in self._loops:
-            self._loops[name] = loops.find(name, self._declarations, self._path,
+            self._loops[name] = find_loop(name, self._declarations, self._path,
                                            self._scanner.source(self._scanner.path))
         return self._loops[name]
 
     def _runs_together(self, kernel):
         """Whether threads of a kernel wait for one another. What is not understood does."""
         if id(kernel) not in self._together:
-            self._together[id(kernel)] = any(collective.runs_together(root, self._declarations)
+            self._together[id(kernel)] = any(runs_together(root, self._declarations)
                                              for root in self._all_of(kernel))
         return self._together[id(kernel)]
 
     def _all_of(self, kernel):
         """A kernel, and what defines it: an annotation may stand at a declaration, and the definition elsewhere."""
-        name = kernel.head[kernel.function].text
-        return [kernel] + [d for d in self._declarations if d.has('__global__') and d.function is not None and
-                           d is not kernel and d.body is not None and d.head[d.function].text == name]
+        return [kernel] + [d for d in self._declarations if d is not kernel and d.defines_kernel(kernel.name)]
 
-    def source(self, kernels, proofs, error):
+    def copy_source(self, kernels, proofs, error):
         """The copy that the CPU compiles, of kernels as (clauses, declaration)."""
         kept = [d.declaration for c, d in kernels if not (c.host or c.is_operation)]
         annotated = {id(d.declaration) for _, d in kernels}
         names = {d.token.text for c, d in kernels if not (c.host or c.is_operation)}
         # An annotation may stand at a declaration, and the definition elsewhere.
-        kept += [d for d in self._declarations if d.function is not None and d.has('__global__') and
-                 id(d) not in annotated and d.head[d.function].text in names]
+        kept += [d for d in self._declarations if d.has('__global__') and id(d) not in annotated and d.name in names]
         edits = {}
         for name in names:
-            if not any(self._runs_together(d) for d in kept if d.head[d.function].text == name):
+            if not any(self._runs_together(d) for d in kept if d.name == name):
                 edits.update((self._loop(name) or (None, {}))[1])
         functions = {c.host.text for c, _ in kernels if c.host}
         constants = {name.rsplit('::', 1)[-1] for _, name, _ in proofs}
-        return cpusource.copy(self._scanner, self._path, self._declarations, kept, functions, constants, edits, error)
+        return copy_for_cpu(self._scanner, self._path, self._declarations, kept, functions, constants, edits, error)

@@ -13,10 +13,10 @@ What is not understood stays as it is, and is slower."""
 
 import re
 
-from cpu import collective
-from tokens.brackets import SPECIFIERS, matching, without_attributes
-from tokens.lexer import written
 from base.model import Guard, Loop
+from cpu.reachable import find_reachable
+from tokens.brackets import matching, SPECIFIERS, without_attributes
+from tokens.lexer import spell_tokens
 
 INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
 _OPERATORS = {'<', '>', '<=', '>=', '==', '!=', '&', '|', '^', '!', 'and', 'or', 'not', 'xor', 'not_eq', 'bitand', 'bitor'}
@@ -38,11 +38,10 @@ _COMMENT = re.compile(r'/\*.*?\*/')
 _LARGEST_OFFSET = 1 << 16
 
 
-def find(name, declarations, path, lines):
+def find_loop(name, declarations, path, lines):
     """(Loop, edits by declaration) of the kernels of a name; None where they stay as they are. Edits are pairs of a
     token and what stands in its place, in their order. `lines` are those of the file."""
-    kernels = [d for d in declarations if d.has('__global__') and d.function is not None and
-               d.head[d.function].text == name]
+    kernels = [d for d in declarations if d.has('__global__') and d.name == name]
     bodies = [d for d in kernels if d.body is not None]
     # Overloads and specialisations are told apart by the compiler alone.
     is_one = len(bodies) == 1 and all(d.head[d.function + 1].text == '(' for d in kernels)
@@ -136,7 +135,7 @@ def _is_behind_condition(body, at):
 def _data(declarations):
     """The names of variables that device code may write."""
     return {name for d in declarations if d.function is None and not d.is_class and
-            (d.has('__device__') or d.has('__managed__')) for name in collective.names(d)}
+            (d.has('__device__') or d.has('__managed__')) for name in d.names}
 
 
 def _helpers(declarations):
@@ -145,7 +144,7 @@ def _helpers(declarations):
     for declaration in declarations:
         if declaration.function is None or declaration.has('__global__'):
             continue
-        name = declaration.head[declaration.function].text
+        name = declaration.name
         functions[name] = functions.get(name, 0) + 1
         words = [t.text for t in declaration.head[:declaration.function]]
         body = declaration.body or []
@@ -165,8 +164,8 @@ def _read_indices(kernel, declarations, helpers):
     """Whether functions that a kernel calls read the indices, but for some that it does not call any more. A template
     may call what its arguments name."""
     others = [d for d in declarations if not d.has('__global__') and not any(d is h for h in helpers)]
-    words = INDICES | {h.head[h.function].text for h in helpers}
-    reached = collective.reachable([kernel], others)[1:]
+    words = INDICES | {h.name for h in helpers}
+    reached = find_reachable([kernel], others)[1:]
     if kernel.head[0].text == 'template':
         reached += [d for d in others if d.is_class or d.has('operator')]
     return not all(words.isdisjoint(d.words) for d in reached) or any(_GROUPS in d.words for d in declarations)
@@ -426,7 +425,7 @@ class _Analysis(_Reader):
         return (stop, None) if is_whole else (-1, None)
 
     def _spelled(self, at, end):
-        return written(self._body[at:end])
+        return spell_tokens(self._body[at:end])
 
     def _is_offset(self, at, end):
         return (end == at + 2 and self._text(at) == '+' and re.fullmatch(r'\d{1,5}', self._text(at + 1)) is not None and

@@ -2,7 +2,7 @@
 that the threads of a loop touch none of it twice. Of a thread's own arrays they would believe that, too: all threads
 have them at one place, and results would be wrong."""
 
-from cpu import collective
+from cpu.reachable import find_reachable
 from tokens.brackets import matching
 
 _INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
@@ -18,11 +18,11 @@ _OTHERS = {'static', 'extern', 'union', 'struct', 'class', 'enum', 'new', 'delet
            'volatile', 'alignas', '__align__', 'thread_local', '__builtin_alloca', 'alloca'}
 
 
-def alone(kernel, declarations, types):
+def has_only_numbers(kernel, declarations, types):
     """`types` are the template parameters that are types of numbers; those of the kernel's parameters are known to be."""
     # Operators take objects of classes.
     others = [d for d in declarations if not d.has('__global__') and not d.has('operator')]
-    for declaration in collective.reachable([kernel], others):
+    for declaration in find_reachable([kernel], others):
         if declaration.function is None:
             if declaration.is_class or declaration.head[0].text in ('typedef', 'using', 'struct', 'class', 'union'):
                 return False

@@ -12,7 +12,7 @@ in each function that names it."""
 import re
 
 from tokens.brackets import ATTRIBUTES, matching
-from tokens.lexer import Token
+from tokens.lexer import Token, TokenError
 
 _TAKEN_OUT = {'extern', 'static', '__shared__', '__device__', 'inline'}
 _PIECE = re.compile(r'(?<!\w)\d(?:\'\w|[\w.])*|/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|'
@@ -21,14 +21,6 @@ _CALL = re.compile(r'[^\W\d][\w$]*\s*(\(.*\))?\s*')
 _BEHIND_NAMES = {'[', ',', ';', '=', '{', *ATTRIBUTES}
 _FROM_MACRO = ('a __shared__ declaration that a macro gives is not for the CPU, unless it is all that the macro gives: '
                'write it out, or add host(none)')
-
-
-class SharedError(Exception):
-    """A declaration that cannot be rewritten."""
-
-    def __init__(self, token, message):
-        super().__init__(message)
-        self.token = token
 
 
 class _Range:
@@ -49,11 +41,11 @@ class _Declaration(_Range):
 
 def _declarations(tokens):
     """The declarations with __shared__ in a function's body."""
-    for found in ranges(tokens):
+    for found in find_ranges(tokens):
         yield _Declaration(found.tokens, found.before, found.tokens.index(found.shared))
 
 
-def ranges(tokens):
+def find_ranges(tokens):
     """The same, whatever names they give."""
     for at, token in enumerate(tokens):
         if token.text != '__shared__' or token.kind != 'identifier':
@@ -81,8 +73,8 @@ def _variables(declaration):
             at = matching(declaration, at, '<', '>')
             continue
         if token.text == '(':
-            raise SharedError(token, 'a __shared__ variable of this type is not understood; give its type a name with '
-                                     'typedef or using')
+            raise TokenError(token, 'a __shared__ variable of this type is not understood; give its type a name with '
+                                    'typedef or using')
         if token.text in '[{' and token.kind == 'punctuation':
             at = matching(declaration, at, token.text, ']' if token.text == '[' else '}')
             continue
@@ -92,7 +84,7 @@ def _variables(declaration):
             last = token
         at += 1
     if last is None:
-        raise SharedError(declaration[0], 'this __shared__ declaration names no variable')
+        raise TokenError(declaration[0], 'this __shared__ declaration names no variable')
     return found + [last]
 
 
@@ -137,7 +129,7 @@ def _edit_source(declaration, lines, behind):
         text = _instead(token.text, is_first)
         if text is not None:
             if not token.exact:
-                raise SharedError(token, _FROM_MACRO)
+                raise TokenError(token, _FROM_MACRO)
             is_first = is_first and token.text not in _TAKEN_OUT
             yield token, text
     pieces = list(_source_pieces(lines, shared.line, shared.column))
@@ -156,21 +148,21 @@ def _edit_source(declaration, lines, behind):
                 break
             yield token, ';' + behind
             return
-    raise SharedError(shared, _FROM_MACRO)
+    raise TokenError(shared, _FROM_MACRO)
 
 
 def _edit_macro(declaration, lines, behind):
     """The same where a macro gives all of it: what it gives stands in its place."""
     before, shared = declaration.before, declaration.shared
     if before is None or not before.exact or shared.line > len(lines):
-        raise SharedError(shared, _FROM_MACRO)
+        raise TokenError(shared, _FROM_MACRO)
     pieces = list(_source_pieces(lines, before.line, before.column + len(before.text)))
     if not pieces or pieces[-1][0] != ';' or pieces[0][1] != pieces[-1][1]:
-        raise SharedError(shared, _FROM_MACRO)
+        raise TokenError(shared, _FROM_MACRO)
     begin, end = pieces[0][2], pieces[-1][2]
     call = lines[pieces[0][1] - 1][begin - 1:end - 1]
     if not _CALL.fullmatch(call) or pieces[0][0] in [t.text for t in declaration.tokens]:
-        raise SharedError(shared, _FROM_MACRO)
+        raise TokenError(shared, _FROM_MACRO)
     words, is_first = [], True
     for token in declaration.tokens:
         text = _instead(token.text, is_first)
@@ -182,7 +174,7 @@ def _edit_macro(declaration, lines, behind):
            ' '.join(w for w in words if w) + ';' + behind)
 
 
-def edits(tokens, source):
+def find_edits(tokens, source):
     """What to change in a function: (token, text in its place). `source` gives the lines of a file."""
     for declaration in _declarations(tokens):
         behind = ''.join(_key(n.text, declaration.is_dynamic) + _reference(n.text, declaration.is_dynamic)
@@ -218,7 +210,7 @@ class Outside:
             behind += ''.join(f' static const cf__dynamic_array<cf__element<cf__T_{n.text}>> {n.text}{{}};'
                               for n in wrapped.names)
         if not wrapped.shared.exact:
-            raise SharedError(wrapped.shared, _FROM_MACRO)
+            raise TokenError(wrapped.shared, _FROM_MACRO)
         yield from _edit_source(wrapped, source(wrapped.shared.file), behind)
 
     def references(self, declaration):
@@ -228,8 +220,8 @@ class Outside:
         if not named or declaration.function is None:
             for token in body if declaration.is_class else ():
                 if token.text in named and not self._found[token.text]:
-                    raise SharedError(token, f'{token.text} is __shared__ memory that a class names: declare it inside '
-                                             'of the function')
+                    raise TokenError(token, f'{token.text} is __shared__ memory that a class names: declare it inside '
+                                            'of the function')
             return
         named -= {t.text for t in declaration.head}
         named -= {n.text for d in _declarations(list(body)) for n in d.names}
@@ -237,8 +229,8 @@ class Outside:
             return
         first, last = body[0], declaration.last
         if not first.exact or not last.exact or last.text != '}':
-            raise SharedError(first, 'a macro stands where this function begins or ends, which names __shared__ memory '
-                                     'that is declared outside: declare it inside')
+            raise TokenError(first, 'a macro stands where this function begins or ends, which names __shared__ memory '
+                                    'that is declared outside: declare it inside')
         # Braces of its own: the function may have variables of these names.
         text = ''.join(_reference(name, self._found[name]) for name in sorted(named))
         yield Token('edit', '', first.file, first.line, first.column), text.lstrip() + ' { '
@@ -249,5 +241,5 @@ def names_of(head):
     """The names that a declaration with __shared__ gives; none where it is not understood."""
     try:
         return [t.text for t in _variables(head)]
-    except SharedError:     # edits() says so, where the declaration is needed
+    except TokenError:     # edits() says so, where the declaration is needed
         return []

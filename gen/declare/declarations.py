@@ -2,10 +2,12 @@
 
 from functools import cached_property
 
-from tokens.brackets import ATTRIBUTES, matching
+from tokens.brackets import ATTRIBUTES, matching, split_at, without_attributes
 from tokens.lexer import Token
 from tokens.scan import Pragma
 
+_KEYS = {'struct', 'class', 'union', 'enum', 'final', 'const', 'volatile', 'float', 'double', 'int', 'unsigned',
+         'signed', 'char', 'short', 'long', 'bool', 'void'}
 # Behind a variable's name and a parenthesis; behind a function's stand types.
 _BEGINS_OF_VALUES = {'-', '~', '!', 'true', 'false', 'nullptr', 'sizeof'}
 
@@ -18,9 +20,22 @@ class Declaration:
         self.body = None
         self.tail = []
         self.last = head[-1]        # the last token of all
-        self.given = None           # the names that it gives, once they are asked: see collective.names()
         self.function = _function_name(head)
         self._front = frozenset(t.text for t in head)
+
+    @property
+    def name(self):
+        """The name of a function; None where it declares none."""
+        return self.head[self.function].text if self.function is not None else None
+
+    @cached_property
+    def names(self):
+        """The names that it gives, once it has all of its tokens."""
+        return _given_names(self)
+
+    def defines_kernel(self, name):
+        """Whether it is the definition of a kernel of a name, of which there may be several."""
+        return self.function is not None and self.body is not None and self.name == name and self.has('__global__')
 
     @property
     def is_class(self):
@@ -112,7 +127,44 @@ def _is_parameters(head, at):
     return [t.text for t in head[at:at + 1]] == ['('] and not {t.text for t in head[at + 1:at + 2]} & {'*', '&', '&&'}
 
 
-def declarations(items):
+def _given_names(declaration):
+    if declaration.function is not None:
+        return [declaration.name]
+    template = behind_template(declaration.head)
+    # Attributes may stand in front of the name, behind it, and between specifiers.
+    head = without_attributes(declaration.head[template:])
+    if not head:
+        return []
+    first = head[0].text
+    if first == 'using':
+        if any(t.text == '=' for t in head):
+            return [t.text for t in head[1:2]]
+        return [t.text for part in split_at(head, ',') for t in part[-1:]]     # using a::b, c::d
+    found = [t.text for t in declaration.tail if t.kind == 'identifier']
+    if first in ('typedef', 'struct', 'class', 'union', 'enum'):
+        found += [t.text for t in head[1:] if t.kind == 'identifier'][:4] + [t.text for t in head[-1:]]
+        if 'enum' in [t.text for t in head[:2]]:
+            found += [t.text for t in declaration.body or () if t.kind == 'identifier']
+        return [n for n in found if n not in _KEYS]
+    # A variable: what stands in front of its extents or its value.
+    own = {t.text for t in declaration.head[:template]}
+    for part in split_at(head, ','):
+        end = next((i for i, t in enumerate(part) if t.text in ('=', '[') or _opens_value(part[i:])), len(part))
+        identifiers = [t.text for t in part[:end] if t.kind == 'identifier']
+        found += identifiers[-1:]
+        if template:        # the last one may be an argument of the class whose member it is
+            found += [name for name in identifiers if name not in own]
+        if any(t.text == '(' for t in part[:end]):      # of a pointer to functions
+            found += [b.text for a, b in zip(part, part[1:]) if a.text == '*' and b.kind == 'identifier']
+    return found
+
+
+def _opens_value(tokens):
+    """Whether a variable's value stands there in parentheses, and not a pointer's declarator."""
+    return tokens[0].text == '(' and len(tokens) > 1 and tokens[1].text not in ('*', '&')
+
+
+def find_declarations(items):
     """Pragmas and declarations of a file, in order, from its tokens and pragmas. What stands inside of classes is no
     declaration of its own, but a pragma there is given with the class as its place."""
     at, scopes, head, depth = 0, [], [], 0

@@ -1,10 +1,10 @@
 """The declaration of one kernel: its name, its template parameters and its parameters."""
 
-from expr import expr
-from tokens.brackets import split, without_attributes
 from expr.cxxtypes import WORDS
-from expr.expr import Cursor, ExprError, found
-from tokens.lexer import Token
+from expr.tree import read_type_words
+from tokens.brackets import split_at, without_attributes
+from tokens.cursor import check_names, Cursor, tell_found
+from tokens.lexer import Token, TokenError
 
 MAX_POINTERS = 4
 
@@ -55,34 +55,34 @@ class KernelDeclaration:
 
 
 def read_kernel(declaration, what='a kernel'):
-    """The kernel that a declaration declares. Raises ExprError with the reason where it cannot be called from C."""
+    """The kernel that a declaration declares. Raises TokenError with the reason where it cannot be called from C."""
     kernel = KernelDeclaration(declaration)
     head = declaration.head
     if declaration.is_member:
-        raise ExprError(head[0], f'{what} stands at file or namespace scope')
+        raise TokenError(head[0], f'{what} stands at file or namespace scope')
     if '' in declaration.scope:
-        raise ExprError(head[0], f'{what} in an anonymous namespace has no name that can be looked up; '
-                                 'name the namespace')
+        raise TokenError(head[0], f'{what} in an anonymous namespace has no name that can be looked up; '
+                                  'name the namespace')
     kernel.scope = declaration.scope
     last = declaration.last if declaration.body is None else head[-1]
     cursor = Cursor(head + [Token('end', '', last.file, last.line, last.column + len(last.text))])
-    expr.check_names(head)
+    check_names(head)
     if cursor.accept('template'):
         _template(cursor, kernel)
     if cursor.at('template'):
-        raise ExprError(cursor.token, 'a member template cannot be an entry point; declare the kernel at namespace '
-                                      'scope')
+        raise TokenError(cursor.token, 'a member template cannot be an entry point; declare the kernel at namespace '
+                                       'scope')
     if declaration.function is None:
-        raise ExprError(cursor.token, "expected the kernel's name and parameters")
+        raise TokenError(cursor.token, "expected the kernel's name and parameters")
     kernel.token = head[declaration.function]
     before = head[declaration.function - 1]
     if before.text == '::':
-        raise ExprError(kernel.token, 'annotate the kernel where it is declared, in its namespace')
+        raise TokenError(kernel.token, 'annotate the kernel where it is declared, in its namespace')
     before = []
     while cursor.token is not kernel.token:
         before.append(cursor.take().text)
     if not {'void', 'auto'}.intersection(before) or {'const', 'volatile'}.intersection(before):
-        raise ExprError(kernel.token, f'{what} returns void')
+        raise TokenError(kernel.token, f'{what} returns void')
     cursor.take()
     _params(cursor, kernel)
     return kernel
@@ -90,22 +90,22 @@ def read_kernel(declaration, what='a kernel'):
 
 def _template(cursor, kernel):
     if not cursor.accept('<') or cursor.at('>'):
-        raise ExprError(cursor.token, 'annotate the template, and not its specialisation')
+        raise TokenError(cursor.token, 'annotate the template, and not its specialisation')
     while True:
         first = cursor.take()
         if first.text == 'template':
-            raise ExprError(first, 'a template parameter is a type (typename T) or a constant (int N)')
+            raise TokenError(first, 'a template parameter is a type (typename T) or a constant (int N)')
         is_type = first.text in ('typename', 'class')
         words = [first]
         while cursor.token.kind == 'identifier' or cursor.at('::'):
             words.append(cursor.take())
         if first.text == '...' or cursor.at('...'):
-            raise ExprError(first, 'a parameter pack cannot be an entry point; give the kernel a fixed number of '
-                                   'parameters')
+            raise TokenError(first, 'a parameter pack cannot be an entry point; give the kernel a fixed number of '
+                                    'parameters')
         name = words[-1]
         if name.kind != 'identifier' or len(words) < 2 or cursor.at('*', '&', '<'):
-            raise ExprError(name if name.kind == 'identifier' and len(words) > 1 else first,
-                            'a template parameter is a named type (typename T) or constant (int N)')
+            raise TokenError(name if name.kind == 'identifier' and len(words) > 1 else first,
+                             'a template parameter is a named type (typename T) or constant (int N)')
         default = []
         if cursor.accept('='):
             depth = 0
@@ -127,7 +127,7 @@ def _params(cursor, kernel):
     while True:
         token = cursor.take()
         if token.kind == 'end':
-            raise ExprError(token, "expected ')' after the kernel's parameters" + found(token))
+            raise TokenError(token, "expected ')' after the kernel's parameters" + tell_found(token))
         if token.kind == 'punctuation':
             depth += (token.text in '([<{') - (token.text in ')]>}')
         if depth == 0:
@@ -135,25 +135,25 @@ def _params(cursor, kernel):
         tokens.append(token)
     if not tokens or [t.text for t in tokens] == ['void']:
         return
-    for part in split(tokens, ',', '([{<', ')]}>'):
+    for part in split_at(tokens, ',', '([{<', ')]}>'):
         if not part:
-            raise ExprError(token, 'a parameter needs a type and a name')
+            raise TokenError(token, 'a parameter needs a type and a name')
         kernel.params.append(_param(part))
     seen = set()
     for param in kernel.params:
         if param.token.text in seen:
-            raise ExprError(param.token, f'two parameters are called {param.token.text}')
+            raise TokenError(param.token, f'two parameters are called {param.token.text}')
         seen.add(param.token.text)
 
 
 def _unsupported(token, what, instead):
-    return ExprError(token, f'an entry point cannot take {what}; use {instead}')
+    return TokenError(token, f'an entry point cannot take {what}; use {instead}')
 
 
 def _check_form(tokens):
     for token in tokens:
         if token.kind == 'string':
-            raise ExprError(token, 'expected a parameter' + found(token))
+            raise TokenError(token, 'expected a parameter' + tell_found(token))
         if token.text in ('&', '&&'):
             raise _unsupported(token, 'a reference', 'a pointer or a value')
         if token.text == '...':
@@ -161,7 +161,7 @@ def _check_form(tokens):
         if token.text == '(':
             raise _unsupported(token, 'a pointer to a function or to an array', 'a pointer to elements')
         if token.text == '=':
-            raise ExprError(token, 'a default argument cannot reach C callers; leave it out')
+            raise TokenError(token, 'a default argument cannot reach C callers; leave it out')
         if token.text == 'typename':
             raise _unsupported(token, 'a type that depends on another', 'a template parameter of its own')
 
@@ -175,11 +175,11 @@ def _param(tokens):
     brackets = next((i for i, t in enumerate(tokens) if t.text == '['), len(tokens))
     at = brackets - 1
     if at < 0 or tokens[at].kind != 'identifier':
-        raise ExprError(first, 'a parameter needs a type and a name')
+        raise TokenError(first, 'a parameter needs a type and a name')
     name, suffix = tokens[at], tokens[brackets:]
     star = next((i for i, t in enumerate(tokens[:at]) if t.text == '*'), at)
     if star > at or (star == at and at == 0):
-        raise ExprError(first, 'a parameter needs a type and a name')
+        raise TokenError(first, 'a parameter needs a type and a name')
     is_const = is_volatile = False
     base = []
     for token in tokens[:star]:
@@ -194,21 +194,21 @@ def _param(tokens):
         if token.text == '*':
             pointers.append(set())
             if len(pointers) > MAX_POINTERS:
-                raise ExprError(token, f'a pointer more than {MAX_POINTERS} deep; use fewer')
+                raise TokenError(token, f'a pointer more than {MAX_POINTERS} deep; use fewer')
         elif token.text in ('const', 'volatile'):
             pointers[-1].add(token.text)
         else:
-            raise ExprError(token, f"expected ',' or ')' after a parameter's name{found(token)}")
+            raise TokenError(token, f"expected ',' or ')' after a parameter's name{tell_found(token)}")
     if suffix:
         if sum(t.text == '[' for t in suffix) > 1:
             raise _unsupported(suffix[0], 'an array of arrays', 'a pointer, and declare its dimensions: in(a[ny][nx])')
         pointers.append(set())
     if name.text in WORDS or name.text in _KNOWN_WORDS:
-        raise ExprError(first, 'a parameter needs a type and a name')
+        raise TokenError(first, 'a parameter needs a type and a name')
     if name.text.startswith(('cf__', 'CF_')) or name.text in _TAKEN:
-        raise ExprError(name, f"'{name.text}' is a name of the library's; rename the parameter")
+        raise TokenError(name, f"'{name.text}' is a name of the library's; rename the parameter")
     if name.text in _C_KEYWORDS:
-        raise ExprError(name, f"'{name.text}' is a word of C, whose programs call the kernel; rename the parameter")
+        raise TokenError(name, f"'{name.text}' is a word of C, whose programs call the kernel; rename the parameter")
     return RawParam(name, base[0] if base else first, _base_words(first, base), is_const, is_volatile, pointers,
                     is_restrict)
 
@@ -221,12 +221,12 @@ def _is_restrict(tokens):
 
 def _base_words(first, base):
     if not base:
-        raise ExprError(first, 'a parameter needs a type and a name')
+        raise TokenError(first, 'a parameter needs a type and a name')
     end = base[-1]
     cursor = Cursor(base + [Token('end', '', end.file, end.line, end.column + len(end.text))])
-    words = expr.type_words(cursor)
+    words = read_type_words(cursor)
     if cursor.at('<') and words:
         raise _unsupported(first, f'{words[-1]}<...>, which C does not have', 'a scalar, a struct, or a pointer to one')
     if cursor.token.kind != 'end':
-        raise ExprError(cursor.token, 'expected a parameter' + found(cursor.token))
+        raise TokenError(cursor.token, 'expected a parameter' + tell_found(cursor.token))
     return words

@@ -1,16 +1,16 @@
 """The declarations of __constant__ data: those that C programs can set."""
 
-from expr import expr
-from tokens.brackets import matching, split, without_attributes
-from expr.expr import Cursor, ExprError
-from tokens.lexer import Token
 from base.model import Symbol
 from declare.typedecl import CLASSES
+from expr.tree import read_type_words
+from tokens.brackets import matching, split_at, without_attributes
+from tokens.cursor import Cursor
+from tokens.lexer import Token, TokenError
 
 
 def read_symbols(declaration):
     """The declarators of a __constant__ declaration whose variables a program may set: functions that give the Symbol
-    of one, or raise ExprError with the reason why it has no setter."""
+    of one, or raise TokenError with the reason why it has no setter."""
     words = {t.text for t in declaration.head}
     if words & {'extern', 'const', 'constexpr'} or declaration.head[0].text == 'template':
         return
@@ -19,7 +19,7 @@ def read_symbols(declaration):
         name = next((t for t in declaration.tail if t.kind == 'identifier'), head[0])
         yield lambda declared: _no_symbol(name, 'a struct of its own')
         return
-    declarators = split(head, ',')
+    declarators = split_at(head, ',')
     first = declarators[0]
     end = next((i for i, t in enumerate(first) if t.text in ('=', '[', '*', '&')), len(first))
     # The words of the type, without the first variable's name.
@@ -32,8 +32,8 @@ def _symbol(declaration, declared, base, declarator):
     at = next((i for i, t in enumerate(declarator) if t.text in ('=', '[')), len(declarator))
     name = declarator[at - 1] if at else declaration.head[-1]
     if any(t.text in '*&' for t in declarator[:at] if t.kind == 'punctuation') or name.kind != 'identifier':
-        raise ExprError(name, f'{name.text} is a pointer in constant memory, which a setter cannot fill from C; pass '
-                              'the pointer to the kernel')
+        raise TokenError(name, f'{name.text} is a pointer in constant memory, which a setter cannot fill from C; pass '
+                               'the pointer to the kernel')
     ctype = _symbol_type(declaration, declared, base, name)
     scope = ''.join(s + '::' for s in declaration.scope if s)
     return Symbol(name.text, scope + name.text, (), name.location, ctype,
@@ -41,17 +41,17 @@ def _symbol(declaration, declared, base, declarator):
 
 
 def _symbol_type(declaration, declared, base, name):
-    words = expr.type_words(Cursor([t for t in base if t.text != 'volatile'] + [Token('end', '', '', 0, 0)]))
+    words = read_type_words(Cursor([t for t in base if t.text != 'volatile'] + [Token('end', '', '', 0, 0)]))
     ctype = declared.types.find(declaration.scope, words) if words else None
     if isinstance(ctype, str):
-        raise ExprError(name, ctype)
+        raise TokenError(name, ctype)
     return ctype if ctype is not None else _no_symbol(name, ' '.join(words))
 
 
 def _no_symbol(name, text):
-    raise ExprError(name, f"{name.text} is of a type that C does not know, '{text}'; use a scalar type, or a struct "
-                          "of a "
-                          'header that include(...) names')
+    raise TokenError(name, f"{name.text} is of a type that C does not know, '{text}'; use a scalar type, or a struct "
+                           "of a "
+                           'header that include(...) names')
 
 
 def _symbol_extents(tokens, name, declaration, declared):
@@ -60,7 +60,7 @@ def _symbol_extents(tokens, name, declaration, declared):
         end = matching(tokens, at, '[', ']')
         value = declared.evaluate(tokens[at + 1:end - 1], declaration.scope)
         if value is None or value < 1:
-            raise ExprError(name, f'the extent of {name.text} is no integer constant that can be read here; use a '
-                                  'literal, a macro, an enumerator or a constexpr integer')
+            raise TokenError(name, f'the extent of {name.text} is no integer constant that can be read here; use a '
+                                   'literal, a macro, an enumerator or a constexpr integer')
         yield value
         at = end

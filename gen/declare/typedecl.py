@@ -1,11 +1,14 @@
 """What a kernel file's declarations say of types and integer constants."""
 
-from expr import expr
-from tokens.brackets import ATTRIBUTES, SPECIFIERS, matching, split
-from expr.cxxtypes import Types, pointer
-from expr.expr import Cursor, ExprError
-from tokens.lexer import Token
 from base.model import CType
+from expr.compile import compile_expr
+from expr.cxxtypes import pointer, Types
+from expr.evaluate import evaluate_exact
+from expr.names import Names
+from expr.tree import parse_expr, read_type_words
+from tokens.brackets import ATTRIBUTES, matching, SPECIFIERS, split_at
+from tokens.cursor import Cursor
+from tokens.lexer import Token, TokenError
 
 CLASSES = {'struct', 'class', 'union'}
 
@@ -38,7 +41,7 @@ class Declared:
                 self._tagged(declaration, head, None)
             elif declaration.function is None and any(w in ('const', 'constexpr') for w in [t.text for t in head[:6]]):
                 self._constants(declaration)
-        except ExprError:
+        except TokenError:
             pass                        # a use of it is refused, with what is known then
 
     def _visible(self, declaration, ctype, name):
@@ -61,7 +64,7 @@ class Declared:
                 self._tagged(declaration, head[1:], None if is_pointer else names[-1])
             return
         if any(t.text == ',' for t in head) and not any(t.text == '(' for t in head):
-            first, *others = split(head, ',')
+            first, *others = split_at(head, ',')
             self._typedef_of(declaration, first)
             base = [t for t in first[:-1] if t.kind == 'identifier' or t.text == '::']
             for other in others:
@@ -88,7 +91,7 @@ class Declared:
                                                         'write the * in the kernel')
             return
         cursor = Cursor(list(tokens) + [Token('end', '', '', 0, 0)])
-        words = [w for w in expr.type_words(cursor) if w not in SPECIFIERS | {'const', 'volatile'}]
+        words = [w for w in read_type_words(cursor) if w not in SPECIFIERS | {'const', 'volatile'}]
         found_type = self.types.find(declaration.scope, words)
         if found_type is not None and cursor.token.kind == 'end':
             self.types.declare(declaration.scope, name, found_type)
@@ -134,7 +137,7 @@ class Declared:
         """Declares the values; whether one of them is negative."""
         value, negative = -1, False
         scope = declaration.scope + ((scoped,) if scoped else ())
-        for tokens in split(declaration.body, ','):
+        for tokens in split_at(declaration.body, ','):
             if not tokens:
                 continue
             value = value + 1 if value is not None else None
@@ -166,7 +169,7 @@ class Declared:
     def _members(self, declaration):
         """The members of a plain struct by name; None where one of them cannot be read."""
         members = {}
-        for tokens in split(declaration.body, ';'):
+        for tokens in split_at(declaration.body, ';'):
             if not tokens:
                 continue
             punctuation = [t.text for t in tokens if t.kind == 'punctuation']
@@ -182,12 +185,12 @@ class Declared:
                 inner = [b.text for a, b in zip(tokens, tokens[1:]) if a.text == '*' and b.kind == 'identifier']
                 members.update({name: pointer('void *', 'void *') for name in inner[:1]})
                 continue
-            declarators = split(tokens, ',')
+            declarators = split_at(tokens, ',')
             words = [t for t in declarators[0] if t.text not in SPECIFIERS | CLASSES | {'const', 'volatile', 'enum'}]
             end = next((i for i, t in enumerate(words) if t.kind == 'punctuation' and t.text in '*[:'), len(words))
             if end == len(words) or words[end].text != '*':
                 end -= 1            # the name
-            base = self.types.find(declaration.scope, expr.type_words(Cursor(
+            base = self.types.find(declaration.scope, read_type_words(Cursor(
                 words[:end] + [Token('end', '', '', 0, 0)]))) if end > 0 else None
             for declarator in declarators:
                 name = _declared_name(declarator)
@@ -217,23 +220,23 @@ class Declared:
         """The value of an integer constant expression; None where the generator cannot tell it."""
         try:
             cursor = Cursor(list(tokens) + [Token('end', '', '', 0, 0)])
-            tree = expr.parse(cursor)
+            tree = parse_expr(cursor)
             if cursor.token.kind != 'end':
                 return None
-            names = expr.Names([], {}, {}, self.types, scope)
-            return expr.constant_value(expr.compile_expr(tree, '', names))
-        except ExprError:
+            names = Names([], {}, {}, self.types, scope)
+            return evaluate_exact(compile_expr(tree, '', names))
+        except TokenError:
             return None
 
     def _constants(self, declaration):
         """`constexpr int N = 4, M = 2 * N;` What is used of them is proven: see emit/dev.py."""
         is_integer = None
-        for tokens in split(declaration.head, ','):
+        for tokens in split_at(declaration.head, ','):
             at = next((i for i, t in enumerate(tokens) if t.text == '='), None)
             if not at or tokens[at - 1].kind != 'identifier':
                 continue
             if is_integer is None:
-                words = expr.type_words(Cursor(tokens[:at - 1] + [Token('end', '', '', 0, 0)]))
+                words = read_type_words(Cursor(tokens[:at - 1] + [Token('end', '', '', 0, 0)]))
                 words = [w for w in words if w not in SPECIFIERS | {'const', 'auto'}]
                 base = self.types.find(declaration.scope, words) if words else None
                 is_integer = not words or isinstance(base, CType) and base.kind in ('integer', 'enum')

@@ -3,11 +3,12 @@
 import re
 import struct
 
-from expr.expr import INT64_MAX, calculate
-from emit.interval import (AND, ARITHMETIC, ATOM, BITS, CHOICE, EQUALITY, INT64_MIN, Interpreted, MUL, OR, RANGES, RELATION,
-                      RELATIONS, UNARY, Value, as_integer, as_real, as_truth, combine_bits, compare, decide,
-                      negate, of_number, quotient_of)
+from base.bounds import INT64_MAX, INT64_MIN
 from base.text import WIDTH
+from emit.interval import (AND, ARITHMETIC, as_integer, as_real, as_truth, ATOM, BITS, CHOICE, combine_bits, compare,
+                           decide, EQUALITY, Interpreted, MUL, negate, of_number, OR, quotient_of, RANGES, RELATION,
+                           RELATIONS, UNARY, Value)
+from expr.evaluate import calculate
 
 _TEMPORARY = re.compile(r' *const \w+ (cf__\d+) = ')
 _NESTING = 3        # of values that are evaluated only where others say so

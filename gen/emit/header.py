@@ -31,8 +31,8 @@ def emit_header(files, prefix, header, sources):
             '#include <cuferry/generic.h>\n' if generic else '', ''.join(map(include, includes)), '\n']
     declared = ['#ifdef __cplusplus\nextern "C" {\n#endif\n\n', '\n'.join(functions)]
     if prefix != 'cf':
-        declared.append('\n/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links '
-                    'every kernel. */\n'
+        declared.append('\n/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it '
+                    'links every kernel. */\n'
                     f'extern const struct cf_module {prefix}_registry;\n')
     declared.append('\n#ifdef __cplusplus\n}\n#endif\n')
     if generic:

@@ -1,9 +1,9 @@
 """The CPU bodies of one kernel file, and the copy of its source that they include."""
 
+from base.text import banner, fold
 from emit.cpugrid import emit_grid
 from emit.dev import copyable, values
 from emit.stub import host_body, host_bytes, host_data, host_data_bytes
-from base.text import banner, fold
 
 
 def emit_cpu_bodies(file, prefix):

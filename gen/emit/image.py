@@ -3,9 +3,9 @@
 import re
 import zlib
 
-from emit.stub import image_end, image_symbol
 from base.diagnostics import GeneratorError
 from base.text import banner, c_string
+from emit.stub import image_end, image_symbol
 
 _PROOF = re.compile(r'^\.(?:visible )?\.?global .*?\bcf__e_(\w+) = (\w+);$', re.MULTILINE)
 _DATA = re.compile(r'^\.(?:visible )?\.?global .*?\bcf__d_(\w+) = generic\((\w+)\);$', re.MULTILINE)

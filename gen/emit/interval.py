@@ -1,9 +1,7 @@
 """C expressions whose values are known to lie between bounds, and arithmetic with them: interval arithmetic."""
 
-from expr.expr import INT64_MAX, calculate
-
-INT64_MIN = -2**63
-INT32_MAX = 2**31 - 1
+from base.bounds import INT32_MAX, INT64_MAX, INT64_MIN
+from expr.evaluate import calculate
 
 RANGES = {'CF_I8': (-2**7, 2**7 - 1), 'CF_I16': (-2**15, 2**15 - 1), 'CF_I32': (-2**31, INT32_MAX),
           'CF_I64': (INT64_MIN, INT64_MAX), 'CF_U8': (0, 2**8 - 1), 'CF_U16': (0, 2**16 - 1), 'CF_U32': (0, 2**32 - 1),

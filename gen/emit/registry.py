@@ -1,7 +1,7 @@
 """The registry of one library: sorted arrays of pointers to its descriptors."""
 
-from emit.stub import descriptor, symbol_descriptor
 from base.text import banner, c_string
+from emit.stub import descriptor, symbol_descriptor
 
 
 def emit_registry(files, prefix, sources):

@@ -4,13 +4,10 @@ It says 1 only where the runtime, which interprets the descriptor, would find ev
 to it. So it may say 0 a little early: it looks at whole boxes of memory, and reads what a short circuit would pass
 over."""
 
-from emit.cfunction import Body, any_of, conjuncts_of, tree_of
-from expr.expr import INT64_MAX
-from emit.interval import ADD, INT32_MAX, INT64_MIN, Interpreted, MUL, UNARY, Value, decide, negate, of_number, parts_of
+from base.bounds import INT32_MAX, INT64_MAX, INT64_MIN, MAX_BLOCK, MAX_BLOCK_Z, MAX_GRID
 from base.text import fold
-
-MAX_GRID = (INT32_MAX, 65535, 65535)
-MAX_BLOCK, MAX_BLOCK_Z = 1024, 64
+from emit.cfunction import any_of, Body, conjuncts_of, tree_of
+from emit.interval import ADD, decide, Interpreted, MUL, negate, of_number, parts_of, UNARY, Value
 
 
 class _Sizes:

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from emit.sizes import emit_sizes
-from emit.header import dispatch, enqueuer, enqueuer_parameters, parameters, setter, symbol_by_value, symbol_parameter
 from base.text import banner, c_string, fold, identifier, include
+from emit.header import dispatch, enqueuer, enqueuer_parameters, parameters, setter, symbol_by_value, symbol_parameter
+from emit.sizes import emit_sizes
 
 
 def descriptor(prefix, instance):

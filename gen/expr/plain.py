@@ -10,7 +10,7 @@ _SIGNS = {'NEG': '-', 'NOT': '!', 'BIT_NOT': '~'}
 _UNARY, _PRIMARY = 10, 11
 
 
-def plain(node, least=0):
+def spell_tree(node, least=0):
     """In parentheses where the tree binds less than `least`."""
     level, text = _spelled(node)
     return text if level >= least else f'({text})'
@@ -19,26 +19,26 @@ def plain(node, least=0):
 def _spelled(node):
     kind, parts = node.kind, node.parts
     if kind == 'SELECT':
-        return 0, f'{plain(parts[0], 1)} ? {plain(parts[1], 1)} : {plain(parts[2])}'
+        return 0, f'{spell_tree(parts[0], 1)} ? {spell_tree(parts[1], 1)} : {spell_tree(parts[2])}'
     if kind == 'CHAIN':
         terms, relations = parts
         level = _LEVELS[kind]
-        return level, plain(terms[0], level + 1) + ''.join(
-            f' {relation.text} {plain(term, level + 1)}' for relation, term in zip(relations, terms[1:]))
+        return level, spell_tree(terms[0], level + 1) + ''.join(
+            f' {relation.text} {spell_tree(term, level + 1)}' for relation, term in zip(relations, terms[1:]))
     if kind in ('SHL', 'SHR'):      # few know whether sums bind more
-        return _LEVELS[kind], f'{plain(parts[0], _UNARY)} {_SPELLED[kind]} {plain(parts[1], _UNARY)}'
+        return _LEVELS[kind], f'{spell_tree(parts[0], _UNARY)} {_SPELLED[kind]} {spell_tree(parts[1], _UNARY)}'
     if kind in _LEVELS:
         level = _LEVELS[kind]
-        return level, f'{plain(parts[0], level)} {_SPELLED[kind]} {plain(parts[1], level + 1)}'
+        return level, f'{spell_tree(parts[0], level)} {_SPELLED[kind]} {spell_tree(parts[1], level + 1)}'
     if kind in _SIGNS:
-        return _UNARY, _SIGNS[kind] + plain(parts[0], _PRIMARY)
+        return _UNARY, _SIGNS[kind] + spell_tree(parts[0], _PRIMARY)
     return _PRIMARY, _primary(node)
 
 
 def _primary(node):
     kind, parts = node.kind, node.parts
     if kind in ('MIN', 'MAX'):
-        return f'{kind.lower()}({plain(parts[0])}, {plain(parts[1])})'
+        return f'{kind.lower()}({spell_tree(parts[0])}, {spell_tree(parts[1])})'
     if kind in ('SIZEOF', 'IS_INTEGRAL'):
         words, stars = parts
         return f'{kind.lower()}({" ".join(words)}{" " * bool(stars)}{"*" * stars})'
@@ -46,7 +46,7 @@ def _primary(node):
         return parts[0]
     if kind == 'MEMBER':
         spelled, path, indices = parts
-        return f'{spelled}.{path.format(*map(plain, indices))}'
+        return f'{spelled}.{path.format(*map(spell_tree, indices))}'
     if kind == 'ORDER':
         return f'{node.token.text}({parts[0].text})'
     return node.token.text + '[:]' * (kind == 'ELEMENTS')

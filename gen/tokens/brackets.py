@@ -53,7 +53,7 @@ def matching(tokens, at, opening, closing):
     return at
 
 
-def split(tokens, separator, opening='([{', closing=')]}'):
+def split_at(tokens, separator, opening='([{', closing=')]}'):
     """Tokens between separators that stand in no bracket."""
     parts, depth = [[]], 0
     for token in tokens:

@@ -35,6 +35,14 @@ class Token:
         return f'{self.text!r} at {self.file}:{self.line}:{self.column}'
 
 
+class TokenError(Exception):
+    """A failure at a token."""
+
+    def __init__(self, token, message):
+        super().__init__(message)
+        self.token = token
+
+
 def tokenize(text, file, line, column):
     """Tokens of a piece of text whose first character stands at the given place, closed by an `end` token."""
     tokens = []
@@ -69,7 +77,7 @@ def tokenize(text, file, line, column):
     return tokens
 
 
-def written(tokens):
+def spell_tokens(tokens):
     """What some tokens are in the source, blanks and lines folded. Those that a macro gave may have one place: they stay
     apart where they would be another token, but for << and >>."""
     text, previous = '', None

@@ -5,20 +5,12 @@ by again."""
 
 import re
 
-from tokens.lexer import Token, tokenize, written
+from tokens.lexer import spell_tokens, Token, TokenError, tokenize
 
 MAX_TOKENS = 10000      # that one annotation may expand to
 MAX_NESTING = 100       # of macros in the arguments of macros
 _NAME = re.compile(r'[\w$]+')
 _DEFINE = re.compile(r'#define ([\w$]+)(\(([^)]*)\))?(.*)$', re.DOTALL)
-
-
-class ExpansionError(Exception):
-    """A macro that cannot be expanded, at a token."""
-
-    def __init__(self, token, message):
-        super().__init__(message)
-        self.token = token
 
 
 class _Macro:
@@ -64,7 +56,7 @@ class Macros:
         return macro
 
 
-def expand(tokens, macros, words):
+def expand_macros(tokens, macros, words):
     """The tokens of an annotation with their macros expanded, but for `words` outside of all parentheses. `tokens` ends
     with an `end` token, as does the result."""
     result, depth, at, budget = [], 0, 0, [MAX_TOKENS, MAX_NESTING]
@@ -79,7 +71,7 @@ def expand(tokens, macros, words):
         # Arguments may reach beyond this token; what comes back is the expansion and the place after it.
         try:
             expansion, after = _expand_one(tokens, at, macros, budget)
-        except ExpansionError as error:
+        except TokenError as error:
             error.token = token
             raise
         if expansion is None:
@@ -105,13 +97,13 @@ def _expand_all(tokens, macros, budget):
     tokens more it may be, and how many calls deeper."""
     budget[1] -= 1
     if budget[1] < 0:
-        raise ExpansionError(tokens[0] if tokens else None, f'the macros are nested more than {MAX_NESTING} deep')
+        raise TokenError(tokens[0] if tokens else None, f'the macros are nested more than {MAX_NESTING} deep')
     result = []
     pending = list(reversed(tokens))
     while pending:
         budget[0] -= 1
         if budget[0] < 0:
-            raise ExpansionError(tokens[0], f'the macros expand to more than {MAX_TOKENS} tokens')
+            raise TokenError(tokens[0], f'the macros expand to more than {MAX_TOKENS} tokens')
         token = pending.pop()
         macro = macros.find(token.text) if token.kind == 'identifier' and token.text not in token.hidden else None
         if macro is None:
@@ -174,7 +166,7 @@ def _arguments(pending, macro):
     if macro.is_variadic and len(arguments) == len(macro.params) - 1:
         arguments.append([])
     if len(arguments) != len(macro.params):
-        raise ExpansionError(pending[-1], f'a macro takes {len(macro.params)} arguments, found {len(arguments)}')
+        raise TokenError(pending[-1], f'a macro takes {len(macro.params)} arguments, found {len(arguments)}')
     return arguments, taken
 
 
@@ -185,7 +177,7 @@ def _substitute(macro, arguments, macros, hidden, budget):
         token = body[at]
         number = macro.params.index(token.text) if macro.params and token.text in macro.params else None
         if token.text == '#' and macro.params is not None and at + 1 < len(body) and body[at + 1].text in macro.params:
-            text = written(arguments[macro.params.index(body[at + 1].text)])
+            text = spell_tokens(arguments[macro.params.index(body[at + 1].text)])
             result.append(Token('string', '"' + text.replace('\\', '\\\\').replace('"', '\\"') + '"', '', 1, 1))
             at += 2
             continue

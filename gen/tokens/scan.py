@@ -7,13 +7,12 @@ import subprocess
 from dataclasses import dataclass
 from typing import Dict, List, Optional, Tuple
 
-from tokens.brackets import is_even, unclosed
-from annotation.clauses import CLAUSES
 from base.diagnostics import GeneratorError
 from base.folders import INCLUDE
-from tokens.lexer import RAW_STRING, Token, tokenize
-from tokens.macro import ExpansionError, Macros, expand
 from base.model import Location
+from tokens.brackets import is_even, unclosed
+from tokens.lexer import RAW_STRING, Token, TokenError, tokenize
+from tokens.macro import expand_macros, Macros
 
 
 @dataclass(frozen=True)
@@ -24,9 +23,6 @@ class Pragma:
     tokens: Tuple[Token, ...]   # with macros expanded
     is_read: bool   # its macros could be; else there was an error
 
-
-# Words of annotations that no macro hides.
-DIRECTIVES = frozenset(('kernel', 'instances') + CLAUSES)
 
 _MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$')
 _DIRECTIVE = re.compile(r'^[^\S\n]*#[^\n]*', re.MULTILINE)
@@ -69,11 +65,13 @@ class Scanner:
     What stands in system headers is passed over, unless it is device code. Pragmas are read from the source itself, where their positions are
     true: the preprocessor folds their white space. Other tokens are found again in their source line."""
 
-    def __init__(self, text, display, diagnostics):
-        """`display` turns a file name of the preprocessor's into the one that messages and outputs show."""
+    def __init__(self, text, display, diagnostics, fixed_words):
+        """`display` turns a file name of the preprocessor's into the one that messages and outputs show. Macros called as
+        one of `fixed_words` are not expanded in annotations."""
         self._text = _with_letters(text)
         self._display = display
         self._diagnostics = diagnostics
+        self._fixed = fixed_words
         self._sources: Dict[str, Optional[List[str]]] = {}
         self._macros = Macros()
         self.paths = set()      # of all files that were read, as the preprocessor names them
@@ -221,8 +219,8 @@ class Scanner:
         location = Location(file, number, column)
         is_read = True
         try:
-            tokens = expand(tokens, self._macros, DIRECTIVES)
-        except ExpansionError as error:
+            tokens = expand_macros(tokens, self._macros, self._fixed)
+        except TokenError as error:
             self._diagnostics.error(error.token.location, str(error))
             is_read = False
         return Pragma(location, path, tuple(tokens), is_read)
