@@ -4,7 +4,10 @@ made of."""
 import re
 from dataclasses import replace
 
+from annotation.dispatch import find_dispatch
 from base.text import banner, c_string, comment, fold, identifier, include
+from emit.names import enqueuer_name, internal_header_name, setter_name
+from emit.signature import enqueuer_parameter_list, parameter_list, setter_parameter, setter_stream_name, stream_name
 
 
 def _guard(header):
@@ -18,7 +21,7 @@ def emit_header(files, prefix, header, sources):
     names = _names_of([p for k in kernels for i in k.instances for p in i.arguments] + symbols)
     functions, generic, overloads = [], [], []
     for kernel in kernels:
-        tree = dispatch(kernel)
+        tree = find_dispatch(kernel)
         functions.append(_functions(kernel, prefix, tree is not None))
         if tree:
             generic.append(_generic(kernel, prefix))
@@ -50,29 +53,13 @@ def emit_header(files, prefix, header, sources):
 # ---- For the C files of operations
 
 
-def internal_name(header):
-    """The header that they include."""
-    return f'{header[:-2] if header.endswith(".h") else header}_internal.h'
-
-
 def has_internals(files):
     """Whether there is something in it."""
     return any(k.is_operation or k.is_internal for f in files for k in f.kernels)
 
 
-def enqueuer(prefix, instance):
-    """The C function that enqueues what an operation is made of."""
-    return f'{prefix}__enqueue_{instance.name}'
-
-
-def enqueuer_parameters(instance):
-    """Its parameters: the stream, and all of the operation's."""
-    name = 'stream' if all(p.name != 'stream' for p in instance.params) else 'cf__stream'
-    return ', '.join([f'cf_stream {name}'] + [p.declaration for p in instance.params])
-
-
 def emit_internal_header(files, prefix, header, sources):
-    name = internal_name(header)
+    name = internal_header_name(header)
     kernels = sorted((k for f in files for k in f.kernels), key=lambda k: k.name)
     names = _names_of(p for k in kernels for i in k.instances for p in (i.params if k.is_operation else i.arguments))
     text = ['#ifdef __cplusplus\nextern "C" {\n#endif\n']
@@ -82,8 +69,8 @@ def emit_internal_header(files, prefix, header, sources):
     for kernel in (k for k in kernels if k.is_operation):
         text.append(f'\n/* Enqueues what {prefix}_{kernel.name} is made of; to be defined in C. */\n')
         for instance in kernel.instances:
-            head = f'CF_CHECKED int {enqueuer(prefix, instance)}('
-            text.append(fold(f'{head}{enqueuer_parameters(instance)});\n', len(head)))
+            head = f'CF_CHECKED int {enqueuer_name(prefix, instance)}('
+            text.append(fold(f'{head}{enqueuer_parameter_list(instance)});\n', len(head)))
     text.append('\n#ifdef __cplusplus\n}\n#endif\n')
     return (f'{banner(sources)}#ifndef {_guard(name)}\n#define {_guard(name)}\n\n{include(header)}\n'
             f'{_without_macros(names, "".join(text))}\n#endif /* {_guard(name)} */\n')
@@ -106,44 +93,6 @@ def _without_macros(names, text):
             f'{text}\n{restored}')
 
 
-def dispatch(kernel):
-    """How a call's pointer types choose among a kernel's instances: nested (parameter numbers, [(element type,
-    subtree)]) with instances at the leaves. Several parameters that vary together decide together, so that one of them
-    may be NULL. None where the types do not tell: then there is no type-generic form."""
-    return _dispatch(kernel.instances) if kernel.is_template and not kernel.is_internal else None
-
-
-def _keys(instances, number):
-    return tuple(i.arguments[number].type.key for i in instances)
-
-
-def _dispatch(instances):
-    if len(instances) == 1:
-        return instances[0]
-    first = instances[0]
-    for number, parameter in enumerate(first.arguments):
-        keys = _keys(instances, number)
-        if not parameter.pointer or len(set(keys)) == 1:
-            continue
-        together = [n for n, p in enumerate(first.arguments) if p.pointer and _keys(instances, n) == keys]
-        groups = {}
-        for instance, key in zip(instances, keys):
-            groups.setdefault(key, []).append(instance)
-        branches = [(group[0].arguments[number].type.c, _dispatch(group)) for group in groups.values()]
-        return (together, branches) if all(tree for _, tree in branches) else None
-    return None
-
-
-def stream(instance):
-    """The name of the stream parameter of an `_async` function, beside the kernel's own parameters."""
-    return 'stream' if all(p.name != 'stream' for p in instance.arguments) else 'cf__stream'
-
-
-def parameters(instance, leading=''):
-    """A parameter list as C declares it."""
-    return ', '.join(([leading] if leading else []) + [p.declaration for p in instance.arguments]) or 'void'
-
-
 def _names(instance, leading=''):
     return ', '.join(([leading] if leading else []) + [p.name for p in instance.arguments])
 
@@ -151,12 +100,12 @@ def _names(instance, leading=''):
 def _declared(before, function, instance, leading='', after=''):
     """A function's declaration, its parameters folded below one another."""
     head = f'{before}{function}('
-    return fold(f'{head}{parameters(instance, leading)}){after}\n', len(head))
+    return fold(f'{head}{parameter_list(instance, leading)}){after}\n', len(head))
 
 
 def _prototypes(function, instance):
     return (_declared('CF_CHECKED int ', function, instance, after=';') +
-            _declared('CF_CHECKED int ', f'{function}_async', instance, f'cf_stream {stream(instance)}', ';'))
+            _declared('CF_CHECKED int ', f'{function}_async', instance, f'cf_stream {stream_name(instance)}', ';'))
 
 
 def _functions(kernel, prefix, has_generic):
@@ -185,12 +134,12 @@ def _with_own_words(kernel, prefix):
 
 def _generic(declared, prefix):
     kernel = _with_own_words(declared, prefix)
-    tree, first = dispatch(kernel), kernel.instances[0]
+    tree, first = find_dispatch(kernel), kernel.instances[0]
     text = ''
-    for suffix, leading in (('', ''), ('_async', stream(first))):
+    for suffix, leading in (('', ''), ('_async', stream_name(first))):
         names = _names(first, leading)
         text += fold(f'#define {prefix}_{kernel.name}{suffix}({names})', 4, ' \\') + ' \\\n'
-        wanted = c_string(_wanted(dispatch(declared), declared, f'{prefix}_{kernel.name}{suffix}'))
+        wanted = c_string(_wanted(find_dispatch(declared), declared, f'{prefix}_{kernel.name}{suffix}'))
         fits = ' && '.join([_fits(tree, kernel), *(f'CF__SIZED({p.name}, {p.type.c})' for p in _fixed(tree, kernel))])
         text += fold(f'    CF__FITTING({fits}, {wanted},', 16, ' \\') + ' \\\n'
         text += _selection(tree, kernel, prefix, suffix, 4).replace('\n', ' \\\n') + ') \\\n'
@@ -273,7 +222,7 @@ def _overloads(kernel, prefix):
     """The first instance's overload is the C function of the same name."""
     text = ''
     for instance in kernel.instances[1:]:
-        for suffix, leading in (('', ''), ('_async', stream(instance))):
+        for suffix, leading in (('', ''), ('_async', stream_name(instance))):
             text += _declared('CF_CHECKED inline int ', f'{prefix}_{kernel.name}{suffix}', instance,
                               f'cf_stream {leading}' if leading else '')
             text += fold(f'{{\n    return {prefix}_{instance.name}{suffix}({_names(instance, leading)});\n}}\n', 8)
@@ -283,30 +232,8 @@ def _overloads(kernel, prefix):
 # ---- Setters of __constant__ data
 
 
-def setter(prefix, symbol):
-    return f'{prefix}_set_{symbol.name}'
-
-
-def symbol_by_value(symbol):
-    """Whether a setter takes the value itself: numbers and vectors, which are small enough for the runtime to read them
-    at once (see cf_symbol_set_async())."""
-    return not symbol.extents and symbol.type.kind != 'struct'
-
-
-def symbol_parameter(symbol):
-    if symbol_by_value(symbol):
-        return f'{symbol.type.c} {symbol.name}'
-    extents = ''.join(f'[{e}]' for e in symbol.extents)
-    return f'const {symbol.type.c} {symbol.name}{extents}' if extents else f'const {symbol.type.c} *{symbol.name}'
-
-
-def stream_of(symbol):
-    """The name of the stream parameter of a setter."""
-    return 'stream' if symbol.name != 'stream' else 'cf__stream'
-
-
 def _setters(symbol, prefix):
-    function, declared = setter(prefix, symbol), symbol_parameter(symbol)
+    function, declared = setter_name(prefix, symbol), setter_parameter(symbol)
     return (comment(symbol.doc) +
             fold(f'CF_CHECKED int {function}({declared});\n', 8) +
-            fold(f'CF_CHECKED int {function}_async(cf_stream {stream_of(symbol)}, {declared});\n', 8))
+            fold(f'CF_CHECKED int {function}_async(cf_stream {setter_stream_name(symbol)}, {declared});\n', 8))

@@ -2,21 +2,21 @@
 
 from base.text import banner, fold
 from emit.cpugrid import emit_grid
-from emit.dev import copyable, values
-from emit.stub import host_body, host_bytes, host_data, host_data_bytes
+from emit.names import host_body_name, host_bytes_name, host_data_bytes_name, host_data_name
+from emit.proofs import assert_copyable, assert_values
 
 
 def emit_cpu_bodies(file, prefix):
     # No header comes behind the kernel file, whose macros may be called as anything.
-    text = [banner(file.path), f'#include "cuferry/host.cuh"\n#include "{file.stem}.host.cu"\n\n', copyable(file),
-            values(file)]
+    text = [banner(file.path), f'#include "cuferry/host.cuh"\n#include "{file.stem}.host.cu"\n\n', assert_copyable(file),
+            assert_values(file)]
     seen = set()
     for instance in file.instances:
         for variant in instance.all_variants:
             if variant.host is not None and not variant.host_of:
                 text.append('\n' + _body(variant, prefix, seen))
     for symbol in file.symbols:
-        name, size = host_data(prefix, symbol), host_data_bytes(prefix, symbol)
+        name, size = host_data_name(prefix, symbol), host_data_bytes_name(prefix, symbol)
         extents = ''.join(f'[{e}]' for e in symbol.extents)
         declared = f'(*const cf__data_{symbol.name}){extents}' if extents else f'*const cf__data_{symbol.name}'
         text.append(f'\nstatic {symbol.type.cxx} {declared} = &{symbol.cxx};\n'
@@ -42,10 +42,10 @@ def _body(instance, prefix, seen):
         text += (fold(f'typedef decltype(static_cast<void (*)({proven})>(', 8) +
                  f'\n    {function})) cf__proof_{instance.name};\n\n')
     sizes = ', '.join(f'sizeof({p.cxx})' for p in instance.params) or '0'
-    table = host_bytes(prefix, instance)
+    table = host_bytes_name(prefix, instance)
     text += fold(f'extern "C" {{\nextern const uint32_t {table}[];\nconst uint32_t {table}[] = {{{sizes}}};\n}}\n', 8)
     head = 'const cf_host_launch *cf__launch, uint64_t cf__begin, uint64_t cf__end)\n{\n'
-    body = host_body(prefix, instance)
+    body = host_body_name(prefix, instance)
     loop = instance.host.loop
     text += f'CF__FN CF__INLINE void cf__loop_{instance.name}({head}' if loop else f'extern "C" void {body}({head}'
     for number, param in enumerate(instance.params):

@@ -5,7 +5,7 @@ import zlib
 
 from base.diagnostics import GeneratorError
 from base.text import banner, c_string
-from emit.stub import image_end, image_symbol
+from emit.names import image_end_name, image_name
 
 _PROOF = re.compile(r'^\.(?:visible )?\.?global .*?\bcf__e_(\w+) = (\w+);$', re.MULTILINE)
 _DATA = re.compile(r'^\.(?:visible )?\.?global .*?\bcf__d_(\w+) = generic\((\w+)\);$', re.MULTILINE)
@@ -13,7 +13,7 @@ _ENTRY = re.compile(r'^(?:\.\w+ )*\.entry (\w+)', re.MULTILINE)
 
 
 def emit_image(file, prefix):
-    symbol, end = image_symbol(prefix, file), image_end(prefix, file)
+    symbol, end = image_name(prefix, file), image_end_name(prefix, file)
     return (banner(file.path) +
             '    .section .rodata\n    .balign 16\n'
             f'    .globl {symbol}\n    .hidden {symbol}\n{symbol}:\n    .incbin "{file.stem}.fatbin"\n'

@@ -4,14 +4,14 @@ describes it."""
 import json
 import struct
 
-VERSION = 1
+MANIFEST_VERSION = 1
 
 
 def emit_manifest(files, prefix, header, sources):
     kernels = sorted(((k, i) for f in files for k in f.kernels for i in k.instances), key=lambda pair: pair[1].name)
     symbols = sorted((s for f in files for s in f.symbols), key=lambda s: s.name)
     fields = {
-        'manifest': _line(VERSION),
+        'manifest': _line(MANIFEST_VERSION),
         'prefix': _line(prefix),
         'header': _line(header),
         'sources': _line(sources),

@@ -1,14 +1,14 @@
 """The registry of one library: sorted arrays of pointers to its descriptors."""
 
 from base.text import banner, c_string
-from emit.stub import descriptor, symbol_descriptor
+from emit.names import descriptor_name, symbol_descriptor_name
 
 
 def emit_registry(files, prefix, sources):
     instances = sorted((i for f in files for i in f.instances), key=lambda i: i.name.encode())
     symbols = sorted((s for f in files for s in f.symbols), key=lambda s: s.name.encode())
-    kernels = [descriptor(prefix, i) for i in instances]
-    data = [symbol_descriptor(prefix, s) for s in symbols]
+    kernels = [descriptor_name(prefix, i) for i in instances]
+    data = [symbol_descriptor_name(prefix, s) for s in symbols]
     text = [banner(sources), '#include <cuferry/registry.h>\n\n']
     text += [f'extern const cf_kernel {name};\n' for name in kernels]
     text += [f'extern const cf_symbol {name};\n' for name in data]

@@ -2,49 +2,12 @@
 
 from dataclasses import replace
 
-from base.text import banner, c_string, fold, identifier, include
-from emit.header import dispatch, enqueuer, enqueuer_parameters, parameters, setter, symbol_by_value, symbol_parameter
+from annotation.dispatch import find_dispatch
+from base.text import banner, c_string, fold, include
+from emit.names import (descriptor_name, enqueuer_name, host_body_name, host_bytes_name, host_data_bytes_name,
+                        host_data_name, image_end_name, image_name, setter_name, symbol_descriptor_name)
+from emit.signature import enqueuer_parameter_list, is_set_by_value, parameter_list, setter_parameter
 from emit.sizes import emit_sizes
-
-
-def descriptor(prefix, instance):
-    """The C name of an entry point's descriptor. The letter keeps these names apart from the library's own."""
-    return f'{prefix}__k_{instance.name}'
-
-
-def symbol_descriptor(prefix, symbol):
-    """The C name of the descriptor of __constant__ data."""
-    return f'{prefix}__d_{symbol.name}'
-
-
-def host_body(prefix, instance):
-    """The C name of an entry point's CPU body."""
-    return f'{prefix}__h_{instance.host_of or instance.name}'
-
-
-def host_bytes(prefix, instance):
-    """The C name of the sizes of a CPU body's parameters."""
-    return f'{prefix}__b_{instance.host_of or instance.name}'
-
-
-def host_data(prefix, symbol):
-    """The C name of the pointer to the CPU's copy of __constant__ data."""
-    return f'{prefix}__v_{symbol.name}'
-
-
-def host_data_bytes(prefix, symbol):
-    """The C name of that copy's size."""
-    return f'{prefix}__w_{symbol.name}'
-
-
-def image_symbol(prefix, file):
-    """The C name of the embedded image of a kernel file."""
-    return f'{prefix}__i_{identifier(file.stem)}'
-
-
-def image_end(prefix, file):
-    """The C name of its end."""
-    return f'{prefix}__j_{identifier(file.stem)}'
 
 
 def emit_stub(file, prefix, tuned=None):
@@ -62,7 +25,7 @@ def emit_stub(file, prefix, tuned=None):
     for kernel in file.kernels:
         for instance in kernel.instances:
             text.append('\n' + _entry_point(kernel, instance, prefix, sizes, tuned or {}))
-        if dispatch(kernel) is not None:
+        if find_dispatch(kernel) is not None:
             text.append('\n' + _family(kernel, prefix))
     for symbol in file.symbols:
         text.append('\n' + _symbol(symbol, prefix))
@@ -70,7 +33,7 @@ def emit_stub(file, prefix, tuned=None):
 
 
 def _image(file, prefix):
-    symbol, end = image_symbol(prefix, file), image_end(prefix, file)
+    symbol, end = image_name(prefix, file), image_end_name(prefix, file)
     return ('#ifdef CF__GPU /* the build has an nvcc */\n'
             f'#include "{file.stem}.image.h"\n'
             f'extern const unsigned char {symbol}[], {end}[];\n'
@@ -227,13 +190,13 @@ def _used(prefix, name):
 
 def _enqueuer(instance, prefix):
     """What calls the function in C with a launch's arguments, and the list of what that uses."""
-    function = enqueuer(prefix, instance)
+    function = enqueuer_name(prefix, instance)
     head = f'int {function}('
     reads = [f'*({p.ctype}const *)cf__args[{n}]' if p.pointer else f'*(const {p.ctype} *)cf__args[{n}]'
              for n, p in enumerate(instance.params)]
     call = fold(f'    return {function}({", ".join(["cf__stream", *reads])});\n', 8)
     names = ', '.join(f'&{_used(prefix, name)}' for name in instance.used)
-    return (fold(f'{head}{enqueuer_parameters(_renamed(instance))});\n', len(head)) +
+    return (fold(f'{head}{enqueuer_parameter_list(_renamed(instance))});\n', len(head)) +
             f'static int cf__unpack_{instance.name}(cf_stream cf__stream, void *const cf__args[])\n{{\n'
             f'{"" if reads else "    (void)cf__args;" + chr(10)}{call}}}\n' +
             fold(f'static const cf_kernel *const cf__uses_{instance.name}[] = {{{names}}};\n', 8))
@@ -241,8 +204,8 @@ def _enqueuer(instance, prefix):
 
 def _variants(instance, prefix):
     """The list of a tuned kernel's variants, which each of their descriptors points to."""
-    text = ''.join(f'static const cf_kernel {descriptor(prefix, v)};\n' for v in instance.variants)
-    names = ', '.join(f'&{descriptor(prefix, v)}' for v in instance.variants)
+    text = ''.join(f'static const cf_kernel {descriptor_name(prefix, v)};\n' for v in instance.variants)
+    names = ', '.join(f'&{descriptor_name(prefix, v)}' for v in instance.variants)
     return text + fold(f'static const cf_kernel *const cf__variants_{instance.name}[] = {{{names}}};\n', 8) + '\n'
 
 
@@ -253,11 +216,11 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes, tuned):
     text, sizes = ('', '') if is_choice else _sizes(variant, known_sizes)
     code = instance.all_variants[0] if is_choice else variant
     if variant.host and not is_choice and not variant.host_of:
-        text += f'cf_host_body {host_body(prefix, variant)};\nextern const uint32_t {host_bytes(prefix, variant)}[];\n'
+        text += f'cf_host_body {host_body_name(prefix, variant)};\nextern const uint32_t {host_bytes_name(prefix, variant)}[];\n'
     if kernel.is_operation:
         text += _enqueuer(variant, prefix)
     text += f'static cf_state cf__state_{variant.name};\n'
-    symbol = descriptor(prefix, variant)
+    symbol = descriptor_name(prefix, variant)
     if is_own:
         text += f'extern const cf_kernel {symbol};\n'
     text += f'{"" if is_own else "static "}const cf_kernel {symbol} = {{\n'
@@ -281,7 +244,7 @@ def _descriptor(kernel, instance, variant, prefix, known_sizes, tuned):
     if not kernel.is_operation:
         text += f'    CF__IMAGE({code.name}),\n'
     if variant.host:
-        text += f'    .host = {host_body(prefix, code)},\n    .host_bytes = {host_bytes(prefix, code)},\n'
+        text += f'    .host = {host_body_name(prefix, code)},\n    .host_bytes = {host_bytes_name(prefix, code)},\n'
         if variant.host.function:
             text += '    .is_host_whole = 1,\n'
     text += f'    .state = &cf__state_{variant.name},\n'
@@ -326,7 +289,7 @@ def _entry_point(kernel, instance, prefix, sizes, tuned):
     described = instance.all_variants + ((instance,) if instance.variants else ())
     text = _variants(instance, prefix) if instance.variants else ''
     text += '\n'.join(_descriptor(kernel, instance, v, prefix, sizes, tuned) for v in described)
-    return text + '\n' + _functions(instance, f'{prefix}_{instance.name}', descriptor(prefix, instance))
+    return text + '\n' + _functions(instance, f'{prefix}_{instance.name}', descriptor_name(prefix, instance))
 
 
 def _functions(instance, function, symbol):
@@ -334,8 +297,8 @@ def _functions(instance, function, symbol):
     # The runtime supplies scratch memory.
     args = ', '.join('NULL' if p.direction == 'CF_SCRATCH' else f'(void *)&{p.name}' for p in instance.params) or 'NULL'
     body = fold(f'    void *const cf__args[] = {{{args}}};\n', 8)
-    head = fold(f'int {function}({parameters(instance)})\n', len(f'int {function}('))
-    head_async = fold(f'int {function}_async({parameters(instance, "cf_stream cf__stream")})\n',
+    head = fold(f'int {function}({parameter_list(instance)})\n', len(f'int {function}('))
+    head_async = fold(f'int {function}_async({parameter_list(instance, "cf_stream cf__stream")})\n',
                       len(f'int {function}_async('))
     return (f'{head[:-1]};\n{head}{{\n{body}    return cf_call(&{symbol}, cf__args);\n}}\n\n'
             f'{head_async[:-1]};\n{head_async}{{\n{body}'
@@ -349,15 +312,15 @@ def _family(kernel, prefix):
     text = []
     for suffix, declared, passed in (('', '', []), ('_async', 'cf_stream cf__stream', ['cf__stream'])):
         head = f'int ({prefix}_{kernel.name}{suffix})('
-        declared = fold(f'{head}{parameters(first, declared)})\n', len(head))
+        declared = fold(f'{head}{parameter_list(first, declared)})\n', len(head))
         text.append(f'{declared[:-1]};\n{declared}' + '{\n' +
                     fold(f'    return {prefix}_{first.name}{suffix}({", ".join(passed + names)});\n', 8) + '}\n')
     return '\n'.join(text)
 
 
 def _symbol(symbol, prefix):
-    name, function, data = symbol_descriptor(prefix, symbol), setter(prefix, symbol), host_data(prefix, symbol)
-    size = host_data_bytes(prefix, symbol)
+    name, function, data = symbol_descriptor_name(prefix, symbol), setter_name(prefix, symbol), host_data_name(prefix, symbol)
+    size = host_data_bytes_name(prefix, symbol)
     text = (f'extern void *const {data};\nextern const uint32_t {size};\nstatic cf_state cf__data_{symbol.name};\n'
             f'extern const cf_symbol {name};\nconst cf_symbol {name} = {{\n'
             '    .version = CF_REGISTRY_VERSION,\n'
@@ -371,9 +334,9 @@ def _symbol(symbol, prefix):
     text += (f'    CF__DATA({symbol.name}),\n    .host = &{data},\n    .host_bytes = &{size},\n'
              f'    .state = &cf__data_{symbol.name},\n}};\n\n')
     own = replace(symbol, name=_OWN + symbol.name)
-    value = f'&{own.name}' if symbol_by_value(symbol) else own.name
-    head = f'int {function}({symbol_parameter(own)})'
-    head_async = f'int {function}_async(cf_stream cf__stream, {symbol_parameter(own)})'
+    value = f'&{own.name}' if is_set_by_value(symbol) else own.name
+    head = f'int {function}({setter_parameter(own)})'
+    head_async = f'int {function}_async(cf_stream cf__stream, {setter_parameter(own)})'
     return text + (f'{head};\n{head}\n{{\n    return cf_symbol_set(&{name}, {value});\n}}\n\n'
                    f'{head_async};\n{head_async}\n{{\n'
                    f'    return cf_symbol_set_async(cf__stream, &{name}, {value});\n}}\n')

@@ -1,0 +1,29 @@
+"""How a call's pointer types choose among the instances of a kernel."""
+
+
+def find_dispatch(kernel):
+    """How a call's pointer types choose among a kernel's instances: nested (parameter numbers, [(element type,
+    subtree)]) with instances at the leaves. Several parameters that vary together decide together, so that one of them
+    may be NULL. None where the types do not tell: then there is no type-generic form."""
+    return _choose(kernel.instances) if kernel.is_template and not kernel.is_internal else None
+
+
+def _type_keys(instances, number):
+    return tuple(i.arguments[number].type.key for i in instances)
+
+
+def _choose(instances):
+    if len(instances) == 1:
+        return instances[0]
+    first = instances[0]
+    for number, parameter in enumerate(first.arguments):
+        keys = _type_keys(instances, number)
+        if not parameter.pointer or len(set(keys)) == 1:
+            continue
+        together = [n for n, p in enumerate(first.arguments) if p.pointer and _type_keys(instances, n) == keys]
+        groups = {}
+        for instance, key in zip(instances, keys):
+            groups.setdefault(key, []).append(instance)
+        branches = [(group[0].arguments[number].type.c, _choose(group)) for group in groups.values()]
+        return (together, branches) if all(tree for _, tree in branches) else None
+    return None

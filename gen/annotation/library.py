@@ -1,0 +1,44 @@
+"""Checks over all kernel files of one library: each C function is defined once, and each constant has one copy."""
+
+from dataclasses import replace
+
+from annotation.dispatch import find_dispatch
+
+
+def _public_names(file):
+    """What a file defines, without the prefix: (location, names). Names of variants are internal, and taken too."""
+    for kernel in file.kernels:
+        names = [i.name for i in kernel.instances] + ([kernel.name] if find_dispatch(kernel) else [])
+        variants = [v.name for i in kernel.instances for v in i.variants]
+        yield kernel.location, names + [f'{n}_async' for n in names] + variants
+    for symbol in file.symbols:
+        yield symbol.location, [f'set_{symbol.name}', f'set_{symbol.name}_async']
+
+
+def check_functions(files, prefix, reserved, diagnostics):
+    """Every C function is defined once, and none has a `reserved` name. Names are without the prefix."""
+    seen = {}
+    for file in files:
+        for location, names in _public_names(file):
+            own = sorted(reserved.intersection(names))
+            if own:
+                diagnostics.error(location, f"{prefix}_{own[0]} is a name of the library's own; rename the kernel")
+            taken = sorted({n for n in names if n in seen or names.count(n) > 1})
+            if taken:
+                other = seen.get(taken[0], location)
+                why = f'is already a function of what is declared at {other.file}:{other.line}; rename one'
+                if other == location and names.count(taken[0]) == 1:
+                    why = 'would be defined twice: several kernel files include this declaration; annotate it in one'
+                diagnostics.error(location, f'{prefix}_{taken[0]}() {why}')
+            for name in names:
+                seen.setdefault(name, location)
+
+
+def drop_copies(files):
+    """Data that a header declares are in each kernel file that includes it, each with a copy of its own: no setter."""
+    places = [(s.location, s.name) for f in files for s in f.symbols]
+    for file in files:
+        copies = [s for s in file.symbols if places.count((s.location, s.name)) > 1]
+        notes = tuple(f'{s.location.file}:{s.location.line}: {s.name} is in several kernel files, each of which has a '
+                      'copy of its own; declare it in one' for s in copies)
+        yield replace(file, symbols=tuple(s for s in file.symbols if s not in copies), notes=file.notes + notes)

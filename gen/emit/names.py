@@ -1,0 +1,89 @@
+"""The names of generated files, and of what is in them."""
+
+from base.text import identifier
+
+# ---- Files
+
+
+def library_names(prefix, header=None):
+    """What one run writes for the whole library: the header, as programs include it, the registry and the manifest; and
+    the header for the C files of operations, which libraries without any do not get, but for the bundled kernels."""
+    if prefix == 'cf':
+        names = header or 'cuferry/kernels.h', 'cuferry_registry.c', 'cuferry.json'
+    else:
+        names = header or f'{prefix}.h', f'{prefix}_registry.c', f'{prefix}.json'
+    return (*names, internal_header_name(names[0]))
+
+
+def file_names(name):
+    return [f'{name}.stub.c', f'{name}.dev.cu', f'{name}.host.cu', f'{name}.host.cpp', f'{name}.image.S']
+
+
+def internal_header_name(header):
+    """The header for the C files of operations."""
+    return f'{header[:-2] if header.endswith(".h") else header}_internal.h'
+
+
+# ---- In C
+
+
+def descriptor_name(prefix, instance):
+    """The C name of an entry point's descriptor. The letter keeps these names apart from the library's own."""
+    return f'{prefix}__k_{instance.name}'
+
+
+def symbol_descriptor_name(prefix, symbol):
+    """The C name of the descriptor of __constant__ data."""
+    return f'{prefix}__d_{symbol.name}'
+
+
+def host_body_name(prefix, instance):
+    """The C name of an entry point's CPU body."""
+    return f'{prefix}__h_{instance.host_of or instance.name}'
+
+
+def host_bytes_name(prefix, instance):
+    """The C name of the sizes of a CPU body's parameters."""
+    return f'{prefix}__b_{instance.host_of or instance.name}'
+
+
+def host_data_name(prefix, symbol):
+    """The C name of the pointer to the CPU's copy of __constant__ data."""
+    return f'{prefix}__v_{symbol.name}'
+
+
+def host_data_bytes_name(prefix, symbol):
+    """The C name of that copy's size."""
+    return f'{prefix}__w_{symbol.name}'
+
+
+def image_name(prefix, file):
+    """The C name of the embedded image of a kernel file."""
+    return f'{prefix}__i_{identifier(file.stem)}'
+
+
+def image_end_name(prefix, file):
+    """The C name of its end."""
+    return f'{prefix}__j_{identifier(file.stem)}'
+
+
+def enqueuer_name(prefix, instance):
+    """The C function that enqueues what an operation is made of."""
+    return f'{prefix}__enqueue_{instance.name}'
+
+
+def setter_name(prefix, symbol):
+    return f'{prefix}_set_{symbol.name}'
+
+
+# ---- In device code
+
+
+def proof_name(instance):
+    """The variable that points to an instance's kernel; the PTX shows which entry it stands for."""
+    return f'cf__e_{instance.name}'
+
+
+def data_proof_name(symbol):
+    """The device variable that points to __constant__ data; the PTX shows its name."""
+    return f'cf__d_{symbol.name}'

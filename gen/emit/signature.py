@@ -1,0 +1,35 @@
+"""The parameter lists of generated C functions."""
+
+
+def stream_name(instance):
+    """The name of the stream parameter of an `_async` function, beside the kernel's own parameters."""
+    return 'stream' if all(p.name != 'stream' for p in instance.arguments) else 'cf__stream'
+
+
+def parameter_list(instance, leading=''):
+    """The parameters of an entry point as C declares them."""
+    return ', '.join(([leading] if leading else []) + [p.declaration for p in instance.arguments]) or 'void'
+
+
+def enqueuer_parameter_list(instance):
+    """The parameters of an enqueuer: the stream, and all of the operation's."""
+    name = 'stream' if all(p.name != 'stream' for p in instance.params) else 'cf__stream'
+    return ', '.join([f'cf_stream {name}'] + [p.declaration for p in instance.params])
+
+
+def is_set_by_value(symbol):
+    """Whether a setter takes the value itself: numbers and vectors, which are small enough for the runtime to read them
+    at once (see cf_symbol_set_async())."""
+    return not symbol.extents and symbol.type.kind != 'struct'
+
+
+def setter_parameter(symbol):
+    if is_set_by_value(symbol):
+        return f'{symbol.type.c} {symbol.name}'
+    extents = ''.join(f'[{e}]' for e in symbol.extents)
+    return f'const {symbol.type.c} {symbol.name}{extents}' if extents else f'const {symbol.type.c} *{symbol.name}'
+
+
+def setter_stream_name(symbol):
+    """The name of the stream parameter of a setter."""
+    return 'stream' if symbol.name != 'stream' else 'cf__stream'
