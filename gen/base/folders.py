@@ -3,7 +3,15 @@
 import os
 
 GENERATOR = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-INCLUDE = os.path.join(os.path.dirname(GENERATOR), 'include')
+
+
+def _find_include():
+    """Beside the generator in the source tree; PREFIX/include for an installed PREFIX/lib/cuferry/gen."""
+    source, prefix = os.path.dirname(GENERATOR), os.path.dirname(os.path.dirname(os.path.dirname(GENERATOR)))
+    return os.path.join(source if os.path.isdir(os.path.join(source, 'include')) else prefix, 'include')
+
+
+INCLUDE = _find_include()
 
 
 def source_files():

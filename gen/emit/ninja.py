@@ -10,7 +10,8 @@ def emit_edges(paths, outputs, gpu):
     """`outputs` lists what one run of cfgen over all files writes; `gpu` adds the edges of device code. A C file beside a
     kernel file, with its name, has the functions of its operations."""
     # Named one by one: restat does not see through a phony edge.
-    generator = ''.join(f' $\n    $srcdir/gen/{name}' for name in source_files())
+    generator = ''.join(f' $\n    $srcdir/{name}' for name in (
+        'include/cuferry/registry.h', *(f'gen/{name}' for name in source_files())))
     stems = [os.path.splitext(os.path.basename(path))[0] for path in paths]
     header = next(name for name in outputs if name.endswith('.h'))
     text = [banner('the list of kernel files', ('#', ''))]

@@ -3,7 +3,7 @@
 import re
 import struct
 
-from base.bounds import CF_EXPR_DEPTH, INT64_MAX
+from base.bounds import MAX_EXPR_DEPTH, INT64_MAX
 from base.model import Expr
 from expr.plain import spell_tree
 from expr.tree import Node, RELATIONS
@@ -27,8 +27,8 @@ def reads_real(node, names):
 def compile_expr(node, text, names, real=False):
     """Compiles a tree for one instance: exact over integers, or `real`."""
     ops = tuple(_compile(node, names, real)) + (('END', 0),)
-    if _measure_depth(ops) > CF_EXPR_DEPTH:
-        raise TokenError(node.token, f'the expression needs more than {CF_EXPR_DEPTH} values at once; make it simpler')
+    if _measure_depth(ops) > MAX_EXPR_DEPTH:
+        raise TokenError(node.token, f'the expression needs more than {MAX_EXPR_DEPTH} values at once; make it simpler')
     return Expr(text, ops)
 
 

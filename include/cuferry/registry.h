@@ -21,9 +21,16 @@ extern "C" {
  * of cf_kernel, cf_symbol and cf_module. */
 #define CF_REGISTRY_VERSION 5
 
-/* The most dimensions of a grid, and of an array. */
+/* Limits, which the generator reads here too: dimensions of a grid and of an array; values at once on the stack of an
+ * expression; operations within operations; threads of a block, and along its z; blocks along x, and along y and z. */
 #define CF_GRID_DIMS 3
 #define CF_ARRAY_DIMS 8
+#define CF_EXPR_DEPTH 16
+#define CF_OPERATION_DEPTH 4
+#define CF_BLOCK_SIZE 1024
+#define CF_BLOCK_SIZE_Z 64
+#define CF_GRID_SIZE_X 2147483647
+#define CF_GRID_SIZE_YZ 65535
 
 /* ---- Types ----------------------------------------------------------------------------------------------------- */
 
@@ -149,9 +156,6 @@ typedef struct cf_op {
 #define CF_MEMBER_PARAM(operand) ((uint32_t)((operand)&0xffff))
 #define CF_MEMBER_TYPE(operand) ((cf_type)((operand) >> 16 & 0xff))
 #define CF_MEMBER_OFFSET(operand) ((size_t)((operand) >> 24))
-
-/* The deepest stack an expression may need; the generator refuses more. */
-#define CF_EXPR_DEPTH 16
 
 typedef struct cf_expr {
     const char *text; /* as written in the annotation; NULL where there is no expression */

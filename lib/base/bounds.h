@@ -5,9 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most threads of a block on any device. */
-#define CF__MAX_BLOCK 1024
-
 /* A thread on a GPU has at most 512 KiB of local memory, and few have more than some hundred bytes. Here that much fits,
  * with what calls and saved registers take beside it. Only what is touched is taken from the system. */
 #define CF__STACK_BYTES ((size_t)640 << 10)

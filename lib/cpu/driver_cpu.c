@@ -167,7 +167,7 @@ CUresult cf__cpu_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, 
         *value = cf__pool_size();
         break;
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        *value = 1024; /* the same kernels run on GPUs */
+        *value = CF_BLOCK_SIZE; /* the same kernels run on GPUs */
         break;
     case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
         *value = 32;

@@ -94,8 +94,8 @@ static int rule_value(const cf_kernel *kernel, const cf_expr *expr, const char *
 }
 
 /* The limits of every device that the driver API knows. */
-static const int64_t max_grid[CF_GRID_DIMS] = {INT32_MAX, UINT16_MAX, UINT16_MAX};
-static const int64_t max_block[CF_GRID_DIMS] = {CF__MAX_BLOCK, CF__MAX_BLOCK, 64};
+static const int64_t max_grid[CF_GRID_DIMS] = {CF_GRID_SIZE_X, CF_GRID_SIZE_YZ, CF_GRID_SIZE_YZ};
+static const int64_t max_block[CF_GRID_DIMS] = {CF_BLOCK_SIZE, CF_BLOCK_SIZE, CF_BLOCK_SIZE_Z};
 
 static int bad_block(const cf_kernel *kernel, int d, int64_t size, void *const args[])
 {
@@ -105,7 +105,7 @@ static int bad_block(const cf_kernel *kernel, int d, int64_t size, void *const a
     return cf__fail(CF_EINVAL,
                     "%s: %s in block(...) is %" PRId64 "%s%s; a block has 1 to %d threads, and at most %" PRId64
                     " along z",
-                    kernel->function, expr->text, size, *values ? " with " : "", values, CF__MAX_BLOCK, max_block[2]);
+                    kernel->function, expr->text, size, *values ? " with " : "", values, CF_BLOCK_SIZE, max_block[2]);
 }
 
 /* A value of the rule that is outside its limits. */
@@ -149,7 +149,7 @@ static int blocks(const cf_kernel *kernel, const struct cf__scope *scope, void *
         int status = rule->block[d].ops ? rule_value(kernel, &rule->block[d], "block", args, &block) : CF_OK;
         if (status != CF_OK)
             return status;
-        if (block < 1 || block > max_block[d] || (threads *= block) > CF__MAX_BLOCK)
+        if (block < 1 || block > max_block[d] || (threads *= block) > CF_BLOCK_SIZE)
             return bad_block(kernel, d, block, args);
         size->block[d] = (uint32_t)block;
     }

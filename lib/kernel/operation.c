@@ -20,9 +20,6 @@
 #include "kernel/preload.h"
 #include "kernel/section.h"
 
-/* Operations that are within one another; gen/annotation/operation.py has the same number. */
-enum { MOST_NESTED = 4 };
-
 /* The operations that the thread is in, the innermost first. */
 static int depth(void)
 {
@@ -86,9 +83,9 @@ int cf__operation_ready(const cf_kernel *kernel, const struct cf__scope *scope, 
             "%s: what it is made of would be launched by another copy of Cuferry, as a shared object of cfcc's "
             "has it; call the functions of that",
             kernel->function);
-    if (depth() == MOST_NESTED)
+    if (depth() == CF_OPERATION_DEPTH)
         return cf__fail(CF_EINVAL, "%s: it is in %d operations that enqueue one another, and no more are taken",
-                        kernel->function, MOST_NESTED);
+                        kernel->function, CF_OPERATION_DEPTH);
     return cf__load_all(kernel, scope, loaded); /* before anything is enqueued */
 }
 

@@ -138,8 +138,8 @@ int cf_kernel_occupancy(const cf_kernel *kernel, int threads, size_t shared, int
         return cf__fail(CF_EINVAL,
                         "cf_kernel_occupancy: %s runs one of its variants; ask for that: cf_tuning_variant() gives it",
                         kernel->function);
-    if (threads < 1 || threads > CF__MAX_BLOCK)
-        return cf__fail(CF_EINVAL, "cf_kernel_occupancy: threads is %d; a block has 1 to %d", threads, CF__MAX_BLOCK);
+    if (threads < 1 || threads > CF_BLOCK_SIZE)
+        return cf__fail(CF_EINVAL, "cf_kernel_occupancy: threads is %d; a block has 1 to %d", threads, CF_BLOCK_SIZE);
     struct cf__scope scope;
     status = cf__enter(&scope, "cf_kernel_occupancy", NULL);
     if (status != CF_OK)
