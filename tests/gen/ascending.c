@@ -2,10 +2,11 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* the library's header has them */
+
 #ifdef CF__GPU /* the build has an nvcc */
 #include "ascending.image.h"
 extern const unsigned char t__i_ascending[], t__j_ascending[];
-static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_ascending,
     .end = t__j_ascending,
@@ -13,7 +14,7 @@ static const cf_image cf__image = {
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},
     .ptx = (const uint16_t[]){CF__PTX 0},
-    .state = &cf__image_state,
+    .state = &(cf_state){NULL},
 };
 #define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name
 #define CF__DATA(name) .image = &cf__image, .entry = CF__DATA_##name
@@ -22,10 +23,12 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
-extern const cf_kernel cf__k_descending_i32, cf__k_descending_i64, cf__k_descending_i8, cf__k_descending_u16,
-        cf__k_outside_i32, cf__k_outside_i64;
+extern const cf_kernel t__k_sum_rows_f32, t__k_sum_rows_f64, cf__k_descending_i32, cf__k_descending_i64,
+    cf__k_descending_i8, cf__k_descending_u16, cf__k_outside_i32, cf__k_outside_i64;
+cf_host_body t__h_sum_rows_f32, t__h_sum_rows_f64;
+extern const uint32_t t__b_sum_rows_f32[], t__b_sum_rows_f64[];
 
-/* The size of a launch in which nothing is out of the ordinary. */
+/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_sum_rows_f32(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5] || !cf__args[6])
@@ -43,83 +46,6 @@ static int cf__sizes_sum_rows_f32(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_sum_rows_f32;
-extern const uint32_t t__b_sum_rows_f32[];
-static cf_state cf__state_sum_rows_f32;
-extern const cf_kernel t__k_sum_rows_f32;
-const cf_kernel t__k_sum_rows_f32 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "sum_rows_f32",
-    .family = "sum_rows",
-    .function = "t_sum_rows_f32",
-    .doc = "Sums of rows of x, which begin where first says; names of rows ascend, too, and differ.",
-    .file = "ascending.cu",
-    .line = 9,
-    .nparams = 7,
-    .params = (const cf_param[]){
-        {.name = "first", .ctype = "const int32_t *", .direction = CF_IN, .type = CF_I32, .lanes = 1, .bytes = 4,
-         .align = 4, .ndims = 1,
-         .extents = (const cf_expr[]){{"rows + 1", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}}}},
-        {.name = "name", .ctype = "const uint16_t *", .direction = CF_IN, .type = CF_U16, .lanes = 1, .bytes = 2,
-         .align = 2, .ndims = 1,
-         .extents = (const cf_expr[]){{"rows", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}},
-        {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 6}, {CF_OP_END, 0}}}}},
-        {.name = "order", .ctype = "int8_t *", .direction = CF_INOUT, .type = CF_I8, .lanes = 1, .bytes = 1, .align = 1,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"rows", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}},
-        {.name = "sum", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"rows", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}},
-        {.name = "rows", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "n", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
-    },
-    .launch = {
-        .grid = {{"rows", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    .nchecks = 5,
-    .checks = (const cf_check[]){
-        {.text = "0 <= first[:] <= n", .array = 0, .lower = {"0", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_END, 0}}},
-         .upper = {"n", (const cf_op[]){{CF_OP_PARAM, 6}, {CF_OP_END, 0}}}, .scan = &cf__k_outside_i32},
-        {.text = "rows < 1000", .condition = {"rows < 1000", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_CONST, 1000},
-         {CF_OP_LT, 0}, {CF_OP_END, 0}}}, .array = -1},
-        {.text = "ascending(first)", .array = 0, .is_ascending = 1, .scan = &cf__k_descending_i32},
-        {.text = "ascending(order)", .array = 3, .is_ascending = 1, .scan = &cf__k_descending_i8},
-        {.text = "ascending(name)", .array = 1, .is_ascending = 1, .scan = &cf__k_descending_u16},
-    },
-    CF__IMAGE(sum_rows_f32),
-    .host = t__h_sum_rows_f32,
-    .host_bytes = t__b_sum_rows_f32,
-    .state = &cf__state_sum_rows_f32,
-    .sizes = cf__sizes_sum_rows_f32,
-    .is_bounded = 1,
-    .is_closed = 1,
-    .distinct = (const uint8_t[]){0, 1, 0, 0, 0, 0, 0},
-};
-
-int t_sum_rows_f32(const int32_t *cf__p_first, const uint16_t *cf__p_name, const float *cf__p_x, int8_t *cf__p_order,
-                   float *cf__p_sum, int cf__p_rows, int64_t cf__p_n);
-int t_sum_rows_f32(const int32_t *cf__p_first, const uint16_t *cf__p_name, const float *cf__p_x, int8_t *cf__p_order,
-                   float *cf__p_sum, int cf__p_rows, int64_t cf__p_n)
-{
-    void *const cf__args[] = {(void *)&cf__p_first, (void *)&cf__p_name, (void *)&cf__p_x, (void *)&cf__p_order,
-        (void *)&cf__p_sum, (void *)&cf__p_rows, (void *)&cf__p_n};
-    return cf_call(&t__k_sum_rows_f32, cf__args);
-}
-
-int t_sum_rows_f32_async(cf_stream cf__stream, const int32_t *cf__p_first, const uint16_t *cf__p_name,
-                         const float *cf__p_x, int8_t *cf__p_order, float *cf__p_sum, int cf__p_rows, int64_t cf__p_n);
-int t_sum_rows_f32_async(cf_stream cf__stream, const int32_t *cf__p_first, const uint16_t *cf__p_name,
-                         const float *cf__p_x, int8_t *cf__p_order, float *cf__p_sum, int cf__p_rows, int64_t cf__p_n)
-{
-    void *const cf__args[] = {(void *)&cf__p_first, (void *)&cf__p_name, (void *)&cf__p_x, (void *)&cf__p_order,
-        (void *)&cf__p_sum, (void *)&cf__p_rows, (void *)&cf__p_n};
-    return cf_launch(&t__k_sum_rows_f32, cf__stream, cf__args);
-}
-
-/* The size of a launch in which nothing is out of the ordinary. */
 static int cf__sizes_sum_rows_f64(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5] || !cf__args[6])
@@ -137,95 +63,113 @@ static int cf__sizes_sum_rows_f64(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_sum_rows_f64;
-extern const uint32_t t__b_sum_rows_f64[];
-static cf_state cf__state_sum_rows_f64;
-extern const cf_kernel t__k_sum_rows_f64;
-const cf_kernel t__k_sum_rows_f64 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "sum_rows_f64",
-    .family = "sum_rows",
-    .function = "t_sum_rows_f64",
-    .doc = "Sums of rows of x, which begin where first says; names of rows ascend, too, and differ.",
-    .file = "ascending.cu",
-    .line = 9,
-    .nparams = 7,
+static const cf_expr cf__extents_of_first_of_sum_rows_f32[] = {
+    {"rows + 1", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}},
+};
+static const cf_op cf__steps_of_check_1_of_sum_rows_f32[] = {
+    {CF_OP_PARAM, 5}, {CF_OP_CONST, 1000}, {CF_OP_LT, 0}, {CF_OP_END, 0},
+};
+static const char cf__doc_sum_rows[] =
+    "Sums of rows of x, which begin where first says; names of rows ascend, too, and differ.";
+#define CF__PARAM_sum_rows__first \
+    .name = "first", .direction = CF_IN, .lanes = 1, .ndims = 1, .extents = cf__extents_of_first_of_sum_rows_f32
+#define CF__PARAM_sum_rows__name \
+    .name = "name", .ctype = "const uint16_t *", .direction = CF_IN, .type = CF_U16, .lanes = 1, .bytes = 2, \
+    .align = 2, .ndims = 1, .extents = (const cf_expr[]){{"rows", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}
+#define CF__PARAM_sum_rows__x \
+    .name = "x", .direction = CF_IN, .lanes = 1, .ndims = 1, \
+    .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 6}, {CF_OP_END, 0}}}}
+#define CF__PARAM_sum_rows__order \
+    .name = "order", .ctype = "int8_t *", .direction = CF_INOUT, .type = CF_I8, .lanes = 1, .bytes = 1, .align = 1, \
+    .ndims = 1, .extents = (const cf_expr[]){{"rows", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}
+#define CF__PARAM_sum_rows__sum \
+    .name = "sum", .direction = CF_OUT, .lanes = 1, .ndims = 1, \
+    .extents = (const cf_expr[]){{"rows", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}
+#define CF__CHECK_sum_rows__0 \
+    .text = "0 <= first[:] <= n", .array = 0, .lower = {"0", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_END, 0}}}, \
+    .upper = {"n", (const cf_op[]){{CF_OP_PARAM, 6}, {CF_OP_END, 0}}}
+#define CF__OF_sum_rows \
+    .version = CF_REGISTRY_VERSION, .family = "sum_rows", .doc = cf__doc_sum_rows, .file = "ascending.cu", .line = 9, \
+    .nparams = 7, .launch.grid = {{"rows", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}, \
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, .nchecks = 5, \
+    .state = &(cf_state){NULL}, .is_bounded = 1, .is_closed = 1, .distinct = (const uint8_t[]){0, 1, 0, 0, 0, 0, 0}
+
+const cf_kernel t__k_sum_rows_f32 = {
+    CF__OF_sum_rows, .name = "sum_rows_f32", .function = "t_sum_rows_f32",
     .params = (const cf_param[]){
-        {.name = "first", .ctype = "const int64_t *", .direction = CF_IN, .type = CF_I64, .lanes = 1, .bytes = 8,
-         .align = 8, .ndims = 1,
-         .extents = (const cf_expr[]){{"rows + 1", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}}}},
-        {.name = "name", .ctype = "const uint16_t *", .direction = CF_IN, .type = CF_U16, .lanes = 1, .bytes = 2,
-         .align = 2, .ndims = 1,
-         .extents = (const cf_expr[]){{"rows", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}},
-        {.name = "x", .ctype = "const double *", .direction = CF_IN, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 6}, {CF_OP_END, 0}}}}},
-        {.name = "order", .ctype = "int8_t *", .direction = CF_INOUT, .type = CF_I8, .lanes = 1, .bytes = 1, .align = 1,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"rows", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}},
-        {.name = "sum", .ctype = "double *", .direction = CF_OUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"rows", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}},
+        {CF__PARAM_sum_rows__first, .ctype = "const int32_t *", .type = CF_I32, .bytes = 4, .align = 4},
+        {CF__PARAM_sum_rows__name},
+        {CF__PARAM_sum_rows__x, .ctype = "const float *", .type = CF_F32, .bytes = 4, .align = 4},
+        {CF__PARAM_sum_rows__order},
+        {CF__PARAM_sum_rows__sum, .ctype = "float *", .type = CF_F32, .bytes = 4, .align = 4},
         {.name = "rows", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
         {.name = "n", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
     },
-    .launch = {
-        .grid = {{"rows", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    .nchecks = 5,
     .checks = (const cf_check[]){
-        {.text = "0 <= first[:] <= n", .array = 0, .lower = {"0", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_END, 0}}},
-         .upper = {"n", (const cf_op[]){{CF_OP_PARAM, 6}, {CF_OP_END, 0}}}, .scan = &cf__k_outside_i64},
-        {.text = "rows < 1000", .condition = {"rows < 1000", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_CONST, 1000},
-         {CF_OP_LT, 0}, {CF_OP_END, 0}}}, .array = -1},
+        {CF__CHECK_sum_rows__0, .scan = &cf__k_outside_i32},
+        {.text = "rows < 1000", .condition = {"rows < 1000", cf__steps_of_check_1_of_sum_rows_f32}, .array = -1},
+        {.text = "ascending(first)", .array = 0, .is_ascending = 1, .scan = &cf__k_descending_i32},
+        {.text = "ascending(order)", .array = 3, .is_ascending = 1, .scan = &cf__k_descending_i8},
+        {.text = "ascending(name)", .array = 1, .is_ascending = 1, .scan = &cf__k_descending_u16},
+    },
+    CF__IMAGE(sum_rows_f32), .host = t__h_sum_rows_f32, .host_bytes = t__b_sum_rows_f32,
+    .sizes = cf__sizes_sum_rows_f32,
+};
+
+int t_sum_rows_f32(const int32_t *first, const uint16_t *name, const float *x, int8_t *order, float *sum, int rows,
+                   int64_t n)
+{
+    return cf_call(&t__k_sum_rows_f32, (void *const[]){&first, &name, &x, &order, &sum, &rows, &n});
+}
+
+int t_sum_rows_f32_async(cf_stream cf__stream, const int32_t *first, const uint16_t *name, const float *x,
+                         int8_t *order, float *sum, int rows, int64_t n)
+{
+    return cf_launch(&t__k_sum_rows_f32, cf__stream, (void *const[]){&first, &name, &x, &order, &sum, &rows, &n});
+}
+
+const cf_kernel t__k_sum_rows_f64 = {
+    CF__OF_sum_rows, .name = "sum_rows_f64", .function = "t_sum_rows_f64",
+    .params = (const cf_param[]){
+        {CF__PARAM_sum_rows__first, .ctype = "const int64_t *", .type = CF_I64, .bytes = 8, .align = 8},
+        {CF__PARAM_sum_rows__name},
+        {CF__PARAM_sum_rows__x, .ctype = "const double *", .type = CF_F64, .bytes = 8, .align = 8},
+        {CF__PARAM_sum_rows__order},
+        {CF__PARAM_sum_rows__sum, .ctype = "double *", .type = CF_F64, .bytes = 8, .align = 8},
+        {.name = "rows", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "n", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
+    },
+    .checks = (const cf_check[]){
+        {CF__CHECK_sum_rows__0, .scan = &cf__k_outside_i64},
+        {.text = "rows < 1000", .condition = {"rows < 1000", cf__steps_of_check_1_of_sum_rows_f32}, .array = -1},
         {.text = "ascending(first)", .array = 0, .is_ascending = 1, .scan = &cf__k_descending_i64},
         {.text = "ascending(order)", .array = 3, .is_ascending = 1, .scan = &cf__k_descending_i8},
         {.text = "ascending(name)", .array = 1, .is_ascending = 1, .scan = &cf__k_descending_u16},
     },
-    CF__IMAGE(sum_rows_f64),
-    .host = t__h_sum_rows_f64,
-    .host_bytes = t__b_sum_rows_f64,
-    .state = &cf__state_sum_rows_f64,
+    CF__IMAGE(sum_rows_f64), .host = t__h_sum_rows_f64, .host_bytes = t__b_sum_rows_f64,
     .sizes = cf__sizes_sum_rows_f64,
-    .is_bounded = 1,
-    .is_closed = 1,
-    .distinct = (const uint8_t[]){0, 1, 0, 0, 0, 0, 0},
 };
 
-int t_sum_rows_f64(const int64_t *cf__p_first, const uint16_t *cf__p_name, const double *cf__p_x, int8_t *cf__p_order,
-                   double *cf__p_sum, int cf__p_rows, int64_t cf__p_n);
-int t_sum_rows_f64(const int64_t *cf__p_first, const uint16_t *cf__p_name, const double *cf__p_x, int8_t *cf__p_order,
-                   double *cf__p_sum, int cf__p_rows, int64_t cf__p_n)
+int t_sum_rows_f64(const int64_t *first, const uint16_t *name, const double *x, int8_t *order, double *sum, int rows,
+                   int64_t n)
 {
-    void *const cf__args[] = {(void *)&cf__p_first, (void *)&cf__p_name, (void *)&cf__p_x, (void *)&cf__p_order,
-        (void *)&cf__p_sum, (void *)&cf__p_rows, (void *)&cf__p_n};
-    return cf_call(&t__k_sum_rows_f64, cf__args);
+    return cf_call(&t__k_sum_rows_f64, (void *const[]){&first, &name, &x, &order, &sum, &rows, &n});
 }
 
-int t_sum_rows_f64_async(cf_stream cf__stream, const int64_t *cf__p_first, const uint16_t *cf__p_name,
-                         const double *cf__p_x, int8_t *cf__p_order, double *cf__p_sum, int cf__p_rows, int64_t cf__p_n);
-int t_sum_rows_f64_async(cf_stream cf__stream, const int64_t *cf__p_first, const uint16_t *cf__p_name,
-                         const double *cf__p_x, int8_t *cf__p_order, double *cf__p_sum, int cf__p_rows, int64_t cf__p_n)
+int t_sum_rows_f64_async(cf_stream cf__stream, const int64_t *first, const uint16_t *name, const double *x,
+                         int8_t *order, double *sum, int rows, int64_t n)
 {
-    void *const cf__args[] = {(void *)&cf__p_first, (void *)&cf__p_name, (void *)&cf__p_x, (void *)&cf__p_order,
-        (void *)&cf__p_sum, (void *)&cf__p_rows, (void *)&cf__p_n};
-    return cf_launch(&t__k_sum_rows_f64, cf__stream, cf__args);
+    return cf_launch(&t__k_sum_rows_f64, cf__stream, (void *const[]){&first, &name, &x, &order, &sum, &rows, &n});
 }
 
-int (t_sum_rows)(const int32_t *cf__p_first, const uint16_t *cf__p_name, const float *cf__p_x, int8_t *cf__p_order,
-                 float *cf__p_sum, int cf__p_rows, int64_t cf__p_n);
-int (t_sum_rows)(const int32_t *cf__p_first, const uint16_t *cf__p_name, const float *cf__p_x, int8_t *cf__p_order,
-                 float *cf__p_sum, int cf__p_rows, int64_t cf__p_n)
+int (t_sum_rows)(const int32_t *first, const uint16_t *name, const float *x, int8_t *order, float *sum, int rows,
+                 int64_t n)
 {
-    return t_sum_rows_f32(cf__p_first, cf__p_name, cf__p_x, cf__p_order, cf__p_sum, cf__p_rows, cf__p_n);
+    return t_sum_rows_f32(first, name, x, order, sum, rows, n);
 }
 
-int (t_sum_rows_async)(cf_stream cf__stream, const int32_t *cf__p_first, const uint16_t *cf__p_name,
-                       const float *cf__p_x, int8_t *cf__p_order, float *cf__p_sum, int cf__p_rows, int64_t cf__p_n);
-int (t_sum_rows_async)(cf_stream cf__stream, const int32_t *cf__p_first, const uint16_t *cf__p_name,
-                       const float *cf__p_x, int8_t *cf__p_order, float *cf__p_sum, int cf__p_rows, int64_t cf__p_n)
+int (t_sum_rows_async)(cf_stream cf__stream, const int32_t *first, const uint16_t *name, const float *x, int8_t *order,
+                       float *sum, int rows, int64_t n)
 {
-    return t_sum_rows_f32_async(cf__stream, cf__p_first, cf__p_name, cf__p_x, cf__p_order, cf__p_sum, cf__p_rows,
-        cf__p_n);
+    return t_sum_rows_f32_async(cf__stream, first, name, x, order, sum, rows, n);
 }

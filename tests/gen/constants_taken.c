@@ -2,10 +2,11 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* the library's header has them */
+
 #ifdef CF__GPU /* the build has an nvcc */
 #include "constants_taken.image.h"
 extern const unsigned char t__i_constants_taken[], t__j_constants_taken[];
-static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_constants_taken,
     .end = t__j_constants_taken,
@@ -13,7 +14,7 @@ static const cf_image cf__image = {
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},
     .ptx = (const uint16_t[]){CF__PTX 0},
-    .state = &cf__image_state,
+    .state = &(cf_state){NULL},
 };
 #define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name
 #define CF__DATA(name) .image = &cf__image, .entry = CF__DATA_##name
@@ -22,275 +23,197 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
-cf_host_body t__h_passed_over_none;
-extern const uint32_t t__b_passed_over_none[];
-static cf_state cf__state_passed_over_none;
-extern const cf_kernel t__k_passed_over_none;
+extern const cf_kernel t__k_passed_over_none, t__k_passed_over_some, t__k_large, t__k_largest;
+cf_host_body t__h_passed_over_none, t__h_passed_over_some, t__h_large, t__h_largest;
+extern const uint32_t t__b_passed_over_none[], t__b_passed_over_some[], t__b_large[], t__b_largest[];
+
+static const cf_expr cf__extents_of_y_of_passed_over_none[] = {
+    {"n == 0 || n / 0", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_OR, 5}, {CF_OP_PARAM,
+        2}, {CF_OP_CONST, 0}, {CF_OP_DIV, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_END, 0}}},
+};
+static const cf_op cf__steps_of_check_1_of_passed_over_none[] = {
+    {CF_OP_PARAM, 2}, {CF_OP_CONST, 1}, {CF_OP_GT, 0}, {CF_OP_UNLESS, 2}, {CF_OP_PARAM, 2}, {CF_OP_SKIP, 3},
+    {CF_OP_PARAM, 2}, {CF_OP_CONST, 0}, {CF_OP_DIV, 0}, {CF_OP_END, 0},
+};
+static const cf_op cf__steps_of_check_3_of_passed_over_none[] = {
+    {CF_OP_PARAM, 3}, {CF_OP_REAL, 4607182418800017408}, {CF_OP_CONST, 0}, {CF_OP_DIV, 0}, {CF_OP_LT, 0},
+    {CF_OP_END, 0},
+};
+static const cf_op cf__steps_of_shared_of_passed_over_none[] = {
+    {CF_OP_CONST, 227}, {CF_OP_CONST, 1024}, {CF_OP_MUL, 0}, {CF_OP_END, 0},
+};
+static const cf_op cf__steps_of_tolerance_of_passed_over_none[] = {
+    {CF_OP_PARAM, 2}, {CF_OP_CONST, 0}, {CF_OP_DIV, 0}, {CF_OP_END, 0},
+};
+static const char cf__doc_passed_over[] =
+    "Constants that a branch passes over, that have a value, or that some arguments make right.";
+static const cf_param cf__params_of_passed_over[] = {
+    {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+     .ndims = 1, .extents = (const cf_expr[]){{"0", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_END, 0}}}}},
+    {.name = "y", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+     .ndims = 1, .extents = cf__extents_of_y_of_passed_over_none},
+    {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    {.name = "dt", .ctype = "float", .direction = CF_VALUE, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4},
+};
+#define CF__CHECK_passed_over__0 \
+    .array = -1
+#define CF__CHECK_passed_over__1 \
+    .text = "n > 1 ? n : n / 0", .condition = {"n > 1 ? n : n / 0", cf__steps_of_check_1_of_passed_over_none}, \
+    .array = -1
+#define CF__CHECK_passed_over__2 \
+    .array = -1
+#define CF__CHECK_passed_over__3 \
+    .text = "dt < 1.0 / 0", .condition = {"dt < 1.0 / 0", cf__steps_of_check_3_of_passed_over_none}, .array = -1, \
+    .is_real = 1
+#define CF__CHECK_passed_over__4 \
+    .array = -1
+#define CF__OF_passed_over \
+    .version = CF_REGISTRY_VERSION, .family = "passed_over", .doc = cf__doc_passed_over, .file = "constants_taken.cu", \
+    .line = 6, .nparams = 4, .params = cf__params_of_passed_over, \
+    .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}, \
+    .launch.shared = {"227 * 1024", cf__steps_of_shared_of_passed_over_none}, .nchecks = 5, \
+    .tolerance = {"n / 0", cf__steps_of_tolerance_of_passed_over_none}, .state = &(cf_state){NULL}, .is_bounded = 1, \
+    .is_closed = 1
+
 const cf_kernel t__k_passed_over_none = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "passed_over_none",
-    .family = "passed_over",
-    .function = "t_passed_over_none",
-    .doc = "Constants that a branch passes over, that have a value, or that some arguments make right.",
-    .file = "constants_taken.cu",
-    .line = 6,
-    .nparams = 4,
-    .params = (const cf_param[]){
-        {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"0", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_END, 0}}}}},
-        {.name = "y", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n == 0 || n / 0", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_OR, 5}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 0}, {CF_OP_DIV, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "dt", .ctype = "float", .direction = CF_VALUE, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4},
-    },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
-        .block = {{"K ? 256 / (K + 0) : 256", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_UNLESS, 6}, {CF_OP_CONST, 256}, {CF_OP_CONST, 0}, {CF_OP_CONST, 0}, {CF_OP_ADD, 0}, {CF_OP_DIV, 0}, {CF_OP_SKIP, 1}, {CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-        .shared = {"227 * 1024", (const cf_op[]){{CF_OP_CONST, 227}, {CF_OP_CONST, 1024}, {CF_OP_MUL, 0}, {CF_OP_END,
-            0}}},
-    },
-    .nchecks = 5,
+    CF__OF_passed_over, .name = "passed_over_none", .function = "t_passed_over_none",
+    .launch.block = {{"K ? 256 / (K + 0) : 256", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_UNLESS, 6}, {CF_OP_CONST,
+        256}, {CF_OP_CONST, 0}, {CF_OP_CONST, 0}, {CF_OP_ADD, 0}, {CF_OP_DIV, 0}, {CF_OP_SKIP, 1}, {CF_OP_CONST, 256},
+        {CF_OP_END, 0}}}},
     .checks = (const cf_check[]){
-        {.text = "0 == 0 || n % 0 == 0", .condition = {"0 == 0 || n % 0 == 0", (const cf_op[]){{CF_OP_CONST, 0},
-         {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_OR, 7}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 0}, {CF_OP_MOD, 0},
-         {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_END, 0}}}, .array = -1},
-        {.text = "n > 1 ? n : n / 0", .condition = {"n > 1 ? n : n / 0", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST,
-         1}, {CF_OP_GT, 0}, {CF_OP_UNLESS, 2}, {CF_OP_PARAM, 2}, {CF_OP_SKIP, 3}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 0},
-         {CF_OP_DIV, 0}, {CF_OP_END, 0}}}, .array = -1},
-        {.text = "n > 0 && 0 != 0 && n / 0 > 1 || n < 9", .condition = {"n > 0 && 0 != 0 && n / 0 > 1 || n < 9",
-         (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 0}, {CF_OP_GT, 0}, {CF_OP_AND, 5}, {CF_OP_CONST, 0},
-         {CF_OP_CONST, 0}, {CF_OP_NE, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_AND, 7}, {CF_OP_PARAM, 2},
-         {CF_OP_CONST, 0}, {CF_OP_DIV, 0}, {CF_OP_CONST, 1}, {CF_OP_GT, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_OR,
-         5}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 9}, {CF_OP_LT, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_END, 0}}},
-         .array = -1},
-        {.text = "dt < 1.0 / 0", .condition = {"dt < 1.0 / 0", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_REAL,
-         4607182418800017408}, {CF_OP_CONST, 0}, {CF_OP_DIV, 0}, {CF_OP_LT, 0}, {CF_OP_END, 0}}}, .array = -1,
-         .is_real = 1},
-        {.text = "n < 5 || 0 < 0 < n / 0", .condition = {"n < 5 || 0 < 0 < n / 0", (const cf_op[]){{CF_OP_PARAM, 2},
-         {CF_OP_CONST, 5}, {CF_OP_LT, 0}, {CF_OP_OR, 11}, {CF_OP_CONST, 0}, {CF_OP_CONST, 0}, {CF_OP_LT, 0}, {CF_OP_AND,
-         5}, {CF_OP_CONST, 0}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 0}, {CF_OP_DIV, 0}, {CF_OP_LT, 0}, {CF_OP_NOT, 0},
-         {CF_OP_NOT, 0}, {CF_OP_END, 0}}}, .array = -1},
+        {CF__CHECK_passed_over__0, .text = "0 == 0 || n % 0 == 0", .condition = {"0 == 0 || n % 0 == 0",
+         (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_OR, 7}, {CF_OP_PARAM, 2},
+         {CF_OP_CONST, 0}, {CF_OP_MOD, 0}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_END,
+         0}}}},
+        {CF__CHECK_passed_over__1},
+        {CF__CHECK_passed_over__2, .text = "n > 0 && 0 != 0 && n / 0 > 1 || n < 9",
+         .condition = {"n > 0 && 0 != 0 && n / 0 > 1 || n < 9", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 0},
+         {CF_OP_GT, 0}, {CF_OP_AND, 5}, {CF_OP_CONST, 0}, {CF_OP_CONST, 0}, {CF_OP_NE, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT,
+         0}, {CF_OP_AND, 7}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 0}, {CF_OP_DIV, 0}, {CF_OP_CONST, 1}, {CF_OP_GT, 0},
+         {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_OR, 5}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 9}, {CF_OP_LT, 0}, {CF_OP_NOT,
+         0}, {CF_OP_NOT, 0}, {CF_OP_END, 0}}}},
+        {CF__CHECK_passed_over__3},
+        {CF__CHECK_passed_over__4, .text = "n < 5 || 0 < 0 < n / 0", .condition = {"n < 5 || 0 < 0 < n / 0",
+         (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 5}, {CF_OP_LT, 0}, {CF_OP_OR, 11}, {CF_OP_CONST, 0},
+         {CF_OP_CONST, 0}, {CF_OP_LT, 0}, {CF_OP_AND, 5}, {CF_OP_CONST, 0}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 0},
+         {CF_OP_DIV, 0}, {CF_OP_LT, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_END, 0}}}},
     },
     .flops = {"K == 0 ? n : n / K", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_UNLESS,
         2}, {CF_OP_PARAM, 2}, {CF_OP_SKIP, 3}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 0}, {CF_OP_DIV, 0}, {CF_OP_END, 0}}},
-    .tolerance = {"n / 0", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 0}, {CF_OP_DIV, 0}, {CF_OP_END, 0}}},
-    CF__IMAGE(passed_over_none),
-    .host = t__h_passed_over_none,
-    .host_bytes = t__b_passed_over_none,
-    .state = &cf__state_passed_over_none,
-    .is_bounded = 1,
-    .is_closed = 1,
+    CF__IMAGE(passed_over_none), .host = t__h_passed_over_none, .host_bytes = t__b_passed_over_none,
 };
 
-int t_passed_over_none(const float *cf__p_x, const float *cf__p_y, int cf__p_n, float cf__p_dt);
-int t_passed_over_none(const float *cf__p_x, const float *cf__p_y, int cf__p_n, float cf__p_dt)
+int t_passed_over_none(const float *x, const float *y, int n, float dt)
 {
-    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_dt};
-    return cf_call(&t__k_passed_over_none, cf__args);
+    return cf_call(&t__k_passed_over_none, (void *const[]){&x, &y, &n, &dt});
 }
 
-int t_passed_over_none_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, int cf__p_n,
-                             float cf__p_dt);
-int t_passed_over_none_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, int cf__p_n,
-                             float cf__p_dt)
+int t_passed_over_none_async(cf_stream cf__stream, const float *x, const float *y, int n, float dt)
 {
-    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_dt};
-    return cf_launch(&t__k_passed_over_none, cf__stream, cf__args);
+    return cf_launch(&t__k_passed_over_none, cf__stream, (void *const[]){&x, &y, &n, &dt});
 }
 
-cf_host_body t__h_passed_over_some;
-extern const uint32_t t__b_passed_over_some[];
-static cf_state cf__state_passed_over_some;
-extern const cf_kernel t__k_passed_over_some;
 const cf_kernel t__k_passed_over_some = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "passed_over_some",
-    .family = "passed_over",
-    .function = "t_passed_over_some",
-    .doc = "Constants that a branch passes over, that have a value, or that some arguments make right.",
-    .file = "constants_taken.cu",
-    .line = 6,
-    .nparams = 4,
-    .params = (const cf_param[]){
-        {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"0", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_END, 0}}}}},
-        {.name = "y", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n == 0 || n / 0", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_OR, 5}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 0}, {CF_OP_DIV, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "dt", .ctype = "float", .direction = CF_VALUE, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4},
-    },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
-        .block = {{"K ? 256 / (K + 0) : 256", (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_UNLESS, 6}, {CF_OP_CONST, 256}, {CF_OP_CONST, 4}, {CF_OP_CONST, 0}, {CF_OP_ADD, 0}, {CF_OP_DIV, 0}, {CF_OP_SKIP, 1}, {CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-        .shared = {"227 * 1024", (const cf_op[]){{CF_OP_CONST, 227}, {CF_OP_CONST, 1024}, {CF_OP_MUL, 0}, {CF_OP_END,
-            0}}},
-    },
-    .nchecks = 5,
+    CF__OF_passed_over, .name = "passed_over_some", .function = "t_passed_over_some",
+    .launch.block = {{"K ? 256 / (K + 0) : 256", (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_UNLESS, 6}, {CF_OP_CONST,
+        256}, {CF_OP_CONST, 4}, {CF_OP_CONST, 0}, {CF_OP_ADD, 0}, {CF_OP_DIV, 0}, {CF_OP_SKIP, 1}, {CF_OP_CONST, 256},
+        {CF_OP_END, 0}}}},
     .checks = (const cf_check[]){
-        {.text = "4 == 0 || n % 4 == 0", .condition = {"4 == 0 || n % 4 == 0", (const cf_op[]){{CF_OP_CONST, 4},
-         {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_OR, 7}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 4}, {CF_OP_MOD, 0},
-         {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_END, 0}}}, .array = -1},
-        {.text = "n > 1 ? n : n / 0", .condition = {"n > 1 ? n : n / 0", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST,
-         1}, {CF_OP_GT, 0}, {CF_OP_UNLESS, 2}, {CF_OP_PARAM, 2}, {CF_OP_SKIP, 3}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 0},
-         {CF_OP_DIV, 0}, {CF_OP_END, 0}}}, .array = -1},
-        {.text = "n > 0 && 4 != 0 && n / 4 > 1 || n < 9", .condition = {"n > 0 && 4 != 0 && n / 4 > 1 || n < 9",
-         (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 0}, {CF_OP_GT, 0}, {CF_OP_AND, 5}, {CF_OP_CONST, 4},
-         {CF_OP_CONST, 0}, {CF_OP_NE, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_AND, 7}, {CF_OP_PARAM, 2},
-         {CF_OP_CONST, 4}, {CF_OP_DIV, 0}, {CF_OP_CONST, 1}, {CF_OP_GT, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_OR,
-         5}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 9}, {CF_OP_LT, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_END, 0}}},
-         .array = -1},
-        {.text = "dt < 1.0 / 0", .condition = {"dt < 1.0 / 0", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_REAL,
-         4607182418800017408}, {CF_OP_CONST, 0}, {CF_OP_DIV, 0}, {CF_OP_LT, 0}, {CF_OP_END, 0}}}, .array = -1,
-         .is_real = 1},
-        {.text = "n < 5 || 0 < 4 < n / 4", .condition = {"n < 5 || 0 < 4 < n / 4", (const cf_op[]){{CF_OP_PARAM, 2},
-         {CF_OP_CONST, 5}, {CF_OP_LT, 0}, {CF_OP_OR, 11}, {CF_OP_CONST, 0}, {CF_OP_CONST, 4}, {CF_OP_LT, 0}, {CF_OP_AND,
-         5}, {CF_OP_CONST, 4}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 4}, {CF_OP_DIV, 0}, {CF_OP_LT, 0}, {CF_OP_NOT, 0},
-         {CF_OP_NOT, 0}, {CF_OP_END, 0}}}, .array = -1},
+        {CF__CHECK_passed_over__0, .text = "4 == 0 || n % 4 == 0", .condition = {"4 == 0 || n % 4 == 0",
+         (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_OR, 7}, {CF_OP_PARAM, 2},
+         {CF_OP_CONST, 4}, {CF_OP_MOD, 0}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_END,
+         0}}}},
+        {CF__CHECK_passed_over__1},
+        {CF__CHECK_passed_over__2, .text = "n > 0 && 4 != 0 && n / 4 > 1 || n < 9",
+         .condition = {"n > 0 && 4 != 0 && n / 4 > 1 || n < 9", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 0},
+         {CF_OP_GT, 0}, {CF_OP_AND, 5}, {CF_OP_CONST, 4}, {CF_OP_CONST, 0}, {CF_OP_NE, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT,
+         0}, {CF_OP_AND, 7}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 4}, {CF_OP_DIV, 0}, {CF_OP_CONST, 1}, {CF_OP_GT, 0},
+         {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_OR, 5}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 9}, {CF_OP_LT, 0}, {CF_OP_NOT,
+         0}, {CF_OP_NOT, 0}, {CF_OP_END, 0}}}},
+        {CF__CHECK_passed_over__3},
+        {CF__CHECK_passed_over__4, .text = "n < 5 || 0 < 4 < n / 4", .condition = {"n < 5 || 0 < 4 < n / 4",
+         (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 5}, {CF_OP_LT, 0}, {CF_OP_OR, 11}, {CF_OP_CONST, 0},
+         {CF_OP_CONST, 4}, {CF_OP_LT, 0}, {CF_OP_AND, 5}, {CF_OP_CONST, 4}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 4},
+         {CF_OP_DIV, 0}, {CF_OP_LT, 0}, {CF_OP_NOT, 0}, {CF_OP_NOT, 0}, {CF_OP_END, 0}}}},
     },
     .flops = {"K == 0 ? n : n / K", (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0}, {CF_OP_UNLESS,
         2}, {CF_OP_PARAM, 2}, {CF_OP_SKIP, 3}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 4}, {CF_OP_DIV, 0}, {CF_OP_END, 0}}},
-    .tolerance = {"n / 0", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_CONST, 0}, {CF_OP_DIV, 0}, {CF_OP_END, 0}}},
-    CF__IMAGE(passed_over_some),
-    .host = t__h_passed_over_some,
-    .host_bytes = t__b_passed_over_some,
-    .state = &cf__state_passed_over_some,
-    .is_bounded = 1,
-    .is_closed = 1,
+    CF__IMAGE(passed_over_some), .host = t__h_passed_over_some, .host_bytes = t__b_passed_over_some,
 };
 
-int t_passed_over_some(const float *cf__p_x, const float *cf__p_y, int cf__p_n, float cf__p_dt);
-int t_passed_over_some(const float *cf__p_x, const float *cf__p_y, int cf__p_n, float cf__p_dt)
+int t_passed_over_some(const float *x, const float *y, int n, float dt)
 {
-    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_dt};
-    return cf_call(&t__k_passed_over_some, cf__args);
+    return cf_call(&t__k_passed_over_some, (void *const[]){&x, &y, &n, &dt});
 }
 
-int t_passed_over_some_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, int cf__p_n,
-                             float cf__p_dt);
-int t_passed_over_some_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, int cf__p_n,
-                             float cf__p_dt)
+int t_passed_over_some_async(cf_stream cf__stream, const float *x, const float *y, int n, float dt)
 {
-    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_dt};
-    return cf_launch(&t__k_passed_over_some, cf__stream, cf__args);
+    return cf_launch(&t__k_passed_over_some, cf__stream, (void *const[]){&x, &y, &n, &dt});
 }
 
-cf_host_body t__h_large;
-extern const uint32_t t__b_large[];
-static cf_state cf__state_large;
-extern const cf_kernel t__k_large;
+static const cf_op cf__steps_of_extents_of_x_of_large[] = {
+    {CF_OP_CONST, 1}, {CF_OP_CONST, 40}, {CF_OP_SHL, 0}, {CF_OP_END, 0},
+};
+
 const cf_kernel t__k_large = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "large",
-    .family = "large",
-    .function = "t_large",
-    .file = "constants_taken.cu",
-    .line = 12,
-    .nparams = 4,
+    .version = CF_REGISTRY_VERSION, .name = "large", .family = "large", .function = "t_large",
+    .file = "constants_taken.cu", .line = 12, .nparams = 4,
     .params = (const cf_param[]){
         {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 3,
-         .extents = (const cf_expr[]){
-             {"0", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_END, 0}}},
-             {"1 << 40", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_CONST, 40}, {CF_OP_SHL, 0}, {CF_OP_END, 0}}},
-             {"1 << 40", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_CONST, 40}, {CF_OP_SHL, 0}, {CF_OP_END, 0}}},
-         }},
+         .ndims = 3, .extents = (const cf_expr[]){{"0", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_END, 0}}}, {"1 << 40",
+         cf__steps_of_extents_of_x_of_large}, {"1 << 40", cf__steps_of_extents_of_x_of_large}}},
         {.name = "y", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 2,
-         .extents = (const cf_expr[]){
-             {"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}},
-             {"8", (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}},
-         },
-         .lowers = (const cf_expr[]){
-             {NULL, NULL},
-             {"2", (const cf_op[]){{CF_OP_CONST, 2}, {CF_OP_END, 0}}},
-         },
-         .pitches = (const cf_expr[]){
-             {NULL, NULL},
-             {"10", (const cf_op[]){{CF_OP_CONST, 10}, {CF_OP_END, 0}}},
-         }},
+         .ndims = 2, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}, {"8",
+         (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}}, .lowers = (const cf_expr[]){{NULL, NULL}, {"2",
+         (const cf_op[]){{CF_OP_CONST, 2}, {CF_OP_END, 0}}}}, .pitches = (const cf_expr[]){{NULL, NULL}, {"10",
+         (const cf_op[]){{CF_OP_CONST, 10}, {CF_OP_END, 0}}}}},
         {.name = "z", .ctype = "const char *", .direction = CF_IN, .type = CF_INTEGER_TYPE(char), .lanes = 1,
-         .bytes = 1, .align = 1, .ndims = 1,
-         .extents = (const cf_expr[]){{"((1 << 62) - 1) * 2 + 1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_CONST, 62}, {CF_OP_SHL, 0}, {CF_OP_CONST, 1}, {CF_OP_SUB, 0}, {CF_OP_CONST, 2}, {CF_OP_MUL, 0}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}}}},
+         .bytes = 1, .align = 1, .ndims = 1, .extents = (const cf_expr[]){{"((1 << 62) - 1) * 2 + 1",
+         (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_CONST, 62}, {CF_OP_SHL, 0}, {CF_OP_CONST, 1}, {CF_OP_SUB, 0},
+         {CF_OP_CONST, 2}, {CF_OP_MUL, 0}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}}}},
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
-    .launch = {
-        .is_block_auto = 1,
-        .grid = {{"1 << 39", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_CONST, 39}, {CF_OP_SHL, 0}, {CF_OP_END, 0}}}},
-        .items = {"1 << 8", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_CONST, 8}, {CF_OP_SHL, 0}, {CF_OP_END, 0}}},
-    },
-    CF__IMAGE(large),
-    .host = t__h_large,
-    .host_bytes = t__b_large,
-    .state = &cf__state_large,
-    .is_bounded = 1,
+    .launch.is_block_auto = 1,
+    .launch.grid = {{"1 << 39", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_CONST, 39}, {CF_OP_SHL, 0}, {CF_OP_END, 0}}}},
+    .launch.items = {"1 << 8", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_CONST, 8}, {CF_OP_SHL, 0}, {CF_OP_END, 0}}},
+    CF__IMAGE(large), .host = t__h_large, .host_bytes = t__b_large, .state = &(cf_state){NULL}, .is_bounded = 1,
     .is_closed = 1,
 };
 
-int t_large(const float *cf__p_x, const float *cf__p_y, const char *cf__p_z, int cf__p_n);
-int t_large(const float *cf__p_x, const float *cf__p_y, const char *cf__p_z, int cf__p_n)
+int t_large(const float *x, const float *y, const char *z, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n};
-    return cf_call(&t__k_large, cf__args);
+    return cf_call(&t__k_large, (void *const[]){&x, &y, &z, &n});
 }
 
-int t_large_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, const char *cf__p_z, int cf__p_n);
-int t_large_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, const char *cf__p_z, int cf__p_n)
+int t_large_async(cf_stream cf__stream, const float *x, const float *y, const char *z, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n};
-    return cf_launch(&t__k_large, cf__stream, cf__args);
+    return cf_launch(&t__k_large, cf__stream, (void *const[]){&x, &y, &z, &n});
 }
 
-cf_host_body t__h_largest;
-extern const uint32_t t__b_largest[];
-static cf_state cf__state_largest;
-extern const cf_kernel t__k_largest;
+
 const cf_kernel t__k_largest = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "largest",
-    .family = "largest",
-    .function = "t_largest",
-    .file = "constants_taken.cu",
-    .line = 17,
-    .nparams = 1,
+    .version = CF_REGISTRY_VERSION, .name = "largest", .family = "largest", .function = "t_largest",
+    .file = "constants_taken.cu", .line = 17, .nparams = 1,
     .params = (const cf_param[]){
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
-    .launch = {
-        .counts_blocks = 1,
-        .grid = {
-            {"2147483647", (const cf_op[]){{CF_OP_CONST, 2147483647}, {CF_OP_END, 0}}},
-            {"65535", (const cf_op[]){{CF_OP_CONST, 65535}, {CF_OP_END, 0}}},
-            {"65535", (const cf_op[]){{CF_OP_CONST, 65535}, {CF_OP_END, 0}}},
-        },
-        .block = {
-            {"1024 >> 10 << 4", (const cf_op[]){{CF_OP_CONST, 1024}, {CF_OP_CONST, 10}, {CF_OP_SHR, 0}, {CF_OP_CONST,
-                4}, {CF_OP_SHL, 0}, {CF_OP_END, 0}}},
-            {"64", (const cf_op[]){{CF_OP_CONST, 64}, {CF_OP_END, 0}}},
-            {"n >> 63", (const cf_op[]){{CF_OP_PARAM, 0}, {CF_OP_CONST, 63}, {CF_OP_SHR, 0}, {CF_OP_END, 0}}},
-        },
-    },
-    CF__IMAGE(largest),
-    .host = t__h_largest,
-    .host_bytes = t__b_largest,
-    .state = &cf__state_largest,
-    .is_bounded = 1,
+    .launch.counts_blocks = 1,
+    .launch.grid = {{"2147483647", (const cf_op[]){{CF_OP_CONST, 2147483647}, {CF_OP_END, 0}}}, {"65535",
+        (const cf_op[]){{CF_OP_CONST, 65535}, {CF_OP_END, 0}}}, {"65535", (const cf_op[]){{CF_OP_CONST, 65535},
+        {CF_OP_END, 0}}}},
+    .launch.block = {{"1024 >> 10 << 4", (const cf_op[]){{CF_OP_CONST, 1024}, {CF_OP_CONST, 10}, {CF_OP_SHR, 0},
+        {CF_OP_CONST, 4}, {CF_OP_SHL, 0}, {CF_OP_END, 0}}}, {"64", (const cf_op[]){{CF_OP_CONST, 64}, {CF_OP_END, 0}}},
+        {"n >> 63", (const cf_op[]){{CF_OP_PARAM, 0}, {CF_OP_CONST, 63}, {CF_OP_SHR, 0}, {CF_OP_END, 0}}}},
+    CF__IMAGE(largest), .host = t__h_largest, .host_bytes = t__b_largest, .state = &(cf_state){NULL}, .is_bounded = 1,
     .is_closed = 1,
 };
 
-int t_largest(int cf__p_n);
-int t_largest(int cf__p_n)
+int t_largest(int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_n};
-    return cf_call(&t__k_largest, cf__args);
+    return cf_call(&t__k_largest, (void *const[]){&n});
 }
 
-int t_largest_async(cf_stream cf__stream, int cf__p_n);
-int t_largest_async(cf_stream cf__stream, int cf__p_n)
+int t_largest_async(cf_stream cf__stream, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_n};
-    return cf_launch(&t__k_largest, cf__stream, cf__args);
+    return cf_launch(&t__k_largest, cf__stream, (void *const[]){&n});
 }

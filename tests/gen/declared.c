@@ -3,10 +3,11 @@
 #include <cuferry/registry.h>
 #include "declared_types.h"
 
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* the library's header has them */
+
 #ifdef CF__GPU /* the build has an nvcc */
 #include "declared.image.h"
 extern const unsigned char t__i_declared[], t__j_declared[];
-static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_declared,
     .end = t__j_declared,
@@ -14,7 +15,7 @@ static const cf_image cf__image = {
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},
     .ptx = (const uint16_t[]){CF__PTX 0},
-    .state = &cf__image_state,
+    .state = &(cf_state){NULL},
 };
 #define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name
 #define CF__DATA(name) .image = &cf__image, .entry = CF__DATA_##name
@@ -23,7 +24,13 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
-/* The size of a launch in which nothing is out of the ordinary. */
+extern const cf_kernel t__k_relax, t__k_move, t__k_narrow, t__k_rows, t__k_copy_f4, t__k_copy_i2, t__k_copy_body,
+    t__k_copy_box;
+cf_host_body t__h_relax, t__h_move, t__h_narrow, t__h_rows, t__h_copy_f4, t__h_copy_i2, t__h_copy_body, t__h_copy_box;
+extern const uint32_t t__b_relax[], t__b_move[], t__b_narrow[], t__b_rows[], t__b_copy_f4[], t__b_copy_i2[],
+    t__b_copy_body[], t__b_copy_box[];
+
+/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_relax(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
@@ -43,48 +50,32 @@ static int cf__sizes_relax(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_relax;
-extern const uint32_t t__b_relax[];
-static cf_state cf__state_relax;
-extern const cf_kernel t__k_relax;
+static const cf_op cf__steps_of_extents_of_u_of_relax[] = {
+    {CF_OP_MEMBER, CF_MEMBER(2, CF_INTEGER_TYPE(__typeof__(((grid_t *)0)->ny)), offsetof(grid_t, ny))}, {CF_OP_END, 0},
+};
+static const cf_op cf__steps_of_extents_of_u_of_relax__2[] = {
+    {CF_OP_MEMBER, CF_MEMBER(2, CF_INTEGER_TYPE(__typeof__(((grid_t *)0)->nx)), offsetof(grid_t, nx))}, {CF_OP_END, 0},
+};
+
 const cf_kernel t__k_relax = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "relax",
-    .family = "relax",
-    .function = "t_relax",
-    .doc = "A struct by value, with extents that are its members.",
-    .file = "declared.cu",
-    .line = 20,
-    .nparams = 4,
+    .version = CF_REGISTRY_VERSION, .name = "relax", .family = "relax", .function = "t_relax",
+    .doc = "A struct by value, with extents that are its members.", .file = "declared.cu", .line = 20, .nparams = 4,
     .params = (const cf_param[]){
         {.name = "u", .ctype = "const double *", .direction = CF_IN, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
-         .ndims = 2,
-         .extents = (const cf_expr[]){
-             {"g.ny", (const cf_op[]){{CF_OP_MEMBER, CF_MEMBER(2, CF_INTEGER_TYPE(__typeof__(((grid_t *)0)->ny)),
-                 offsetof(grid_t, ny))}, {CF_OP_END, 0}}},
-             {"g.nx", (const cf_op[]){{CF_OP_MEMBER, CF_MEMBER(2, CF_INTEGER_TYPE(__typeof__(((grid_t *)0)->nx)),
-                 offsetof(grid_t, nx))}, {CF_OP_END, 0}}},
-         }},
+         .ndims = 2, .extents = (const cf_expr[]){{"g.ny", cf__steps_of_extents_of_u_of_relax}, {"g.nx",
+         cf__steps_of_extents_of_u_of_relax__2}}},
         {.name = "v", .ctype = "double *", .direction = CF_INOUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"g.nx * g.ny", (const cf_op[]){{CF_OP_MEMBER, CF_MEMBER(2, CF_INTEGER_TYPE(__typeof__(((grid_t *)0)->nx)), offsetof(grid_t, nx))}, {CF_OP_MEMBER, CF_MEMBER(2, CF_INTEGER_TYPE(__typeof__(((grid_t *)0)->ny)), offsetof(grid_t, ny))}, {CF_OP_MUL, 0}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"g.nx * g.ny", (const cf_op[]){{CF_OP_MEMBER, CF_MEMBER(2,
+         CF_INTEGER_TYPE(__typeof__(((grid_t *)0)->nx)), offsetof(grid_t, nx))}, {CF_OP_MEMBER, CF_MEMBER(2,
+         CF_INTEGER_TYPE(__typeof__(((grid_t *)0)->ny)), offsetof(grid_t, ny))}, {CF_OP_MUL, 0}, {CF_OP_END, 0}}}}},
         {.name = "g", .ctype = "grid_t", .direction = CF_VALUE, .type = CF_OPAQUE, .lanes = 1, .bytes = sizeof(grid_t),
          .align = _Alignof(grid_t)},
         {.name = "b", .ctype = "box", .direction = CF_VALUE, .type = CF_OPAQUE, .lanes = 1, .bytes = sizeof(box),
          .align = _Alignof(box)},
     },
-    .launch = {
-        .grid = {
-            {"g.nx", (const cf_op[]){{CF_OP_MEMBER, CF_MEMBER(2, CF_INTEGER_TYPE(__typeof__(((grid_t *)0)->nx)),
-                offsetof(grid_t, nx))}, {CF_OP_END, 0}}},
-            {"g.ny", (const cf_op[]){{CF_OP_MEMBER, CF_MEMBER(2, CF_INTEGER_TYPE(__typeof__(((grid_t *)0)->ny)),
-                offsetof(grid_t, ny))}, {CF_OP_END, 0}}},
-        },
-        .block = {
-            {"TILE", (const cf_op[]){{CF_OP_CONST, 16}, {CF_OP_END, 0}}},
-            {"HEIGHT", (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_END, 0}}},
-        },
-    },
+    .launch.grid = {{"g.nx", cf__steps_of_extents_of_u_of_relax__2}, {"g.ny", cf__steps_of_extents_of_u_of_relax}},
+    .launch.block = {{"TILE", (const cf_op[]){{CF_OP_CONST, 16}, {CF_OP_END, 0}}}, {"HEIGHT",
+        (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_END, 0}}}},
     .nchecks = 2,
     .checks = (const cf_check[]){
         {.text = "g.halo[1] >= 1", .condition = {"g.halo[1] >= 1", (const cf_op[]){{CF_OP_MEMBER, CF_MEMBER(2,
@@ -95,30 +86,21 @@ const cf_kernel t__k_relax = {
          CF_INTEGER_TYPE(__typeof__(((box *)0)->high.x)), offsetof(box, high.x))}, {CF_OP_LT, 0}, {CF_OP_END, 0}}},
          .array = -1},
     },
-    CF__IMAGE(relax),
-    .host = t__h_relax,
-    .host_bytes = t__b_relax,
-    .state = &cf__state_relax,
-    .sizes = cf__sizes_relax,
-    .is_bounded = 1,
-    .restricts = (const uint8_t[]){1, 0, 0, 0},
+    CF__IMAGE(relax), .host = t__h_relax, .host_bytes = t__b_relax, .state = &(cf_state){NULL},
+    .sizes = cf__sizes_relax, .is_bounded = 1, .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
-int t_relax(const double *cf__p_u, double *cf__p_v, grid_t cf__p_g, box cf__p_b);
 int t_relax(const double *cf__p_u, double *cf__p_v, grid_t cf__p_g, box cf__p_b)
 {
-    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_g, (void *)&cf__p_b};
-    return cf_call(&t__k_relax, cf__args);
+    return cf_call(&t__k_relax, (void *const[]){&cf__p_u, &cf__p_v, &cf__p_g, &cf__p_b});
 }
 
-int t_relax_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, grid_t cf__p_g, box cf__p_b);
 int t_relax_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, grid_t cf__p_g, box cf__p_b)
 {
-    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_v, (void *)&cf__p_g, (void *)&cf__p_b};
-    return cf_launch(&t__k_relax, cf__stream, cf__args);
+    return cf_launch(&t__k_relax, cf__stream, (void *const[]){&cf__p_u, &cf__p_v, &cf__p_g, &cf__p_b});
 }
 
-/* The size of a launch in which nothing is out of the ordinary. */
+/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_move(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
@@ -132,58 +114,36 @@ static int cf__sizes_move(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_move;
-extern const uint32_t t__b_move[];
-static cf_state cf__state_move;
-extern const cf_kernel t__k_move;
 const cf_kernel t__k_move = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "move",
-    .family = "move",
-    .function = "t_move",
-    .file = "declared.cu",
-    .line = 28,
-    .nparams = 4,
+    .version = CF_REGISTRY_VERSION, .name = "move", .family = "move", .function = "t_move", .file = "declared.cu",
+    .line = 28, .nparams = 4,
     .params = (const cf_param[]){
         {.name = "bodies", .ctype = "struct body *", .direction = CF_INOUT, .type = CF_OPAQUE, .lanes = 1,
-         .bytes = sizeof(struct body), .align = _Alignof(struct body), .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+         .bytes = sizeof(struct body), .align = _Alignof(struct body), .ndims = 1, .extents = (const cf_expr[]){{"n",
+         (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
         {.name = "by", .ctype = "cf_float4", .direction = CF_VALUE, .type = CF_F32, .lanes = 4, .bytes = 16,
          .align = 16},
         {.name = "paint", .ctype = "enum color", .direction = CF_VALUE, .type = CF_INTEGER_TYPE(enum color), .lanes = 1,
          .bytes = sizeof(enum color), .align = _Alignof(enum color)},
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(move),
-    .host = t__h_move,
-    .host_bytes = t__b_move,
-    .state = &cf__state_move,
-    .sizes = cf__sizes_move,
-    .is_bounded = 1,
-    .is_closed = 1,
+    .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(move), .host = t__h_move,
+    .host_bytes = t__b_move, .state = &(cf_state){NULL}, .sizes = cf__sizes_move, .is_bounded = 1, .is_closed = 1,
 };
 
-int t_move(struct body *cf__p_bodies, cf_float4 cf__p_by, enum color cf__p_paint, int cf__p_n);
 int t_move(struct body *cf__p_bodies, cf_float4 cf__p_by, enum color cf__p_paint, int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&cf__p_bodies, (void *)&cf__p_by, (void *)&cf__p_paint, (void *)&cf__p_n};
-    return cf_call(&t__k_move, cf__args);
+    return cf_call(&t__k_move, (void *const[]){&cf__p_bodies, &cf__p_by, &cf__p_paint, &cf__p_n});
 }
 
-int t_move_async(cf_stream cf__stream, struct body *cf__p_bodies, cf_float4 cf__p_by, enum color cf__p_paint,
-                 int cf__p_n);
 int t_move_async(cf_stream cf__stream, struct body *cf__p_bodies, cf_float4 cf__p_by, enum color cf__p_paint,
                  int cf__p_n)
 {
-    void *const cf__args[] = {(void *)&cf__p_bodies, (void *)&cf__p_by, (void *)&cf__p_paint, (void *)&cf__p_n};
-    return cf_launch(&t__k_move, cf__stream, cf__args);
+    return cf_launch(&t__k_move, cf__stream, (void *const[]){&cf__p_bodies, &cf__p_by, &cf__p_paint, &cf__p_n});
 }
 
-/* The size of a launch in which nothing is out of the ordinary. */
+/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_narrow(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5] || !cf__args[6] ||
@@ -199,34 +159,24 @@ static int cf__sizes_narrow(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_narrow;
-extern const uint32_t t__b_narrow[];
-static cf_state cf__state_narrow;
-extern const cf_kernel t__k_narrow;
 const cf_kernel t__k_narrow = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "narrow",
-    .family = "narrow",
-    .function = "t_narrow",
-    .file = "declared.cu",
-    .line = 40,
-    .nparams = 8,
+    .version = CF_REGISTRY_VERSION, .name = "narrow", .family = "narrow", .function = "t_narrow", .file = "declared.cu",
+    .line = 40, .nparams = 8,
     .params = (const cf_param[]){
         {.name = "h", .ctype = "const cf_half *", .direction = CF_IN, .type = CF_F16, .lanes = 1, .bytes = 2,
-         .align = 2, .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}},
+         .align = 2, .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END,
+         0}}}}},
         {.name = "b", .ctype = "const cf_bfloat16 *", .direction = CF_IN, .type = CF_BF16, .lanes = 1, .bytes = 2,
-         .align = 2, .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}},
+         .align = 2, .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END,
+         0}}}}},
         {.name = "c", .ctype = "const cf_complex64 *", .direction = CF_IN, .type = CF_C64, .lanes = 1, .bytes = 8,
-         .align = 8, .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}},
+         .align = 8, .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END,
+         0}}}}},
         {.name = "z", .ctype = "const cf_complex128 *", .direction = CF_IN, .type = CF_C128, .lanes = 1, .bytes = 16,
-         .align = 16, .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}},
+         .align = 16, .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END,
+         0}}}}},
         {.name = "flags", .ctype = "bool *", .direction = CF_OUT, .type = CF_BOOL, .lanes = 1, .bytes = 1, .align = 1,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}},
         {.name = "n", .ctype = "unsigned int", .direction = CF_VALUE, .type = CF_U32, .lanes = 1, .bytes = 4,
          .align = 4},
         {.name = "mode", .ctype = "char", .direction = CF_VALUE, .type = CF_INTEGER_TYPE(char), .lanes = 1, .bytes = 1,
@@ -234,44 +184,29 @@ const cf_kernel t__k_narrow = {
         {.name = "size", .ctype = "cf_uint3", .direction = CF_VALUE, .type = CF_U32, .lanes = 3, .bytes = 12,
          .align = 4},
     },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(narrow),
-    .host = t__h_narrow,
-    .host_bytes = t__b_narrow,
-    .state = &cf__state_narrow,
-    .sizes = cf__sizes_narrow,
-    .is_bounded = 1,
-    .is_closed = 1,
+    .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}},
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(narrow),
+    .host = t__h_narrow, .host_bytes = t__b_narrow, .state = &(cf_state){NULL}, .sizes = cf__sizes_narrow,
+    .is_bounded = 1, .is_closed = 1,
 };
 
 int t_narrow(const cf_half *cf__p_h, const cf_bfloat16 *cf__p_b, const cf_complex64 *cf__p_c,
              const cf_complex128 *cf__p_z, bool *cf__p_flags, unsigned int cf__p_n, char cf__p_mode,
-             cf_uint3 cf__p_size);
-int t_narrow(const cf_half *cf__p_h, const cf_bfloat16 *cf__p_b, const cf_complex64 *cf__p_c,
-             const cf_complex128 *cf__p_z, bool *cf__p_flags, unsigned int cf__p_n, char cf__p_mode,
              cf_uint3 cf__p_size)
 {
-    void *const cf__args[] = {(void *)&cf__p_h, (void *)&cf__p_b, (void *)&cf__p_c, (void *)&cf__p_z,
-        (void *)&cf__p_flags, (void *)&cf__p_n, (void *)&cf__p_mode, (void *)&cf__p_size};
-    return cf_call(&t__k_narrow, cf__args);
+    return cf_call(&t__k_narrow, (void *const[]){&cf__p_h, &cf__p_b, &cf__p_c, &cf__p_z, &cf__p_flags, &cf__p_n,
+        &cf__p_mode, &cf__p_size});
 }
 
-int t_narrow_async(cf_stream cf__stream, const cf_half *cf__p_h, const cf_bfloat16 *cf__p_b,
-                   const cf_complex64 *cf__p_c, const cf_complex128 *cf__p_z, bool *cf__p_flags, unsigned int cf__p_n,
-                   char cf__p_mode, cf_uint3 cf__p_size);
 int t_narrow_async(cf_stream cf__stream, const cf_half *cf__p_h, const cf_bfloat16 *cf__p_b,
                    const cf_complex64 *cf__p_c, const cf_complex128 *cf__p_z, bool *cf__p_flags, unsigned int cf__p_n,
                    char cf__p_mode, cf_uint3 cf__p_size)
 {
-    void *const cf__args[] = {(void *)&cf__p_h, (void *)&cf__p_b, (void *)&cf__p_c, (void *)&cf__p_z,
-        (void *)&cf__p_flags, (void *)&cf__p_n, (void *)&cf__p_mode, (void *)&cf__p_size};
-    return cf_launch(&t__k_narrow, cf__stream, cf__args);
+    return cf_launch(&t__k_narrow, cf__stream, (void *const[]){&cf__p_h, &cf__p_b, &cf__p_c, &cf__p_z, &cf__p_flags,
+        &cf__p_n, &cf__p_mode, &cf__p_size});
 }
 
-/* The size of a launch in which nothing is out of the ordinary. */
+/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_rows(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4])
@@ -285,23 +220,13 @@ static int cf__sizes_rows(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_rows;
-extern const uint32_t t__b_rows[];
-static cf_state cf__state_rows;
-extern const cf_kernel t__k_rows;
 const cf_kernel t__k_rows = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "rows",
-    .family = "rows",
-    .function = "t_rows",
-    .doc = "Pointers of every depth; none but rows has an extent.",
-    .file = "declared.cu",
-    .line = 51,
-    .nparams = 5,
+    .version = CF_REGISTRY_VERSION, .name = "rows", .family = "rows", .function = "t_rows",
+    .doc = "Pointers of every depth; none but rows has an extent.", .file = "declared.cu", .line = 51, .nparams = 5,
     .params = (const cf_param[]){
         {.name = "rows", .ctype = "float *const *", .direction = CF_IN, .type = CF_PTR, .lanes = 1, .bytes = 8,
-         .align = 8, .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}}},
+         .align = 8, .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END,
+         0}}}}},
         {.name = "flag", .ctype = "volatile int *", .direction = CF_POINTER, .type = CF_I32, .lanes = 1, .bytes = 4,
          .align = 4},
         {.name = "raw", .ctype = "void *", .direction = CF_POINTER, .type = CF_OPAQUE, .lanes = 1, .bytes = 0,
@@ -310,39 +235,25 @@ const cf_kernel t__k_rows = {
          .bytes = 8, .align = 8},
         {.name = "n", .ctype = "long long", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
     },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(rows),
-    .host = t__h_rows,
-    .host_bytes = t__b_rows,
-    .state = &cf__state_rows,
-    .sizes = cf__sizes_rows,
-    .is_bounded = 1,
+    .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}},
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(rows), .host = t__h_rows,
+    .host_bytes = t__b_rows, .state = &(cf_state){NULL}, .sizes = cf__sizes_rows, .is_bounded = 1,
 };
 
 int t_rows(float *const *cf__p_rows, volatile int *cf__p_flag, void *cf__p_raw, const void *const *cf__p_table,
-           long long cf__p_n);
-int t_rows(float *const *cf__p_rows, volatile int *cf__p_flag, void *cf__p_raw, const void *const *cf__p_table,
            long long cf__p_n)
 {
-    void *const cf__args[] = {(void *)&cf__p_rows, (void *)&cf__p_flag, (void *)&cf__p_raw, (void *)&cf__p_table,
-        (void *)&cf__p_n};
-    return cf_call(&t__k_rows, cf__args);
+    return cf_call(&t__k_rows, (void *const[]){&cf__p_rows, &cf__p_flag, &cf__p_raw, &cf__p_table, &cf__p_n});
 }
 
-int t_rows_async(cf_stream cf__stream, float *const *cf__p_rows, volatile int *cf__p_flag, void *cf__p_raw,
-                 const void *const *cf__p_table, long long cf__p_n);
 int t_rows_async(cf_stream cf__stream, float *const *cf__p_rows, volatile int *cf__p_flag, void *cf__p_raw,
                  const void *const *cf__p_table, long long cf__p_n)
 {
-    void *const cf__args[] = {(void *)&cf__p_rows, (void *)&cf__p_flag, (void *)&cf__p_raw, (void *)&cf__p_table,
-        (void *)&cf__p_n};
-    return cf_launch(&t__k_rows, cf__stream, cf__args);
+    return cf_launch(&t__k_rows, cf__stream, (void *const[]){&cf__p_rows, &cf__p_flag, &cf__p_raw, &cf__p_table,
+        &cf__p_n});
 }
 
-/* The size of a launch in which nothing is out of the ordinary. */
+/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_copy_f4(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2])
@@ -356,103 +267,6 @@ static int cf__sizes_copy_f4(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_copy_f4;
-extern const uint32_t t__b_copy_f4[];
-static cf_state cf__state_copy_f4;
-extern const cf_kernel t__k_copy_f4;
-const cf_kernel t__k_copy_f4 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "copy_f4",
-    .family = "copy",
-    .function = "t_copy_f4",
-    .file = "declared.cu",
-    .line = 59,
-    .nparams = 3,
-    .params = (const cf_param[]){
-        {.name = "a", .ctype = "const cf_float4 *", .direction = CF_IN, .type = CF_F32, .lanes = 4, .bytes = 16,
-         .align = 16, .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "b", .ctype = "cf_float4 *", .direction = CF_OUT, .type = CF_F32, .lanes = 4, .bytes = 16, .align = 16,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "size_t", .direction = CF_VALUE, .type = CF_U64, .lanes = 1, .bytes = 8, .align = 8},
-    },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(copy_f4),
-    .host = t__h_copy_f4,
-    .host_bytes = t__b_copy_f4,
-    .state = &cf__state_copy_f4,
-    .sizes = cf__sizes_copy_f4,
-    .is_bounded = 1,
-    .is_closed = 1,
-};
-
-int t_copy_f4(const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n);
-int t_copy_f4(const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n)
-{
-    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_n};
-    return cf_call(&t__k_copy_f4, cf__args);
-}
-
-int t_copy_f4_async(cf_stream cf__stream, const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n);
-int t_copy_f4_async(cf_stream cf__stream, const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n)
-{
-    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_n};
-    return cf_launch(&t__k_copy_f4, cf__stream, cf__args);
-}
-
-cf_host_body t__h_copy_i2;
-extern const uint32_t t__b_copy_i2[];
-static cf_state cf__state_copy_i2;
-extern const cf_kernel t__k_copy_i2;
-const cf_kernel t__k_copy_i2 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "copy_i2",
-    .family = "copy",
-    .function = "t_copy_i2",
-    .file = "declared.cu",
-    .line = 59,
-    .nparams = 3,
-    .params = (const cf_param[]){
-        {.name = "a", .ctype = "const cf_int2 *", .direction = CF_IN, .type = CF_I32, .lanes = 2, .bytes = 8,
-         .align = 8, .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "b", .ctype = "cf_int2 *", .direction = CF_OUT, .type = CF_I32, .lanes = 2, .bytes = 8, .align = 8,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "size_t", .direction = CF_VALUE, .type = CF_U64, .lanes = 1, .bytes = 8, .align = 8},
-    },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(copy_i2),
-    .host = t__h_copy_i2,
-    .host_bytes = t__b_copy_i2,
-    .state = &cf__state_copy_i2,
-    .sizes = cf__sizes_copy_f4,
-    .is_bounded = 1,
-    .is_closed = 1,
-};
-
-int t_copy_i2(const cf_int2 *cf__p_a, cf_int2 *cf__p_b, size_t cf__p_n);
-int t_copy_i2(const cf_int2 *cf__p_a, cf_int2 *cf__p_b, size_t cf__p_n)
-{
-    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_n};
-    return cf_call(&t__k_copy_i2, cf__args);
-}
-
-int t_copy_i2_async(cf_stream cf__stream, const cf_int2 *cf__p_a, cf_int2 *cf__p_b, size_t cf__p_n);
-int t_copy_i2_async(cf_stream cf__stream, const cf_int2 *cf__p_a, cf_int2 *cf__p_b, size_t cf__p_n)
-{
-    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_n};
-    return cf_launch(&t__k_copy_i2, cf__stream, cf__args);
-}
-
-/* The size of a launch in which nothing is out of the ordinary. */
 static int cf__sizes_copy_body(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2])
@@ -469,55 +283,6 @@ static int cf__sizes_copy_body(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_copy_body;
-extern const uint32_t t__b_copy_body[];
-static cf_state cf__state_copy_body;
-extern const cf_kernel t__k_copy_body;
-const cf_kernel t__k_copy_body = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "copy_body",
-    .family = "copy",
-    .function = "t_copy_body",
-    .file = "declared.cu",
-    .line = 59,
-    .nparams = 3,
-    .params = (const cf_param[]){
-        {.name = "a", .ctype = "const struct body *", .direction = CF_IN, .type = CF_OPAQUE, .lanes = 1,
-         .bytes = sizeof(struct body), .align = _Alignof(struct body), .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "b", .ctype = "struct body *", .direction = CF_OUT, .type = CF_OPAQUE, .lanes = 1,
-         .bytes = sizeof(struct body), .align = _Alignof(struct body), .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "size_t", .direction = CF_VALUE, .type = CF_U64, .lanes = 1, .bytes = 8, .align = 8},
-    },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(copy_body),
-    .host = t__h_copy_body,
-    .host_bytes = t__b_copy_body,
-    .state = &cf__state_copy_body,
-    .sizes = cf__sizes_copy_body,
-    .is_bounded = 1,
-    .is_closed = 1,
-};
-
-int t_copy_body(const struct body *cf__p_a, struct body *cf__p_b, size_t cf__p_n);
-int t_copy_body(const struct body *cf__p_a, struct body *cf__p_b, size_t cf__p_n)
-{
-    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_n};
-    return cf_call(&t__k_copy_body, cf__args);
-}
-
-int t_copy_body_async(cf_stream cf__stream, const struct body *cf__p_a, struct body *cf__p_b, size_t cf__p_n);
-int t_copy_body_async(cf_stream cf__stream, const struct body *cf__p_a, struct body *cf__p_b, size_t cf__p_n)
-{
-    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_n};
-    return cf_launch(&t__k_copy_body, cf__stream, cf__args);
-}
-
-/* The size of a launch in which nothing is out of the ordinary. */
 static int cf__sizes_copy_box(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2])
@@ -534,61 +299,107 @@ static int cf__sizes_copy_box(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_copy_box;
-extern const uint32_t t__b_copy_box[];
-static cf_state cf__state_copy_box;
-extern const cf_kernel t__k_copy_box;
-const cf_kernel t__k_copy_box = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "copy_box",
-    .family = "copy",
-    .function = "t_copy_box",
-    .file = "declared.cu",
-    .line = 59,
-    .nparams = 3,
+#define CF__PARAM_copy__a \
+    .name = "a", .direction = CF_IN, .ndims = 1, \
+    .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}
+#define CF__PARAM_copy__b \
+    .name = "b", .direction = CF_OUT, .ndims = 1, \
+    .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}
+#define CF__OF_copy \
+    .version = CF_REGISTRY_VERSION, .family = "copy", .file = "declared.cu", .line = 59, .nparams = 3, \
+    .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}, \
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, .state = &(cf_state){NULL}, \
+    .is_bounded = 1, .is_closed = 1
+
+const cf_kernel t__k_copy_f4 = {
+    CF__OF_copy, .name = "copy_f4", .function = "t_copy_f4",
     .params = (const cf_param[]){
-        {.name = "a", .ctype = "const box *", .direction = CF_IN, .type = CF_OPAQUE, .lanes = 1, .bytes = sizeof(box),
-         .align = _Alignof(box), .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
-        {.name = "b", .ctype = "box *", .direction = CF_OUT, .type = CF_OPAQUE, .lanes = 1, .bytes = sizeof(box),
-         .align = _Alignof(box), .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
+        {CF__PARAM_copy__a, .ctype = "const cf_float4 *", .type = CF_F32, .lanes = 4, .bytes = 16, .align = 16},
+        {CF__PARAM_copy__b, .ctype = "cf_float4 *", .type = CF_F32, .lanes = 4, .bytes = 16, .align = 16},
         {.name = "n", .ctype = "size_t", .direction = CF_VALUE, .type = CF_U64, .lanes = 1, .bytes = 8, .align = 8},
     },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(copy_box),
-    .host = t__h_copy_box,
-    .host_bytes = t__b_copy_box,
-    .state = &cf__state_copy_box,
-    .sizes = cf__sizes_copy_box,
-    .is_bounded = 1,
-    .is_closed = 1,
+    CF__IMAGE(copy_f4), .host = t__h_copy_f4, .host_bytes = t__b_copy_f4, .sizes = cf__sizes_copy_f4,
 };
 
-int t_copy_box(const box *cf__p_a, box *cf__p_b, size_t cf__p_n);
+int t_copy_f4(const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n)
+{
+    return cf_call(&t__k_copy_f4, (void *const[]){&cf__p_a, &cf__p_b, &cf__p_n});
+}
+
+int t_copy_f4_async(cf_stream cf__stream, const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n)
+{
+    return cf_launch(&t__k_copy_f4, cf__stream, (void *const[]){&cf__p_a, &cf__p_b, &cf__p_n});
+}
+
+const cf_kernel t__k_copy_i2 = {
+    CF__OF_copy, .name = "copy_i2", .function = "t_copy_i2",
+    .params = (const cf_param[]){
+        {CF__PARAM_copy__a, .ctype = "const cf_int2 *", .type = CF_I32, .lanes = 2, .bytes = 8, .align = 8},
+        {CF__PARAM_copy__b, .ctype = "cf_int2 *", .type = CF_I32, .lanes = 2, .bytes = 8, .align = 8},
+        {.name = "n", .ctype = "size_t", .direction = CF_VALUE, .type = CF_U64, .lanes = 1, .bytes = 8, .align = 8},
+    },
+    CF__IMAGE(copy_i2), .host = t__h_copy_i2, .host_bytes = t__b_copy_i2, .sizes = cf__sizes_copy_f4,
+};
+
+int t_copy_i2(const cf_int2 *cf__p_a, cf_int2 *cf__p_b, size_t cf__p_n)
+{
+    return cf_call(&t__k_copy_i2, (void *const[]){&cf__p_a, &cf__p_b, &cf__p_n});
+}
+
+int t_copy_i2_async(cf_stream cf__stream, const cf_int2 *cf__p_a, cf_int2 *cf__p_b, size_t cf__p_n)
+{
+    return cf_launch(&t__k_copy_i2, cf__stream, (void *const[]){&cf__p_a, &cf__p_b, &cf__p_n});
+}
+
+const cf_kernel t__k_copy_body = {
+    CF__OF_copy, .name = "copy_body", .function = "t_copy_body",
+    .params = (const cf_param[]){
+        {CF__PARAM_copy__a, .ctype = "const struct body *", .type = CF_OPAQUE, .lanes = 1, .bytes = sizeof(struct body),
+         .align = _Alignof(struct body)},
+        {CF__PARAM_copy__b, .ctype = "struct body *", .type = CF_OPAQUE, .lanes = 1, .bytes = sizeof(struct body),
+         .align = _Alignof(struct body)},
+        {.name = "n", .ctype = "size_t", .direction = CF_VALUE, .type = CF_U64, .lanes = 1, .bytes = 8, .align = 8},
+    },
+    CF__IMAGE(copy_body), .host = t__h_copy_body, .host_bytes = t__b_copy_body, .sizes = cf__sizes_copy_body,
+};
+
+int t_copy_body(const struct body *cf__p_a, struct body *cf__p_b, size_t cf__p_n)
+{
+    return cf_call(&t__k_copy_body, (void *const[]){&cf__p_a, &cf__p_b, &cf__p_n});
+}
+
+int t_copy_body_async(cf_stream cf__stream, const struct body *cf__p_a, struct body *cf__p_b, size_t cf__p_n)
+{
+    return cf_launch(&t__k_copy_body, cf__stream, (void *const[]){&cf__p_a, &cf__p_b, &cf__p_n});
+}
+
+const cf_kernel t__k_copy_box = {
+    CF__OF_copy, .name = "copy_box", .function = "t_copy_box",
+    .params = (const cf_param[]){
+        {CF__PARAM_copy__a, .ctype = "const box *", .type = CF_OPAQUE, .lanes = 1, .bytes = sizeof(box),
+         .align = _Alignof(box)},
+        {CF__PARAM_copy__b, .ctype = "box *", .type = CF_OPAQUE, .lanes = 1, .bytes = sizeof(box),
+         .align = _Alignof(box)},
+        {.name = "n", .ctype = "size_t", .direction = CF_VALUE, .type = CF_U64, .lanes = 1, .bytes = 8, .align = 8},
+    },
+    CF__IMAGE(copy_box), .host = t__h_copy_box, .host_bytes = t__b_copy_box, .sizes = cf__sizes_copy_box,
+};
+
 int t_copy_box(const box *cf__p_a, box *cf__p_b, size_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_n};
-    return cf_call(&t__k_copy_box, cf__args);
+    return cf_call(&t__k_copy_box, (void *const[]){&cf__p_a, &cf__p_b, &cf__p_n});
 }
 
-int t_copy_box_async(cf_stream cf__stream, const box *cf__p_a, box *cf__p_b, size_t cf__p_n);
 int t_copy_box_async(cf_stream cf__stream, const box *cf__p_a, box *cf__p_b, size_t cf__p_n)
 {
-    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_b, (void *)&cf__p_n};
-    return cf_launch(&t__k_copy_box, cf__stream, cf__args);
+    return cf_launch(&t__k_copy_box, cf__stream, (void *const[]){&cf__p_a, &cf__p_b, &cf__p_n});
 }
 
-int (t_copy)(const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n);
 int (t_copy)(const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n)
 {
     return t_copy_f4(cf__p_a, cf__p_b, cf__p_n);
 }
 
-int (t_copy_async)(cf_stream cf__stream, const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n);
 int (t_copy_async)(cf_stream cf__stream, const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n)
 {
     return t_copy_f4_async(cf__stream, cf__p_a, cf__p_b, cf__p_n);

@@ -2,10 +2,11 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* the library's header has them */
+
 #ifdef CF__GPU /* the build has an nvcc */
 #include "mixed.image.h"
 extern const unsigned char t__i_mixed[], t__j_mixed[];
-static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_mixed,
     .end = t__j_mixed,
@@ -13,7 +14,7 @@ static const cf_image cf__image = {
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},
     .ptx = (const uint16_t[]){CF__PTX 0},
-    .state = &cf__image_state,
+    .state = &(cf_state){NULL},
 };
 #define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name
 #define CF__DATA(name) .image = &cf__image, .entry = CF__DATA_##name
@@ -22,7 +23,11 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
-/* The size of a launch in which nothing is out of the ordinary. */
+extern const cf_kernel t__k_k;
+cf_host_body t__h_k;
+extern const uint32_t t__b_k[];
+
+/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_k(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2])
@@ -36,85 +41,51 @@ static int cf__sizes_k(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_k;
-extern const uint32_t t__b_k[];
-static cf_state cf__state_k;
-extern const cf_kernel t__k_k;
 const cf_kernel t__k_k = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "k",
-    .family = "k",
-    .function = "t_k",
-    .file = "mixed.cu",
-    .line = 35,
+    .version = CF_REGISTRY_VERSION, .name = "k", .family = "k", .function = "t_k", .file = "mixed.cu", .line = 35,
     .nparams = 3,
     .params = (const cf_param[]){
         {.name = "x", .ctype = "double *", .direction = CF_INOUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}}},
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
         {.name = "y", .ctype = "float", .direction = CF_VALUE, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4},
     },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    .nchecks = 2,
+    .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 1}, {CF_OP_END, 0}}}},
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, .nchecks = 2,
     .checks = (const cf_check[]){
         {.text = "SMALL == 44", .condition = {"SMALL == 44", (const cf_op[]){{CF_OP_CONST, 44}, {CF_OP_CONST, 44},
          {CF_OP_EQ, 0}, {CF_OP_END, 0}}}, .array = -1},
         {.text = "color::BLUE == 1", .condition = {"color::BLUE == 1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_CONST,
          1}, {CF_OP_EQ, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
-    CF__IMAGE(k),
-    .host = t__h_k,
-    .host_bytes = t__b_k,
-    .state = &cf__state_k,
-    .sizes = cf__sizes_k,
+    CF__IMAGE(k), .host = t__h_k, .host_bytes = t__b_k, .state = &(cf_state){NULL}, .sizes = cf__sizes_k,
     .is_bounded = 1,
 };
 
-int t_k(double *cf__p_x, int cf__p_n, float cf__p_y);
-int t_k(double *cf__p_x, int cf__p_n, float cf__p_y)
+int t_k(double *x, int n, float y)
 {
-    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_y};
-    return cf_call(&t__k_k, cf__args);
+    return cf_call(&t__k_k, (void *const[]){&x, &n, &y});
 }
 
-int t_k_async(cf_stream cf__stream, double *cf__p_x, int cf__p_n, float cf__p_y);
-int t_k_async(cf_stream cf__stream, double *cf__p_x, int cf__p_n, float cf__p_y)
+int t_k_async(cf_stream cf__stream, double *x, int n, float y)
 {
-    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_n, (void *)&cf__p_y};
-    return cf_launch(&t__k_k, cf__stream, cf__args);
+    return cf_launch(&t__k_k, cf__stream, (void *const[]){&x, &n, &y});
 }
 
 extern void *const t__v_a4;
 extern const uint32_t t__w_a4;
-static cf_state cf__data_a4;
 extern const cf_symbol t__d_a4;
 const cf_symbol t__d_a4 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "a4",
-    .function = "t_set_a4",
-    .file = "mixed.cu",
-    .line = 20,
-    .ctype = "float",
-    .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-    .ndims = 1,
-    .extents = (const int64_t[]){4},
-    CF__DATA(a4),
-    .host = &t__v_a4,
-    .host_bytes = &t__w_a4,
-    .state = &cf__data_a4,
+    .version = CF_REGISTRY_VERSION, .name = "a4", .function = "t_set_a4", .file = "mixed.cu", .line = 20,
+    .ctype = "float", .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4, .ndims = 1, .extents = (const int64_t[]){4},
+    CF__DATA(a4), .host = &t__v_a4, .host_bytes = &t__w_a4, .state = &(cf_state){NULL},
 };
 
-int t_set_a4(const float cf__p_a4[4]);
 int t_set_a4(const float cf__p_a4[4])
 {
     return cf_symbol_set(&t__d_a4, cf__p_a4);
 }
 
-int t_set_a4_async(cf_stream cf__stream, const float cf__p_a4[4]);
 int t_set_a4_async(cf_stream cf__stream, const float cf__p_a4[4])
 {
     return cf_symbol_set_async(cf__stream, &t__d_a4, cf__p_a4);
@@ -122,31 +93,18 @@ int t_set_a4_async(cf_stream cf__stream, const float cf__p_a4[4])
 
 extern void *const t__v_b4;
 extern const uint32_t t__w_b4;
-static cf_state cf__data_b4;
 extern const cf_symbol t__d_b4;
 const cf_symbol t__d_b4 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "b4",
-    .function = "t_set_b4",
-    .file = "mixed.cu",
-    .line = 21,
-    .ctype = "float",
-    .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-    .ndims = 1,
-    .extents = (const int64_t[]){4},
-    CF__DATA(b4),
-    .host = &t__v_b4,
-    .host_bytes = &t__w_b4,
-    .state = &cf__data_b4,
+    .version = CF_REGISTRY_VERSION, .name = "b4", .function = "t_set_b4", .file = "mixed.cu", .line = 21,
+    .ctype = "float", .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4, .ndims = 1, .extents = (const int64_t[]){4},
+    CF__DATA(b4), .host = &t__v_b4, .host_bytes = &t__w_b4, .state = &(cf_state){NULL},
 };
 
-int t_set_b4(const float cf__p_b4[4]);
 int t_set_b4(const float cf__p_b4[4])
 {
     return cf_symbol_set(&t__d_b4, cf__p_b4);
 }
 
-int t_set_b4_async(cf_stream cf__stream, const float cf__p_b4[4]);
 int t_set_b4_async(cf_stream cf__stream, const float cf__p_b4[4])
 {
     return cf_symbol_set_async(cf__stream, &t__d_b4, cf__p_b4);
@@ -154,31 +112,19 @@ int t_set_b4_async(cf_stream cf__stream, const float cf__p_b4[4])
 
 extern void *const t__v_raw;
 extern const uint32_t t__w_raw;
-static cf_state cf__data_raw;
 extern const cf_symbol t__d_raw;
 const cf_symbol t__d_raw = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "raw",
-    .function = "t_set_raw",
-    .file = "mixed.cu",
-    .line = 22,
-    .ctype = "unsigned char",
-    .type = CF_U8, .lanes = 1, .bytes = 1, .align = 1,
-    .ndims = 1,
-    .extents = (const int64_t[]){32},
-    CF__DATA(raw),
-    .host = &t__v_raw,
-    .host_bytes = &t__w_raw,
-    .state = &cf__data_raw,
+    .version = CF_REGISTRY_VERSION, .name = "raw", .function = "t_set_raw", .file = "mixed.cu", .line = 22,
+    .ctype = "unsigned char", .type = CF_U8, .lanes = 1, .bytes = 1, .align = 1, .ndims = 1,
+    .extents = (const int64_t[]){32}, CF__DATA(raw), .host = &t__v_raw, .host_bytes = &t__w_raw,
+    .state = &(cf_state){NULL},
 };
 
-int t_set_raw(const unsigned char cf__p_raw[32]);
 int t_set_raw(const unsigned char cf__p_raw[32])
 {
     return cf_symbol_set(&t__d_raw, cf__p_raw);
 }
 
-int t_set_raw_async(cf_stream cf__stream, const unsigned char cf__p_raw[32]);
 int t_set_raw_async(cf_stream cf__stream, const unsigned char cf__p_raw[32])
 {
     return cf_symbol_set_async(cf__stream, &t__d_raw, cf__p_raw);
@@ -186,29 +132,18 @@ int t_set_raw_async(cf_stream cf__stream, const unsigned char cf__p_raw[32])
 
 extern void *const t__v_a1;
 extern const uint32_t t__w_a1;
-static cf_state cf__data_a1;
 extern const cf_symbol t__d_a1;
 const cf_symbol t__d_a1 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "a1",
-    .function = "t_set_a1",
-    .file = "mixed.cu",
-    .line = 23,
-    .ctype = "int",
-    .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
-    CF__DATA(a1),
-    .host = &t__v_a1,
-    .host_bytes = &t__w_a1,
-    .state = &cf__data_a1,
+    .version = CF_REGISTRY_VERSION, .name = "a1", .function = "t_set_a1", .file = "mixed.cu", .line = 23,
+    .ctype = "int", .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4, CF__DATA(a1), .host = &t__v_a1,
+    .host_bytes = &t__w_a1, .state = &(cf_state){NULL},
 };
 
-int t_set_a1(int cf__p_a1);
 int t_set_a1(int cf__p_a1)
 {
     return cf_symbol_set(&t__d_a1, &cf__p_a1);
 }
 
-int t_set_a1_async(cf_stream cf__stream, int cf__p_a1);
 int t_set_a1_async(cf_stream cf__stream, int cf__p_a1)
 {
     return cf_symbol_set_async(cf__stream, &t__d_a1, &cf__p_a1);
@@ -216,31 +151,18 @@ int t_set_a1_async(cf_stream cf__stream, int cf__p_a1)
 
 extern void *const t__v_c1;
 extern const uint32_t t__w_c1;
-static cf_state cf__data_c1;
 extern const cf_symbol t__d_c1;
 const cf_symbol t__d_c1 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "c1",
-    .function = "t_set_c1",
-    .file = "mixed.cu",
-    .line = 23,
-    .ctype = "int",
-    .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
-    .ndims = 1,
-    .extents = (const int64_t[]){2},
-    CF__DATA(c1),
-    .host = &t__v_c1,
-    .host_bytes = &t__w_c1,
-    .state = &cf__data_c1,
+    .version = CF_REGISTRY_VERSION, .name = "c1", .function = "t_set_c1", .file = "mixed.cu", .line = 23,
+    .ctype = "int", .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4, .ndims = 1, .extents = (const int64_t[]){2},
+    CF__DATA(c1), .host = &t__v_c1, .host_bytes = &t__w_c1, .state = &(cf_state){NULL},
 };
 
-int t_set_c1(const int cf__p_c1[2]);
 int t_set_c1(const int cf__p_c1[2])
 {
     return cf_symbol_set(&t__d_c1, cf__p_c1);
 }
 
-int t_set_c1_async(cf_stream cf__stream, const int cf__p_c1[2]);
 int t_set_c1_async(cf_stream cf__stream, const int cf__p_c1[2])
 {
     return cf_symbol_set_async(cf__stream, &t__d_c1, cf__p_c1);
@@ -248,29 +170,18 @@ int t_set_c1_async(cf_stream cf__stream, const int cf__p_c1[2])
 
 extern void *const t__v_d1;
 extern const uint32_t t__w_d1;
-static cf_state cf__data_d1;
 extern const cf_symbol t__d_d1;
 const cf_symbol t__d_d1 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "d1",
-    .function = "t_set_d1",
-    .file = "mixed.cu",
-    .line = 23,
-    .ctype = "int",
-    .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
-    CF__DATA(d1),
-    .host = &t__v_d1,
-    .host_bytes = &t__w_d1,
-    .state = &cf__data_d1,
+    .version = CF_REGISTRY_VERSION, .name = "d1", .function = "t_set_d1", .file = "mixed.cu", .line = 23,
+    .ctype = "int", .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4, CF__DATA(d1), .host = &t__v_d1,
+    .host_bytes = &t__w_d1, .state = &(cf_state){NULL},
 };
 
-int t_set_d1(int cf__p_d1);
 int t_set_d1(int cf__p_d1)
 {
     return cf_symbol_set(&t__d_d1, &cf__p_d1);
 }
 
-int t_set_d1_async(cf_stream cf__stream, int cf__p_d1);
 int t_set_d1_async(cf_stream cf__stream, int cf__p_d1)
 {
     return cf_symbol_set_async(cf__stream, &t__d_d1, &cf__p_d1);

@@ -2,10 +2,11 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* the library's header has them */
+
 #ifdef CF__GPU /* the build has an nvcc */
 #include "resident.image.h"
 extern const unsigned char t__i_resident[], t__j_resident[];
-static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_resident,
     .end = t__j_resident,
@@ -13,7 +14,7 @@ static const cf_image cf__image = {
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},
     .ptx = (const uint16_t[]){CF__PTX 0},
-    .state = &cf__image_state,
+    .state = &(cf_state){NULL},
 };
 #define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name
 #define CF__DATA(name) .image = &cf__image, .entry = CF__DATA_##name
@@ -22,9 +23,11 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
-extern const cf_kernel t__k_told;
+extern const cf_kernel t__k_told, t__k_forgotten_f32, t__k_forgotten_f64, t__k_chained;
+cf_host_body t__h_told, t__h_forgotten_f32, t__h_forgotten_f64;
+extern const uint32_t t__b_told[], t__b_forgotten_f32[], t__b_forgotten_f64[];
 
-/* The size of a launch in which nothing is out of the ordinary. */
+/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_told(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
@@ -38,169 +41,100 @@ static int cf__sizes_told(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_told;
-extern const uint32_t t__b_told[];
-static cf_state cf__state_told;
-extern const cf_kernel t__k_told;
 const cf_kernel t__k_told = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "told",
-    .family = "told",
-    .function = "t_told",
-    .file = "resident.cu",
-    .line = 4,
-    .nparams = 4,
+    .version = CF_REGISTRY_VERSION, .name = "told", .family = "told", .function = "t_told", .file = "resident.cu",
+    .line = 4, .nparams = 4,
     .params = (const cf_param[]){
         {.name = "table", .ctype = "const float *", .direction = CF_POINTER, .type = CF_F32, .lanes = 1, .bytes = 4,
          .align = 4},
         {.name = "y", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
         {.name = "raw", .ctype = "void *", .direction = CF_POINTER, .type = CF_OPAQUE, .lanes = 1, .bytes = 0,
          .align = 0},
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(told),
-    .host = t__h_told,
-    .host_bytes = t__b_told,
-    .state = &cf__state_told,
-    .sizes = cf__sizes_told,
-    .is_bounded = 1,
+    .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(told), .host = t__h_told,
+    .host_bytes = t__b_told, .state = &(cf_state){NULL}, .sizes = cf__sizes_told, .is_bounded = 1,
 };
 
-int t_told(const float *cf__p_table, float *cf__p_y, void *cf__p_raw, int cf__p_n);
-int t_told(const float *cf__p_table, float *cf__p_y, void *cf__p_raw, int cf__p_n)
+int t_told(const float *table, float *y, void *raw, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_table, (void *)&cf__p_y, (void *)&cf__p_raw, (void *)&cf__p_n};
-    return cf_call(&t__k_told, cf__args);
+    return cf_call(&t__k_told, (void *const[]){&table, &y, &raw, &n});
 }
 
-int t_told_async(cf_stream cf__stream, const float *cf__p_table, float *cf__p_y, void *cf__p_raw, int cf__p_n);
-int t_told_async(cf_stream cf__stream, const float *cf__p_table, float *cf__p_y, void *cf__p_raw, int cf__p_n)
+int t_told_async(cf_stream cf__stream, const float *table, float *y, void *raw, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_table, (void *)&cf__p_y, (void *)&cf__p_raw, (void *)&cf__p_n};
-    return cf_launch(&t__k_told, cf__stream, cf__args);
+    return cf_launch(&t__k_told, cf__stream, (void *const[]){&table, &y, &raw, &n});
 }
 
-cf_host_body t__h_forgotten_f32;
-extern const uint32_t t__b_forgotten_f32[];
-static cf_state cf__state_forgotten_f32;
-extern const cf_kernel t__k_forgotten_f32;
+#define CF__PARAM_forgotten__u \
+    .name = "u", .direction = CF_POINTER, .lanes = 1
+#define CF__PARAM_forgotten__y \
+    .name = "y", .direction = CF_OUT, .lanes = 1, .ndims = 1, \
+    .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}
+#define CF__PARAM_forgotten__rows \
+    .name = "rows", .ctype = "float *const *", .direction = CF_POINTER, .type = CF_PTR, .lanes = 1, .bytes = 8, \
+    .align = 8
+#define CF__OF_forgotten \
+    .version = CF_REGISTRY_VERSION, .family = "forgotten", .file = "resident.cu", .line = 13, .nparams = 4, \
+    .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}, \
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, .state = &(cf_state){NULL}, \
+    .sizes = cf__sizes_told, .is_bounded = 1
+
 const cf_kernel t__k_forgotten_f32 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "forgotten_f32",
-    .family = "forgotten",
-    .function = "t_forgotten_f32",
-    .file = "resident.cu",
-    .line = 13,
-    .nparams = 4,
+    CF__OF_forgotten, .name = "forgotten_f32", .function = "t_forgotten_f32",
     .params = (const cf_param[]){
-        {.name = "u", .ctype = "const float *", .direction = CF_POINTER, .type = CF_F32, .lanes = 1, .bytes = 4,
-         .align = 4},
-        {.name = "y", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
-        {.name = "rows", .ctype = "float *const *", .direction = CF_POINTER, .type = CF_PTR, .lanes = 1, .bytes = 8,
-         .align = 8},
+        {CF__PARAM_forgotten__u, .ctype = "const float *", .type = CF_F32, .bytes = 4, .align = 4},
+        {CF__PARAM_forgotten__y, .ctype = "float *", .type = CF_F32, .bytes = 4, .align = 4},
+        {CF__PARAM_forgotten__rows},
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(forgotten_f32),
-    .host = t__h_forgotten_f32,
-    .host_bytes = t__b_forgotten_f32,
-    .state = &cf__state_forgotten_f32,
-    .sizes = cf__sizes_told,
-    .is_bounded = 1,
+    CF__IMAGE(forgotten_f32), .host = t__h_forgotten_f32, .host_bytes = t__b_forgotten_f32,
 };
 
-int t_forgotten_f32(const float *cf__p_u, float *cf__p_y, float *const *cf__p_rows, int cf__p_n);
-int t_forgotten_f32(const float *cf__p_u, float *cf__p_y, float *const *cf__p_rows, int cf__p_n)
+int t_forgotten_f32(const float *u, float *y, float *const *rows, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_n};
-    return cf_call(&t__k_forgotten_f32, cf__args);
+    return cf_call(&t__k_forgotten_f32, (void *const[]){&u, &y, &rows, &n});
 }
 
-int t_forgotten_f32_async(cf_stream cf__stream, const float *cf__p_u, float *cf__p_y, float *const *cf__p_rows,
-                          int cf__p_n);
-int t_forgotten_f32_async(cf_stream cf__stream, const float *cf__p_u, float *cf__p_y, float *const *cf__p_rows,
-                          int cf__p_n)
+int t_forgotten_f32_async(cf_stream cf__stream, const float *u, float *y, float *const *rows, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_n};
-    return cf_launch(&t__k_forgotten_f32, cf__stream, cf__args);
+    return cf_launch(&t__k_forgotten_f32, cf__stream, (void *const[]){&u, &y, &rows, &n});
 }
 
-cf_host_body t__h_forgotten_f64;
-extern const uint32_t t__b_forgotten_f64[];
-static cf_state cf__state_forgotten_f64;
-extern const cf_kernel t__k_forgotten_f64;
 const cf_kernel t__k_forgotten_f64 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "forgotten_f64",
-    .family = "forgotten",
-    .function = "t_forgotten_f64",
-    .file = "resident.cu",
-    .line = 13,
-    .nparams = 4,
+    CF__OF_forgotten, .name = "forgotten_f64", .function = "t_forgotten_f64",
     .params = (const cf_param[]){
-        {.name = "u", .ctype = "const double *", .direction = CF_POINTER, .type = CF_F64, .lanes = 1, .bytes = 8,
-         .align = 8},
-        {.name = "y", .ctype = "double *", .direction = CF_OUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
-        {.name = "rows", .ctype = "float *const *", .direction = CF_POINTER, .type = CF_PTR, .lanes = 1, .bytes = 8,
-         .align = 8},
+        {CF__PARAM_forgotten__u, .ctype = "const double *", .type = CF_F64, .bytes = 8, .align = 8},
+        {CF__PARAM_forgotten__y, .ctype = "double *", .type = CF_F64, .bytes = 8, .align = 8},
+        {CF__PARAM_forgotten__rows},
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(forgotten_f64),
-    .host = t__h_forgotten_f64,
-    .host_bytes = t__b_forgotten_f64,
-    .state = &cf__state_forgotten_f64,
-    .sizes = cf__sizes_told,
-    .is_bounded = 1,
+    CF__IMAGE(forgotten_f64), .host = t__h_forgotten_f64, .host_bytes = t__b_forgotten_f64,
 };
 
-int t_forgotten_f64(const double *cf__p_u, double *cf__p_y, float *const *cf__p_rows, int cf__p_n);
-int t_forgotten_f64(const double *cf__p_u, double *cf__p_y, float *const *cf__p_rows, int cf__p_n)
+int t_forgotten_f64(const double *u, double *y, float *const *rows, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_n};
-    return cf_call(&t__k_forgotten_f64, cf__args);
+    return cf_call(&t__k_forgotten_f64, (void *const[]){&u, &y, &rows, &n});
 }
 
-int t_forgotten_f64_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_y, float *const *cf__p_rows,
-                          int cf__p_n);
-int t_forgotten_f64_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_y, float *const *cf__p_rows,
-                          int cf__p_n)
+int t_forgotten_f64_async(cf_stream cf__stream, const double *u, double *y, float *const *rows, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_y, (void *)&cf__p_rows, (void *)&cf__p_n};
-    return cf_launch(&t__k_forgotten_f64, cf__stream, cf__args);
+    return cf_launch(&t__k_forgotten_f64, cf__stream, (void *const[]){&u, &y, &rows, &n});
 }
 
-int (t_forgotten)(const float *cf__p_u, float *cf__p_y, float *const *cf__p_rows, int cf__p_n);
-int (t_forgotten)(const float *cf__p_u, float *cf__p_y, float *const *cf__p_rows, int cf__p_n)
+int (t_forgotten)(const float *u, float *y, float *const *rows, int n)
 {
-    return t_forgotten_f32(cf__p_u, cf__p_y, cf__p_rows, cf__p_n);
+    return t_forgotten_f32(u, y, rows, n);
 }
 
-int (t_forgotten_async)(cf_stream cf__stream, const float *cf__p_u, float *cf__p_y, float *const *cf__p_rows,
-                        int cf__p_n);
-int (t_forgotten_async)(cf_stream cf__stream, const float *cf__p_u, float *cf__p_y, float *const *cf__p_rows,
-                        int cf__p_n)
+int (t_forgotten_async)(cf_stream cf__stream, const float *u, float *y, float *const *rows, int n)
 {
-    return t_forgotten_f32_async(cf__stream, cf__p_u, cf__p_y, cf__p_rows, cf__p_n);
+    return t_forgotten_f32_async(cf__stream, u, y, rows, n);
 }
 
-/* The size of a launch in which nothing is out of the ordinary. */
+/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_chained(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2])
@@ -214,50 +148,35 @@ static int cf__sizes_chained(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-int t__enqueue_chained(cf_stream stream, const float *cf__p_u, float *cf__p_y, int cf__p_n);
+static const cf_kernel *const cf__uses_chained[] = {&t__k_told};
+
+int t__enqueue_chained(cf_stream stream, const float *u, float *y, int n);
 static int cf__unpack_chained(cf_stream cf__stream, void *const cf__args[])
 {
     return t__enqueue_chained(cf__stream, *(const float *const *)cf__args[0], *(float *const *)cf__args[1],
         *(const int *)cf__args[2]);
 }
-static const cf_kernel *const cf__uses_chained[] = {&t__k_told};
-static cf_state cf__state_chained;
-extern const cf_kernel t__k_chained;
+
 const cf_kernel t__k_chained = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "chained",
-    .family = "chained",
-    .function = "t_chained",
-    .file = "resident.cu",
-    .line = 21,
-    .nparams = 3,
+    .version = CF_REGISTRY_VERSION, .name = "chained", .family = "chained", .function = "t_chained",
+    .file = "resident.cu", .line = 21, .nparams = 3,
     .params = (const cf_param[]){
         {.name = "u", .ctype = "const float *", .direction = CF_POINTER, .type = CF_F32, .lanes = 1, .bytes = 4,
          .align = 4},
         {.name = "y", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
-    .state = &cf__state_chained,
-    .sizes = cf__sizes_chained,
-    .enqueue = cf__unpack_chained,
-    .runtime = cf_launch,
-    .nuses = 1,
-    .uses = cf__uses_chained,
-    .is_internal = 1,
+    .state = &(cf_state){NULL}, .sizes = cf__sizes_chained, .enqueue = cf__unpack_chained, .runtime = cf_launch,
+    .nuses = 1, .uses = cf__uses_chained, .is_internal = 1,
 };
 
-int t_chained(const float *cf__p_u, float *cf__p_y, int cf__p_n);
-int t_chained(const float *cf__p_u, float *cf__p_y, int cf__p_n)
+int t_chained(const float *u, float *y, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_y, (void *)&cf__p_n};
-    return cf_call(&t__k_chained, cf__args);
+    return cf_call(&t__k_chained, (void *const[]){&u, &y, &n});
 }
 
-int t_chained_async(cf_stream cf__stream, const float *cf__p_u, float *cf__p_y, int cf__p_n);
-int t_chained_async(cf_stream cf__stream, const float *cf__p_u, float *cf__p_y, int cf__p_n)
+int t_chained_async(cf_stream cf__stream, const float *u, float *y, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_u, (void *)&cf__p_y, (void *)&cf__p_n};
-    return cf_launch(&t__k_chained, cf__stream, cf__args);
+    return cf_launch(&t__k_chained, cf__stream, (void *const[]){&u, &y, &n});
 }

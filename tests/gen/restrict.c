@@ -2,10 +2,11 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* the library's header has them */
+
 #ifdef CF__GPU /* the build has an nvcc */
 #include "restrict.image.h"
 extern const unsigned char t__i_restrict[], t__j_restrict[];
-static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_restrict,
     .end = t__j_restrict,
@@ -13,7 +14,7 @@ static const cf_image cf__image = {
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},
     .ptx = (const uint16_t[]){CF__PTX 0},
-    .state = &cf__image_state,
+    .state = &(cf_state){NULL},
 };
 #define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name
 #define CF__DATA(name) .image = &cf__image, .entry = CF__DATA_##name
@@ -22,7 +23,11 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
-/* The size of a launch in which nothing is out of the ordinary. */
+extern const cf_kernel t__k_add, t__k_accumulate, t__k_compare, t__k_alone;
+cf_host_body t__h_add, t__h_accumulate, t__h_compare, t__h_alone;
+extern const uint32_t t__b_add[], t__b_accumulate[], t__b_compare[], t__b_alone[];
+
+/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_add(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
@@ -36,113 +41,65 @@ static int cf__sizes_add(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_add;
-extern const uint32_t t__b_add[];
-static cf_state cf__state_add;
-extern const cf_kernel t__k_add;
 const cf_kernel t__k_add = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "add",
-    .family = "add",
-    .function = "t_add",
-    .doc = "All three: what is written is apart from all.",
-    .file = "restrict.cu",
-    .line = 6,
-    .nparams = 4,
+    .version = CF_REGISTRY_VERSION, .name = "add", .family = "add", .function = "t_add",
+    .doc = "All three: what is written is apart from all.", .file = "restrict.cu", .line = 6, .nparams = 4,
     .params = (const cf_param[]){
         {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
         {.name = "y", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
         {.name = "z", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(add),
-    .host = t__h_add,
-    .host_bytes = t__b_add,
-    .state = &cf__state_add,
-    .sizes = cf__sizes_add,
-    .is_bounded = 1,
-    .is_closed = 1,
+    .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(add), .host = t__h_add,
+    .host_bytes = t__b_add, .state = &(cf_state){NULL}, .sizes = cf__sizes_add, .is_bounded = 1, .is_closed = 1,
     .restricts = (const uint8_t[]){0, 0, 1, 0},
 };
 
-int t_add(const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n);
-int t_add(const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n)
+int t_add(const float *x, const float *y, float *z, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n};
-    return cf_call(&t__k_add, cf__args);
+    return cf_call(&t__k_add, (void *const[]){&x, &y, &z, &n});
 }
 
-int t_add_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n);
-int t_add_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n)
+int t_add_async(cf_stream cf__stream, const float *x, const float *y, float *z, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n};
-    return cf_launch(&t__k_add, cf__stream, cf__args);
+    return cf_launch(&t__k_add, cf__stream, (void *const[]){&x, &y, &z, &n});
 }
 
-cf_host_body t__h_accumulate;
-extern const uint32_t t__b_accumulate[];
-static cf_state cf__state_accumulate;
-extern const cf_kernel t__k_accumulate;
+
 const cf_kernel t__k_accumulate = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "accumulate",
-    .family = "accumulate",
-    .function = "t_accumulate",
-    .doc = "A reader is apart from what is written; the macro says it.",
-    .file = "restrict.cu",
-    .line = 12,
+    .version = CF_REGISTRY_VERSION, .name = "accumulate", .family = "accumulate", .function = "t_accumulate",
+    .doc = "A reader is apart from what is written; the macro says it.", .file = "restrict.cu", .line = 12,
     .nparams = 4,
     .params = (const cf_param[]){
         {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
         {.name = "y", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
         {.name = "z", .ctype = "float *", .direction = CF_INOUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(accumulate),
-    .host = t__h_accumulate,
-    .host_bytes = t__b_accumulate,
-    .state = &cf__state_accumulate,
-    .sizes = cf__sizes_add,
-    .is_bounded = 1,
-    .is_closed = 1,
-    .restricts = (const uint8_t[]){1, 0, 0, 0},
+    .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(accumulate),
+    .host = t__h_accumulate, .host_bytes = t__b_accumulate, .state = &(cf_state){NULL}, .sizes = cf__sizes_add,
+    .is_bounded = 1, .is_closed = 1, .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
-int t_accumulate(const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n);
-int t_accumulate(const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n)
+int t_accumulate(const float *x, const float *y, float *z, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n};
-    return cf_call(&t__k_accumulate, cf__args);
+    return cf_call(&t__k_accumulate, (void *const[]){&x, &y, &z, &n});
 }
 
-int t_accumulate_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n);
-int t_accumulate_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, float *cf__p_z, int cf__p_n)
+int t_accumulate_async(cf_stream cf__stream, const float *x, const float *y, float *z, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_z, (void *)&cf__p_n};
-    return cf_launch(&t__k_accumulate, cf__stream, cf__args);
+    return cf_launch(&t__k_accumulate, cf__stream, (void *const[]){&x, &y, &z, &n});
 }
 
-/* The size of a launch in which nothing is out of the ordinary. */
+/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_compare(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[3])
@@ -156,59 +113,36 @@ static int cf__sizes_compare(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_compare;
-extern const uint32_t t__b_compare[];
-static cf_state cf__state_compare;
-extern const cf_kernel t__k_compare;
 const cf_kernel t__k_compare = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "compare",
-    .family = "compare",
-    .function = "t_compare",
-    .doc = "What is read alone may be one array.",
-    .file = "restrict.cu",
-    .line = 18,
-    .nparams = 4,
+    .version = CF_REGISTRY_VERSION, .name = "compare", .family = "compare", .function = "t_compare",
+    .doc = "What is read alone may be one array.", .file = "restrict.cu", .line = 18, .nparams = 4,
     .params = (const cf_param[]){
         {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
         {.name = "y", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
         {.name = "partial", .ctype = "float *", .direction = CF_SCRATCH, .type = CF_F32, .lanes = 1, .bytes = 4,
-         .align = 4, .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+         .align = 4, .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END,
+         0}}}}},
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
-    .launch = {
-        .grid = {{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(compare),
-    .host = t__h_compare,
-    .host_bytes = t__b_compare,
-    .state = &cf__state_compare,
-    .sizes = cf__sizes_compare,
-    .is_bounded = 1,
-    .is_closed = 1,
+    .launch.grid = {{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}},
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(compare),
+    .host = t__h_compare, .host_bytes = t__b_compare, .state = &(cf_state){NULL}, .sizes = cf__sizes_compare,
+    .is_bounded = 1, .is_closed = 1,
 };
 
-int t_compare(const float *cf__p_x, const float *cf__p_y, int cf__p_n);
-int t_compare(const float *cf__p_x, const float *cf__p_y, int cf__p_n)
+int t_compare(const float *x, const float *y, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, NULL, (void *)&cf__p_n};
-    return cf_call(&t__k_compare, cf__args);
+    return cf_call(&t__k_compare, (void *const[]){&x, &y, NULL, &n});
 }
 
-int t_compare_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, int cf__p_n);
-int t_compare_async(cf_stream cf__stream, const float *cf__p_x, const float *cf__p_y, int cf__p_n)
+int t_compare_async(cf_stream cf__stream, const float *x, const float *y, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, NULL, (void *)&cf__p_n};
-    return cf_launch(&t__k_compare, cf__stream, cf__args);
+    return cf_launch(&t__k_compare, cf__stream, (void *const[]){&x, &y, NULL, &n});
 }
 
-/* The size of a launch in which nothing is out of the ordinary. */
+/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_alone(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2])
@@ -222,49 +156,27 @@ static int cf__sizes_alone(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_alone;
-extern const uint32_t t__b_alone[];
-static cf_state cf__state_alone;
-extern const cf_kernel t__k_alone;
 const cf_kernel t__k_alone = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "alone",
-    .family = "alone",
-    .function = "t_alone",
-    .doc = "One array, beside a pointer that has no extent.",
-    .file = "restrict.cu",
-    .line = 24,
-    .nparams = 3,
+    .version = CF_REGISTRY_VERSION, .name = "alone", .family = "alone", .function = "t_alone",
+    .doc = "One array, beside a pointer that has no extent.", .file = "restrict.cu", .line = 24, .nparams = 3,
     .params = (const cf_param[]){
         {.name = "x", .ctype = "float *", .direction = CF_INOUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}}},
         {.name = "table", .ctype = "float *", .direction = CF_POINTER, .type = CF_F32, .lanes = 1, .bytes = 4,
          .align = 4},
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(alone),
-    .host = t__h_alone,
-    .host_bytes = t__b_alone,
-    .state = &cf__state_alone,
-    .sizes = cf__sizes_alone,
-    .is_bounded = 1,
+    .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(alone),
+    .host = t__h_alone, .host_bytes = t__b_alone, .state = &(cf_state){NULL}, .sizes = cf__sizes_alone, .is_bounded = 1,
 };
 
-int t_alone(float *cf__p_x, float *cf__p_table, int cf__p_n);
-int t_alone(float *cf__p_x, float *cf__p_table, int cf__p_n)
+int t_alone(float *x, float *table, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_table, (void *)&cf__p_n};
-    return cf_call(&t__k_alone, cf__args);
+    return cf_call(&t__k_alone, (void *const[]){&x, &table, &n});
 }
 
-int t_alone_async(cf_stream cf__stream, float *cf__p_x, float *cf__p_table, int cf__p_n);
-int t_alone_async(cf_stream cf__stream, float *cf__p_x, float *cf__p_table, int cf__p_n)
+int t_alone_async(cf_stream cf__stream, float *x, float *table, int n)
 {
-    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_table, (void *)&cf__p_n};
-    return cf_launch(&t__k_alone, cf__stream, cf__args);
+    return cf_launch(&t__k_alone, cf__stream, (void *const[]){&x, &table, &n});
 }

@@ -2,10 +2,11 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* the library's header has them */
+
 #ifdef CF__GPU /* the build has an nvcc */
 #include "split.image.h"
 extern const unsigned char t__i_split[], t__j_split[];
-static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_split,
     .end = t__j_split,
@@ -13,7 +14,7 @@ static const cf_image cf__image = {
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},
     .ptx = (const uint16_t[]){CF__PTX 0},
-    .state = &cf__image_state,
+    .state = &(cf_state){NULL},
 };
 #define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name
 #define CF__DATA(name) .image = &cf__image, .entry = CF__DATA_##name
@@ -22,9 +23,12 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
-extern const cf_kernel cf__k_outside_i32;
+extern const cf_kernel t__k_axpy_f32, t__k_axpy_f64, t__k_pick, cf__k_outside_i32;
+static const cf_kernel t__k_pick__ITEMS_1, t__k_pick__ITEMS_2;
+cf_host_body t__h_axpy_f32, t__h_axpy_f64, t__h_pick__ITEMS_1;
+extern const uint32_t t__b_axpy_f32[], t__b_axpy_f64[], t__b_pick__ITEMS_1[];
 
-/* The size of a launch in which nothing is out of the ordinary. */
+/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_axpy_f32(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
@@ -38,127 +42,74 @@ static int cf__sizes_axpy_f32(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_axpy_f32;
-extern const uint32_t t__b_axpy_f32[];
-static cf_state cf__state_axpy_f32;
-extern const cf_kernel t__k_axpy_f32;
+static const char cf__doc_axpy[] =
+    "All arrays go with n.";
+#define CF__PARAM_axpy__x \
+    .name = "x", .direction = CF_IN, .lanes = 1, .ndims = 1, \
+    .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}
+#define CF__PARAM_axpy__y \
+    .name = "y", .direction = CF_INOUT, .lanes = 1, .ndims = 1, \
+    .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}
+#define CF__OF_axpy \
+    .version = CF_REGISTRY_VERSION, .family = "axpy", .doc = cf__doc_axpy, .file = "split.cu", .line = 7, \
+    .nparams = 4, .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}, \
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, .state = &(cf_state){NULL}, \
+    .sizes = cf__sizes_axpy_f32, .is_bounded = 1, .is_closed = 1, .in_place = (const uint8_t[]){0, 1, 1, 0}, \
+    .split = 4
+
 const cf_kernel t__k_axpy_f32 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "axpy_f32",
-    .family = "axpy",
-    .function = "t_axpy_f32",
-    .doc = "All arrays go with n.",
-    .file = "split.cu",
-    .line = 7,
-    .nparams = 4,
+    CF__OF_axpy, .name = "axpy_f32", .function = "t_axpy_f32",
     .params = (const cf_param[]){
         {.name = "a", .ctype = "float", .direction = CF_VALUE, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "x", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
-        {.name = "y", .ctype = "float *", .direction = CF_INOUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+        {CF__PARAM_axpy__x, .ctype = "const float *", .type = CF_F32, .bytes = 4, .align = 4},
+        {CF__PARAM_axpy__y, .ctype = "float *", .type = CF_F32, .bytes = 4, .align = 4},
         {.name = "n", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
     },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(axpy_f32),
-    .host = t__h_axpy_f32,
-    .host_bytes = t__b_axpy_f32,
-    .state = &cf__state_axpy_f32,
-    .sizes = cf__sizes_axpy_f32,
-    .is_bounded = 1,
-    .is_closed = 1,
-    .in_place = (const uint8_t[]){0, 1, 1, 0},
-    .split = 4,
+    CF__IMAGE(axpy_f32), .host = t__h_axpy_f32, .host_bytes = t__b_axpy_f32,
 };
 
-int t_axpy_f32(float cf__p_a, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n);
-int t_axpy_f32(float cf__p_a, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n)
+int t_axpy_f32(float a, const float *x, float *y, int64_t n)
 {
-    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
-    return cf_call(&t__k_axpy_f32, cf__args);
+    return cf_call(&t__k_axpy_f32, (void *const[]){&a, &x, &y, &n});
 }
 
-int t_axpy_f32_async(cf_stream cf__stream, float cf__p_a, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n);
-int t_axpy_f32_async(cf_stream cf__stream, float cf__p_a, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n)
+int t_axpy_f32_async(cf_stream cf__stream, float a, const float *x, float *y, int64_t n)
 {
-    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
-    return cf_launch(&t__k_axpy_f32, cf__stream, cf__args);
+    return cf_launch(&t__k_axpy_f32, cf__stream, (void *const[]){&a, &x, &y, &n});
 }
 
-cf_host_body t__h_axpy_f64;
-extern const uint32_t t__b_axpy_f64[];
-static cf_state cf__state_axpy_f64;
-extern const cf_kernel t__k_axpy_f64;
 const cf_kernel t__k_axpy_f64 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "axpy_f64",
-    .family = "axpy",
-    .function = "t_axpy_f64",
-    .doc = "All arrays go with n.",
-    .file = "split.cu",
-    .line = 7,
-    .nparams = 4,
+    CF__OF_axpy, .name = "axpy_f64", .function = "t_axpy_f64",
     .params = (const cf_param[]){
         {.name = "a", .ctype = "double", .direction = CF_VALUE, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8},
-        {.name = "x", .ctype = "const double *", .direction = CF_IN, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
-        {.name = "y", .ctype = "double *", .direction = CF_INOUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+        {CF__PARAM_axpy__x, .ctype = "const double *", .type = CF_F64, .bytes = 8, .align = 8},
+        {CF__PARAM_axpy__y, .ctype = "double *", .type = CF_F64, .bytes = 8, .align = 8},
         {.name = "n", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
     },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(axpy_f64),
-    .host = t__h_axpy_f64,
-    .host_bytes = t__b_axpy_f64,
-    .state = &cf__state_axpy_f64,
-    .sizes = cf__sizes_axpy_f32,
-    .is_bounded = 1,
-    .is_closed = 1,
-    .in_place = (const uint8_t[]){0, 1, 1, 0},
-    .split = 4,
+    CF__IMAGE(axpy_f64), .host = t__h_axpy_f64, .host_bytes = t__b_axpy_f64,
 };
 
-int t_axpy_f64(double cf__p_a, const double *cf__p_x, double *cf__p_y, int64_t cf__p_n);
-int t_axpy_f64(double cf__p_a, const double *cf__p_x, double *cf__p_y, int64_t cf__p_n)
+int t_axpy_f64(double a, const double *x, double *y, int64_t n)
 {
-    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
-    return cf_call(&t__k_axpy_f64, cf__args);
+    return cf_call(&t__k_axpy_f64, (void *const[]){&a, &x, &y, &n});
 }
 
-int t_axpy_f64_async(cf_stream cf__stream, double cf__p_a, const double *cf__p_x, double *cf__p_y, int64_t cf__p_n);
-int t_axpy_f64_async(cf_stream cf__stream, double cf__p_a, const double *cf__p_x, double *cf__p_y, int64_t cf__p_n)
+int t_axpy_f64_async(cf_stream cf__stream, double a, const double *x, double *y, int64_t n)
 {
-    void *const cf__args[] = {(void *)&cf__p_a, (void *)&cf__p_x, (void *)&cf__p_y, (void *)&cf__p_n};
-    return cf_launch(&t__k_axpy_f64, cf__stream, cf__args);
+    return cf_launch(&t__k_axpy_f64, cf__stream, (void *const[]){&a, &x, &y, &n});
 }
 
-int (t_axpy)(float cf__p_a, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n);
-int (t_axpy)(float cf__p_a, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n)
+int (t_axpy)(float a, const float *x, float *y, int64_t n)
 {
-    return t_axpy_f32(cf__p_a, cf__p_x, cf__p_y, cf__p_n);
+    return t_axpy_f32(a, x, y, n);
 }
 
-int (t_axpy_async)(cf_stream cf__stream, float cf__p_a, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n);
-int (t_axpy_async)(cf_stream cf__stream, float cf__p_a, const float *cf__p_x, float *cf__p_y, int64_t cf__p_n)
+int (t_axpy_async)(cf_stream cf__stream, float a, const float *x, float *y, int64_t n)
 {
-    return t_axpy_f32_async(cf__stream, cf__p_a, cf__p_x, cf__p_y, cf__p_n);
+    return t_axpy_f32_async(cf__stream, a, x, y, n);
 }
 
-static const cf_kernel t__k_pick__ITEMS_1;
-static const cf_kernel t__k_pick__ITEMS_2;
-static const cf_kernel *const cf__variants_pick[] = {&t__k_pick__ITEMS_1, &t__k_pick__ITEMS_2};
-
-/* The size of a launch in which nothing is out of the ordinary. */
+/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_pick__ITEMS_1(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[4] || !cf__args[5] || !cf__args[6])
@@ -183,193 +134,70 @@ static int cf__sizes_pick__ITEMS_1(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_pick__ITEMS_1;
-extern const uint32_t t__b_pick__ITEMS_1[];
-static cf_state cf__state_pick__ITEMS_1;
+static const cf_expr cf__extents_of_source_of_pick__ITEMS_1[] = {
+    {"m", (const cf_op[]){{CF_OP_PARAM, 6}, {CF_OP_END, 0}}},
+    {"width", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}},
+};
+static const cf_expr cf__extents_of_res_of_pick__ITEMS_1[] = {
+    {"rows", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}},
+    {"width", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}},
+};
+static const cf_expr cf__extents_of_work_of_pick__ITEMS_1[] = {
+    {"rows + 1", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}},
+};
+static const cf_op cf__steps_of_grid_of_pick__ITEMS_1[] = {
+    {CF_OP_PARAM, 4}, {CF_OP_PARAM, 5}, {CF_OP_MUL, 0}, {CF_OP_END, 0},
+};
+static const char cf__doc_pick[] =
+    "Rows go with it, and what is looked up does not; a count of another type.";
+static const cf_param cf__params_of_pick[] = {
+    {.name = "source", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+     .ndims = 2, .extents = cf__extents_of_source_of_pick__ITEMS_1},
+    {.name = "index", .ctype = "const int *", .direction = CF_IN, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
+     .ndims = 1, .extents = (const cf_expr[]){{"rows", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}}},
+    {.name = "res", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+     .ndims = 2, .extents = cf__extents_of_res_of_pick__ITEMS_1},
+    {.name = "work", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
+     .ndims = 1, .extents = cf__extents_of_work_of_pick__ITEMS_1},
+    {.name = "rows", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    {.name = "width", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    {.name = "m", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+};
+static const cf_check cf__checks_of_pick[] = {
+    {.text = "0 <= index[:] < m", .array = 1, .lower = {"0", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_END, 0}}},
+     .upper = {"m", (const cf_op[]){{CF_OP_PARAM, 6}, {CF_OP_END, 0}}}, .upper_open = 1, .scan = &cf__k_outside_i32},
+};
+#define CF__OF_pick \
+    .version = CF_REGISTRY_VERSION, .name = "pick", .family = "pick", .function = "t_pick", .doc = cf__doc_pick, \
+    .file = "split.cu", .line = 15, .nparams = 7, .params = cf__params_of_pick, \
+    .launch.grid = {{"rows * width", cf__steps_of_grid_of_pick__ITEMS_1}}, \
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, .nchecks = 1, \
+    .checks = cf__checks_of_pick, .host = t__h_pick__ITEMS_1, .host_bytes = t__b_pick__ITEMS_1, \
+    .state = &(cf_state){NULL}, .nvariants = 2, .variants = cf__variants_pick, .is_bounded = 1, .is_closed = 1, \
+    .split = 5
+
+static const cf_kernel *const cf__variants_pick[] = {&t__k_pick__ITEMS_1, &t__k_pick__ITEMS_2};
+
 static const cf_kernel t__k_pick__ITEMS_1 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "pick",
-    .family = "pick",
-    .function = "t_pick",
-    .doc = "Rows go with it, and what is looked up does not; a count of another type.",
-    .file = "split.cu",
-    .line = 15,
-    .nparams = 7,
-    .params = (const cf_param[]){
-        {.name = "source", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4,
-         .align = 4, .ndims = 2,
-         .extents = (const cf_expr[]){
-             {"m", (const cf_op[]){{CF_OP_PARAM, 6}, {CF_OP_END, 0}}},
-             {"width", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}},
-         }},
-        {.name = "index", .ctype = "const int *", .direction = CF_IN, .type = CF_I32, .lanes = 1, .bytes = 4,
-         .align = 4, .ndims = 1,
-         .extents = (const cf_expr[]){{"rows", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}}},
-        {.name = "res", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 2,
-         .extents = (const cf_expr[]){
-             {"rows", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}},
-             {"width", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}},
-         }},
-        {.name = "work", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"rows + 1", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}}}},
-        {.name = "rows", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "width", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "m", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-    },
-    .launch = {
-        .grid = {{"rows * width", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_PARAM, 5}, {CF_OP_MUL, 0}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    .nchecks = 1,
-    .checks = (const cf_check[]){
-        {.text = "0 <= index[:] < m", .array = 1, .lower = {"0", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_END, 0}}},
-         .upper = {"m", (const cf_op[]){{CF_OP_PARAM, 6}, {CF_OP_END, 0}}}, .upper_open = 1,
-         .scan = &cf__k_outside_i32},
-    },
-    CF__IMAGE(pick__ITEMS_1),
-    .host = t__h_pick__ITEMS_1,
-    .host_bytes = t__b_pick__ITEMS_1,
-    .state = &cf__state_pick__ITEMS_1,
-    .nconstants = 1,
-    .constants = (const cf_constant[]){{"ITEMS", 1}},
-    .nvariants = 2,
-    .variants = cf__variants_pick,
+    CF__OF_pick, CF__IMAGE(pick__ITEMS_1), .nconstants = 1, .constants = (const cf_constant[]){{"ITEMS", 1}},
     .sizes = cf__sizes_pick__ITEMS_1,
-    .is_bounded = 1,
-    .is_closed = 1,
-    .split = 5,
 };
 
-static cf_state cf__state_pick__ITEMS_2;
 static const cf_kernel t__k_pick__ITEMS_2 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "pick",
-    .family = "pick",
-    .function = "t_pick",
-    .doc = "Rows go with it, and what is looked up does not; a count of another type.",
-    .file = "split.cu",
-    .line = 15,
-    .nparams = 7,
-    .params = (const cf_param[]){
-        {.name = "source", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4,
-         .align = 4, .ndims = 2,
-         .extents = (const cf_expr[]){
-             {"m", (const cf_op[]){{CF_OP_PARAM, 6}, {CF_OP_END, 0}}},
-             {"width", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}},
-         }},
-        {.name = "index", .ctype = "const int *", .direction = CF_IN, .type = CF_I32, .lanes = 1, .bytes = 4,
-         .align = 4, .ndims = 1,
-         .extents = (const cf_expr[]){{"rows", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}}},
-        {.name = "res", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 2,
-         .extents = (const cf_expr[]){
-             {"rows", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}},
-             {"width", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}},
-         }},
-        {.name = "work", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"rows + 1", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}}}},
-        {.name = "rows", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "width", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "m", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-    },
-    .launch = {
-        .grid = {{"rows * width", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_PARAM, 5}, {CF_OP_MUL, 0}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    .nchecks = 1,
-    .checks = (const cf_check[]){
-        {.text = "0 <= index[:] < m", .array = 1, .lower = {"0", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_END, 0}}},
-         .upper = {"m", (const cf_op[]){{CF_OP_PARAM, 6}, {CF_OP_END, 0}}}, .upper_open = 1,
-         .scan = &cf__k_outside_i32},
-    },
-    CF__IMAGE(pick__ITEMS_2),
-    .host = t__h_pick__ITEMS_1,
-    .host_bytes = t__b_pick__ITEMS_1,
-    .state = &cf__state_pick__ITEMS_2,
-    .nconstants = 1,
-    .constants = (const cf_constant[]){{"ITEMS", 2}},
-    .nvariants = 2,
-    .variants = cf__variants_pick,
+    CF__OF_pick, CF__IMAGE(pick__ITEMS_2), .nconstants = 1, .constants = (const cf_constant[]){{"ITEMS", 2}},
     .sizes = cf__sizes_pick__ITEMS_1,
-    .is_bounded = 1,
-    .is_closed = 1,
-    .split = 5,
 };
 
-static cf_state cf__state_pick;
-extern const cf_kernel t__k_pick;
 const cf_kernel t__k_pick = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "pick",
-    .family = "pick",
-    .function = "t_pick",
-    .doc = "Rows go with it, and what is looked up does not; a count of another type.",
-    .file = "split.cu",
-    .line = 15,
-    .nparams = 7,
-    .params = (const cf_param[]){
-        {.name = "source", .ctype = "const float *", .direction = CF_IN, .type = CF_F32, .lanes = 1, .bytes = 4,
-         .align = 4, .ndims = 2,
-         .extents = (const cf_expr[]){
-             {"m", (const cf_op[]){{CF_OP_PARAM, 6}, {CF_OP_END, 0}}},
-             {"width", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}},
-         }},
-        {.name = "index", .ctype = "const int *", .direction = CF_IN, .type = CF_I32, .lanes = 1, .bytes = 4,
-         .align = 4, .ndims = 1,
-         .extents = (const cf_expr[]){{"rows", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}}},
-        {.name = "res", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 2,
-         .extents = (const cf_expr[]){
-             {"rows", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}},
-             {"width", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}},
-         }},
-        {.name = "work", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"rows + 1", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}}}},
-        {.name = "rows", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "width", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "m", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-    },
-    .launch = {
-        .grid = {{"rows * width", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_PARAM, 5}, {CF_OP_MUL, 0}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    .nchecks = 1,
-    .checks = (const cf_check[]){
-        {.text = "0 <= index[:] < m", .array = 1, .lower = {"0", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_END, 0}}},
-         .upper = {"m", (const cf_op[]){{CF_OP_PARAM, 6}, {CF_OP_END, 0}}}, .upper_open = 1,
-         .scan = &cf__k_outside_i32},
-    },
-    CF__IMAGE(pick__ITEMS_1),
-    .host = t__h_pick__ITEMS_1,
-    .host_bytes = t__b_pick__ITEMS_1,
-    .state = &cf__state_pick,
-    .nvariants = 2,
-    .variants = cf__variants_pick,
-    .is_bounded = 1,
-    .is_closed = 1,
-    .split = 5,
+    CF__OF_pick, CF__IMAGE(pick__ITEMS_1),
 };
 
-int t_pick(const float *cf__p_source, const int *cf__p_index, float *cf__p_res, int cf__p_rows, int cf__p_width,
-           int cf__p_m);
-int t_pick(const float *cf__p_source, const int *cf__p_index, float *cf__p_res, int cf__p_rows, int cf__p_width,
-           int cf__p_m)
+int t_pick(const float *source, const int *index, float *res, int rows, int width, int m)
 {
-    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_index, (void *)&cf__p_res, NULL,
-        (void *)&cf__p_rows, (void *)&cf__p_width, (void *)&cf__p_m};
-    return cf_call(&t__k_pick, cf__args);
+    return cf_call(&t__k_pick, (void *const[]){&source, &index, &res, NULL, &rows, &width, &m});
 }
 
-int t_pick_async(cf_stream cf__stream, const float *cf__p_source, const int *cf__p_index, float *cf__p_res,
-                 int cf__p_rows, int cf__p_width, int cf__p_m);
-int t_pick_async(cf_stream cf__stream, const float *cf__p_source, const int *cf__p_index, float *cf__p_res,
-                 int cf__p_rows, int cf__p_width, int cf__p_m)
+int t_pick_async(cf_stream cf__stream, const float *source, const int *index, float *res, int rows, int width, int m)
 {
-    void *const cf__args[] = {(void *)&cf__p_source, (void *)&cf__p_index, (void *)&cf__p_res, NULL,
-        (void *)&cf__p_rows, (void *)&cf__p_width, (void *)&cf__p_m};
-    return cf_launch(&t__k_pick, cf__stream, cf__args);
+    return cf_launch(&t__k_pick, cf__stream, (void *const[]){&source, &index, &res, NULL, &rows, &width, &m});
 }

@@ -2,10 +2,11 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* the library's header has them */
+
 #ifdef CF__GPU /* the build has an nvcc */
 #include "zero.image.h"
 extern const unsigned char t__i_zero[], t__j_zero[];
-static cf_state cf__image_state;
 static const cf_image cf__image = {
     .begin = t__i_zero,
     .end = t__j_zero,
@@ -13,7 +14,7 @@ static const cf_image cf__image = {
     .toolkit = CF__TOOLKIT,
     .sm = (const uint16_t[]){CF__SM 0},
     .ptx = (const uint16_t[]){CF__PTX 0},
-    .state = &cf__image_state,
+    .state = &(cf_state){NULL},
 };
 #define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name
 #define CF__DATA(name) .image = &cf__image, .entry = CF__DATA_##name
@@ -22,7 +23,13 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
-/* The size of a launch in which nothing is out of the ordinary. */
+extern const cf_kernel t__k_count, t__k_again, t__k_shifted_f32, t__k_shifted_i64;
+static const cf_kernel t__k_shifted_f32__BLOCK_128, t__k_shifted_f32__BLOCK_256, t__k_shifted_i64__BLOCK_128,
+    t__k_shifted_i64__BLOCK_256;
+cf_host_body t__h_count, t__h_again, t__h_shifted_f32__BLOCK_128, t__h_shifted_i64__BLOCK_128;
+extern const uint32_t t__b_count[], t__b_again[], t__b_shifted_f32__BLOCK_128[], t__b_shifted_i64__BLOCK_128[];
+
+/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_count(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[5])
@@ -40,52 +47,30 @@ static int cf__sizes_count(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_count;
-extern const uint32_t t__b_count[];
-static cf_state cf__state_count;
-extern const cf_kernel t__k_count;
 const cf_kernel t__k_count = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "count",
-    .family = "count",
-    .function = "t_count",
-    .doc = "Counts what is over a limit, in bins and in all.",
-    .file = "zero.cu",
-    .line = 9,
-    .nparams = 6,
+    .version = CF_REGISTRY_VERSION, .name = "count", .family = "count", .function = "t_count",
+    .doc = "Counts what is over a limit, in bins and in all.", .file = "zero.cu", .line = 9, .nparams = 6,
     .params = (const cf_param[]){
         {.name = "x", .ctype = "const double *", .direction = CF_IN, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}},
         {.name = "y", .ctype = "int64_t *", .direction = CF_OUT, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}}},
         {.name = "bins", .ctype = "unsigned int *", .direction = CF_SCRATCH, .type = CF_U32, .lanes = 1, .bytes = 4,
-         .align = 4, .ndims = 1,
-         .extents = (const cf_expr[]){{"64", (const cf_op[]){{CF_OP_CONST, 64}, {CF_OP_END, 0}}}}},
+         .align = 4, .ndims = 1, .extents = (const cf_expr[]){{"64", (const cf_op[]){{CF_OP_CONST, 64}, {CF_OP_END,
+         0}}}}},
         {.name = "work", .ctype = "uint64_t *", .direction = CF_SCRATCH, .type = CF_U64, .lanes = 1, .bytes = 8,
-         .align = 8, .ndims = 1,
-         .extents = (const cf_expr[]){{"n > 1000 ? n : 0", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_CONST, 1000}, {CF_OP_GT, 0}, {CF_OP_UNLESS, 2}, {CF_OP_PARAM, 5}, {CF_OP_SKIP, 1}, {CF_OP_CONST, 0}, {CF_OP_END, 0}}}}},
+         .align = 8, .ndims = 1, .extents = (const cf_expr[]){{"n > 1000 ? n : 0", (const cf_op[]){{CF_OP_PARAM, 5},
+         {CF_OP_CONST, 1000}, {CF_OP_GT, 0}, {CF_OP_UNLESS, 2}, {CF_OP_PARAM, 5}, {CF_OP_SKIP, 1}, {CF_OP_CONST, 0},
+         {CF_OP_END, 0}}}}},
         {.name = "rows", .ctype = "double *", .direction = CF_SCRATCH, .type = CF_F64, .lanes = 1, .bytes = 8,
-         .align = 8, .ndims = 2,
-         .extents = (const cf_expr[]){
-             {"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}},
-             {"4", (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_END, 0}}},
-         }},
+         .align = 8, .ndims = 2, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}},
+         {"4", (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_END, 0}}}}},
         {.name = "n", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
     },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(count),
-    .host = t__h_count,
-    .host_bytes = t__b_count,
-    .state = &cf__state_count,
-    .sizes = cf__sizes_count,
-    .is_bounded = 1,
-    .is_closed = 1,
-    .nzeros = 4,
+    .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}},
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(count),
+    .host = t__h_count, .host_bytes = t__b_count, .state = &(cf_state){NULL}, .sizes = cf__sizes_count, .is_bounded = 1,
+    .is_closed = 1, .nzeros = 4,
     .zeros = (const cf_zero[]){
         {.array = 2},
         {.array = 3, .extent = {"n > 1000", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_CONST, 1000}, {CF_OP_GT, 0},
@@ -95,21 +80,17 @@ const cf_kernel t__k_count = {
     },
 };
 
-int t_count(const double *cf__p_x, int64_t *cf__p_y, int64_t cf__p_n);
-int t_count(const double *cf__p_x, int64_t *cf__p_y, int64_t cf__p_n)
+int t_count(const double *x, int64_t *y, int64_t n)
 {
-    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, NULL, NULL, NULL, (void *)&cf__p_n};
-    return cf_call(&t__k_count, cf__args);
+    return cf_call(&t__k_count, (void *const[]){&x, &y, NULL, NULL, NULL, &n});
 }
 
-int t_count_async(cf_stream cf__stream, const double *cf__p_x, int64_t *cf__p_y, int64_t cf__p_n);
-int t_count_async(cf_stream cf__stream, const double *cf__p_x, int64_t *cf__p_y, int64_t cf__p_n)
+int t_count_async(cf_stream cf__stream, const double *x, int64_t *y, int64_t n)
 {
-    void *const cf__args[] = {(void *)&cf__p_x, (void *)&cf__p_y, NULL, NULL, NULL, (void *)&cf__p_n};
-    return cf_launch(&t__k_count, cf__stream, cf__args);
+    return cf_launch(&t__k_count, cf__stream, (void *const[]){&x, &y, NULL, NULL, NULL, &n});
 }
 
-/* The size of a launch in which nothing is out of the ordinary. */
+/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_again(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[2] || !cf__args[3])
@@ -123,68 +104,39 @@ static int cf__sizes_again(void *const cf__args[], cf_size *cf__size)
     return 1;
 }
 
-cf_host_body t__h_again;
-extern const uint32_t t__b_again[];
-static cf_state cf__state_again;
-extern const cf_kernel t__k_again;
 const cf_kernel t__k_again = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "again",
-    .family = "again",
-    .function = "t_again",
-    .doc = "Set to 0 again, of two arrays one.",
-    .file = "zero.cu",
-    .line = 15,
-    .nparams = 4,
+    .version = CF_REGISTRY_VERSION, .name = "again", .family = "again", .function = "t_again",
+    .doc = "Set to 0 again, of two arrays one.", .file = "zero.cu", .line = 15, .nparams = 4,
     .params = (const cf_param[]){
         {.name = "done", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"4", (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"4", (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_END, 0}}}}},
         {.name = "left", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
         {.name = "y", .ctype = "int *", .direction = CF_OUT, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+         .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-        .block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(again),
-    .host = t__h_again,
-    .host_bytes = t__b_again,
-    .state = &cf__state_again,
-    .sizes = cf__sizes_again,
-    .is_bounded = 1,
-    .is_closed = 1,
-    .nzeros = 2,
+    .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(again),
+    .host = t__h_again, .host_bytes = t__b_again, .state = &(cf_state){NULL}, .sizes = cf__sizes_again, .is_bounded = 1,
+    .is_closed = 1, .nzeros = 2,
     .zeros = (const cf_zero[]){
         {.array = 1},
         {.array = 0, .is_rezeroed = 1},
     },
 };
 
-int t_again(int *cf__p_y, int cf__p_n);
-int t_again(int *cf__p_y, int cf__p_n)
+int t_again(int *y, int n)
 {
-    void *const cf__args[] = {NULL, NULL, (void *)&cf__p_y, (void *)&cf__p_n};
-    return cf_call(&t__k_again, cf__args);
+    return cf_call(&t__k_again, (void *const[]){NULL, NULL, &y, &n});
 }
 
-int t_again_async(cf_stream cf__stream, int *cf__p_y, int cf__p_n);
-int t_again_async(cf_stream cf__stream, int *cf__p_y, int cf__p_n)
+int t_again_async(cf_stream cf__stream, int *y, int n)
 {
-    void *const cf__args[] = {NULL, NULL, (void *)&cf__p_y, (void *)&cf__p_n};
-    return cf_launch(&t__k_again, cf__stream, cf__args);
+    return cf_launch(&t__k_again, cf__stream, (void *const[]){NULL, NULL, &y, &n});
 }
 
-static const cf_kernel t__k_shifted_f32__BLOCK_128;
-static const cf_kernel t__k_shifted_f32__BLOCK_256;
-static const cf_kernel *const cf__variants_shifted_f32[] = {&t__k_shifted_f32__BLOCK_128, &t__k_shifted_f32__BLOCK_256};
-
-/* The size of a launch in which nothing is out of the ordinary. */
+/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_shifted_f32__BLOCK_128(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[2] || !cf__args[3] || !cf__args[4])
@@ -208,58 +160,6 @@ static int cf__sizes_shifted_f32__BLOCK_128(void *const cf__args[], cf_size *cf_
     return 1;
 }
 
-cf_host_body t__h_shifted_f32__BLOCK_128;
-extern const uint32_t t__b_shifted_f32__BLOCK_128[];
-static cf_state cf__state_shifted_f32__BLOCK_128;
-static const cf_kernel t__k_shifted_f32__BLOCK_128 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "shifted_f32",
-    .family = "shifted",
-    .function = "t_shifted_f32",
-    .doc = "Sections that do not begin at 0, and one of constants.",
-    .file = "zero.cu",
-    .line = 23,
-    .nparams = 5,
-    .params = (const cf_param[]){
-        {.name = "a", .ctype = "float *", .direction = CF_SCRATCH, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n + 1", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}}},
-         .lowers = (const cf_expr[]){{"k", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}}},
-        {.name = "b", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"16", (const cf_op[]){{CF_OP_CONST, 16}, {CF_OP_END, 0}}}}},
-        {.name = "y", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "k", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-    },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-        .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(shifted_f32__BLOCK_128),
-    .host = t__h_shifted_f32__BLOCK_128,
-    .host_bytes = t__b_shifted_f32__BLOCK_128,
-    .state = &cf__state_shifted_f32__BLOCK_128,
-    .nconstants = 1,
-    .constants = (const cf_constant[]){{"BLOCK", 128}},
-    .nvariants = 2,
-    .variants = cf__variants_shifted_f32,
-    .sizes = cf__sizes_shifted_f32__BLOCK_128,
-    .is_bounded = 1,
-    .is_closed = 1,
-    .nzeros = 2,
-    .zeros = (const cf_zero[]){
-        {.array = 0, .lower = {"k + 1", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END,
-         0}}}, .extent = {"n / 2", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 2}, {CF_OP_DIV, 0}, {CF_OP_END,
-         0}}}},
-        {.array = 1, .lower = {"8", (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}, .extent = {"8",
-         (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}},
-    },
-};
-
-/* The size of a launch in which nothing is out of the ordinary. */
 static int cf__sizes_shifted_f32__BLOCK_256(void *const cf__args[], cf_size *cf__size)
 {
     if (!cf__args[2] || !cf__args[3] || !cf__args[4])
@@ -283,289 +183,127 @@ static int cf__sizes_shifted_f32__BLOCK_256(void *const cf__args[], cf_size *cf_
     return 1;
 }
 
-static cf_state cf__state_shifted_f32__BLOCK_256;
+static const cf_expr cf__extents_of_a_of_shifted_f32__BLOCK_128[] = {
+    {"n + 1", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}},
+};
+static const cf_op cf__steps_of_zero_0_of_shifted_f32__BLOCK_128[] = {
+    {CF_OP_PARAM, 4}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0},
+};
+static const cf_op cf__steps_of_zero_0_of_shifted_f32__BLOCK_128__2[] = {
+    {CF_OP_PARAM, 3}, {CF_OP_CONST, 2}, {CF_OP_DIV, 0}, {CF_OP_END, 0},
+};
+static const char cf__doc_shifted[] =
+    "Sections that do not begin at 0, and one of constants.";
+static const cf_param cf__params_of_shifted_f32__BLOCK_128[] = {
+    {.name = "a", .ctype = "float *", .direction = CF_SCRATCH, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+     .ndims = 1, .extents = cf__extents_of_a_of_shifted_f32__BLOCK_128, .lowers = (const cf_expr[]){{"k",
+     (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}}},
+    {.name = "b", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
+     .ndims = 1, .extents = (const cf_expr[]){{"16", (const cf_op[]){{CF_OP_CONST, 16}, {CF_OP_END, 0}}}}},
+    {.name = "y", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
+     .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+    {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    {.name = "k", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+};
+static const cf_param cf__params_of_shifted_i64__BLOCK_128[] = {
+    {.name = "a", .ctype = "int64_t *", .direction = CF_SCRATCH, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8,
+     .ndims = 1, .extents = cf__extents_of_a_of_shifted_f32__BLOCK_128, .lowers = (const cf_expr[]){{"k",
+     (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}}},
+    {.name = "b", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
+     .ndims = 1, .extents = (const cf_expr[]){{"16", (const cf_op[]){{CF_OP_CONST, 16}, {CF_OP_END, 0}}}}},
+    {.name = "y", .ctype = "int64_t *", .direction = CF_OUT, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8,
+     .ndims = 1, .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+    {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+    {.name = "k", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+};
+static const cf_zero cf__zeros_of_shifted[] = {
+    {.array = 0, .lower = {"k + 1", cf__steps_of_zero_0_of_shifted_f32__BLOCK_128}, .extent = {"n / 2",
+     cf__steps_of_zero_0_of_shifted_f32__BLOCK_128__2}},
+    {.array = 1, .lower = {"8", (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}, .extent = {"8",
+     (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}},
+};
+#define CF__OF_shifted \
+    .version = CF_REGISTRY_VERSION, .family = "shifted", .doc = cf__doc_shifted, .file = "zero.cu", .line = 23, \
+    .nparams = 5, .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}, \
+    .state = &(cf_state){NULL}, .nvariants = 2, .is_bounded = 1, .is_closed = 1, .nzeros = 2, \
+    .zeros = cf__zeros_of_shifted
+
+static const cf_kernel *const cf__variants_shifted_f32[] = {&t__k_shifted_f32__BLOCK_128, &t__k_shifted_f32__BLOCK_256};
+
+static const cf_kernel t__k_shifted_f32__BLOCK_128 = {
+    CF__OF_shifted, .name = "shifted_f32", .function = "t_shifted_f32", .params = cf__params_of_shifted_f32__BLOCK_128,
+    .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}}, CF__IMAGE(shifted_f32__BLOCK_128),
+    .host = t__h_shifted_f32__BLOCK_128, .host_bytes = t__b_shifted_f32__BLOCK_128, .nconstants = 1,
+    .constants = (const cf_constant[]){{"BLOCK", 128}}, .variants = cf__variants_shifted_f32,
+    .sizes = cf__sizes_shifted_f32__BLOCK_128,
+};
+
 static const cf_kernel t__k_shifted_f32__BLOCK_256 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "shifted_f32",
-    .family = "shifted",
-    .function = "t_shifted_f32",
-    .doc = "Sections that do not begin at 0, and one of constants.",
-    .file = "zero.cu",
-    .line = 23,
-    .nparams = 5,
-    .params = (const cf_param[]){
-        {.name = "a", .ctype = "float *", .direction = CF_SCRATCH, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n + 1", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}}},
-         .lowers = (const cf_expr[]){{"k", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}}},
-        {.name = "b", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"16", (const cf_op[]){{CF_OP_CONST, 16}, {CF_OP_END, 0}}}}},
-        {.name = "y", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "k", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-    },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-        .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(shifted_f32__BLOCK_256),
-    .host = t__h_shifted_f32__BLOCK_128,
-    .host_bytes = t__b_shifted_f32__BLOCK_128,
-    .state = &cf__state_shifted_f32__BLOCK_256,
-    .nconstants = 1,
-    .constants = (const cf_constant[]){{"BLOCK", 256}},
-    .nvariants = 2,
-    .variants = cf__variants_shifted_f32,
+    CF__OF_shifted, .name = "shifted_f32", .function = "t_shifted_f32", .params = cf__params_of_shifted_f32__BLOCK_128,
+    .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(shifted_f32__BLOCK_256),
+    .host = t__h_shifted_f32__BLOCK_128, .host_bytes = t__b_shifted_f32__BLOCK_128, .nconstants = 1,
+    .constants = (const cf_constant[]){{"BLOCK", 256}}, .variants = cf__variants_shifted_f32,
     .sizes = cf__sizes_shifted_f32__BLOCK_256,
-    .is_bounded = 1,
-    .is_closed = 1,
-    .nzeros = 2,
-    .zeros = (const cf_zero[]){
-        {.array = 0, .lower = {"k + 1", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END,
-         0}}}, .extent = {"n / 2", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 2}, {CF_OP_DIV, 0}, {CF_OP_END,
-         0}}}},
-        {.array = 1, .lower = {"8", (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}, .extent = {"8",
-         (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}},
-    },
 };
 
-static cf_state cf__state_shifted_f32;
-extern const cf_kernel t__k_shifted_f32;
 const cf_kernel t__k_shifted_f32 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "shifted_f32",
-    .family = "shifted",
-    .function = "t_shifted_f32",
-    .doc = "Sections that do not begin at 0, and one of constants.",
-    .file = "zero.cu",
-    .line = 23,
-    .nparams = 5,
-    .params = (const cf_param[]){
-        {.name = "a", .ctype = "float *", .direction = CF_SCRATCH, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n + 1", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}}},
-         .lowers = (const cf_expr[]){{"k", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}}},
-        {.name = "b", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"16", (const cf_op[]){{CF_OP_CONST, 16}, {CF_OP_END, 0}}}}},
-        {.name = "y", .ctype = "float *", .direction = CF_OUT, .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "k", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-    },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-        .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(shifted_f32__BLOCK_128),
-    .host = t__h_shifted_f32__BLOCK_128,
-    .host_bytes = t__b_shifted_f32__BLOCK_128,
-    .state = &cf__state_shifted_f32,
-    .nvariants = 2,
+    CF__OF_shifted, .name = "shifted_f32", .function = "t_shifted_f32", .params = cf__params_of_shifted_f32__BLOCK_128,
+    .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}}, CF__IMAGE(shifted_f32__BLOCK_128),
+    .host = t__h_shifted_f32__BLOCK_128, .host_bytes = t__b_shifted_f32__BLOCK_128,
     .variants = cf__variants_shifted_f32,
-    .is_bounded = 1,
-    .is_closed = 1,
-    .nzeros = 2,
-    .zeros = (const cf_zero[]){
-        {.array = 0, .lower = {"k + 1", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END,
-         0}}}, .extent = {"n / 2", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 2}, {CF_OP_DIV, 0}, {CF_OP_END,
-         0}}}},
-        {.array = 1, .lower = {"8", (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}, .extent = {"8",
-         (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}},
-    },
 };
 
-int t_shifted_f32(float *cf__p_y, int cf__p_n, int cf__p_k);
-int t_shifted_f32(float *cf__p_y, int cf__p_n, int cf__p_k)
+int t_shifted_f32(float *y, int n, int k)
 {
-    void *const cf__args[] = {NULL, NULL, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_k};
-    return cf_call(&t__k_shifted_f32, cf__args);
+    return cf_call(&t__k_shifted_f32, (void *const[]){NULL, NULL, &y, &n, &k});
 }
 
-int t_shifted_f32_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n, int cf__p_k);
-int t_shifted_f32_async(cf_stream cf__stream, float *cf__p_y, int cf__p_n, int cf__p_k)
+int t_shifted_f32_async(cf_stream cf__stream, float *y, int n, int k)
 {
-    void *const cf__args[] = {NULL, NULL, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_k};
-    return cf_launch(&t__k_shifted_f32, cf__stream, cf__args);
+    return cf_launch(&t__k_shifted_f32, cf__stream, (void *const[]){NULL, NULL, &y, &n, &k});
 }
 
-static const cf_kernel t__k_shifted_i64__BLOCK_128;
-static const cf_kernel t__k_shifted_i64__BLOCK_256;
 static const cf_kernel *const cf__variants_shifted_i64[] = {&t__k_shifted_i64__BLOCK_128, &t__k_shifted_i64__BLOCK_256};
 
-cf_host_body t__h_shifted_i64__BLOCK_128;
-extern const uint32_t t__b_shifted_i64__BLOCK_128[];
-static cf_state cf__state_shifted_i64__BLOCK_128;
 static const cf_kernel t__k_shifted_i64__BLOCK_128 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "shifted_i64",
-    .family = "shifted",
-    .function = "t_shifted_i64",
-    .doc = "Sections that do not begin at 0, and one of constants.",
-    .file = "zero.cu",
-    .line = 23,
-    .nparams = 5,
-    .params = (const cf_param[]){
-        {.name = "a", .ctype = "int64_t *", .direction = CF_SCRATCH, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n + 1", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}}},
-         .lowers = (const cf_expr[]){{"k", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}}},
-        {.name = "b", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"16", (const cf_op[]){{CF_OP_CONST, 16}, {CF_OP_END, 0}}}}},
-        {.name = "y", .ctype = "int64_t *", .direction = CF_OUT, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "k", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-    },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-        .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(shifted_i64__BLOCK_128),
-    .host = t__h_shifted_i64__BLOCK_128,
-    .host_bytes = t__b_shifted_i64__BLOCK_128,
-    .state = &cf__state_shifted_i64__BLOCK_128,
-    .nconstants = 1,
-    .constants = (const cf_constant[]){{"BLOCK", 128}},
-    .nvariants = 2,
-    .variants = cf__variants_shifted_i64,
+    CF__OF_shifted, .name = "shifted_i64", .function = "t_shifted_i64", .params = cf__params_of_shifted_i64__BLOCK_128,
+    .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}}, CF__IMAGE(shifted_i64__BLOCK_128),
+    .host = t__h_shifted_i64__BLOCK_128, .host_bytes = t__b_shifted_i64__BLOCK_128, .nconstants = 1,
+    .constants = (const cf_constant[]){{"BLOCK", 128}}, .variants = cf__variants_shifted_i64,
     .sizes = cf__sizes_shifted_f32__BLOCK_128,
-    .is_bounded = 1,
-    .is_closed = 1,
-    .nzeros = 2,
-    .zeros = (const cf_zero[]){
-        {.array = 0, .lower = {"k + 1", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END,
-         0}}}, .extent = {"n / 2", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 2}, {CF_OP_DIV, 0}, {CF_OP_END,
-         0}}}},
-        {.array = 1, .lower = {"8", (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}, .extent = {"8",
-         (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}},
-    },
 };
 
-static cf_state cf__state_shifted_i64__BLOCK_256;
 static const cf_kernel t__k_shifted_i64__BLOCK_256 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "shifted_i64",
-    .family = "shifted",
-    .function = "t_shifted_i64",
-    .doc = "Sections that do not begin at 0, and one of constants.",
-    .file = "zero.cu",
-    .line = 23,
-    .nparams = 5,
-    .params = (const cf_param[]){
-        {.name = "a", .ctype = "int64_t *", .direction = CF_SCRATCH, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n + 1", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}}},
-         .lowers = (const cf_expr[]){{"k", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}}},
-        {.name = "b", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"16", (const cf_op[]){{CF_OP_CONST, 16}, {CF_OP_END, 0}}}}},
-        {.name = "y", .ctype = "int64_t *", .direction = CF_OUT, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "k", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-    },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-        .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(shifted_i64__BLOCK_256),
-    .host = t__h_shifted_i64__BLOCK_128,
-    .host_bytes = t__b_shifted_i64__BLOCK_128,
-    .state = &cf__state_shifted_i64__BLOCK_256,
-    .nconstants = 1,
-    .constants = (const cf_constant[]){{"BLOCK", 256}},
-    .nvariants = 2,
-    .variants = cf__variants_shifted_i64,
+    CF__OF_shifted, .name = "shifted_i64", .function = "t_shifted_i64", .params = cf__params_of_shifted_i64__BLOCK_128,
+    .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(shifted_i64__BLOCK_256),
+    .host = t__h_shifted_i64__BLOCK_128, .host_bytes = t__b_shifted_i64__BLOCK_128, .nconstants = 1,
+    .constants = (const cf_constant[]){{"BLOCK", 256}}, .variants = cf__variants_shifted_i64,
     .sizes = cf__sizes_shifted_f32__BLOCK_256,
-    .is_bounded = 1,
-    .is_closed = 1,
-    .nzeros = 2,
-    .zeros = (const cf_zero[]){
-        {.array = 0, .lower = {"k + 1", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END,
-         0}}}, .extent = {"n / 2", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 2}, {CF_OP_DIV, 0}, {CF_OP_END,
-         0}}}},
-        {.array = 1, .lower = {"8", (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}, .extent = {"8",
-         (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}},
-    },
 };
 
-static cf_state cf__state_shifted_i64;
-extern const cf_kernel t__k_shifted_i64;
 const cf_kernel t__k_shifted_i64 = {
-    .version = CF_REGISTRY_VERSION,
-    .name = "shifted_i64",
-    .family = "shifted",
-    .function = "t_shifted_i64",
-    .doc = "Sections that do not begin at 0, and one of constants.",
-    .file = "zero.cu",
-    .line = 23,
-    .nparams = 5,
-    .params = (const cf_param[]){
-        {.name = "a", .ctype = "int64_t *", .direction = CF_SCRATCH, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n + 1", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}}},
-         .lowers = (const cf_expr[]){{"k", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}}},
-        {.name = "b", .ctype = "int *", .direction = CF_SCRATCH, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"16", (const cf_op[]){{CF_OP_CONST, 16}, {CF_OP_END, 0}}}}},
-        {.name = "y", .ctype = "int64_t *", .direction = CF_OUT, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8,
-         .ndims = 1,
-         .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
-        {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-        {.name = "k", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-    },
-    .launch = {
-        .grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-        .block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}},
-    },
-    CF__IMAGE(shifted_i64__BLOCK_128),
-    .host = t__h_shifted_i64__BLOCK_128,
-    .host_bytes = t__b_shifted_i64__BLOCK_128,
-    .state = &cf__state_shifted_i64,
-    .nvariants = 2,
+    CF__OF_shifted, .name = "shifted_i64", .function = "t_shifted_i64", .params = cf__params_of_shifted_i64__BLOCK_128,
+    .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}}, CF__IMAGE(shifted_i64__BLOCK_128),
+    .host = t__h_shifted_i64__BLOCK_128, .host_bytes = t__b_shifted_i64__BLOCK_128,
     .variants = cf__variants_shifted_i64,
-    .is_bounded = 1,
-    .is_closed = 1,
-    .nzeros = 2,
-    .zeros = (const cf_zero[]){
-        {.array = 0, .lower = {"k + 1", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END,
-         0}}}, .extent = {"n / 2", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_CONST, 2}, {CF_OP_DIV, 0}, {CF_OP_END,
-         0}}}},
-        {.array = 1, .lower = {"8", (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}, .extent = {"8",
-         (const cf_op[]){{CF_OP_CONST, 8}, {CF_OP_END, 0}}}},
-    },
 };
 
-int t_shifted_i64(int64_t *cf__p_y, int cf__p_n, int cf__p_k);
-int t_shifted_i64(int64_t *cf__p_y, int cf__p_n, int cf__p_k)
+int t_shifted_i64(int64_t *y, int n, int k)
 {
-    void *const cf__args[] = {NULL, NULL, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_k};
-    return cf_call(&t__k_shifted_i64, cf__args);
+    return cf_call(&t__k_shifted_i64, (void *const[]){NULL, NULL, &y, &n, &k});
 }
 
-int t_shifted_i64_async(cf_stream cf__stream, int64_t *cf__p_y, int cf__p_n, int cf__p_k);
-int t_shifted_i64_async(cf_stream cf__stream, int64_t *cf__p_y, int cf__p_n, int cf__p_k)
+int t_shifted_i64_async(cf_stream cf__stream, int64_t *y, int n, int k)
 {
-    void *const cf__args[] = {NULL, NULL, (void *)&cf__p_y, (void *)&cf__p_n, (void *)&cf__p_k};
-    return cf_launch(&t__k_shifted_i64, cf__stream, cf__args);
+    return cf_launch(&t__k_shifted_i64, cf__stream, (void *const[]){NULL, NULL, &y, &n, &k});
 }
 
-int (t_shifted)(float *cf__p_y, int cf__p_n, int cf__p_k);
-int (t_shifted)(float *cf__p_y, int cf__p_n, int cf__p_k)
+int (t_shifted)(float *y, int n, int k)
 {
-    return t_shifted_f32(cf__p_y, cf__p_n, cf__p_k);
+    return t_shifted_f32(y, n, k);
 }
 
-int (t_shifted_async)(cf_stream cf__stream, float *cf__p_y, int cf__p_n, int cf__p_k);
-int (t_shifted_async)(cf_stream cf__stream, float *cf__p_y, int cf__p_n, int cf__p_k)
+int (t_shifted_async)(cf_stream cf__stream, float *y, int n, int k)
 {
-    return t_shifted_f32_async(cf__stream, cf__p_y, cf__p_n, cf__p_k);
+    return t_shifted_f32_async(cf__stream, y, n, k);
 }

@@ -1,0 +1,242 @@
+"""The descriptors of one family: what the library knows of its kernels, as constant tables. Fields and rows that all of
+the family's descriptors have in common stand once."""
+
+from base.text import c_string, fold, WIDTH
+from emit.names import descriptor_name, host_body_name, host_bytes_name
+from emit.tables import define_macro, find_common, flow_fields, without
+
+_LINE = WIDTH - len('        {},')      # a row of a table
+
+
+def list_described(instance):
+    """The variants that have descriptors. The last one of a tuned kernel is the instance itself: it stands for the
+    variant that the runtime chooses and says what the first does."""
+    return instance.all_variants + ((instance,) if instance.variants else ())
+
+
+def list_called_checks(instance):
+    """The checks that calls make; that elements differ is for the caller to see to."""
+    return [c for c in instance.checks if c.order != 'distinct']
+
+
+def scan_name(check, instance):
+    """The descriptor of the kernel that looks for elements out of range, or of order; see kernels/outside.cu."""
+    param = instance.params[check.array]
+    if check.order:
+        return f'cf__k_descending_{param.type.short}'
+    return f'cf__k_outside_{"rows_" if len(param.dims) > 1 else ""}{param.type.short}'
+
+
+def type_fields(ctype):
+    """The fields that say what a value is."""
+    size = f'sizeof({ctype.c})' if ctype.bytes is None else ctype.bytes
+    align = f'_Alignof({ctype.c})' if ctype.align is None else ctype.align
+    enum = 'CF_INTEGER_TYPE(char)' if ctype.enum == 'CF_CHAR' else ctype.enum
+    return [f'.type = {enum}', f'.lanes = {ctype.lanes}', f'.bytes = {size}', f'.align = {align}']
+
+
+def doc_string(lines, indent):
+    """The documentation, a string literal a line."""
+    texts = [line + '\n' for line in lines[:-1]] + list(lines[-1:])
+    return ('\n' + ' ' * indent).join(c_string(t) for t in texts)
+
+
+def emit_family(kernel, prefix, tables, sizes, uses, tuned):
+    """What the descriptors of a family share, and the text of each by the name of its variant. `sizes` and `uses`:
+    the names of compiled launch rules, and of lists of kernels, by variant; `tuned`: lines of a tuning file by function."""
+    return _Family(kernel, prefix, tables, sizes, uses, tuned).emit()
+
+
+class _Family:
+    def __init__(self, kernel, prefix, tables, sizes, uses, tuned):
+        self._kernel, self._prefix, self._tables = kernel, prefix, tables
+        self._sizes, self._uses, self._tuned = sizes, uses, tuned
+        self._described = [(instance, variant) for instance in kernel.instances for variant in list_described(instance)]
+        self._shared = ''
+
+    def emit(self):
+        docs = self._share_doc()
+        params = self._share_rows('param', [[self._param(p, v) for p in v.params] for _, v in self._described],
+                                  [p.name for p in self._kernel.instances[0].params])
+        checks = self._share_rows('check', [[self._check(n, c, v) for n, c in enumerate(list_called_checks(v))]
+                                            for _, v in self._described])
+        zeros = self._share_rows('zero', [[self._zero(n, z, v) for n, z in enumerate(v.zeros)]
+                                          for _, v in self._described])
+        rows = [self._fields(instance, variant, docs, *own)
+                for (instance, variant), *own in zip(self._described, params, checks, zeros)]
+        common = find_common(rows)
+        if common:
+            self._shared += define_macro(f'CF__OF_{self._kernel.name}', common)
+            rows = [[f'CF__OF_{self._kernel.name}', *without(row, common)] for row in rows]
+        text = {}
+        for (instance, variant), row in zip(self._described, rows):
+            static = '' if variant is instance else 'static '
+            text[variant.name] = (f'{static}const cf_kernel {descriptor_name(self._prefix, variant)} = {{\n'
+                                  f'{flow_fields(row, 4)}}};\n')
+        return self._tables.take_definitions() + self._shared, text
+
+    # ---- Shared parts
+
+    def _share_doc(self):
+        doc = self._kernel.doc
+        if not doc or len(self._described) == 1:
+            return [f'.doc = {doc_string(doc, 11)}'] if doc else []
+        name = f'cf__doc_{self._kernel.name}'
+        self._shared += f'static const char {name}[] =\n    {doc_string(doc, 4)};\n'
+        return [f'.doc = {name}']
+
+    def _share_rows(self, what, tables, labels=None):
+        """The value of a table of rows for each descriptor; '' where it has none. Rows of several lines have a macro for
+        their common fields."""
+        family, names = self._kernel.name, {}
+        for (_, variant), table in zip(self._described, tables):
+            if tables.count(table) > 1 and table and str(table) not in names:
+                names[str(table)] = f'cf__{what}s_of_{family if tables.count(table) == len(tables) else variant.name}'
+        own = [table for table in tables if table and str(table) not in names]
+        if len({len(table) for table in own}) == 1:
+            for number in range(len(own[0])):
+                common = find_common([table[number] for table in own])
+                if common and max(len(', '.join(table[number])) for table in own) > _LINE:
+                    name = f'CF__{what.upper()}_{family}__{labels[number] if labels else number}'
+                    self._shared += define_macro(name, common)
+                    for table in own:
+                        table[number] = [name, *without(table[number], common)]
+        for name, table in {names[str(table)]: table for table in tables if str(table) in names}.items():
+            self._shared += f'static const cf_{what} {name}[] = {_rows(table, 4)};\n'
+        return [names.get(str(table)) or (f'(const cf_{what}[]){_rows(table, 8)}' if table else '') for table in tables]
+
+    # ---- Expressions
+
+    def _expr(self, expr, name):
+        """`name` is that of its steps, where they have one. '{NULL, NULL}' where there is none."""
+        if not expr:
+            return '{NULL, NULL}'
+        return f'{{{c_string(expr.text)}, {self._tables.write_array("cf_op", expr.ops, _op, f"steps_of_{name}")}}}'
+
+    def _exprs(self, exprs, name):
+        return '{' + ', '.join(self._expr(e, name) for e in exprs) + '}'
+
+    # ---- Rows
+
+    def _param(self, param, variant):
+        fields = [f'.name = {c_string(param.name)}', f'.ctype = {c_string(param.ctype)}',
+                  f'.direction = {param.direction}', *type_fields(param.type)]
+        if param.dims:
+            fields.append(f'.ndims = {len(param.dims)}')
+            for field in ('extent', 'lower', 'pitch'):
+                exprs = tuple(getattr(d, field) for d in param.dims)
+                if any(exprs):
+                    name = f'{field}s_of_{param.name}_of_{variant.name}'.replace('pitchs', 'pitches')
+                    table = self._tables.write_array('cf_expr', exprs, lambda e, name=name: self._expr(e, name), name)
+                    fields.append(f'.{field}{"es" if field == "pitch" else "s"} = {table}')
+        return fields
+
+    def _check(self, number, check, variant):
+        name = f'check_{number}_of_{variant.name}'
+        fields = [f'.text = {c_string(check.text)}']
+        if check.condition:
+            return (fields + [f'.condition = {self._expr(check.condition, name)}', '.array = -1'] +
+                    ['.is_real = 1'] * check.is_real)
+        fields.append(f'.array = {check.array}')
+        for field, bound, is_open in (('lower', check.lower, check.lower_open), ('upper', check.upper, check.upper_open)):
+            if bound:
+                fields.append(f'.{field} = {self._expr(bound, name)}')
+            if bound and is_open:
+                fields.append(f'.{field}_open = 1')
+        return fields + ['.is_ascending = 1'] * bool(check.order) + [f'.scan = &{scan_name(check, variant)}']
+
+    def _zero(self, number, zero, variant):
+        fields = [f'.array = {zero.array}'] + ['.is_rezeroed = 1'] * zero.is_rezeroed
+        return fields + [f'.{field} = {self._expr(e, f"zero_{number}_of_{variant.name}")}'
+                         for field, e in (('lower', zero.lower), ('extent', zero.extent)) if e]
+
+    # ---- Fields
+
+    def _fields(self, instance, variant, docs, params, checks, zeros):
+        kernel, prefix = self._kernel, self._prefix
+        is_choice = variant is instance and bool(instance.variants)
+        code = instance.all_variants[0] if is_choice else variant
+        fields = ['.version = CF_REGISTRY_VERSION', f'.name = {c_string(instance.name)}',
+                  f'.family = {c_string(kernel.name)}', f'.function = {c_string(f"{prefix}_{instance.name}")}', *docs,
+                  f'.file = {c_string(kernel.location.file)}', f'.line = {kernel.location.line}',
+                  f'.nparams = {len(variant.params)}']
+        fields += [f'.params = {params}'] * bool(params)
+        if not kernel.is_operation:
+            fields += self._launch(variant)
+        if checks:
+            fields += [f'.nchecks = {len(list_called_checks(variant))}', f'.checks = {checks}']
+        fields += [f'.{field} = {self._expr(expr, f"{field}_of_{variant.name}")}'
+                   for field, expr in (('bytes', variant.bytes), ('flops', variant.flops),
+                                       ('tolerance', variant.tolerance)) if expr]
+        if not kernel.is_operation:
+            fields.append(f'CF__IMAGE({code.name})')
+        if variant.host:
+            fields += [f'.host = {host_body_name(prefix, code)}', f'.host_bytes = {host_bytes_name(prefix, code)}']
+            fields += ['.is_host_whole = 1'] * bool(variant.host.function)
+        fields.append('.state = &(cf_state){NULL}')
+        if variant.constants:
+            constants = ', '.join(f'{{{c_string(n)}, {v}}}' for n, v in variant.constants)
+            fields += [f'.nconstants = {len(variant.constants)}', f'.constants = (const cf_constant[]){{{constants}}}']
+        if instance.variants:
+            fields += [f'.nvariants = {len(instance.variants)}', f'.variants = cf__variants_{instance.name}']
+        if variant.name in self._sizes and not is_choice:       # which tells the choice from its variants at once
+            fields.append(f'.sizes = {self._sizes[variant.name]}')
+        fields += ['.is_bounded = 1'] * variant.is_bounded + ['.is_closed = 1'] * variant.is_closed
+        fields += self._flags(variant)
+        if variant.host_grid:
+            fields.append(f'.host_grid = {self._expr(variant.host_grid, f"host_grid_of_{variant.name}")}')
+        if zeros:
+            fields += [f'.nzeros = {len(variant.zeros)}', f'.zeros = {zeros}']
+        if variant.split is not None:
+            fields.append(f'.split = {variant.split + 1}')
+        lines = self._tuned.get(f'{prefix}_{instance.name}', ()) if is_choice else ()
+        if lines:
+            fields.append('.tuning = ' + ('\n' + ' ' * 14).join(c_string(line + '\n') for line in lines))
+        if kernel.is_operation:
+            fields += [f'.enqueue = cf__unpack_{variant.name}', '.runtime = cf_launch', f'.nuses = {len(variant.used)}',
+                       f'.uses = {self._uses[variant.name]}']
+        return fields + ['.is_internal = 1'] * kernel.is_internal
+
+    def _launch(self, variant):
+        launch = variant.launch
+        fields = [f'.launch.{field} = 1' for field in ('counts_blocks', 'is_cooperative', 'is_block_auto')
+                  if getattr(launch, field)]
+        fields.append(f'.launch.grid = {self._exprs(launch.grid, f"grid_of_{variant.name}")}')
+        if launch.block:
+            fields.append(f'.launch.block = {self._exprs(launch.block, f"block_of_{variant.name}")}')
+        return fields + [f'.launch.{field} = {self._expr(expr, f"{field}_of_{variant.name}")}'
+                         for field, expr in (('items', launch.items), ('shared', launch.shared)) if expr]
+
+    @staticmethod
+    def _flags(variant):
+        """What is said of each parameter."""
+        params, distinct = variant.params, {c.array for c in variant.checks if c.order == 'distinct'}
+        lists = []
+        if variant.restricts:
+            lists.append(('restricts', [int(p.is_restrict) for p in params]))
+        if distinct:
+            lists.append(('distinct', [int(i in distinct) for i in range(len(params))]))
+        if any(p.in_place for p in params):
+            lists.append(('in_place', [p.in_place for p in params]))
+        return [f'.{field} = (const uint8_t[]){{{", ".join(map(str, values))}}}' for field, values in lists]
+
+
+def _rows(rows, indent):
+    pad = ' ' * indent
+    return '{\n' + ''.join(fold(f'{pad}{{{", ".join(row)}}},\n', indent + 1) for row in rows) + ' ' * (indent - 4) + '}'
+
+
+def _op(op):
+    code, operand = op
+    if code == 'MEMBER':
+        number, c, path, enum, real = operand
+        member = f'(({c} *)0)->{path}'
+        # The compiler knows the type better.
+        kind = (enum if enum in ('CF_F16', 'CF_BF16') else f'CF_NUMBER_TYPE({member})' if real else
+                f'CF_INTEGER_TYPE(__typeof__({member}))')
+        return f'{{CF_OP_MEMBER, CF_MEMBER({number}, {kind}, offsetof({c}, {path}))}}'
+    if isinstance(operand, tuple):
+        return f'{{CF_OP_{code}, sizeof({operand[1]})}}'
+    if operand == -2**63:
+        return f'{{CF_OP_{code}, INT64_MIN}}'
+    return f'{{CF_OP_{code}, {operand}}}'

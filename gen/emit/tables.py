@@ -1,0 +1,82 @@
+"""Constant tables of a stub, of which each stands once: what several descriptors have in common has a name."""
+
+from collections import Counter
+
+from base.text import fold, WIDTH
+
+_CONTINUED = ' \\'      # a line of a macro that goes on
+_SHORT = 80             # an array of fewer characters is written where it is used
+
+
+class Tables:
+    """The arrays of one stub. Text is rendered twice: the first time they are counted."""
+
+    def __init__(self):
+        self._counts, self._names, self._is_counting = Counter(), {}, True
+        self._definitions = []
+
+    def name_repeated(self):
+        """Ends the first rendering."""
+        self._is_counting = False
+
+    def write_array(self, ctype, values, write_entry, name):
+        """A constant array, by a name of its own where it repeats and is long. `write_entry` gives the text of a value."""
+        key = ctype, values
+        if key in self._names:
+            return self._names[key]
+        if self._is_counting:
+            self._counts[key] += 1
+            if self._counts[key] > 1:
+                return ''
+        entries = [write_entry(value) for value in values]
+        text = f'(const {ctype}[]){{{", ".join(entries)}}}'
+        if self._counts[key] < 2 or len(text) < _SHORT:
+            return text
+        self._names[key] = self._unused(f'cf__{name}')
+        self._definitions.append(f'static const {ctype} {self._names[key]}[] = {{\n{flow_fields(entries, 4)}}};\n')
+        return self._names[key]
+
+    def _unused(self, name):
+        taken, number = set(self._names.values()), 2
+        found = name
+        while found in taken:
+            found, number = f'{name}__{number}', number + 1
+        return found
+
+    def take_definitions(self):
+        """The definitions of the arrays that were named since the last call."""
+        taken, self._definitions = ''.join(self._definitions), []
+        return taken
+
+
+def find_common(rows):
+    """The fields that all of several rows have, in the order of the first."""
+    return [field for field in rows[0] if all(field in row for row in rows[1:])] if len(rows) > 1 else []
+
+
+def without(fields, common):
+    return [field for field in fields if field not in common]
+
+
+def define_macro(name, fields):
+    """A macro that stands for some fields of an initializer."""
+    lines = flow_fields(fields, 4, _CONTINUED).rstrip(',\n').split('\n')
+    text = [line if line.endswith(_CONTINUED) else line + _CONTINUED for line in [f'#define {name}', *lines[:-1]]]
+    return '\n'.join(text + lines[-1:]) + '\n'
+
+
+def flow_fields(fields, indent, end=''):
+    """Fields of an initializer, as many on a line as fit; those of several lines stand alone."""
+    pad, lines, current = ' ' * indent, [], ''
+    for field in fields:
+        if '\n' in field:
+            lines += [current] * bool(current) + [f'{pad}{field},']
+            current = ''
+            continue
+        longer = f'{current} {field},' if current else f'{pad}{field},'
+        if len(longer) > WIDTH - len(end) and current:
+            lines.append(current)
+            longer = f'{pad}{field},'
+        current = longer
+    lines += [current] * bool(current)
+    return ''.join(line + '\n' if '\n' in line else fold(line, indent + 4, end) + '\n' for line in lines)
