@@ -7,7 +7,7 @@
 
 #include <cuferry/registry.h>
 
-#include "float16.h"
+#include "data/float16.h"
 
 /* Kernels as a GPU runs them are compared with the same plain loops; see test_pieces.py. */
 #ifndef REGISTRY

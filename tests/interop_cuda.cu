@@ -1,6 +1,6 @@
 // interop_cuda.cu - the library beside other users of CUDA in one process: foreign contexts, the CUDA runtime, cuBLAS,
 // captures, threads, a second GPU. After every call of the library the thread's current context and the runtime's last
-// error are what they were. Built and run by tools/gpu-check.
+// error are what they were. Built and run by tools/dev/gpu-check.
 //
 // usage: interop [SCENARIO]      without one, each runs in a process of its own, and the results are TAP
 #include <cmath>
@@ -22,7 +22,7 @@
 #include <cuferry/registry.h>
 
 #include "../tools/peers/cublas.h"
-#include "../tools/random.h"
+#include "../tools/data/random.h"
 
 namespace
 {

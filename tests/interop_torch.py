@@ -3,7 +3,7 @@
 usage: interop_torch.py BUILDDIR              each scenario in a process of its own; TAP
        interop_torch.py BUILDDIR SCENARIO LIBRARY
 
-Skipped where PyTorch or a GPU is not there. Run by tools/gpu-check.
+Skipped where PyTorch or a GPU is not there. Run by tools/dev/gpu-check.
 """
 
 import ctypes

@@ -116,7 +116,7 @@ class Runner:
         """The program's page has every option of its --help, which are more than a dozen."""
         def options():
             helped = set(re.findall(r'^  (--[a-z-]+)', self.good('--help', driver=False), re.MULTILINE))
-            with open(os.path.join(TOOLS, f'{name}.1'), encoding='utf-8') as file:
+            with open(os.path.join(TOOLS, name[len('cf-'):], f'{name}.1'), encoding='utf-8') as file:
                 page = file.read().replace('\\-', '-')
             missing = [option for option in helped if option not in page]
             return missing or ('' if len(helped) > 12 else f'--help has {len(helped)} options')

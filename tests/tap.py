@@ -9,8 +9,8 @@ import subprocess
 # Reasons to skip a test. tools/check counts equal ones together.
 NEEDS_GPU = 'needs a GPU'
 NEEDS_PLAYED_GPU = 'needs the driver that plays a GPU'
-NEEDS_NVCC = 'needs nvcc: tools/setup --with-nvcc installs it'
-NEEDS_CLANG = 'needs clang: tools/setup installs it'
+NEEDS_NVCC = 'needs nvcc: tools/dev/setup --with-nvcc installs it'
+NEEDS_CLANG = 'needs clang: tools/dev/setup installs it'
 NEEDS_NO_SANITIZER = 'needs a build without sanitizers'
 NEEDS_LONG = 'needs --long of tools/check'
 NEEDS_ROOT = 'needs root'

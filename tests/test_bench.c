@@ -8,15 +8,15 @@
 
 #include <cuferry/registry.h>
 
-#include "bench_compare.h"
-#include "bench_json.h"
+#include "bench/bench_compare.h"
+#include "bench/bench_json.h"
 #include "bench_kernels.h"
-#include "bench_machine.h"
-#include "bench_sizes.h"
-#include "bench_statistics.h"
-#include "bench_timing.h"
-#include "bench_values.h"
-#include "json.h"
+#include "bench/bench_machine.h"
+#include "bench/bench_sizes.h"
+#include "bench/bench_statistics.h"
+#include "bench/bench_timing.h"
+#include "bench/bench_values.h"
+#include "base/json.h"
 
 /* ---- Statistics ---- */
 

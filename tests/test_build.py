@@ -104,7 +104,7 @@ class BuildTest:
                       '#pragma cf kernel grid(n) out(x[n])\n__global__ void ones(int *x, int n)\n'
                       '{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        x[i] = 1;\n}\n',
                       (r'(SCAN|CXX|NVCC|AS|CC|CFGEN) gen/(gather|cuferry_registry)\..*|CFGEN gen|AR libcuferry\.a|LINK .*'
-                       r'|CC gen/outside.stub.o|CC tools/(cf-demo|machine).o', ['CFGEN gen', 'CC gen/gather.stub.o', 'AR libcuferry.a']))
+                       r'|CC gen/outside.stub.o|CC tools/(run/cf-demo|tune/machine_measure).o|AR tools/tune\.a', ['CFGEN gen', 'CC gen/gather.stub.o', 'AR libcuferry.a']))
         path = os.path.join(self.tree, 'kernels', 'gather.cu')
         with open(path, encoding='utf-8') as file:
             text = file.read()

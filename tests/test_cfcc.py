@@ -378,7 +378,7 @@ class CfccTest:
         """It has what the manual has, and not what cf-run alone calls."""
         code, out, err = self.compile('--help', cuda=None)
         options = set(re.findall(r'^  (--?[A-Za-z][\w-]*)', out, re.MULTILINE)) - {'-h'}
-        with open(os.path.join(ROOT, 'tools', 'cfcc.1'), encoding='utf-8') as file:
+        with open(os.path.join(ROOT, 'tools', 'compile', 'cfcc.1'), encoding='utf-8') as file:
             page = file.read().replace('\\-', '-')
         internal = options & {'--check', '--again', '--bundled', '--private'}
         missing = [option for option in options if option not in page]

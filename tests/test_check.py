@@ -1,4 +1,4 @@
-"""test_check.py - tools/check and tools/tap.sh: which tests a name stands for, what is printed when a test ends, and the
+"""test_check.py - tools/check and tools/dev/tap.sh: which tests a name stands for, what is printed when a test ends, and the
 closing lines.
 
 usage: test_check.py
@@ -18,7 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 SCRIPT = r'''
 set -eu
 results=$1 go=$2
-. tools/tap.sh
+. tools/dev/tap.sh
 only=$4
 start_results
 start_jobs $3
@@ -37,7 +37,7 @@ print_results
 WORK = r'''
 set -eu
 results=$1
-. tools/tap.sh
+. tools/dev/tap.sh
 printf '[1/470] A\n[231/470] B\n' >"$results/log"
 printf '%s\n' "$(date +%s) $results/log" 'building here' >"$results/at_work.1"
 printf '%s\n' "$(date +%s) $results/log" 'test, here' >"$results/at_work.2"
@@ -47,7 +47,7 @@ list_work
 BLANKS = r'''
 set -eu
 results=$1 folder=$2 cpu_tests=test_x gpu_tests=test_x quick='' python=python3 on_fake='played'
-. tools/tap.sh
+. tools/dev/tap.sh
 start_results
 eval "$(sed -n -e '/^run_test() {/,/^}/p' -e '/^fake_of() {/,/^}/p' -e '/^run_sanitized() {/,/^}/p' -e '/^link() {/,/^}/p' tools/check)"
 LD_LIBRARY_PATH='/another place'

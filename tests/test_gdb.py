@@ -51,7 +51,7 @@ def stop(build, folder, name):
                 'print blockIdx.x', 'print blockDim', 'print gridDim.x', *prints, 'backtrace', 'delete', 'continue']
     words = [word for command in commands for word in ('-ex', command)]
     code, out, err = run(['gdb', '-q', '-nx', '-batch', '-ex', 'set pagination off', '-ex', 'set width 0', '-x',
-                          os.path.join(TOOLS, 'cuferry.gdb'), *words, '--args', os.path.join(build, 'cf-run'),
+                          os.path.join(TOOLS, 'run', 'cuferry.gdb'), *words, '--args', os.path.join(build, 'cf-run'),
                           '--module', './dbg.so', name, array], cwd=folder, timeout=600)
     printed = re.findall(r'^\$\d+ (.*)$', out, re.MULTILINE)
     problems = [] if len(printed) == len(values) and all(v in p for v, p in zip(values, printed)) else [f'{printed}']

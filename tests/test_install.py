@@ -42,7 +42,7 @@ class InstallTest:
 
     def install(self):
         for name, destdir in (('ninja_install_fills_the_prefix', ''), ('ninja_install_obeys_destdir', self.folder + '/stage')):
-            code, out, err = run(['sh', os.path.join(ROOT, 'tools', 'install'), ROOT, self.builddir, self.prefix],
+            code, out, err = run(['sh', os.path.join(ROOT, 'tools', 'dev', 'install'), ROOT, self.builddir, self.prefix],
                                  env=dict(os.environ, DESTDIR=destdir))
             wanted = ['bin/cf-bench', 'bin/cf-run', 'bin/cf-tune', 'bin/cfcc', 'include/cuferry.h', 'include/cuferry/kernels.h',
                       'include/cuferry/registry.h', 'include/cuferry/tuning.h', 'lib/libcuferry.a', 'lib/pkgconfig/cuferry.pc',

@@ -1,7 +1,7 @@
 /* test_port_dense.c - the kernels of ports/port_dense.cu against plain loops. */
 #include "ports/ports.h"
 
-#include "float16.h"
+#include "data/float16.h"
 
 #include "port_dense_kernels.h"
 

@@ -3,7 +3,7 @@
 usage: test_readme.py BUILD_FOLDER
 
 Commands are the indented blocks, and those marked `sh`. They run one after the other in one folder, with a home of their own; what
-./configure and ninja would build is taken from BUILD_FOLDER. Not run are tools/setup, tools/demo and tools/check, and blocks with
+./configure and ninja would build is taken from BUILD_FOLDER. Not run are tools/dev/setup, tools/demo and tools/check, and blocks with
 `# long` in them, unless CHECK_LONG is set. A block below a line that ends with the name of a file, `app.c`:, is written to it. All
 other blocks of C, C++, CUDA, CMake, Python and Fortran are compiled or run; `...` in them stands for what is left out.
 """
@@ -20,7 +20,7 @@ from tap import NEEDS_LONG, NEEDS_NO_SANITIZER, Tap, ended, run
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 SHELL = ('sh', 'bash', 'shell')
 PLAIN = ('text', 'json', 'console')  # for people alone
-SET_UP = r'tools/(setup|demo|check)\b'  # have tests of their own
+SET_UP = r'tools/(dev/setup|demo|check)\b'  # have tests of their own
 OPTIONAL = ('cmake', 'gfortran')
 
 # What fragments of C may use undeclared.
@@ -45,7 +45,7 @@ exit 1
 """
 NINJA = """#!/bin/sh
 if [ "${1-}" = -C ] && [ -e "${2-}/prefix" ]; then
-    [ "${3-}" != install ] || sh "$ROOT/tools/install" "$ROOT" "$BUILT" "$(cat "$2/prefix")"
+    [ "${3-}" != install ] || sh "$ROOT/tools/dev/install" "$ROOT" "$BUILT" "$(cat "$2/prefix")"
 else
     exec "$NINJA" "$@"
 fi

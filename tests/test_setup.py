@@ -1,4 +1,4 @@
-"""test_setup.py - tools/setup: what is refused, and how --with-nvcc brings a toolkit that configure finds, or none.
+"""test_setup.py - tools/dev/setup: what is refused, and how --with-nvcc brings a toolkit that configure finds, or none.
 
 Nothing is installed or downloaded: pip, apt-get and the nvcc that is brought are played by scripts.
 
@@ -67,8 +67,8 @@ class SetupTest:
         # A path with a blank. The places outside PATH where this machine may have an nvcc and a pip are replaced.
         self.tree = os.path.join(folder, 'a tree')
         shutil.copytree(ROOT, self.tree, ignore=shutil.ignore_patterns('build', 'build-*', '.git', '__pycache__'))
-        self.hide('tools/setup', '/usr/local/cuda/bin/nvcc')
-        self.hide('tools/setup', '/usr/bin/python3')
+        self.hide('tools/dev/setup', '/usr/local/cuda/bin/nvcc')
+        self.hide('tools/dev/setup', '/usr/bin/python3')
         self.hide('configure', '/usr/local/cuda/bin/nvcc')
         # Everything in PATH but nvcc.
         self.machine = os.path.join(folder, 'machine')
@@ -106,7 +106,7 @@ class SetupTest:
         env = {name: value for name, value in os.environ.items()
                if name not in ('CC', 'CXX', 'PYTHON', 'BUILDDIR') and not name.startswith('PLAYED_')}
         env.update(environment, PATH=os.pathsep.join([*path, self.played, self.machine]))
-        done = run([os.path.join(self.tree, 'tools', 'setup'), *arguments], cwd=self.folder, env=env)
+        done = run([os.path.join(self.tree, 'tools', 'dev', 'setup'), *arguments], cwd=self.folder, env=env)
         return done + (read(self.pip_log),)
 
     def new_builddir(self):
@@ -184,7 +184,7 @@ class SetupTest:
                    code == 0 and 'nvcc 13.2 is in' in out and os.access(nvcc, os.X_OK) and self.left() == ['cuda'],
                    code, out, err, self.left())
         self.check('setup_asks_pip_for_the_pinned_wheels_alone', '--no-deps' in pip and '--require-hashes' in pip
-                   and f'-r {self.tree}/tools/nvcc-wheels.txt' in pip, pip)
+                   and f'-r {self.tree}/tools/dev/nvcc-wheels.txt' in pip, pip)
         self.check('setup_keeps_the_licence', 'licence' in read(os.path.join(self.builddir, 'cuda', 'EULA.txt')))
 
         write(os.path.join(self.builddir, 'cuda', 'mark'), '')
@@ -250,7 +250,7 @@ class SetupTest:
             return lines[0] if code == 0 and lines else f'exit {code}: {out}{err}'
 
         line = toolkit_line('.')
-        self.check('configure_without_nvcc_names_what_brings_one', 'CPU code alone; tools/setup --with-nvcc' in line, line)
+        self.check('configure_without_nvcc_names_what_brings_one', 'CPU code alone; tools/dev/setup --with-nvcc' in line, line)
         nvcc = os.path.join(toolkit, 'bin', 'nvcc')
         write(nvcc, NVCC.replace('@release@', '13.2'), 0o755)
         line = toolkit_line('.')

@@ -1,7 +1,7 @@
 /* test_tune.c - the part of cf-tune that needs no clock: which variant two runs show to be the fastest. */
 #include "on_driver.h"
 
-#include "tune.h"
+#include "tune/tune.h"
 #include "tuning_kernels.h"
 
 extern const cf_module tuning_registry;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "on_driver.h"
-#include "random.h"
+#include "data/random.h"
 
 #include "warp_kernels.h"
 

@@ -9,7 +9,7 @@
 #include <cuferry/registry.h>
 
 #include "fake_ask.h"
-#include "random.h"
+#include "data/random.h"
 
 /* ---- Sizes ---- */
 

@@ -17,7 +17,7 @@
 #include <cuferry/kernels.h>
 #include <cuferry/registry.h>
 
-#include "../random.h"
+#include "data/random.h"
 
 enum { N = 1 << 16 };
 static float source[N], res[N];

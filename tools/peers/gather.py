@@ -5,7 +5,7 @@ usage: gather.py BUILDDIR
 
 Prints a table of ratios, as peers does, and a line for each peer that is not installed. The target is that of calls;
 kernels alone have none, as all of them wait for the same sectors of memory. Exits with 1 where a result is wrong or the
-library cannot be loaded. Run by tools/gpu-check.
+library cannot be loaded. Run by tools/dev/gpu-check.
 """
 
 import ctypes

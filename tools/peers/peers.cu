@@ -1,5 +1,5 @@
 // peers.cu - the library beside what a CUDA programmer would write or call instead, in one process: the same data, in
-// turns, medians, ratios. Prints one table of figures with their targets. Built and run by tools/gpu-check, where the
+// turns, medians, ratios. Prints one table of figures with their targets. Built and run by tools/dev/gpu-check, where the
 // toolkit and a GPU are.
 //
 // usage: peers [--strict] [--processes=N] [PART...]      PART: gather reduce scan select sort spmv transpose histogram

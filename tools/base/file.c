@@ -1,0 +1,128 @@
+/* file.c - writes files whole or not at all. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Linux takes at most 2 GiB in one call. */
+#define CHUNK ((size_t)1 << 30)
+
+struct parts {
+    const struct file_part *list;
+    size_t count;
+};
+
+static int write_all(int fd, const void *data, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        size_t part = size - done < CHUNK ? size - done : CHUNK;
+        ssize_t put = write(fd, (const char *)data + done, part);
+        if (put < 0 && errno != EINTR)
+            return -1;
+        done += put > 0 ? (size_t)put : 0;
+    }
+    return 0;
+}
+
+/* Writes everything and closes `fd` in any case; -1 with errno. */
+static int write_parts(int fd, const struct parts *parts)
+{
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < parts->count; i++)
+        status = write_all(fd, parts->list[i].data, parts->list[i].bytes);
+    int error = errno;
+    if (close(fd) != 0 && status == 0)
+        return -1;
+    errno = error;
+    return status;
+}
+
+/* Writes a temporary file in the target's folder and renames it; -1 with errno. */
+static int replace(const char *target, mode_t mode, const struct parts *parts)
+{
+    const char *slash = strrchr(target, '/');
+    int folder = slash ? (int)(slash + 1 - target) : 0;
+    size_t size = (size_t)folder + 64;
+    char *temporary = malloc(size);
+    if (!temporary)
+        return -1;
+    int fd = -1;
+    for (int try = 0; fd < 0 && try < 100; try++) {
+        snprintf(temporary, size, "%.*s.cf-%ld-%d.tmp", folder, target, (long)getpid(), try);
+        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    int status = fd < 0 ? -1 : 0;
+    if (status == 0) {
+        if (mode)
+            (void)fchmod(fd, mode); /* where the file system knows no modes the file is good without */
+        status = write_parts(fd, parts);
+        if (status == 0)
+            status = rename(temporary, target);
+        int error = errno;
+        if (status != 0)
+            (void)unlink(temporary);
+        errno = error;
+    }
+    int error = errno;
+    free(temporary);
+    errno = error;
+    return status;
+}
+
+int file_write(const char *path, const struct file_part *list, size_t count, struct message *message)
+{
+    const struct parts parts = {list, count};
+    struct stat info;
+    int exists = stat(path, &info) == 0, status = -1;
+    if (exists && !S_ISREG(info.st_mode)) {
+        int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+        status = fd < 0 ? -1 : write_parts(fd, &parts);
+    } else {
+        char *target = exists ? realpath(path, NULL) : NULL; /* a symbolic link stays one */
+        if (target ? access(target, W_OK) == 0 : !exists)
+            status = replace(target ? target : path, exists ? info.st_mode & 07777 : 0, &parts);
+        int error = errno;
+        free(target);
+        errno = error;
+    }
+    return status == 0 ? 0 : message_set(message, "%s: %s", path, strerror(errno));
+}
+
+/* Whether a file can be made in the folder of a path. */
+static int check_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+    int status = folder ? access(folder, W_OK | X_OK) : -1, error = errno;
+    free(folder);
+    errno = error;
+    return status;
+}
+
+int file_check(const char *path, struct message *message)
+{
+    struct stat info;
+    int status = -1, exists = stat(path, &info) == 0;
+    if (!exists && (errno != ENOENT || !*path)) {
+        status = -1;
+    } else if (exists && S_ISDIR(info.st_mode)) {
+        errno = EISDIR;
+    } else if (exists && access(path, W_OK) != 0) {
+        status = -1;
+    } else if (exists && !S_ISREG(info.st_mode)) {
+        status = 0;
+    } else {
+        char *target = exists ? realpath(path, NULL) : NULL;
+        status = check_folder(target ? target : path);
+        int error = errno;
+        free(target);
+        errno = error;
+    }
+    return status == 0 ? 0 : message_set(message, "%s: %s", path, strerror(errno));
+}

@@ -1,0 +1,179 @@
+/* bench_copy.c - how fast a device copies its own memory: the limit that kernels are compared with. */
+#include "bench/bench_copy.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuferry.h>
+
+#include "bench/bench_timing.h"
+#include "base/runtime.h"
+
+/* Each of the two arrays has so many times the cache's bytes, within limits. */
+#define CACHES 16
+#define LEAST_BYTES ((size_t)4 << 20)
+#define MOST_BYTES ((size_t)1 << 30)
+
+/* Each thread's part begins at a page. */
+#define PAGE ((size_t)4096)
+
+static int library_failure(struct message *message)
+{
+    return message_set(message, "%s", cf_last_error());
+}
+
+static size_t choose_bytes(const struct bench_machine *machine, size_t available)
+{
+    size_t cache = (size_t)machine->cache, bytes = cache > MOST_BYTES / CACHES ? MOST_BYTES : CACHES * cache;
+    bytes = bytes < LEAST_BYTES ? LEAST_BYTES : bytes;
+    while (bytes > PAGE && bytes > available / 3)
+        bytes /= 2;
+    return bytes / PAGE * PAGE;
+}
+
+/* ---- On a GPU ---- */
+
+struct arrays {
+    void *target, *source;
+    size_t bytes;
+};
+
+static int copy_device(void *data, cf_stream stream, size_t piece, struct message *message)
+{
+    const struct arrays *arrays = data;
+    (void)piece;
+    return cf_mem_copy_async(stream, arrays->target, arrays->source, arrays->bytes) == CF_OK ? 0
+                                                                                             : library_failure(message);
+}
+
+/* ---- On the CPU ---- */
+
+/* Threads that each copy a part of the arrays, all at the same time. */
+struct team {
+    struct arrays arrays;
+    size_t count;
+    pthread_barrier_t begin, end;
+    int is_over;
+    struct member {
+        struct team *team;
+        size_t number;
+        pthread_t thread;
+    } * members;
+};
+
+static size_t part_begin(const struct team *team, size_t number)
+{
+    size_t pages = team->arrays.bytes / PAGE;
+    return (pages * number / team->count) * PAGE;
+}
+
+static void copy_part(const struct team *team, size_t number)
+{
+    size_t begin = part_begin(team, number), end = part_begin(team, number + 1);
+    memcpy((char *)team->arrays.target + begin, (const char *)team->arrays.source + begin, end - begin);
+}
+
+/* The first writes decide which node's memory a part lies in. */
+static void touch_part(const struct team *team, size_t number)
+{
+    size_t begin = part_begin(team, number), end = part_begin(team, number + 1);
+    memset((char *)team->arrays.source + begin, 1, end - begin);
+    memset((char *)team->arrays.target + begin, 2, end - begin);
+}
+
+static void *run_member(void *data)
+{
+    const struct member *member = data;
+    struct team *team = member->team;
+    touch_part(team, member->number);
+    for (;;) {
+        (void)pthread_barrier_wait(&team->begin);
+        if (team->is_over)
+            return NULL;
+        copy_part(team, member->number);
+        (void)pthread_barrier_wait(&team->end);
+    }
+}
+
+static int copy_host(void *data, cf_stream stream, size_t piece, struct message *message)
+{
+    struct team *team = data;
+    (void)stream, (void)piece, (void)message;
+    (void)pthread_barrier_wait(&team->begin);
+    copy_part(team, 0);
+    (void)pthread_barrier_wait(&team->end);
+    return 0;
+}
+
+/* The calling thread is the first member. -1 where a thread cannot be had, of which none is left then. */
+static int team_begin(struct team *team)
+{
+    team->members = calloc(team->count, sizeof *team->members);
+    if (!team->members)
+        return -1;
+    if (pthread_barrier_init(&team->begin, NULL, (unsigned)team->count) != 0)
+        return -1;
+    if (pthread_barrier_init(&team->end, NULL, (unsigned)team->count) != 0) {
+        (void)pthread_barrier_destroy(&team->begin);
+        return -1;
+    }
+    for (size_t i = 1; i < team->count; i++) {
+        team->members[i] = (struct member){.team = team, .number = i};
+        if (pthread_create(&team->members[i].thread, NULL, run_member, &team->members[i]) != 0)
+            return -1; /* those that are there wait until the process ends */
+    }
+    touch_part(team, 0);
+    return 0;
+}
+
+static void team_end(struct team *team)
+{
+    team->is_over = 1;
+    (void)pthread_barrier_wait(&team->begin);
+    for (size_t i = 1; i < team->count; i++)
+        (void)pthread_join(team->members[i].thread, NULL);
+    (void)pthread_barrier_destroy(&team->begin);
+    (void)pthread_barrier_destroy(&team->end);
+    free(team->members);
+}
+
+static int measure_host(const struct bench_machine *machine, const struct arrays *arrays, double budget,
+                        struct bench_times *times, struct message *message)
+{
+    struct team team = {.arrays = *arrays, .count = machine->threads > 0 ? (size_t)machine->threads : 1};
+    if (team_begin(&team) != 0)
+        return message_set(message, "no %zu threads can be had to copy memory", team.count);
+    const struct bench_work work = {copy_host, NULL, 1, &team};
+    int status = bench_timing_take(&work, 0, budget, times, message);
+    team_end(&team);
+    return status;
+}
+
+/* ---- Both ---- */
+
+int bench_copy_measure(const struct bench_machine *machine, size_t available, double budget, struct bench_copy *copy,
+                       struct message *message)
+{
+    struct arrays arrays = {NULL, NULL, choose_bytes(machine, available)};
+    struct bench_times times;
+    int status = 0;
+    if (cf_mem_alloc(&arrays.target, arrays.bytes) != CF_OK || cf_mem_alloc(&arrays.source, arrays.bytes) != CF_OK)
+        status = library_failure(message);
+    if (status == 0 && machine->on_cuda) {
+        struct bench_work work = {copy_device, NULL, 1, &arrays};
+        if (cf_mem_fill(arrays.source, 1, arrays.bytes) != CF_OK ||
+            cf_mem_fill(arrays.target, 2, arrays.bytes) != CF_OK ||
+            cf_mem_copy(arrays.target, arrays.source, arrays.bytes) != CF_OK) /* loads what the driver copies with */
+            status = library_failure(message);
+        else
+            status = bench_timing_take(&work, 1, budget, &times, message);
+    } else if (status == 0) {
+        status = measure_host(machine, &arrays, budget, &times, message);
+    }
+    if ((cf_mem_free(arrays.target) != CF_OK || cf_mem_free(arrays.source) != CF_OK) && status == 0)
+        status = library_failure(message);
+    if (status == 0)
+        *copy = (struct bench_copy){2.0 * (double)arrays.bytes, times.seconds};
+    return status;
+}

@@ -1,0 +1,161 @@
+/* bench_memory.c - the arrays that a kernel is timed on: several copies, past the cache, that launches take in turn. */
+#include "bench/bench_memory.h"
+
+#include <stdlib.h>
+
+#include "kernel/argument.h"
+#include "base/runtime.h"
+
+/* Where an array begins, as cf_mem_alloc() has it. */
+#define ALIGNMENT ((size_t)256)
+
+#define TIMES_CACHE 4
+
+/* What arrays hold before they are written. */
+#define POISON 0x5a
+
+/* Short kernels are launched several times between two clock readings, on as many copies where they change their arrays:
+ * a GPU moves so many bytes in more time than its events take to tell apart. */
+#define SHORT_BYTES ((size_t)64 << 20)
+#define SHORT_COPIES ((size_t)64)
+
+static int library_failure(struct message *message)
+{
+    return message_set(message, "%s", cf_last_error());
+}
+
+/* ---- Layout ---- */
+
+static void lay_out(struct bench_memory *memory)
+{
+    const cf_kernel *kernel = memory->values->kernel;
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        if (!argument_is_array(&kernel->params[i]))
+            continue;
+        memory->offsets[i] = memory->bytes;
+        memory->bytes += (memory->values->arrays[i].bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        memory->has_changes |= argument_is_read(&kernel->params[i]) && argument_is_written(&kernel->params[i]);
+    }
+    if (memory->bytes == 0)
+        memory->bytes = ALIGNMENT;
+}
+
+/* As many copies as are past the cache several times over, since caches keep parts of what is only a little larger; fewer where memory is short, as long as they are past it once. */
+static int count_copies(struct bench_memory *memory, size_t cache, size_t available, struct message *message)
+{
+    size_t spare = memory->has_changes ? 1 : 0, room = available / memory->bytes;
+    size_t least = cache / memory->bytes + 1, wanted = TIMES_CACHE * cache / memory->bytes + 1;
+    size_t fitting = SHORT_BYTES / memory->bytes < SHORT_COPIES ? SHORT_BYTES / memory->bytes : SHORT_COPIES;
+    if (memory->has_changes && wanted < fitting)
+        wanted = fitting;
+    if (room < least + spare)
+        return message_set(message, "out of memory: %zu copies of its arrays take %.1f MiB, and %.1f MiB are left",
+                           least + spare, (double)(least + spare) * (double)memory->bytes / 0x1p20,
+                           (double)available / 0x1p20);
+    memory->count = room < wanted + spare ? room - spare : wanted;
+    return 0;
+}
+
+/* ---- Contents ---- */
+
+/* The first copy, array by array, so that the host never holds more than one. */
+static int make_first(const struct bench_memory *memory, struct message *message)
+{
+    const cf_kernel *kernel = memory->values->kernel;
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const struct verify_array *array = &memory->values->arrays[i];
+        if (!argument_is_array(&kernel->params[i]) || array->bytes == 0)
+            continue;
+        void *made = verify_array_make(array, argument_is_read(&kernel->params[i]), POISON, 0);
+        if (!made)
+            return message_set(message, "out of memory: the host has no %.1f MiB for %s", (double)array->bytes / 0x1p20,
+                               kernel->params[i].name);
+        int status = cf_mem_copy(memory->base + memory->offsets[i], made, array->bytes);
+        free(made);
+        if (status != CF_OK)
+            return library_failure(message);
+    }
+    return 0;
+}
+
+/* Doubles what is there, `done` copies, until all `count` are. */
+static int multiply(const struct bench_memory *memory, cf_stream stream, size_t count, struct message *message)
+{
+    for (size_t done = 1; done < count;) {
+        size_t part = done < count - done ? done : count - done;
+        if (cf_mem_copy_async(stream, memory->base + done * memory->bytes, memory->base, part * memory->bytes) != CF_OK)
+            return library_failure(message);
+        done += part;
+    }
+    return 0;
+}
+
+int bench_memory_restore(const struct bench_memory *memory, cf_stream stream, struct message *message)
+{
+    if (!memory->has_changes)
+        return 0;
+    if (cf_mem_copy_async(stream, memory->base, memory->base + memory->count * memory->bytes, memory->bytes) != CF_OK)
+        return library_failure(message);
+    return multiply(memory, stream, memory->count, message);
+}
+
+static int fill(const struct bench_memory *memory, size_t count, struct message *message)
+{
+    cf_stream stream;
+    if (make_first(memory, message) != 0)
+        return -1;
+    if (cf_stream_create(&stream) != CF_OK)
+        return library_failure(message);
+    int status = multiply(memory, stream, count, message);
+    if (status == 0 && cf_stream_sync(stream) != CF_OK)
+        status = library_failure(message);
+    if (cf_stream_destroy(stream) != CF_OK && status == 0)
+        status = library_failure(message);
+    return status;
+}
+
+/* ---- The whole ---- */
+
+int bench_memory_make(struct bench_memory *memory, const struct verify_values *values, size_t cache, size_t available,
+                      struct message *message)
+{
+    const size_t count = values->kernel->nparams + (size_t)1;
+    *memory = (struct bench_memory){.values = values,
+                                    .offsets = calloc(count, sizeof *memory->offsets),
+                                    .pointers = calloc(count, sizeof *memory->pointers),
+                                    .args = calloc(count, sizeof *memory->args)};
+    if (!memory->offsets || !memory->pointers || !memory->args)
+        return message_set(message, "out of memory");
+    lay_out(memory);
+    if (count_copies(memory, cache, available, message) != 0)
+        return -1;
+    size_t copies = memory->count + (memory->has_changes ? 1 : 0);
+    void *base = NULL;
+    if (cf_mem_alloc(&base, copies * memory->bytes) != CF_OK)
+        return message_set(message, "out of memory: %s", cf_last_error());
+    memory->base = base;
+    bench_memory_take(memory, 0);
+    return fill(memory, copies, message);
+}
+
+void bench_memory_free(struct bench_memory *memory)
+{
+    if (cf_mem_free(memory->base) != CF_OK) { /* what is lost is lost; the launches have told it */
+    }
+    free(memory->offsets);
+    free(memory->pointers);
+    free(memory->args);
+}
+
+void bench_memory_take(struct bench_memory *memory, size_t copy)
+{
+    const cf_kernel *kernel = memory->values->kernel;
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        if (argument_is_array(&kernel->params[i])) {
+            memory->pointers[i] = memory->base + copy * memory->bytes + memory->offsets[i];
+            memory->args[i] = &memory->pointers[i];
+        } else {
+            memory->args[i] = memory->values->args[i]; /* NULL for scratch memory */
+        }
+    }
+}

@@ -1,0 +1,394 @@
+/* cf-bench.c - times the kernels of a library over a sweep of sizes, and compares with copies and with earlier results. */
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#include "bench/bench_compare.h"
+#include "bench/bench_json.h"
+#include "bench/bench_kernels.h"
+#include "bench/bench_report.h"
+#include "bench/bench_result.h"
+#include "bench/bench_sizes.h"
+#include "bench/bench_svg.h"
+#include "bench/bench_sweep.h"
+#include "kernel/constant.h"
+#include "data/element.h"
+#include "base/file.h"
+#include "kernel/instance.h"
+#include "base/message.h"
+#include "kernel/module.h"
+#include "base/option.h"
+#include "kernel/variant_text.h"
+
+#define DEFAULT_SIZES "2^10:2^28"
+#define DEFAULT_BUDGET 0.25 /* seconds */
+#define DEFAULT_LIMIT 60.0
+
+static const char help[] =
+    "usage: cf-bench [OPTION...] [KERNEL...]\n"
+    "\n"
+    "Times kernels, all or those that are named, by themselves or by their family, over a sweep of sizes.\n"
+    "\n"
+    "Options:\n"
+    "  --sizes A:B[:FACTOR] elements of the largest array: A, FACTOR times A, ... up to B; or a list with commas;\n"
+    "                       numbers may be powers (default: 2^10:2^28, of factor 2)\n"
+    "  --set NAME=VALUE     a parameter's value in all kernels that have it, or data in __constant__ memory\n"
+    "  --except KERNEL      leave one or a family out\n"
+    "  --variants           all variants of tuned kernels, in place of the one that a call runs\n"
+    "  --module FILE        the kernels of an object or a shared object that cfcc made, in place of the bundled ones\n"
+    "  --driver cuda|host   where to run: as the environment variable CF_DRIVER\n"
+    "  --device N           the GPU's number, or -1 for the CPU\n"
+    "  --verify             compare with the CPU before, at every size; without, where that takes a moment\n"
+    "  --time SECONDS       for the samples of one result (default: 0.25)\n"
+    "  --limit SECONDS      for one launch: what takes longer is given up (default: 60)\n"
+    "  --cache BYTES        of the last cache, which the arrays' copies are past; 0: one copy, which the cache may "
+    "hold\n"
+    "  --json FILE          write all results\n"
+    "  --plot FILE          write a drawing of bandwidth over size, in SVG\n"
+    "  --against FILE       compare with the results that --json wrote there before\n"
+    "  --strict TOLERANCE   fail where a result is slower than then by more than that, such as 0.05 or 5%\n"
+    "  --from FILE          take the results from there and run nothing\n"
+    "  --help               print this\n"
+    "  --version            print the version\n"
+    "\n"
+    "On failure there is one line on stderr and the exit status is 1; so it is where a kernel fails or differs from "
+    "the\n"
+    "CPU. Files are written last, each whole or not at all.\n";
+
+enum mode { RUN, HELP, VERSION };
+
+struct options {
+    enum mode mode;
+    const char *sizes, *module, *driver, *json, *plot, *against, *from;
+    int device, has_device, verify, variants;
+    double budget, limit, tolerance;
+    int64_t cache;
+    struct instance_names names;
+    char **settings;
+    size_t setting_count;
+    size_t room;  /* of each of the lists */
+    char **lists; /* what names, exceptions and settings lie in */
+};
+
+/* ---- Options ---- */
+
+/* A number from 0 on, that ends with the text or with `suffix`; the program is in the locale "C". */
+static int read_real(const char *option, const char *text, char suffix, double *value, struct message *message)
+{
+    char *end = NULL;
+    *value = text[strspn(text, "0123456789.eE+-")] == 0 || suffix ? strtod(text, &end) : -1;
+    int has_suffix = end && suffix && *end == suffix;
+    if (!end || end == text || !(*value >= 0) || !isfinite(*value) || end[has_suffix] != 0)
+        return message_set(message, "%s %s: it is a number from 0 on", option, text);
+    if (has_suffix)
+        *value /= 100;
+    return 0;
+}
+
+static int read_integer(const char *option, const char *text, int64_t low, int64_t high, int64_t *value,
+                        struct message *message)
+{
+    element_wide wide;
+    if (element_read_integer(text, &wide) != 0 || wide < low || wide > high)
+        return message_set(message, "%s %s: it is a number from %lld to %lld", option, text, (long long)low,
+                           (long long)high);
+    *value = (int64_t)wide;
+    return 0;
+}
+
+static int set_number(struct options *options, const char *name, const char *value, struct message *message)
+{
+    int64_t number = 0;
+    if (strcmp(name, "--time") == 0)
+        return read_real(name, value, 0, &options->budget, message);
+    if (strcmp(name, "--limit") == 0)
+        return read_real(name, value, 0, &options->limit, message);
+    if (strcmp(name, "--strict") == 0)
+        return read_real(name, value, '%', &options->tolerance, message);
+    if (strcmp(name, "--cache") == 0)
+        return read_integer(name, value, 0, (int64_t)1 << 40, &options->cache, message);
+    int status = read_integer(name, value, CF_HOST, 1023, &number, message);
+    options->has_device = 1;
+    options->device = (int)number;
+    return status;
+}
+
+static int set_option(struct options *options, const char *name, char *value, struct message *message)
+{
+    const struct {
+        const char *name, **text;
+    } texts[] = {{"--sizes", &options->sizes}, {"--module", &options->module}, {"--driver", &options->driver},
+                 {"--json", &options->json},   {"--plot", &options->plot},     {"--against", &options->against},
+                 {"--from", &options->from}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(name, texts[i].name) == 0) {
+            *texts[i].text = value;
+            return 0;
+        }
+    if (strcmp(name, "--set") == 0)
+        options->settings[options->setting_count++] = value;
+    else if (strcmp(name, "--except") == 0)
+        options->lists[options->room + options->names.exception_count++] = value;
+    else if (strcmp(name, "--verify") == 0)
+        options->verify = 1;
+    else if (strcmp(name, "--variants") == 0)
+        options->variants = 1;
+    else if (strcmp(name, "--help") == 0)
+        options->mode = HELP;
+    else if (strcmp(name, "--version") == 0)
+        options->mode = VERSION;
+    else
+        return set_number(options, name, value, message);
+    return 0;
+}
+
+static int read_option(struct options *options, char **argv, int *at, struct message *message)
+{
+    static const struct option known[] = {
+        {"--sizes", 1},  {"--set", 1},     {"--except", 1}, {"--variants", 0}, {"--module", 1}, {"--driver", 1},
+        {"--device", 1}, {"--verify", 0},  {"--time", 1},   {"--limit", 1},    {"--cache", 1},  {"--json", 1},
+        {"--plot", 1},   {"--against", 1}, {"--strict", 1}, {"--from", 1},     {"--help", 0},   {"--version", 0}};
+    char *value;
+    const struct option *option = option_take(known, sizeof known / sizeof *known, argv, at, &value, message);
+    return option ? set_option(options, option->name, value, message) : -1;
+}
+
+static int check_options(const struct options *options, struct message *message)
+{
+    if (options->driver && strcmp(options->driver, "cuda") != 0 && strcmp(options->driver, "host") != 0)
+        return message_set(message, "--driver %s: it is cuda or host", options->driver);
+    if (options->limit <= 0)
+        return message_set(message, "--limit 0: nothing can be run within it");
+    if (options->tolerance >= 0 && !options->against)
+        return message_set(message, "--strict goes with --against");
+    if (options->from && (options->names.count || options->module))
+        return message_set(message, "--from %s: nothing is run, so no kernels are named, and no module", options->from);
+    return 0;
+}
+
+static int read_options(struct options *options, int argc, char **argv, struct message *message)
+{
+    const size_t room = (size_t)argc + 1;
+    *options = (struct options){.sizes = DEFAULT_SIZES,
+                                .budget = DEFAULT_BUDGET,
+                                .limit = DEFAULT_LIMIT,
+                                .tolerance = -1,
+                                .cache = -1,
+                                .lists = calloc(3 * room, sizeof *argv)};
+    if (!options->lists)
+        return message_set(message, "no memory");
+    options->room = room;
+    options->names.names = options->lists;
+    options->names.exceptions = options->lists + room;
+    options->settings = options->lists + 2 * room;
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] != '-')
+            options->lists[options->names.count++] = argv[i];
+        else if (read_option(options, argv, &i, message) != 0)
+            return -1;
+    return check_options(options, message);
+}
+
+/* ---- What is told ---- */
+
+struct teller {
+    struct bench_report report;
+    const struct bench_plan *plan;
+};
+
+static void tell_machine(void *data, const struct bench_machine *machine)
+{
+    struct teller *teller = data;
+    bench_report_machine(&teller->report, machine);
+}
+
+static void tell_step(void *data, size_t kernel, int64_t size, const char *what)
+{
+    struct teller *teller = data;
+    char text[256], number[BENCH_SIZE_TEXT];
+    bench_size_format(size, number);
+    snprintf(text, sizeof text, "%zu of %zu: %.120s at %s, %s", kernel + 1, teller->plan->count,
+             teller->plan->kernels[kernel]->name, number, what);
+    bench_report_progress(&teller->report, text);
+}
+
+static void tell_result(void *data, const struct bench_result *result)
+{
+    struct teller *teller = data;
+    bench_report_result(&teller->report, result);
+}
+
+/* ---- Running ---- */
+
+static int set_environment(const struct options *options, struct message *message)
+{
+    if (options->driver && setenv("CF_DRIVER", options->driver, 1) != 0)
+        return message_set(message, "CF_DRIVER: %s", strerror(errno));
+    /* What is compared with the CPU is to run on the GPU, whatever the size. */
+    if (setenv("CF_HOST_DATA", "stage", 0) != 0)
+        return message_set(message, "CF_HOST_DATA: %s", strerror(errno));
+    return 0;
+}
+
+static void widen(struct bench_report *report, const char *kernel, const char *variant)
+{
+    int width = bench_report_width(kernel, variant);
+    report->name_width = width > report->name_width ? width : report->name_width;
+}
+
+static int sweep(const struct options *options, const struct bench_kernels *chosen, const struct constants *constants,
+                 const struct bench_run *earlier, struct bench_run *run, struct message *message)
+{
+    struct bench_plan plan = {.kernels = chosen->kernels,
+                              .count = chosen->count,
+                              .settings = chosen->values,
+                              .setting_count = chosen->value_count,
+                              .constants = constants,
+                              .device = options->has_device ? &options->device : NULL,
+                              .cache = options->cache,
+                              .budget = options->budget,
+                              .limit = options->limit,
+                              .verify = options->verify};
+    struct teller teller = {.report = {.name_width = 6, .earlier = earlier}, .plan = &plan};
+    const struct bench_listener listener = {tell_machine, tell_step, tell_result, &teller};
+    for (size_t k = 0; k < chosen->count; k++) {
+        struct message variant = {""};
+        variant_add(chosen->kernels[k], &variant);
+        widen(&teller.report, chosen->kernels[k]->name, variant.text);
+    }
+    int status = bench_sizes_read(&plan.sizes, options->sizes, message);
+    if (status == 0)
+        status = bench_sweep_run(&plan, &listener, run, message);
+    bench_report_progress(&teller.report, NULL);
+    bench_sizes_free(&plan.sizes);
+    return status;
+}
+
+static int measure(const struct options *options, const struct bench_run *earlier, struct bench_run *run,
+                   struct message *message)
+{
+    struct bench_kernels chosen = {.count = 0};
+    struct constants constants = {0, NULL};
+    const cf_module *module = options->module ? module_open(options->module, message) : &cf_registry;
+    if (!module || instance_check_names(module, &options->names, message) != 0 ||
+        set_environment(options, message) != 0)
+        return -1;
+    int status = bench_kernels_choose(&chosen, module, &options->names,
+                                      options->variants ? BENCH_EVERY_VARIANT : BENCH_AS_CALLED, message);
+    if (status == 0)
+        status = bench_kernels_settle(&chosen, module, options->settings, options->setting_count, message);
+    if (status == 0)
+        status = constants_read(&constants, module, chosen.constants, chosen.constant_count, message);
+    if (status == 0)
+        status = sweep(options, &chosen, &constants, earlier, run, message);
+    constants_free(&constants);
+    bench_kernels_free(&chosen);
+    return status;
+}
+
+static int read_results(const struct options *options, const struct bench_run *earlier, struct bench_run *run,
+                        struct message *message)
+{
+    struct bench_report report = {.name_width = 6, .earlier = earlier};
+    if (bench_json_read(options->from, run, message) != 0)
+        return -1;
+    for (size_t i = 0; i < run->count; i++)
+        widen(&report, run->results[i].kernel, run->results[i].variant);
+    bench_report_machine(&report, &run->machine);
+    for (size_t i = 0; i < run->count; i++)
+        bench_report_result(&report, &run->results[i]);
+    return 0;
+}
+
+/* Kernels that are wrong, and runs without a result, are failures. */
+static int judge(const struct bench_run *run, struct message *message)
+{
+    size_t failed = 0, measured = 0;
+    const struct bench_result *first = NULL;
+    for (size_t i = 0; i < run->count; i++) {
+        measured += run->results[i].outcome == BENCH_MEASURED;
+        if (run->results[i].outcome == BENCH_FAILED && failed++ == 0)
+            first = &run->results[i];
+    }
+    if (failed)
+        return message_set(message, "%zu kernel%s failed; the first: %s%s%s: %s", failed, failed == 1 ? "" : "s",
+                           first->kernel, *first->variant ? " " : "", first->variant, first->reason);
+    return measured ? 0
+                    : message_set(message, "nothing could be timed; the first: %s: %s",
+                                  run->count ? run->results[0].kernel : "-",
+                                  run->count ? run->results[0].reason : "there are no results");
+}
+
+static int conclude(const struct options *options, const struct bench_run *earlier, const struct bench_run *run,
+                    struct message *message)
+{
+    bench_report_busy(run);
+    if (options->json && bench_json_write(options->json, run, message) != 0)
+        return -1;
+    if (options->plot && bench_svg_write(options->plot, run, message) != 0)
+        return -1;
+    if (earlier && bench_compare_conclude(earlier, run, options->tolerance, message) != 0)
+        return -1;
+    return judge(run, message);
+}
+
+static int bench(const struct options *options, struct message *message)
+{
+    struct bench_run earlier = {.count = 0}, run = {.count = 0};
+    const struct bench_run *then = options->against ? &earlier : NULL;
+    int status = then ? bench_json_read(options->against, &earlier, message) : 0;
+    if (status == 0 && options->json)
+        status = file_check(options->json, message);
+    if (status == 0 && options->plot)
+        status = file_check(options->plot, message);
+    if (status == 0)
+        status = options->from ? read_results(options, then, &run, message) : measure(options, then, &run, message);
+    if (status == 0)
+        status = conclude(options, then, &run, message);
+    free(earlier.results);
+    free(run.results);
+    return status;
+}
+
+static int dispatch(const struct options *options, struct message *message)
+{
+    int version = cf_version();
+    if (options->mode == HELP)
+        fputs(help, stdout);
+    else if (options->mode == VERSION)
+        printf("cf-bench %d.%d.%d\n", version / 10000, version / 100 % 100, version % 100);
+    else
+        return bench(options, message);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    struct message message = {""};
+    signal(SIGXFSZ, SIG_IGN); /* a file past the limit is an error like a full disk, not the end of the process */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* whatever a module does when it is loaded */
+    if (plain)
+        (void)uselocale(plain);
+    int status = read_options(&options, argc, argv, &message);
+    if (status == 0)
+        status = dispatch(&options, &message);
+    free(options.lists);
+    if (plain) {
+        (void)uselocale(LC_GLOBAL_LOCALE);
+        freelocale(plain);
+    }
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0)
+        status = message_set(&message, "stdout: %s", strerror(errno));
+    if (status == 0)
+        return EXIT_SUCCESS;
+    message_print("cf-bench", &message);
+    return EXIT_FAILURE;
+}

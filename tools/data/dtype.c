@@ -1,0 +1,154 @@
+/* dtype.c - the types of elements as NumPy's files name them: '<f4', '|V24', [('x', '<f4'), ('id', '<i8')]. */
+#include "data/dtype.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define NESTING 8 /* of structures in structures; more is no data of C */
+
+static int bad_descr(const char *path, struct message *message)
+{
+    return message_set(message, "%s: its header has no valid descr", path);
+}
+
+static int too_large(const char *path, struct message *message)
+{
+    return message_set(message, "%s: its elements are too large", path);
+}
+
+/* The size that a name tells, such as 8 of "<f8" and 40 of "<U10", where one character has 4 bytes; 0 for objects and
+ * what is unknown. A unit stands behind times: "<M8[ns]". */
+static int64_t size_of(const char *name)
+{
+    static const char kinds[] = "biufcmMSUV";
+    if (!name[0] || !strchr("<>|=", name[0]) || !name[1] || !strchr(kinds, name[1]))
+        return 0;
+    struct literal literal = {name + 2, name + strlen(name)};
+    int64_t size = 0;
+    int fits = 1;
+    if (!literal_integer(&literal, &size, &fits) || !fits || size > INT32_MAX)
+        return 0;
+    return literal.at < literal.end && *literal.at != '[' ? 0 : name[1] == 'U' ? 4 * size : size;
+}
+
+/* Takes the name of a type, whose bytes stand as they do in memory. */
+static int parse_name(struct literal *literal, const char *path, char *name, size_t size, int64_t *bytes,
+                      struct message *message)
+{
+    if (!literal_string(literal, name, size))
+        return bad_descr(path, message);
+    *bytes = size_of(name);
+    if (name[0] == '>' && *bytes > 1 && name[1] != 'V' && name[1] != 'S')
+        return message_set(message, "%s: its elements, '%s', are big-endian; little-endian ones are read", path, name);
+    return 0;
+}
+
+/* ---- Structures ---- */
+
+static int parse_structure(struct literal *literal, const char *path, int depth, int64_t *bytes,
+                           struct message *message);
+
+/* Takes "(2, 3)" or "2", the shape of a field, and multiplies. */
+static int parse_repeats(struct literal *literal, const char *path, int64_t *bytes, struct message *message)
+{
+    int in_parentheses = literal_accept(literal, "("), fits = 1;
+    int64_t repeats;
+    while (literal_integer(literal, &repeats, &fits)) {
+        fits &= !__builtin_mul_overflow(*bytes, repeats, bytes);
+        if (!in_parentheses || !literal_accept(literal, ","))
+            break;
+    }
+    if (in_parentheses && !literal_accept(literal, ")"))
+        return bad_descr(path, message);
+    return fits ? 0 : too_large(path, message);
+}
+
+/* Takes a field behind its opening parenthesis: a name, or a title and a name, then a type and perhaps a shape. */
+static int parse_field(struct literal *literal, const char *path, int depth, int64_t *bytes, struct message *message)
+{
+    char name[256], type[32];
+    int is_titled = literal_accept(literal, "(");
+    int is_named = literal_string(literal, name, sizeof name);
+    if (is_titled)
+        is_named = is_named && literal_accept(literal, ",") && literal_string(literal, name, sizeof name) &&
+                   literal_accept(literal, ")");
+    if (!is_named || !literal_accept(literal, ","))
+        return bad_descr(path, message);
+    if (literal_accept(literal, "[")) {
+        if (parse_structure(literal, path, depth + 1, bytes, message) != 0)
+            return -1;
+    } else {
+        if (parse_name(literal, path, type, sizeof type, bytes, message) != 0)
+            return -1;
+        if (*bytes == 0 && strcmp(type, "|V0") != 0)
+            return message_set(message, "%s: its field '%s' is of type '%s', which has no bytes in a file", path, name,
+                               type);
+    }
+    if (literal_accept(literal, ",") && parse_repeats(literal, path, bytes, message) != 0)
+        return -1;
+    return literal_accept(literal, ")") ? 0 : bad_descr(path, message);
+}
+
+/* Takes what follows "[", and sums the fields up. */
+static int parse_structure(struct literal *literal, const char *path, int depth, int64_t *bytes,
+                           struct message *message)
+{
+    int comma = 1;
+    *bytes = 0;
+    if (depth > NESTING)
+        return message_set(message, "%s: its elements are structures in more than %d others", path, NESTING);
+    while (!literal_accept(literal, "]")) {
+        int64_t field = 0;
+        if (!comma || !literal_accept(literal, "("))
+            return bad_descr(path, message);
+        if (parse_field(literal, path, depth, &field, message) != 0)
+            return -1;
+        if (__builtin_add_overflow(*bytes, field, bytes))
+            return too_large(path, message);
+        comma = literal_accept(literal, ",");
+    }
+    return 0;
+}
+
+/* ---- All types ---- */
+
+int dtype_parse(struct literal *literal, const char *path, struct element_type *type, struct message *message)
+{
+    char name[32];
+    int64_t bytes;
+    *type = (struct element_type){.type = CF_OPAQUE, .lanes = 1};
+    if (literal_accept(literal, "[")) {
+        if (parse_structure(literal, path, 0, &bytes, message) != 0)
+            return -1;
+        if (bytes == 0 || bytes > INT32_MAX)
+            return bytes ? too_large(path, message) : bad_descr(path, message);
+        type->bytes = (uint32_t)bytes;
+        return 0;
+    }
+    if (parse_name(literal, path, name, sizeof name, &bytes, message) != 0)
+        return -1;
+    for (int known = 0; known < CF_TYPE_COUNT && bytes; known++) {
+        int is_struct = known == CF_OPAQUE && name[1] == 'V';
+        if (known == CF_BF16 || known == CF_PTR || name[0] == '=' || (bytes > 1 && name[0] == '|' && !is_struct))
+            continue;
+        if (is_struct || (name[1] == element_kind((cf_type)known) && cf_type_size((cf_type)known) == (size_t)bytes)) {
+            type->type = (cf_type)known;
+            type->bytes = (uint32_t)bytes;
+            return 0;
+        }
+    }
+    return message_set(message, "%s: its elements are '%s'; numbers of C and structures are read, such as '<i4', '<f8'",
+                       path, name);
+}
+
+void dtype_format(const struct element_type *type, char text[DTYPE_TEXT])
+{
+    char kind = element_kind(type->type);
+    size_t size = cf_type_size(type->type);
+    if (kind == 'V' || kind == 'p')
+        snprintf(text, DTYPE_TEXT, "'|V%" PRIu32 "'", type->bytes);
+    else if (type->type == CF_BF16)
+        snprintf(text, DTYPE_TEXT, "'<u2'");
+    else
+        snprintf(text, DTYPE_TEXT, "'%c%c%zu'", size > 1 ? '<' : '|', kind, size);
+}

@@ -1,0 +1,380 @@
+/* element.c - single values of the registry's types: their kinds and limits, from text and to text. */
+#include "data/element.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/float16.h"
+
+/* ---- Types ---- */
+
+char element_kind(cf_type type)
+{
+    switch (type) {
+    case CF_F16:
+    case CF_BF16:
+    case CF_F32:
+    case CF_F64:
+        return 'f';
+    case CF_C64:
+    case CF_C128:
+        return 'c';
+    case CF_BOOL:
+        return 'b';
+    case CF_OPAQUE:
+        return 'V';
+    case CF_PTR:
+        return 'p';
+    case CF_I8:
+    case CF_I16:
+    case CF_I32:
+    case CF_I64:
+        return 'i';
+    case CF_U8:
+    case CF_U16:
+    case CF_U32:
+    case CF_U64:
+        return 'u';
+    default:
+        return 0;
+    }
+}
+
+int element_is_integer(cf_type type)
+{
+    char kind = element_kind(type);
+    return kind == 'i' || kind == 'u' || kind == 'b';
+}
+
+cf_type element_type(const char *name, size_t length)
+{
+    for (int type = 0; type < CF_TYPE_COUNT; type++) {
+        const char *known = cf_type_name((cf_type)type);
+        if (element_parts((cf_type)type) && strlen(known) == length && memcmp(known, name, length) == 0)
+            return (cf_type)type;
+    }
+    return CF_TYPE_COUNT;
+}
+
+void element_name(const struct element_type *type, char name[ELEMENT_NAME])
+{
+    if (type->type == CF_OPAQUE && type->bytes == 0)
+        snprintf(name, ELEMENT_NAME, "void");
+    else if (type->type == CF_OPAQUE)
+        snprintf(name, ELEMENT_NAME, "V%" PRIu32, type->bytes);
+    else if (type->lanes > 1)
+        snprintf(name, ELEMENT_NAME, "%sx%" PRIu32, cf_type_name(type->type), type->lanes);
+    else
+        snprintf(name, ELEMENT_NAME, "%s", cf_type_name(type->type));
+}
+
+/* ---- Integers ---- */
+
+element_wide element_max(cf_type type)
+{
+    if (type == CF_BOOL)
+        return 1;
+    int bits = (int)cf_type_size(type) * 8 - (element_kind(type) == 'i');
+    return ((element_wide)1 << bits) - 1;
+}
+
+element_wide element_min(cf_type type)
+{
+    return element_kind(type) == 'i' ? -element_max(type) - 1 : 0;
+}
+
+int element_read_integer(const char *text, element_wide *value)
+{
+    const element_wide limit = (element_wide)1 << 100;
+    int negative = *text == '-';
+    if (*text == '-' || *text == '+')
+        text++;
+    int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
+    if (base == 16)
+        text += 2;
+    if (!*text)
+        return -1;
+    element_wide sum = 0;
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (!(base == 16 ? isxdigit(c) : isdigit(c)) || sum > limit)
+            return -1;
+        sum = sum * base + (isdigit(c) ? c - '0' : tolower(c) - 'a' + 10);
+    }
+    *value = negative ? -sum : sum;
+    return 0;
+}
+
+int element_store(cf_type type, element_wide integer, void *value)
+{
+    if (!element_is_integer(type) || integer < element_min(type) || integer > element_max(type))
+        return -1;
+    union element stored;
+    memset(&stored, 0, sizeof stored);
+    switch (type) {
+#define ELEMENT_STORE(name, text, ctype)   \
+    case name:                             \
+        stored.of_##name = (ctype)integer; \
+        break;
+        ELEMENT_INTEGERS(ELEMENT_STORE)
+#undef ELEMENT_STORE
+    default:
+        return -1;
+    }
+    memcpy(value, &stored, cf_type_size(type));
+    return 0;
+}
+
+int element_integer(cf_type type, const void *value, int64_t *integer)
+{
+    element_wide wide = 0;
+    union element loaded;
+    if (!element_is_integer(type))
+        return -1;
+    memcpy(&loaded, value, cf_type_size(type));
+    switch (type) {
+#define ELEMENT_LOAD(name, text, ctype)        \
+    case name:                                 \
+        wide = (element_wide)loaded.of_##name; \
+        break;
+        ELEMENT_INTEGERS(ELEMENT_LOAD)
+#undef ELEMENT_LOAD
+    default:
+        return -1;
+    }
+    *integer = (int64_t)wide;
+    return wide > INT64_MAX ? -1 : 0;
+}
+
+/* ---- Real numbers ---- */
+
+int element_parts(cf_type type)
+{
+    char kind = element_kind(type);
+    return kind == 'c' ? 2 : kind == 'V' || kind == 'p' || kind == 0 ? 0 : 1;
+}
+
+static cf_type part_type(cf_type type)
+{
+    return type == CF_C64 ? CF_F32 : type == CF_C128 ? CF_F64 : type;
+}
+
+static const void *part_of(cf_type type, const void *value, int part)
+{
+    return (const char *)value + (size_t)part * cf_type_size(part_type(type));
+}
+
+long double element_part(cf_type type, const void *value, int part)
+{
+    cf_type real = part_type(type);
+    union element loaded;
+    memset(&loaded, 0, sizeof loaded);
+    memcpy(&loaded, part_of(type, value, part), cf_type_size(real));
+    int64_t integer = 0;
+    switch (real) {
+    case CF_F16:
+        return (long double)float16_number(loaded.bits, FLOAT16_HALF);
+    case CF_BF16:
+        return (long double)float16_number(loaded.bits, FLOAT16_BRAIN);
+    case CF_F32:
+        return (long double)loaded.of_CF_F32;
+    case CF_F64:
+        return (long double)loaded.of_CF_F64;
+    case CF_U64:
+        return (long double)loaded.of_CF_U64;
+    default:
+        (void)element_integer(real, &loaded, &integer);
+        return (long double)integer;
+    }
+}
+
+void element_set_part(cf_type type, void *value, int part, double number)
+{
+    cf_type real = part_type(type);
+    union element stored;
+    memset(&stored, 0, sizeof stored);
+    switch (real) {
+    case CF_F16:
+        stored.bits = float16_bits(number, FLOAT16_HALF);
+        break;
+    case CF_BF16:
+        stored.bits = float16_bits(number, FLOAT16_BRAIN);
+        break;
+    case CF_F32:
+        stored.of_CF_F32 = (float)number;
+        break;
+    default:
+        stored.of_CF_F64 = number;
+    }
+    size_t size = cf_type_size(real);
+    memcpy((char *)value + (size_t)part * size, &stored, size);
+}
+
+/* Reads one part of a floating or complex value, and sets `end` behind it. */
+static int read_part(cf_type type, const char *text, const char **end, void *value, int part)
+{
+    char *stop;
+    if (!*text || isspace((unsigned char)*text))
+        return -1;
+    errno = 0;
+    double number = part_type(type) == CF_F32 ? (double)strtof(text, &stop) : strtod(text, &stop);
+    if (stop == text || (errno == ERANGE && isinf(number))) /* what is too small for the type rounds, as in C */
+        return -1;
+    *end = stop;
+    element_set_part(type, value, part, number);
+    return isinf(element_part(type, value, part)) && !isinf(number) ? -1 : 0;
+}
+
+/* Reads "1", "2j" or "1+2j", as Python writes them. */
+static int read_complex(cf_type type, const char *text, void *value)
+{
+    const char *end;
+    element_set_part(type, value, 1, 0);
+    if (read_part(type, text, &end, value, 0) != 0)
+        return -1;
+    if (!*end)
+        return 0;
+    if (strcmp(end, "j") == 0) {
+        element_set_part(type, value, 1, (double)element_part(type, value, 0));
+        element_set_part(type, value, 0, 0);
+        return 0;
+    }
+    if (*end != '+' && *end != '-')
+        return -1;
+    return read_part(type, end, &end, value, 1) == 0 && strcmp(end, "j") == 0 ? 0 : -1;
+}
+
+/* ---- Text ---- */
+
+static int read_real(cf_type type, const char *text, void *value)
+{
+    const char *end;
+    return read_part(type, text, &end, value, 0) == 0 && !*end ? 0 : -1;
+}
+
+int element_read(cf_type type, const char *text, void *value, const char *what, struct message *message)
+{
+    element_wide integer;
+    char kind = element_kind(type);
+    if (kind == 'f' || kind == 'c')
+        return (kind == 'f' ? read_real : read_complex)(type, text, value) == 0
+                   ? 0
+                   : message_set(message, "%s: '%s' is not a number that %s holds%s", what, text, cf_type_name(type),
+                                 kind == 'c' ? ", such as 1+2j" : "");
+    int is_true = kind == 'b' && strcmp(text, "true") == 0, is_false = kind == 'b' && strcmp(text, "false") == 0;
+    if (is_true || is_false)
+        integer = is_true;
+    else if (element_read_integer(text, &integer) != 0)
+        return message_set(message, "%s: '%s' is not an integer%s", what, text, kind == 'b' ? ", true or false" : "");
+    if (element_store(type, integer, value) != 0)
+        return message_set(message, "%s: %s is outside the range of %s", what, text, cf_type_name(type));
+    return 0;
+}
+
+int element_read_list(cf_type type, const char *text, size_t count, void *values, const char *what,
+                      struct message *message)
+{
+    size_t given = 1;
+    for (const char *at = text; *at; at++)
+        given += *at == ',';
+    if (given != count && count == 1)
+        return element_read(type, text, values, what, message);
+    if (given != count)
+        return message_set(message, "%s: '%s' has %zu number%s and %zu are needed", what, text, given,
+                           given == 1 ? "" : "s", count);
+    char *copy = strdup(text);
+    if (!copy)
+        return message_set(message, "%s: no memory", what);
+    int status = 0;
+    char *at = copy;
+    for (size_t i = 0; status == 0 && i < count; i++) {
+        char *end = at + strcspn(at, ",");
+        *end = 0;
+        status = element_read(type, at, (char *)values + i * cf_type_size(type), what, message);
+        at = end + 1;
+    }
+    free(copy);
+    return status;
+}
+
+/* The digits that tell all values of a floating type apart. */
+static int digits(cf_type type)
+{
+    switch (type) {
+    case CF_F16:
+        return 5;
+    case CF_BF16:
+        return 4;
+    case CF_F32:
+        return 9;
+    default:
+        return 17;
+    }
+}
+
+static int reads_back(cf_type type, const char *text, int part, double number)
+{
+    unsigned char again[sizeof(cf_complex128)];
+    const char *end;
+    return read_part(type, text, &end, again, part) == 0 && element_part(type, again, part) == (long double)number;
+}
+
+/* Writes one part with the fewest digits that read back as the same number, and the zeros that save a power of 10. */
+static size_t format_part(cf_type type, const void *value, int part, const char *format, char *text, size_t size)
+{
+    const double number = (double)element_part(type, value, part);
+    const int most = digits(part_type(type));
+    int enough = 0;
+    for (int count = 1; count <= most; count++) {
+        snprintf(text, size, format, count, number);
+        if (!reads_back(type, text, part, number))
+            continue;
+        enough = enough ? enough : count;
+        if (!strstr(text, "e+")) {
+            enough = count;
+            break;
+        }
+    }
+    return (size_t)snprintf(text, size, format, enough ? enough : most, number);
+}
+
+/* Returns the length. */
+static size_t format_number(cf_type type, const void *value, char *text, size_t size)
+{
+    int64_t integer = 0;
+    uint64_t large;
+    size_t length;
+    switch (element_kind(type)) {
+    case 'f':
+        return format_part(type, value, 0, "%.*g", text, size);
+    case 'c':
+        length = format_part(type, value, 0, "%.*g", text, size);
+        return length + format_part(type, value, 1, "%+.*gj", text + length, size - length);
+    default:
+        if (element_integer(type, value, &integer) == 0)
+            return (size_t)snprintf(text, size, "%" PRId64, integer);
+        memcpy(&large, value, sizeof large);
+        return (size_t)snprintf(text, size, "%" PRIu64, large);
+    }
+}
+
+void element_format(const struct element_type *type, const void *value, char text[ELEMENT_TEXT])
+{
+    const uint32_t shown = 32; /* bytes of a struct */
+    size_t used = 0, size = element_parts(type->type) ? cf_type_size(type->type) : 0;
+    if (size == 0)
+        used += (size_t)snprintf(text, ELEMENT_TEXT, "0x");
+    for (uint32_t i = 0; size == 0 && i < type->bytes && i < shown; i++)
+        used += (size_t)snprintf(text + used, ELEMENT_TEXT - used, "%02x", ((const unsigned char *)value)[i]);
+    if (size == 0 && type->bytes > shown)
+        snprintf(text + used, ELEMENT_TEXT - used, "...");
+    for (uint32_t i = 0; size && i < type->lanes && used < ELEMENT_TEXT; i++) {
+        if (i)
+            text[used++] = ',';
+        used += format_number(type->type, (const char *)value + i * size, text + used, ELEMENT_TEXT - used);
+    }
+}

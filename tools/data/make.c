@@ -1,0 +1,269 @@
+/* make.c - arrays that are made on the spot: random numbers, such that all differ, such that ascend, and equal ones. */
+#include "data/make.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/random.h"
+
+/* The rules: name, and what follows TYPE:COUNT. */
+static const struct rule {
+    const char *name;
+    int rule;
+    int numbers; /* of mandatory fields */
+    int seeded;
+    const char *kinds; /* of types, see element_kind() */
+    const char *usage, *makes;
+} rules[] = {
+    {"random", MAKE_RANDOM, 0, 1, "fc", "random:TYPE:COUNT[:seed=S]", "floating-point and complex"},
+    {"randint", MAKE_RANDINT, 2, 1, "iub", "randint:TYPE:COUNT:LOW:HIGH[:seed=S]", "integer"},
+    {"distinct", MAKE_DISTINCT, 2, 1, "iu", "distinct:TYPE:COUNT:LOW:HIGH[:seed=S]", "integer"},
+    {"ascending", MAKE_ASCENDING, 2, 1, "iu", "ascending:TYPE:COUNT:LOW:HIGH[:seed=S]", "integer"},
+    {"fill", MAKE_FILL, 1, 0, "iubfc", "fill:TYPE:COUNT:VALUE", "all"},
+};
+#define RULES (sizeof rules / sizeof *rules)
+#define MAX_FIELDS 6
+
+static const struct rule *find_rule(const char *text)
+{
+    for (size_t i = 0; i < RULES; i++) {
+        size_t length = strlen(rules[i].name);
+        if (strncmp(text, rules[i].name, length) == 0 && text[length] == ':')
+            return &rules[i];
+    }
+    return NULL;
+}
+
+int make_is_named(const char *text)
+{
+    return find_rule(text) != NULL;
+}
+
+/* ---- Text ---- */
+
+/* Splits "random:f32:100" in place; the number of fields, MAX_FIELDS + 1 where there are more. */
+static int split(char *text, char *fields[MAX_FIELDS])
+{
+    int count = 0;
+    for (char *next = text; next; count++) {
+        if (count == MAX_FIELDS)
+            return MAX_FIELDS + 1;
+        fields[count] = next;
+        next = strchr(next, ':');
+        if (next)
+            *next++ = 0;
+    }
+    return count;
+}
+
+/* Reads a count or a shape: "100", "100x200". */
+static int read_shape(const char *text, struct npy_array *array, const char *what, struct message *message)
+{
+    const char *at = text;
+    array->ndims = 0;
+    do {
+        char digits[24];
+        size_t length = strspn(at, "0123456789");
+        element_wide value;
+        if (length == 0 || (at[length] && at[length] != 'x'))
+            return message_set(message, "%s: '%s' is not a count such as 100, or a shape such as 100x200", what, text);
+        if (array->ndims == NPY_DIMS)
+            return message_set(message, "%s: %s has more than %d dimensions", what, text, NPY_DIMS);
+        if (length >= sizeof digits)
+            return message_set(message, "%s: %s elements are too many", what, text);
+        memcpy(digits, at, length);
+        digits[length] = 0;
+        if (element_read_integer(digits, &value) != 0 || value > INT64_MAX)
+            return message_set(message, "%s: %s elements are too many", what, text);
+        array->shape[array->ndims++] = (int64_t)value;
+        at += length;
+    } while (*at++ == 'x');
+    return npy_measure(array) == 0 ? 0 : message_set(message, "%s: %s elements are too many", what, text);
+}
+
+/* Reads the bounds of rules that make integers. The upper one is exclusive, so it may be one past the type's
+ * largest value. */
+static int read_range(struct make *make, const char *low_text, const char *high_text, const char *what,
+                      struct message *message)
+{
+    element_wide low, high;
+    if (element_read_integer(low_text, &low) != 0 || element_read_integer(high_text, &high) != 0)
+        return message_set(message, "%s: LOW and HIGH, '%s' and '%s', are not both integers", what, low_text,
+                           high_text);
+    if (low >= high)
+        return message_set(message, "%s: there is no integer in [%s, %s)", what, low_text, high_text);
+    if (element_store(make->type, low, &make->low) != 0 || element_store(make->type, high - 1, &make->high) != 0)
+        return message_set(message, "%s: [%s, %s) is outside the range of %s", what, low_text, high_text,
+                           cf_type_name(make->type));
+    return 0;
+}
+
+/* Integers in [low, high], modulo 2^64: 0 stands for that. */
+static uint64_t span_of(const struct make *make)
+{
+    switch (make->type) {
+#define SPAN_OF(name, text, ctype) \
+    case name:                     \
+        return (uint64_t)make->high.of_##name - (uint64_t)make->low.of_##name + 1;
+        ELEMENT_INTEGERS(SPAN_OF)
+#undef SPAN_OF
+    default:
+        return 0;
+    }
+}
+
+static int check_distinct(const struct make *make, size_t count, const char *what, struct message *message)
+{
+    uint64_t span = span_of(make);
+    if (span && count > span)
+        return message_set(message, "%s: %zu elements cannot all differ; there are %" PRIu64 " integers", what, count,
+                           span);
+    return 0;
+}
+
+/* Takes "seed=S" as the last field. */
+static int read_seed(struct make *make, const char *text, const char *what, struct message *message)
+{
+    union element seed;
+    if (strncmp(text, "seed=", 5) != 0)
+        return message_set(message, "%s: '%s' is not seed=S", what, text);
+    if (element_read(CF_U64, text + 5, &seed, what, message) != 0)
+        return -1;
+    make->seed = seed.of_CF_U64;
+    return 0;
+}
+
+static int read_fields(struct make *make, const struct rule *rule, char *copy, const char *what,
+                       struct npy_array *array, struct message *message)
+{
+    char *fields[MAX_FIELDS];
+    int count = split(copy, fields), wanted = 3 + rule->numbers;
+    if (count != wanted && !(rule->seeded && count == wanted + 1))
+        return message_set(message, "%s: it should read %s", what, rule->usage);
+    make->rule = rule->rule;
+    make->type = element_type(fields[1], strlen(fields[1]));
+    if (make->type == CF_TYPE_COUNT)
+        return message_set(message, "%s: there is no type '%s'; %s and %s are two", what, fields[1],
+                           cf_type_name(CF_F32), cf_type_name(CF_I64));
+    if (!strchr(rule->kinds, element_kind(make->type)))
+        return message_set(message, "%s: %s makes %s numbers", what, rule->name, rule->makes);
+    array->type = (struct element_type){make->type, 1, (uint32_t)cf_type_size(make->type)};
+    if (read_shape(fields[2], array, what, message) != 0 ||
+        (rule->numbers == 2 && read_range(make, fields[3], fields[4], what, message) != 0) ||
+        (make->rule == MAKE_DISTINCT && check_distinct(make, array->count, what, message) != 0) ||
+        (make->rule == MAKE_FILL && element_read(make->type, fields[3], &make->low, what, message) != 0))
+        return -1;
+    return count > wanted ? read_seed(make, fields[wanted], what, message) : 0;
+}
+
+int make_read(struct make *make, const char *text, const char *name, struct npy_array *array, struct message *message)
+{
+    char what[160], *copy = strdup(text);
+    if (!copy)
+        return message_set(message, "%s: no memory", name);
+    snprintf(what, sizeof what, "%s=%s", name, text);
+    int status = read_fields(make, find_rule(text), copy, what, array, message);
+    free(copy);
+    return status;
+}
+
+/* ---- Elements ---- */
+
+/* Makes integers in [low, high], modulo 2^64, which cuts them to what they are in any type. */
+static void make_integers(const struct make *make, void *elements, size_t count)
+{
+    uint64_t low, span = span_of(make);
+    switch (make->type) {
+#define MAKE_INTEGERS(name, text, ctype)                                                  \
+    case name:                                                                            \
+        low = (uint64_t)make->low.of_##name;                                              \
+        for (size_t i = 0; i < count && make->rule == MAKE_RANDINT; i++)                  \
+            ((ctype *)elements)[i] = (ctype)(low + random_below(make->seed, i, span));    \
+        for (size_t i = 0; i < count && make->rule == MAKE_DISTINCT; i++)                 \
+            ((ctype *)elements)[i] = (ctype)(low + random_permuted(make->seed, i, span)); \
+        break;
+        ELEMENT_INTEGERS(MAKE_INTEGERS)
+#undef MAKE_INTEGERS
+    default:
+        break;
+    }
+}
+
+/* A distance at random, such that some are many times as large as most. */
+static double distance(const struct make *make, uint64_t i)
+{
+    const double e = -log1p(-random_f64(make->seed, i));
+    return e * e;
+}
+
+/* Makes integers that ascend from low to high, as their cut values. */
+static void make_ascending(const struct make *make, void *elements, size_t count)
+{
+    double total = 0, behind = 0;
+    for (size_t i = 1; i < count; i++)
+        total += distance(make, i);
+    switch (make->type) {
+#define MAKE_ASCENDING_OF(name, text, ctype)                                                                    \
+    case name: {                                                                                                \
+        const uint64_t step = make->is_strict ? 1 : 0, low = (uint64_t)make->low.of_##name;                     \
+        const uint64_t width = (uint64_t)make->high.of_##name - low - step * (count - 1);                       \
+        for (size_t i = 0; i < count; i++) {                                                                    \
+            behind += i > 0 ? distance(make, i) : 0;                                                            \
+            const double part = total > 0 ? behind / total * (double)width : 0;                                 \
+            const uint64_t above = i > 0 && (i == count - 1 || part >= (double)width) ? width : (uint64_t)part; \
+            ((ctype *)elements)[i] = (ctype)(low + above + step * i);                                           \
+        }                                                                                                       \
+        break;                                                                                                  \
+    }
+        ELEMENT_INTEGERS(MAKE_ASCENDING_OF)
+#undef MAKE_ASCENDING_OF
+    default:
+        break;
+    }
+}
+
+/* Makes numbers in [0, 1): multiples of the distance between the largest two, so that the type holds all exactly.
+ * Complex numbers take two each. */
+static void make_reals(const struct make *make, char *elements, size_t count)
+{
+    int parts = element_parts(make->type);
+    size_t size = cf_type_size(make->type);
+    int digits = make->type == CF_F16 ? 11 : make->type == CF_BF16 ? 8 : size / (size_t)parts == 4 ? 24 : 53;
+    for (size_t i = 0; i < count; i++)
+        for (int part = 0; part < parts; part++) {
+            uint64_t bits = random_bits(make->seed, i * (size_t)parts + (size_t)part) >> (64 - digits);
+            element_set_part(make->type, elements + i * size, part, ldexp((double)bits, -digits));
+        }
+}
+
+/* Writes the first element, then doubles what is there. */
+static void make_equal(const struct make *make, char *elements, size_t bytes)
+{
+    size_t done = cf_type_size(make->type);
+    memcpy(elements, &make->low, done);
+    while (done < bytes) {
+        size_t part = done < bytes - done ? done : bytes - done;
+        memcpy(elements + done, elements, part);
+        done += part;
+    }
+}
+
+void make_elements(const struct make *make, void *elements, size_t bytes)
+{
+    size_t count = bytes / cf_type_size(make->type);
+    if (count == 0)
+        return;
+    if (make->rule == MAKE_FILL)
+        make_equal(make, elements, bytes);
+    else if (make->rule == MAKE_RANDINT || make->rule == MAKE_DISTINCT)
+        make_integers(make, elements, count);
+    else if (make->rule == MAKE_ASCENDING)
+        make_ascending(make, elements, count);
+    else if (make->type == CF_F32) /* large ones are common, and this takes a tenth of the time */
+        for (size_t i = 0; i < count; i++)
+            ((float *)elements)[i] = random_f32(make->seed, i);
+    else
+        make_reals(make, elements, count);
+}

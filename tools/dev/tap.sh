@@ -1,0 +1,328 @@
+# tap.sh - what tools/check and tools/dev/gpu-check share: running tests that write TAP, and counting their results.
+# Sourced, with $results set to a folder; the counts go to $results/counts.
+# shellcheck disable=SC2154,SC2034 # what the sourcing program sets, and what is read to be gone
+
+# One after the other, or by start_jobs several at a time.
+jobs=1
+
+start_results() {
+    began=$(date +%s)
+    rm -rf "$results"
+    mkdir -p "$results"
+    : >"$results/counts"
+    # The machine's own settings are not the tests'.
+    unset CF_DRIVER CF_CHECK CF_THREADS CF_MACHINE_FILE CF_TRACE FAKE_CUDA || :
+    # Calls that run on a GPU are not to run on the CPU, unless a test says so.
+    CF_HOST_DATA=stage
+    export CF_HOST_DATA
+}
+
+count() { # PASSED FAILED SKIPPED
+    echo "$@" >>"$results/counts"
+}
+
+# One more that failed; print_results names it again.
+fail() { # NAME LOG
+    count 0 1 0
+    echo "$1: $2" >>"$results/failures"
+}
+
+# Tests that are not run. A reason that begins with "needs" tells what is not there; print_results adds up equal ones.
+skip() { # NAME REASON [COUNT]
+    count 0 0 "${3-1}"
+    printf '%s\t%s\n' "${3-1}" "$2" >>"$results/skips"
+    say "$(printf '%-44s %4d skipped: %s' "$1" "${3-1}" "$2")"
+}
+
+# The tests that were named; all, where none was.
+only=''
+is_wanted() { # NAME
+    case " $only " in '  ' | *" $1 "*) ;; *) return 1 ;; esac
+}
+
+# ---- What is printed: at once, so that lines of several jobs do not mix
+
+say() { # TEXT
+    echo "$1"
+    : >"$results/said"
+}
+
+put() { # FILE
+    cat "$1"
+    : >"$results/said"
+}
+
+# Says what is at work where nothing else was said for 20 s.
+start_ticker() {
+    tick &
+    ticker=$!
+    trap 'kill $ticker 2>/dev/null || :' EXIT
+}
+
+tick() {
+    quiet=0
+    while sleep 5 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do # the sleeping one holds no pipe open
+        quiet=$((quiet + 5))
+        [ ! -e "$results/said" ] || quiet=0
+        rm -f "$results/said"
+        [ $quiet -ge 15 ] || continue
+        at_work=$(list_work)
+        [ -z "$at_work" ] || echo "$at_work"
+        quiet=0
+    done
+}
+
+list_work() {
+    text=''
+    for marker in "$results"/at_work.*; do
+        { read -r since log && read -r name; } 2>/dev/null <"$marker" || continue # it has just ended
+        progress=$(sed -n 's/^\[\([0-9]*\)\/\([0-9]*\)\].*/\1 of \2/p' "$log" | tail -n 1)
+        case $name,$progress in
+        building*,?*) ;;
+        *) progress="$(($(date +%s) - since)) s" ;;
+        esac
+        text="$text${text:+; }$name: $progress"
+    done
+    echo "$text"
+}
+
+# ---- Several at a time
+
+# A job takes a line from the pipe of descriptor 8, and puts it back when it is done. Its command is in a session of its
+# own, so that a signal ends all that it has started.
+start_jobs() { # COUNT
+    if [ "$1" -le 1 ] || ! command -v setsid >/dev/null 2>&1; then return; fi
+    jobs=$1 last_build=''
+    mkfifo "$results/slots"
+    exec 8<>"$results/slots"
+    give_slots
+    for signal in HUP INT TERM; do
+        # shellcheck disable=SC2064 # this signal
+        trap "end_jobs $signal" $signal
+    done
+}
+
+give_slots() {
+    slot=0
+    while [ $slot -lt "$jobs" ]; do
+        echo >&8
+        slot=$((slot + 1))
+    done
+}
+
+job() { # FUNCTION ARGUMENT...
+    if [ "$jobs" = 1 ]; then
+        ("$@") || :
+        return
+    fi
+    read -r token <&8
+    run_job "$@" &
+}
+
+run_job() { # FUNCTION ARGUMENT...
+    "$@" || :
+    echo >&8
+}
+
+# Waits until no job runs.
+finish_jobs() {
+    [ "$jobs" -gt 1 ] || return 0
+    slot=0
+    while [ $slot -lt "$jobs" ]; do
+        read -r token <&8
+        slot=$((slot + 1))
+    done
+    give_slots
+}
+
+# Runs a command without input, its output in a file; its exit code is in $code.
+run_logged() { # NAME LOG COMMAND...
+    name=$1 log=$2 code=0
+    shift 2
+    if [ "$jobs" = 1 ]; then
+        printf '%s\n' "$(date +%s) $log" "$name" >"$results/at_work.0"
+        "$@" >>"$log" 2>&1 </dev/null || code=$?
+        rm -f "$results/at_work.0"
+        return
+    fi
+    setsid "$@" >>"$log" 2>&1 </dev/null 8>&- &
+    group=$!
+    printf '%s\n' "$(date +%s) $log" "$name" >"$results/at_work.$group"
+    { wait $group || code=$?; } 2>>"$log" # where the shell says that a signal ended it
+    rm "$results/at_work.$group"
+}
+
+end_jobs() { # SIGNAL
+    trap '' HUP INT TERM
+    : >"$results/ended"
+    for signal in TERM KILL; do
+        for path in "$results"/at_work.*; do
+            if [ -e "$path" ]; then kill -s $signal -- "-${path##*.}" 2>/dev/null || :; fi
+        done
+        sleep 1
+    done
+    kill "$ticker" 2>/dev/null || :
+    trap - "$1"
+    kill -s "$1" $$
+}
+
+# ---- Tests
+
+log_of() { # NAME
+    log=$results/$(echo "$1" | tr -c 'A-Za-z0-9_\n' _).log
+    : >"$log"
+}
+
+# Runs a test that is wanted, prints one line for it when it ends and the details of what failed; its time, where that is long. A
+# program that dies, or that counts nothing, has failed, whatever it passed before. The name's first word is the test's.
+tap() { # NAME COMMAND...
+    if is_wanted "${1%%,*}"; then job run_tap "$@"; fi
+}
+
+run_tap() {
+    label=$1
+    shift
+    log_of "$label"
+    began_at=$(date +%s)
+    run_logged "$label" "$log" env CMOCKA_MESSAGE_OUTPUT=TAP "$@"
+    awk -v name="$label" -v code="$code" -v seconds=$(($(date +%s) - began_at)) -v log_file="$log" \
+        -v results="$results" '
+        function skip(reason) {
+            skipped++
+            if (!reasons[reason]++) why = why (why ? "; " : "") reason
+        }
+        # CMocka calls what skips itself "not ok", and gives no reason: the test prints it in a comment before.
+        /^ok [0-9]+/ && /# SKIP/ { reason = $0; sub(/.*# SKIP */, "", reason); skip(reason); next }
+        /^not ok [0-9]+ # SKIP/ { skip(comment ? comment : "gives no reason"); comment = ""; next }
+        /^# skip: / { comment = $0; sub(/^# skip: /, "", comment); next }
+        # The counts of test_fault: added up by print_results.
+        /^# [0-9]+ faults injected, [0-9]+ leaks$/ { print $2, $5 >> (results "/faults"); next }
+        /^ok [0-9]+/ { passed++; next }
+        /^not ok [0-9]+/ { failed++ }
+        END {
+            if ((code != 0 && !failed) || passed + failed + skipped == 0) failed++
+            line = sprintf("%-44s %4d passed", name, passed)
+            how = code > 128 ? "signal " code - 128 : "exit " code
+            if (failed) line = line sprintf(", %d FAILED (%s, %s)", failed, how, log_file)
+            if (seconds >= 10) line = line sprintf(", in %d s", seconds)
+            if (skipped) line = line sprintf(", %d skipped: %s", skipped, why)
+            print line
+            print passed + 0, failed + 0, skipped + 0 >> (results "/counts")
+            for (reason in reasons) printf "%d\t%s\n", reasons[reason], reason >> (results "/skips")
+            if (failed) print name ": " log_file >> (results "/failures")
+            exit failed > 0
+        }' "$log" >"$log.report" || sed -n '/^ok /!s/^/    /p' "$log" | tail -n 40 >>"$log.report"
+    put "$log.report"
+    rm "$log.report"
+    ! grep -qxF "$label: $log" "$results/failures" 2>/dev/null
+}
+
+# Runs a command that passes where it exits with 0 and its last line is the given one.
+ends_with() { # NAME LINE COMMAND...
+    if is_wanted "${1%%,*}"; then job run_ends_with "$@"; fi
+}
+
+run_ends_with() {
+    label=$1 line=$2
+    shift 2
+    log_of "$label"
+    run_logged "$label" "$log" "$@"
+    sed 's/^/    /' "$log" >"$log.report"
+    put "$log.report"
+    rm "$log.report"
+    if [ "$code" = 0 ] && [ "$(tail -n 1 "$log")" = "$line" ]; then
+        count 1 0 0
+    else
+        say "$label FAILED: exit $code, and not \"$line\" in its last line"
+        fail "$label" "$log"
+    fi
+}
+
+# ---- Builds
+
+# Configures and builds $targets; a build that fails is a failed test, and the others still run.
+build_with='' build_env='' targets='all tests'
+build() { # FOLDER CONFIGURE-OPTION...
+    folder=$1
+    shift
+    label="building $folder"
+    log_of "build_$(basename "$folder")"
+    say "$label: $*"
+    # shellcheck disable=SC2086 # words
+    run_logged "$label" "$log" $build_with env ${build_env:+"$build_env"} ./configure --builddir="$folder" "$@"
+    # shellcheck disable=SC2086
+    [ "$code" != 0 ] || run_logged "$label" "$log" $build_with env ${build_env:+"$build_env"} ninja -C "$folder" -k 0 $targets
+    if [ "$code" = 0 ]; then
+        echo "built $folder" >"$log.report"
+        sed -n -e 's/^CUDA toolkit /    &/p' -e 's/^GPU targets /    &/p' "$folder/config.log" >>"$log.report"
+        count 1 0 0
+    else
+        tail -n 40 "$log" >"$log.report"
+        echo "$label FAILED ($log)" >>"$log.report"
+        fail "$label" "$log"
+    fi
+    put "$log.report"
+    rm "$log.report"
+}
+
+# Builds while tests run, after what was started before, with the time that they leave; `finish_build` waits for it.
+start_build() { # FOLDER CONFIGURE-OPTION...
+    mark=$results/built.$(basename "$1")
+    if [ -z "$targets" ]; then
+        : >"$mark"
+    elif [ "$jobs" = 1 ]; then
+        build "$@"
+    else
+        build_after "$last_build" "$mark" "$@" &
+        last_build=$mark
+    fi
+}
+
+build_after() { # MARK-OF-THE-ONE-BEFORE MARK FOLDER CONFIGURE-OPTION...
+    before=$1 mark=$2
+    shift 2
+    while [ -n "$before" ] && [ ! -e "$before" ]; do sleep 0.2; done
+    [ ! -e "$results/ended" ] || return 0
+    [ -z "$before" ] || build_with="nice -n 10 $build_with" # for the first one all wait
+    build "$@" || :
+    : >"$mark"
+}
+
+finish_build() { # FOLDER
+    [ "$jobs" -gt 1 ] || return 0
+    while [ ! -e "$results/built.$(basename "$1")" ]; do sleep 0.2; done
+}
+
+# ---- Results
+
+# The closing lines; false where anything failed, or nothing ran.
+print_results() {
+    if [ -e "$results/skips" ]; then
+        echo 'skipped:'
+        awk -F '\t' '
+            function with_commas(n) { return n < 1000 ? n : with_commas(int(n / 1000)) sprintf(",%03d", n % 1000) }
+            { count[$2] += $1 }
+            END {
+                for (reason in count) {
+                    n = count[reason]
+                    is_need = sub(/^needs /, n == 1 ? "needs " : "need ", reason)
+                    printf "%d\t%9s%s %s\n", n, with_commas(n), is_need ? "" : ":", reason
+                }
+            }' "$results/skips" | sort -t '	' -k 1,1nr -k 2 | cut -f 2-
+    fi
+    if [ -e "$results/failures" ]; then
+        echo 'failed:'
+        sort "$results/failures" | sed 's/^/    /'
+    fi
+    if [ -e "$results/faults" ]; then
+        awk '{ injected += $1; leaks += $2 }
+             END { printf "%d faults injected, %d leaks\n", injected, leaks }' "$results/faults"
+    fi
+    seconds=$(($(date +%s) - began))
+    echo "$((seconds / 60)) min $((seconds % 60)) s"
+    awk '{ passed += $1; failed += $2; skipped += $3 }
+         END {
+             printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+             exit failed > 0 || passed == 0
+         }' "$results/counts"
+}

@@ -1,0 +1,456 @@
+/* cf-run.c - runs any registered kernel from the command line, over arrays from .npy files or made on the spot. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#include "kernel/argument.h"
+#include "kernel/constant.h"
+#include "base/crash.h"
+#include "kernel/describe.h"
+#include "data/element.h"
+#include "base/file.h"
+#include "kernel/infer.h"
+#include "kernel/instance.h"
+#include "base/message.h"
+#include "kernel/module.h"
+#include "data/npy.h"
+#include "base/option.h"
+#include "run/report.h"
+#include "base/runtime.h"
+#include "watch/sanitize.h"
+#include "run/trial.h"
+#include "kernel/variant_text.h"
+#include "verify/verify.h"
+#include "watch/watch.h"
+
+#define MAX_REPEATS 1000000
+#define LONG_STEP ((size_t)64 << 20) /* bytes, from which on a person at a terminal is told what goes on */
+
+static const char help[] =
+    "usage: cf-run [OPTION...] KERNEL NAME=VALUE...\n"
+    "       cf-run [--module FILE] --list\n"
+    "       cf-run [--module FILE] --describe KERNEL\n"
+    "       cf-run [--module FILE] --verify --all [--except KERNEL...] [KERNEL...]\n"
+    "\n"
+    "Runs a kernel. KERNEL is its name, or its family's: then the arrays' types tell which is meant.\n"
+    "\n"
+    "Arrays that are read:\n"
+    "  NAME=FILE.npy                          a file of NumPy's, in C order\n"
+    "  NAME=random:TYPE:COUNT[:seed=S]        floats in [0, 1), complex numbers of two of them\n"
+    "  NAME=randint:TYPE:COUNT:LOW:HIGH[:seed=S]\n"
+    "                                         integers in [LOW, HIGH)\n"
+    "  NAME=distinct:TYPE:COUNT:LOW:HIGH[:seed=S]\n"
+    "                                         such of which no two are equal\n"
+    "  NAME=ascending:TYPE:COUNT:LOW:HIGH[:seed=S]\n"
+    "                                         integers from LOW to HIGH - 1 in this order; they depend on COUNT, too\n"
+    "  NAME=fill:TYPE:COUNT:VALUE             equal elements\n"
+    "  TYPE is i8 i16 i32 i64 u8 u16 u32 u64 bool f16 bf16 f32 f64 c64 or c128, COUNT a number or a shape such as\n"
+    "  100x200. Element i depends on S and i alone; S is the parameter's position, from 0, where it is not given.\n"
+    "  The components of a vector are the last dimension: 100 of float4 are 100x4 of f32. The type bf16 is <u2 or |V2\n"
+    "  in a file, u8 also |b1, a struct is |V24 or a structured type of its size. Rows are as long as their pitch.\n"
+    "Arrays that are written:\n"
+    "  NAME=FILE.npy                          where the result goes; without, or with -, it is not saved\n"
+    "  What the kernel leaves alone, between rows and in front of a section, holds the bytes 0xa5.\n"
+    "Arrays that are both:\n"
+    "  NAME=INPUT or NAME=INPUT,FILE.npy      INPUT is any of the above\n"
+    "Values:\n"
+    "  NAME=NUMBER                            integers also in hexadecimal; what the shapes tell is optional\n"
+    "  NAME=true, NAME=1+2j, NAME=1,2,3,4     bool, complex numbers, vectors\n"
+    "  NAME=FILE.npy                          a struct: one element\n"
+    "\n"
+    "Options:\n"
+    "  --module FILE        the kernels of an object or a shared object that cfcc made, in place of the bundled ones\n"
+    "  --variant NAME=N,... the constants of a tuned kernel; without, the variant runs that cf-tune found\n"
+    "  --set NAME=VALUE     data in __constant__ memory: numbers with commas in between, or FILE.npy\n"
+    "  --driver cuda|host   where to run: as the environment variable CF_DRIVER\n"
+    "  --device N           the GPU's number, or -1 for the CPU\n"
+    "  --repeat R           timed launches, after a first call that checks everything (default: 1)\n"
+    "  --verify             run again on the CPU, and compare: bit for bit, or within the kernel's tolerance\n"
+    "  --verify --all       the same for every kernel, or those that are named, over random arrays of many sizes; "
+    "without\n"
+    "                       a GPU, the CPU against itself in another order\n"
+    "  --except KERNEL      leave one or a family out\n"
+    "  --check KIND         build the kernel for a check of its CPU form, run that, and name source line, block and "
+    "thread:\n"
+    "                       address (out of bounds, not aligned), race (what no barrier orders), or poison (memory "
+    "that is\n"
+    "                       read or left without having been written)\n"
+    "  --cxx COMMAND        the C++ compiler of --check, in place of the one that Cuferry was configured with\n"
+    "  --list               print the name and the C prototype of every kernel, and of every constant's setter, but "
+    "for\n"
+    "                       kernels that serve operations alone\n"
+    "  --describe KERNEL    print what is known of a kernel, or of a setter\n"
+    "  --help               print this\n"
+    "  --version            print the version\n"
+    "\n"
+    "On failure there is one line on stderr and the exit status is 1, or 2 where a signal ended the process as a "
+    "kernel "
+    "ran.\n"
+    "Results are saved last, each whole or not at all.\n";
+
+enum mode { RUN, LIST, DESCRIBE, HELP, VERSION };
+
+struct options {
+    enum mode mode;
+    const char *kernel; /* to run, or to describe */
+    const char *driver; /* NULL where it is not given */
+    int device, has_device;
+    unsigned repeats;
+    int verify, all;
+    char **exceptions; /* of all */
+    size_t exception_count;
+    const char *check;   /* NULL: nothing is checked */
+    const char *cxx;     /* the compiler of that; NULL: the configured one */
+    const char *module;  /* NULL: the bundled kernels */
+    const char *variant; /* NULL: the first */
+    char **settings;     /* name=value, of constants */
+    size_t setting_count;
+    char **words; /* name=value, in the place of the arguments that were read */
+    int word_count;
+    char **argv;        /* as they were given */
+    const char *of_run; /* an option that says something of a run; NULL: none */
+};
+
+/* ---- Options ---- */
+
+static int read_count(const char *option, const char *text, int low, int high, int *value, struct message *message)
+{
+    element_wide wide;
+    if (element_read_integer(text, &wide) != 0 || wide < low || wide > high)
+        return message_set(message, "%s %s: it is a number from %d to %d", option, text, low, high);
+    *value = (int)wide;
+    return 0;
+}
+
+/* --describe's value, or NULL for --list. */
+static int set_listing(struct options *options, char *value, struct message *message)
+{
+    if (options->mode == HELP || options->mode == VERSION)
+        return 0;
+    if (options->mode != RUN && (value || options->mode == DESCRIBE))
+        return message_set(message, "--list and --describe: it is one of them, once");
+    options->mode = value ? DESCRIBE : LIST;
+    options->kernel = value;
+    return 0;
+}
+
+/* What an option does with its value; `value` is NULL for those that take none. */
+static int set_option(struct options *options, const char *name, char *value, struct message *message)
+{
+    if (strcmp(name, "--module") == 0) {
+        options->module = value;
+        return 0;
+    }
+    if (strcmp(name, "--list") == 0 || strcmp(name, "--describe") == 0)
+        return set_listing(options, value, message);
+    if (strcmp(name, "--help") == 0 || strcmp(name, "--version") == 0) {
+        options->mode = strcmp(name, "--help") == 0 ? HELP : VERSION;
+        return 0;
+    }
+    if (strcmp(name, "--driver") == 0) {
+        options->driver = value;
+        if (strcmp(value, "cuda") != 0 && strcmp(value, "host") != 0)
+            return message_set(message, "--driver %s: it is cuda or host", value);
+        return 0;
+    }
+    if (strcmp(name, "--device") == 0) {
+        options->has_device = 1;
+        return read_count(name, value, CF_HOST, 1023, &options->device, message);
+    }
+    if (!options->of_run)
+        options->of_run = name;
+    if (strcmp(name, "--variant") == 0) {
+        options->variant = value;
+        return 0;
+    }
+    if (strcmp(name, "--set") == 0) {
+        options->settings[options->setting_count++] = value;
+        return 0;
+    }
+    if (strcmp(name, "--except") == 0) {
+        options->exceptions[options->exception_count++] = value;
+        return 0;
+    }
+    if (strcmp(name, "--cxx") == 0) {
+        options->cxx = value;
+        return 0;
+    }
+    if (strcmp(name, "--repeat") == 0) {
+        int repeats = 0, status = read_count(name, value, 1, MAX_REPEATS, &repeats, message);
+        options->repeats = (unsigned)repeats;
+        return status;
+    }
+    if (strcmp(name, "--check") == 0) {
+        if (strcmp(value, "address") != 0 && strcmp(value, "race") != 0 && strcmp(value, "poison") != 0)
+            return message_set(message, "--check %s: it is address, race or poison", value);
+        if (options->check && strcmp(options->check, value) != 0)
+            return message_set(message, "--check %s --check %s: a run is checked for one of them", options->check,
+                               value);
+        options->check = value;
+        return 0;
+    }
+    *(strcmp(name, "--verify") == 0 ? &options->verify : &options->all) = 1;
+    return 0;
+}
+
+static int read_option(struct options *options, char **argv, int *at, struct message *message)
+{
+    static const struct option known[] = {{"--driver", 1},  {"--device", 1}, {"--repeat", 1}, {"--verify", 0},
+                                          {"--check", 1},   {"--all", 0},    {"--except", 1}, {"--module", 1},
+                                          {"--variant", 1}, {"--set", 1},    {"--list", 0},   {"--describe", 1},
+                                          {"--cxx", 1},     {"--help", 0},   {"--version", 0}};
+    char *value;
+    const struct option *option = option_take(known, sizeof known / sizeof *known, argv, at, &value, message);
+    return option ? set_option(options, option->name, value, message) : -1;
+}
+
+static int read_options(struct options *options, int argc, char **argv, struct message *message)
+{
+    *options = (struct options){.repeats = 1,
+                                .words = argv,
+                                .settings = calloc(2 * (size_t)argc + 2, sizeof *argv),
+                                .argv = calloc((size_t)argc + 1, sizeof *argv)};
+    options->exceptions = options->settings + argc + 1;
+    if (!options->settings || !options->argv)
+        return message_set(message, "no memory");
+    memcpy(options->argv, argv, ((size_t)argc + 1) * sizeof *argv);
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] == '-') {
+            if (read_option(options, argv, &i, message) != 0)
+                return -1;
+        } else {
+            options->words[options->word_count++] = argv[i];
+        }
+    if (options->mode == HELP || options->mode == VERSION)
+        return 0;
+    if (options->mode != RUN && options->word_count)
+        return message_set(message, "'%s' is one argument too many", options->words[0]);
+    if (options->mode != RUN && options->of_run)
+        return message_set(message, "%s: with --list or --describe nothing is run", options->of_run);
+    if (options->mode != RUN)
+        return 0;
+    if (options->check && ((options->driver && strcmp(options->driver, "host") != 0) ||
+                           (options->has_device && options->device != CF_HOST)))
+        return message_set(message, "--check %s: it is the kernel's form for the CPU that is checked", options->check);
+    if (options->cxx && !options->check)
+        return message_set(message, "--cxx goes with --check");
+    if (options->all && !options->verify)
+        return message_set(message, "--all goes with --verify");
+    if (options->exception_count && !options->all)
+        return message_set(message, "--except goes with --verify --all");
+    if (options->all)
+        return 0;
+    if (options->word_count == 0)
+        return message_set(message, "no kernel is named; --help shows how to use cf-run");
+    options->kernel = *options->words++;
+    options->word_count--;
+    return 0;
+}
+
+/* ---- Running ---- */
+
+static int load(const cf_kernel *kernel, struct argument *arguments, struct message *message)
+{
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        if (arguments[i].array.bytes > LONG_STEP && arguments[i].source != NOWHERE && isatty(STDERR_FILENO))
+            fprintf(stderr, "%s %s, %zu MiB\n", arguments[i].source == FROM_FILE ? "reading" : "making",
+                    kernel->params[i].name, arguments[i].array.bytes >> 20);
+        if (argument_load(&arguments[i], message) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Before the run, which may take long. */
+static int check_outputs(const cf_kernel *kernel, const struct argument *arguments, struct message *message)
+{
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        if (arguments[i].output && file_check(arguments[i].output, message) != 0)
+            return -1;
+    return 0;
+}
+
+static int save(const cf_kernel *kernel, const struct argument *arguments, struct message *message)
+{
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        if (arguments[i].output &&
+            npy_write(arguments[i].output, &arguments[i].array, arguments[i].result, message) != 0)
+            return -1;
+    return 0;
+}
+
+/* The kernel, and all of its arguments but the arrays' elements; `any` is of the family that is called for. */
+static int settle(const struct options *options, const cf_module *module, const cf_kernel *any, struct trial_plan *plan,
+                  struct message *message)
+{
+    if (arguments_assign(any, options->kernel, options->words, options->word_count, plan->arguments, message) != 0)
+        return -1;
+    const cf_kernel *kernel = instance_pick(module, options->kernel, plan->arguments, message);
+    if (kernel && options->variant)
+        kernel = variant_pick(kernel, options->variant, message);
+    else if (kernel && watch_what && variant_is_chosen(kernel))
+        kernel = kernel->variants[0];
+    if (!kernel || arguments_read_values(kernel, plan->arguments, message) != 0)
+        return -1;
+    plan->kernel = kernel;
+    if (options->verify && !cf_kernel_has_host(kernel))
+        return message_set(message, "%s: --verify: the kernel has no form for the CPU", kernel->name);
+    return infer_arguments(kernel, plan->arguments, message);
+}
+
+/* Where this run is a check's, its kernel is watched. */
+static const cf_kernel *watch(const struct trial_plan *plan, struct message *message)
+{
+    if (!watch_what)
+        return plan->kernel;
+    size_t *bytes = calloc(plan->kernel->nparams + (size_t)1, sizeof *bytes);
+    if (!bytes) {
+        message_set(message, "%s: no memory", plan->kernel->name);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < plan->kernel->nparams; i++)
+        bytes[i] = plan->arguments[i].array.bytes;
+    const cf_kernel *watched = watch_kernel(plan->kernel, bytes, message);
+    free(bytes);
+    return watched;
+}
+
+/* Everything from the arguments on. */
+static int run_plan(const struct options *options, const cf_module *module, const cf_kernel *any,
+                    struct trial_plan *plan, struct message *message)
+{
+    struct trial_times times;
+    int device;
+    if (settle(options, module, any, plan, message) != 0 || check_outputs(plan->kernel, plan->arguments, message) != 0)
+        return -1;
+    const struct trial_plan own = *plan;
+    if ((plan->kernel = watch(&own, message)) == NULL)
+        return -1;
+    if ((options->has_device && cf_device_use(options->device) != CF_OK) || cf_device_current(&device) != CF_OK)
+        return message_set(message, "%s", cf_last_error());
+    if (load(plan->kernel, plan->arguments, message) != 0)
+        return -1;
+    crash_expect(plan->kernel->name, plan->kernel->host ? "; --check address may tell where" : "", 0);
+    if (trial_run(plan, &times, message) != 0 || report_run(plan, &times, device, message) != 0)
+        return -1;
+    (void)fflush(stdout); /* for the case that the kernel ends the process now */
+    if (options->verify && report_verify(plan, device, message) != 0)
+        return -1;
+    /* Threads that race show where a false inplace(...) has them do so. */
+    if ((options->verify || watch_what == WATCH_RACE) && report_inplace(&own, device, watch, message) != 0)
+        return -1;
+    return save(plan->kernel, plan->arguments, message);
+}
+
+static int set_environment(const struct options *options, struct message *message)
+{
+    if (options->driver && setenv("CF_DRIVER", options->driver, 1) != 0)
+        return message_set(message, "CF_DRIVER: %s", strerror(errno));
+    /* Who asks for a GPU gets it, whatever the size. */
+    if (setenv("CF_HOST_DATA", "stage", 0) != 0)
+        return message_set(message, "CF_HOST_DATA: %s", strerror(errno));
+    return 0;
+}
+
+static int verify(const struct options *options, const cf_module *module, struct message *message)
+{
+    struct constants constants = {0, NULL};
+    struct verify_plan plan = {module,
+                               &constants,
+                               {.names = options->words,
+                                .count = (size_t)options->word_count,
+                                .exceptions = options->exceptions,
+                                .exception_count = options->exception_count}};
+    if (options->variant || options->repeats != 1)
+        return message_set(message, "--verify --all runs every variant once: no --variant, no --repeat");
+    int status = set_environment(options, message);
+    if (status == 0)
+        status = constants_read(&constants, module, options->settings, options->setting_count, message);
+    if (status == 0 && options->has_device && cf_device_use(options->device) != CF_OK)
+        status = message_set(message, "%s", cf_last_error());
+    if (status == 0)
+        status = verify_all(&plan, message);
+    constants_free(&constants);
+    if (cf_shutdown() != CF_OK && status == 0)
+        status = message_set(message, "%s", cf_last_error());
+    return status;
+}
+
+static int run(const struct options *options, const cf_module *module, struct message *message)
+{
+    const cf_kernel *any = instance_any(module, options->kernel, message);
+    if (!any || set_environment(options, message) != 0)
+        return -1;
+    struct argument *arguments = calloc(any->nparams + (size_t)1, sizeof *arguments);
+    if (!arguments)
+        return message_set(message, "%s: no memory", options->kernel);
+    struct constants constants = {0, NULL};
+    struct trial_plan plan = {any, arguments, &constants, options->repeats};
+    int status = constants_read(&constants, module, options->settings, options->setting_count, message);
+    if (status == 0)
+        status = run_plan(options, module, any, &plan, message);
+    constants_free(&constants);
+    arguments_free(any, arguments);
+    free(arguments);
+    if (cf_shutdown() != CF_OK && status == 0)
+        status = message_set(message, "%s", cf_last_error());
+    return status;
+}
+
+static int dispatch(struct options *options, struct message *message)
+{
+    int version = cf_version();
+    if (options->mode == HELP) {
+        fputs(help, stdout);
+        return 0;
+    }
+    if (options->mode == VERSION) {
+        printf("cf-run %d.%d.%d\n", version / 10000, version / 100 % 100, version % 100);
+        return 0;
+    }
+    const char *checked = watch_begin();
+    if (options->check && options->mode == RUN && !checked)
+        return sanitize_run(options->check, options->module, options->cxx, options->argv, message);
+    if (checked)
+        options->module = checked;
+    const cf_module *module = options->module ? module_open(options->module, message) : &cf_registry;
+    if (!module) {
+        if (checked && strstr(message->text, "undefined symbol"))
+            message_add(message,
+                        "; --check builds kernel files alone, and the C files that cfcc was given beside them, so the "
+                        "function has to be in one of them");
+        return -1;
+    }
+    if (options->mode == RUN && !checked)
+        crash_watch("cf-run");
+    if (options->mode == RUN)
+        return options->all ? verify(options, module, message) : run(options, module, message);
+    if (options->mode == DESCRIBE)
+        return describe_named(module, options->kernel, message);
+    describe_all(module);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    struct message message = {""};
+    signal(SIGXFSZ, SIG_IGN); /* a file past the limit is an error like a full disk, not the end of the process */
+    int status = read_options(&options, argc, argv, &message);
+    if (status == 0)
+        status = dispatch(&options, &message);
+    free(options.settings);
+    free(options.argv);
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0)
+        status = message_set(&message, "stdout: %s", strerror(errno));
+    if (status == 0)
+        return EXIT_SUCCESS;
+    message_print("cf-run", &message);
+    return EXIT_FAILURE;
+}

@@ -1,0 +1,184 @@
+/* verify.c - runs every kernel of a library on the CPU and on a GPU, over arguments of many sizes, and compares. */
+#include "verify/verify.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <cuferry.h>
+
+#include "base/crash.h"
+#include "base/runtime.h"
+#include "kernel/variant_text.h"
+#include "verify/verify_size.h"
+#include "watch/watch.h"
+
+struct verification {
+    const struct verify_plan *plan;
+    struct verify_conditions conditions;
+    int name_width;
+    int is_lost; /* the device is of no use any more */
+    size_t agree, differ, left_out;
+    struct message first; /* of what differs */
+};
+
+/* ---- One kernel ---- */
+
+/* Where every access is looked at, what takes a moment takes minutes: a call is to be of some ten million accesses. */
+static const struct verify_limits watched = {(size_t)16 << 20, (int64_t)1 << 16, 5e6, 5e6};
+
+/* A large size that can be had: what is past the limits is not. */
+static void try_large(const struct verification *verification, struct verify_trials *trials, int only)
+{
+    static const int64_t large[] = {100003, 10007, 1009, 307, 65536, 1024};
+    unsigned runs = trials->runs;
+    for (size_t i = watch_what ? 3 : 0;
+         i < sizeof large / sizeof *large && trials->runs == runs && !*trials->wrong.text; i++)
+        verify_size(&verification->conditions, trials, large[i], only);
+}
+
+static void try_sizes(const struct verification *verification, struct verify_trials *trials)
+{
+    int64_t sizes[] = {0, 1, 31, 32, 33, 0, 0, 0};
+    if (trials->values.size_count == 0) {
+        verify_size(&verification->conditions, trials, 1, VERIFY_ALL_SIZES);
+        return;
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !*trials->wrong.text; i++) {
+        if (i == 5) { /* the block may depend on what was chosen before */
+            int64_t block = verify_values_block(&trials->values);
+            sizes[5] = block - 1, sizes[6] = block, sizes[7] = block + 1;
+        }
+        verify_size(&verification->conditions, trials, sizes[i], VERIFY_ALL_SIZES);
+    }
+    /* Nothing of the one, and some of the others: an empty grid, and results all the same. */
+    for (uint32_t s = 0; trials->values.size_count > 1 && s < trials->values.size_count && !*trials->wrong.text; s++)
+        verify_size(&verification->conditions, trials, 0, (int)s);
+    if (!*trials->wrong.text)
+        try_large(verification, trials, VERIFY_ALL_SIZES);
+    for (uint32_t s = 0; trials->values.size_count > 1 && s < trials->values.size_count && !*trials->wrong.text; s++)
+        try_large(verification, trials, (int)s);
+}
+
+static void print_outcome(struct verification *verification, const struct verify_trials *trials, const char *name)
+{
+    if (*trials->wrong.text) {
+        printf("%6u  DIFFERS: %s\n", trials->runs, trials->wrong.text);
+        if (verification->differ++ == 0)
+            message_set(&verification->first, "%s: %s", name, trials->wrong.text);
+    } else if (trials->runs == 0) {
+        printf("%6s  not run: %s\n", "-", *trials->refused.text ? trials->refused.text : "no values pass its checks");
+        verification->left_out++;
+    } else {
+        verification->agree++;
+        printf("%6u  ", trials->runs);
+        if (trials->tolerance >= 0)
+            printf("agree within %.3g, tolerance %.3g", trials->largest, trials->tolerance);
+        else
+            printf("agree bit for bit");
+        if (trials->in_place)
+            printf("; in place, %u times", trials->in_place);
+        if (trials->in_parts)
+            printf("; in parts, %u times", trials->in_parts);
+        else if (cf_kernel_split(trials->kernel) >= 0)
+            printf("; split(%s) was not tried", trials->kernel->params[cf_kernel_split(trials->kernel)].name);
+        printf("\n");
+    }
+    fflush(stdout);
+}
+
+/* Tells first what runs: a kernel that faults on the CPU ends the process. */
+static void verify_kernel(struct verification *verification, const cf_kernel *kernel)
+{
+    struct message name = {""}, reason = {""};
+    struct verify_trials trials = {.kernel = kernel};
+    message_add(&name, "%s%s", kernel->name, kernel->nconstants ? " " : "");
+    variant_add(kernel, &name);
+    printf("%-*s", verification->name_width, name.text);
+    crash_expect(name.text, "; --check address may tell where, --except leaves it out", 1);
+    if (verification->is_lost) {
+        printf("%6s  not run: device %d is lost\n", "-", verification->conditions.device);
+        verification->left_out++;
+        return;
+    }
+    const int is_hosted = cf_kernel_has_host(kernel);
+    if (!is_hosted || verify_values_begin(&trials.values, kernel, &reason) != 0) {
+        printf("%6s  not run: %s\n", "-", is_hosted ? reason.text : "it has no form for the CPU");
+        verification->left_out++;
+    } else {
+        if (watch_what)
+            trials.values.limits = watched;
+        try_sizes(verification, &trials);
+        print_outcome(verification, &trials, name.text);
+        verification->is_lost = trials.is_lost;
+    }
+    if (is_hosted)
+        verify_values_free(&trials.values);
+}
+
+/* ---- All kernels ---- */
+
+static int print_head(const struct verification *verification, struct message *message)
+{
+    char name[256];
+    if (cf_device_name(verification->conditions.device, name, sizeof name) != CF_OK)
+        return message_set(message, "%s", cf_last_error());
+    if (verification->conditions.device == CF_HOST)
+        printf("verify: no GPU: on the CPU (%s) twice, the second time in another order\n", name);
+    else
+        printf("verify: device %d (%s) against the CPU\n", verification->conditions.device, name);
+    printf("%-*s%6s  result\n", verification->name_width, "kernel", "sizes");
+    return 0;
+}
+
+static void for_each(struct verification *verification, void (*use)(struct verification *, const cf_kernel *))
+{
+    const cf_kernel *kernel;
+    for (size_t k = 0; (kernel = cf_kernel_at(verification->plan->module, k)) != NULL; k++) {
+        if (!instance_is_meant(verification->plan->module, kernel, &verification->plan->names))
+            continue;
+        if (kernel->nvariants == 0)
+            use(verification, kernel);
+        for (uint32_t v = 0; v < kernel->nvariants; v++)
+            use(verification, kernel->variants[v]);
+    }
+}
+
+static void widen(struct verification *verification, const cf_kernel *kernel)
+{
+    struct message name = {""};
+    variant_add(kernel, &name);
+    int width = (int)(strlen(kernel->name) + (kernel->nconstants != 0) + strlen(name.text));
+    if (width > verification->name_width)
+        verification->name_width = width;
+}
+
+static int conclude(const struct verification *verification, struct message *message)
+{
+    size_t total = verification->agree + verification->differ + verification->left_out;
+    printf("verify: %zu of %zu kernels agree, %zu differ, %zu were not run\n", verification->agree, total,
+           verification->differ, verification->left_out);
+    if (verification->differ)
+        return message_set(message, "verify: %zu of %zu kernels differ; the first: %s", verification->differ, total,
+                           verification->first.text);
+    if (!verification->agree)
+        return message_set(message, "verify: none of %zu kernels could be run", total);
+    return 0;
+}
+
+int verify_all(const struct verify_plan *plan, struct message *message)
+{
+    char own[32];
+    struct verification verification = {
+        .plan = plan,
+        .conditions = {.constants = plan->constants, .order = verify_own_order(own, sizeof own)},
+        .name_width = (int)strlen("kernel")};
+    if (instance_check_names(plan->module, &plan->names, message) != 0)
+        return -1;
+    if (cf_device_current(&verification.conditions.device) != CF_OK)
+        return message_set(message, "%s", cf_last_error());
+    for_each(&verification, widen);
+    if (print_head(&verification, message) != 0)
+        return -1;
+    for_each(&verification, verify_kernel);
+    return conclude(&verification, message);
+}

@@ -1,0 +1,317 @@
+/* verify_arrays.c - the arrays of a call that is verified: where sections lie, random elements, what was written. */
+#include "verify/verify_arrays.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuferry.h>
+
+#include "kernel/argument.h"
+#include "base/runtime.h"
+
+/* Integers that nothing is declared of are made in [0, ANY_HIGH], or, where all are to differ, as far as it takes. */
+#define ANY_HIGH 100
+
+/* ---- Sections ---- */
+
+static int evaluate(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t absent, int64_t *value)
+{
+    *value = absent;
+    if (!expr || !expr->ops)
+        return 0;
+    return cf_kernel_evaluate(kernel, expr->ops, SIZE_MAX, args, value) == CF_OK ? 0 : -1;
+}
+
+/* Extents, lower bounds, strides. */
+static int measure_section(const cf_kernel *kernel, const cf_param *param, void *const args[],
+                           struct verify_array *array)
+{
+    int64_t stride = 1, last = 0, bytes;
+    struct npy_array *section = &array->section;
+    section->type = argument_type(param);
+    if (section->type.bytes == 0) /* of void */
+        section->type.bytes = 1;
+    section->ndims = param->ndims;
+    for (uint32_t d = param->ndims; d-- > 0;) {
+        int64_t extent, lower, pitch;
+        if (evaluate(kernel, &param->extents[d], args, 0, &extent) != 0 ||
+            evaluate(kernel, param->lowers ? &param->lowers[d] : NULL, args, 0, &lower) != 0 ||
+            evaluate(kernel, param->pitches && d > 0 ? &param->pitches[d] : NULL, args, extent, &pitch) != 0)
+            return -1;
+        if (extent < 0 || lower < 0 || (d > 0 && pitch - lower < extent))
+            return -1;
+        section->shape[d] = extent;
+        array->lowers[d] = lower;
+        array->strides[d] = stride;
+        if (__builtin_mul_overflow(lower + (extent ? extent - 1 : 0), stride, &bytes) ||
+            __builtin_add_overflow(last, bytes, &last) || __builtin_mul_overflow(stride, pitch, &stride))
+            return -1;
+    }
+    if (npy_measure(section) != 0 || __builtin_mul_overflow(last + 1, (int64_t)section->type.bytes, &bytes))
+        return -1;
+    array->bytes = section->count ? (size_t)bytes : 0;
+    return 0;
+}
+
+/* ---- Elements ---- */
+
+/* Narrows [low, high] to what one check allows. */
+static int narrow(const cf_kernel *kernel, const cf_check *check, void *const args[], element_wide *low,
+                  element_wide *high)
+{
+    int64_t value;
+    if (check->lower.ops) {
+        if (evaluate(kernel, &check->lower, args, 0, &value) != 0)
+            return -1;
+        element_wide bound = (element_wide)value + (check->lower_open ? 1 : 0);
+        *low = bound > *low ? bound : *low;
+    }
+    if (check->upper.ops) {
+        if (evaluate(kernel, &check->upper, args, 0, &value) != 0)
+            return -1;
+        element_wide bound = (element_wide)value - (check->upper_open ? 1 : 0);
+        *high = bound < *high ? bound : *high;
+    }
+    return 0;
+}
+
+int verify_array_is_distinct(const cf_kernel *kernel, uint32_t i)
+{
+    return kernel->distinct && kernel->distinct[i];
+}
+
+/* A check says that the array's elements ascend. */
+static int is_ascending(const cf_kernel *kernel, uint32_t i)
+{
+    for (uint32_t c = 0; c < kernel->nchecks; c++)
+        if (kernel->checks[c].array == (int32_t)i && kernel->checks[c].is_ascending)
+            return 1;
+    return 0;
+}
+
+/* Integers within all checks, near the bound where there is but one; -1 where there are too few. */
+static int choose_integers(const cf_kernel *kernel, uint32_t i, void *const args[], struct verify_array *array)
+{
+    cf_type type = array->section.type.type;
+    const int differ = verify_array_is_distinct(kernel, i);
+    const element_wide count = (element_wide)array->section.count, any = differ && count > ANY_HIGH ? count : ANY_HIGH;
+    element_wide low = element_min(type), high = element_max(type);
+    int is_below = 0, is_above = 0;
+    for (uint32_t c = 0; c < kernel->nchecks; c++) {
+        const cf_check *check = &kernel->checks[c];
+        if (check->array != (int32_t)i)
+            continue;
+        if (narrow(kernel, check, args, &low, &high) != 0)
+            return -1;
+        is_below |= check->lower.ops != NULL;
+        is_above |= check->upper.ops != NULL;
+    }
+    if (!is_below)
+        low = is_above ? (high - any > low ? high - any : low) : 0;
+    if (!is_above)
+        high = low + any < high ? low + any : high;
+    if (!is_below && differ && count && high - low < count - 1) /* as many again lie below 0 */
+        low = high - (count - 1) > element_min(type) ? high - (count - 1) : element_min(type);
+    if (type == CF_BOOL && high > 1)
+        high = 1;
+    if (count && high - low < (differ ? count - 1 : 0))
+        return -1;
+    array->make.rule = is_ascending(kernel, i) ? MAKE_ASCENDING : differ ? MAKE_DISTINCT : MAKE_RANDINT;
+    array->make.is_strict = differ;
+    return low > high || (element_store(type, low, &array->make.low) == 0 &&
+                          element_store(type, high, &array->make.high) == 0)
+               ? 0
+               : -1;
+}
+
+static int choose_elements(const cf_kernel *kernel, uint32_t i, void *const args[], struct verify_array *array)
+{
+    cf_type type = array->section.type.type;
+    array->make.type = type;
+    array->make.rule = MAKE_RANDOM;
+    return element_is_integer(type) ? choose_integers(kernel, i, args, array) : 0;
+}
+
+int verify_arrays_measure(const cf_kernel *kernel, void *const args[], uint64_t seed, size_t limit,
+                          struct verify_array *arrays)
+{
+    size_t total = 0;
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        if (kernel->params[i].direction == CF_VALUE)
+            continue;
+        arrays[i] = (struct verify_array){.make = {.seed = seed + i}};
+        if (measure_section(kernel, &kernel->params[i], args, &arrays[i]) != 0 || arrays[i].bytes > limit ||
+            (total += arrays[i].bytes) > limit || choose_elements(kernel, i, args, &arrays[i]) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- Memory ---- */
+
+/* The offset of row number `row` of the section, in bytes; rows are of the innermost dimension. */
+static size_t row_offset(const struct verify_array *array, size_t row)
+{
+    const struct npy_array *section = &array->section;
+    int64_t offset = section->ndims ? array->lowers[section->ndims - 1] : 0;
+    for (uint32_t d = section->ndims; d > 1; d--) {
+        size_t extent = (size_t)section->shape[d - 2];
+        offset += (array->lowers[d - 2] + (int64_t)(row % extent)) * array->strides[d - 2];
+        row /= extent;
+    }
+    return (size_t)offset * section->type.bytes;
+}
+
+static size_t row_bytes(const struct verify_array *array)
+{
+    const struct npy_array *section = &array->section;
+    return (section->ndims ? (size_t)section->shape[section->ndims - 1] : 1) * section->type.bytes;
+}
+
+/* Numbers; zeros for structs, of which nothing is known. */
+static void make_packed(const struct verify_array *array, void *packed)
+{
+    if (element_parts(array->make.type) || element_is_integer(array->make.type))
+        make_elements(&array->make, packed, array->section.bytes);
+    else
+        memset(packed, 0, array->section.bytes);
+}
+
+size_t verify_array_room(const struct verify_array *array, size_t guard)
+{
+    return array->bytes + 2 * guard;
+}
+
+void *verify_array_make(const struct verify_array *array, int is_read, int poison, size_t guard)
+{
+    const size_t length = row_bytes(array), room = verify_array_room(array, guard);
+    char *memory = malloc(room), *packed = malloc(array->section.bytes + 1);
+    if (memory && packed) {
+        memset(memory, poison, room);
+        if (is_read) {
+            make_packed(array, packed);
+            for (size_t at = 0; at < array->section.bytes; at += length)
+                memcpy(memory + guard + row_offset(array, at / length), packed + at, length);
+        }
+    } else {
+        free(memory);
+        memory = NULL;
+    }
+    free(packed);
+    return memory;
+}
+
+static size_t count_changed(const unsigned char *bytes, size_t begin, size_t end, const unsigned char *before,
+                            int poison)
+{
+    size_t count = 0;
+    for (size_t at = begin; at < end; at++)
+        count += bytes[at] != (before ? before[at] : poison);
+    return count;
+}
+
+size_t verify_array_take(const struct verify_array *array, const void *memory, const void *before, int poison,
+                         size_t guard, void *packed)
+{
+    const size_t length = row_bytes(array);
+    const unsigned char *bytes = memory;
+    size_t changed = 0, done = 0;
+    for (size_t at = 0; at < array->section.bytes; at += length) {
+        const size_t row = guard + row_offset(array, at / length);
+        memcpy((char *)packed + at, bytes + row, length);
+        changed += count_changed(bytes, done, row, before, poison);
+        done = row + length;
+    }
+    return changed + count_changed(bytes, done, verify_array_room(array, guard), before, poison);
+}
+
+/* ---- Arrays that are one ---- */
+
+/* Whether elements of the same index lie at the same place, as far as both go. */
+static int fits(const struct verify_array *array, const struct verify_array *other)
+{
+    const struct npy_array *one = &array->section, *two = &other->section;
+    if (!array->bytes || !other->bytes || one->type.bytes != two->type.bytes || one->ndims != two->ndims)
+        return 0;
+    for (uint32_t d = 0; d < one->ndims; d++)
+        if (array->lowers[d] != other->lowers[d] || array->strides[d] != other->strides[d] ||
+            (d > 0 && one->shape[d] != two->shape[d]))
+            return 0;
+    return 1;
+}
+
+/* What `make` makes is to be within what `other` makes, too. */
+static int narrow_make(struct make *make, const struct make *other)
+{
+    int64_t low, high, other_low, other_high;
+    if (make->rule != other->rule || (make->rule == MAKE_RANDOM && make->type != other->type))
+        return -1;
+    if (make->rule == MAKE_RANDOM)
+        return 0;
+    if (element_integer(make->type, &make->low, &low) != 0 || element_integer(make->type, &make->high, &high) != 0 ||
+        element_integer(other->type, &other->low, &other_low) != 0 ||
+        element_integer(other->type, &other->high, &other_high) != 0)
+        return -1;
+    low = other_low > low ? other_low : low;
+    high = other_high < high ? other_high : high;
+    if (make->rule == MAKE_DISTINCT || low > high)
+        return low == other_low && high == other_high ? 0 : -1;
+    return element_store(make->type, low, &make->low) == 0 ? element_store(make->type, high, &make->high) : -1;
+}
+
+int verify_arrays_join(const cf_kernel *kernel, const struct inplace *which, struct verify_array *arrays,
+                       uint32_t *home)
+{
+    const struct make *first = NULL;
+    struct make make = {.rule = MAKE_RANDOM};
+    *home = which->written;
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        if (!inplace_has(kernel, which, i))
+            continue;
+        if (!fits(&arrays[i], &arrays[which->written]))
+            return -1;
+        if (arrays[i].bytes > arrays[*home].bytes)
+            *home = i;
+        if (!argument_is_read(&kernel->params[i]))
+            continue;
+        if (first && narrow_make(&make, &arrays[i].make) != 0)
+            return -1;
+        if (!first)
+            make = *(first = &arrays[i].make);
+    }
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        if (inplace_has(kernel, which, i))
+            arrays[i].make = make;
+    return 0;
+}
+
+/* ---- Results ---- */
+
+static int is_poison(const char *element, size_t bytes, int poison)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if ((unsigned char)element[i] != poison)
+            return 0;
+    return 1;
+}
+
+size_t verify_array_unwritten(const struct verify_array *array, const void *one, int poison, const void *other,
+                              int other_poison, size_t *first)
+{
+    size_t count = 0, bytes = array->section.type.bytes;
+    for (size_t i = 0; i < array->section.count; i++)
+        if (is_poison((const char *)one + i * bytes, bytes, poison) &&
+            is_poison((const char *)other + i * bytes, bytes, other_poison) && count++ == 0)
+            *first = i;
+    return count;
+}
+
+void verify_array_index(const struct verify_array *array, size_t number, struct message *message)
+{
+    size_t below = array->section.count;
+    for (uint32_t d = 0; d < array->section.ndims; d++) {
+        below /= (size_t)array->section.shape[d];
+        message_add(message, "[%zu]", number / below + (size_t)array->lowers[d]);
+        number %= below;
+    }
+}

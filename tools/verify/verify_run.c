@@ -1,0 +1,173 @@
+/* verify_run.c - one call of a kernel that is verified: its arrays on the CPU or a GPU, and what it wrote. */
+#include "verify/verify_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuferry.h>
+
+#include "kernel/argument.h"
+#include "kernel/parts.h"
+#include "base/quiet.h"
+#include "base/runtime.h"
+#include "watch/watch.h"
+
+/* The kernel, watched. */
+static const cf_kernel *watch(const struct verify_call *call, struct message *message)
+{
+    const cf_kernel *kernel = call->kernel;
+    size_t *bytes = calloc(kernel->nparams + (size_t)1, sizeof *bytes);
+    for (uint32_t i = 0; bytes && i < kernel->nparams; i++)
+        bytes[i] = argument_is_array(&kernel->params[i]) ? call->arrays[i].bytes : 0;
+    const cf_kernel *watched = bytes ? watch_kernel(kernel, bytes, message) : NULL;
+    free(bytes);
+    return watched;
+}
+
+static int make_call(const struct verify_call *call, void *const args[], struct verify_result *result,
+                     struct message *message)
+{
+    if (constants_set(call->constants, message) != 0)
+        return -1;
+    const cf_kernel *kernel = watch_what ? watch(call, message) : call->kernel;
+    if (!kernel)
+        return -1;
+    int status = call->first_part ? parts_call(kernel, args, call->first_part, message) : cf_call(kernel, args);
+    if (status != CF_OK && !call->first_part)
+        message_set(message, "%s", cf_last_error());
+    result->is_refused = status == CF_EINVAL || status == CF_EOVERFLOW; /* a grid past a device's limits, too */
+    return status;
+}
+
+/* An array for one call: in host memory, and on a GPU a copy of all of it, so that the poison is there, too, which a
+ * call with host arrays does not move. Where it is several in one, what was in it before is kept. */
+struct array {
+    void *host, *device, *before;
+    char *passed;
+};
+
+/* AddressSanitizer itself looks at what lies around. */
+static size_t guard(void)
+{
+    return watch_what == WATCH_ADDRESS ? 0 : VERIFY_GUARD;
+}
+
+/* The number of the array that has the memory of array i. */
+static uint32_t home_of(const struct verify_call *call, uint32_t i)
+{
+    return call->inplace && inplace_has(call->kernel, call->inplace, i) ? call->home : i;
+}
+
+static int is_filled(const struct verify_call *call, uint32_t i)
+{
+    return argument_is_read(&call->kernel->params[i]) || (call->inplace && i == call->home);
+}
+
+/* What lies beside a section that is read are other bytes than those beside an output: where a kernel copies an input's padding
+ * into an output's, that shows. */
+static int beside(const struct verify_call *call, uint32_t i, int poison)
+{
+    return is_filled(call, i) ? poison ^ 0xff : poison;
+}
+
+/* Takes what was written; -1 where something beside a section was, too. */
+static int take(const struct verify_call *call, uint32_t i, const struct array *from, int poison, void **packed,
+                struct message *message)
+{
+    const struct verify_array *array = &call->arrays[i];
+    const char *name = call->kernel->params[i].name;
+    *packed = malloc(array->section.bytes + 1);
+    if (!*packed)
+        return message_set(message, "no memory");
+    size_t changed = verify_array_take(array, from->host, from->before, beside(call, i, poison), guard(), *packed);
+    return changed ? message_set(message, "%zu bytes beside the section of %s are overwritten", changed, name) : 0;
+}
+
+static int make_array(const struct verify_call *call, uint32_t i, int device, int poison, struct array *array,
+                      struct message *message)
+{
+    const struct verify_array *made = &call->arrays[i];
+    const int is_joined = call->inplace && i == call->home;
+    const size_t room = verify_array_room(made, guard());
+    if (made->bytes == 0)
+        return 0;
+    array->host = verify_array_make(made, is_filled(call, i), beside(call, i, poison), guard());
+    array->before = is_joined ? malloc(room) : NULL;
+    if (!array->host || (is_joined && !array->before))
+        return message_set(message, "no memory");
+    if (is_joined)
+        memcpy(array->before, array->host, room);
+    array->passed = (char *)array->host + guard();
+    if (device == CF_HOST)
+        return 0;
+    int status = cf_mem_alloc(&array->device, room);
+    if (status == CF_OK)
+        status = cf_mem_copy(array->device, array->host, room);
+    if (status != CF_OK)
+        message_set(message, "%s", cf_last_error());
+    array->passed = (char *)array->device + guard();
+    return status;
+}
+
+static int take_array(const struct verify_call *call, uint32_t i, int device, int poison, const struct array *array,
+                      struct verify_result *result, struct message *message)
+{
+    int status = CF_OK;
+    if (!argument_is_written(&call->kernel->params[i]) || !array->host)
+        return CF_OK;
+    if (device != CF_HOST)
+        status = cf_mem_copy(array->host, array->device, verify_array_room(&call->arrays[home_of(call, i)], guard()));
+    if (status != CF_OK) {
+        message_set(message, "%s", cf_last_error());
+        return status;
+    }
+    return take(call, i, array, poison, &result->packed[i], message);
+}
+
+static int free_array(int device, const struct array *array)
+{
+    free(array->host);
+    free(array->before);
+    return device == CF_HOST ? CF_OK : cf_mem_free(array->device);
+}
+
+static int run_with(const struct verify_call *call, int device, int poison, struct array *arrays, void **args,
+                    struct verify_result *result, struct message *message)
+{
+    const cf_kernel *kernel = call->kernel;
+    int status = cf_device_use(device);
+    if (status != CF_OK)
+        return message_set(message, "%s", cf_last_error());
+    for (uint32_t i = 0; status == 0 && i < kernel->nparams; i++) {
+        args[i] = call->args[i];
+        if (!argument_is_array(&kernel->params[i]))
+            continue;
+        args[i] = &arrays[home_of(call, i)].passed;
+        if (home_of(call, i) == i)
+            status = make_array(call, i, device, poison, &arrays[i], message);
+    }
+    if (status == 0)
+        status = make_call(call, args, result, message);
+    for (uint32_t i = 0; status == 0 && i < kernel->nparams; i++)
+        status = take_array(call, i, device, poison, &arrays[home_of(call, i)], result, message);
+    return status;
+}
+
+int verify_run(const struct verify_call *call, int device, int poison, struct verify_result *result,
+               struct message *message)
+{
+    const uint32_t count = call->kernel->nparams;
+    struct array *arrays = calloc(count + (size_t)1, sizeof *arrays);
+    void **args = calloc(count + (size_t)1, sizeof *args);
+    quiet_begin(); /* arguments are made up, and so would be what a kernel prints of them */
+    int status = arrays && args ? run_with(call, device, poison, arrays, args, result, message)
+                                : message_set(message, "no memory");
+    quiet_end();
+    /* What was on a device that is lost has gone with it. */
+    for (uint32_t i = 0; arrays && i < count; i++)
+        if (free_array(device, &arrays[i]) != CF_OK && status == CF_OK)
+            status = message_set(message, "%s", cf_last_error());
+    free(arrays);
+    free(args);
+    return status;
+}

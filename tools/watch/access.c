@@ -1,0 +1,256 @@
+/* access.c - reads and writes of a kernel that was compiled with -fsanitize=thread: what that has called, in the place of
+ * ThreadSanitizer's own runtime.
+ *
+ * ThreadSanitizer knows threads of the CPU, and takes 4 to 100 us to begin one. A kernel's threads are not such, all run on
+ * one, and what orders them is known: so their accesses are looked at here, at some 20 ns each. */
+#include "watch/access.h"
+
+#include <string.h>
+
+#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
+#define IS_SANITIZED 1
+#elif defined __has_feature
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+
+void access_note(const void *address, size_t bytes, int how, const void *pc)
+{
+    if (!watch_current || !bytes)
+        return;
+    const char *at = address;
+    struct region *region = region_find(address);
+    size_t rest = region ? region->bytes - (size_t)(at - region->begin) : bytes;
+    if (watch_what == WATCH_POISON)
+        poison_access(region, at, bytes < rest ? bytes : rest, how, pc);
+    else if (watch_what == WATCH_RACE && region)
+        race_access(region, at, bytes < rest ? bytes : rest, how & ~ACCESS_WHOLE, pc);
+}
+
+/* With a sanitizer of its own cf-run checks nothing, and has these functions already. */
+#ifndef IS_SANITIZED
+
+#define EXPORT __attribute__((visibility("default")))
+#define PC __builtin_return_address(0)
+
+/* ---- Plain accesses ---- */
+
+#define ACCESS(name, bytes, how)              \
+    EXPORT void name(void *address);          \
+    void name(void *address)                  \
+    {                                         \
+        access_note(address, bytes, how, PC); \
+    }
+#define ACCESSES(prefix, how) \
+    ACCESS(prefix##1, 1, how) \
+    ACCESS(prefix##2, 2, how) \
+    ACCESS(prefix##4, 4, how) \
+    ACCESS(prefix##8, 8, how) \
+    ACCESS(prefix##16, 16, how | ACCESS_WHOLE)
+ACCESSES(__tsan_read, ACCESS_READ)
+ACCESSES(__tsan_write, ACCESS_WRITE)
+ACCESSES(__tsan_read_write, ACCESS_READ | ACCESS_WRITE)
+ACCESSES(__tsan_unaligned_read, ACCESS_READ)
+ACCESSES(__tsan_unaligned_write, ACCESS_WRITE)
+ACCESSES(__tsan_unaligned_read_write, ACCESS_READ | ACCESS_WRITE)
+
+/* What PTX has as relaxed accesses: two of them are no race. A flag that one thread polls is such. */
+static void note_volatile(const void *address, size_t bytes, int how, const void *pc)
+{
+    if (watch_current && watch_what == WATCH_RACE)
+        how |= race_looseness(address, bytes);
+    access_note(address, bytes, how | ACCESS_ATOMIC, pc);
+    if (watch_current && watch_what == WATCH_RACE)
+        race_atomic(address, how & ACCESS_READ, how & ACCESS_WRITE, 0);
+}
+
+#define VOLATILE(name, bytes, how)              \
+    EXPORT void name(void *address);            \
+    void name(void *address)                    \
+    {                                           \
+        note_volatile(address, bytes, how, PC); \
+    }
+#define VOLATILES(prefix, how)  \
+    VOLATILE(prefix##1, 1, how) \
+    VOLATILE(prefix##2, 2, how) \
+    VOLATILE(prefix##4, 4, how) \
+    VOLATILE(prefix##8, 8, how) \
+    VOLATILE(prefix##16, 16, how)
+VOLATILES(__tsan_volatile_read, ACCESS_READ)
+VOLATILES(__tsan_volatile_write, ACCESS_WRITE)
+VOLATILES(__tsan_unaligned_volatile_read, ACCESS_READ)
+VOLATILES(__tsan_unaligned_volatile_write, ACCESS_WRITE)
+
+EXPORT void __tsan_read_range(void *address, size_t bytes);
+void __tsan_read_range(void *address, size_t bytes)
+{
+    access_note(address, bytes, ACCESS_READ | ACCESS_WHOLE, PC);
+}
+
+EXPORT void __tsan_write_range(void *address, size_t bytes);
+void __tsan_write_range(void *address, size_t bytes)
+{
+    access_note(address, bytes, ACCESS_WRITE | ACCESS_WHOLE, PC);
+}
+
+/* ---- Copies: what compilers make of them goes here, and newer ones say so themselves ---- */
+
+static void note_copy(void *target, const void *source, size_t bytes, const void *pc)
+{
+    if (watch_what == WATCH_POISON) {
+        if (watch_current && bytes)
+            poison_copy(target, source, bytes, pc);
+        return;
+    }
+    access_note(source, bytes, ACCESS_READ, pc);
+    access_note(target, bytes, ACCESS_WRITE, pc);
+}
+
+#define COPY(name, call)                                               \
+    EXPORT void *name(void *target, const void *source, size_t bytes); \
+    void *name(void *target, const void *source, size_t bytes)         \
+    {                                                                  \
+        note_copy(target, source, bytes, PC);                          \
+        return call(target, source, bytes);                            \
+    }
+COPY(cf__checked_memcpy, memcpy)
+COPY(cf__checked_memmove, memmove)
+COPY(__tsan_memcpy, memcpy)
+COPY(__tsan_memmove, memmove)
+
+#define FILL(name)                                            \
+    EXPORT void *name(void *target, int value, size_t bytes); \
+    void *name(void *target, int value, size_t bytes)         \
+    {                                                         \
+        access_note(target, bytes, ACCESS_WRITE, PC);         \
+        return memset(target, value, bytes);                  \
+    }
+FILL(cf__checked_memset)
+FILL(__tsan_memset)
+
+/* ---- Atomics ---- */
+
+static void note_atomic(const void *address, size_t bytes, int how, int order, const void *pc)
+{
+    access_note(address, bytes, how | ACCESS_ATOMIC, pc);
+    if (watch_current && watch_what == WATCH_RACE)
+        race_atomic(address, how & ACCESS_READ, how & ACCESS_WRITE, order >= __ATOMIC_RELEASE);
+}
+
+#define RMW(bits, T, name, builtin)                                                                         \
+    EXPORT T __tsan_atomic##bits##_##name(volatile T *address, T value, int order);                         \
+    T __tsan_atomic##bits##_##name(volatile T *address, T value, int order)                                 \
+    {                                                                                                       \
+        note_atomic((const void *)(uintptr_t)address, sizeof value, ACCESS_READ | ACCESS_WRITE, order, PC); \
+        return builtin(address, value, __ATOMIC_SEQ_CST);                                                   \
+    }
+
+#define CAS(bits, T, name)                                                                                        \
+    EXPORT int __tsan_atomic##bits##_compare_exchange_##name(volatile T *address, T *old, T value, int order,     \
+                                                             int other);                                          \
+    int __tsan_atomic##bits##_compare_exchange_##name(volatile T *address, T *old, T value, int order, int other) \
+    {                                                                                                             \
+        (void)other;                                                                                              \
+        note_atomic((const void *)(uintptr_t)address, sizeof value, ACCESS_READ | ACCESS_WRITE, order, PC);       \
+        return __atomic_compare_exchange_n(address, old, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);           \
+    }
+
+#define ATOMIC(bits, T)                                                                                             \
+    EXPORT T __tsan_atomic##bits##_load(const volatile T *address, int order);                                      \
+    T __tsan_atomic##bits##_load(const volatile T *address, int order)                                              \
+    {                                                                                                               \
+        (void)order;                                                                                                \
+        note_atomic((const void *)(uintptr_t)address, sizeof *address, ACCESS_READ, 0, PC);                         \
+        return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                                          \
+    }                                                                                                               \
+    EXPORT void __tsan_atomic##bits##_store(volatile T *address, T value, int order);                               \
+    void __tsan_atomic##bits##_store(volatile T *address, T value, int order)                                       \
+    {                                                                                                               \
+        note_atomic((const void *)(uintptr_t)address, sizeof value, ACCESS_WRITE, order, PC);                       \
+        __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                                         \
+    }                                                                                                               \
+    RMW(bits, T, exchange, __atomic_exchange_n)                                                                     \
+    RMW(bits, T, fetch_add, __atomic_fetch_add)                                                                     \
+    RMW(bits, T, fetch_sub, __atomic_fetch_sub)                                                                     \
+    RMW(bits, T, fetch_and, __atomic_fetch_and)                                                                     \
+    RMW(bits, T, fetch_or, __atomic_fetch_or)                                                                       \
+    RMW(bits, T, fetch_xor, __atomic_fetch_xor)                                                                     \
+    RMW(bits, T, fetch_nand, __atomic_fetch_nand)                                                                   \
+    CAS(bits, T, strong)                                                                                            \
+    CAS(bits, T, weak)                                                                                              \
+    EXPORT T __tsan_atomic##bits##_compare_exchange_val(volatile T *address, T old, T value, int order, int other); \
+    T __tsan_atomic##bits##_compare_exchange_val(volatile T *address, T old, T value, int order, int other)         \
+    {                                                                                                               \
+        (void)other;                                                                                                \
+        note_atomic((const void *)(uintptr_t)address, sizeof value, ACCESS_READ | ACCESS_WRITE, order, PC);         \
+        __atomic_compare_exchange_n(address, &old, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                   \
+        return old;                                                                                                 \
+    }
+ATOMIC(8, uint8_t)
+ATOMIC(16, uint16_t)
+ATOMIC(32, uint32_t)
+ATOMIC(64, uint64_t)
+
+/* The headers ask for it where a kernel changes 16 bytes. All threads run on one thread of the CPU. */
+__extension__ typedef unsigned __int128 bits128;
+EXPORT bits128 __tsan_atomic128_compare_exchange_val(volatile bits128 *address, bits128 old, bits128 value, int order,
+                                                     int other);
+bits128 __tsan_atomic128_compare_exchange_val(volatile bits128 *address, bits128 old, bits128 value, int order,
+                                              int other)
+{
+    (void)other;
+    note_atomic((const void *)(uintptr_t)address, sizeof value, ACCESS_READ | ACCESS_WRITE, order, PC);
+    bits128 before = *address;
+    if (before == old)
+        *address = value;
+    return before;
+}
+
+EXPORT void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_thread_fence(int order)
+{
+    (void)order;
+    if (watch_current && watch_what == WATCH_RACE)
+        race_fence();
+}
+
+EXPORT void __tsan_atomic_signal_fence(int order);
+void __tsan_atomic_signal_fence(int order)
+{
+    (void)order;
+}
+
+/* ---- What tells nothing here ---- */
+
+EXPORT void __tsan_init(void);
+void __tsan_init(void)
+{
+}
+
+EXPORT void __tsan_func_entry(void *pc);
+void __tsan_func_entry(void *pc)
+{
+    (void)pc;
+}
+
+/* A virtual function is called, or an object's class changes: what stands there is read or written. */
+EXPORT void __tsan_vptr_read(void **address);
+void __tsan_vptr_read(void **address)
+{
+    access_note(address, sizeof *address, ACCESS_READ, PC);
+}
+
+EXPORT void __tsan_vptr_update(void **address, void *value);
+void __tsan_vptr_update(void **address, void *value)
+{
+    (void)value;
+    access_note(address, sizeof *address, ACCESS_WRITE, PC);
+}
+
+EXPORT void __tsan_func_exit(void);
+void __tsan_func_exit(void)
+{
+}
+
+#endif

@@ -1,0 +1,261 @@
+/* poison.c - reads of memory that nobody wrote, and outputs that nobody wrote. */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cuferry.h>
+
+#include "watch/access.h"
+#include "kernel/declared_section.h"
+#include "base/runtime.h"
+
+#define MAX_PLACES 64
+
+/* Places in the code that were told of: each once. */
+static const void *places[MAX_PLACES];
+static int place_count;
+
+static int is_new(const void *pc)
+{
+    for (int i = 0; i < place_count; i++)
+        if (places[i] == pc)
+            return 0;
+    if (place_count == MAX_PLACES)
+        return 0;
+    places[place_count++] = pc;
+    return 1;
+}
+
+static void tell(const struct region *region, const char *address, const void *pc, uint32_t block, uint32_t thread)
+{
+    char what[200], who[96];
+    if (!is_new(pc))
+        return;
+    region_describe(region, address, what, sizeof what);
+    watch_describe(block, thread, who, sizeof who);
+    watch_find("{pc:%lx}: reads %s, which nobody wrote; %s", watch_offset(pc) - 1, what, who);
+}
+
+/* ---- Structs ---- */
+
+/* Larger ones have no padding that anyone would ask for. */
+#define MAX_BYTES 1024
+
+/* A read of which nobody wrote some bytes. Where they are padding, or a member that nobody needs, what was read goes as it
+ * is to another place, as a struct's copy, and is not told of: what reads them there is. */
+struct part {
+    const struct region *region;
+    const char *unseen; /* the first such byte */
+    const void *pc;
+    uint32_t block, thread;
+    uint32_t age;     /* accesses since then */
+    int is_whole;     /* it can be nothing but a copy, if to a variable of which we are not told */
+    char *told_first; /* gcc tells of a copy's write, then of its read, and then makes both; else NULL */
+    size_t bytes;
+    unsigned char value[MAX_BYTES], seen[MAX_BYTES];
+};
+
+/* A struct of several words may be read as a whole before it is written. */
+#define MAX_PARTS 8
+#define MAX_AGE 32
+
+static struct part parts[MAX_PARTS];
+static int part_count;
+
+/* The access before this one, if it was a write: it is done when the next comes. */
+static struct {
+    char *address;
+    size_t bytes;
+} latest;
+
+static void drop_part(int i)
+{
+    memmove(&parts[i], &parts[i + 1], (size_t)(--part_count - i) * sizeof *parts);
+}
+
+static void tell_part(void)
+{
+    if (!parts->is_whole)
+        tell(parts->region, parts->unseen, parts->pc, parts->block, parts->thread);
+    drop_part(0);
+}
+
+/* Whether what was read stands here now. What nobody wrote is no more written in the copy. */
+static int is_copied(const struct part *part, char *target)
+{
+    if (!target || memcmp(part->value, target, part->bytes) != 0)
+        return 0;
+    struct region *region = region_find(target);
+    if (region && region->seen && part->bytes <= region->bytes - (size_t)(target - region->begin))
+        memcpy(region->seen + (target - region->begin), part->seen, part->bytes);
+    return 1;
+}
+
+static void match(void)
+{
+    for (int i = part_count; i-- > 0;) {
+        char *told_first = parts[i].told_first;
+        parts[i].told_first = NULL;
+        if (is_copied(&parts[i], told_first))
+            drop_part(i);
+    }
+    for (int i = 0; latest.address && i < part_count; i++)
+        if (parts[i].bytes == latest.bytes && is_copied(&parts[i], latest.address)) {
+            drop_part(i);
+            break;
+        }
+}
+
+void poison_settle(void)
+{
+    match();
+    latest.address = NULL;
+    while (part_count)
+        tell_part();
+}
+
+static void grow_older(void)
+{
+    match();
+    for (int i = 0; i < part_count; i++)
+        parts[i].age++;
+    while (part_count && parts->age > MAX_AGE)
+        tell_part();
+}
+
+static void add_part(const struct region *region, const char *address, size_t bytes, const char *unseen, int is_whole,
+                     const void *pc)
+{
+    if (part_count == MAX_PARTS)
+        tell_part();
+    struct part *part = &parts[part_count++];
+    *part = (struct part){.region = region,
+                          .unseen = unseen,
+                          .pc = pc,
+                          .block = watch_current->slot->number,
+                          .thread = watch_current->number,
+                          .is_whole = is_whole,
+                          .told_first = latest.bytes == bytes ? latest.address : NULL,
+                          .bytes = bytes};
+    memcpy(part->value, address, bytes);
+    memcpy(part->seen, region->seen + (address - region->begin), bytes);
+}
+
+/* ---- Accesses ---- */
+
+/* The first byte that nobody wrote; NULL where there is none. */
+static const char *find_unseen(const struct region *region, const char *address, size_t bytes)
+{
+    const unsigned char *seen = region->seen + (address - region->begin), *unseen = memchr(seen, 0, bytes);
+    return unseen ? address + (unseen - seen) : NULL;
+}
+
+static int is_seen_anywhere(const struct region *region, const char *address, size_t bytes)
+{
+    return memchr(region->seen + (address - region->begin), 1, bytes) != NULL;
+}
+
+void poison_access(struct region *region, const char *address, size_t bytes, int how, const void *pc)
+{
+    if (part_count)
+        grow_older();
+    if (region && region->seen && how & ACCESS_READ) {
+        const char *unseen = find_unseen(region, address, bytes);
+        if (unseen && (how | ACCESS_WHOLE) == (ACCESS_READ | ACCESS_WHOLE) && bytes > 4 && bytes <= MAX_BYTES &&
+            is_seen_anywhere(region, address, bytes))
+            add_part(region, address, bytes, unseen, how & ACCESS_WHOLE, pc);
+        else if (unseen)
+            tell(region, unseen, pc, watch_current->slot->number, watch_current->number);
+    }
+    if (how & ACCESS_WRITE && region && region->seen)
+        memset(region->seen + (address - region->begin), 1, bytes);
+    latest.address = how & ACCESS_WRITE ? (char *)(uintptr_t)address : NULL;
+    latest.bytes = bytes;
+}
+
+void poison_copy(char *target, const char *source, size_t bytes, const void *pc)
+{
+    struct region *from = region_find(source), *to = region_find(target);
+    if (part_count)
+        grow_older();
+    latest.address = NULL;
+    if (from && (!from->seen || bytes > from->bytes - (size_t)(source - from->begin)))
+        from = NULL;
+    if (to && (!to->seen || bytes > to->bytes - (size_t)(target - to->begin)))
+        to = NULL;
+    if (from && !is_seen_anywhere(from, source, bytes))
+        tell(from, source, pc, watch_current->slot->number, watch_current->number);
+    if (to && from)
+        memmove(to->seen + (target - to->begin), from->seen + (source - from->begin), bytes);
+    else if (to)
+        memset(to->seen + (target - to->begin), 1, bytes);
+}
+
+/* ---- Outputs ---- */
+
+/* A struct may have padding, which nobody has to write. */
+static int is_missing(const cf_param *param, const unsigned char *seen)
+{
+    return param->type == CF_OPAQUE ? !memchr(seen, 1, param->bytes) : memchr(seen, 0, param->bytes) != NULL;
+}
+
+static void look_at_output(const cf_kernel *kernel, const cf_param *param, const struct region *region,
+                           void *const args[])
+{
+    struct section section;
+    int64_t index[CF_ARRAY_DIMS] = {0}, first[CF_ARRAY_DIMS] = {0};
+    uint64_t missing = 0, total = 0;
+    char text[200] = "";
+    size_t used = 0;
+    section_measure(kernel, param, args, &section);
+    if (section_is_empty(&section))
+        return;
+    do {
+        size_t offset = (size_t)section_place(&section, index) * param->bytes;
+        total++;
+        if (offset + param->bytes <= region->bytes && is_missing(param, region->seen + offset) && missing++ == 0)
+            memcpy(first, index, sizeof first);
+    } while (section_step(&section, index));
+    if (!missing)
+        return;
+    for (uint32_t d = 0; d < section.ndims; d++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "[%" PRId64 "]", section.lowers[d] + first[d]);
+    watch_find("%s:%" PRIu32 ": %s%s is not written, although it is an out(); %" PRIu64 " of %" PRIu64
+               " elements are not",
+               kernel->file, kernel->line, param->name, section.ndims ? text : "[0]", missing, total);
+}
+
+void poison_unwritten(const cf_kernel *kernel, void *const args[])
+{
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const cf_param *param = &kernel->params[i];
+        struct region *region = param->direction == CF_OUT ? region_find(*(void *const *)args[i]) : NULL;
+        if (region && region->seen)
+            look_at_output(kernel, param, region, args);
+    }
+}
+
+static void look_at_scratch(const cf_kernel *kernel, const cf_param *param, const struct region *region,
+                            void *const args[])
+{
+    struct section section;
+    section_measure(kernel, param, args, &section);
+    const size_t first = section.ndims ? (size_t)section.lowers[0] * param->bytes : 0;
+    for (size_t at = first; at < region->bytes; at++)
+        if (region->begin[at]) {
+            watch_find("%s:%" PRIu32 ": leaves %s[%zu], which is in a rezero(), not 0", kernel->file, kernel->line,
+                       param->name, at / param->bytes);
+            return;
+        }
+}
+
+void poison_not_rezeroed(const cf_kernel *kernel, void *const args[])
+{
+    for (uint32_t i = 0; i < kernel->nzeros; i++) {
+        const cf_zero *zero = &kernel->zeros[i];
+        const struct region *region = zero->is_rezeroed ? region_find(*(void *const *)args[zero->array]) : NULL;
+        if (region)
+            look_at_scratch(kernel, &kernel->params[zero->array], region, args);
+    }
+}

@@ -1,0 +1,624 @@
+/* sanitize.c - runs cf-run once more over kernels that were built anew to be checked, and prints what that found. */
+#include "watch/sanitize.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "watch/watch.h"
+
+extern char **environ;
+
+/* What the run leaves in its folder. */
+struct check {
+    char folder[PATH_MAX], module[PATH_MAX + 16], findings[PATH_MAX + 16];
+    char runtime[PATH_MAX]; /* of AddressSanitizer; empty for the others */
+    char source[PATH_MAX];  /* where its report says that the error is */
+    char caller[PATH_MAX];  /* where a kernel file calls that, if it is in a header; or "" */
+    int has_address;        /* it tells which was wild */
+    unsigned long address;
+    int count;      /* findings that were printed */
+    char **printed; /* those that are kept */
+    int kept;
+};
+
+/* ---- Programs ---- */
+
+static volatile pid_t child;
+static volatile sig_atomic_t caught;
+
+/* What ends this process ends the program first that it waits for, and the folder goes. */
+static void pass_on(int number)
+{
+    caught = number;
+    if (child > 0)
+        (void)kill(child, number);
+}
+
+/* SIGPIPE, too: who reads the first lines alone ends what prints them. */
+static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
+#define SIGNALS (sizeof signals / sizeof *signals)
+
+static void catch_signals(struct sigaction old[SIGNALS])
+{
+    struct sigaction action = {.sa_handler = pass_on};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        (void)sigaction(signals[i], NULL, &old[i]);
+        if (old[i].sa_handler != SIG_IGN)
+            (void)sigaction(signals[i], &action, NULL);
+    }
+}
+
+static void release_signals(const struct sigaction old[SIGNALS], const char *kind)
+{
+    for (size_t i = 0; i < SIGNALS; i++)
+        (void)sigaction(signals[i], &old[i], NULL);
+    if (!caught)
+        return;
+    fflush(stdout);
+    if (caught != SIGPIPE)
+        fprintf(stderr, "cf-run: --check=%s: ended by signal %d (%s)\n", kind, caught, strsignal(caught));
+    (void)raise(caught);
+}
+
+/* In the child. Who kills this process, and leaves it no time to pass that on, does not want the program to go on. */
+static void become(const char *const argv[], pid_t parent)
+{
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() == parent)
+        execvp(argv[0], (char *const *)(uintptr_t)argv);
+    _exit(127);
+}
+
+/* Runs a program to its end; its status as waitpid() gives it, or -1. Where `text` is not NULL, what it writes to its standard
+ * output goes there, for the caller to free. */
+static int run_program(const char *const argv[], char **text)
+{
+    int ends[2] = {-1, -1}, status = -1;
+    size_t used = 0, room = 0;
+    if (text && pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    const pid_t own = getpid();
+    child = caught ? -1 : fork();
+    if (child == 0) {
+        if (text)
+            (void)dup2(ends[1], STDOUT_FILENO);
+        become(argv, own);
+    }
+    if (text)
+        (void)close(ends[1]);
+    for (ssize_t got = 1; text && child > 0 && (got > 0 || errno == EINTR);) {
+        if (room - used < 4096) {
+            char *larger = realloc(*text, room = 2 * room + 8192);
+            if (!larger)
+                break;
+            *text = larger;
+        }
+        if ((got = read(ends[0], *text + used, room - used - 1)) > 0)
+            used += (size_t)got;
+        else if (got == 0)
+            break;
+    }
+    if (text && *text)
+        (*text)[used] = 0;
+    if (text)
+        (void)close(ends[0]);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    child = 0;
+    return status;
+}
+
+/* What there is to add of a program that may not have come to its end. */
+static const char *how_it_ended(int status)
+{
+    static char text[100];
+    if (status == -1)
+        return " cannot be run";
+    if (!WIFSIGNALED(status))
+        return "";
+    snprintf(text, sizeof text, " was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    return text;
+}
+
+/* A program that lies beside this one. */
+static int beside(const char *name, char path[PATH_MAX], struct message *message)
+{
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    path[length > 0 ? length : 0] = 0;
+    char *slash = strrchr(path, '/');
+    if (!slash || slash - path > PATH_MAX - 16)
+        return message_set(message, "--check: /proc/self/exe does not tell where %s is", name);
+    strcpy(slash + 1, name);
+    return access(path, X_OK) == 0
+               ? 0
+               : message_set(message, "--check needs the %s beside cf-run: %s: %s", name, path, strerror(errno));
+}
+
+/* What a program of the compiler's prints, for the caller to free; NULL where it fails. */
+static char *ask(const char *const argv[])
+{
+    static int is_told;
+    char *text = NULL;
+    int status = run_program(argv, &text);
+    if (status == 0 && text)
+        return text;
+    if (!is_told && WIFEXITED(status) && WEXITSTATUS(status) == 127) {
+        is_told = 1;
+        fprintf(stderr, "cf-run: %s, of binutils, cannot be run: lines and names are missing\n", argv[0]);
+    }
+    free(text);
+    return NULL;
+}
+
+/* ---- Building anew ---- */
+
+static int make_folder(struct check *check, struct message *message)
+{
+    const char *temporary = getenv("TMPDIR");
+    temporary = temporary && *temporary ? temporary : "/tmp";
+    int length = snprintf(check->folder, sizeof check->folder, "%s/cf-run-XXXXXX", temporary);
+    if (length >= (int)sizeof check->folder || !mkdtemp(check->folder)) {
+        check->folder[0] = 0;
+        return message_set(message, "--check: no folder can be made in %s: %s", temporary, strerror(errno));
+    }
+    /* As the loader names it. */
+    char *real = realpath(check->folder, NULL);
+    if (real)
+        snprintf(check->folder, sizeof check->folder, "%s", real);
+    free(real);
+    snprintf(check->module, sizeof check->module, "%s/module.so", check->folder);
+    snprintf(check->findings, sizeof check->findings, "%s/findings", check->folder);
+    return 0;
+}
+
+static void remove_folder(const char *path)
+{
+    DIR *folder = *path ? opendir(path) : NULL;
+    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        (void)closedir(folder);
+    if (*path)
+        (void)rmdir(path);
+}
+
+/* What the compiler says goes to the user. */
+static int rebuild(struct check *check, const char *kind, const char *module, const char *cxx, struct message *message)
+{
+    char cfcc[PATH_MAX], *said = NULL;
+    if (beside("cfcc", cfcc, message) != 0)
+        return -1;
+    char *real = module ? realpath(module, NULL) : NULL;
+    if (module && !real)
+        return message_set(message, "%s: %s", module, strerror(errno));
+    const char *command[11] = {cfcc, "--private", "--check", kind, "-o", check->module};
+    size_t used = 6;
+    if (cxx) {
+        command[used++] = "--cxx";
+        command[used++] = cxx;
+    }
+    command[used++] = module ? "--again" : "--bundled";
+    command[used] = real;
+    int status = run_program(command, &said);
+    if (status == 0 && said)
+        snprintf(check->runtime, sizeof check->runtime, "%.*s", (int)strcspn(said, "\n"), said);
+    free(said);
+    free(real);
+    if (status == 0)
+        return 0;
+    message_set(message, "--check=%s: %s could not be built for it", kind, module ? module : "the bundled kernels");
+    if (status == -1 || WIFSIGNALED(status))
+        message_add(message, ": %s%s", cfcc, how_it_ended(status));
+    else if (WEXITSTATUS(status) != 1) /* else it told why */
+        message_add(message, ": %s ended with exit code %d", cfcc, WEXITSTATUS(status));
+    return -1;
+}
+
+/* ---- Running ---- */
+
+/* Adds to what a variable of the environment says. */
+static int add_to(const char *name, const char *more, const char *separator, int is_first)
+{
+    const char *old = getenv(name);
+    char *text = malloc((old ? strlen(old) : 0) + strlen(more) + 2);
+    if (!text)
+        return -1;
+    if (!old || !*old)
+        strcpy(text, more);
+    else
+        sprintf(text, "%s%s%s", is_first ? more : old, separator, is_first ? old : more);
+    int status = setenv(name, text, 1);
+    free(text);
+    return status;
+}
+
+/* The loader takes a path for several where it has a blank or a colon: then one without leads to the runtime, which
+ * knows itself by its file's name. */
+static int name_runtime(struct check *check, const char *kind, struct message *message)
+{
+    static const char separators[] = " :";
+    const char *slash = strrchr(check->runtime, '/');
+    char link[2 * PATH_MAX];
+    if (!strpbrk(check->runtime, separators))
+        return 0;
+    snprintf(link, sizeof link, "%s%s", check->folder, slash ? slash : "/");
+    if (strpbrk(link, separators) || strlen(link) >= sizeof check->runtime)
+        return message_set(message,
+                           "--check=%s: the loader takes no path with a blank or a colon, and there is one in %s "
+                           "and in TMPDIR",
+                           kind, check->runtime);
+    if (symlink(check->runtime, link) != 0)
+        return message_set(message, "--check=%s: %s: %s", kind, link, strerror(errno));
+    strcpy(check->runtime, link);
+    return 0;
+}
+
+/* The program's status, or -1. Redzones are as wide as they can be, so that what lies far outside is seen, too. */
+static int run_again(struct check *check, const char *kind, char **argv, struct message *message)
+{
+    static const char options[] =
+        "symbolize=0:detect_leaks=0:redzone=2048:max_redzone=2048:halt_on_error=1:exitcode=1:abort_on_error=0:"
+        "handle_sigill=1:handle_sigfpe=1:print_legend=0:detect_stack_use_after_return=0:allocator_may_return_null=1";
+    char told[PATH_MAX + 64];
+    int findings = open(check->findings, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (findings < 0)
+        return message_set(message, "%s: %s", check->findings, strerror(errno));
+    if (name_runtime(check, kind, message) != 0) {
+        (void)close(findings);
+        return -1;
+    }
+    snprintf(told, sizeof told, "%s:%d:%s", kind, findings, check->module);
+    int status = -1;
+    if (setenv(WATCH_VARIABLE, told, 1) == 0 && setenv("CF_DRIVER", "host", 1) == 0 &&
+        setenv("CF_THREADS", "1", 1) == 0 &&
+        (!*check->runtime ||
+         (add_to("ASAN_OPTIONS", options, ":", 0) == 0 && add_to("LD_PRELOAD", check->runtime, ":", 1) == 0))) {
+        status = run_program((const char *const *)(uintptr_t)argv, NULL);
+    }
+    (void)close(findings);
+    return status;
+}
+
+/* ---- Source lines ---- */
+
+static int is_ours(const char *file)
+{
+    return strstr(file, "cuferry/host/") || strstr(file, ".host.cpp") || *file == '?';
+}
+
+/* A header that stands in for one of CUDA's, whose functions are in a kernel file as those of our own are. */
+static int is_stand_in(const char *file)
+{
+    return strstr(file, "include/cuferry/") != NULL;
+}
+
+/* A path as the user would write it. */
+static const char *shown(const char *file)
+{
+    char here[PATH_MAX];
+    size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
+    if (length > 1 && strncmp(file, here, length) == 0 && file[length] == '/')
+        file += length + 1;
+    return file[0] == '.' && file[1] == '/' ? file + 2 : file;
+}
+
+static int is_kernel_file(const char *place)
+{
+    const char *colon = strrchr(place, ':');
+    return colon && colon - place > 3 && strncmp(colon - 3, ".cu", 3) == 0;
+}
+
+/* Writes "block.cu:12" for a byte of the module's code: of the functions that are inlined there, the innermost that is not of
+ * our headers, nor, where there is another, of one that stands in for CUDA's. `function` gets its name, `caller` where a
+ * header's function was called in a kernel file, or "". */
+static void find_line(const struct check *check, const char *offset, char *line, size_t size, char *function,
+                      size_t function_size, char caller[PATH_MAX])
+{
+    const char *const command[] = {"addr2line", "-i", "-f", "-C", "-e", check->module, offset, NULL};
+    int is_found = 0, is_best = 0; /* not of a header that stands in */
+    snprintf(line, size, "module.so+%s", offset);
+    snprintf(function, function_size, "?");
+    *caller = 0;
+    char *text = ask(command);
+    for (char *at = text, *end; at && *at && (end = strchr(at, '\n')) != NULL;) {
+        char *file = end + 1, *file_end = strchr(file, '\n');
+        if (!file_end)
+            break;
+        *end = *file_end = 0;
+        char *more = strstr(file, " (discriminator ");
+        if (more)
+            *more = 0;
+        if (!is_ours(file) && (!is_found || (!is_best && !is_stand_in(file)))) {
+            is_best = !is_stand_in(file);
+            snprintf(line, size, "%s", shown(file));
+            snprintf(function, function_size, "%.*s", (int)strcspn(at, "("), at);
+            is_found = 1;
+        }
+        if (is_found && is_kernel_file(file)) {
+            if (!is_kernel_file(line))
+                snprintf(caller, PATH_MAX, "%s", shown(file));
+            break;
+        }
+        at = file_end + 1;
+    }
+    free(text);
+}
+
+/* Writes "byte 4 of table" for a byte of the module's data. */
+static void find_data(const struct check *check, const char *offset, char *what, size_t size)
+{
+    const char *const command[] = {"nm", "-CS", check->module, NULL};
+    unsigned long wanted = strtoul(offset, NULL, 16), best = 0;
+    snprintf(what, size, "a variable");
+    char *text = ask(command);
+    for (char *at = text, *end; at && *at; at = end + (*end == '\n')) {
+        unsigned long begin, bytes;
+        char type;
+        int used = 0;
+        end = at + strcspn(at, "\n");
+        if (sscanf(at, "%lx %lx %c %n", &begin, &bytes, &type, &used) < 3 || !used || !strchr("bBdDuV", type) ||
+            begin > wanted || begin < best)
+            continue;
+        best = begin;
+        snprintf(what, size, "byte %lu of %.*s%s", wanted - begin, (int)(end - at) - used, at + used,
+                 wanted - begin < bytes ? "" : ", which is past its end");
+    }
+    free(text);
+}
+
+/* The name of the __shared__ variable whose key lies at a byte of the module. */
+static void find_name(const struct check *check, const char *offset, char *name, size_t size)
+{
+    const char *const command[] = {"nm", "-C", check->module, NULL};
+    unsigned long wanted = strtoul(offset, NULL, 16);
+    snprintf(name, size, "variable");
+    char *text = ask(command);
+    for (char *at = text; at && *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        char *end = at + strcspn(at, "\n"), *key = strstr(at, "cf__K_");
+        if (key && key < end && strtoul(at, NULL, 16) == wanted) {
+            size_t length = strspn(key + 6, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+            snprintf(name, size, "%.*s", (int)length, key + 6);
+            break;
+        }
+    }
+    free(text);
+}
+
+/* What a signal ended. */
+static void print_wild(const struct check *check, FILE *out)
+{
+    if (!check->has_address)
+        fputs("a wild access, or an instruction that cannot be run", out);
+    else if (check->address < 4096)
+        fprintf(out, "an access of address 0x%lx, through a null pointer", check->address);
+    else
+        fprintf(out, "a wild access, of address 0x%lx", check->address);
+}
+
+/* Writes a finding, with names in the place of {pc:N}, {key:N}, {data:N}, {asan} and {wild}. */
+static void write_finding(const struct check *check, const char *text, FILE *out)
+{
+    char offset[32], name[PATH_MAX], function[256], caller[PATH_MAX], called[PATH_MAX] = "";
+    text = shown(text);
+    for (const char *at = text; *at;) {
+        const char *end = *at == '{' ? strchr(at, '}') : NULL;
+        const char *colon = end ? memchr(at, ':', (size_t)(end - at)) : NULL;
+        if (end && strncmp(at, "{wild}", 6) == 0) {
+            print_wild(check, out);
+            at = end + 1;
+            continue;
+        }
+        if (!end || (!colon && strncmp(at, "{asan}", 6) != 0)) {
+            fputc(*at++, out);
+            continue;
+        }
+        if (colon)
+            snprintf(offset, sizeof offset, "0x%.*s", (int)(end - colon - 1), colon + 1);
+        *caller = 0;
+        if (!colon) {
+            snprintf(name, sizeof name, "%s", *check->source ? check->source : "the kernel");
+            snprintf(caller, sizeof caller, "%s", check->caller);
+        } else if (strncmp(at, "{pc:", 4) == 0)
+            find_line(check, offset, name, sizeof name, function, sizeof function, caller);
+        else if (strncmp(at, "{data:", 6) == 0)
+            find_data(check, offset, name, sizeof name);
+        else
+            find_name(check, offset, name, sizeof name);
+        fputs(name, out);
+        if (at == text)
+            snprintf(called, sizeof called, "%s", caller);
+        at = end + 1;
+    }
+    fprintf(out, "%s%s\n", *called ? "; called at " : "", called);
+}
+
+/* Compilers make several accesses of one: then a line is the same as one before. */
+static int is_printed(const struct check *check, const char *line)
+{
+    for (int i = 0; i < check->kept; i++)
+        if (strcmp(check->printed[i], line) == 0)
+            return 1;
+    return 0;
+}
+
+/* Takes a line over. */
+static void keep(struct check *check, char *line)
+{
+    char **larger = realloc(check->printed, ((size_t)check->kept + 1) * sizeof *larger);
+    if (!larger) {
+        free(line);
+        return;
+    }
+    check->printed = larger;
+    check->printed[check->kept++] = line;
+}
+
+static void print_finding(struct check *check, const char *text)
+{
+    char *line = NULL;
+    size_t size;
+    FILE *out = open_memstream(&line, &size);
+    write_finding(check, text, out ? out : stderr);
+    if (out && fclose(out) != 0) {
+        free(line);
+        line = NULL;
+        write_finding(check, text, stderr);
+    }
+    if (line && is_printed(check, line)) {
+        free(line);
+        return;
+    }
+    check->count++;
+    if (line) {
+        fputs(line, stderr);
+        keep(check, line);
+    }
+}
+
+/* ---- AddressSanitizer's report ---- */
+
+/* A frame of a stack in the module: "    #3 0x7f12 (/tmp/x/module.so+0x1234)". */
+static const char *offset_in(const struct check *check, const char *line, char *offset, size_t size)
+{
+    const char *frame = strstr(line, check->module), *hash = line + strspn(line, " ");
+    if (*hash != '#' || !frame || frame[strlen(check->module)] != '+')
+        return NULL;
+    frame += strlen(check->module) + 1;
+    snprintf(offset, size, "%.*s", (int)strcspn(frame, ") "), frame);
+    return hash;
+}
+
+#define WILD "on unknown address 0x"
+
+/* Reads a report, and prints it with source lines: what tells of the kernel, and not of this program. */
+static void read_report(struct check *check, FILE *file, FILE *out)
+{
+    char line[4096], offset[64], place[PATH_MAX], function[256], caller[PATH_MAX];
+    while (fgets(line, sizeof line, file) && strncmp(line, "Shadow bytes", 12) != 0) {
+        const char *frame = offset_in(check, line, offset, sizeof offset), *wild = strstr(line, WILD);
+        if (wild) {
+            check->has_address = 1;
+            check->address = strtoul(wild + strlen(WILD), NULL, 16);
+        }
+        if (!frame) {
+            if (line[strspn(line, " ")] != '#' && strncmp(line, "SUMMARY", 7) != 0 &&
+                strspn(line, "=\n") != strlen(line))
+                fputs(line, out);
+            continue;
+        }
+        find_line(check, offset, place, sizeof place, function, sizeof function, caller);
+        if (strncmp(place, "module.so", 9) == 0)
+            continue;
+        if (!*check->source)
+            snprintf(check->source, sizeof check->source, "%s", place);
+        else if (!is_kernel_file(check->source) && !*check->caller && is_kernel_file(place))
+            snprintf(check->caller, sizeof check->caller, "%s", place);
+        if (!*check->caller)
+            snprintf(check->caller, sizeof check->caller, "%s", caller);
+        fprintf(out, "    %.*s in %s %s\n", (int)strcspn(frame, " "), frame, function, place);
+    }
+}
+
+/* The report's text, for the caller to free; NULL where there is none. */
+static char *take_report(struct check *check)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = NULL;
+    DIR *folder = opendir(check->folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
+        char path[2 * PATH_MAX];
+        if (strncmp(entry->d_name, WATCH_REPORT ".", sizeof WATCH_REPORT) != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", check->folder, entry->d_name);
+        FILE *file = fopen(path, "re");
+        if (file && (out || (out = open_memstream(&text, &size)) != NULL))
+            read_report(check, file, out);
+        if (file)
+            fclose(file);
+    }
+    if (folder)
+        (void)closedir(folder);
+    if (out)
+        fclose(out);
+    return text;
+}
+
+static void print_findings(struct check *check)
+{
+    char line[4096];
+    char *report = take_report(check);
+    FILE *file = fopen(check->findings, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = 0;
+        print_finding(check, line);
+    }
+    if (file)
+        fclose(file);
+    if (report) {
+        fputs(report, stderr);
+        if (!check->count)
+            print_finding(check, "{asan}: AddressSanitizer found an error");
+    }
+    free(report);
+}
+
+/* How a run ended in which nothing was found; 0 where that is all there is to say. */
+static int judge(const char *kind, const char *program, int ended, struct message *message)
+{
+    if (ended == -1)
+        return *message->text ? -1 : message_set(message, "--check=%s: %s cannot be run", kind, program);
+    if (WIFEXITED(ended) && WEXITSTATUS(ended) == 0)
+        return 0;
+    if (WIFEXITED(ended))
+        return message_set(message, "--check=%s: the run failed with exit code %d", kind, WEXITSTATUS(ended));
+    int number = WTERMSIG(ended), is_fault = number == SIGSEGV || number == SIGBUS || number == SIGFPE;
+    return message_set(message, "--check=%s: the run was ended by signal %d (%s)%s", kind, number, strsignal(number),
+                       number == SIGKILL                          ? ", as where memory runs out"
+                       : is_fault && strcmp(kind, "address") != 0 ? "; --check=address may tell where"
+                                                                  : "");
+}
+
+int sanitize_run(const char *kind, const char *module, const char *cxx, char **argv, struct message *message)
+{
+    struct check check = {.count = 0};
+    struct sigaction old[SIGNALS];
+    char program[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return message_set(message, "--check: /proc/self/exe: %s", strerror(errno));
+    program[length] = 0;
+    argv[0] = program;
+    catch_signals(old);
+    int status = make_folder(&check, message);
+    if (status == 0)
+        status = rebuild(&check, kind, module, cxx, message);
+    if (status == 0) {
+        fflush(stdout);
+        int ended = run_again(&check, kind, argv, message);
+        print_findings(&check);
+        if (check.count)
+            status =
+                message_set(message, "--check=%s found %d error%s%s%s", kind, check.count, check.count > 1 ? "s" : "",
+                            WIFSIGNALED(ended) ? "; the run" : "", how_it_ended(ended));
+        else if ((status = judge(kind, program, ended, message)) == 0)
+            printf("check: %s: nothing found\n", kind);
+    }
+    for (int i = 0; i < check.kept; i++)
+        free(check.printed[i]);
+    free(check.printed);
+    remove_folder(check.folder);
+    release_signals(old, kind);
+    return status;
+}

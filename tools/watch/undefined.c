@@ -1,0 +1,114 @@
+/* undefined.c - what UndefinedBehaviorSanitizer finds in a checked kernel: addresses that are not aligned, indices past an
+ * array's type, division by 0. The compiler calls these functions, which stand in the place of its runtime's. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "watch/watch.h"
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define IS_SANITIZED 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(undefined_behavior_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+
+#ifndef IS_SANITIZED
+
+#define EXPORT __attribute__((visibility("default"), noreturn))
+
+/* What compilers describe a place and a type by. */
+struct place {
+    const char *file;
+    uint32_t line, column;
+};
+
+struct type {
+    uint16_t kind, info;
+    char name[];
+};
+
+struct mismatch {
+    struct place place;
+    const struct type *type;
+    unsigned char log_alignment, kind;
+};
+
+struct bounds {
+    struct place place;
+    const struct type *array, *index;
+};
+
+struct overflow {
+    struct place place;
+    const struct type *type;
+};
+
+/* "'int[4]'", also where clang tells a typedef of the generator's first: "'cf__T_tile' (aka 'int[4]')". */
+static const char *name_of(const struct type *type)
+{
+    static char text[256];
+    const char *aka = strncmp(type->name, "'cf__T_", 7) == 0 ? strstr(type->name, "(aka ") : NULL;
+    if (!aka)
+        return type->name;
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(aka + 5, ")"), aka + 5);
+    return text;
+}
+
+/* `from` is where the compiler's call came from, which tells of a kernel what the place does not where that is in one of
+ * our headers. */
+__attribute__((noreturn)) static void tell(const struct place *place, const void *from, const char *what)
+{
+    char who[96] = "outside of the kernel's threads";
+    if (watch_current)
+        watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
+    if (strstr(place->file, "cuferry/host/"))
+        watch_find("{pc:%lx}: %s; %s", watch_offset((const char *)from - 1), what, who);
+    else
+        watch_find("%s:%u: %s; %s", place->file, place->line, what, who);
+    _exit(EXIT_FAILURE);
+}
+
+EXPORT void __ubsan_handle_type_mismatch_v1_abort(const struct mismatch *data, uintptr_t pointer);
+void __ubsan_handle_type_mismatch_v1_abort(const struct mismatch *data, uintptr_t pointer)
+{
+    static const char *const verbs[] = {"a read of",           "a write of",        "a reference to",
+                                        "a member access of",  "a member call of",  "a constructor of",
+                                        "a downcast of",       "a downcast of",     "an upcast of",
+                                        "a cast to a base of", "a null pointer as", "a dynamic operation on"};
+    char text[300];
+    const char *verb = data->kind < sizeof verbs / sizeof *verbs ? verbs[data->kind] : "an access of";
+    /* clang names the element of what is null. */
+    if (pointer % (1ul << data->log_alignment) == 0)
+        snprintf(text, sizeof text, "%s %s through a null pointer", verb, name_of(data->type));
+    else
+        snprintf(text, sizeof text, "%s %s at address 0x%lx, which is not aligned to its %lu bytes", verb,
+                 name_of(data->type), (unsigned long)pointer, 1ul << data->log_alignment);
+    tell(&data->place, __builtin_return_address(0), text);
+}
+
+EXPORT void __ubsan_handle_out_of_bounds_abort(const struct bounds *data, uintptr_t index);
+void __ubsan_handle_out_of_bounds_abort(const struct bounds *data, uintptr_t index)
+{
+    char text[300];
+    int is_signed = data->index->kind == 0 && data->index->info & 1;
+    unsigned bits = 1u << (data->index->info >> 1);
+    if (is_signed && bits < 8 * sizeof index) /* the rest is not defined */
+        index = (uintptr_t)((intptr_t)(index << (8 * sizeof index - bits)) >> (8 * sizeof index - bits));
+    if (is_signed)
+        snprintf(text, sizeof text, "index %ld is outside of %s", (long)(intptr_t)index, name_of(data->array));
+    else
+        snprintf(text, sizeof text, "index %lu is outside of %s", (unsigned long)index, name_of(data->array));
+    tell(&data->place, __builtin_return_address(0), text);
+}
+
+EXPORT void __ubsan_handle_divrem_overflow_abort(const struct overflow *data, uintptr_t left, uintptr_t right);
+void __ubsan_handle_divrem_overflow_abort(const struct overflow *data, uintptr_t left, uintptr_t right)
+{
+    (void)left;
+    tell(&data->place, __builtin_return_address(0), right ? "a division that overflows" : "a division by 0");
+}
+
+#endif

@@ -1,0 +1,577 @@
+/* watch.c - what happens in a checked kernel: which thread of which block runs, and what is found.
+ *
+ * The kernel's CPU body asks a table of functions for everything that threads do together. Here it gets a table of ours, which
+ * asks the library's, so that it is known which thread runs: one at a time, since CF_THREADS is 1. */
+#include "watch/watch.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cuferry.h>
+
+#include "watch/access.h"
+#include "watch/region.h"
+#include "base/runtime.h"
+
+/* Lanes that have come to a warp operation with one mask. */
+struct group {
+    uint32_t mask, arrived;
+    int is_sync;
+};
+
+struct watch_warp {
+    uint32_t lanes, ended;
+    struct group groups[32];
+    uint32_t group_count;
+    cf_host_where barrier; /* of the block, where the first lane came to it; and which lane, and which barrier */
+    uint32_t first, epoch;
+};
+
+enum watch_kind watch_what;
+struct watch_thread *watch_current;
+
+static int findings = -1; /* descriptor */
+static const char *module_path;
+
+const cf_kernel *watch_told, *watch_operation; /* as they are registered */
+static cf_host_body *host_body;                /* of a kernel: its own */
+static size_t *array_bytes;                    /* of each parameter of what is watched */
+const size_t *watch_bytes;
+static const cf_host_launch *launch;
+static const cf_host_ops *real;
+static cf_host_ops ops;
+int watch_runs;
+static int has_failed; /* this one: what it did not do it may have wanted to */
+static cf_host_thread *run_thread;
+static void *run_closure;
+static struct watch_slot *slots;
+static size_t slot_count;
+
+/* ---- Findings ---- */
+
+void watch_find(const char *format, ...)
+{
+    char text[2048];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text - 256, format, values);
+    va_end(values);
+    int length = (int)strlen(text);
+    const int is_within = watch_told && watch_operation && watch_told != watch_operation;
+    length +=
+        snprintf(text + length, sizeof text - (size_t)length, " [%.120s%s%.120s]\n", watch_told ? watch_told->name : "",
+                 is_within ? " in " : "", is_within ? watch_operation->name : "");
+    for (int at = 0; at < length;) {
+        ssize_t written = write(findings, text + at, (size_t)(length - at));
+        if (written <= 0)
+            return;
+        at += (int)written;
+    }
+}
+
+void watch_describe(uint32_t block, uint32_t thread, char *text, size_t size)
+{
+    const cf_dim3 b = launch->block, g = launch->grid;
+    snprintf(text, size, "thread (%u, %u, %u) of block (%u, %u, %u)", thread % b.x, thread / b.x % b.y,
+             thread / b.x / b.y, block % g.x, block / g.x % g.y, block / g.x / g.y);
+}
+
+unsigned long watch_offset(const void *address)
+{
+    Dl_info info;
+    if (!dladdr(address, &info) || !info.dli_fname || strcmp(info.dli_fname, module_path) != 0)
+        return 0;
+    return (unsigned long)((uintptr_t)address - (uintptr_t)info.dli_fbase);
+}
+
+static int is_same(const cf_host_where *one, const cf_host_where *other)
+{
+    return one->line == other->line && strcmp(one->file, other->file) == 0;
+}
+
+/* Two places are told of once; or one, which is both. Of the first ones, that is: generated code may have many. */
+static int is_told(const cf_host_where *one, const cf_host_where *other)
+{
+    static struct {
+        cf_host_where one, other;
+    } told[64];
+    static int count;
+    for (int i = 0; i < count; i++)
+        if ((is_same(&told[i].one, one) && is_same(&told[i].other, other)) ||
+            (is_same(&told[i].one, other) && is_same(&told[i].other, one)))
+            return 1;
+    if (count == (int)(sizeof told / sizeof *told)) {
+        static int is_full;
+        if (!is_full++)
+            watch_find("more than %d pairs of places: what else there is at barriers and in warps is left out", count);
+        return 1;
+    }
+    told[count].one = *one;
+    told[count++].other = *other;
+    return 0;
+}
+
+/* ---- Blocks and threads ---- */
+
+static int make_slot(struct watch_slot *slot)
+{
+    uint32_t threads = launch->block.x * launch->block.y * launch->block.z;
+    *slot = (struct watch_slot){.threads = calloc(threads, sizeof *slot->threads),
+                                .warps = calloc((threads + 31) / 32, sizeof *slot->warps)};
+    return slot->threads && slot->warps;
+}
+
+static void unsee(struct region *region)
+{
+    if (region->seen)
+        memset(region->seen, 0, region->bytes);
+}
+
+/* Begins a block in its place. */
+static void begin_block(struct watch_slot *slot, const cf_host_block *head)
+{
+    uint32_t threads = launch->block.x * launch->block.y * launch->block.z;
+    slot->head = head;
+    slot->index = head->index;
+    slot->number = (head->index.z * launch->grid.y + head->index.y) * launch->grid.x + head->index.x;
+    slot->ended = 0;
+    slot->waiting = slot->past = NULL;
+    for (uint32_t i = 0; i < threads; i++) {
+        struct watch_thread *thread = &slot->threads[i];
+        free(thread->known);
+        memset(thread, 0, sizeof *thread);
+        thread->slot = slot;
+        thread->number = i;
+    }
+    for (uint32_t w = 0; w < (threads + 31) / 32; w++) {
+        uint32_t rest = threads - 32 * w;
+        slot->warps[w] = (struct watch_warp){.lanes = rest < 32 ? (1u << rest) - 1 : ~0u, .epoch = UINT32_MAX};
+    }
+    region_each(head, unsee);
+    race_begin_block(slot);
+    if (launch->shared && !region_find(head->dynamic))
+        region_add(&(struct region){.begin = head->dynamic,
+                                    .bytes = launch->shared,
+                                    .kind = REGION_DYNAMIC,
+                                    .block = head,
+                                    .seen = watch_what == WATCH_POISON ? calloc(launch->shared, 1) : NULL});
+}
+
+/* The place of a block that runs now; NULL without memory. */
+static struct watch_slot *slot_of(const cf_host_block *head)
+{
+    static size_t latest;
+    size_t i = latest < slot_count && slots[latest].head == head ? latest : 0;
+    while (i < slot_count && slots[i].head != head)
+        i++;
+    if (i == slot_count) {
+        struct watch_slot *larger = realloc(slots, (slot_count + 1) * sizeof *slots);
+        if (!larger)
+            return NULL;
+        /* Threads name their block's place. */
+        for (size_t s = 0; s < slot_count && larger != slots; s++)
+            for (uint32_t t = 0; t < launch->block.x * launch->block.y * launch->block.z; t++)
+                larger[s].threads[t].slot = &larger[s];
+        slots = larger;
+        if (!make_slot(&slots[slot_count++]))
+            return NULL;
+        begin_block(&slots[i], head);
+    } else if (memcmp(&slots[i].index, &head->index, sizeof head->index) != 0) {
+        begin_block(&slots[i], head);
+    }
+    latest = i;
+    return &slots[i];
+}
+
+static void end_slots(void)
+{
+    uint32_t threads = launch->block.x * launch->block.y * launch->block.z;
+    for (size_t i = 0; i < slot_count; i++) {
+        for (uint32_t t = 0; slots[i].threads && t < threads; t++)
+            free(slots[i].threads[t].known);
+        race_end_block(&slots[i]);
+        free(slots[i].known);
+        free(slots[i].threads);
+        free(slots[i].warps);
+    }
+    free(slots);
+    slots = NULL;
+    slot_count = 0;
+}
+
+/* ---- Lanes together ---- */
+
+/* All of a group have come that will. */
+static void complete(struct watch_slot *slot, uint32_t w, uint32_t i)
+{
+    struct watch_warp *warp = &slot->warps[w];
+    const struct group group = warp->groups[i];
+    warp->groups[i] = warp->groups[--warp->group_count];
+    for (uint32_t rest = group.arrived; rest; rest &= rest - 1)
+        slot->threads[32 * w + (uint32_t)__builtin_ctz(rest)].took_part = group.arrived;
+    if (group.is_sync)
+        race_sync_lanes(slot, w, group.arrived);
+}
+
+static int is_complete(const struct watch_warp *warp, const struct group *group)
+{
+    return ((group->arrived | warp->ended) & group->mask) == group->mask;
+}
+
+/* A lane comes to an operation of the lanes in a mask, its own among them. */
+static void arrive(struct watch_thread *thread, uint32_t mask, int is_sync)
+{
+    uint32_t w = thread->number / 32, i = 0;
+    struct watch_warp *warp = &thread->slot->warps[w];
+    while (i < warp->group_count && warp->groups[i].mask != mask)
+        i++;
+    if (i == warp->group_count)
+        warp->groups[warp->group_count++] = (struct group){mask, 0, is_sync};
+    warp->groups[i].arrived |= 1u << thread->number % 32;
+    if (is_complete(warp, &warp->groups[i]))
+        complete(thread->slot, w, i);
+}
+
+static void end_thread(struct watch_thread *thread)
+{
+    uint32_t w = thread->number / 32;
+    struct watch_warp *warp = &thread->slot->warps[w];
+    warp->ended |= 1u << thread->number % 32;
+    thread->slot->ended++;
+    for (uint32_t i = 0; i < warp->group_count;)
+        if (is_complete(warp, &warp->groups[i]))
+            complete(thread->slot, w, i);
+        else
+            i++;
+}
+
+/* ---- The table ---- */
+
+/* The thread ends, or waits. */
+static void settle(void)
+{
+    race_settle();
+    poison_settle();
+}
+
+static void enter(void *unused, cf_host_block *block, cf_dim3 index)
+{
+    (void)unused;
+    struct watch_slot *slot = slot_of(block);
+    if (!slot)
+        return;
+    const cf_dim3 size = launch->block;
+    struct watch_thread *own = &slot->threads[(index.z * size.y + index.y) * size.x + index.x];
+    watch_current = own;
+    run_thread(run_closure, block, index);
+    settle();
+    watch_current = NULL;
+    end_thread(own);
+}
+
+static void run(const cf_host_launch *what, uint64_t begin, uint64_t end, cf_host_thread *thread, void *closure)
+{
+    run_thread = thread;
+    run_closure = closure;
+    real->run(what, begin, end, enter, NULL);
+    has_failed |= watch_current != NULL; /* a thread failed, or waited for ever: none came to its end last */
+    watch_current = NULL;
+    settle();
+    end_slots();
+    region_end(REGION_END_BLOCKS);
+}
+
+/* A barrier in a branch that only some lanes of a warp take, where others take another one: that lets them all go on here,
+ * and on some GPUs, but a warp has to come to the same one. */
+static void look_at_barrier(const struct watch_thread *own, const cf_host_where *where)
+{
+    struct watch_warp *warp = &own->slot->warps[own->number / 32];
+    char who[96], other[96];
+    if (warp->epoch != own->clock.epoch) {
+        warp->barrier = *where;
+        warp->epoch = own->clock.epoch;
+        warp->first = own->number;
+    } else if (!is_same(&warp->barrier, where) && !is_told(&warp->barrier, where)) {
+        watch_describe(own->slot->number, own->number, who, sizeof who);
+        watch_describe(own->slot->number, warp->first, other, sizeof other);
+        watch_find("%s:%d: %s waits at %s, and %s of its warp at %s in %s:%d: not the same barrier", where->file,
+                   where->line, who, where->what, other, warp->barrier.what, warp->barrier.file, warp->barrier.line);
+    }
+}
+
+/* Threads that are at the end of a kernel are not waited for, here and on a GPU, but a barrier that they did not come to
+ * is in a branch that not all threads take: what comes of it CUDA leaves open. */
+static void look_at_end(struct watch_slot *slot)
+{
+    char who[96], other[96];
+    if (!slot->waiting || !slot->past || slot->past->clock.epoch > slot->epoch ||
+        is_told(&slot->barrier, &slot->past->end))
+        return;
+    watch_describe(slot->number, slot->waiting->number, who, sizeof who);
+    watch_describe(slot->number, slot->past->number, other, sizeof other);
+    watch_find("%s:%d: %s waits at %s, and %s comes to the end of the kernel in %s:%d without it", slot->barrier.file,
+               slot->barrier.line, who, slot->barrier.what, other, slot->past->end.file, slot->past->end.line);
+}
+
+static void come_to_barrier(struct watch_thread *own, const cf_host_where *where)
+{
+    struct watch_slot *slot = own->slot;
+    if (slot->waiting && slot->epoch >= own->clock.epoch)
+        return;
+    slot->barrier = *where;
+    slot->waiting = own;
+    slot->epoch = own->clock.epoch;
+    look_at_end(slot);
+}
+
+/* What a kernel that is built to be checked calls at its last brace. */
+__attribute__((visibility("default"))) void cf__checked_end(const char *file, int line);
+void cf__checked_end(const char *file, int line)
+{
+    struct watch_thread *own = watch_current;
+    if (!own || watch_what != WATCH_RACE)
+        return;
+    own->end = (cf_host_where){"", file, line};
+    /* The one that passed the fewest barriers shows most. */
+    if (!own->slot->past || own->clock.epoch < own->slot->past->clock.epoch)
+        own->slot->past = own;
+    look_at_end(own->slot);
+}
+
+static uint64_t barrier(cf_host_block *block, cf_host_vote vote, int value, const cf_host_where *where)
+{
+    struct watch_thread *own = watch_current;
+    settle();
+    if (watch_what == WATCH_RACE) {
+        look_at_barrier(own, where);
+        come_to_barrier(own, where);
+    }
+    race_arrive(own);
+    uint64_t result = real->barrier(block, vote, value, where);
+    own->clock.epoch++;
+    watch_current = own;
+    return result;
+}
+
+static void grid(cf_host_block *block, const cf_host_where *where)
+{
+    struct watch_thread *own = watch_current;
+    race_arrive(own);
+    real->grid(block, where);
+    own->clock.epoch++;
+    own->clock.grid++;
+    watch_current = own;
+}
+
+/* The lane whose value a shuffle gives; the lane itself where its segment has no such. */
+static uint32_t source_of(const cf_host_warp *what, uint32_t lane)
+{
+    int width = what->width, first = (int)lane & ~(width - 1), last = first + width - 1, from = (int)lane;
+    if (what->kind == CF_HOST_WARP_SHUFFLE)
+        from = first | (what->argument & (width - 1));
+    else if (what->kind == CF_HOST_WARP_SHUFFLE_UP && what->argument >= 0 && what->argument <= from - first)
+        from -= what->argument;
+    else if (what->kind == CF_HOST_WARP_SHUFFLE_DOWN && what->argument >= 0 && what->argument <= last - from)
+        from += what->argument;
+    else if (what->kind == CF_HOST_WARP_SHUFFLE_XOR && (from ^ what->argument) <= last && (from ^ what->argument) >= 0)
+        from ^= what->argument;
+    return (uint32_t)from;
+}
+
+/* What a shuffle takes from a lane that did not come is undefined. A lane that the mask leaves out may have ended or not: that
+ * is the order in which lanes run here. */
+static void look_at_source(const struct watch_thread *own, uint32_t mask, const cf_host_warp *what,
+                           const cf_host_where *where)
+{
+    uint32_t lane = own->number % 32, source = source_of(what, lane);
+    char who[96];
+    if (own->took_part >> source & 1 || is_told(where, where))
+        return;
+    watch_describe(own->slot->number, own->number, who, sizeof who);
+    watch_find("%s:%d: %s reads lane %u, which %s; %s", where->file, where->line, where->what, source,
+               !(mask >> source & 1)                                    ? "its mask leaves out"
+               : own->slot->warps[own->number / 32].ended >> source & 1 ? "has ended"
+               : own->slot->warps[own->number / 32].lanes >> source & 1 ? "does not take part"
+                                                                        : "the block does not have",
+               who);
+}
+
+static uint64_t warp(cf_host_block *block, uint32_t mask, uint64_t value, cf_host_warp what, const cf_host_where *where)
+{
+    struct watch_thread *own = watch_current;
+    settle();
+    uint32_t lanes = mask & own->slot->warps[own->number / 32].lanes;
+    if (lanes >> own->number % 32 & 1) /* else the library refuses it */
+        arrive(own, lanes, what.kind == CF_HOST_WARP_SYNC);
+    uint64_t result = real->warp(block, mask, value, what, where);
+    watch_current = own;
+    if (watch_what == WATCH_POISON && what.kind >= CF_HOST_WARP_SHUFFLE && what.kind <= CF_HOST_WARP_SHUFFLE_XOR)
+        look_at_source(own, mask, &what, where);
+    return result;
+}
+
+static uint32_t active(cf_host_block *block, const cf_host_where *where)
+{
+    struct watch_thread *own = watch_current;
+    uint32_t lanes = real->active(block, where);
+    watch_current = own;
+    return lanes;
+}
+
+static void yield(cf_host_block *block)
+{
+    struct watch_thread *own = watch_current;
+    real->yield(block);
+    watch_current = own;
+}
+
+/* What orders at these barriers are the atomic accesses that the kernel makes to their words. */
+static void wait(cf_host_block *block, const uint64_t *word, uint64_t phase, const cf_host_where *where)
+{
+    struct watch_thread *own = watch_current;
+    real->wait(block, word, phase, where);
+    watch_current = own;
+}
+
+static void wake(cf_host_block *block, const uint64_t *word)
+{
+    race_begin_phase(word);
+    real->wake(block, word);
+}
+
+static void *shared(cf_host_block *block, const cf_host_shape *key, size_t bytes, size_t align)
+{
+    void *memory = real->shared(block, key, bytes, align);
+    if (!region_find(memory))
+        region_add(&(struct region){.begin = memory,
+                                    .bytes = bytes,
+                                    .kind = REGION_SHARED,
+                                    .key = key,
+                                    .block = block,
+                                    .seen = watch_what == WATCH_POISON ? calloc(bytes ? bytes : 1, 1) : NULL});
+    return memory;
+}
+
+/* ---- Launches ---- */
+
+static void begin_launch(void)
+{
+    has_failed = 0;
+    region_end(REGION_END_LAUNCH);
+    region_each(NULL, race_forget); /* launches are in an order */
+    watch_data(module_path);
+    watch_arrays(watch_operation ? NULL : array_bytes, launch->args, 0);
+}
+
+static void end_launch(void)
+{
+    if (watch_what == WATCH_POISON && !has_failed) {
+        poison_unwritten(watch_told, launch->args);
+        poison_not_rezeroed(watch_told, launch->args);
+    }
+    race_end();
+    if (watch_what != WATCH_ADDRESS) /* whose reports name arrays in later launches, too */
+        region_end(REGION_END_LAUNCH);
+}
+
+int watch_is_looking(void)
+{
+    return watch_runs <= 1 || watch_what == WATCH_ADDRESS;
+}
+
+/* Parts come one after the other. */
+void watch_launch(const cf_kernel *of, cf_host_body *host, const cf_host_launch *what, uint64_t begin, uint64_t end)
+{
+    cf_host_launch own = *what;
+    launch = &own;
+    watch_told = of;
+    if (!watch_is_looking()) {
+        host(what, begin, end);
+        return;
+    }
+    real = what->ops;
+    ops = *real;
+    ops.run = run;
+    ops.barrier = barrier;
+    ops.warp = warp;
+    ops.active = active;
+    ops.grid = grid;
+    ops.yield = yield;
+    ops.wait = wait;
+    ops.wake = wake;
+    ops.shared = shared;
+    own.ops = &ops;
+    own.is_ordered = 1; /* every thread is told of, and none is left out */
+    if (begin == 0)
+        begin_launch();
+    if (watch_what == WATCH_ADDRESS)
+        watch_sections(own.args);
+    host(&own, begin, end);
+    if (watch_what == WATCH_ADDRESS)
+        watch_sections_end(own.args);
+    if (end == (uint64_t)own.grid.x * own.grid.y * own.grid.z || watch_told->is_host_whole)
+        end_launch();
+}
+
+/* In the place of the kernel's CPU body. */
+static void body(const cf_host_launch *what, uint64_t begin, uint64_t end)
+{
+    watch_runs += begin == 0;
+    watch_launch(watch_told, host_body, what, begin, end);
+}
+
+const cf_kernel *watch_kernel(const cf_kernel *of, const size_t *bytes, struct message *message)
+{
+    static cf_kernel copy;
+    const int is_operation = cf_kernel_is_operation(of);
+    if (!cf_kernel_has_host(of)) {
+        message_set(message, "%s: --check: the kernel has no form for the CPU", of->name);
+        return NULL;
+    }
+    size_t *copied = malloc((of->nparams + (size_t)1) * sizeof *copied);
+    if (!copied) {
+        message_set(message, "%s: no memory", of->name);
+        return NULL;
+    }
+    memcpy(copied, bytes, of->nparams * sizeof *copied);
+    free(array_bytes);
+    watch_bytes = array_bytes = copied;
+    watch_told = of;
+    copy = *of;
+    watch_runs = 0;
+    watch_operation = is_operation ? of : NULL;
+    if (is_operation) {
+        copy.enqueue = watch_enqueue;
+        return watch_uses(of, message) == 0 ? &copy : NULL;
+    }
+    host_body = watch_host(of);
+    copy.host = body;
+    return &copy;
+}
+
+/* ---- The beginning ---- */
+
+const char *watch_begin(void)
+{
+    static const char *const names[] = {"", "address:", "race:", "poison:"};
+    const char *text = getenv(WATCH_VARIABLE);
+    for (int i = WATCH_ADDRESS; text && i <= WATCH_POISON; i++) {
+        size_t length = strlen(names[i]);
+        char *end;
+        if (strncmp(text, names[i], length) != 0)
+            continue;
+        findings = (int)strtol(text + length, &end, 10);
+        if (*end != ':')
+            return NULL;
+        watch_what = (enum watch_kind)i;
+        module_path = end + 1;
+        if (watch_what == WATCH_ADDRESS)
+            watch_deaths(module_path);
+        return module_path;
+    }
+    return NULL;
+}

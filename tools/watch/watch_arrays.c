@@ -1,0 +1,103 @@
+/* watch_arrays.c - the memory that a checked kernel may touch, known by its names: arrays, scratch memory, the module's own data. */
+#include "watch/watch.h"
+
+#include <link.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuferry.h>
+
+#include "watch/region.h"
+#include "base/runtime.h"
+
+static int64_t extent(const cf_expr *expr, void *const args[])
+{
+    int64_t value = 0;
+    return expr->ops && cf_kernel_evaluate(watch_told, expr->ops, SIZE_MAX, args, &value) == CF_OK ? value : 0;
+}
+
+/* The bytes of an array, as the command line has it; of scratch memory, as it is declared. */
+static size_t bytes_of(uint32_t i, const size_t *bytes_of_arrays, void *const args[])
+{
+    const cf_param *param = &watch_told->params[i];
+    if (bytes_of_arrays && param->direction != CF_SCRATCH)
+        return bytes_of_arrays[i];
+    int64_t bytes = param->bytes;
+    for (uint32_t d = 0; d < param->ndims; d++)
+        bytes *= extent(&param->extents[d], args);
+    return bytes > 0 ? (size_t)bytes : 0;
+}
+
+/* What the module can write of its own. */
+static int add_data(struct dl_phdr_info *info, size_t size, void *module_path)
+{
+    (void)size;
+    if (strcmp(info->dlpi_name, module_path) != 0)
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        if (part->p_type == PT_LOAD && part->p_flags & PF_W)
+            region_add(&(struct region){
+                .begin = (char *)(info->dlpi_addr + part->p_vaddr), .bytes = part->p_memsz, .kind = REGION_DATA});
+    }
+    return 1;
+}
+
+void watch_data(const char *module_path)
+{
+    (void)dl_iterate_phdr(add_data, (void *)module_path);
+}
+
+/* What the library has set to 0 counts as written. */
+static void see_zeros(uint32_t i, void *const args[], unsigned char *seen, size_t bytes)
+{
+    if (!seen)
+        return;
+    for (uint32_t z = 0; z < watch_told->nzeros; z++) {
+        const cf_zero *zero = &watch_told->zeros[z];
+        if (zero->array != i)
+            continue;
+        size_t begin = (size_t)extent(&zero->lower, args) * watch_told->params[i].bytes;
+        size_t length = zero->extent.ops ? (size_t)extent(&zero->extent, args) * watch_told->params[i].bytes : bytes;
+        if (begin < bytes)
+            memset(seen + begin, 1, length < bytes - begin ? length : bytes - begin);
+    }
+}
+
+/* Arrays of a kernel that works in place may be one: as long as the longest, and written before where one is read. */
+static void join(uint32_t first, const size_t *bytes_of_arrays, void *const args[], size_t *bytes, int *is_written)
+{
+    for (uint32_t i = first + 1; i < watch_told->nparams; i++) {
+        const cf_direction direction = watch_told->params[i].direction;
+        if (direction == CF_VALUE || *(char *const *)args[i] != *(char *const *)args[first])
+            continue;
+        size_t others = bytes_of(i, bytes_of_arrays, args);
+        *bytes = others > *bytes ? others : *bytes;
+        *is_written |= others && direction != CF_OUT && direction != CF_SCRATCH;
+    }
+}
+
+void watch_arrays(const size_t *bytes_of_arrays, void *const args[], int is_kept)
+{
+    for (uint32_t i = 0; i < watch_told->nparams; i++) {
+        const cf_param *param = &watch_told->params[i];
+        if (param->direction == CF_VALUE)
+            continue;
+        size_t bytes = bytes_of(i, bytes_of_arrays, args);
+        char *begin = *(char *const *)args[i];
+        if (!begin || !bytes || region_find(begin))
+            continue;
+        int is_written = param->direction != CF_OUT && param->direction != CF_SCRATCH;
+        join(i, bytes_of_arrays, args, &bytes, &is_written);
+        unsigned char *seen = watch_what == WATCH_POISON && !is_written ? calloc(bytes, 1) : NULL;
+        see_zeros(i, args, seen, bytes);
+        region_add(&(struct region){.begin = begin,
+                                    .bytes = bytes,
+                                    .kind = REGION_ARRAY,
+                                    .name = param->name,
+                                    .element = param->bytes,
+                                    .seen = seen,
+                                    .is_kept = is_kept});
+    }
+}
