@@ -12,7 +12,7 @@
 struct make {
     enum { MAKE_RANDOM, MAKE_RANDINT, MAKE_DISTINCT, MAKE_ASCENDING, MAKE_FILL } rule;
     int is_strict; /* MAKE_ASCENDING: no two are equal; there are as many integers in [low, high] */
-    cf_type type; /* of the numbers that are made */
+    cf_type type;  /* of the numbers that are made */
     uint64_t seed;
     union element low, high; /* of integers: inclusive; MAKE_FILL: low is the value */
 };

@@ -221,8 +221,8 @@ static void print_host(const cf_kernel *kernel)
     print_key("host");
     printf("%s\n", !cf_kernel_has_host(kernel)      ? "not built: the CPU does not run it"
                    : cf_kernel_is_operation(kernel) ? "built, as what it uses"
-                   : kernel->is_host_whole ? "built, one function for all blocks"
-                                           : "built");
+                   : kernel->is_host_whole          ? "built, one function for all blocks"
+                                                    : "built");
 }
 
 static void print_uses(const cf_kernel *kernel)

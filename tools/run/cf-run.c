@@ -27,7 +27,9 @@
 #include "run/trial.h"
 #include "kernel/variant_text.h"
 #include "verify/verify.h"
-#include "watch/watch.h"
+#include "watch/check.h"
+#include "watch/watch_begin.h"
+#include "watch/watch_kernel.h"
 
 #define MAX_REPEATS 1000000
 #define LONG_STEP ((size_t)64 << 20) /* bytes, from which on a person at a terminal is told what goes on */
@@ -294,7 +296,7 @@ static int settle(const struct options *options, const cf_module *module, const 
     const cf_kernel *kernel = instance_pick(module, options->kernel, plan->arguments, message);
     if (kernel && options->variant)
         kernel = variant_pick(kernel, options->variant, message);
-    else if (kernel && watch_what && variant_is_chosen(kernel))
+    else if (kernel && check_current && variant_is_chosen(kernel))
         kernel = kernel->variants[0];
     if (!kernel || arguments_read_values(kernel, plan->arguments, message) != 0)
         return -1;
@@ -307,7 +309,7 @@ static int settle(const struct options *options, const cf_module *module, const 
 /* Where this run is a check's, its kernel is watched. */
 static const cf_kernel *watch(const struct trial_plan *plan, struct message *message)
 {
-    if (!watch_what)
+    if (!check_current)
         return plan->kernel;
     size_t *bytes = calloc(plan->kernel->nparams + (size_t)1, sizeof *bytes);
     if (!bytes) {
@@ -343,7 +345,7 @@ static int run_plan(const struct options *options, const cf_module *module, cons
     if (options->verify && report_verify(plan, device, message) != 0)
         return -1;
     /* Threads that race show where a false inplace(...) has them do so. */
-    if ((options->verify || watch_what == WATCH_RACE) && report_inplace(&own, device, watch, message) != 0)
+    if ((options->verify || check_is(CHECK_RACE)) && report_inplace(&own, device, watch, message) != 0)
         return -1;
     return save(plan->kernel, plan->arguments, message);
 }

@@ -10,7 +10,7 @@
 #include "base/runtime.h"
 #include "kernel/variant_text.h"
 #include "verify/verify_size.h"
-#include "watch/watch.h"
+#include "watch/check.h"
 
 struct verification {
     const struct verify_plan *plan;
@@ -31,7 +31,7 @@ static void try_large(const struct verification *verification, struct verify_tri
 {
     static const int64_t large[] = {100003, 10007, 1009, 307, 65536, 1024};
     unsigned runs = trials->runs;
-    for (size_t i = watch_what ? 3 : 0;
+    for (size_t i = check_current ? 3 : 0;
          i < sizeof large / sizeof *large && trials->runs == runs && !*trials->wrong.text; i++)
         verify_size(&verification->conditions, trials, large[i], only);
 }
@@ -105,7 +105,7 @@ static void verify_kernel(struct verification *verification, const cf_kernel *ke
         printf("%6s  not run: %s\n", "-", is_hosted ? reason.text : "it has no form for the CPU");
         verification->left_out++;
     } else {
-        if (watch_what)
+        if (check_current)
             trials.values.limits = watched;
         try_sizes(verification, &trials);
         print_outcome(verification, &trials, name.text);

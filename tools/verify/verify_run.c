@@ -10,7 +10,8 @@
 #include "kernel/parts.h"
 #include "base/quiet.h"
 #include "base/runtime.h"
-#include "watch/watch.h"
+#include "watch/check.h"
+#include "watch/watch_kernel.h"
 
 /* The kernel, watched. */
 static const cf_kernel *watch(const struct verify_call *call, struct message *message)
@@ -29,7 +30,7 @@ static int make_call(const struct verify_call *call, void *const args[], struct 
 {
     if (constants_set(call->constants, message) != 0)
         return -1;
-    const cf_kernel *kernel = watch_what ? watch(call, message) : call->kernel;
+    const cf_kernel *kernel = check_current ? watch(call, message) : call->kernel;
     if (!kernel)
         return -1;
     int status = call->first_part ? parts_call(kernel, args, call->first_part, message) : cf_call(kernel, args);
@@ -49,7 +50,7 @@ struct array {
 /* AddressSanitizer itself looks at what lies around. */
 static size_t guard(void)
 {
-    return watch_what == WATCH_ADDRESS ? 0 : VERIFY_GUARD;
+    return check_is(CHECK_ADDRESS) ? 0 : VERIFY_GUARD;
 }
 
 /* The number of the array that has the memory of array i. */

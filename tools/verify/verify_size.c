@@ -12,7 +12,7 @@
 #include "kernel/parts.h"
 #include "base/runtime.h"
 #include "verify/verify_run.h"
-#include "watch/watch.h"
+#include "watch/check.h"
 
 /* What arrays hold before a run. They differ, so that what neither run writes differs too. */
 static const int poisons[2] = {0x5a, 0xa5};
@@ -279,7 +279,7 @@ static int try_parts(const struct verify_conditions *conditions, struct verify_t
     const unsigned before = trials->in_parts;
     int64_t first_part;
     int status = 0;
-    for (uint32_t k = 0; status == 0 && trials->in_parts == before && !watch_what &&
+    for (uint32_t k = 0; status == 0 && trials->in_parts == before && !check_current &&
                          (first_part = parts_cut(trials->kernel, trials->values.args, k)) != 0;
          k++)
         status = try_cut(conditions, trials, first_part, results, message);

@@ -3,9 +3,12 @@
  *
  * ThreadSanitizer knows threads of the CPU, and takes 4 to 100 us to begin one. A kernel's threads are not such, all run on
  * one, and what orders them is known: so their accesses are looked at here, at some 20 ns each. */
-#include "watch/access.h"
-
+#include <stdint.h>
 #include <string.h>
+
+#include "watch/check.h"
+#include "watch/region.h"
+#include "watch/watch_thread.h"
 
 #if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
 #define IS_SANITIZED 1
@@ -15,19 +18,6 @@
 #endif
 #endif
 
-void access_note(const void *address, size_t bytes, int how, const void *pc)
-{
-    if (!watch_current || !bytes)
-        return;
-    const char *at = address;
-    struct region *region = region_find(address);
-    size_t rest = region ? region->bytes - (size_t)(at - region->begin) : bytes;
-    if (watch_what == WATCH_POISON)
-        poison_access(region, at, bytes < rest ? bytes : rest, how, pc);
-    else if (watch_what == WATCH_RACE && region)
-        race_access(region, at, bytes < rest ? bytes : rest, how & ~ACCESS_WHOLE, pc);
-}
-
 /* With a sanitizer of its own cf-run checks nothing, and has these functions already. */
 #ifndef IS_SANITIZED
 
@@ -36,11 +26,22 @@ void access_note(const void *address, size_t bytes, int how, const void *pc)
 
 /* ---- Plain accesses ---- */
 
+/* `pc` is behind the access in the code. */
+static void note_access(const void *address, size_t bytes, int how, const void *pc)
+{
+    if (!watch_current || !check_current->access || !bytes)
+        return;
+    const char *at = address;
+    struct region *region = region_find(address);
+    size_t rest = region ? region->bytes - (size_t)(at - region->begin) : bytes;
+    check_current->access(region, at, bytes < rest ? bytes : rest, how, pc);
+}
+
 #define ACCESS(name, bytes, how)              \
     EXPORT void name(void *address);          \
     void name(void *address)                  \
     {                                         \
-        access_note(address, bytes, how, PC); \
+        note_access(address, bytes, how, PC); \
     }
 #define ACCESSES(prefix, how) \
     ACCESS(prefix##1, 1, how) \
@@ -58,11 +59,11 @@ ACCESSES(__tsan_unaligned_read_write, ACCESS_READ | ACCESS_WRITE)
 /* What PTX has as relaxed accesses: two of them are no race. A flag that one thread polls is such. */
 static void note_volatile(const void *address, size_t bytes, int how, const void *pc)
 {
-    if (watch_current && watch_what == WATCH_RACE)
-        how |= race_looseness(address, bytes);
-    access_note(address, bytes, how | ACCESS_ATOMIC, pc);
-    if (watch_current && watch_what == WATCH_RACE)
-        race_atomic(address, how & ACCESS_READ, how & ACCESS_WRITE, 0);
+    if (watch_current && check_current->looseness)
+        how |= check_current->looseness(address, bytes);
+    note_access(address, bytes, how | ACCESS_ATOMIC, pc);
+    if (watch_current && check_current->atomic)
+        check_current->atomic(address, how & ACCESS_READ, how & ACCESS_WRITE, 0);
 }
 
 #define VOLATILE(name, bytes, how)              \
@@ -85,26 +86,26 @@ VOLATILES(__tsan_unaligned_volatile_write, ACCESS_WRITE)
 EXPORT void __tsan_read_range(void *address, size_t bytes);
 void __tsan_read_range(void *address, size_t bytes)
 {
-    access_note(address, bytes, ACCESS_READ | ACCESS_WHOLE, PC);
+    note_access(address, bytes, ACCESS_READ | ACCESS_WHOLE, PC);
 }
 
 EXPORT void __tsan_write_range(void *address, size_t bytes);
 void __tsan_write_range(void *address, size_t bytes)
 {
-    access_note(address, bytes, ACCESS_WRITE | ACCESS_WHOLE, PC);
+    note_access(address, bytes, ACCESS_WRITE | ACCESS_WHOLE, PC);
 }
 
 /* ---- Copies: what compilers make of them goes here, and newer ones say so themselves ---- */
 
 static void note_copy(void *target, const void *source, size_t bytes, const void *pc)
 {
-    if (watch_what == WATCH_POISON) {
+    if (check_current && check_current->copy) {
         if (watch_current && bytes)
-            poison_copy(target, source, bytes, pc);
+            check_current->copy(target, source, bytes, pc);
         return;
     }
-    access_note(source, bytes, ACCESS_READ, pc);
-    access_note(target, bytes, ACCESS_WRITE, pc);
+    note_access(source, bytes, ACCESS_READ, pc);
+    note_access(target, bytes, ACCESS_WRITE, pc);
 }
 
 #define COPY(name, call)                                               \
@@ -123,7 +124,7 @@ COPY(__tsan_memmove, memmove)
     EXPORT void *name(void *target, int value, size_t bytes); \
     void *name(void *target, int value, size_t bytes)         \
     {                                                         \
-        access_note(target, bytes, ACCESS_WRITE, PC);         \
+        note_access(target, bytes, ACCESS_WRITE, PC);         \
         return memset(target, value, bytes);                  \
     }
 FILL(cf__checked_memset)
@@ -133,9 +134,9 @@ FILL(__tsan_memset)
 
 static void note_atomic(const void *address, size_t bytes, int how, int order, const void *pc)
 {
-    access_note(address, bytes, how | ACCESS_ATOMIC, pc);
-    if (watch_current && watch_what == WATCH_RACE)
-        race_atomic(address, how & ACCESS_READ, how & ACCESS_WRITE, order >= __ATOMIC_RELEASE);
+    note_access(address, bytes, how | ACCESS_ATOMIC, pc);
+    if (watch_current && check_current->atomic)
+        check_current->atomic(address, how & ACCESS_READ, how & ACCESS_WRITE, order >= __ATOMIC_RELEASE);
 }
 
 #define RMW(bits, T, name, builtin)                                                                         \
@@ -211,8 +212,8 @@ EXPORT void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order)
 {
     (void)order;
-    if (watch_current && watch_what == WATCH_RACE)
-        race_fence();
+    if (watch_current && check_current->fence)
+        check_current->fence();
 }
 
 EXPORT void __tsan_atomic_signal_fence(int order);
@@ -238,14 +239,14 @@ void __tsan_func_entry(void *pc)
 EXPORT void __tsan_vptr_read(void **address);
 void __tsan_vptr_read(void **address)
 {
-    access_note(address, sizeof *address, ACCESS_READ, PC);
+    note_access(address, sizeof *address, ACCESS_READ, PC);
 }
 
 EXPORT void __tsan_vptr_update(void **address, void *value);
 void __tsan_vptr_update(void **address, void *value)
 {
     (void)value;
-    access_note(address, sizeof *address, ACCESS_WRITE, PC);
+    note_access(address, sizeof *address, ACCESS_WRITE, PC);
 }
 
 EXPORT void __tsan_func_exit(void);

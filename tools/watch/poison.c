@@ -1,4 +1,6 @@
 /* poison.c - reads of memory that nobody wrote, and outputs that nobody wrote. */
+#include "watch/poison.h"
+
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -6,9 +8,10 @@
 
 #include <cuferry.h>
 
-#include "watch/access.h"
 #include "kernel/declared_section.h"
-#include "base/runtime.h"
+#include "watch/finding.h"
+#include "watch/region.h"
+#include "watch/watch_thread.h"
 
 #define MAX_PLACES 64
 
@@ -34,7 +37,7 @@ static void tell(const struct region *region, const char *address, const void *p
         return;
     region_describe(region, address, what, sizeof what);
     watch_describe(block, thread, who, sizeof who);
-    watch_find("{pc:%lx}: reads %s, which nobody wrote; %s", watch_offset(pc) - 1, what, who);
+    finding_tell("{pc:%lx}: reads %s, which nobody wrote; %s", finding_offset(pc) - 1, what, who);
 }
 
 /* ---- Structs ---- */
@@ -107,7 +110,7 @@ static void match(void)
         }
 }
 
-void poison_settle(void)
+static void settle(void)
 {
     match();
     latest.address = NULL;
@@ -156,7 +159,7 @@ static int is_seen_anywhere(const struct region *region, const char *address, si
     return memchr(region->seen + (address - region->begin), 1, bytes) != NULL;
 }
 
-void poison_access(struct region *region, const char *address, size_t bytes, int how, const void *pc)
+static void note_access(struct region *region, const char *address, size_t bytes, int how, const void *pc)
 {
     if (part_count)
         grow_older();
@@ -174,7 +177,7 @@ void poison_access(struct region *region, const char *address, size_t bytes, int
     latest.bytes = bytes;
 }
 
-void poison_copy(char *target, const char *source, size_t bytes, const void *pc)
+static void note_copy(char *target, const char *source, size_t bytes, const void *pc)
 {
     struct region *from = region_find(source), *to = region_find(target);
     if (part_count)
@@ -221,12 +224,12 @@ static void look_at_output(const cf_kernel *kernel, const cf_param *param, const
         return;
     for (uint32_t d = 0; d < section.ndims; d++)
         used += (size_t)snprintf(text + used, sizeof text - used, "[%" PRId64 "]", section.lowers[d] + first[d]);
-    watch_find("%s:%" PRIu32 ": %s%s is not written, although it is an out(); %" PRIu64 " of %" PRIu64
-               " elements are not",
-               kernel->file, kernel->line, param->name, section.ndims ? text : "[0]", missing, total);
+    finding_tell("%s:%" PRIu32 ": %s%s is not written, although it is an out(); %" PRIu64 " of %" PRIu64
+                 " elements are not",
+                 kernel->file, kernel->line, param->name, section.ndims ? text : "[0]", missing, total);
 }
 
-void poison_unwritten(const cf_kernel *kernel, void *const args[])
+static void look_at_outputs(const cf_kernel *kernel, void *const args[])
 {
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
@@ -244,13 +247,13 @@ static void look_at_scratch(const cf_kernel *kernel, const cf_param *param, cons
     const size_t first = section.ndims ? (size_t)section.lowers[0] * param->bytes : 0;
     for (size_t at = first; at < region->bytes; at++)
         if (region->begin[at]) {
-            watch_find("%s:%" PRIu32 ": leaves %s[%zu], which is in a rezero(), not 0", kernel->file, kernel->line,
-                       param->name, at / param->bytes);
+            finding_tell("%s:%" PRIu32 ": leaves %s[%zu], which is in a rezero(), not 0", kernel->file, kernel->line,
+                         param->name, at / param->bytes);
             return;
         }
 }
 
-void poison_not_rezeroed(const cf_kernel *kernel, void *const args[])
+static void look_at_all_scratch(const cf_kernel *kernel, void *const args[])
 {
     for (uint32_t i = 0; i < kernel->nzeros; i++) {
         const cf_zero *zero = &kernel->zeros[i];
@@ -259,3 +262,10 @@ void poison_not_rezeroed(const cf_kernel *kernel, void *const args[])
             look_at_scratch(kernel, &kernel->params[zero->array], region, args);
     }
 }
+
+const struct check_ops poison_check = {.kind = CHECK_POISON,
+                                       .look_at_outputs = look_at_outputs,
+                                       .look_at_scratch = look_at_all_scratch,
+                                       .settle = settle,
+                                       .access = note_access,
+                                       .copy = note_copy};

@@ -4,12 +4,17 @@
  * __syncwarp() those of its lanes (shuffles and votes order nothing); and a fence before an atomic operation or a volatile
  * write, whose value the other thread takes by one. Two atomic accesses are no race, nor are two that write the same value;
  * nor are two volatile ones but of a __shared__ array's elements. */
+#include "watch/race.h"
+
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "watch/access.h"
+#include "watch/finding.h"
+#include "watch/region.h"
+#include "watch/watch_thread.h"
 
 #define MAX_PAIRS 64
 
@@ -114,11 +119,11 @@ static void tell(const struct access *before, const struct access *now, const st
     region_describe(region, address, what, sizeof what);
     watch_describe(now->block, now->thread, who, sizeof who);
     watch_describe(before->block, before->thread, other, sizeof other);
-    watch_find("{pc:%lx}: %s %s %s, which %s %s at {pc:%lx}: nothing orders the two", watch_offset(now->pc) - 1, who,
-               verb(now), what, other, verb(before), watch_offset(before->pc) - 1);
+    finding_tell("{pc:%lx}: %s %s %s, which %s %s at {pc:%lx}: nothing orders the two", finding_offset(now->pc) - 1,
+                 who, verb(now), what, other, verb(before), finding_offset(before->pc) - 1);
 }
 
-void race_settle(void)
+static void settle(void)
 {
     if (!pending.address)
         return;
@@ -181,7 +186,7 @@ static inline int is_ordered(const struct access *access, const struct watch_thr
 
 /* Sums of a warp were once made with volatile accesses to a __shared__ array and nothing else, which since Volta is wrong:
  * these are no flags, which are variables of their own, or come behind a fence. */
-int race_looseness(const void *address, size_t bytes)
+static int looseness(const void *address, size_t bytes)
 {
     const struct watch_thread *thread = watch_current;
     const struct region *region = region_find(address);
@@ -261,6 +266,22 @@ static void note(struct cell *cell, const struct access *now, struct region *reg
     }
 }
 
+/* Forgets the accesses to a region. */
+static void forget(struct region *region)
+{
+    for (size_t w = 0; region->is_split && w < region->words_bytes / sizeof *region->words; w++)
+        free(region->words[w].apart);
+    if (region->words) /* pages that nobody touched take no time */
+        (void)madvise(region->words, region->words_bytes, MADV_DONTNEED);
+    region->is_split = 0;
+}
+
+static void end_region(struct region *region)
+{
+    forget(region);
+    munmap(region->words, region->words_bytes);
+}
+
 /* The words of a region, zero at first. */
 static struct race_word *words_of(struct region *region)
 {
@@ -269,7 +290,9 @@ static struct race_word *words_of(struct region *region)
     region->words_bytes = (region->bytes + 3) / 4 * sizeof(struct race_word);
     void *memory =
         mmap(NULL, region->words_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return region->words = memory == MAP_FAILED ? NULL : memory;
+    region->words = memory == MAP_FAILED ? NULL : memory;
+    region->end = region->words ? end_region : NULL;
+    return region->words;
 }
 
 /* Whether the bytes of a word go each for itself from here on. */
@@ -283,11 +306,14 @@ static int split(struct race_word *word)
     return word->apart != NULL;
 }
 
-void race_access(struct region *region, const char *address, size_t bytes, int how, const void *pc)
+static void note_access(struct region *region, const char *address, size_t bytes, int how, const void *pc)
 {
     const struct watch_thread *thread = watch_current;
+    if (!region)
+        return;
     struct race_word *words = words_of(region);
-    race_settle();
+    how &= ~ACCESS_WHOLE;
+    settle();
     if (!words)
         return;
     struct access now = {.pc = pc,
@@ -346,15 +372,6 @@ static void learn(struct race_known **known, uint32_t *count, uint32_t *room, st
         (*known)[(*count)++] = what;
 }
 
-void race_forget(struct region *region)
-{
-    for (size_t w = 0; region->is_split && w < region->words_bytes / sizeof *region->words; w++)
-        free(region->words[w].apart);
-    if (region->words) /* pages that nobody touched take no time */
-        (void)madvise(region->words, region->words_bytes, MADV_DONTNEED);
-    region->is_split = 0;
-}
-
 static void empty(struct race_sync *sync)
 {
     free(sync->given);
@@ -368,7 +385,7 @@ static void empty(struct race_sync *sync)
 static size_t place_of(const void *address);
 
 /* What was given at addresses in a block's memory is not for the next block that has it. Of what others know stays. */
-void race_end_block(struct watch_slot *slot)
+static void end_block(struct watch_slot *slot)
 {
     struct race_sync *own = slot->syncs;
     while (own) {
@@ -388,20 +405,20 @@ void race_end_block(struct watch_slot *slot)
     slot->is_known = 0;
 }
 
-void race_begin_block(struct watch_slot *slot)
+static void begin_block(struct watch_slot *slot)
 {
-    race_settle();
-    region_each(slot->head, race_forget); /* its shared memory was another block's */
-    race_end_block(slot);
+    settle();
+    region_each(slot->head, forget); /* its shared memory was another block's */
+    end_block(slot);
     free(slot->known);
     slot->known = NULL;
     slot->known_count = slot->known_room = 0;
 }
 
-void race_arrive(struct watch_thread *thread)
+static void arrive(struct watch_thread *thread)
 {
     struct watch_slot *slot = thread->slot;
-    race_settle();
+    settle();
     for (uint32_t i = 0; i < thread->known_count; i++) {
         struct race_known known = thread->known[i];
         known.epoch = thread->clock.epoch + 1;
@@ -409,11 +426,11 @@ void race_arrive(struct watch_thread *thread)
     }
 }
 
-void race_sync_lanes(struct watch_slot *slot, uint32_t warp, uint32_t lanes)
+static void sync_lanes(struct watch_slot *slot, uint32_t warp, uint32_t lanes)
 {
     struct watch_thread *threads = &slot->threads[32 * warp];
     struct watch_clock all = {0};
-    race_settle();
+    settle();
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         threads[lane].clock.lanes[lane]++;
@@ -432,10 +449,10 @@ void race_sync_lanes(struct watch_slot *slot, uint32_t warp, uint32_t lanes)
     }
 }
 
-void race_fence(void)
+static void note_fence(void)
 {
     struct watch_thread *thread = watch_current;
-    race_settle();
+    settle();
     thread->clock.lanes[thread->number % 32]++;
     thread->fence = thread->clock;
     thread->has_fence = 1;
@@ -514,14 +531,14 @@ static void give(struct watch_thread *thread, const void *address)
         }
 }
 
-void race_atomic(const void *address, int is_read, int is_write, int is_release)
+static void note_atomic(const void *address, int is_read, int is_write, int is_release)
 {
     struct watch_thread *thread = watch_current;
     struct race_sync *sync = is_read ? sync_at(address, 0) : NULL;
     if (sync && count_of(sync))
         learn(&thread->known, &thread->known_count, &thread->known_room, (struct race_known){sync, count_of(sync), 0});
     if (is_write && is_release)
-        race_fence();
+        note_fence();
     if (is_write && thread->has_fence)
         give(thread, address);
 }
@@ -538,7 +555,7 @@ static void merge(struct given *into, const struct given *from)
 }
 
 /* Who comes to a barrier knows all that was given there in the phases before, so that one for each warp does. */
-void race_begin_phase(const void *address)
+static void begin_phase(const void *address)
 {
     struct race_sync *sync = sync_at(address, 0);
     if (!sync)
@@ -560,7 +577,7 @@ void race_begin_phase(const void *address)
     sync->phase = count;
 }
 
-void race_end(void)
+static void end_launch(void)
 {
     pending.address = NULL;
     for (size_t i = 0; i < sync_room; i++)
@@ -578,3 +595,23 @@ void race_end(void)
     syncs = NULL;
     sync_count = sync_room = 0;
 }
+
+/* Launches are in an order. */
+static void begin_launch(void)
+{
+    region_each(NULL, forget);
+}
+
+const struct check_ops race_check = {.kind = CHECK_RACE,
+                                     .begin_launch = begin_launch,
+                                     .end_launch = end_launch,
+                                     .begin_block = begin_block,
+                                     .end_block = end_block,
+                                     .settle = settle,
+                                     .arrive = arrive,
+                                     .sync_lanes = sync_lanes,
+                                     .begin_phase = begin_phase,
+                                     .access = note_access,
+                                     .looseness = looseness,
+                                     .atomic = note_atomic,
+                                     .fence = note_fence};

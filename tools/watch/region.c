@@ -4,10 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#include "watch/access.h"
-#include "watch/watch.h"
+#include "watch/finding.h"
 
 static struct region **regions; /* sorted by address */
 static size_t count, room;
@@ -91,9 +89,8 @@ void region_end(enum region_end which)
             continue;
         }
         free(region->seen);
-        race_forget(region);
-        if (region->words)
-            munmap(region->words, region->words_bytes);
+        if (region->end)
+            region->end(region);
         free(region);
     }
     count = kept;
@@ -119,10 +116,10 @@ static void describe_shared(const struct region *region, ptrdiff_t offset, char 
     const ptrdiff_t bytes = (ptrdiff_t)region->bytes;
     int used;
     if (shape->element == 0 || (shape->extents[0] == 0 && (offset < 0 || offset >= bytes || bytes > 8))) {
-        snprintf(text, size, "byte %td of __shared__ {key:%lx}", offset, watch_offset(region->key));
+        snprintf(text, size, "byte %td of __shared__ {key:%lx}", offset, finding_offset(region->key));
         return;
     }
-    used = snprintf(text, size, "__shared__ {key:%lx}", watch_offset(region->key));
+    used = snprintf(text, size, "__shared__ {key:%lx}", finding_offset(region->key));
     for (int i = 0; i < 3 && shape->extents[i] && used >= 0 && (size_t)used < size; i++) {
         ptrdiff_t row = (ptrdiff_t)shape->element; /* what one index of this dimension takes */
         for (int j = i + 1; j < 3 && shape->extents[j]; j++)
@@ -144,7 +141,7 @@ void region_describe(const struct region *region, const void *address, char *tex
             snprintf(text, size, "byte %td of %s", offset, region->name);
         break;
     case REGION_DATA:
-        snprintf(text, size, "{data:%lx}", watch_offset(address));
+        snprintf(text, size, "{data:%lx}", finding_offset(address));
         break;
     case REGION_SHARED:
         describe_shared(region, offset, text, size);

@@ -19,10 +19,13 @@ struct region {
     const cf_host_shape *key; /* of a __shared__ variable: an address that the module's symbols name */
     const void *block;        /* whose it is; NULL: of all */
     unsigned char *seen;      /* one byte for each: whether it was written; NULL: nobody asks */
+    int is_kept;              /* stays from one launch of an operation to the next */
+
+    /* Of a check, which frees it in end(); NULL where it has none. */
+    void (*end)(struct region *region);
     struct race_word *words;
     size_t words_bytes;
     int is_split; /* some words are */
-    int is_kept;  /* stays from one launch of an operation to the next */
 };
 
 /* Adds a region, whose memory is not in another; NULL without memory. */

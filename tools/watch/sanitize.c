@@ -13,7 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "watch/watch.h"
+#include "watch/address.h"
+#include "watch/watch_begin.h"
 
 extern char **environ;
 
@@ -539,7 +540,7 @@ static char *take_report(struct check *check)
     DIR *folder = opendir(check->folder);
     for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
         char path[2 * PATH_MAX];
-        if (strncmp(entry->d_name, WATCH_REPORT ".", sizeof WATCH_REPORT) != 0)
+        if (strncmp(entry->d_name, ADDRESS_REPORT ".", sizeof ADDRESS_REPORT) != 0)
             continue;
         snprintf(path, sizeof path, "%s/%s", check->folder, entry->d_name);
         FILE *file = fopen(path, "re");

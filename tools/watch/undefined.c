@@ -1,11 +1,13 @@
 /* undefined.c - what UndefinedBehaviorSanitizer finds in a checked kernel: addresses that are not aligned, indices past an
  * array's type, division by 0. The compiler calls these functions, which stand in the place of its runtime's. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "watch/watch.h"
+#include "watch/finding.h"
+#include "watch/watch_thread.h"
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define IS_SANITIZED 1
@@ -65,9 +67,9 @@ __attribute__((noreturn)) static void tell(const struct place *place, const void
     if (watch_current)
         watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
     if (strstr(place->file, "cuferry/host/"))
-        watch_find("{pc:%lx}: %s; %s", watch_offset((const char *)from - 1), what, who);
+        finding_tell("{pc:%lx}: %s; %s", finding_offset((const char *)from - 1), what, who);
     else
-        watch_find("%s:%u: %s; %s", place->file, place->line, what, who);
+        finding_tell("%s:%u: %s; %s", place->file, place->line, what, who);
     _exit(EXIT_FAILURE);
 }
 

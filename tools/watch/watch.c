@@ -4,18 +4,14 @@
  * asks the library's, so that it is known which thread runs: one at a time, since CF_THREADS is 1. */
 #include "watch/watch.h"
 
-#include <dlfcn.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <cuferry.h>
-
-#include "watch/access.h"
+#include "watch/check.h"
+#include "watch/finding.h"
 #include "watch/region.h"
-#include "base/runtime.h"
+#include "watch/watch_arrays.h"
+#include "watch/watch_thread.h"
 
 /* Lanes that have come to a warp operation with one mask. */
 struct group {
@@ -31,62 +27,18 @@ struct watch_warp {
     uint32_t first, epoch;
 };
 
-enum watch_kind watch_what;
-struct watch_thread *watch_current;
-
-static int findings = -1; /* descriptor */
-static const char *module_path;
-
-const cf_kernel *watch_told, *watch_operation; /* as they are registered */
-static cf_host_body *host_body;                /* of a kernel: its own */
-static size_t *array_bytes;                    /* of each parameter of what is watched */
 const size_t *watch_bytes;
-static const cf_host_launch *launch;
+int watch_runs;
+
 static const cf_host_ops *real;
 static cf_host_ops ops;
-int watch_runs;
 static int has_failed; /* this one: what it did not do it may have wanted to */
 static cf_host_thread *run_thread;
 static void *run_closure;
 static struct watch_slot *slots;
 static size_t slot_count;
 
-/* ---- Findings ---- */
-
-void watch_find(const char *format, ...)
-{
-    char text[2048];
-    va_list values;
-    va_start(values, format);
-    vsnprintf(text, sizeof text - 256, format, values);
-    va_end(values);
-    int length = (int)strlen(text);
-    const int is_within = watch_told && watch_operation && watch_told != watch_operation;
-    length +=
-        snprintf(text + length, sizeof text - (size_t)length, " [%.120s%s%.120s]\n", watch_told ? watch_told->name : "",
-                 is_within ? " in " : "", is_within ? watch_operation->name : "");
-    for (int at = 0; at < length;) {
-        ssize_t written = write(findings, text + at, (size_t)(length - at));
-        if (written <= 0)
-            return;
-        at += (int)written;
-    }
-}
-
-void watch_describe(uint32_t block, uint32_t thread, char *text, size_t size)
-{
-    const cf_dim3 b = launch->block, g = launch->grid;
-    snprintf(text, size, "thread (%u, %u, %u) of block (%u, %u, %u)", thread % b.x, thread / b.x % b.y,
-             thread / b.x / b.y, block % g.x, block / g.x % g.y, block / g.x / g.y);
-}
-
-unsigned long watch_offset(const void *address)
-{
-    Dl_info info;
-    if (!dladdr(address, &info) || !info.dli_fname || strcmp(info.dli_fname, module_path) != 0)
-        return 0;
-    return (unsigned long)((uintptr_t)address - (uintptr_t)info.dli_fbase);
-}
+/* ---- Places ---- */
 
 static int is_same(const cf_host_where *one, const cf_host_where *other)
 {
@@ -107,7 +59,8 @@ static int is_told(const cf_host_where *one, const cf_host_where *other)
     if (count == (int)(sizeof told / sizeof *told)) {
         static int is_full;
         if (!is_full++)
-            watch_find("more than %d pairs of places: what else there is at barriers and in warps is left out", count);
+            finding_tell("more than %d pairs of places: what else there is at barriers and in warps is left out",
+                         count);
         return 1;
     }
     told[count].one = *one;
@@ -119,7 +72,7 @@ static int is_told(const cf_host_where *one, const cf_host_where *other)
 
 static int make_slot(struct watch_slot *slot)
 {
-    uint32_t threads = launch->block.x * launch->block.y * launch->block.z;
+    uint32_t threads = watch_launched->block.x * watch_launched->block.y * watch_launched->block.z;
     *slot = (struct watch_slot){.threads = calloc(threads, sizeof *slot->threads),
                                 .warps = calloc((threads + 31) / 32, sizeof *slot->warps)};
     return slot->threads && slot->warps;
@@ -134,10 +87,10 @@ static void unsee(struct region *region)
 /* Begins a block in its place. */
 static void begin_block(struct watch_slot *slot, const cf_host_block *head)
 {
-    uint32_t threads = launch->block.x * launch->block.y * launch->block.z;
+    uint32_t threads = watch_launched->block.x * watch_launched->block.y * watch_launched->block.z;
     slot->head = head;
     slot->index = head->index;
-    slot->number = (head->index.z * launch->grid.y + head->index.y) * launch->grid.x + head->index.x;
+    slot->number = (head->index.z * watch_launched->grid.y + head->index.y) * watch_launched->grid.x + head->index.x;
     slot->ended = 0;
     slot->waiting = slot->past = NULL;
     for (uint32_t i = 0; i < threads; i++) {
@@ -152,13 +105,14 @@ static void begin_block(struct watch_slot *slot, const cf_host_block *head)
         slot->warps[w] = (struct watch_warp){.lanes = rest < 32 ? (1u << rest) - 1 : ~0u, .epoch = UINT32_MAX};
     }
     region_each(head, unsee);
-    race_begin_block(slot);
-    if (launch->shared && !region_find(head->dynamic))
+    if (check_current->begin_block)
+        check_current->begin_block(slot);
+    if (watch_launched->shared && !region_find(head->dynamic))
         region_add(&(struct region){.begin = head->dynamic,
-                                    .bytes = launch->shared,
+                                    .bytes = watch_launched->shared,
                                     .kind = REGION_DYNAMIC,
                                     .block = head,
-                                    .seen = watch_what == WATCH_POISON ? calloc(launch->shared, 1) : NULL});
+                                    .seen = check_is(CHECK_POISON) ? calloc(watch_launched->shared, 1) : NULL});
 }
 
 /* The place of a block that runs now; NULL without memory. */
@@ -174,7 +128,7 @@ static struct watch_slot *slot_of(const cf_host_block *head)
             return NULL;
         /* Threads name their block's place. */
         for (size_t s = 0; s < slot_count && larger != slots; s++)
-            for (uint32_t t = 0; t < launch->block.x * launch->block.y * launch->block.z; t++)
+            for (uint32_t t = 0; t < watch_launched->block.x * watch_launched->block.y * watch_launched->block.z; t++)
                 larger[s].threads[t].slot = &larger[s];
         slots = larger;
         if (!make_slot(&slots[slot_count++]))
@@ -189,11 +143,12 @@ static struct watch_slot *slot_of(const cf_host_block *head)
 
 static void end_slots(void)
 {
-    uint32_t threads = launch->block.x * launch->block.y * launch->block.z;
+    uint32_t threads = watch_launched->block.x * watch_launched->block.y * watch_launched->block.z;
     for (size_t i = 0; i < slot_count; i++) {
         for (uint32_t t = 0; slots[i].threads && t < threads; t++)
             free(slots[i].threads[t].known);
-        race_end_block(&slots[i]);
+        if (check_current->end_block)
+            check_current->end_block(&slots[i]);
         free(slots[i].known);
         free(slots[i].threads);
         free(slots[i].warps);
@@ -213,8 +168,8 @@ static void complete(struct watch_slot *slot, uint32_t w, uint32_t i)
     warp->groups[i] = warp->groups[--warp->group_count];
     for (uint32_t rest = group.arrived; rest; rest &= rest - 1)
         slot->threads[32 * w + (uint32_t)__builtin_ctz(rest)].took_part = group.arrived;
-    if (group.is_sync)
-        race_sync_lanes(slot, w, group.arrived);
+    if (group.is_sync && check_current->sync_lanes)
+        check_current->sync_lanes(slot, w, group.arrived);
 }
 
 static int is_complete(const struct watch_warp *warp, const struct group *group)
@@ -251,11 +206,16 @@ static void end_thread(struct watch_thread *thread)
 
 /* ---- The table ---- */
 
-/* The thread ends, or waits. */
 static void settle(void)
 {
-    race_settle();
-    poison_settle();
+    if (check_current->settle)
+        check_current->settle();
+}
+
+static void come(struct watch_thread *own)
+{
+    if (check_current->arrive)
+        check_current->arrive(own);
 }
 
 static void enter(void *unused, cf_host_block *block, cf_dim3 index)
@@ -264,7 +224,7 @@ static void enter(void *unused, cf_host_block *block, cf_dim3 index)
     struct watch_slot *slot = slot_of(block);
     if (!slot)
         return;
-    const cf_dim3 size = launch->block;
+    const cf_dim3 size = watch_launched->block;
     struct watch_thread *own = &slot->threads[(index.z * size.y + index.y) * size.x + index.x];
     watch_current = own;
     run_thread(run_closure, block, index);
@@ -298,8 +258,8 @@ static void look_at_barrier(const struct watch_thread *own, const cf_host_where 
     } else if (!is_same(&warp->barrier, where) && !is_told(&warp->barrier, where)) {
         watch_describe(own->slot->number, own->number, who, sizeof who);
         watch_describe(own->slot->number, warp->first, other, sizeof other);
-        watch_find("%s:%d: %s waits at %s, and %s of its warp at %s in %s:%d: not the same barrier", where->file,
-                   where->line, who, where->what, other, warp->barrier.what, warp->barrier.file, warp->barrier.line);
+        finding_tell("%s:%d: %s waits at %s, and %s of its warp at %s in %s:%d: not the same barrier", where->file,
+                     where->line, who, where->what, other, warp->barrier.what, warp->barrier.file, warp->barrier.line);
     }
 }
 
@@ -313,8 +273,8 @@ static void look_at_end(struct watch_slot *slot)
         return;
     watch_describe(slot->number, slot->waiting->number, who, sizeof who);
     watch_describe(slot->number, slot->past->number, other, sizeof other);
-    watch_find("%s:%d: %s waits at %s, and %s comes to the end of the kernel in %s:%d without it", slot->barrier.file,
-               slot->barrier.line, who, slot->barrier.what, other, slot->past->end.file, slot->past->end.line);
+    finding_tell("%s:%d: %s waits at %s, and %s comes to the end of the kernel in %s:%d without it", slot->barrier.file,
+                 slot->barrier.line, who, slot->barrier.what, other, slot->past->end.file, slot->past->end.line);
 }
 
 static void come_to_barrier(struct watch_thread *own, const cf_host_where *where)
@@ -333,7 +293,7 @@ __attribute__((visibility("default"))) void cf__checked_end(const char *file, in
 void cf__checked_end(const char *file, int line)
 {
     struct watch_thread *own = watch_current;
-    if (!own || watch_what != WATCH_RACE)
+    if (!own || !check_is(CHECK_RACE))
         return;
     own->end = (cf_host_where){"", file, line};
     /* The one that passed the fewest barriers shows most. */
@@ -346,11 +306,11 @@ static uint64_t barrier(cf_host_block *block, cf_host_vote vote, int value, cons
 {
     struct watch_thread *own = watch_current;
     settle();
-    if (watch_what == WATCH_RACE) {
+    if (check_is(CHECK_RACE)) {
         look_at_barrier(own, where);
         come_to_barrier(own, where);
     }
-    race_arrive(own);
+    come(own);
     uint64_t result = real->barrier(block, vote, value, where);
     own->clock.epoch++;
     watch_current = own;
@@ -360,7 +320,7 @@ static uint64_t barrier(cf_host_block *block, cf_host_vote vote, int value, cons
 static void grid(cf_host_block *block, const cf_host_where *where)
 {
     struct watch_thread *own = watch_current;
-    race_arrive(own);
+    come(own);
     real->grid(block, where);
     own->clock.epoch++;
     own->clock.grid++;
@@ -392,12 +352,12 @@ static void look_at_source(const struct watch_thread *own, uint32_t mask, const 
     if (own->took_part >> source & 1 || is_told(where, where))
         return;
     watch_describe(own->slot->number, own->number, who, sizeof who);
-    watch_find("%s:%d: %s reads lane %u, which %s; %s", where->file, where->line, where->what, source,
-               !(mask >> source & 1)                                    ? "its mask leaves out"
-               : own->slot->warps[own->number / 32].ended >> source & 1 ? "has ended"
-               : own->slot->warps[own->number / 32].lanes >> source & 1 ? "does not take part"
-                                                                        : "the block does not have",
-               who);
+    finding_tell("%s:%d: %s reads lane %u, which %s; %s", where->file, where->line, where->what, source,
+                 !(mask >> source & 1)                                    ? "its mask leaves out"
+                 : own->slot->warps[own->number / 32].ended >> source & 1 ? "has ended"
+                 : own->slot->warps[own->number / 32].lanes >> source & 1 ? "does not take part"
+                                                                          : "the block does not have",
+                 who);
 }
 
 static uint64_t warp(cf_host_block *block, uint32_t mask, uint64_t value, cf_host_warp what, const cf_host_where *where)
@@ -409,7 +369,7 @@ static uint64_t warp(cf_host_block *block, uint32_t mask, uint64_t value, cf_hos
         arrive(own, lanes, what.kind == CF_HOST_WARP_SYNC);
     uint64_t result = real->warp(block, mask, value, what, where);
     watch_current = own;
-    if (watch_what == WATCH_POISON && what.kind >= CF_HOST_WARP_SHUFFLE && what.kind <= CF_HOST_WARP_SHUFFLE_XOR)
+    if (check_is(CHECK_POISON) && what.kind >= CF_HOST_WARP_SHUFFLE && what.kind <= CF_HOST_WARP_SHUFFLE_XOR)
         look_at_source(own, mask, &what, where);
     return result;
 }
@@ -439,7 +399,8 @@ static void wait(cf_host_block *block, const uint64_t *word, uint64_t phase, con
 
 static void wake(cf_host_block *block, const uint64_t *word)
 {
-    race_begin_phase(word);
+    if (check_current->begin_phase)
+        check_current->begin_phase(word);
     real->wake(block, word);
 }
 
@@ -452,7 +413,7 @@ static void *shared(cf_host_block *block, const cf_host_shape *key, size_t bytes
                                     .kind = REGION_SHARED,
                                     .key = key,
                                     .block = block,
-                                    .seen = watch_what == WATCH_POISON ? calloc(bytes ? bytes : 1, 1) : NULL});
+                                    .seen = check_is(CHECK_POISON) ? calloc(bytes ? bytes : 1, 1) : NULL});
     return memory;
 }
 
@@ -462,33 +423,35 @@ static void begin_launch(void)
 {
     has_failed = 0;
     region_end(REGION_END_LAUNCH);
-    region_each(NULL, race_forget); /* launches are in an order */
-    watch_data(module_path);
-    watch_arrays(watch_operation ? NULL : array_bytes, launch->args, 0);
+    if (check_current->begin_launch)
+        check_current->begin_launch();
+    watch_data(finding_module());
+    watch_arrays(finding_operation ? NULL : watch_bytes, watch_launched->args, 0);
 }
 
 static void end_launch(void)
 {
-    if (watch_what == WATCH_POISON && !has_failed) {
-        poison_unwritten(watch_told, launch->args);
-        poison_not_rezeroed(watch_told, launch->args);
-    }
-    race_end();
-    if (watch_what != WATCH_ADDRESS) /* whose reports name arrays in later launches, too */
+    if (check_current->look_at_outputs && !has_failed)
+        check_current->look_at_outputs(finding_kernel, watch_launched->args);
+    if (check_current->look_at_scratch && !has_failed)
+        check_current->look_at_scratch(finding_kernel, watch_launched->args);
+    if (check_current->end_launch)
+        check_current->end_launch();
+    if (!check_is(CHECK_ADDRESS)) /* whose reports name arrays in later launches, too */
         region_end(REGION_END_LAUNCH);
 }
 
 int watch_is_looking(void)
 {
-    return watch_runs <= 1 || watch_what == WATCH_ADDRESS;
+    return watch_runs <= 1 || check_is(CHECK_ADDRESS);
 }
 
 /* Parts come one after the other. */
 void watch_launch(const cf_kernel *of, cf_host_body *host, const cf_host_launch *what, uint64_t begin, uint64_t end)
 {
     cf_host_launch own = *what;
-    launch = &own;
-    watch_told = of;
+    watch_launched = &own;
+    finding_kernel = of;
     if (!watch_is_looking()) {
         host(what, begin, end);
         return;
@@ -508,70 +471,11 @@ void watch_launch(const cf_kernel *of, cf_host_body *host, const cf_host_launch 
     own.is_ordered = 1; /* every thread is told of, and none is left out */
     if (begin == 0)
         begin_launch();
-    if (watch_what == WATCH_ADDRESS)
-        watch_sections(own.args);
+    if (check_current->begin_part)
+        check_current->begin_part(own.args);
     host(&own, begin, end);
-    if (watch_what == WATCH_ADDRESS)
-        watch_sections_end(own.args);
-    if (end == (uint64_t)own.grid.x * own.grid.y * own.grid.z || watch_told->is_host_whole)
+    if (check_current->end_part)
+        check_current->end_part(own.args);
+    if (end == (uint64_t)own.grid.x * own.grid.y * own.grid.z || finding_kernel->is_host_whole)
         end_launch();
-}
-
-/* In the place of the kernel's CPU body. */
-static void body(const cf_host_launch *what, uint64_t begin, uint64_t end)
-{
-    watch_runs += begin == 0;
-    watch_launch(watch_told, host_body, what, begin, end);
-}
-
-const cf_kernel *watch_kernel(const cf_kernel *of, const size_t *bytes, struct message *message)
-{
-    static cf_kernel copy;
-    const int is_operation = cf_kernel_is_operation(of);
-    if (!cf_kernel_has_host(of)) {
-        message_set(message, "%s: --check: the kernel has no form for the CPU", of->name);
-        return NULL;
-    }
-    size_t *copied = malloc((of->nparams + (size_t)1) * sizeof *copied);
-    if (!copied) {
-        message_set(message, "%s: no memory", of->name);
-        return NULL;
-    }
-    memcpy(copied, bytes, of->nparams * sizeof *copied);
-    free(array_bytes);
-    watch_bytes = array_bytes = copied;
-    watch_told = of;
-    copy = *of;
-    watch_runs = 0;
-    watch_operation = is_operation ? of : NULL;
-    if (is_operation) {
-        copy.enqueue = watch_enqueue;
-        return watch_uses(of, message) == 0 ? &copy : NULL;
-    }
-    host_body = watch_host(of);
-    copy.host = body;
-    return &copy;
-}
-
-/* ---- The beginning ---- */
-
-const char *watch_begin(void)
-{
-    static const char *const names[] = {"", "address:", "race:", "poison:"};
-    const char *text = getenv(WATCH_VARIABLE);
-    for (int i = WATCH_ADDRESS; text && i <= WATCH_POISON; i++) {
-        size_t length = strlen(names[i]);
-        char *end;
-        if (strncmp(text, names[i], length) != 0)
-            continue;
-        findings = (int)strtol(text + length, &end, 10);
-        if (*end != ':')
-            return NULL;
-        watch_what = (enum watch_kind)i;
-        module_path = end + 1;
-        if (watch_what == WATCH_ADDRESS)
-            watch_deaths(module_path);
-        return module_path;
-    }
-    return NULL;
 }

@@ -1,5 +1,5 @@
 /* watch_arrays.c - the memory that a checked kernel may touch, known by its names: arrays, scratch memory, the module's own data. */
-#include "watch/watch.h"
+#include "watch/watch_arrays.h"
 
 #include <link.h>
 #include <stddef.h>
@@ -8,19 +8,21 @@
 
 #include <cuferry.h>
 
-#include "watch/region.h"
 #include "base/runtime.h"
+#include "watch/check.h"
+#include "watch/finding.h"
+#include "watch/region.h"
 
 static int64_t extent(const cf_expr *expr, void *const args[])
 {
     int64_t value = 0;
-    return expr->ops && cf_kernel_evaluate(watch_told, expr->ops, SIZE_MAX, args, &value) == CF_OK ? value : 0;
+    return expr->ops && cf_kernel_evaluate(finding_kernel, expr->ops, SIZE_MAX, args, &value) == CF_OK ? value : 0;
 }
 
 /* The bytes of an array, as the command line has it; of scratch memory, as it is declared. */
 static size_t bytes_of(uint32_t i, const size_t *bytes_of_arrays, void *const args[])
 {
-    const cf_param *param = &watch_told->params[i];
+    const cf_param *param = &finding_kernel->params[i];
     if (bytes_of_arrays && param->direction != CF_SCRATCH)
         return bytes_of_arrays[i];
     int64_t bytes = param->bytes;
@@ -54,12 +56,13 @@ static void see_zeros(uint32_t i, void *const args[], unsigned char *seen, size_
 {
     if (!seen)
         return;
-    for (uint32_t z = 0; z < watch_told->nzeros; z++) {
-        const cf_zero *zero = &watch_told->zeros[z];
+    for (uint32_t z = 0; z < finding_kernel->nzeros; z++) {
+        const cf_zero *zero = &finding_kernel->zeros[z];
         if (zero->array != i)
             continue;
-        size_t begin = (size_t)extent(&zero->lower, args) * watch_told->params[i].bytes;
-        size_t length = zero->extent.ops ? (size_t)extent(&zero->extent, args) * watch_told->params[i].bytes : bytes;
+        size_t begin = (size_t)extent(&zero->lower, args) * finding_kernel->params[i].bytes;
+        size_t length =
+            zero->extent.ops ? (size_t)extent(&zero->extent, args) * finding_kernel->params[i].bytes : bytes;
         if (begin < bytes)
             memset(seen + begin, 1, length < bytes - begin ? length : bytes - begin);
     }
@@ -68,8 +71,8 @@ static void see_zeros(uint32_t i, void *const args[], unsigned char *seen, size_
 /* Arrays of a kernel that works in place may be one: as long as the longest, and written before where one is read. */
 static void join(uint32_t first, const size_t *bytes_of_arrays, void *const args[], size_t *bytes, int *is_written)
 {
-    for (uint32_t i = first + 1; i < watch_told->nparams; i++) {
-        const cf_direction direction = watch_told->params[i].direction;
+    for (uint32_t i = first + 1; i < finding_kernel->nparams; i++) {
+        const cf_direction direction = finding_kernel->params[i].direction;
         if (direction == CF_VALUE || *(char *const *)args[i] != *(char *const *)args[first])
             continue;
         size_t others = bytes_of(i, bytes_of_arrays, args);
@@ -80,8 +83,8 @@ static void join(uint32_t first, const size_t *bytes_of_arrays, void *const args
 
 void watch_arrays(const size_t *bytes_of_arrays, void *const args[], int is_kept)
 {
-    for (uint32_t i = 0; i < watch_told->nparams; i++) {
-        const cf_param *param = &watch_told->params[i];
+    for (uint32_t i = 0; i < finding_kernel->nparams; i++) {
+        const cf_param *param = &finding_kernel->params[i];
         if (param->direction == CF_VALUE)
             continue;
         size_t bytes = bytes_of(i, bytes_of_arrays, args);
@@ -90,7 +93,7 @@ void watch_arrays(const size_t *bytes_of_arrays, void *const args[], int is_kept
             continue;
         int is_written = param->direction != CF_OUT && param->direction != CF_SCRATCH;
         join(i, bytes_of_arrays, args, &bytes, &is_written);
-        unsigned char *seen = watch_what == WATCH_POISON && !is_written ? calloc(bytes, 1) : NULL;
+        unsigned char *seen = check_is(CHECK_POISON) && !is_written ? calloc(bytes, 1) : NULL;
         see_zeros(i, args, seen, bytes);
         region_add(&(struct region){.begin = begin,
                                     .bytes = bytes,

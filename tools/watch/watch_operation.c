@@ -3,7 +3,7 @@
  *
  * Its launches name the registered descriptors, which are constants: those of the kernels that it uses get another CPU body, in
  * this process alone. */
-#include "watch/watch.h"
+#include "watch/watch_operation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +12,12 @@
 
 #include <cuferry.h>
 
-#include "watch/access.h"
-#include "watch/region.h"
 #include "base/runtime.h"
+#include "watch/check.h"
+#include "watch/finding.h"
+#include "watch/region.h"
+#include "watch/watch.h"
+#include "watch/watch_arrays.h"
 
 /* ---- Kernels ---- */
 
@@ -31,12 +34,12 @@ static int count;
 
 static void look(int place, const cf_host_launch *what, uint64_t begin, uint64_t end)
 {
-    if (!watch_operation) {
+    if (!finding_operation) {
         places[place].host(what, begin, end);
         return;
     }
     watch_launch(places[place].kernel, places[place].host, what, begin, end);
-    watch_told = watch_operation;
+    finding_kernel = finding_operation;
 }
 
 #define BODY(n)                                                                    \
@@ -99,17 +102,17 @@ int watch_uses(const cf_kernel *operation, struct message *message)
 
 int watch_enqueue(struct CUstream_st *stream, void *const args[])
 {
-    const cf_kernel *operation = watch_operation;
+    const cf_kernel *operation = finding_operation;
     watch_runs++;
     if (!watch_is_looking())
         return operation->enqueue(stream, args);
-    watch_told = operation;
+    finding_kernel = operation;
     region_end(REGION_END_ALL);
     watch_arrays(watch_bytes, args, 1);
     int status = operation->enqueue(stream, args);
-    if (status == CF_OK && watch_what == WATCH_POISON)
-        poison_unwritten(operation, args);
-    if (watch_what != WATCH_ADDRESS)
+    if (status == CF_OK && check_current->look_at_outputs)
+        check_current->look_at_outputs(operation, args);
+    if (!check_is(CHECK_ADDRESS))
         region_end(REGION_END_ALL);
     return status;
 }

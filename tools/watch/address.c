@@ -1,0 +1,159 @@
+/* address.c - accesses outside of arrays and of the sections that an annotation declares: AddressSanitizer finds them. A
+ * finding names the array that is nearest, and the thread that ran. */
+#include "watch/address.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/declared_section.h"
+#include "watch/finding.h"
+#include "watch/region.h"
+#include "watch/watch_thread.h"
+
+/* ---- Reports ---- */
+
+/* It is loaded before cf-run, which is not linked with it. */
+static void *function(const char *name)
+{
+    return dlsym(RTLD_DEFAULT, name);
+}
+
+/* How far outside of a region an address may be to be told by it. */
+#define NEAR (1 << 20)
+
+/* Says where an address is, as near to a region as it is. */
+static void describe_address(const char *address, size_t bytes, int is_write, const char *kind)
+{
+    char what[200] = "", who[96] = "outside of the kernel's threads";
+    const struct region *region = region_nearest(address);
+    if (!bytes) { /* a signal, which tells no more */
+        if (watch_current)
+            watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
+        finding_tell("{asan}: {wild}; %s", who);
+        return;
+    }
+    if (region && address > region->begin - NEAR && address < region->begin + region->bytes + NEAR)
+        region_describe(region, address, what, sizeof what);
+    if (watch_current)
+        watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
+    /* An array of its own is closed by close_sections() alone, whatever AddressSanitizer takes it for. */
+    const int is_undeclared =
+        region && region->kind == REGION_ARRAY && address >= region->begin && address < region->begin + region->bytes;
+    finding_tell("{asan}: %s: %s of %zu bytes%s%s%s; %s", is_undeclared ? "undeclared" : kind,
+                 is_write ? "a write" : "a read", bytes, *what ? " at " : "", what,
+                 !*what                                     ? ""
+                 : address < region->begin                  ? ", which is in front of its begin"
+                 : address >= region->begin + region->bytes ? ", which is past its end"
+                 : is_undeclared                            ? ", which is outside of the section that is declared"
+                                                            : "",
+                 who);
+}
+
+/* Called behind a report, just before the process ends. */
+static void note_death(void)
+{
+    int (*is_present)(void);
+    void *(*address)(void);
+    int (*access)(void);
+    size_t (*size)(void);
+    const char *(*description)(void);
+    *(void **)&is_present = function("__asan_report_present");
+    *(void **)&address = function("__asan_get_report_address");
+    *(void **)&access = function("__asan_get_report_access_type");
+    *(void **)&size = function("__asan_get_report_access_size");
+    *(void **)&description = function("__asan_get_report_description");
+    if (!finding_kernel)
+        return;
+    if (is_present && address && access && size && description && is_present())
+        describe_address(address(), size(), access(), description());
+    else
+        finding_tell("{asan}: the kernel ends");
+}
+
+/* The report's path is none of ASAN_OPTIONS, where nothing may hold a blank. */
+static void catch_reports(const char *module_path)
+{
+    void (*set)(void (*)(void)), (*set_path)(const char *);
+    *(void **)&set = function("__sanitizer_set_death_callback");
+    *(void **)&set_path = function("__sanitizer_set_report_path");
+    if (set)
+        set(note_death);
+    const char *slash = strrchr(module_path, '/');
+    char path[4096];
+    if (set_path && slash &&
+        snprintf(path, sizeof path, "%.*s/" ADDRESS_REPORT, (int)(slash - module_path), module_path) < (int)sizeof path)
+        set_path(path);
+}
+
+/* ---- Sections: a GPU gets them alone from a call with host arrays, so that accesses to the rest are errors, too ---- */
+
+/* AddressSanitizer has one mark for eight bytes: where a
+ * section begins among them, those in front of it stay open, too. */
+static void (*close_bytes)(const void *begin, size_t bytes), (*open_bytes)(const void *begin, size_t bytes);
+
+static struct region *array_of(uint32_t i, void *const args[])
+{
+    struct region *region =
+        finding_kernel->params[i].direction == CF_VALUE ? NULL : region_find(*(void *const *)args[i]);
+    return region && region->kind == REGION_ARRAY ? region : NULL;
+}
+
+static int has_section(const cf_param *param)
+{
+    return param->ndims > 0 &&
+           (param->direction == CF_IN || param->direction == CF_OUT || param->direction == CF_INOUT);
+}
+
+/* Row by row. */
+static void open_section(const cf_param *param, const char *array, const struct region *region, void *const args[])
+{
+    struct section section;
+    int64_t index[CF_ARRAY_DIMS] = {0};
+    const char *const end = region->begin + region->bytes;
+    section_measure(finding_kernel, param, args, &section);
+    if (section_is_empty(&section))
+        return;
+    const size_t row = (size_t)section.extents[section.ndims - 1] * param->bytes;
+    section.extents[section.ndims - 1] = 1; /* steps by rows */
+    do {
+        const char *begin = array + section_place(&section, index) * (int64_t)param->bytes;
+        if (begin < end)
+            open_bytes(begin, (size_t)(end - begin) < row ? (size_t)(end - begin) : row);
+    } while (section_step(&section, index));
+}
+
+static void close_sections(void *const args[])
+{
+    *(void **)&close_bytes = dlsym(RTLD_DEFAULT, "__asan_poison_memory_region");
+    *(void **)&open_bytes = dlsym(RTLD_DEFAULT, "__asan_unpoison_memory_region");
+    if (!close_bytes || !open_bytes || !finding_kernel->is_closed)
+        return;
+    for (uint32_t i = 0; i < finding_kernel->nparams; i++) {
+        const struct region *region = array_of(i, args);
+        if (region && has_section(&finding_kernel->params[i]))
+            close_bytes(region->begin, region->bytes);
+    }
+    for (uint32_t i = 0; i < finding_kernel->nparams; i++) {
+        const struct region *region = array_of(i, args);
+        if (region && has_section(&finding_kernel->params[i]))
+            open_section(&finding_kernel->params[i], *(char *const *)args[i], region, args);
+        else if (region)
+            open_bytes(region->begin, region->bytes);
+    }
+}
+
+static void open_arrays(void *const args[])
+{
+    if (!open_bytes)
+        return;
+    for (uint32_t i = 0; i < finding_kernel->nparams; i++) {
+        const struct region *region = array_of(i, args);
+        if (region)
+            open_bytes(region->begin, region->bytes);
+    }
+}
+
+const struct check_ops address_check = {
+    .kind = CHECK_ADDRESS, .begin = catch_reports, .begin_part = close_sections, .end_part = open_arrays};

@@ -1,0 +1,9 @@
+/* race.h - accesses of a kernel's threads that nothing orders. */
+#ifndef RACE_H
+#define RACE_H
+
+#include "watch/check.h"
+
+extern const struct check_ops race_check;
+
+#endif
