@@ -16,8 +16,6 @@
 #include "watch/address.h"
 #include "watch/watch_begin.h"
 
-extern char **environ;
-
 /* What the run leaves in its folder. */
 struct check {
     char folder[PATH_MAX], module[PATH_MAX + 16], findings[PATH_MAX + 16];

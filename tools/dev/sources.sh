@@ -1,0 +1,30 @@
+# sources.sh - which sources tools/dev/lint and tools/dev/format look at. Sourced in the tree's top folder.
+
+FORMATTER=14 # the version of clang-format that the sources are formatted by
+
+is_formatter() { clang-format --version 2>/dev/null | grep -q "version $FORMATTER\."; }
+
+# Files that git knows, or all where there is no git.
+sources() { git ls-files 2>/dev/null || find . -type f -not -path './build*' | sed 's|^\./||'; }
+
+# The expected outputs of the generator are written by it.
+c_sources() { sources | grep -E '\.[ch]$' | grep -v '^tests/gen/'; }
+
+is_written_for() { # PATTERN FILE
+    head -n 1 "$2" 2>/dev/null | grep -qE "^#!.*$1"
+}
+
+shell_sources() {
+    for path in configure $(sources | grep -E '^(tools|\.ci)/'); do
+        if is_written_for '(sh|bash)$' "$path"; then echo "$path"; fi
+    done
+}
+
+python_sources() {
+    for path in $(sources | grep -E '^(gen|tools)/'); do
+        case $path in
+        *.py) echo "$path" ;;
+        *) if is_written_for 'python3$' "$path"; then echo "$path"; fi ;;
+        esac
+    done
+}
