@@ -1,6 +1,7 @@
-/* file.c - writes files whole or not at all. */
+/* file.c - writes files whole or not at all, and removes folders. */
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -125,4 +126,15 @@ int file_check(const char *path, struct message *message)
         errno = error;
     }
     return status == 0 ? 0 : message_set(message, "%s: %s", path, strerror(errno));
+}
+
+void file_remove_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        (void)closedir(folder);
+    (void)rmdir(path);
 }

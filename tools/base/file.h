@@ -1,4 +1,4 @@
-/* file.h - writes files whole or not at all. */
+/* file.h - writes files whole or not at all, and removes folders. */
 #ifndef FILE_H
 #define FILE_H
 
@@ -18,5 +18,8 @@ int file_write(const char *path, const struct file_part *parts, size_t count, st
 
 /* Whether file_write() can begin, for what takes long before it writes; -1 with a line that begins with the path. */
 int file_check(const char *path, struct message *message);
+
+/* Removes a folder and the files in it. */
+void file_remove_folder(const char *path);
 
 #endif

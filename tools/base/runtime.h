@@ -53,6 +53,13 @@ extern struct runtime runtime;
 /* From now on that of a shared object, which dlopen() opened as `path`. Nothing of the other was called yet. */
 int runtime_use(void *handle, const char *path, struct message *message);
 
+/* Sets the message to cf_last_error(), and returns -1. */
+int runtime_failure(struct message *message);
+
+/* Before any call: a driver, NULL for the library's own choice. Calls run on a GPU where there is one, whatever the size,
+ * unless the user has set CF_HOST_DATA. */
+int runtime_set_environment(const char *driver, struct message *message);
+
 #define cf_call(...) runtime.cf_call(__VA_ARGS__)
 #define cf_device_current(...) runtime.cf_device_current(__VA_ARGS__)
 #define cf_device_name(...) runtime.cf_device_name(__VA_ARGS__)

@@ -18,11 +18,6 @@
 /* Each thread's part begins at a page. */
 #define PAGE ((size_t)4096)
 
-static int library_failure(struct message *message)
-{
-    return message_set(message, "%s", cf_last_error());
-}
-
 static size_t choose_bytes(const struct bench_machine *machine, size_t available)
 {
     size_t cache = (size_t)machine->cache, bytes = cache > MOST_BYTES / CACHES ? MOST_BYTES : CACHES * cache;
@@ -44,7 +39,7 @@ static int copy_device(void *data, cf_stream stream, size_t piece, struct messag
     const struct arrays *arrays = data;
     (void)piece;
     return cf_mem_copy_async(stream, arrays->target, arrays->source, arrays->bytes) == CF_OK ? 0
-                                                                                             : library_failure(message);
+                                                                                             : runtime_failure(message);
 }
 
 /* ---- On the CPU ---- */
@@ -159,20 +154,20 @@ int bench_copy_measure(const struct bench_machine *machine, size_t available, do
     struct bench_times times;
     int status = 0;
     if (cf_mem_alloc(&arrays.target, arrays.bytes) != CF_OK || cf_mem_alloc(&arrays.source, arrays.bytes) != CF_OK)
-        status = library_failure(message);
+        status = runtime_failure(message);
     if (status == 0 && machine->on_cuda) {
         struct bench_work work = {copy_device, NULL, 1, &arrays};
         if (cf_mem_fill(arrays.source, 1, arrays.bytes) != CF_OK ||
             cf_mem_fill(arrays.target, 2, arrays.bytes) != CF_OK ||
             cf_mem_copy(arrays.target, arrays.source, arrays.bytes) != CF_OK) /* loads what the driver copies with */
-            status = library_failure(message);
+            status = runtime_failure(message);
         else
             status = bench_timing_take(&work, 1, budget, &times, message);
     } else if (status == 0) {
         status = measure_host(machine, &arrays, budget, &times, message);
     }
     if ((cf_mem_free(arrays.target) != CF_OK || cf_mem_free(arrays.source) != CF_OK) && status == 0)
-        status = library_failure(message);
+        status = runtime_failure(message);
     if (status == 0)
         *copy = (struct bench_copy){2.0 * (double)arrays.bytes, times.seconds};
     return status;

@@ -18,11 +18,6 @@
 /* Where nobody tells: what a processor of today has at most, so that what is timed is in memory. */
 #define UNKNOWN_CACHE ((int64_t)64 << 20)
 
-static int library_failure(struct message *message)
-{
-    return message_set(message, "%s", cf_last_error());
-}
-
 /* ---- Caches of the processor ---- */
 
 /* The first line of a file below the folder; empty where there is none. */
@@ -120,7 +115,7 @@ int bench_machine_available(const struct bench_machine *machine, size_t *availab
 {
     int64_t free_bytes;
     if (cf_device_property(machine->device, CF_PROPERTY_MEMORY_FREE, &free_bytes) != CF_OK)
-        return library_failure(message);
+        return runtime_failure(message);
     size_t host = machine->on_cuda ? SIZE_MAX : bench_machine_host_available();
     *available = host < SIZE_MAX ? host : (size_t)free_bytes;
     *available -= *available / 8;
@@ -145,7 +140,7 @@ static void describe_driver(char text[32])
 
 static int ask(int device, int property, int64_t *value, struct message *message)
 {
-    return cf_device_property(device, property, value) == CF_OK ? 0 : library_failure(message);
+    return cf_device_property(device, property, value) == CF_OK ? 0 : runtime_failure(message);
 }
 
 int bench_machine_describe(struct bench_machine *machine, int64_t cache, struct message *message)
@@ -163,11 +158,11 @@ int bench_machine_describe(struct bench_machine *machine, int64_t cache, struct 
     if (uname(&system) == 0)
         snprintf(machine->system, sizeof machine->system, "%.60s %.60s", system.sysname, system.release);
     if (cf_device_current(&machine->device) != CF_OK)
-        return library_failure(message);
+        return runtime_failure(message);
     machine->on_cuda = machine->device != CF_HOST;
     if (cf_device_name(CF_HOST, machine->processor, sizeof machine->processor) != CF_OK ||
         cf_device_name(machine->device, machine->device_name, sizeof machine->device_name) != CF_OK)
-        return library_failure(message);
+        return runtime_failure(message);
     if (ask(CF_HOST, CF_PROPERTY_MULTIPROCESSORS, &threads, message) != 0 ||
         ask(machine->device, CF_PROPERTY_CAPABILITY, &machine->capability, message) != 0 ||
         ask(machine->device, CF_PROPERTY_MEMORY, &machine->memory, message) != 0 ||

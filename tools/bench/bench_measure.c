@@ -160,7 +160,7 @@ static int launch(void *data, cf_stream stream, size_t piece, struct message *me
     if (status == CF_OK)
         return 0;
     end_with_status(measurement, status);
-    return message_set(message, "%s", cf_last_error());
+    return runtime_failure(message);
 }
 
 static int restore(void *data, cf_stream stream, struct message *message)
@@ -183,12 +183,12 @@ static int restore_first(struct measurement *measurement, struct message *messag
 {
     cf_stream stream;
     if (cf_stream_create(&stream) != CF_OK)
-        return message_set(message, "%s", cf_last_error());
+        return runtime_failure(message);
     int status = restore(measurement, stream, message);
     if (cf_stream_sync(stream) != CF_OK && status == 0)
-        status = message_set(message, "%s", cf_last_error());
+        status = runtime_failure(message);
     if (cf_stream_destroy(stream) != CF_OK && status == 0)
-        status = message_set(message, "%s", cf_last_error());
+        status = runtime_failure(message);
     return status;
 }
 

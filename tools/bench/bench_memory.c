@@ -19,11 +19,6 @@
 #define SHORT_BYTES ((size_t)64 << 20)
 #define SHORT_COPIES ((size_t)64)
 
-static int library_failure(struct message *message)
-{
-    return message_set(message, "%s", cf_last_error());
-}
-
 /* ---- Layout ---- */
 
 static void lay_out(struct bench_memory *memory)
@@ -73,7 +68,7 @@ static int make_first(const struct bench_memory *memory, struct message *message
         int status = cf_mem_copy(memory->base + memory->offsets[i], made, array->bytes);
         free(made);
         if (status != CF_OK)
-            return library_failure(message);
+            return runtime_failure(message);
     }
     return 0;
 }
@@ -84,7 +79,7 @@ static int multiply(const struct bench_memory *memory, cf_stream stream, size_t 
     for (size_t done = 1; done < count;) {
         size_t part = done < count - done ? done : count - done;
         if (cf_mem_copy_async(stream, memory->base + done * memory->bytes, memory->base, part * memory->bytes) != CF_OK)
-            return library_failure(message);
+            return runtime_failure(message);
         done += part;
     }
     return 0;
@@ -95,7 +90,7 @@ int bench_memory_restore(const struct bench_memory *memory, cf_stream stream, st
     if (!memory->has_changes)
         return 0;
     if (cf_mem_copy_async(stream, memory->base, memory->base + memory->count * memory->bytes, memory->bytes) != CF_OK)
-        return library_failure(message);
+        return runtime_failure(message);
     return multiply(memory, stream, memory->count, message);
 }
 
@@ -105,12 +100,12 @@ static int fill(const struct bench_memory *memory, size_t count, struct message 
     if (make_first(memory, message) != 0)
         return -1;
     if (cf_stream_create(&stream) != CF_OK)
-        return library_failure(message);
+        return runtime_failure(message);
     int status = multiply(memory, stream, count, message);
     if (status == 0 && cf_stream_sync(stream) != CF_OK)
-        status = library_failure(message);
+        status = runtime_failure(message);
     if (cf_stream_destroy(stream) != CF_OK && status == 0)
-        status = library_failure(message);
+        status = runtime_failure(message);
     return status;
 }
 

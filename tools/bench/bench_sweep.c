@@ -165,7 +165,7 @@ static int work(struct worker *worker, int is_first, struct message *message)
 {
     const struct bench_plan *plan = worker->plan;
     if (plan->device && cf_device_use(*plan->device) != CF_OK)
-        return message_set(message, "%s", cf_last_error());
+        return runtime_failure(message);
     if (is_first && describe_machine(worker, message) != 0)
         return -1;
     for (; worker->kernel < plan->count && !worker->is_lost; worker->kernel++)
@@ -182,7 +182,7 @@ static void run_worker(struct worker *worker, int is_first)
     quiet_begin(); /* a kernel that prints would do so some thousand times */
     int status = work(worker, is_first, &message);
     if (status == 0 && cf_shutdown() != CF_OK && !worker->is_lost)
-        status = message_set(&message, "%s", cf_last_error());
+        status = runtime_failure(&message);
     if (status == 0)
         end.kind = worker->is_lost ? LOST : DONE;
     snprintf(end.of.text, sizeof end.of.text, "%.500s", message.text);

@@ -60,11 +60,6 @@ static double clock_resolution(void)
     return least;
 }
 
-static int library_failure(struct message *message)
-{
-    return message_set(message, "%s", cf_last_error());
-}
-
 /* ---- Holding a stream back ---- */
 
 /* A GPU that works while the CPU still enqueues would wait for it between two short kernels, and events would show that.
@@ -124,11 +119,11 @@ static int enqueue_samples(struct timing *timing, size_t count, struct message *
 {
     for (size_t i = 0; i < count; i++)
         if (cf_event_record(timing->events[2 * i], timing->stream) != CF_OK)
-            return library_failure(message);
+            return runtime_failure(message);
         else if (enqueue_batch(timing, message) != 0)
             return -1;
         else if (cf_event_record(timing->events[2 * i + 1], timing->stream) != CF_OK)
-            return library_failure(message);
+            return runtime_failure(message);
     return 0;
 }
 
@@ -142,17 +137,17 @@ static int sample_cuda(struct timing *timing, size_t limit, struct message *mess
     count = count < limit ? count : limit;
     if (sem_init(&gate.open, 0, 0) != 0)
         return message_set(message, "no semaphore");
-    int status = cf_stream_call(timing->stream, wait_for_gate, &gate) == CF_OK ? 0 : library_failure(message);
+    int status = cf_stream_call(timing->stream, wait_for_gate, &gate) == CF_OK ? 0 : runtime_failure(message);
     if (status == 0)
         status = enqueue_samples(timing, count, message);
     (void)sem_post(&gate.open);
     if (cf_stream_sync(timing->stream) != CF_OK && status == 0)
-        status = library_failure(message);
+        status = runtime_failure(message);
     (void)sem_destroy(&gate.open);
     for (size_t i = 0; status == 0 && i < count; i++) {
         float milliseconds;
         if (cf_event_elapsed(&milliseconds, timing->events[2 * i], timing->events[2 * i + 1]) != CF_OK)
-            return library_failure(message);
+            return runtime_failure(message);
         timing->samples[timing->count++] = (double)milliseconds * 1e-3;
     }
     return status;
@@ -253,11 +248,11 @@ static int take(struct timing *timing, double budget, double *scratch, struct me
 static int prepare(struct timing *timing, struct message *message)
 {
     if (cf_stream_create(&timing->stream) != CF_OK)
-        return library_failure(message);
+        return runtime_failure(message);
     timing->resolution = timing->on_cuda ? EVENT_RESOLUTION : clock_resolution();
     for (; timing->on_cuda && timing->event_count < 2 * MOST_ENQUEUED; timing->event_count++)
         if (cf_event_create(&timing->events[timing->event_count]) != CF_OK)
-            return library_failure(message);
+            return runtime_failure(message);
     return 0;
 }
 

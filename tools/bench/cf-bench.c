@@ -24,7 +24,8 @@
 #include "kernel/instance.h"
 #include "base/message.h"
 #include "kernel/module.h"
-#include "base/option.h"
+#include "data/option.h"
+#include "base/runtime.h"
 #include "kernel/variant_text.h"
 
 #define DEFAULT_SIZES "2^10:2^28"
@@ -79,42 +80,18 @@ struct options {
 
 /* ---- Options ---- */
 
-/* A number from 0 on, that ends with the text or with `suffix`; the program is in the locale "C". */
-static int read_real(const char *option, const char *text, char suffix, double *value, struct message *message)
-{
-    char *end = NULL;
-    *value = text[strspn(text, "0123456789.eE+-")] == 0 || suffix ? strtod(text, &end) : -1;
-    int has_suffix = end && suffix && *end == suffix;
-    if (!end || end == text || !(*value >= 0) || !isfinite(*value) || end[has_suffix] != 0)
-        return message_set(message, "%s %s: it is a number from 0 on", option, text);
-    if (has_suffix)
-        *value /= 100;
-    return 0;
-}
-
-static int read_integer(const char *option, const char *text, int64_t low, int64_t high, int64_t *value,
-                        struct message *message)
-{
-    element_wide wide;
-    if (element_read_integer(text, &wide) != 0 || wide < low || wide > high)
-        return message_set(message, "%s %s: it is a number from %lld to %lld", option, text, (long long)low,
-                           (long long)high);
-    *value = (int64_t)wide;
-    return 0;
-}
-
 static int set_number(struct options *options, const char *name, const char *value, struct message *message)
 {
     int64_t number = 0;
     if (strcmp(name, "--time") == 0)
-        return read_real(name, value, 0, &options->budget, message);
+        return option_real(name, value, 0, &options->budget, message);
     if (strcmp(name, "--limit") == 0)
-        return read_real(name, value, 0, &options->limit, message);
+        return option_real(name, value, 0, &options->limit, message);
     if (strcmp(name, "--strict") == 0)
-        return read_real(name, value, '%', &options->tolerance, message);
+        return option_real(name, value, 1, &options->tolerance, message);
     if (strcmp(name, "--cache") == 0)
-        return read_integer(name, value, 0, (int64_t)1 << 40, &options->cache, message);
-    int status = read_integer(name, value, CF_HOST, 1023, &number, message);
+        return option_integer(name, value, 0, (int64_t)1 << 40, &options->cache, message);
+    int status = option_integer(name, value, CF_HOST, 1023, &number, message);
     options->has_device = 1;
     options->device = (int)number;
     return status;
@@ -227,16 +204,6 @@ static void tell_result(void *data, const struct bench_result *result)
 
 /* ---- Running ---- */
 
-static int set_environment(const struct options *options, struct message *message)
-{
-    if (options->driver && setenv("CF_DRIVER", options->driver, 1) != 0)
-        return message_set(message, "CF_DRIVER: %s", strerror(errno));
-    /* What is compared with the CPU is to run on the GPU, whatever the size. */
-    if (setenv("CF_HOST_DATA", "stage", 0) != 0)
-        return message_set(message, "CF_HOST_DATA: %s", strerror(errno));
-    return 0;
-}
-
 static void widen(struct bench_report *report, const char *kernel, const char *variant)
 {
     int width = bench_report_width(kernel, variant);
@@ -278,7 +245,7 @@ static int measure(const struct options *options, const struct bench_run *earlie
     struct constants constants = {0, NULL};
     const cf_module *module = options->module ? module_open(options->module, message) : &cf_registry;
     if (!module || instance_check_names(module, &options->names, message) != 0 ||
-        set_environment(options, message) != 0)
+        runtime_set_environment(options->driver, message) != 0)
         return -1;
     int status = bench_kernels_choose(&chosen, module, &options->names,
                                       options->variants ? BENCH_EVERY_VARIANT : BENCH_AS_CALLED, message);

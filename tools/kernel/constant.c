@@ -132,7 +132,7 @@ int constants_set(const struct constants *constants, struct message *message)
 {
     for (size_t i = 0; i < constants->count; i++)
         if (cf_symbol_set(constants->list[i].symbol, constants->list[i].value) != CF_OK)
-            return message_set(message, "%s", cf_last_error());
+            return runtime_failure(message);
     return 0;
 }
 

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/runtime.h"
 
 #if defined __x86_64__
@@ -269,18 +270,6 @@ static int find_cfcc(const char *object, char path[PATH_MAX], struct message *me
                        strerror(errno));
 }
 
-/* Removes a folder and the files in it. */
-static void remove_folder(const char *path)
-{
-    DIR *folder = opendir(path);
-    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            (void)unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder)
-        (void)closedir(folder);
-    (void)rmdir(path);
-}
-
 static const cf_module *open_object(const char *path, struct message *message)
 {
     const char *temporary = getenv("TMPDIR");
@@ -301,7 +290,7 @@ static const cf_module *open_object(const char *path, struct message *message)
         snprintf(shared, sizeof shared, "%s/module.so", folder);
         if (make_shared(cfcc, path, shared, &old.mask, message) == 0 && !caught)
             module = open_shared(shared, path, message);
-        remove_folder(folder);
+        file_remove_folder(folder);
     } else {
         message_set(message, "%s: no folder can be made in %s: %s", path, temporary, strerror(errno));
     }

@@ -5,6 +5,7 @@
 
 #include <cuferry.h>
 
+#include "base/runtime.h"
 #include "kernel/argument.h"
 
 static int has_parts(const cf_kernel *kernel, uint32_t i)
@@ -80,6 +81,6 @@ int parts_call(const cf_kernel *kernel, void *const args[], int64_t first, struc
     if (status == CF_OK)
         status = call_part(kernel, args, first, count(kernel, args) - first);
     if (status != CF_OK)
-        message_set(message, "%s", cf_last_error());
+        runtime_failure(message);
     return status;
 }

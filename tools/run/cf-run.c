@@ -20,7 +20,7 @@
 #include "base/message.h"
 #include "kernel/module.h"
 #include "data/npy.h"
-#include "base/option.h"
+#include "data/option.h"
 #include "run/report.h"
 #include "base/runtime.h"
 #include "watch/sanitize.h"
@@ -123,11 +123,10 @@ struct options {
 
 static int read_count(const char *option, const char *text, int low, int high, int *value, struct message *message)
 {
-    element_wide wide;
-    if (element_read_integer(text, &wide) != 0 || wide < low || wide > high)
-        return message_set(message, "%s %s: it is a number from %d to %d", option, text, low, high);
-    *value = (int)wide;
-    return 0;
+    int64_t number = 0;
+    int status = option_integer(option, text, low, high, &number, message);
+    *value = (int)number;
+    return status;
 }
 
 /* --describe's value, or NULL for --list. */
@@ -335,7 +334,7 @@ static int run_plan(const struct options *options, const cf_module *module, cons
     if ((plan->kernel = watch(&own, message)) == NULL)
         return -1;
     if ((options->has_device && cf_device_use(options->device) != CF_OK) || cf_device_current(&device) != CF_OK)
-        return message_set(message, "%s", cf_last_error());
+        return runtime_failure(message);
     if (load(plan->kernel, plan->arguments, message) != 0)
         return -1;
     crash_expect(plan->kernel->name, plan->kernel->host ? "; --check address may tell where" : "", 0);
@@ -350,16 +349,6 @@ static int run_plan(const struct options *options, const cf_module *module, cons
     return save(plan->kernel, plan->arguments, message);
 }
 
-static int set_environment(const struct options *options, struct message *message)
-{
-    if (options->driver && setenv("CF_DRIVER", options->driver, 1) != 0)
-        return message_set(message, "CF_DRIVER: %s", strerror(errno));
-    /* Who asks for a GPU gets it, whatever the size. */
-    if (setenv("CF_HOST_DATA", "stage", 0) != 0)
-        return message_set(message, "CF_HOST_DATA: %s", strerror(errno));
-    return 0;
-}
-
 static int verify(const struct options *options, const cf_module *module, struct message *message)
 {
     struct constants constants = {0, NULL};
@@ -371,23 +360,23 @@ static int verify(const struct options *options, const cf_module *module, struct
                                 .exception_count = options->exception_count}};
     if (options->variant || options->repeats != 1)
         return message_set(message, "--verify --all runs every variant once: no --variant, no --repeat");
-    int status = set_environment(options, message);
+    int status = runtime_set_environment(options->driver, message);
     if (status == 0)
         status = constants_read(&constants, module, options->settings, options->setting_count, message);
     if (status == 0 && options->has_device && cf_device_use(options->device) != CF_OK)
-        status = message_set(message, "%s", cf_last_error());
+        status = runtime_failure(message);
     if (status == 0)
         status = verify_all(&plan, message);
     constants_free(&constants);
     if (cf_shutdown() != CF_OK && status == 0)
-        status = message_set(message, "%s", cf_last_error());
+        status = runtime_failure(message);
     return status;
 }
 
 static int run(const struct options *options, const cf_module *module, struct message *message)
 {
     const cf_kernel *any = instance_any(module, options->kernel, message);
-    if (!any || set_environment(options, message) != 0)
+    if (!any || runtime_set_environment(options->driver, message) != 0)
         return -1;
     struct argument *arguments = calloc(any->nparams + (size_t)1, sizeof *arguments);
     if (!arguments)
@@ -401,7 +390,7 @@ static int run(const struct options *options, const cf_module *module, struct me
     arguments_free(any, arguments);
     free(arguments);
     if (cf_shutdown() != CF_OK && status == 0)
-        status = message_set(message, "%s", cf_last_error());
+        status = runtime_failure(message);
     return status;
 }
 

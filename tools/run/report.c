@@ -124,7 +124,7 @@ int report_run(const struct trial_plan *plan, const struct trial_times *times, i
         return message_set(message, "%s: no memory", kernel->name);
     if (cf_device_name(device, name, sizeof name) != CF_OK) {
         free(report.args);
-        return message_set(message, "%s", cf_last_error());
+        return runtime_failure(message);
     }
     for (uint32_t i = 0; i < kernel->nparams; i++)
         if ((int)strlen(kernel->params[i].name) > report.width)

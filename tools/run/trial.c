@@ -29,11 +29,6 @@ struct trial {
     cf_event events[2 * BATCH]; /* before and after each launch */
 };
 
-static int library_failure(struct message *message)
-{
-    return message_set(message, "%s", cf_last_error());
-}
-
 /* For the clean-up after a failure that is reported already. */
 static void ignore(int status)
 {
@@ -56,7 +51,7 @@ static int upload(const struct trial *trial, uint32_t i, struct message *message
     if (cf_mem_alloc(&trial->pointers[i], argument->array.bytes) != CF_OK ||
         (is_changed(param) && cf_mem_alloc(original, argument->array.bytes) != CF_OK) ||
         (argument_is_read(param) && cf_mem_copy(*original, argument->data, argument->array.bytes) != CF_OK))
-        return library_failure(message);
+        return runtime_failure(message);
     return 0;
 }
 
@@ -80,7 +75,7 @@ static int prepare(struct trial *trial, const struct trial_plan *plan, struct me
     }
     if (constants_set(plan->constants, message) != 0)
         return -1;
-    return cf_stream_create(&trial->stream) == CF_OK ? 0 : library_failure(message);
+    return cf_stream_create(&trial->stream) == CF_OK ? 0 : runtime_failure(message);
 }
 
 static void discard(struct trial *trial)
@@ -107,7 +102,7 @@ static int reset(const struct trial *trial, int with_outputs, struct message *me
         else if (with_outputs && argument_is_written(param))
             status = cf_mem_fill_async(trial->stream, trial->pointers[i], POISON, bytes);
         if (status != CF_OK)
-            return library_failure(message);
+            return runtime_failure(message);
     }
     return 0;
 }
@@ -126,12 +121,12 @@ static int call(const struct trial *trial, double *milliseconds, struct message 
     if (reset(trial, 1, message) != 0)
         return -1;
     if (cf_stream_sync(trial->stream) != CF_OK)
-        return library_failure(message);
+        return runtime_failure(message);
     double begin = now();
     if (cf_call(trial->kernel, trial->args) != CF_OK)
-        return library_failure(message);
+        return runtime_failure(message);
     *milliseconds = now() - begin;
-    return cf_device_sync() == CF_OK ? 0 : library_failure(message); /* by then what it prints on a GPU has come */
+    return cf_device_sync() == CF_OK ? 0 : runtime_failure(message); /* by then what it prints on a GPU has come */
 }
 
 static int launch_batch(const struct trial *trial, unsigned count, int is_first, float *milliseconds,
@@ -145,13 +140,13 @@ static int launch_batch(const struct trial *trial, unsigned count, int is_first,
         if (cf_event_record(event[2 * r], trial->stream) != CF_OK ||
             cf_launch(trial->kernel, trial->stream, trial->args) != CF_OK ||
             cf_event_record(event[2 * r + 1], trial->stream) != CF_OK)
-            return library_failure(message);
+            return runtime_failure(message);
     }
     if (cf_stream_sync(trial->stream) != CF_OK)
-        return library_failure(message);
+        return runtime_failure(message);
     for (unsigned r = 0; r < count; r++)
         if (cf_event_elapsed(&milliseconds[r], event[2 * r], event[2 * r + 1]) != CF_OK)
-            return library_failure(message);
+            return runtime_failure(message);
     return 0;
 }
 
@@ -165,7 +160,7 @@ static int launch_timed(struct trial *trial, unsigned repeats, struct trial_time
 {
     for (unsigned e = 0; e < 2 * (repeats < BATCH ? repeats : BATCH); e++)
         if (cf_event_create(&trial->events[e]) != CF_OK)
-            return library_failure(message);
+            return runtime_failure(message);
     float *milliseconds = calloc(repeats, sizeof *milliseconds);
     if (!milliseconds)
         return message_set(message, "%s: no memory for %u times", trial->kernel->name, repeats);
@@ -194,7 +189,7 @@ static int fetch(const struct trial *trial, struct message *message)
         if (!argument->result)
             return message_set(message, "%s: no memory for %zu bytes", trial->kernel->params[i].name, bytes);
         if (cf_mem_copy(argument->result, trial->pointers[i], bytes) != CF_OK)
-            return library_failure(message);
+            return runtime_failure(message);
     }
     return 0;
 }
@@ -219,7 +214,7 @@ int trial_verify(const struct trial_plan *plan, double tolerance, struct compari
     struct trial trial;
     double unused;
     if (cf_device_use(CF_HOST) != CF_OK)
-        return library_failure(message);
+        return runtime_failure(message);
     int status = prepare(&trial, plan, message);
     quiet_begin();
     if (status == 0)
@@ -306,7 +301,7 @@ static int call_joined(const struct joined *joined, const cf_kernel *kernel, int
         if (status == CF_OK)
             status = cf_mem_copy(result, *(void *const *)args[written], joined->plan->arguments[written].array.bytes);
         if (status != CF_OK)
-            message_set(message, "%s", cf_last_error());
+            runtime_failure(message);
     }
     for (uint32_t i = 0; i < count; i++)
         ignore(cf_mem_free(memory[i]));

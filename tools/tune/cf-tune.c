@@ -26,7 +26,7 @@
 #include "tune/machine_measure.h"
 #include "base/message.h"
 #include "kernel/module.h"
-#include "base/option.h"
+#include "data/option.h"
 #include "base/runtime.h"
 #include "tune/tune.h"
 #include "kernel/variant_text.h"
@@ -88,37 +88,16 @@ struct options {
 
 /* ---- Options ---- */
 
-/* A number from 0 on; the program is in the locale "C". */
-static int read_real(const char *option, const char *text, double *value, struct message *message)
-{
-    char *end = NULL;
-    *value = text[strspn(text, "0123456789.eE+-")] == 0 ? strtod(text, &end) : -1;
-    return end && end != text && *end == 0 && *value >= 0 && isfinite(*value)
-               ? 0
-               : message_set(message, "%s %s: it is a number from 0 on", option, text);
-}
-
-static int read_integer(const char *option, const char *text, int64_t low, int64_t high, int64_t *value,
-                        struct message *message)
-{
-    element_wide wide;
-    if (element_read_integer(text, &wide) != 0 || wide < low || wide > high)
-        return message_set(message, "%s %s: it is a number from %lld to %lld", option, text, (long long)low,
-                           (long long)high);
-    *value = (int64_t)wide;
-    return 0;
-}
-
 static int set_number(struct options *options, const char *name, const char *value, struct message *message)
 {
     int64_t number = 0;
     if (strcmp(name, "--time") == 0)
-        return read_real(name, value, &options->budget, message);
+        return option_real(name, value, 0, &options->budget, message);
     if (strcmp(name, "--limit") == 0)
-        return read_real(name, value, &options->limit, message);
+        return option_real(name, value, 0, &options->limit, message);
     if (strcmp(name, "--cache") == 0)
-        return read_integer(name, value, 0, (int64_t)1 << 40, &options->cache, message);
-    int status = read_integer(name, value, CF_HOST, 1023, &number, message);
+        return option_integer(name, value, 0, (int64_t)1 << 40, &options->cache, message);
+    int status = option_integer(name, value, CF_HOST, 1023, &number, message);
     options->has_device = 1;
     options->device = (int)number;
     return status;
@@ -312,15 +291,10 @@ static void print_findings(const struct tune_findings *findings)
 
 static int set_environment(const struct options *options, struct message *message)
 {
-    if (options->driver && setenv("CF_DRIVER", options->driver, 1) != 0)
-        return message_set(message, "CF_DRIVER: %s", strerror(errno));
     const char *variable = options->mode == MACHINE ? "CF_MACHINE_FILE" : "CF_TUNING";
     if (options->file && setenv(variable, options->file, 1) != 0)
         return message_set(message, "%s: %s", variable, strerror(errno));
-    /* Kernels are compared on the GPU, whatever the size. */
-    if (setenv("CF_HOST_DATA", "stage", 0) != 0)
-        return message_set(message, "CF_HOST_DATA: %s", strerror(errno));
-    return 0;
+    return runtime_set_environment(options->driver, message);
 }
 
 /* Copies the kernels of a plan without those that have failed, which are not run again, to `right`, which may be the
@@ -373,7 +347,7 @@ static int find_present(void *data, const cf_kernel *kernel, int size_class, con
     const struct options *options = data;
     if ((options->has_device && cf_device_use(options->device) != CF_OK) ||
         cf_tuning_variant(kernel, size_class, variant) != CF_OK)
-        return message_set(message, "%s", cf_last_error());
+        return runtime_failure(message);
     return 0;
 }
 
@@ -410,7 +384,7 @@ static int save_findings(const struct options *options, const struct tune_findin
     }
     int status = 0;
     if (count && !options->is_dry && cf_tuning_save(NULL, results, count) != CF_OK)
-        status = message_set(message, "%s", cf_last_error());
+        status = runtime_failure(message);
     free(results);
     if (status == 0 && cf_tuning_path(path, sizeof path) == CF_OK)
         printf("\n%zu result%s %s %s\n", count, count == 1 ? "" : "s",
@@ -513,7 +487,7 @@ static int check_files(const struct options *options, struct message *message)
         return message_set(message, "there is no file to write to: %s; --file names one", cf_last_error());
     if (check_path(path, "CF_TUNING", message) != 0 || check_lock(path, message) != 0)
         return -1;
-    return cf_tuning_save(NULL, NULL, 0) == CF_OK ? 0 : message_set(message, "%s", cf_last_error());
+    return cf_tuning_save(NULL, NULL, 0) == CF_OK ? 0 : runtime_failure(message);
 }
 
 static int check_machine_file(char *path, size_t size, struct message *message)
@@ -533,7 +507,7 @@ static int tune_machine(const struct options *options, struct message *message)
     if (set_environment(options, message) != 0)
         return -1;
     if (options->has_device && cf_device_use(options->device) != CF_OK)
-        return message_set(message, "%s", cf_last_error());
+        return runtime_failure(message);
     if (machine_is_needed(&is_needed, message) != 0)
         return -1;
     if (!is_needed)
@@ -568,7 +542,7 @@ static int tune_kernels(struct options *options, struct message *message)
     constants_free(&constants);
     bench_kernels_free(&chosen);
     if (cf_shutdown() != CF_OK && status == 0)
-        status = message_set(message, "%s", cf_last_error());
+        status = runtime_failure(message);
     return status;
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/cachefile.h"
 #include "base/file.h"
+#include "base/runtime.h"
 
 /* More than most caches hold: 256 MiB. */
 #define FLOATS ((int64_t)1 << 26)
@@ -41,11 +42,6 @@ struct memory {
     int32_t *index;
     void *device;
 };
-
-static int library_failure(struct message *message)
-{
-    return message_set(message, "%s", cf_last_error());
-}
 
 /* ---- Timing ---- */
 
@@ -85,7 +81,7 @@ static int measure_job(const struct memory *memory, struct job job, double *leas
         nanosleep(&(struct timespec){.tv_nsec = job.rest}, NULL);
         double start = get_seconds();
         if (run_job(memory, &job) != CF_OK)
-            return library_failure(message);
+            return runtime_failure(message);
         double took = get_seconds() - start;
         spent += took + 1e-9 * (double)(job.rest + 1);
         if (i > 0 && took < *least)
@@ -103,7 +99,7 @@ static int measure_link(struct memory *memory, struct machine *machine, struct m
     double in = 1, out = 1;
     if (cf_mem_alloc(&memory->device, (size_t)n * sizeof(float)) != CF_OK ||
         cf_set_host_data(CF_HOST_DATA_STAGE) != CF_OK)
-        return library_failure(message);
+        return runtime_failure(message);
     int status = measure_job(memory, (struct job){COPY_IN, n, 0}, &in, message);
     if (status == 0)
         status = measure_job(memory, (struct job){COPY_OUT, n, 0}, &out, message);
@@ -112,7 +108,7 @@ static int measure_link(struct memory *memory, struct machine *machine, struct m
     machine->host_to_device = (double)n * sizeof(float) / in;
     machine->device_to_host = (double)n * sizeof(float) / out;
     if (cf_mem_free(memory->device) != CF_OK && status == 0)
-        status = library_failure(message);
+        status = runtime_failure(message);
     return status;
 }
 
@@ -121,7 +117,7 @@ static int measure_memory(const struct memory *memory, double *bandwidth, double
 {
     double stream = 1, hop = 1;
     if (cf_device_use(CF_HOST) != CF_OK)
-        return library_failure(message);
+        return runtime_failure(message);
     int status = measure_job(memory, (struct job){AXPY, FLOATS / 2, 0}, &stream, message);
     if (status == 0)
         status = measure_job(memory, (struct job){GATHER, INDICES, 0}, &hop, message);
@@ -152,7 +148,7 @@ static int measure_cpu(const struct memory *memory, int64_t threads, struct mach
     char *before = asked ? strdup(asked) : NULL;
     int status = measure_pool(memory, threads, machine, message);
     if (status == 0 && (cf_shutdown() != CF_OK || setenv("CF_THREADS", "1", 1) != 0))
-        status = library_failure(message);
+        status = runtime_failure(message);
     if (status == 0)
         status = measure_memory(memory, &machine->thread_bandwidth, &machine->thread_random, message);
     if (before)
@@ -172,7 +168,7 @@ static int measure_all(struct memory *memory, struct machine *machine, struct me
 {
     int64_t threads;
     if (cf_device_property(CF_HOST, CF_PROPERTY_MULTIPROCESSORS, &threads) != CF_OK)
-        return library_failure(message);
+        return runtime_failure(message);
     for (int64_t i = 0; i < FLOATS; i++)
         memory->floats[i] = 1;
     for (int64_t i = 0; i < INDICES; i++)
@@ -298,7 +294,7 @@ int machine_is_needed(int *needed, struct message *message)
     int64_t reaches = 0;
     if (cf_device_current(&device) != CF_OK ||
         (device != CF_HOST && cf_device_property(device, CF_PROPERTY_PAGEABLE_ACCESS, &reaches) != CF_OK))
-        return library_failure(message);
+        return runtime_failure(message);
     *needed = device != CF_HOST && !reaches;
     if (device == CF_HOST)
         printf("calls run on the CPU: nothing needs measuring\n");
@@ -311,10 +307,10 @@ int machine_measure(struct machine_lines *lines, struct message *message)
 {
     struct machine machine;
     if (cf_machine_identity(lines->identity, sizeof lines->identity) != CF_OK)
-        return library_failure(message);
+        return runtime_failure(message);
     int status = measure_machine(&machine, message);
     if (cf_shutdown() != CF_OK && status == 0)
-        status = library_failure(message);
+        status = runtime_failure(message);
     if (status != 0)
         return -1;
     lines->numbers.text[0] = 0;

@@ -121,7 +121,7 @@ static int print_head(const struct verification *verification, struct message *m
 {
     char name[256];
     if (cf_device_name(verification->conditions.device, name, sizeof name) != CF_OK)
-        return message_set(message, "%s", cf_last_error());
+        return runtime_failure(message);
     if (verification->conditions.device == CF_HOST)
         printf("verify: no GPU: on the CPU (%s) twice, the second time in another order\n", name);
     else
@@ -175,7 +175,7 @@ int verify_all(const struct verify_plan *plan, struct message *message)
     if (instance_check_names(plan->module, &plan->names, message) != 0)
         return -1;
     if (cf_device_current(&verification.conditions.device) != CF_OK)
-        return message_set(message, "%s", cf_last_error());
+        return runtime_failure(message);
     for_each(&verification, widen);
     if (print_head(&verification, message) != 0)
         return -1;

@@ -35,7 +35,7 @@ static int make_call(const struct verify_call *call, void *const args[], struct 
         return -1;
     int status = call->first_part ? parts_call(kernel, args, call->first_part, message) : cf_call(kernel, args);
     if (status != CF_OK && !call->first_part)
-        message_set(message, "%s", cf_last_error());
+        runtime_failure(message);
     result->is_refused = status == CF_EINVAL || status == CF_EOVERFLOW; /* a grid past a device's limits, too */
     return status;
 }
@@ -105,7 +105,7 @@ static int make_array(const struct verify_call *call, uint32_t i, int device, in
     if (status == CF_OK)
         status = cf_mem_copy(array->device, array->host, room);
     if (status != CF_OK)
-        message_set(message, "%s", cf_last_error());
+        runtime_failure(message);
     array->passed = (char *)array->device + guard();
     return status;
 }
@@ -119,7 +119,7 @@ static int take_array(const struct verify_call *call, uint32_t i, int device, in
     if (device != CF_HOST)
         status = cf_mem_copy(array->host, array->device, verify_array_room(&call->arrays[home_of(call, i)], guard()));
     if (status != CF_OK) {
-        message_set(message, "%s", cf_last_error());
+        runtime_failure(message);
         return status;
     }
     return take(call, i, array, poison, &result->packed[i], message);
@@ -138,7 +138,7 @@ static int run_with(const struct verify_call *call, int device, int poison, stru
     const cf_kernel *kernel = call->kernel;
     int status = cf_device_use(device);
     if (status != CF_OK)
-        return message_set(message, "%s", cf_last_error());
+        return runtime_failure(message);
     for (uint32_t i = 0; status == 0 && i < kernel->nparams; i++) {
         args[i] = call->args[i];
         if (!argument_is_array(&kernel->params[i]))
@@ -167,7 +167,7 @@ int verify_run(const struct verify_call *call, int device, int poison, struct ve
     /* What was on a device that is lost has gone with it. */
     for (uint32_t i = 0; arrays && i < count; i++)
         if (free_array(device, &arrays[i]) != CF_OK && status == CF_OK)
-            status = message_set(message, "%s", cf_last_error());
+            status = runtime_failure(message);
     free(arrays);
     free(args);
     return status;

@@ -25,7 +25,7 @@ static const int poisons[2] = {0x5a, 0xa5};
 int verify_set_order(const char *order, struct message *message)
 {
     if ((order ? setenv(ORDER, order, 1) : unsetenv(ORDER)) != 0 || cf_shutdown() != CF_OK)
-        return message_set(message, "%s", cf_last_error());
+        return runtime_failure(message);
     return 0;
 }
 

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "watch/address.h"
 #include "watch/watch_begin.h"
 
@@ -178,18 +179,6 @@ static int make_folder(struct check *check, struct message *message)
     snprintf(check->module, sizeof check->module, "%s/module.so", check->folder);
     snprintf(check->findings, sizeof check->findings, "%s/findings", check->folder);
     return 0;
-}
-
-static void remove_folder(const char *path)
-{
-    DIR *folder = *path ? opendir(path) : NULL;
-    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            (void)unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder)
-        (void)closedir(folder);
-    if (*path)
-        (void)rmdir(path);
 }
 
 /* What the compiler says goes to the user. */
@@ -617,7 +606,8 @@ int sanitize_run(const char *kind, const char *module, const char *cxx, char **a
     for (int i = 0; i < check.kept; i++)
         free(check.printed[i]);
     free(check.printed);
-    remove_folder(check.folder);
+    if (*check.folder)
+        file_remove_folder(check.folder);
     release_signals(old, kind);
     return status;
 }

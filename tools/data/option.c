@@ -1,0 +1,56 @@
+/* option.c - takes options from the command line: "--repeat 3" or "--repeat=3". */
+#include "data/option.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/element.h"
+
+const struct option *option_take(const struct option *known, size_t count, char **argv, int *at, char **value,
+                                 struct message *message)
+{
+    char *text = argv[*at];
+    size_t length = strcspn(text, "=");
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(known[i].name) != length || memcmp(known[i].name, text, length) != 0)
+            continue;
+        *value = text[length] ? text + length + 1 : NULL;
+        if (*value && !known[i].has_value) {
+            message_set(message, "%s takes no value", known[i].name);
+            return NULL;
+        }
+        if (!*value && known[i].has_value)
+            *value = argv[++*at]; /* NULL past the last */
+        if (!*value && known[i].has_value) {
+            message_set(message, "%s needs a value; --help shows how to use it", known[i].name);
+            return NULL;
+        }
+        return &known[i];
+    }
+    message_set(message, "unknown option '%s'; --help shows all", text);
+    return NULL;
+}
+
+int option_integer(const char *name, const char *text, int64_t low, int64_t high, int64_t *value,
+                   struct message *message)
+{
+    element_wide wide;
+    if (element_read_integer(text, &wide) != 0 || wide < low || wide > high)
+        return message_set(message, "%s %s: it is a number from %lld to %lld", name, text, (long long)low,
+                           (long long)high);
+    *value = (int64_t)wide;
+    return 0;
+}
+
+int option_real(const char *name, const char *text, int is_part, double *value, struct message *message)
+{
+    char *end = NULL;
+    *value = text[strspn(text, "0123456789.eE+-")] == 0 || is_part ? strtod(text, &end) : -1;
+    const int has_suffix = end && is_part && *end == '%';
+    if (!end || end == text || !(*value >= 0) || !isfinite(*value) || end[has_suffix] != 0)
+        return message_set(message, "%s %s: it is a number from 0 on", name, text);
+    if (has_suffix)
+        *value /= 100;
+    return 0;
+}
