@@ -113,8 +113,8 @@ class BuildTest:
         self.ninja()
         header = self.generated('gen/cuferry/kernels.h')
         self.tap.check('ninja_changed_comment_reaches_the_header', '' if 'Gathers, as was said, N' in header else header[:800])
-        self.rebuilds('ninja_changed_library_file_builds_it_alone', 'lib/version.c', '/* changed */\n',
-                      (r'CC lib/version\.o|AR libcuferry\.a|LINK .*', ['CC lib/version.o', 'AR libcuferry.a']))
+        self.rebuilds('ninja_changed_library_file_builds_it_alone', 'lib/base/version.c', '/* changed */\n',
+                      (r'CC lib/base/version\.o|AR libcuferry\.a|LINK .*', ['CC lib/base/version.o', 'AR libcuferry.a']))
         self.rebuilds('ninja_changed_part_of_cfcc_is_a_change_of_cfcc', 'tools/compile/flags.py', '# changed\n',
                       (r'COPY cfcc', ['COPY cfcc']))
         with open(os.path.join(self.tree, 'kernels', 'extra.cu'), 'w', encoding='utf-8') as file:
