@@ -124,7 +124,7 @@ class Judge:
         self.folder, self.cc, self.cxx = folder, shlex.split(cc), shlex.split(cxx)
         self._module, self._messages, self._outputs = load()
         self.path = os.path.join(folder, 'k.cu')
-        self._host = ['-std=c++17', '-w', '-fsyntax-only', '-isystem', f'{ROOT}/include/cuferry', '-I.']
+        self._host = ['-std=c++17', '-w', '-fsyntax-only', '-isystem', f'{ROOT}/include/cuferry/shadow', '-I.']
         self.accepted = False   # of the last input
         signal.signal(signal.SIGPROF, self._alarm)
 
@@ -210,7 +210,7 @@ class Judge:
 
     def _preprocessor_fails(self):
         code, _, _ = run([*self.cxx, '-E', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', f'-I{CASES}',
-                          f'-I{ROOT}/include/cuferry', f'-I{ROOT}/include', 'k.cu'], cwd=self.folder)
+                          f'-I{ROOT}/include/cuferry/shadow', f'-I{ROOT}/include', 'k.cu'], cwd=self.folder)
         return code != 0
 
     def _check_messages(self, messages, text):
@@ -289,7 +289,7 @@ class Judge:
         return bool(first) and not re.search(r'\.host\.cpp$|include/cuferry/', first.group(1))
 
     def _source_compiles(self):
-        code, _, _ = run([*self.cxx, *self._host, f'-I{ROOT}/include', f'-I{CASES}', '-include', 'cuferry/host.cuh',
+        code, _, _ = run([*self.cxx, *self._host, f'-I{ROOT}/include', f'-I{CASES}', '-include', 'cuferry/cpu/prelude.cuh',
                           '-x', 'c++', 'k.cu'], cwd=self.folder)
         return code == 0
 

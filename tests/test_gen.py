@@ -147,7 +147,7 @@ class GeneratorTest:
             'headers_within_extern_c': cxx + ['-std=c++11', *strict, *include, within],
             'host_body': cxx + ['-std=c++17', '-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas',
                                 '-Wno-unused-parameter', '-Wno-attributes', '-fsyntax-only', *include, '-isystem',
-                                f'{ROOT}/include/cuferry', os.path.join(folder, f'{stem}.host.cpp')],
+                                f'{ROOT}/include/cuferry/shadow', os.path.join(folder, f'{stem}.host.cpp')],
         }
         if os.path.exists(internal):
             commands['internal_header_as_c11'] = cc + ['-std=c11', *strict, *include, '-DN=10', '-x', 'c', '-include', internal,

@@ -119,7 +119,7 @@ def main():
         found = {}
         with tempfile.TemporaryDirectory() as folder:
             code, _, err = run([sys.executable, f'{ROOT}/gen/cfgen', '--prefix', 'loop', '--cxx', options.cxx, '-I',
-                                f'{ROOT}/include/cuferry', '-I', f'{ROOT}/include', '--root', ROOT, '--outdir', folder,
+                                f'{ROOT}/include/cuferry/shadow', '-I', f'{ROOT}/include', '--root', ROOT, '--outdir', folder,
                                 *sources])
             for file in os.listdir(folder):
                 if file.endswith('.host.cpp'):

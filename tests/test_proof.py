@@ -142,7 +142,7 @@ class ProofTest:
 
     def cpu(self, place):
         return self.cxx + ['-std=c++17', '-fsyntax-only', '-Wno-unknown-pragmas', f'-I{ROOT}/include', '-isystem',
-                           f'{ROOT}/include/cuferry', f'-I{place}', os.path.join(place, 'k.host.cpp')]
+                           f'{ROOT}/include/cuferry/shadow', f'-I{place}', os.path.join(place, 'k.host.cpp')]
 
     def gpu(self, place):
         return [self.nvcc, '-std=c++17', '-Xcompiler', '-Wno-unknown-pragmas', '-diag-suppress', '177', '-ptx', f'-I{place}',

@@ -22,6 +22,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(HERE)
 SHADOW = os.path.join(HERE, 'shadow')
 INCLUDE = os.path.join(ROOT, 'include')
+STAND_INS = os.path.join(INCLUDE, 'cuferry', 'shadow')
 
 # ---- What is right for 16-bit floats
 
@@ -112,7 +113,7 @@ class ShadowTest:
         self.tap, self.folder = tap, folder
         self.cc, self.cxx = shlex.split(options.cc), shlex.split(options.cxx)
         # What configure adds of these flags is not read, but for the language.
-        self.host_flags = ['-std=c++17'] + self.flags_of_build() + [f'-I{d}' for d in (ROOT, INCLUDE, os.path.join(INCLUDE, 'cuferry'))]
+        self.host_flags = ['-std=c++17'] + self.flags_of_build() + [f'-I{d}' for d in (ROOT, INCLUDE, STAND_INS)]
         self.uses_nvcc = not options.no_nvcc
         self.nvcc = shutil.which('nvcc') or shutil.which('/usr/local/cuda/bin/nvcc')
         root = os.path.dirname(os.path.dirname(os.path.realpath(self.nvcc))) if self.nvcc else None
@@ -137,7 +138,7 @@ class ShadowTest:
     def compile(self, source, output, *flags):
         """What was wrong with compiling a kernel file for the CPU."""
         libraries = [] if '-c' in flags else ['-x', 'none', '-lm']
-        code, out, err = run([*self.cxx, *self.host_flags, *flags, '-include', 'cuferry/host.cuh', '-o',
+        code, out, err = run([*self.cxx, *self.host_flags, *flags, '-include', 'cuferry/cpu/prelude.cuh', '-o',
                               self.path(output), '-x', 'c++', source, *libraries])
         return f'{out}{err}' if code else ''
 
@@ -171,9 +172,10 @@ class ShadowTest:
 
     def symbols(self):
         """All headers in one file leave no symbol that needs the C++ runtime or pins a shared object."""
-        headers = [os.path.relpath(os.path.join(folder, name), os.path.join(INCLUDE, 'cuferry'))
-                   for folder, _, names in os.walk(os.path.join(INCLUDE, 'cuferry')) for name in names]
-        text = ''.join(f'#include <{name}>\n' for name in sorted(headers) if not name.startswith('host'))
+        headers = [os.path.relpath(os.path.join(folder, name), STAND_INS) for folder, _, names in os.walk(STAND_INS)
+                   for name in names]
+        headers += [f'cuferry/{name}' for name in os.listdir(os.path.join(INCLUDE, 'cuferry')) if name.endswith('.h')]
+        text = ''.join(f'#include <{name}>\n' for name in sorted(headers))
         source = self.write('everything.cpp', text + '''
 template <typename T> static void use(T *z) { *z = exp(*z * *z / T(2)) + pow(*z, T(3)); atomicAdd((float *)z, 1.0f); }
 __global__ void kernel(thrust::complex<float> *a, cuda::std::complex<double> *b, half *h, nv_bfloat16 *g)
@@ -210,7 +212,7 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
                             '__global__ void __launch_bounds__(256) kernel(const __grid_constant__ int n, half *h)\n'
                             '{ __shared__ int s; s = threadIdx.x + INT_MAX; }\nfloat pi = CUDART_PI_F;\n')
         code, out, err = run([*self.cxx, '-E', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__',
-                              f'-I{INCLUDE}/cuferry', f'-I{INCLUDE}', source])
+                              f'-I{STAND_INS}', f'-I{INCLUDE}', source])
         own = [' '.join(' '.join(line for line in out.splitlines() if not line.startswith('#')).split())]
         expected = ('__global__ void __launch_bounds__(256) kernel(const __grid_constant__ int n, half *h)',
                     '{ __shared__ int s; s = threadIdx.x + 2147483647; }', 'float pi = 3.14')
@@ -220,9 +222,8 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 
     def advice(self):
         """Of CUB and Thrust each header is read, and what no CPU runs of it is refused with what to write instead."""
-        headers = sorted(os.path.relpath(os.path.join(folder, name), os.path.join(INCLUDE, 'cuferry'))
-                         for library in ('cub', 'thrust')
-                         for folder, _, names in os.walk(os.path.join(INCLUDE, 'cuferry', library)) for name in names)
+        headers = sorted(os.path.relpath(os.path.join(folder, name), STAND_INS) for library in ('cub', 'thrust')
+                         for folder, _, names in os.walk(os.path.join(STAND_INS, library)) for name in names)
         taken = ['thrust/complex.h', 'thrust/functional.h', 'thrust/pair.h', 'thrust/swap.h', 'thrust/tuple.h']
         text, wanted = ''.join(f'#include <{header}>\n' for header in headers), []
         for number, header in enumerate(h for h in headers if h not in taken):
@@ -244,7 +245,7 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
         self.tap.check('names_of_thrust_that_the_cpu_runs_are_there', self.compile(source, 'names.o', '-c'))
         texts = ''
         for header in taken:
-            with open(os.path.join(INCLUDE, 'cuferry', header), encoding='utf-8') as file:
+            with open(os.path.join(STAND_INS, header), encoding='utf-8') as file:
                 texts += file.read()
         declared = set(re.findall(r'using ::\w+::(\w+);', texts))
         self.tap.check('names_of_thrust_that_headers_have_are_taken',

@@ -85,7 +85,7 @@ def copy_for_cpu(scanner, path, declarations, kernels, functions, constants, loo
     text = _without_launches(_edited(source(path), edits))
     inlined = _Inlined(scanner, path, {file: _edited(source(file), found) for file, found in in_headers.items()})
     needed = [d for d in declarations if id(d) in device or id(d) in kept]
-    heap = '#include "cuferry/host/heap.cuh"\n' if _uses_heap(needed) else ''
+    heap = '#include "cuferry/cpu/runtime/heap.cuh"\n' if _uses_heap(needed) else ''
     text = inlined.text(text) if in_headers else text
     for file in sorted(reached.keys() - inlined.placed):
         report(reached[file], f'{file} has __shared__ memory, and how this file includes it is not understood: '

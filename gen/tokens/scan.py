@@ -35,7 +35,7 @@ _DEVICE = re.compile(r'\b__(?:shared|device|global|constant|managed)__\b')
 def preprocess(cxx, flags, path):
     """Runs the C++ preprocessor over a kernel file."""
     command = [*cxx, '-E', '-dD', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', '-D__HOST_DEFINES_H__',
-               '-include', 'limits.h', *flags, '-isystem', f'{INCLUDE}/cuferry', f'-I{INCLUDE}', path]
+               '-include', 'limits.h', *flags, '-isystem', f'{INCLUDE}/cuferry/shadow', f'-I{INCLUDE}', path]
     if not cxx:
         raise GeneratorError('--cxx names no compiler')
     try:

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <cuferry/host/launch.h>
+#include <cuferry/cpu/abi.h>
 #include <cuferry/types.h>
 
 #ifdef __cplusplus

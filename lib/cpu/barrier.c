@@ -1,6 +1,6 @@
 /* barrier.c - barriers in a kernel's memory, on the CPU: which threads wait for which; and what is said where all wait for ever.
  *
- * A barrier is a word, which kernels change themselves: see launch.h. Threads that have to wait for its next phase stand in one of
+ * A barrier is a word, which kernels change themselves: see abi.h. Threads that have to wait for its next phase stand in one of
  * a few lists, by the word's address. */
 #include <stdint.h>
 #include <stdio.h>

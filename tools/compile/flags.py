@@ -73,7 +73,7 @@ class Flags:
     @property
     def kernel_includes(self):
         """Headers that stand in for the toolkit's come after the user's."""
-        return ['-isystem', os.path.join(self._config.include, 'cuferry'), f'-I{self._config.include}']
+        return ['-isystem', os.path.join(self._config.include, 'cuferry', 'shadow'), f'-I{self._config.include}']
 
     @property
     def user(self):

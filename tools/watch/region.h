@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cuferry/host/launch.h>
+#include <cuferry/cpu/abi.h>
 
 /* REGION_DATA is what the module has of variables at file scope. */
 enum region_kind { REGION_ARRAY, REGION_DATA, REGION_SHARED, REGION_DYNAMIC };

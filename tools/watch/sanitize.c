@@ -282,13 +282,13 @@ static int run_again(struct check *check, const char *kind, char **argv, struct 
 
 static int is_ours(const char *file)
 {
-    return strstr(file, "cuferry/host/") || strstr(file, ".host.cpp") || *file == '?';
+    return strstr(file, "cuferry/cpu/") || strstr(file, ".host.cpp") || *file == '?';
 }
 
 /* A header that stands in for one of CUDA's, whose functions are in a kernel file as those of our own are. */
 static int is_stand_in(const char *file)
 {
-    return strstr(file, "include/cuferry/") != NULL;
+    return strstr(file, "cuferry/shadow/") != NULL;
 }
 
 /* A path as the user would write it. */

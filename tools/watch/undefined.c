@@ -66,7 +66,7 @@ __attribute__((noreturn)) static void tell(const struct place *place, const void
     char who[96] = "outside of the kernel's threads";
     if (watch_current)
         watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
-    if (strstr(place->file, "cuferry/host/"))
+    if (strstr(place->file, "cuferry/cpu/"))
         finding_tell("{pc:%lx}: %s; %s", finding_offset((const char *)from - 1), what, who);
     else
         finding_tell("%s:%u: %s; %s", place->file, place->line, what, who);

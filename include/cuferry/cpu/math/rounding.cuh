@@ -1,0 +1,87 @@
+/* rounding.cuh - results in another rounding than the nearest, by way of double and without touching the CPU's mode. */
+#ifndef CUFERRY_CPU_ROUNDING_CUH
+#define CUFERRY_CPU_ROUNDING_CUH
+
+#include <cuferry/cpu/words.cuh>
+
+#include "casts.cuh"
+
+/* ---- Rounding to odd ----
+ *
+ * A value cut off after its last bit, which is set where anything was cut off. Rounded again to a type that has at
+ * least two bits less, it gives what rounding the exact value once would have given. */
+
+/* x, whose exact value is x + rest, in terms of Bits. */
+template <typename Bits, typename Float> CF__FN Float cf__odd(Float x, Float rest)
+{
+    Bits bits = cf__cast<Bits>(x);
+    if (!(rest != 0) || bits & 1)
+        return x;
+    /* Odd bits lie on both sides of an even x. */
+    return cf__cast<Float>((x > 0) == (rest > 0) || x == 0 ? bits + 1 : bits - 1);
+}
+
+/* a + b; the error of the rounded sum is exact (Knuth). */
+CF__FN double cf__sum_odd(double a, double b)
+{
+    const double sum = a + b, part = sum - a;
+    if (!(sum - sum == 0)) /* infinite, or NaN */
+        return sum;
+    return cf__odd<unsigned long long>(sum, (a - (sum - part)) + (b - part));
+}
+
+CF__FN float cf__float_odd(double x)
+{
+    const float f = (float)x;
+    if (!(x - x == 0))
+        return f;
+    if (!(f - f == 0)) /* too large for float, so not to be infinite */
+        return cf__cast<float>(cf__cast<unsigned int>(f) - 1);
+    return cf__odd<unsigned int>(f, (float)((x > f) - (x < f)));
+}
+
+/* The same for integers, which may have more bits than double. */
+CF__FN double cf__integer_odd(unsigned long long x)
+{
+    return x >> 53 ? (double)(x >> 11 | ((x & 0x7ff) != 0)) * 2048 : (double)x;
+}
+
+CF__FN double cf__integer_odd(long long x)
+{
+    return x < 0 ? -cf__integer_odd(0 - (unsigned long long)x) : cf__integer_odd((unsigned long long)x);
+}
+
+/* ---- From double to float, towards 0, up and down; CUDA calls them so ---- */
+
+/* The next number of the same type above or below x, which is finite or is left towards 0. */
+template <typename Bits, typename Float> CF__FN Float cf__step(Float x, bool up)
+{
+    const Bits bits = cf__cast<Bits>(x);
+    if (x == 0) /* the smallest number, with the sign of the direction */
+        return up ? cf__cast<Float>((Bits)1) : -cf__cast<Float>((Bits)1);
+    return cf__cast<Float>((x > 0) == up ? bits + 1 : bits - 1);
+}
+
+CF__FN float __double2float_rn(double x)
+{
+    return (float)x;
+}
+
+CF__FN float __double2float_ru(double x)
+{
+    const float f = (float)x;
+    return f < x ? cf__step<unsigned int>(f, true) : f;
+}
+
+CF__FN float __double2float_rd(double x)
+{
+    const float f = (float)x;
+    return f > x ? cf__step<unsigned int>(f, false) : f;
+}
+
+CF__FN float __double2float_rz(double x)
+{
+    return x < 0 ? __double2float_ru(x) : __double2float_rd(x);
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* heap.cuh - new and delete in kernels. The generator includes it where a file needs it; the C++ runtime is not there,
+ * and these functions become local to the object. */
+#ifndef CUFERRY_CPU_HEAP_CUH
+#define CUFERRY_CPU_HEAP_CUH
+
+#include <new>
+#include <stdlib.h>
+
+#include <cuferry/cpu/sync/together.cuh>
+
+#define CF__HEAP __attribute__((weak))
+
+/* A compiler takes it that new gives memory, so a launch ends where there is none. */
+CF__FN void *cf__heap(size_t size, size_t align)
+{
+    void *memory;
+    if (posix_memalign(&memory, align < sizeof(void *) ? sizeof(void *) : align, size ? size : 1) != 0)
+        cf__fail(0, "no memory for new", "", 0);
+    return memory;
+}
+
+CF__HEAP void *operator new(size_t size)
+{
+    return cf__heap(size, 16);
+}
+
+CF__HEAP void *operator new[](size_t size)
+{
+    return cf__heap(size, 16);
+}
+
+CF__HEAP void *operator new(size_t size, std::align_val_t align)
+{
+    return cf__heap(size, (size_t)align);
+}
+
+CF__HEAP void *operator new[](size_t size, std::align_val_t align)
+{
+    return cf__heap(size, (size_t)align);
+}
+
+#define CF__DELETE(...)                                   \
+    CF__HEAP void operator delete(__VA_ARGS__) noexcept   \
+    {                                                     \
+        free(memory);                                     \
+    }                                                     \
+    CF__HEAP void operator delete[](__VA_ARGS__) noexcept \
+    {                                                     \
+        free(memory);                                     \
+    }
+CF__DELETE(void *memory)
+CF__DELETE(void *memory, size_t)
+CF__DELETE(void *memory, std::align_val_t)
+CF__DELETE(void *memory, size_t, std::align_val_t)
+#undef CF__DELETE
+
+/* What a virtual function without a body is. */
+extern "C" __attribute__((weak, visibility("hidden"))) void __cxa_pure_virtual()
+{
+    cf__fail(0, "a pure virtual function", "", 0);
+}
+#undef CF__HEAP
+
+#endif

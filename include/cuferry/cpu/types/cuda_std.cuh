@@ -1,0 +1,17 @@
+/* cuda_std.cuh - the namespace cuda::std: all that the C++ library's headers declare. */
+#ifndef CUFERRY_CPU_CUDA_STD_CUH
+#define CUFERRY_CPU_CUDA_STD_CUH
+
+namespace std
+{
+}
+
+namespace cuda
+{
+namespace std
+{
+using namespace ::std;
+} /* namespace std */
+} /* namespace cuda */
+
+#endif

@@ -1,7 +1,0 @@
-/* cuda_fp16.h - stands in for the toolkit's when the C++ compiler reads a kernel file. */
-#include "host.cuh"
-
-#if !defined CF__SCAN && !defined __CUDA_FP16_H__
-#define __CUDA_FP16_H__ /* the toolkit's guard: cuferry/types.h makes cf_half __half itself */
-#include "host/half.cuh"
-#endif

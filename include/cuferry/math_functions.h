@@ -1,2 +1,0 @@
-/* math_functions.h - stands in for the toolkit's when the C++ compiler reads a kernel file. */
-#include "host.cuh"
