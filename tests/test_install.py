@@ -88,8 +88,9 @@ class InstallTest:
                     functions.add(f'cf_{given[1] if given else function}')
         statuses = set(re.findall(r'X\((CF_[A-Z]+),', header))
         variables = set()
-        for name in os.listdir(os.path.join(ROOT, 'lib')):
-            variables |= set(re.findall(r'getenv\("(CF_[A-Z_]+)"\)', read('lib', name)))
+        for folder, _, names in os.walk(os.path.join(ROOT, 'lib')):
+            for name in names:
+                variables |= set(re.findall(r'\b(?:get_text|cf__env_file)\("(CF_[A-Z_]+)"\)', read(folder, name)))
         named = set(re.findall(r'\bcf_[a-z0-9_]+(?=\(| \(\))', page))
         wrong = sorted(named - functions) + [word for word in sorted(functions | statuses | variables) if word not in page]
         wrong += [word for word in sorted(variables) if f'`{word}=' not in read('README.md')]
@@ -99,12 +100,12 @@ class InstallTest:
         return shlex.split(subprocess.run(['pkg-config', *options, 'cuferry'], env=self.env, stdout=subprocess.PIPE,
                                           check=True).stdout.decode())
 
-    def program(self, name, text, *options):
-        """Builds a C program with the one line that the README gives, and more options of pkg-config's."""
+    def program(self, name, text, *options, flags=()):
+        """Builds a C program with the one line that the README gives, more options of pkg-config's and more flags."""
         source, program = os.path.join(self.folder, f'{name}.c'), os.path.join(self.folder, name)
         with open(source, 'w', encoding='utf-8') as file:
             file.write(text)
-        command = [*shlex.split(self.cc), source, *self.flags('--cflags', '--libs', *options), '-o', program]
+        command = [*shlex.split(self.cc), source, *self.flags('--cflags', '--libs', *options), *flags, '-o', program]
         code, out, err = run(command, env=self.env)
         return program, f'{shlex.join(command)}\n{out}{err}' if code else ''
 
@@ -296,6 +297,28 @@ class InstallTest:
         self.tap.check('consumer_objects_hide_their_symbols', self.exported_by_shared_object())
         self.tap.check('consumer_shared_object_unloads_without_shutdown', self.unloads())
 
+    def size(self):
+        """A program that calls one function has that kernel and what its check of indices runs, and no more."""
+        program, problem = self.program('small', '#include <cuferry/kernels.h>\nint main(void)\n{\n    float x[1] = {1}, y[1];\n'
+                                        '    int32_t i[1] = {0};\n    return cf_gather_f32_i32(x, i, y, 1, 1);\n}\n',
+                                        flags=['-Wl,--gc-sections'])
+        if problem:
+            self.tap.check('program_of_one_function_is_small', problem)
+            return
+        _, out, _ = run(['nm', program])
+        symbols = {line.split()[-1]: int(line.split()[0], 16) for line in out.splitlines() if len(line.split()) == 3}
+        kernels = sorted(name for name in symbols if re.match(r'cf__[kbh]_', name))
+        wanted = [f'cf__{part}_{kernel}' for part in 'bhk' for kernel in ('gather_f32_i32', 'outside_i32')]
+        self.tap.check('program_of_one_function_has_no_other_kernel', '' if kernels == wanted else f'{kernels}')
+        run(['strip', program])
+        code, out, err = run([program], env=self.env)
+        self.tap.check('program_of_one_function_runs', f'exit {code}: {out}{err}' if code else '')
+        # GPU code comes on top: one image per kernel file.
+        images = sum(symbols[name.replace('__i_', '__j_')] - begin for name, begin in symbols.items()
+                     if name.startswith('cf__i_'))
+        size = os.path.getsize(program) - images
+        self.tap.check('program_of_one_function_is_small', f'{size} bytes and {images} of images' if size >= 400000 else '')
+
     def exported_by_shared_object(self):
         """A shared object that embeds the archive exports nothing of it."""
         source, library = os.path.join(self.folder, 'embed.c'), os.path.join(self.folder, 'embed.so')
@@ -380,6 +403,7 @@ def main():
             test.readme_program()
             test.needs_libc_alone(program)
             test.symbols(program)
+            test.size()
             test.checks()
             test.headers()
             test.kernels_of_users()
