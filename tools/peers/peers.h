@@ -19,7 +19,7 @@
 #include <cuferry/kernels.h>
 #include <cuferry/registry.h>
 
-#include "../random.h"
+#include "../data/random.h"
 
 // ---- Checked calls: what fails ends the part, and the program with 1 ----
 
