@@ -110,8 +110,7 @@ static int enqueue(cf_stream stream, const struct shape *shape, enum kind kind, 
         return shape->small[n <= SORT_SMALL_FEW](stream, all->keys, all->sorted_keys, all->values, all->sorted_values,
                                                  shape->value, n, flip_of(kind, shape->key, descending), kind == FLOAT);
     struct sort sort = sort_of(shape, kind, work, n, descending);
-    int status =
-        shape->count(stream, all->keys, sort.counters, sort.counts, sort.begins, n, sort.flip, sort.is_float);
+    int status = shape->count(stream, all->keys, sort.counters, sort.counts, sort.begins, n, sort.flip, sort.is_float);
     const void *keys = all->keys, *values = all->values;
     for (int number = 0; status == CF_OK && number < shape->key; number++) {
         const bool is_last = number == shape->key - 1;

@@ -24,28 +24,28 @@ static int64_t long_from(int64_t nrows, int64_t nnz, int64_t part)
     return most > least ? most : least;
 }
 
-#define ENQUEUE(tag, T, I, J)                                                                                         \
-    int cf__enqueue_spmv_##tag(cf_stream stream, T alpha, const I *row_ptr, const J *col, const T *val, const T *x,   \
-                               T beta, T *y, unsigned long long *work, int64_t nrows, int64_t ncols, int64_t nnz)     \
-    {                                                                                                                 \
-        if (nrows == 0)                                                                                               \
-            return CF_OK;                                                                                             \
-        const enum way way = way_of(nrows, nnz);                                                                      \
-        const int32_t part = (int32_t)SPMV_PART(T, nnz), room = (int32_t)(nnz / part);                                \
-        int status;                                                                                                   \
-        if (way == ROWS)                                                                                              \
-            return cf_spmv_rows_##tag##_async(stream, alpha, row_ptr, col, val, x, beta, y, work, nrows, ncols, nnz,  \
-                                              part, room);                                                            \
-        if (way == SHORT)                                                                                             \
-            status = cf_spmv_short_rows_##tag##_async(stream, alpha, row_ptr, col, val, x, beta, y, work, nrows,      \
-                                                      ncols, nnz, part, room);                                        \
-        else                                                                                                          \
-            status = cf_spmv_wide_rows_##tag##_async(stream, alpha, row_ptr, col, val, x, beta, y, work, nrows,       \
-                                                     ncols, nnz, part, room, long_from(nrows, nnz, part));            \
-        if (status == CF_OK && room > 0)                                                                              \
-            status = cf_spmv_long_rows_##tag##_async(stream, alpha, row_ptr, col, val, x, beta, y, work, nrows,       \
-                                                     ncols, nnz, part, room);                                         \
-        return status;                                                                                                \
+#define ENQUEUE(tag, T, I, J)                                                                                          \
+    int cf__enqueue_spmv_##tag(cf_stream stream, T alpha, const I *row_ptr, const J *col, const T *val, const T *x,    \
+                               T beta, T *y, unsigned long long *work, int64_t nrows, int64_t ncols, int64_t nnz)      \
+    {                                                                                                                  \
+        if (nrows == 0)                                                                                                \
+            return CF_OK;                                                                                              \
+        const enum way way = way_of(nrows, nnz);                                                                       \
+        const int32_t part = (int32_t)SPMV_PART(T, nnz), room = (int32_t)(nnz / part);                                 \
+        int status;                                                                                                    \
+        if (way == ROWS)                                                                                               \
+            return cf_spmv_rows_##tag##_async(stream, alpha, row_ptr, col, val, x, beta, y, work, nrows, ncols, nnz,   \
+                                              part, room);                                                             \
+        if (way == SHORT)                                                                                              \
+            status = cf_spmv_short_rows_##tag##_async(stream, alpha, row_ptr, col, val, x, beta, y, work, nrows,       \
+                                                      ncols, nnz, part, room);                                         \
+        else                                                                                                           \
+            status = cf_spmv_wide_rows_##tag##_async(stream, alpha, row_ptr, col, val, x, beta, y, work, nrows, ncols, \
+                                                     nnz, part, room, long_from(nrows, nnz, part));                    \
+        if (status == CF_OK && room > 0)                                                                               \
+            status = cf_spmv_long_rows_##tag##_async(stream, alpha, row_ptr, col, val, x, beta, y, work, nrows, ncols, \
+                                                     nnz, part, room);                                                 \
+        return status;                                                                                                 \
     }
 
 ENQUEUE(f32_i32, float, int32_t, int32_t)

@@ -44,7 +44,8 @@ CF__WRONG_CALL(cf_no_instance_takes_these_types)
                  int unused;                                                                               \
                  _Static_assert(_Generic((char(*)[1 + (condition)])0, char(*)[2] : 1, default : 0), text); \
              }),                                                                                           \
-        default : selection)
+             default                                                                                       \
+             : selection)
 
 /* `null` where the pointer is a null pointer constant, else `other`: of `1 ? p : q` the type is q's where p is such a
  * constant, and void * where it is a void * variable. */

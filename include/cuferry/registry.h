@@ -284,7 +284,8 @@ typedef struct cf_kernel {
     cf_state *state;
     uint32_t nconstants; /* tuned constants of this variant; 0 of the kernel itself */
     const cf_constant *constants;
-    uint32_t nvariants; /* the ways in which tune(...) lets this kernel run, 0 where it has no tune: the kernel stands for
+    uint32_t
+        nvariants; /* the ways in which tune(...) lets this kernel run, 0 where it has no tune: the kernel stands for
                            the one that the library chooses, and each variant for itself */
     const struct cf_kernel *const *variants;
     cf_size_body *sizes;      /* NULL where the expressions are interpreted at each launch */
@@ -304,8 +305,8 @@ typedef struct cf_kernel {
     uint32_t nuses; /* of an operation: the kernels, and operations, that it enqueues */
     const struct cf_kernel *const *uses;
     uint8_t is_internal; /* it serves operations; no public header declares its functions */
-    const char *tuning; /* lines of a tuning file that came with a tuned kernel; NULL: none */
-    uint32_t split;     /* a call does the same as calls for its first elements and then for the others, however many: the
+    const char *tuning;  /* lines of a tuning file that came with a tuned kernel; NULL: none */
+    uint32_t split; /* a call does the same as calls for its first elements and then for the others, however many: the
                            number, from 1, of the parameter that counts them; 0: nothing is said of it. Arrays whose outermost
                            extent that parameter is are split, without lower bounds and pitches; others do not depend on it. */
 } cf_kernel;
