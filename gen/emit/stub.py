@@ -1,5 +1,6 @@
 """The launch stubs of one kernel file: a constant descriptor and two functions per entry point."""
 
+import re
 from dataclasses import replace
 
 from annotation.dispatch import find_dispatch
@@ -11,8 +12,8 @@ from emit.signature import enqueuer_parameter_list, is_set_by_value, parameter_l
 from emit.sizes import emit_sizes
 from emit.tables import flow_fields, Tables
 
-# Names that some compilers define as macros.
-_MACROS = {'linux', 'unix', 'i386'}
+# Parameters that macros of compilers, or of the headers above, may be called as.
+_MACRO = re.compile(r'linux|unix|i386|[A-Z][A-Z0-9_]+')
 
 
 def emit_stub(file, prefix, tuned=None):
@@ -105,9 +106,8 @@ class _Stub:
 
     def _renamed(self, instance):
         """An instance whose parameters have names that no macro of an included header has."""
-        names = [p.name for p in instance.params]
-        if not self._file.includes and _MACROS.isdisjoint(names) and not any(
-                name.startswith(f'{self._prefix}_') for name in names):
+        if not self._file.includes and not any(_MACRO.fullmatch(p.name) or p.name.startswith(f'{self._prefix}_')
+                                               for p in instance.params):
             return instance
         return replace(instance, params=tuple(replace(p, name=f'cf__p_{p.name}') for p in instance.params))
 
