@@ -70,7 +70,7 @@ int closing_use(const char **detail)
 
 void closing_hold(void)
 {
-    cf__device_lock();
+    cf__drivers_lock();
 }
 
 const struct cf_module *closing_module(void)

@@ -60,7 +60,7 @@ static void context_of_a_place_has_one_record(void **state)
     (void)state;
     assert_int_equal(count_records(), 0);
     struct cf__scope place = entered(default_device());
-    assert_null(cf__context_of(place.driver, place.context)); /* not used so far */
+    assert_null(cf__context_by_handle(place.driver, place.context)); /* not used so far */
     struct cf__context *context = record(&place);
     assert_ptr_equal(record(&place), context);
     assert_int_equal(place.driver->cuCtxGetId(place.context, &id), CUDA_SUCCESS);
@@ -70,9 +70,9 @@ static void context_of_a_place_has_one_record(void **state)
     assert_int_equal(context->device, default_device());
     assert_false(context->is_lost);
     assert_null(context->stages);
-    assert_ptr_equal(cf__context_find(id), context);
-    assert_ptr_equal(cf__context_of(place.driver, place.context), context);
-    assert_null(cf__context_find(id + 1000));
+    assert_ptr_equal(cf__context_by_id(id), context);
+    assert_ptr_equal(cf__context_by_handle(place.driver, place.context), context);
+    assert_null(cf__context_by_id(id + 1000));
     assert_int_equal(count_records(), 1);
     cf__leave(&place);
 }
@@ -96,7 +96,7 @@ static void context_that_is_dropped_has_none_until_it_is_used(void **state)
     struct cf__scope place = entered(default_device());
     struct cf__context *context = record(&place);
     cf__context_drop(context);
-    assert_null(cf__context_of(place.driver, place.context));
+    assert_null(cf__context_by_handle(place.driver, place.context));
     assert_int_equal(count_records(), 0);
     assert_ptr_equal(record(&place), context); /* which serves again */
     assert_int_equal(count_records(), 1);
@@ -151,12 +151,12 @@ static void context_made_anew_at_an_address_has_a_record_of_its_own(void **state
     assert_int_equal(context_destroy(before), CUDA_SUCCESS);
     assert_int_equal(context_create(&again, 0, 0), CUDA_SUCCESS);
     assert_ptr_equal(again, before);
-    assert_null(cf__context_of(place.driver, again)); /* though it has the address */
+    assert_null(cf__context_by_handle(place.driver, again)); /* though it has the address */
     assert_ok(cf__enter(&place, "test", NULL));
     context = record(&place);
     assert_true(context->id != id);
     assert_false(context->is_lost);
-    assert_null(cf__context_find(id));
+    assert_null(cf__context_by_id(id));
     assert_int_equal(count_records(), 1);
     cf__leave(&place);
     assert_int_equal(context_destroy(again), CUDA_SUCCESS);
@@ -170,17 +170,17 @@ static void context_that_is_lost_says_so_until_it_is_dropped(void **state)
     struct cf__scope place = entered(1);
     assert_ok(cf__check_lost(&place, "cf_test"));
     assert_false(cf__gpu_state() & CF__GPU_LOST);
-    cf__context_lose(place.driver, place.context, 1, "cf_a was"); /* without a record so far */
+    cf__context_mark_lost(place.driver, place.context, 1, "cf_a was"); /* without a record so far */
     assert_true(cf__gpu_state() & CF__GPU_LOST);
     assert_fails(cf__check_lost(&place, "cf_test"), CF_EFAULT,
                  "cf_test: device 1's context was lost to a fault while cf_a was running; cf_device_reset(1) may make "
                  "the device usable again, ending the process does");
-    cf__context_lose(place.driver, place.context, 1, "cf_b was"); /* the first cause stays */
+    cf__context_mark_lost(place.driver, place.context, 1, "cf_b was"); /* the first cause stays */
     assert_fails(cf__check_lost(&place, "cf_test"), CF_EFAULT, "while cf_a was running");
     struct cf__scope other = entered(0);
     assert_ok(cf__check_lost(&other, "cf_test"));
     cf__leave(&other);
-    cf__context_drop(cf__context_of(place.driver, place.context));
+    cf__context_drop(cf__context_by_handle(place.driver, place.context));
     assert_ok(cf__check_lost(&place, "cf_test"));
     assert_false(cf__gpu_state() & CF__GPU_LOST);
     cf__leave(&place);
@@ -195,7 +195,7 @@ static void context_that_is_lost_and_destroyed_counts_no_more(void **state)
     for (int i = 0; i < 3; i++) {
         assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS);
         assert_ok(cf__enter(&place, "test", NULL));
-        cf__context_lose(place.driver, place.context, 0, "cf_a was");
+        cf__context_mark_lost(place.driver, place.context, 0, "cf_a was");
         cf__leave(&place);
         assert_fails(cf_device_sync(), CF_EFAULT, "device 0's context was lost to a fault while cf_a was running");
         assert_int_equal(context_destroy(own), CUDA_SUCCESS);
@@ -222,7 +222,7 @@ static void context_that_told_no_id_when_it_was_lost_stays_lost(void **state)
     struct cf__scope place = entered(0);
     silent = *place.driver;
     silent.cuCtxGetId = tell_no_id;
-    cf__context_lose(&silent, place.context, 0, "cf_a was");
+    cf__context_mark_lost(&silent, place.context, 0, "cf_a was");
     cf__contexts_review();
     silent.cuCtxGetId = place.driver->cuCtxGetId;
     cf__contexts_review();
@@ -240,7 +240,7 @@ static void note_lost_tells_of_the_current_context_alone(void **state)
     const struct cf__driver *driver = first.driver;
     assert_int_equal(cf__note_lost(driver, CF_ECALL, text, sizeof text), CF_ECALL);
     assert_string_equal(text, "it failed");
-    cf__context_lose(driver, first.context, 0, "cf_a was");
+    cf__context_mark_lost(driver, first.context, 0, "cf_a was");
     assert_int_equal(cf__note_lost(driver, CF_ECALL, text, sizeof text), CF_EFAULT);
     assert_memory_equal(text, "it failed; device 0's context was lost to a fault while cf_a was running; ", 74);
     struct cf__scope second = entered(1);
@@ -258,7 +258,7 @@ static void note_lost_without_room_cuts_its_text(void **state)
 {
     (void)state;
     struct cf__scope place = entered(0);
-    cf__context_lose(place.driver, place.context, 0, "cf_a was");
+    cf__context_mark_lost(place.driver, place.context, 0, "cf_a was");
     for (size_t size = 10; size < 100; size++) {
         char text[128];
         memset(text, '#', sizeof text);

@@ -266,9 +266,9 @@ static void locks_are_counted(void **state)
     assert_int_equal(locks_held(), 0);
     pthread_mutex_lock(&own);
     assert_int_equal(locks_held(), 1);
-    cf__device_lock();
+    cf__drivers_lock();
     assert_int_equal(locks_held(), 2);
-    cf__device_unlock();
+    cf__drivers_unlock();
     pthread_mutex_unlock(&own);
     assert_int_equal(locks_held(), 0);
 }

@@ -171,21 +171,21 @@ static void record_of_a_later_owner_stays(void **state)
 {
     (void)state;
     char *handle = addresses;
-    assert_ptr_equal(cf__handle_keep(&place, CF__STREAM, handle), handle);
+    assert_ptr_equal(cf__handle_add(&place, CF__STREAM, handle), handle);
     unsigned int serial = cf__handle_serial(CF__STREAM, handle);
     assert_int_not_equal(serial, 0);
-    cf__handle_keep(&place, CF__STREAM, handle); /* the next one's */
+    cf__handle_add(&place, CF__STREAM, handle); /* the next one's */
     assert_int_not_equal(cf__handle_serial(CF__STREAM, handle), serial);
-    cf__handle_drop(CF__STREAM, handle, serial);
+    cf__handle_remove(CF__STREAM, handle, serial);
     assert_int_not_equal(cf__handle_serial(CF__STREAM, handle), 0);
-    cf__handle_drop(CF__STREAM, handle, cf__handle_serial(CF__STREAM, handle));
+    cf__handle_remove(CF__STREAM, handle, cf__handle_serial(CF__STREAM, handle));
     assert_int_equal(cf__handle_serial(CF__STREAM, handle), 0);
-    cf__handle_drop(CF__STREAM, handle, 0); /* nobody's */
-    cf__handle_drop(CF__STREAM, handle, serial);
-    cf__handle_keep(&place, CF__STREAM, handle);
-    cf__handle_drop(CF__STREAM, handle, 0); /* what was not there before is not that */
+    cf__handle_remove(CF__STREAM, handle, 0); /* nobody's */
+    cf__handle_remove(CF__STREAM, handle, serial);
+    cf__handle_add(&place, CF__STREAM, handle);
+    cf__handle_remove(CF__STREAM, handle, 0); /* what was not there before is not that */
     assert_int_not_equal(cf__handle_serial(CF__STREAM, handle), 0);
-    cf__handle_drop(CF__STREAM, handle, cf__handle_serial(CF__STREAM, handle));
+    cf__handle_remove(CF__STREAM, handle, cf__handle_serial(CF__STREAM, handle));
 }
 
 /* The driver gave its address to an object of another kind. */
@@ -193,14 +193,14 @@ static void record_of_another_kind_at_the_same_address_stays(void **state)
 {
     (void)state;
     char *handle = addresses;
-    cf__handle_keep(&place, CF__GRAPH_EXEC, handle);
+    cf__handle_add(&place, CF__GRAPH_EXEC, handle);
     cf__handles_reset(&context, 0);
-    cf__handle_keep(&place, CF__STREAM, handle);
+    cf__handle_add(&place, CF__STREAM, handle);
     assert_fails(cf__handle_check("f", "h", CF__GRAPH_EXEC, handle), CF_EINVAL, "was of device 0 before its reset");
     assert_ok(cf__handle_check("f", "h", CF__STREAM, handle));
-    cf__handle_drop(CF__STREAM, handle, cf__handle_serial(CF__STREAM, handle));
+    cf__handle_remove(CF__STREAM, handle, cf__handle_serial(CF__STREAM, handle));
     assert_fails(cf__handle_check("f", "h", CF__GRAPH_EXEC, handle), CF_EINVAL, "was of device 0 before its reset");
-    cf__handle_drop(CF__GRAPH_EXEC, handle, cf__handle_serial(CF__GRAPH_EXEC, handle));
+    cf__handle_remove(CF__GRAPH_EXEC, handle, cf__handle_serial(CF__GRAPH_EXEC, handle));
     assert_ok(cf__handle_check("f", "h", CF__GRAPH_EXEC, handle));
 }
 
@@ -216,28 +216,28 @@ static void records_many_are_each_found(void **state)
         char *handle = addresses + 8 * i;
         assert_int_equal(cf__handle_serial(CF__STREAM, handle), serials[i]);
         if (serials[i] && round % 3) {
-            cf__handle_drop(CF__STREAM, handle, serials[i]);
+            cf__handle_remove(CF__STREAM, handle, serials[i]);
             serials[i] = 0;
         } else {
-            cf__handle_keep(&place, CF__STREAM, handle);
+            cf__handle_add(&place, CF__STREAM, handle);
             serials[i] = cf__handle_serial(CF__STREAM, handle);
         }
     }
     for (int i = 0; i < COUNT; i++) {
         assert_int_equal(cf__handle_serial(CF__STREAM, addresses + 8 * i), serials[i]);
-        cf__handle_drop(CF__STREAM, addresses + 8 * i, serials[i]);
+        cf__handle_remove(CF__STREAM, addresses + 8 * i, serials[i]);
     }
 }
 
 static void records_of_memory_hold_its_range(void **state)
 {
     (void)state;
-    cf__handle_keep_memory(&place, addresses + 100, 50);
-    cf__handle_keep(&place, CF__STREAM, addresses + 200);
+    cf__handle_add_memory(&place, addresses + 100, 50);
+    cf__handle_add(&place, CF__STREAM, addresses + 200);
     for (int i = 0; i < 300; i++)
         assert_int_equal(cf__handle_is_memory(addresses + i), i >= 100 && i < 150);
-    cf__handle_drop(CF__PAGE_LOCKED, addresses + 100, cf__handle_serial(CF__PAGE_LOCKED, addresses + 100));
-    cf__handle_drop(CF__STREAM, addresses + 200, cf__handle_serial(CF__STREAM, addresses + 200));
+    cf__handle_remove(CF__PAGE_LOCKED, addresses + 100, cf__handle_serial(CF__PAGE_LOCKED, addresses + 100));
+    cf__handle_remove(CF__STREAM, addresses + 200, cf__handle_serial(CF__STREAM, addresses + 200));
     assert_int_equal(cf__handle_is_memory(addresses + 120), 0);
 }
 
@@ -249,7 +249,7 @@ static void handles_that_went_with_resets_do_not_pile_up(void **state)
     assert_ok(cf_require(CF_CUDA));
     for (int reset = 0; reset < RESETS; reset++) {
         for (int i = 0; i < EACH; i++)
-            cf__handle_keep(&place, CF__STREAM, addresses + reset * EACH + i);
+            cf__handle_add(&place, CF__STREAM, addresses + reset * EACH + i);
         assert_int_equal(cf__gpu_state(), reset ? CF__GPU_OURS | CF__GPU_RESET : CF__GPU_OURS);
         cf__handles_reset(&context, 1);
         int known = 0;
@@ -262,10 +262,10 @@ static void handles_that_went_with_resets_do_not_pile_up(void **state)
     }
     /* Where each has another owner no call has to look for them any more. */
     for (int i = 0; i < RESETS * EACH; i++)
-        cf__handle_keep(&place, CF__STREAM, addresses + i);
+        cf__handle_add(&place, CF__STREAM, addresses + i);
     assert_int_equal(cf__gpu_state(), CF__GPU_OURS);
     for (int i = 0; i < RESETS * EACH; i++)
-        cf__handle_drop(CF__STREAM, addresses + i, cf__handle_serial(CF__STREAM, addresses + i));
+        cf__handle_remove(CF__STREAM, addresses + i, cf__handle_serial(CF__STREAM, addresses + i));
 }
 
 enum { THREADS = 64, OWN = 128, SHARED = 8 };
@@ -281,20 +281,20 @@ static void *keep_and_drop(void *number)
         if (cf__handle_serial(CF__STREAM, own + i) != serials[i])
             return (void *)"a record is not the one that was made";
         if (serials[i])
-            cf__handle_drop(CF__STREAM, own + i, serials[i]);
+            cf__handle_remove(CF__STREAM, own + i, serials[i]);
         else
-            cf__handle_keep(&place, CF__STREAM, own + i);
+            cf__handle_add(&place, CF__STREAM, own + i);
         serials[i] = serials[i] ? 0 : cf__handle_serial(CF__STREAM, own + i);
         if (i < SHARED) {
             unsigned int before = cf__handle_serial(CF__STREAM, shared + i);
-            cf__handle_keep(&place, CF__STREAM, shared + i);
-            cf__handle_drop(CF__STREAM, shared + i, before);
+            cf__handle_add(&place, CF__STREAM, shared + i);
+            cf__handle_remove(CF__STREAM, shared + i, before);
             if (cf__handle_check("test", "stream", CF__STREAM, shared + i) != CF_OK)
                 return (void *)"a record that is not stale is refused";
         }
     }
     for (int i = 0; i < OWN; i++)
-        cf__handle_drop(CF__STREAM, own + i, serials[i]);
+        cf__handle_remove(CF__STREAM, own + i, serials[i]);
     return NULL;
 }
 

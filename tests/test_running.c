@@ -472,7 +472,7 @@ static void text_of_long_names_is_cut_between_them(void **state)
     cf__inflight_launched(cf__inflight_note(context, "a_kernel_of_25_characters_", NULL));
     cf__inflight_text(context->id, text, sizeof text);
     assert_string_equal(text, "one of a_kernel_of_24_characters or others was");
-    assert_ok(cf__wait_for_device("test", &place, &result));
+    assert_ok(cf__sync_context("test", &place, &result));
     assert_int_equal(result, CUDA_SUCCESS);
     cf__inflight_text(context->id, text, sizeof text);
     assert_string_equal(text, "no kernel of Cuferry's was");

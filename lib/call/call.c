@@ -150,7 +150,7 @@ static int run(struct cf__call *call)
 {
     struct cf__plan *plan = call->plan;
     int is_on_cpu = 0;
-    int status = call->scope->driver->is_cpu ? CF_OK : cf__check_wait(call->kernel->function, call->scope, NULL);
+    int status = call->scope->driver->is_cpu ? CF_OK : cf__stream_check_wait(call->kernel->function, call->scope, NULL);
     if (status == CF_OK)
         status = check_pointers(call);
     if (status == CF_OK && cf__keeps_apart(call->kernel))
@@ -237,7 +237,7 @@ static void trace_call(int64_t began, const cf_kernel *kernel, int status)
 static int enter(struct cf__scope *scope, const cf_kernel *kernel)
 {
     scope->pushed = 0;
-    scope->driver = cf__own_context(&scope->context);
+    scope->driver = cf__default_stream_context(&scope->context);
     int status = CF_OK;
     if (!scope->driver)
         status = cf__enter(scope, kernel->function, NULL);

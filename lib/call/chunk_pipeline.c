@@ -148,7 +148,7 @@ static void launch_part(struct run *run, uint64_t part)
     CUresult result = copy_pinned(run, part, 0, &array);
     if (result == CUDA_SUCCESS) {
         array = NULL;
-        result = cf__staging_before(of->scope, of->stage, &call);
+        result = cf__staging_precede_default(of->scope, of->stage, &call);
     }
     if (result == CUDA_SUCCESS && launch(run, part) != CF_OK) {
         stop(run);
@@ -156,11 +156,11 @@ static void launch_part(struct run *run, uint64_t part)
     }
     if (result == CUDA_SUCCESS) {
         call = "cuEventRecord";
-        result = driver->cuEventRecord(of->stage->ran, NULL);
+        result = driver->cuEventRecord(of->stage->kernel_done, NULL);
     }
     if (result == CUDA_SUCCESS) {
         call = "cuStreamWaitEvent";
-        result = driver->cuStreamWaitEvent(of->stage->out_stream, of->stage->ran, 0);
+        result = driver->cuStreamWaitEvent(of->stage->out_stream, of->stage->kernel_done, 0);
     }
     if (result == CUDA_SUCCESS) {
         call = "cuMemcpyAsync";
@@ -234,7 +234,7 @@ static CUresult bring_in(struct run *run, const struct chunk *chunk, struct cf__
 {
     const struct cf__chunk_pipeline *of = run->of;
     const char *call;
-    CUresult result = cf__buffer_ready(of->scope, buffer, chunk->bytes, 1, &call);
+    CUresult result = cf__buffer_prepare(of->scope, buffer, chunk->bytes, 1, &call);
     if (result == CUDA_SUCCESS) {
         int64_t began = cf__trace_begin();
         memcpy(buffer->memory, chunk->host, chunk->bytes);
@@ -256,7 +256,7 @@ static CUresult begin_out(struct run *run, const struct chunk *chunk, struct cf_
 {
     const struct cf__chunk_pipeline *of = run->of;
     const char *call;
-    CUresult result = cf__buffer_ready(of->scope, buffer, chunk->bytes, 0, &call);
+    CUresult result = cf__buffer_prepare(of->scope, buffer, chunk->bytes, 0, &call);
     if (result == CUDA_SUCCESS) {
         call = "cuMemcpyAsync";
         result = of->scope->driver->cuMemcpyAsync((uintptr_t)buffer->memory, chunk->device, chunk->bytes,
@@ -274,7 +274,7 @@ static CUresult begin_out(struct run *run, const struct chunk *chunk, struct cf_
 static CUresult end_out(struct run *run, const struct chunk *chunk, struct cf__buffer *buffer)
 {
     const char *call;
-    CUresult result = cf__buffer_ready(run->of->scope, buffer, chunk->bytes, 1, &call);
+    CUresult result = cf__buffer_prepare(run->of->scope, buffer, chunk->bytes, 1, &call);
     if (result != CUDA_SUCCESS) {
         fail(run, result, call, chunk->array);
         return result;
@@ -289,7 +289,7 @@ static CUresult end_out(struct run *run, const struct chunk *chunk, struct cf__b
 static void wait_for_launches(struct run *run)
 {
     const struct cf__chunk_pipeline *of = run->of;
-    CUresult result = of->scope->driver->cuEventSynchronize(of->stage->ran);
+    CUresult result = of->scope->driver->cuEventSynchronize(of->stage->kernel_done);
     if (result == CUDA_SUCCESS)
         cf__inflight_waited(of->scope, NULL);
     else
@@ -355,8 +355,8 @@ static void run_lanes(void *data, uint64_t begin, uint64_t end)
 static CUresult begin(const struct cf__chunk_pipeline *of, const char **call)
 {
     *call = "cuStreamCreate";
-    CUresult result = cf__staging_two_ways(of->scope, of->stage);
-    return result == CUDA_SUCCESS ? cf__staging_after(of->scope, of->stage, call) : result;
+    CUresult result = cf__staging_add_out_stream(of->scope, of->stage);
+    return result == CUDA_SUCCESS ? cf__staging_follow_default(of->scope, of->stage, call) : result;
 }
 
 static uint64_t count_chunks(struct run *run)
@@ -391,7 +391,7 @@ static int end(struct run *run)
         status = cf__fail_driver(of->scope->driver, run->result, run->call, "%s: staging%s%s", of->function,
                                  name ? " " : "", name ? name : "");
     (void)of->scope->driver->cuStreamSynchronize(NULL); /* the kernel's memory is about to be freed */
-    cf__staging_settle(of->scope, of->stage);
+    cf__staging_drain(of->scope, of->stage);
     return status;
 }
 

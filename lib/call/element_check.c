@@ -260,7 +260,7 @@ static void look_at(void *data, uint64_t begin, uint64_t end)
     while (begin < end && begin < __atomic_load_n(&range->found, __ATOMIC_RELAXED)) {
         uint64_t row = begin / length, in_row = begin % length;
         uint64_t count = length - in_row < end - begin ? length - in_row : end - begin;
-        const char *at = range->first + cf__slice(rows, row / rows->rows) + row % rows->rows * rows->pitch;
+        const char *at = range->first + cf__rows_slice_offset(rows, row / rows->rows) + row % rows->rows * rows->pitch;
         cf__element_check_look(range, at + in_row * range->element, begin, count);
         begin += count;
     }
@@ -310,7 +310,7 @@ static int launch(const struct cf__element_check *range, const struct cf__scope 
     const struct cf__rows *rows = &range->rows;
     int64_t length = (int64_t)(rows->length / range->element), count = (int64_t)rows->rows;
     int64_t pitch = (int64_t)(rows->pitch / range->element);
-    const void *slice = range->first + cf__slice(rows, number);
+    const void *slice = range->first + cf__rows_slice_offset(rows, number);
     uint64_t lower = range->lower, upper = range->upper;
     void *const of_range[] = {&slice, &lower, &upper, &cell, &length, &count, &pitch};
     void *const of_order[] = {&slice, &cell, &length}, *const *args = range->check->is_ascending ? of_order : of_range;

@@ -152,7 +152,7 @@ CF__HOT int cf__run_resident(const cf_kernel *kernel, const cf_size *size, const
     const struct cf__loaded *loaded = cf__kernel_loaded(kernel, scope);
     if (!cf__is_one_call(loaded, size) || (loaded->arrays.has_ranges && cf__checks_elements()))
         return 0;
-    *status = cf__check_wait(kernel->function, scope, NULL);
+    *status = cf__stream_check_wait(kernel->function, scope, NULL);
     if (*status == CF_OK) {
         int are_here = loaded->arrays.count < 0 ? are_all_here(kernel, args, scope, loaded->device, &count, status)
                                                 : are_described_here(loaded, args, scope, &count);

@@ -140,16 +140,16 @@ static int stage_in(struct cf__call *call)
 static int launch_staged(struct cf__call *call)
 {
     const char *function;
-    CUresult result = cf__staging_before(call->scope, call->stage, &function);
+    CUresult result = cf__staging_precede_default(call->scope, call->stage, &function);
     if (result != CUDA_SUCCESS)
         return cf__call_failure(call, result, function);
     int status = cf__call_launch(call);
     if (status != CF_OK)
         return status;
-    result = cf__staging_after(call->scope, call->stage, &function);
+    result = cf__staging_follow_default(call->scope, call->stage, &function);
     if (result == CUDA_SUCCESS) {
         function = "cuEventSynchronize";
-        result = cf__staging_wait(call->scope, call->stage);
+        result = cf__staging_wait_kernel(call->scope, call->stage);
     }
     if (result == CUDA_SUCCESS) {
         cf__inflight_waited(call->scope, NULL);
@@ -164,7 +164,7 @@ int cf__run_staged(struct cf__call *call)
     cf__call_relax(call);
     int status = cf__call_search_device(call);
     if (status == CF_OK && (cf__staging_is_worth(call->cost.in) || cf__staging_is_worth(call->cost.out)))
-        status = cf__staging_begin(call->scope, call->kernel->function, &call->stage);
+        status = cf__staging_acquire(call->scope, call->kernel->function, &call->stage);
     if (status != CF_OK)
         return status;
     status = stage_in(call);
@@ -176,6 +176,6 @@ int cf__run_staged(struct cf__call *call)
         status = (call->stage ? copy_many : copy_few)(call, 1);
     status = release(call, status);
     if (call->stage)
-        cf__staging_end(call->stage);
+        cf__staging_release(call->stage);
     return status;
 }

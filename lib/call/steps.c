@@ -90,7 +90,7 @@ int cf__call_wait(struct cf__call *call, int status)
 
 /* ---- Transfers ---- */
 
-/* A cf__look: 0 once an element is outside its range. */
+/* A cf__transfer_check: 0 once an element is outside its range. */
 static int look_at_elements(void *checks, const void *elements, size_t begin, size_t bytes)
 {
     int goes_on = 1;
@@ -109,7 +109,7 @@ void cf__call_transfer(const struct cf__call *call, uint32_t i, struct cf__trans
                                   .host = argument->host,
                                   .device = (uintptr_t)argument->device,
                                   .bytes = (size_t)section->count * call->kernel->params[i].bytes,
-                                  .look = look_at_elements};
+                                  .check = look_at_elements};
     cf__section_rows(section, call->kernel->params[i].bytes, &part->rows);
     if (call->split.part) /* elements have been looked at */
         return;

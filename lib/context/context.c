@@ -22,7 +22,7 @@ struct cf__context_events cf__context_observer;
 
 /* ---- Records ---- */
 
-static struct cf__context *first(void)
+static struct cf__context *first_record(void)
 {
     return __atomic_load_n(&contexts, __ATOMIC_ACQUIRE);
 }
@@ -32,16 +32,16 @@ unsigned long long cf__context_id(const struct cf__context *context)
     return __atomic_load_n(&context->id, __ATOMIC_ACQUIRE);
 }
 
-struct cf__context *cf__context_find(unsigned long long id)
+struct cf__context *cf__context_by_id(unsigned long long id)
 {
-    struct cf__context *context = first();
+    struct cf__context *context = first_record();
     while (context && cf__context_id(context) != id)
         context = context->next;
     return context;
 }
 
 /* With the lock. Of a record that serves none nothing is left: its id would stand for all notes. */
-static void drop(struct cf__context *context)
+static void drop_record(struct cf__context *context)
 {
     if (context->id == CF__NO_CONTEXT)
         return;
@@ -65,14 +65,14 @@ void cf__contexts_note_recovery(void)
 void cf__context_drop(struct cf__context *context)
 {
     cf__lock(&lock);
-    drop(context);
+    drop_record(context);
     cf__contexts_note_recovery();
     cf__unlock(&lock);
 }
 
 /* With the lock: a record that serves no context. The driver gives an address anew when the context that had it is
  * gone, so that there are no more records than there were contexts at one time. */
-static struct cf__context *spare(const struct cf__driver *driver, CUcontext handle)
+static struct cf__context *find_spare_record(const struct cf__driver *driver, CUcontext handle)
 {
     struct cf__context *context = contexts;
     while (context && context->id != CF__NO_CONTEXT && !(context->driver == driver && context->handle == handle))
@@ -83,9 +83,9 @@ static struct cf__context *spare(const struct cf__driver *driver, CUcontext hand
 struct cf__context *cf__context_add(const struct cf__driver *driver, CUcontext handle, unsigned long long id,
                                     int device)
 {
-    struct cf__context *context = spare(driver, handle);
+    struct cf__context *context = find_spare_record(driver, handle);
     if (context) {
-        drop(context);
+        drop_record(context);
         context->handle = handle;
         context->driver = driver;
         context->device = device;
@@ -107,25 +107,25 @@ int cf__context_get(const struct cf__scope *scope, const char *function, struct 
     CUresult result = scope->driver->cuCtxGetId(scope->context, &id);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, "cuCtxGetId", "%s", function);
-    if ((*context = cf__context_find(id)) != NULL)
+    if ((*context = cf__context_by_id(id)) != NULL)
         return CF_OK;
     int status = cf__scope_device(scope, function, &device);
     if (status != CF_OK)
         return status;
     cf__lock(&lock);
-    *context = cf__context_find(id);
+    *context = cf__context_by_id(id);
     if (!*context)
         *context = cf__context_add(scope->driver, scope->context, id, device);
     cf__unlock(&lock);
     return *context ? CF_OK : cf__fail(CF_ENOMEM, "%s: no memory for what is kept of a context", function);
 }
 
-struct cf__context *cf__context_of(const struct cf__driver *driver, CUcontext handle)
+struct cf__context *cf__context_by_handle(const struct cf__driver *driver, CUcontext handle)
 {
     unsigned long long id;
-    struct cf__context *context = first();
+    struct cf__context *context = first_record();
     if (driver->cuCtxGetId(handle, &id) == CUDA_SUCCESS)
-        return cf__context_find(id);
+        return cf__context_by_id(id);
     while (context &&
            !(cf__context_id(context) != CF__NO_CONTEXT && context->driver == driver && context->handle == handle))
         context = context->next;
@@ -134,7 +134,7 @@ struct cf__context *cf__context_of(const struct cf__driver *driver, CUcontext ha
 
 struct cf__context *cf__context_next(const struct cf__context *context)
 {
-    struct cf__context *next = context ? context->next : first();
+    struct cf__context *next = context ? context->next : first_record();
     while (next && cf__context_id(next) == CF__NO_CONTEXT)
         next = next->next;
     return next;
@@ -145,7 +145,7 @@ void cf__contexts_forget(void)
     cf__lock(&lock);
     for (struct cf__context *context = contexts, *next; context; context = next) {
         next = context->next;
-        drop(context);
+        drop_record(context);
         free(context);
     }
     __atomic_store_n(&contexts, NULL, __ATOMIC_RELEASE);

@@ -16,10 +16,10 @@ struct cf__context {
     unsigned long long id; /* CF__NO_CONTEXT where it serves none; atomic */
     CUcontext handle;
     const struct cf__driver *driver;
-    int device;                      /* CF_HOST or a GPU's number */
-    int is_lost;                     /* to a kernel's fault; atomic */
-    char running[256];               /* the entry points that ran then, for messages */
-    struct cf__staging_sets *stages; /* buffers and streams; under its lock */
+    int device;                       /* CF_HOST or a GPU's number */
+    int is_lost;                      /* to a kernel's fault; atomic */
+    char kernels[256];                /* the entry points that ran then, for messages */
+    struct cf__staging_sets *staging; /* buffers and streams; under its lock */
     struct cf__context *next;
 };
 
@@ -27,10 +27,10 @@ struct cf__context {
 int cf__context_get(const struct cf__scope *scope, const char *function, struct cf__context **context);
 
 /* The record of a context, if there is one; by its address where the driver does not tell its id. */
-struct cf__context *cf__context_of(const struct cf__driver *driver, CUcontext handle);
+struct cf__context *cf__context_by_handle(const struct cf__driver *driver, CUcontext handle);
 
 /* The record with an id, if there is one. */
-struct cf__context *cf__context_find(unsigned long long id);
+struct cf__context *cf__context_by_id(unsigned long long id);
 
 /* The next record after one, or after NULL the first. */
 struct cf__context *cf__context_next(const struct cf__context *context);

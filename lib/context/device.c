@@ -25,7 +25,7 @@ int cf_device_use(int device)
     struct cf__backend *backend;
     int ordinal, status = cf__device_backend("cf_device_use", device, &backend, &ordinal);
     if (status == CF_OK)
-        (void)cf__device_choose((struct cf__thread_device){1, device});
+        (void)cf__thread_device_set((struct cf__thread_device){1, device});
     return status;
 }
 
@@ -48,7 +48,7 @@ int cf_device_name(int device, char *name, size_t size)
         return cf__fail(CF_EINVAL, "cf_device_name: %s", name ? "size is 0" : "name is NULL");
     const struct cf__driver *driver;
     CUdevice handle;
-    int status = cf__device("cf_device_name", device, &driver, &handle);
+    int status = cf__device_get("cf_device_name", device, &driver, &handle);
     if (status != CF_OK)
         return status;
     CUresult result = driver->cuDeviceGetName(name, size > INT32_MAX ? INT32_MAX : (int)size, handle);

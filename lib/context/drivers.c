@@ -27,20 +27,20 @@ enum choice { UNDECIDED, USE_CUDA, USE_HOST };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what is written below */
 static _Alignas(64) struct cf__driver cuda_table;
 struct cf__backend cf__cuda, cf__cpu;
-static int chosen;        /* enum choice; read without the lock */
-static char no_cuda[256]; /* why there is no CUDA; read and written under the lock */
+static int default_choice; /* enum choice; read without the lock */
+static char no_cuda[256];  /* why there is no CUDA; read and written under the lock */
 
-void cf__device_lock(void)
+void cf__drivers_lock(void)
 {
     cf__lock(&lock);
 }
 
-int cf__device_trylock(void)
+int cf__drivers_trylock(void)
 {
     return cf__trylock(&lock);
 }
 
-void cf__device_unlock(void)
+void cf__drivers_unlock(void)
 {
     cf__unlock(&lock);
 }
@@ -50,7 +50,7 @@ static int take_lock(const char *function)
 {
     if (cf__log_is_inside())
         return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", function);
-    cf__device_lock();
+    cf__drivers_lock();
     return CF_OK;
 }
 
@@ -58,15 +58,15 @@ static int take_lock(const char *function)
 
 const struct cf__driver *cf__cpu_in_use(void)
 {
-    return cf__in_use(&cf__cpu);
+    return cf__backend_driver(&cf__cpu);
 }
 
 extern int cf__was_used; /* of process/shutdown.c, whose constructor the linker adds for it */
 
 /* With the lock: reads the environment when the library is first used, not at each launch. Opens the trace. */
-static int configure(void)
+static int read_environment(void)
 {
-    if (cf__in_use(&cf__cuda) || cf__in_use(&cf__cpu))
+    if (cf__backend_driver(&cf__cuda) || cf__backend_driver(&cf__cpu))
         return CF_OK;
     int status = cf__env_read_calls();
     cf__was_used = 1;
@@ -74,7 +74,7 @@ static int configure(void)
 }
 
 /* With the lock. */
-static int use(struct cf__backend *backend, const struct cf__driver *driver)
+static int use_driver(struct cf__backend *backend, const struct cf__driver *driver)
 {
     if (cf__driver_wrap)
         driver = cf__driver_wrap(driver);
@@ -92,15 +92,15 @@ static int use(struct cf__backend *backend, const struct cf__driver *driver)
 }
 
 /* With the lock. */
-static int use_host(void)
+static int use_cpu(void)
 {
-    if (cf__in_use(&cf__cpu))
+    if (cf__backend_driver(&cf__cpu))
         return CF_OK;
     int status = cf__pool_configure();
-    return status == CF_OK ? use(&cf__cpu, &cf__driver_cpu) : status;
+    return status == CF_OK ? use_driver(&cf__cpu, &cf__driver_cpu) : status;
 }
 
-static void log_cuda(void)
+static void log_cuda_version(void)
 {
     int version = 0;
     if (!__atomic_load_n(&cf__logging, __ATOMIC_RELAXED))
@@ -113,15 +113,15 @@ static void log_cuda(void)
 /* With the lock: CF_OK, 1 where there is no GPU, else a status; `no_cuda` says why, or where it is empty the detail. */
 static int use_cuda(void)
 {
-    if (cf__in_use(&cf__cuda))
+    if (cf__backend_driver(&cf__cuda))
         return CF_OK;
     cf__fork_watch(1); /* before the driver is there: a fork may come in between */
     no_cuda[0] = 0;
     int status = cf__driver_cuda(&cuda_table, no_cuda, sizeof no_cuda);
     if (status == CF_OK)
-        status = use(&cf__cuda, &cuda_table);
+        status = use_driver(&cf__cuda, &cuda_table);
     if (status == CF_OK)
-        log_cuda();
+        log_cuda_version();
     else
         cf__fork_watch(0);
     return status;
@@ -129,7 +129,7 @@ static int use_cuda(void)
 
 /* With the lock, before a driver is first used: the driver that CF_DRIVER asks for; USE_HOST too if the library was built
  * without GPU code. */
-static int wanted(enum choice *choice)
+static int read_wanted_driver(enum choice *choice)
 {
     enum cf__env_driver driver;
     int status = cf__env_read_driver(&driver);
@@ -137,12 +137,12 @@ static int wanted(enum choice *choice)
         *choice = CF_CONFIG_CUDA ? UNDECIDED : USE_HOST;
     else
         *choice = driver == CF__ENV_CUDA ? USE_CUDA : USE_HOST;
-    return status == CF_OK ? configure() : status;
+    return status == CF_OK ? read_environment() : status;
 }
 
-static int choose(const char *function, enum choice *choice)
+static int choose_default(const char *function, enum choice *choice)
 {
-    int status = wanted(choice);
+    int status = read_wanted_driver(choice);
     if (status != CF_OK)
         return status;
     if (*choice != USE_HOST) {
@@ -157,27 +157,27 @@ static int choose(const char *function, enum choice *choice)
             return cf__fail(CF_ENODEV, "CF_DRIVER=cuda: %s", no_cuda);
         *choice = status == CF_OK ? USE_CUDA : USE_HOST;
     }
-    return *choice == USE_HOST ? use_host() : CF_OK;
+    return *choice == USE_HOST ? use_cpu() : CF_OK;
 }
 
-static void set_chosen(enum choice choice)
+static void set_default_choice(enum choice choice)
 {
-    __atomic_store_n(&chosen, (int)choice, __ATOMIC_RELEASE);
+    __atomic_store_n(&default_choice, (int)choice, __ATOMIC_RELEASE);
     __atomic_store_n(&cf__fast.is_cuda_default, choice == USE_CUDA, __ATOMIC_RELEASE);
 }
 
 CF__HOT int cf__default_backend(const char *function, struct cf__backend **backend)
 {
-    int now = __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
+    int now = __atomic_load_n(&default_choice, __ATOMIC_ACQUIRE);
     if (now == UNDECIDED) {
         enum choice choice = UNDECIDED;
         int status = take_lock(function);
         if (status != CF_OK)
             return status;
-        status = choose(function, &choice);
+        status = choose_default(function, &choice);
         if (status == CF_OK)
-            set_chosen(choice);
-        cf__device_unlock();
+            set_default_choice(choice);
+        cf__drivers_unlock();
         if (status != CF_OK)
             return status;
         now = (int)choice;
@@ -189,11 +189,12 @@ CF__HOT int cf__default_backend(const char *function, struct cf__backend **backe
     return CF_OK;
 }
 
-int cf__look_for_cuda(const char *function)
+int cf__detect_cuda(const char *function)
 {
     struct cf__backend *backend;
     struct cf__error before;
-    if (__atomic_load_n(&chosen, __ATOMIC_ACQUIRE) != UNDECIDED || cf__is_forked() || !cf__driver_cuda_is_loaded())
+    if (__atomic_load_n(&default_choice, __ATOMIC_ACQUIRE) != UNDECIDED || cf__is_forked() ||
+        !cf__driver_cuda_is_loaded())
         return CF_OK;
     cf__error_save(&before);
     int status = cf__default_backend(function, &backend);
@@ -205,15 +206,15 @@ int cf__look_for_cuda(const char *function)
 
 int cf__ensure_host(const char *function)
 {
-    if (cf__in_use(&cf__cpu))
+    if (cf__backend_driver(&cf__cpu))
         return CF_OK;
     int status = take_lock(function);
     if (status != CF_OK)
         return status;
-    status = configure();
+    status = read_environment();
     if (status == CF_OK)
-        status = use_host();
-    cf__device_unlock();
+        status = use_cpu();
+    cf__drivers_unlock();
     return status;
 }
 
@@ -221,20 +222,20 @@ int cf__ensure_cuda(const char *why)
 {
     if (cf__is_forked())
         return cf__fail_fork(why);
-    if (cf__in_use(&cf__cuda))
+    if (cf__backend_driver(&cf__cuda))
         return CF_OK;
     enum choice choice = UNDECIDED;
     int status = take_lock(why);
     if (status != CF_OK)
         return status;
-    status = wanted(&choice);
+    status = read_wanted_driver(&choice);
     if (status == CF_OK && choice == USE_HOST)
         status = cf__fail(CF_ENODEV, "%s: %s", why,
                           CF_CONFIG_CUDA ? "CF_DRIVER=host keeps this process on the CPU"
                                          : "this library was configured for the CPU alone");
     else if (status == CF_OK && (status = use_cuda()) != CF_OK && *no_cuda)
         status = cf__fail(status > 0 ? CF_ENODEV : status, "%s: %s", why, no_cuda);
-    cf__device_unlock();
+    cf__drivers_unlock();
     return status;
 }
 
@@ -250,7 +251,7 @@ int cf__device_backend(const char *function, int device, struct cf__backend **ba
     if (device < 0)
         return cf__fail(CF_ENODEV, "%s: device %d: GPUs count from 0, and the CPU is CF_HOST, %d", function, device,
                         CF_HOST);
-    if (!cf__in_use(&cf__cuda) || cf__is_forked()) {
+    if (!cf__backend_driver(&cf__cuda) || cf__is_forked()) {
         char why[64];
         snprintf(why, sizeof why, "%s: device %d", function, device);
         int status = cf__ensure_cuda(why);
@@ -265,13 +266,13 @@ int cf__device_backend(const char *function, int device, struct cf__backend **ba
     return CF_OK;
 }
 
-int cf__device(const char *function, int device, const struct cf__driver **driver, CUdevice *handle)
+int cf__device_get(const char *function, int device, const struct cf__driver **driver, CUdevice *handle)
 {
     struct cf__backend *backend;
     int ordinal, status = cf__device_backend(function, device, &backend, &ordinal);
     if (status != CF_OK)
         return status;
-    *driver = cf__in_use(backend);
+    *driver = cf__backend_driver(backend);
     CUresult result = (*driver)->cuDeviceGet(handle, ordinal);
     return result == CUDA_SUCCESS ? CF_OK
                                   : cf__fail_driver(*driver, result, "cuDeviceGet", "%s: device %d", function, device);
@@ -314,7 +315,7 @@ int cf__primary_context(const char *function, struct cf__backend *backend, int o
     const struct cf__driver *driver = backend->driver;
     CUdevice device;
     const char *call = "cuDeviceGet";
-    cf__device_lock();
+    cf__drivers_lock();
     CUresult result = CUDA_SUCCESS;
     if (!backend->primary[ordinal]) {
         result = driver->cuDeviceGet(&device, ordinal);
@@ -326,14 +327,14 @@ int cf__primary_context(const char *function, struct cf__backend *backend, int o
             __atomic_store_n(&backend->primary[ordinal], *context, __ATOMIC_RELEASE);
     }
     *context = backend->primary[ordinal];
-    cf__device_unlock();
+    cf__drivers_unlock();
     return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, call, "%s: device %d", function, ordinal);
 }
 
 /* With the lock. What cannot be released stays, to be tried again. */
-static int release(struct cf__backend *backend, int is_kept)
+static int release_primary_contexts(struct cf__backend *backend, int is_kept)
 {
-    const struct cf__driver *driver = cf__in_use(backend);
+    const struct cf__driver *driver = cf__backend_driver(backend);
     int status = CF_OK;
     for (int i = 0; driver && i < backend->count; i++)
         while (backend->primary[i] || backend->owed[i]) {
@@ -358,12 +359,13 @@ static int release(struct cf__backend *backend, int is_kept)
     return status;
 }
 
-int cf__devices_release(int is_kept)
+int cf__drivers_release(int is_kept)
 {
-    int status = cf__is_forked() ? CF_OK : release(&cf__cuda, is_kept), of_host = release(&cf__cpu, 0);
+    int status = cf__is_forked() ? CF_OK : release_primary_contexts(&cf__cuda, is_kept),
+        of_host = release_primary_contexts(&cf__cpu, 0);
     if (cf__is_forked())
         memset(&cf__cuda, 0, sizeof cf__cuda);
     __atomic_store_n(&cf__fast.cuda, cf__cuda.driver, __ATOMIC_RELEASE);
-    set_chosen(UNDECIDED);
+    set_default_choice(UNDECIDED);
     return status == CF_OK ? of_host : status;
 }

@@ -23,7 +23,7 @@ const struct cf__driver *cf__cpu_in_use(void);
 
 /* Where another library in the process has loaded CUDA and this one has no default driver yet: decides on that, since
  * pointers may be memory of a GPU. */
-int cf__look_for_cuda(const char *function);
+int cf__detect_cuda(const char *function);
 
 /* The primary context of a GPU that is held; NULL: none. Hold and owe (a reference more) are for cf_device_reset(). */
 CUcontext cf__primary_held(int device);
@@ -35,11 +35,11 @@ void cf__primary_drop(int device, CUcontext gone);
 
 /* All that are held, of both drivers; with the lock. The status of the latest that fails and stays. `is_kept`: the
  * GPUs' driver stays in use, for what is left there. */
-int cf__devices_release(int is_kept);
+int cf__drivers_release(int is_kept);
 
-void cf__device_lock(void); /* of drivers and primary contexts */
-int cf__device_trylock(void);
-void cf__device_unlock(void);
+void cf__drivers_lock(void); /* of drivers and primary contexts */
+int cf__drivers_trylock(void);
+void cf__drivers_unlock(void);
 
 /* Whether there is no other GPU in the process; CUDA is in use. */
 int cf__is_only_gpu(void);
@@ -53,7 +53,7 @@ struct cf__backend {
 };
 extern struct cf__backend cf__cuda, cf__cpu;
 
-static inline const struct cf__driver *cf__in_use(const struct cf__backend *backend)
+static inline const struct cf__driver *cf__backend_driver(const struct cf__backend *backend)
 {
     return __atomic_load_n(&backend->driver, __ATOMIC_ACQUIRE);
 }
@@ -72,6 +72,6 @@ int cf__primary_context(const char *function, struct cf__backend *backend, int o
 int cf__device_backend(const char *function, int device, struct cf__backend **backend, int *ordinal);
 
 /* A device by its number, for `function`. */
-int cf__device(const char *function, int device, const struct cf__driver **driver, CUdevice *handle);
+int cf__device_get(const char *function, int device, const struct cf__driver **driver, CUdevice *handle);
 
 #endif

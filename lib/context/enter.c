@@ -14,11 +14,11 @@
 #include "context/lost.h"
 
 static _Thread_local int thread_device;
-_Thread_local int cf__has_device;
+_Thread_local int cf__thread_has_device;
 
 /* ---- Numbers and handles ---- */
 
-int cf__handle_driver(const char *function, const char *name, enum cf__kind kind, const void *handle,
+int cf__handle_driver(const char *function, const char *name, enum cf__handle_kind kind, const void *handle,
                       const struct cf__driver **driver)
 {
     int is_cpu = cf__cpu_owns(handle), status = CF_OK;
@@ -27,34 +27,34 @@ int cf__handle_driver(const char *function, const char *name, enum cf__kind kind
         snprintf(why, sizeof why, "%s: %s %p is not of CF_HOST", function, name, handle);
         status = cf__ensure_cuda(why);
     }
-    *driver = cf__in_use(is_cpu ? &cf__cpu : &cf__cuda);
+    *driver = cf__backend_driver(is_cpu ? &cf__cpu : &cf__cuda);
     return status == CF_OK ? cf__handle_check(function, name, kind, handle) : status;
 }
 
-struct cf__thread_device cf__device_choose(struct cf__thread_device chosen)
+struct cf__thread_device cf__thread_device_set(struct cf__thread_device chosen)
 {
-    const struct cf__thread_device before = {cf__has_device, thread_device};
-    cf__has_device = chosen.is_chosen;
+    const struct cf__thread_device before = {cf__thread_has_device, thread_device};
+    cf__thread_has_device = chosen.is_chosen;
     thread_device = chosen.device;
     return before;
 }
 
 /* ---- Contexts ---- */
 
-static void review(void)
+static void review_contexts(void)
 {
     if (cf__gpu_state() & CF__GPU_LOST)
         cf__contexts_review();
 }
 
 /* The thread's own, where it has one. */
-static int get_current(const struct cf__driver *driver, const char *function, CUcontext *context)
+static int get_current_context(const struct cf__driver *driver, const char *function, CUcontext *context)
 {
     CUresult result = driver->cuCtxGetCurrent(context);
     return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, "cuCtxGetCurrent", "%s", function);
 }
 
-static int push(struct cf__scope *scope, const char *function)
+static int push_context(struct cf__scope *scope, const char *function)
 {
     CUresult result = scope->driver->cuCtxPushCurrent(scope->context);
     if (result != CUDA_SUCCESS)
@@ -66,14 +66,14 @@ static int push(struct cf__scope *scope, const char *function)
 static int make_current(struct cf__scope *scope, const char *function)
 {
     CUcontext current = NULL;
-    int status = get_current(scope->driver, function, &current);
+    int status = get_current_context(scope->driver, function, &current);
     scope->pushed = 0;
-    return status != CF_OK || current == scope->context ? status : push(scope, function);
+    return status != CF_OK || current == scope->context ? status : push_context(scope, function);
 }
 
 static int enter_device(struct cf__scope *scope, const char *function, struct cf__backend *backend, int ordinal)
 {
-    scope->driver = cf__in_use(backend);
+    scope->driver = cf__backend_driver(backend);
     int status = cf__primary_context(function, backend, ordinal, &scope->context);
     return status == CF_OK ? make_current(scope, function) : status;
 }
@@ -81,7 +81,7 @@ static int enter_device(struct cf__scope *scope, const char *function, struct cf
 int cf__enter_device(struct cf__scope *scope, const char *function, int device)
 {
     struct cf__backend *backend;
-    review();
+    review_contexts();
     int ordinal, status = cf__device_backend(function, device, &backend, &ordinal);
     return status == CF_OK ? enter_device(scope, function, backend, ordinal) : status;
 }
@@ -89,30 +89,30 @@ int cf__enter_device(struct cf__scope *scope, const char *function, int device)
 int cf__push_default(struct cf__scope *scope, const char *function)
 {
     int status = cf__primary_context(function, &cf__cuda, 0, &scope->context);
-    return status == CF_OK ? push(scope, function) : status;
+    return status == CF_OK ? push_context(scope, function) : status;
 }
 
 static int enter_thread_device(struct cf__scope *scope, const char *function)
 {
     struct cf__backend *backend;
     int ordinal = 0, status;
-    if (cf__has_device) {
+    if (cf__thread_has_device) {
         status = cf__device_backend(function, thread_device, &backend, &ordinal);
         return status == CF_OK ? enter_device(scope, function, backend, ordinal) : status;
     }
     status = cf__default_backend(function, &backend);
     if (status != CF_OK)
         return status;
-    scope->driver = cf__in_use(backend);
+    scope->driver = cf__backend_driver(backend);
     scope->pushed = 0;
     if (backend != &cf__cuda)
         return enter_device(scope, function, backend, 0);
-    status = get_current(scope->driver, function, &scope->context);
+    status = get_current_context(scope->driver, function, &scope->context);
     return status != CF_OK || scope->context ? status : cf__push_default(scope, function);
 }
 
 /* Leaves the place again where its context is lost. */
-static int check_lost(struct cf__scope *scope, const char *function)
+static int leave_if_lost(struct cf__scope *scope, const char *function)
 {
     if (!(cf__gpu_state() & CF__GPU_LOST))
         return CF_OK;
@@ -124,11 +124,11 @@ static int check_lost(struct cf__scope *scope, const char *function)
 
 int cf__enter_even_lost(struct cf__scope *scope, const char *function, cf_stream stream)
 {
-    review();
+    review_contexts();
     /* The default streams have no context of their own. */
     if ((uintptr_t)stream <= (uintptr_t)CU_STREAM_PER_THREAD)
         return enter_thread_device(scope, function);
-    scope->driver = cf__in_use(&cf__cuda);
+    scope->driver = cf__backend_driver(&cf__cuda);
     if (!scope->driver || cf__gpu_state() != CF__GPU_OURS || cf__cpu_owns(stream)) {
         int status = cf__handle_driver(function, "stream", CF__STREAM, stream, &scope->driver);
         if (status != CF_OK)
@@ -146,24 +146,24 @@ int cf__enter_even_lost(struct cf__scope *scope, const char *function, cf_stream
 CF__HOT int cf__enter(struct cf__scope *scope, const char *function, cf_stream stream)
 {
     int status = cf__enter_even_lost(scope, function, stream);
-    return status == CF_OK ? check_lost(scope, function) : status;
+    return status == CF_OK ? leave_if_lost(scope, function) : status;
 }
 
 int cf__enter_context(struct cf__scope *scope, const char *function, const struct cf__driver *driver, CUcontext context)
 {
     *scope = (struct cf__scope){.driver = driver, .context = context};
-    review();
-    int status = check_lost(scope, function);
+    review_contexts();
+    int status = leave_if_lost(scope, function);
     return status == CF_OK ? make_current(scope, function) : status;
 }
 
 int cf__enter_current_or_primary(struct cf__scope *scope, const char *function, int device)
 {
     int current, status;
-    *scope = (struct cf__scope){.driver = cf__in_use(&cf__cuda)};
-    if (cf__has_device || device == CF_HOST || !scope->driver)
+    *scope = (struct cf__scope){.driver = cf__backend_driver(&cf__cuda)};
+    if (cf__thread_has_device || device == CF_HOST || !scope->driver)
         return cf__enter_device(scope, function, device);
-    status = get_current(scope->driver, function, &scope->context);
+    status = get_current_context(scope->driver, function, &scope->context);
     if (status == CF_OK && scope->context && !cf__is_lost(scope->driver, scope->context)) {
         status = cf__scope_device(scope, function, &current);
         if (status == CF_OK && current == device)
@@ -172,7 +172,7 @@ int cf__enter_current_or_primary(struct cf__scope *scope, const char *function, 
     return status == CF_OK ? cf__enter_device(scope, function, device) : status;
 }
 
-int cf__enter_handle(struct cf__scope *scope, const char *function, const char *name, enum cf__kind kind,
+int cf__enter_handle(struct cf__scope *scope, const char *function, const char *name, enum cf__handle_kind kind,
                      const void *handle)
 {
     const struct cf__driver *driver;

@@ -7,14 +7,15 @@
 #include "driver/driver.h"
 #include "context/handle.h"
 
-extern _Thread_local int cf__has_device; /* cf_device_use() was called: the thread's device is not the default one */
+extern _Thread_local int
+    cf__thread_has_device; /* cf_device_use() was called: the thread's device is not the default one */
 
 /* The device that cf_device_use() chose for the calling thread, where it was called; and another choice for a while,
  * which returns the one before. */
 struct cf__thread_device {
     int is_chosen, device;
 };
-struct cf__thread_device cf__device_choose(struct cf__thread_device chosen);
+struct cf__thread_device cf__thread_device_set(struct cf__thread_device chosen);
 
 /* Where a call runs: its context is current on the thread between enter and leave. */
 struct cf__scope {
@@ -44,11 +45,11 @@ int cf__enter_current_or_primary(struct cf__scope *scope, const char *function, 
 
 /* Enters a context of the driver that an event, a graph or an executable graph belongs to: its own, as far as that is
  * known, else one that there is already. The thread's device is not started for this. */
-int cf__enter_handle(struct cf__scope *scope, const char *function, const char *name, enum cf__kind kind,
+int cf__enter_handle(struct cf__scope *scope, const char *function, const char *name, enum cf__handle_kind kind,
                      const void *handle);
 
 /* The driver that a stream, an event or a graph belongs to, for the argument `name` of `function`. */
-int cf__handle_driver(const char *function, const char *name, enum cf__kind kind, const void *handle,
+int cf__handle_driver(const char *function, const char *name, enum cf__handle_kind kind, const void *handle,
                       const struct cf__driver **driver);
 
 /* cf__enter() that does not fail in a lost context. */

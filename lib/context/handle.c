@@ -23,19 +23,19 @@
 /* A hash table with linear probing, at most half full. */
 struct entry {
     const void *handle; /* NULL: free */
-    enum cf__kind kind;
+    enum cf__handle_kind kind;
     CUcontext context; /* NULL: it went with a reset */
     size_t bytes;      /* of page-locked memory; 0: a stream, event or graph */
     int device;        /* of one that went with a reset */
     unsigned int serial;
-    struct cf__mark mark; /* of an event */
+    struct cf__event_mark mark; /* of an event */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries;
-static size_t count, room;       /* room is a power of 2 */
-static size_t stale;             /* of these, those that went with a reset */
-static unsigned int last_serial; /* 0 is nobody's */
+static size_t entry_count, table_size; /* room is a power of 2 */
+static size_t stale_count;             /* of these, those that went with a reset */
+static unsigned int last_serial;       /* 0 is nobody's */
 
 /* Entries of handles that went with earlier resets than the latest one: where there are more, they are forgotten, since
  * nobody has to destroy them. */
@@ -43,33 +43,33 @@ static unsigned int last_serial; /* 0 is nobody's */
 
 /* ---- The table, with the lock ---- */
 
-static size_t place_of(enum cf__kind kind, const void *handle)
+static size_t slot_of(enum cf__handle_kind kind, const void *handle)
 {
-    return (size_t)(((uint64_t)(uintptr_t)handle + kind) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (room - 1);
+    return (size_t)(((uint64_t)(uintptr_t)handle + kind) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (table_size - 1);
 }
 
 /* That of a handle, or the free one where it would stand. */
-static struct entry *find(enum cf__kind kind, const void *handle)
+static struct entry *find_entry(enum cf__handle_kind kind, const void *handle)
 {
-    size_t i = place_of(kind, handle);
+    size_t i = slot_of(kind, handle);
     while (entries[i].handle && !(entries[i].handle == handle && entries[i].kind == kind))
-        i = (i + 1) & (room - 1);
+        i = (i + 1) & (table_size - 1);
     return &entries[i];
 }
 
-static int grow(void)
+static int grow_table(void)
 {
-    struct entry *before = entries;
-    size_t of_before = room, larger = room ? 2 * room : 64;
-    struct entry *made = calloc(larger, sizeof *made);
-    if (!made)
+    struct entry *old_table = entries;
+    size_t old_size = table_size, larger_size = table_size ? 2 * table_size : 64;
+    struct entry *larger_table = calloc(larger_size, sizeof *larger_table);
+    if (!larger_table)
         return 0;
-    entries = made;
-    room = larger;
-    for (size_t i = 0; i < of_before; i++)
-        if (before[i].handle)
-            *find(before[i].kind, before[i].handle) = before[i];
-    free(before);
+    entries = larger_table;
+    table_size = larger_size;
+    for (size_t i = 0; i < old_size; i++)
+        if (old_table[i].handle)
+            *find_entry(old_table[i].kind, old_table[i].handle) = old_table[i];
+    free(old_table);
     return 1;
 }
 
@@ -79,39 +79,39 @@ static int is_stale(const struct entry *entry)
 }
 
 /* An entry that is stale goes, or gets another owner. Where there is none left no call has to look for them. */
-static void count_out(const struct entry *entry)
+static void uncount_stale(const struct entry *entry)
 {
-    if (is_stale(entry) && --stale == 0)
+    if (is_stale(entry) && --stale_count == 0)
         cf__gpu_mark(CF__GPU_RESET, 0);
 }
 
 /* Those behind it in its run move up, so that they are found. */
-static void take_out(struct entry *entry)
+static void remove_entry(struct entry *entry)
 {
     size_t hole = (size_t)(entry - entries);
-    count_out(entry);
-    for (size_t i = (hole + 1) & (room - 1); entries[i].handle; i = (i + 1) & (room - 1)) {
-        size_t home = place_of(entries[i].kind, entries[i].handle);
-        if (((i - home) & (room - 1)) < ((i - hole) & (room - 1)))
+    uncount_stale(entry);
+    for (size_t i = (hole + 1) & (table_size - 1); entries[i].handle; i = (i + 1) & (table_size - 1)) {
+        size_t home = slot_of(entries[i].kind, entries[i].handle);
+        if (((i - home) & (table_size - 1)) < ((i - hole) & (table_size - 1)))
             continue;
         entries[hole] = entries[i];
         hole = i;
     }
     entries[hole] = (struct entry){.handle = NULL};
-    count--;
+    entry_count--;
 }
 
 /* ---- What others use ---- */
 
-static void keep(const struct cf__scope *scope, enum cf__kind kind, const void *handle, size_t bytes)
+static void add_entry(const struct cf__scope *scope, enum cf__handle_kind kind, const void *handle, size_t bytes)
 {
     cf__lock(&lock);
-    struct entry *entry = room ? find(kind, handle) : NULL;
+    struct entry *entry = table_size ? find_entry(kind, handle) : NULL;
     int is_there = entry && entry->handle;
-    if (is_there || 2 * (count + 1) <= room || grow()) {
-        entry = find(kind, handle);
-        count_out(entry);
-        count += !is_there;
+    if (is_there || 2 * (entry_count + 1) <= table_size || grow_table()) {
+        entry = find_entry(kind, handle);
+        uncount_stale(entry);
+        entry_count += !is_there;
         last_serial += 1 + (last_serial == UINT_MAX);
         *entry = (struct entry){handle, kind, scope->context, bytes, .serial = last_serial};
     }
@@ -119,56 +119,56 @@ static void keep(const struct cf__scope *scope, enum cf__kind kind, const void *
 }
 
 /* The CPU driver's handles have generations of their own, and its memory is the child's as well. */
-void *cf__handle_keep(const struct cf__scope *scope, enum cf__kind kind, void *handle)
+void *cf__handle_add(const struct cf__scope *scope, enum cf__handle_kind kind, void *handle)
 {
     if (!scope->driver->is_cpu)
-        keep(scope, kind, handle, 0);
+        add_entry(scope, kind, handle, 0);
     return handle;
 }
 
-void cf__handle_keep_memory(const struct cf__scope *scope, const void *memory, size_t bytes)
+void cf__handle_add_memory(const struct cf__scope *scope, const void *memory, size_t bytes)
 {
     if (!scope->driver->is_cpu)
-        keep(scope, CF__PAGE_LOCKED, memory, bytes);
+        add_entry(scope, CF__PAGE_LOCKED, memory, bytes);
 }
 
-unsigned int cf__handle_serial(enum cf__kind kind, const void *handle)
+unsigned int cf__handle_serial(enum cf__handle_kind kind, const void *handle)
 {
     cf__lock(&lock);
-    unsigned int serial = room ? find(kind, handle)->serial : 0;
+    unsigned int serial = table_size ? find_entry(kind, handle)->serial : 0;
     cf__unlock(&lock);
     return serial;
 }
 
-void cf__handle_drop(enum cf__kind kind, const void *handle, unsigned int serial)
+void cf__handle_remove(enum cf__handle_kind kind, const void *handle, unsigned int serial)
 {
     cf__lock(&lock);
-    struct entry *entry = room ? find(kind, handle) : NULL;
+    struct entry *entry = table_size ? find_entry(kind, handle) : NULL;
     if (entry && entry->handle && entry->serial == serial)
-        take_out(entry);
+        remove_entry(entry);
     cf__unlock(&lock);
 }
 
-void cf__handle_mark(const void *event, const struct cf__mark *mark)
+void cf__handle_set_mark(const void *event, const struct cf__event_mark *mark)
 {
     cf__lock(&lock);
-    struct entry *entry = room ? find(CF__EVENT, event) : NULL;
+    struct entry *entry = table_size ? find_entry(CF__EVENT, event) : NULL;
     if (entry && entry->handle)
         entry->mark = *mark;
     cf__unlock(&lock);
 }
 
-struct cf__mark cf__handle_marked(const void *event)
+struct cf__event_mark cf__handle_get_mark(const void *event)
 {
-    struct cf__mark mark = {.thread = 0};
+    struct cf__event_mark mark = {.thread = 0};
     cf__lock(&lock);
-    if (room)
-        mark = find(CF__EVENT, event)->mark;
+    if (table_size)
+        mark = find_entry(CF__EVENT, event)->mark;
     cf__unlock(&lock);
     return mark;
 }
 
-int cf__handle_check(const char *function, const char *name, enum cf__kind kind, const void *handle)
+int cf__handle_check(const char *function, const char *name, enum cf__handle_kind kind, const void *handle)
 {
     if (cf__cpu_is_past(handle))
         return cf__fail(CF_EINVAL, "%s: %s %p was of CF_HOST, and was given back by cf_shutdown()", function, name,
@@ -176,7 +176,7 @@ int cf__handle_check(const char *function, const char *name, enum cf__kind kind,
     if (!(cf__gpu_state() & CF__GPU_RESET))
         return CF_OK;
     cf__lock(&lock);
-    const struct entry *entry = room ? find(kind, handle) : NULL;
+    const struct entry *entry = table_size ? find_entry(kind, handle) : NULL;
     int is_past = entry && is_stale(entry), device = is_past ? entry->device : 0;
     cf__unlock(&lock);
     if (!is_past)
@@ -189,7 +189,7 @@ int cf__handle_is_memory(const void *pointer)
 {
     int is_memory = 0;
     cf__lock(&lock);
-    for (size_t i = 0; i < room && !is_memory; i++)
+    for (size_t i = 0; i < table_size && !is_memory; i++)
         is_memory = entries[i].handle && (uintptr_t)pointer - (uintptr_t)entries[i].handle < entries[i].bytes;
     cf__unlock(&lock);
     return is_memory;
@@ -210,17 +210,17 @@ int cf__fail_handle(const struct cf__driver *driver, CUresult result, const char
 
 /* ---- Where a handle is used ---- */
 
-CUcontext cf__handle_context(enum cf__kind kind, const void *handle)
+CUcontext cf__handle_context(enum cf__handle_kind kind, const void *handle)
 {
     cf__lock(&lock);
-    const struct entry *entry = room ? find(kind, handle) : NULL;
+    const struct entry *entry = table_size ? find_entry(kind, handle) : NULL;
     CUcontext context = entry && entry->handle ? entry->context : NULL;
     cf__unlock(&lock);
     return context;
 }
 
 /* The thread's own context or one of the library's that works, NULL where there is none. */
-static CUcontext working_context(const struct cf__driver *driver, CUcontext current)
+static CUcontext find_working_context(const struct cf__driver *driver, CUcontext current)
 {
     CUcontext context = current && !cf__is_lost(driver, current) ? current : NULL;
     for (int device = 0; device < CF__MAX_DEVICES && !context; device++) {
@@ -232,7 +232,7 @@ static CUcontext working_context(const struct cf__driver *driver, CUcontext curr
 }
 
 /* A device that another library alone has started; -1 where there is none. */
-static int find_active(const struct cf__driver *driver)
+static int find_active_device(const struct cf__driver *driver)
 {
     int devices = 0;
     (void)driver->cuDeviceGetCount(&devices);
@@ -247,47 +247,47 @@ static int find_active(const struct cf__driver *driver)
     return -1;
 }
 
-int cf__handle_enter(struct cf__scope *scope, const char *function, const struct cf__driver *driver, enum cf__kind kind,
-                     const void *handle)
+int cf__handle_enter(struct cf__scope *scope, const char *function, const struct cf__driver *driver,
+                     enum cf__handle_kind kind, const void *handle)
 {
     CUcontext current = NULL, context = cf__handle_context(kind, handle);
     if (!context) {
         if (driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS)
             current = NULL;
-        context = working_context(driver, current);
+        context = find_working_context(driver, current);
     }
     if (context)
         return cf__enter_context(scope, function, driver, context);
     *scope = (struct cf__scope){.driver = driver, .context = current};
     if (current)
         return CF_OK;
-    int active = find_active(driver);
+    int active = find_active_device(driver);
     return active < 0 ? cf__enter(scope, function, NULL) : cf__enter_device(scope, function, active);
 }
 
 /* ---- Resets, and the end ---- */
 
 /* With the lock. What is taken out may give its place to another one, which is looked at, too. */
-static void forget_stale(void)
+static void remove_stale_entries(void)
 {
-    for (size_t i = 0; i < room; i++)
+    for (size_t i = 0; i < table_size; i++)
         while (is_stale(&entries[i]))
-            take_out(&entries[i]);
+            remove_entry(&entries[i]);
 }
 
 void cf__handles_reset(CUcontext context, int device)
 {
     cf__lock(&lock);
-    if (stale > MOST_STALE)
-        forget_stale();
-    for (size_t i = 0; i < room; i++)
+    if (stale_count > MOST_STALE)
+        remove_stale_entries();
+    for (size_t i = 0; i < table_size; i++)
         if (entries[i].handle && entries[i].context == context) {
             entries[i].context = NULL;
             entries[i].bytes = 0;
             entries[i].device = device;
-            stale++;
+            stale_count++;
         }
-    if (stale)
+    if (stale_count)
         cf__gpu_mark(CF__GPU_RESET, 1);
     cf__unlock(&lock);
 }
@@ -300,7 +300,7 @@ void cf__handles_forget(void)
     cf__lock(&lock);
     free(entries);
     entries = NULL;
-    count = room = stale = 0;
+    entry_count = table_size = stale_count = 0;
     cf__unlock(&lock);
     cf__gpu_mark(CF__GPU_RESET, 0);
 }

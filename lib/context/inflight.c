@@ -22,88 +22,88 @@
 #include "context/enter.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and of what several threads write */
-static struct cf__inflight *nodes;                       /* a thread has one for each context that it launches in */
+static struct cf__inflight *records;                     /* a thread has one for each context that it launches in */
 static pthread_key_t at_thread_end;
 static int has_key;
 
 _Thread_local struct cf__inflight *cf__inflight_latest;
-static _Thread_local char self; /* its address names the thread */
+static _Thread_local char thread_tag; /* its address names the thread */
 
-static uint64_t load(const uint64_t *number)
+static uint64_t load_number(const uint64_t *number)
 {
     return __atomic_load_n(number, __ATOMIC_ACQUIRE);
 }
 
 /* ---- Nodes, with the lock ---- */
 
-static void clear(struct cf__inflight *node)
+static void clear_record(struct cf__inflight *record)
 {
-    __atomic_store_n(&node->context, CF__NO_CONTEXT, __ATOMIC_RELAXED);
-    __atomic_store_n(&node->done, load(&node->launches), __ATOMIC_RELEASE);
-    node->asker = NULL;
-    node->handle = NULL;
+    __atomic_store_n(&record->context, CF__NO_CONTEXT, __ATOMIC_RELAXED);
+    __atomic_store_n(&record->done, load_number(&record->launches), __ATOMIC_RELEASE);
+    record->waiter = NULL;
+    record->handle = NULL;
 }
 
-static int has_launches(const struct cf__inflight *node)
+static int has_launches_in_flight(const struct cf__inflight *record)
 {
-    int has = load(&node->unlisted) > load(&node->done);
+    int has = load_number(&record->unlisted) > load_number(&record->done);
     for (int i = 0; i < CF__INFLIGHT_SLOTS && !has; i++)
-        has = load(&node->slots[i].latest) > load(&node->done);
+        has = load_number(&record->slots[i].latest) > load_number(&record->done);
     return has;
 }
 
 /* Of a thread that has ended: what it launched comes before all that the thread does that takes its place. */
-static int is_free_for(const struct cf__inflight *node, unsigned long long context)
+static int is_free_for(const struct cf__inflight *record, unsigned long long context)
 {
-    if (node->owner == &self)
-        return node->context == CF__NO_CONTEXT;
-    return !node->owner && (node->context == context || !has_launches(node));
+    if (record->owner == &thread_tag)
+        return record->context == CF__NO_CONTEXT;
+    return !record->owner && (record->context == context || !has_launches_in_flight(record));
 }
 
-static struct cf__inflight *find(unsigned long long context)
+static struct cf__inflight *find_record(unsigned long long context)
 {
-    struct cf__inflight *node = nodes;
-    while (node && !(node->owner == &self && node->context == context))
-        node = node->next;
-    return node;
+    struct cf__inflight *record = records;
+    while (record && !(record->owner == &thread_tag && record->context == context))
+        record = record->next;
+    return record;
 }
 
-static struct cf__inflight *take(unsigned long long context, CUcontext handle)
+static struct cf__inflight *claim_record(unsigned long long context, CUcontext handle)
 {
-    struct cf__inflight *node = nodes;
-    while (node && !(is_free_for(node, context) && (node->owner || node->context == context)))
-        node = node->next;
-    for (struct cf__inflight *other = nodes; other && !node; other = other->next)
+    struct cf__inflight *record = records;
+    while (record && !(is_free_for(record, context) && (record->owner || record->context == context)))
+        record = record->next;
+    for (struct cf__inflight *other = records; other && !record; other = other->next)
         if (is_free_for(other, context))
-            node = other;
-    if (!node) {
-        node = aligned_alloc(_Alignof(struct cf__inflight), sizeof *node);
-        if (!node)
+            record = other;
+    if (!record) {
+        record = aligned_alloc(_Alignof(struct cf__inflight), sizeof *record);
+        if (!record)
             return NULL;
-        memset(node, 0, sizeof *node);
-        node->context = CF__NO_CONTEXT;
-        node->next = nodes;
-        nodes = node;
+        memset(record, 0, sizeof *record);
+        record->context = CF__NO_CONTEXT;
+        record->next = records;
+        records = record;
     }
-    if (node->context != context)
-        clear(node);
-    node->owner = &self;
-    node->handle = handle;
-    __atomic_store_n(&node->context, context, __ATOMIC_RELAXED);
+    if (record->context != context)
+        clear_record(record);
+    record->owner = &thread_tag;
+    record->handle = handle;
+    __atomic_store_n(&record->context, context, __ATOMIC_RELAXED);
     if (has_key)
-        (void)pthread_setspecific(at_thread_end, &self);
-    return node;
+        (void)pthread_setspecific(at_thread_end, &thread_tag);
+    return record;
 }
 
 /* Frees what nobody needs: nodes of `owner` and of ended threads in which nothing runs. */
-static void drop(const void *owner)
+static void free_records(const void *owner)
 {
-    for (struct cf__inflight **link = &nodes, *node; (node = *link) != NULL;)
-        if ((!node->owner || node->owner == owner) && !has_launches(node)) {
-            *link = node->next;
-            free(node);
+    for (struct cf__inflight **link = &records, *record; (record = *link) != NULL;)
+        if ((!record->owner || record->owner == owner) && !has_launches_in_flight(record)) {
+            *link = record->next;
+            free(record);
         } else {
-            link = &node->next;
+            link = &record->next;
         }
 }
 
@@ -111,23 +111,23 @@ static void end_thread(void *owner)
 {
     cf__inflight_latest = NULL;
     cf__lock(&lock);
-    drop(owner);
-    for (struct cf__inflight *node = nodes; node; node = node->next)
-        if (node->owner == owner)
-            node->owner = NULL;
+    free_records(owner);
+    for (struct cf__inflight *record = records; record; record = record->next)
+        if (record->owner == owner)
+            record->owner = NULL;
     cf__unlock(&lock);
 }
 
 /* ---- Launching ---- */
 
 /* The slot of a kernel in a stream, or one whose launches are done; -1 where there is neither. */
-static int slot_for(const struct cf__inflight *node, const char *name, cf_stream stream)
+static int find_slot(const struct cf__inflight *record, const char *name, cf_stream stream)
 {
     int slot = -1;
     for (int i = 0; i < CF__INFLIGHT_SLOTS; i++) {
-        if (node->slots[i].name == name && node->slots[i].stream == stream)
+        if (record->slots[i].name == name && record->slots[i].stream == stream)
             return i;
-        if (slot < 0 && node->slots[i].latest <= load(&node->done))
+        if (slot < 0 && record->slots[i].latest <= load_number(&record->done))
             slot = i;
     }
     return slot;
@@ -135,55 +135,55 @@ static int slot_for(const struct cf__inflight *node, const char *name, cf_stream
 
 struct cf__inflight *cf__inflight_note_other(struct cf__context *context, const char *name, cf_stream stream)
 {
-    struct cf__inflight *node = cf__inflight_latest;
-    if (!node || node->context != context->id) {
+    struct cf__inflight *record = cf__inflight_latest;
+    if (!record || record->context != context->id) {
         cf__lock(&lock);
-        node = find(context->id);
-        if (!node)
-            node = take(context->id, context->handle);
+        record = find_record(context->id);
+        if (!record)
+            record = claim_record(context->id, context->handle);
         cf__unlock(&lock);
-        if (!node)
+        if (!record)
             return NULL;
-        cf__inflight_latest = node;
+        cf__inflight_latest = record;
     }
-    uint64_t number = (node->launches + 1) | 1;
-    int i = slot_for(node, name, stream);
+    uint64_t number = (record->launches + 1) | 1;
+    int i = find_slot(record, name, stream);
     if (i < 0) {
-        __atomic_store_n(&node->unlisted, number, __ATOMIC_RELEASE);
+        __atomic_store_n(&record->unlisted, number, __ATOMIC_RELEASE);
     } else {
-        struct cf__inflight_slot *slot = &node->slots[i];
+        struct cf__inflight_slot *slot = &record->slots[i];
         __atomic_store_n(&slot->name, name, __ATOMIC_RELAXED);
         slot->stream = stream;
         __atomic_store_n(&slot->latest, number, __ATOMIC_RELEASE);
-        node->slot = i;
+        record->slot = i;
     }
-    __atomic_store_n(&node->launches, number, __ATOMIC_RELEASE);
-    return node;
+    __atomic_store_n(&record->launches, number, __ATOMIC_RELEASE);
+    return record;
 }
 
-const char cf__graph[] = "a graph";
+const char cf__inflight_graph[] = "a graph";
 
 /* ---- Waiting ---- */
 
 /* That of the calling thread in a context; NULL where it has launched nothing there. */
-static struct cf__inflight *own_node(CUcontext handle)
+static struct cf__inflight *find_own_record(CUcontext handle)
 {
-    struct cf__inflight *node = cf__inflight_latest;
-    if (node && node->handle != handle) {
+    struct cf__inflight *record = cf__inflight_latest;
+    if (record && record->handle != handle) {
         cf__lock(&lock);
-        for (node = nodes; node && !(node->owner == &self && node->handle == handle);)
-            node = node->next;
+        for (record = records; record && !(record->owner == &thread_tag && record->handle == handle);)
+            record = record->next;
         cf__unlock(&lock);
     }
-    return node;
+    return record;
 }
 
 CF__HOT void cf__inflight_waited(const struct cf__scope *scope, cf_stream stream)
 {
-    struct cf__inflight *node = scope->driver->is_cpu ? NULL : own_node(scope->context);
-    for (int i = 0; node && i < CF__INFLIGHT_SLOTS; i++)
-        if (node->slots[i].stream == stream && load(&node->slots[i].latest))
-            __atomic_store_n(&node->slots[i].latest, 0, __ATOMIC_RELEASE);
+    struct cf__inflight *record = scope->driver->is_cpu ? NULL : find_own_record(scope->context);
+    for (int i = 0; record && i < CF__INFLIGHT_SLOTS; i++)
+        if (record->slots[i].stream == stream && load_number(&record->slots[i].latest))
+            __atomic_store_n(&record->slots[i].latest, 0, __ATOMIC_RELEASE);
 }
 
 /* Unlike the address of `self`, no later thread's. */
@@ -196,51 +196,53 @@ static uint64_t this_thread(void)
     return number;
 }
 
-struct cf__mark cf__inflight_mark(const struct cf__scope *scope, cf_stream stream)
+struct cf__event_mark cf__inflight_take_mark(const struct cf__scope *scope, cf_stream stream)
 {
-    const struct cf__inflight *node = own_node(scope->context);
-    return (struct cf__mark){
-        .thread = this_thread(), .context = scope->context, .stream = stream, .launches = node ? node->launches : 0};
+    const struct cf__inflight *record = find_own_record(scope->context);
+    return (struct cf__event_mark){.thread = this_thread(),
+                                   .context = scope->context,
+                                   .stream = stream,
+                                   .launches = record ? record->launches : 0};
 }
 
-void cf__inflight_reached(const struct cf__mark *mark)
+void cf__inflight_reached(const struct cf__event_mark *mark)
 {
-    struct cf__inflight *node = mark->thread == this_thread() ? own_node(mark->context) : NULL;
-    for (int i = 0; node && i < CF__INFLIGHT_SLOTS; i++)
-        if (node->slots[i].stream == mark->stream && node->slots[i].latest <= mark->launches)
-            __atomic_store_n(&node->slots[i].latest, 0, __ATOMIC_RELEASE);
+    struct cf__inflight *record = mark->thread == this_thread() ? find_own_record(mark->context) : NULL;
+    for (int i = 0; record && i < CF__INFLIGHT_SLOTS; i++)
+        if (record->slots[i].stream == mark->stream && record->slots[i].latest <= mark->launches)
+            __atomic_store_n(&record->slots[i].latest, 0, __ATOMIC_RELEASE);
 }
 
 /* Of each thread, what is enqueued by now; of those that another thread asks already, nothing. */
-void cf__inflight_ask(CUcontext handle)
+void cf__inflight_wait_begin(CUcontext handle)
 {
     cf__lock(&lock);
-    for (struct cf__inflight *node = nodes; node; node = node->next)
-        if (node->handle == handle && !node->asker) {
-            uint64_t launches = load(&node->launches);
-            node->asked = launches & 1 && node->owner != &self ? launches - 1 : launches;
-            node->asker = &self;
+    for (struct cf__inflight *record = records; record; record = record->next)
+        if (record->handle == handle && !record->waiter) {
+            uint64_t launches = load_number(&record->launches);
+            record->enqueued = launches & 1 && record->owner != &thread_tag ? launches - 1 : launches;
+            record->waiter = &thread_tag;
         }
     cf__unlock(&lock);
 }
 
-void cf__inflight_answer(CUcontext handle, int is_done)
+void cf__inflight_wait_end(CUcontext handle, int is_done)
 {
     cf__lock(&lock);
-    for (struct cf__inflight *node = nodes; node; node = node->next)
-        if (node->handle == handle && node->asker == &self) {
-            if (is_done && node->asked > node->done)
-                __atomic_store_n(&node->done, node->asked, __ATOMIC_RELEASE);
-            node->asker = NULL;
+    for (struct cf__inflight *record = records; record; record = record->next)
+        if (record->handle == handle && record->waiter == &thread_tag) {
+            if (is_done && record->enqueued > record->done)
+                __atomic_store_n(&record->done, record->enqueued, __ATOMIC_RELEASE);
+            record->waiter = NULL;
         }
     cf__unlock(&lock);
 }
 
 /* ---- Telling ---- */
 
-enum { MOST = 6 }; /* names that are told */
+enum { MAX_NAMES = 6 }; /* names that are told */
 struct names {
-    const char *names[MOST];
+    const char *names[MAX_NAMES];
     int count, has_others;
 };
 
@@ -252,7 +254,7 @@ static void add_name(struct names *names, const char *name)
         at--;
     if (at > 0 && strcmp(names->names[at - 1], name) == 0)
         return;
-    if (names->count == MOST) {
+    if (names->count == MAX_NAMES) {
         names->has_others = 1;
         return;
     }
@@ -261,14 +263,14 @@ static void add_name(struct names *names, const char *name)
     names->count++;
 }
 
-static void add_names(struct names *names, const struct cf__inflight *node)
+static void add_names(struct names *names, const struct cf__inflight *record)
 {
-    uint64_t done = load(&node->done);
-    if (load(&node->unlisted) > done)
+    uint64_t done = load_number(&record->done);
+    if (load_number(&record->unlisted) > done)
         names->has_others = 1;
     for (int i = 0; i < CF__INFLIGHT_SLOTS; i++)
-        if (load(&node->slots[i].latest) > done)
-            add_name(names, __atomic_load_n(&node->slots[i].name, __ATOMIC_RELAXED));
+        if (load_number(&record->slots[i].latest) > done)
+            add_name(names, __atomic_load_n(&record->slots[i].name, __ATOMIC_RELAXED));
 }
 
 void cf__inflight_text(unsigned long long context, char *text, size_t size)
@@ -276,9 +278,9 @@ void cf__inflight_text(unsigned long long context, char *text, size_t size)
     struct names names = {.count = 0};
     size_t used = 0;
     cf__lock(&lock);
-    for (const struct cf__inflight *node = nodes; node; node = node->next)
-        if (node->context == context)
-            add_names(&names, node);
+    for (const struct cf__inflight *record = records; record; record = record->next)
+        if (record->context == context)
+            add_names(&names, record);
     cf__unlock(&lock);
     if (!names.count)
         snprintf(text, size, "%s", names.has_others ? "kernels that are not known were" : "no kernel of Cuferry's was");
@@ -298,12 +300,12 @@ void cf__inflight_text(unsigned long long context, char *text, size_t size)
 void cf__inflight_forget(unsigned long long context)
 {
     cf__lock(&lock);
-    for (struct cf__inflight *node = nodes; node; node = node->next)
-        if (context == CF__NO_CONTEXT || node->context == context)
-            clear(node);
+    for (struct cf__inflight *record = records; record; record = record->next)
+        if (context == CF__NO_CONTEXT || record->context == context)
+            clear_record(record);
     if (context == CF__NO_CONTEXT) {
         cf__inflight_latest = NULL;
-        drop(&self);
+        free_records(&thread_tag);
     }
     cf__unlock(&lock);
 }
@@ -318,11 +320,11 @@ void cf__inflight_end(int is_free)
     if (has_key)
         (void)pthread_key_delete(at_thread_end);
     has_key = 0;
-    for (struct cf__inflight *node = is_free ? nodes : NULL, *next; node; node = next) {
-        next = node->next;
-        free(node);
+    for (struct cf__inflight *record = is_free ? records : NULL, *next; record; record = next) {
+        next = record->next;
+        free(record);
     }
-    nodes = NULL;
+    records = NULL;
 }
 
 void cf__inflight_lock(void)
@@ -337,7 +339,7 @@ void cf__inflight_unlock(void)
 
 void cf__inflight_forget_threads(void)
 {
-    for (struct cf__inflight *node = nodes; node; node = node->next)
-        if (node->owner != &self)
-            node->owner = NULL;
+    for (struct cf__inflight *record = records; record; record = record->next)
+        if (record->owner != &thread_tag)
+            record->owner = NULL;
 }

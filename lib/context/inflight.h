@@ -13,7 +13,7 @@
 struct cf__scope;
 
 /* Launches of a thread in a stream up to one, which an event has recorded. */
-struct cf__mark {
+struct cf__event_mark {
     uint64_t thread; /* its number; 0: no thread's */
     CUcontext context;
     cf_stream stream;
@@ -33,10 +33,10 @@ struct cf__inflight {
         cf_stream stream;
         uint64_t latest; /* number of its latest launch */
     } slots[CF__INFLIGHT_SLOTS];
-    CUcontext handle;  /* the context's; like what follows, under the lock */
-    const void *owner; /* its thread; NULL where that has ended */
-    const void *asker; /* the thread that waits for the whole context; NULL: none */
-    uint64_t asked;    /* what was enqueued when that began to wait */
+    CUcontext handle;   /* the context's; like what follows, under the lock */
+    const void *owner;  /* its thread; NULL where that has ended */
+    const void *waiter; /* the thread that waits for the whole context; NULL: none */
+    uint64_t enqueued;  /* what was enqueued when that began to wait */
     struct cf__inflight *next;
 };
 
@@ -50,14 +50,14 @@ struct cf__inflight *cf__inflight_note_other(struct cf__context *context, const 
 static inline struct cf__inflight *cf__inflight_note_again(unsigned long long context, const char *name,
                                                            cf_stream stream)
 {
-    struct cf__inflight *running = cf__inflight_latest;
-    if (!running || __atomic_load_n(&running->context, __ATOMIC_RELAXED) != context ||
-        running->slots[running->slot].name != name || running->slots[running->slot].stream != stream)
+    struct cf__inflight *record = cf__inflight_latest;
+    if (!record || __atomic_load_n(&record->context, __ATOMIC_RELAXED) != context ||
+        record->slots[record->slot].name != name || record->slots[record->slot].stream != stream)
         return NULL;
-    uint64_t number = (running->launches + 1) | 1;
-    __atomic_store_n(&running->slots[running->slot].latest, number, __ATOMIC_RELAXED);
-    __atomic_store_n(&running->launches, number, __ATOMIC_RELEASE);
-    return running;
+    uint64_t number = (record->launches + 1) | 1;
+    __atomic_store_n(&record->slots[record->slot].latest, number, __ATOMIC_RELAXED);
+    __atomic_store_n(&record->launches, number, __ATOMIC_RELEASE);
+    return record;
 }
 
 /* Notes that a kernel is launched, for what is said when one of them faults. Right before the launch; right behind it
@@ -65,17 +65,17 @@ static inline struct cf__inflight *cf__inflight_note_again(unsigned long long co
  * ones. */
 static inline struct cf__inflight *cf__inflight_note(struct cf__context *context, const char *name, cf_stream stream)
 {
-    struct cf__inflight *running = cf__inflight_note_again(context->id, name, stream);
-    return running ? running : cf__inflight_note_other(context, name, stream);
+    struct cf__inflight *record = cf__inflight_note_again(context->id, name, stream);
+    return record ? record : cf__inflight_note_other(context, name, stream);
 }
 
 /* Stands for a graph, whose kernels are not known. */
-extern const char cf__graph[];
+extern const char cf__inflight_graph[];
 
-static inline void cf__inflight_launched(struct cf__inflight *running)
+static inline void cf__inflight_launched(struct cf__inflight *record)
 {
-    if (running)
-        __atomic_store_n(&running->launches, running->launches + 1, __ATOMIC_RELEASE);
+    if (record)
+        __atomic_store_n(&record->launches, record->launches + 1, __ATOMIC_RELEASE);
 }
 
 /* After a successful wait for a stream of the scope's context: what this thread launched there is done. */
@@ -83,8 +83,8 @@ void cf__inflight_waited(const struct cf__scope *scope, cf_stream stream);
 
 /* What the calling thread has launched so far in a stream of the scope's context, which an event records; and that it
  * is done, where that thread has waited for the event. */
-struct cf__mark cf__inflight_mark(const struct cf__scope *scope, cf_stream stream);
-void cf__inflight_reached(const struct cf__mark *mark);
+struct cf__event_mark cf__inflight_take_mark(const struct cf__scope *scope, cf_stream stream);
+void cf__inflight_reached(const struct cf__event_mark *mark);
 
 /* Writes "cf_a was", "one of cf_a, cf_b was" or "no kernel of Cuferry's was": what may be running in a context. */
 void cf__inflight_text(unsigned long long context, char *text, size_t size);
@@ -98,7 +98,7 @@ void cf__inflight_unlock(void);
 void cf__inflight_forget_threads(void); /* in a child: the others are gone */
 
 /* Around a wait for the whole context: launches that were enqueued before it are done if `is_done`. */
-void cf__inflight_ask(CUcontext handle);
-void cf__inflight_answer(CUcontext handle, int is_done);
+void cf__inflight_wait_begin(CUcontext handle);
+void cf__inflight_wait_end(CUcontext handle, int is_done);
 
 #endif

@@ -35,7 +35,7 @@ static inline const struct cf__driver *cf__last_stream_driver(cf_stream stream)
 }
 
 /* The same, and the id of its context. */
-static inline const struct cf__driver *cf__last_stream_ask(cf_stream stream, unsigned long long *id)
+static inline const struct cf__driver *cf__last_stream_look_up(cf_stream stream, unsigned long long *id)
 {
     const struct cf__driver *driver = cf__last_stream_driver(stream);
     if (!driver || driver->cuCtxGetId(cf__latest_stream.context, id) != CUDA_SUCCESS || *id != cf__latest_stream.id)
@@ -45,10 +45,10 @@ static inline const struct cf__driver *cf__last_stream_ask(cf_stream stream, uns
 
 /* The driver where a call on the default stream runs in the thread's own current context, and that: NULL where it has
  * none, and the call runs on GPU 0. No driver where it has another device, or the call has to go the long way. */
-static inline const struct cf__driver *cf__own_context(CUcontext *context)
+static inline const struct cf__driver *cf__default_stream_context(CUcontext *context)
 {
     const struct cf__driver *driver = cf__cuda_in_use();
-    if (!driver || cf__gpu_state() != CF__GPU_OURS || cf__is_slow_path(-1) || cf__has_device ||
+    if (!driver || cf__gpu_state() != CF__GPU_OURS || cf__is_slow_path(-1) || cf__thread_has_device ||
         !__atomic_load_n(&cf__fast.is_cuda_default, __ATOMIC_ACQUIRE) ||
         driver->cuCtxGetCurrent(context) != CUDA_SUCCESS)
         return NULL;
@@ -56,10 +56,10 @@ static inline const struct cf__driver *cf__own_context(CUcontext *context)
 }
 
 /* The same, and the id of that context. */
-static inline const struct cf__driver *cf__own_stream(unsigned long long *id)
+static inline const struct cf__driver *cf__default_stream_look_up(unsigned long long *id)
 {
     CUcontext context;
-    const struct cf__driver *driver = cf__own_context(&context);
+    const struct cf__driver *driver = cf__default_stream_context(&context);
     return driver && context && driver->cuCtxGetId(context, id) == CUDA_SUCCESS ? driver : NULL;
 }
 

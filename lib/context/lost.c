@@ -33,33 +33,33 @@ static int is_made_up(unsigned long long id)
     return id > CF__NO_CONTEXT / 2;
 }
 
-void cf__context_lose(const struct cf__driver *driver, CUcontext handle, int device, const char *running)
+void cf__context_mark_lost(const struct cf__driver *driver, CUcontext handle, int device, const char *running)
 {
     unsigned long long id;
-    struct cf__context *context = cf__context_of(driver, handle);
+    struct cf__context *context = cf__context_by_handle(driver, handle);
     if (context && __atomic_load_n(&context->is_lost, __ATOMIC_ACQUIRE))
         return;
     if (!context && driver->cuCtxGetId(handle, &id) != CUDA_SUCCESS)
         id = made_up_id();
     cf__contexts_lock();
-    if (!context && !(context = cf__context_find(id)))
+    if (!context && !(context = cf__context_by_id(id)))
         context = cf__context_add(driver, handle, id, device);
     int is_new = context && !context->is_lost;
     if (is_new) {
         if (running)
-            snprintf(context->running, sizeof context->running, "%s", running);
+            snprintf(context->kernels, sizeof context->kernels, "%s", running);
         else
-            cf__inflight_text(context->id, context->running, sizeof context->running);
+            cf__inflight_text(context->id, context->kernels, sizeof context->kernels);
         __atomic_store_n(&context->is_lost, 1, __ATOMIC_RELEASE);
         cf__gpu_mark(CF__GPU_LOST, 1);
     }
     cf__contexts_unlock();
     if (is_new)
-        cf__log(CF_LOG_INFO, "the context of device %d was lost to a fault while %s running", device, context->running);
+        cf__log(CF_LOG_INFO, "the context of device %d was lost to a fault while %s running", device, context->kernels);
 }
 
 /* Whether a context is gone; `is_destroyed`: there is not even another one at its address. */
-static int is_gone(const struct cf__context *context, unsigned long long id, int *is_destroyed)
+static int is_context_gone(const struct cf__context *context, unsigned long long id, int *is_destroyed)
 {
     unsigned long long now;
     CUresult result = context->driver->cuCtxGetId(context->handle, &now);
@@ -68,7 +68,7 @@ static int is_gone(const struct cf__context *context, unsigned long long id, int
 }
 
 /* Its record stays for its id. Its handles are marked before the device is used again, when there are new ones. */
-static void let_go(struct cf__context *context, unsigned long long id, int is_destroyed)
+static void retire_lost_record(struct cf__context *context, unsigned long long id, int is_destroyed)
 {
     cf__contexts_lock();
     int was_lost = context->is_lost && context->id == id, device = context->device;
@@ -94,8 +94,8 @@ void cf__contexts_review(void)
         unsigned long long id = cf__context_id(context);
         int is_destroyed;
         if (__atomic_load_n(&context->is_lost, __ATOMIC_ACQUIRE) && !cf__log_is_inside() &&
-            is_gone(context, id, &is_destroyed))
-            let_go(context, id, is_destroyed);
+            is_context_gone(context, id, &is_destroyed))
+            retire_lost_record(context, id, is_destroyed);
     }
 }
 
@@ -105,85 +105,85 @@ static int is_failing(const struct cf__driver *driver)
     return cf__status_of(driver->cuStreamQuery(NULL)) == CF_EFAULT;
 }
 
-static const struct cf__context *lost(const struct cf__driver *driver, CUcontext handle)
+static const struct cf__context *find_lost(const struct cf__driver *driver, CUcontext handle)
 {
-    const struct cf__context *context = handle ? cf__context_of(driver, handle) : NULL;
+    const struct cf__context *context = handle ? cf__context_by_handle(driver, handle) : NULL;
     return context && __atomic_load_n(&context->is_lost, __ATOMIC_ACQUIRE) ? context : NULL;
 }
 
 /* Whether a context that was not known to be lost is: then it is noted. */
-static int look_at(const struct cf__driver *driver, CUcontext context, int device)
+static int probe_context(const struct cf__driver *driver, CUcontext context, int device)
 {
     CUcontext popped;
-    if (lost(driver, context) || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+    if (find_lost(driver, context) || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
         return 0;
     int is_lost = is_failing(driver);
     if (is_lost)
-        cf__context_lose(driver, context, device, NULL);
+        cf__context_mark_lost(driver, context, device, NULL);
     (void)driver->cuCtxPopCurrent(&popped);
     return is_lost;
 }
 
 /* Contexts that were used and are not known to be lost; the first ones, where there are more. */
-struct used {
+struct used_context {
     CUcontext handle;
     unsigned long long id;
     int device;
 };
 
-static int list_used(const struct cf__driver *driver, struct used used[CF__MAX_DEVICES])
+static int list_used_contexts(const struct cf__driver *driver, struct used_context used[CF__MAX_DEVICES])
 {
     int count = 0;
     cf__contexts_lock();
     const struct cf__context *context = NULL;
     while (count < CF__MAX_DEVICES && (context = cf__context_next(context)) != NULL)
         if (context->driver == driver && !context->is_lost)
-            used[count++] = (struct used){context->handle, context->id, context->device};
+            used[count++] = (struct used_context){context->handle, context->id, context->device};
     cf__contexts_unlock();
     return count;
 }
 
 /* A call that failed may have been about another context than the current one, as with an event: the ones that the
  * library holds or has used are asked, too. Gives one that was lost just now, or NULL. */
-static const struct cf__context *look_for_lost(const struct cf__driver *driver, CUcontext current)
+static const struct cf__context *find_newly_lost(const struct cf__driver *driver, CUcontext current)
 {
     int device = 0, mode = cf__relax(driver); /* other devices may be captured on */
     unsigned long long id;
     CUcontext found = NULL;
-    if (current && !lost(driver, current) && is_failing(driver)) {
-        cf__context_lose(driver, current, driver->cuCtxGetDevice(&device) == CUDA_SUCCESS ? device : -1, NULL);
+    if (current && !find_lost(driver, current) && is_failing(driver)) {
+        cf__context_mark_lost(driver, current, driver->cuCtxGetDevice(&device) == CUDA_SUCCESS ? device : -1, NULL);
         found = current;
     }
     for (device = 0; device < CF__MAX_DEVICES; device++) {
         CUcontext primary = cf__primary_held(device);
-        if (primary && primary != current && look_at(driver, primary, device) && !found)
+        if (primary && primary != current && probe_context(driver, primary, device) && !found)
             found = primary;
     }
-    struct used used[CF__MAX_DEVICES];
-    for (int count = list_used(driver, used); count-- > 0;) {
+    struct used_context used[CF__MAX_DEVICES];
+    for (int count = list_used_contexts(driver, used); count-- > 0;) {
         CUcontext handle = used[count].handle;
         if (handle != current && driver->cuCtxGetId(handle, &id) == CUDA_SUCCESS && id == used[count].id &&
-            look_at(driver, handle, used[count].device) && !found)
+            probe_context(driver, handle, used[count].device) && !found)
             found = handle;
     }
     cf__unrelax(driver, mode);
-    return lost(driver, found);
+    return find_lost(driver, found);
 }
 
-static void describe(const struct cf__context *context, char *text, size_t size)
+static void describe_loss(const struct cf__context *context, char *text, size_t size)
 {
     if (context->device >= 0)
         snprintf(text, size,
                  "device %d's context was lost to a fault while %s running; cf_device_reset(%d) may make the device "
                  "usable again, ending the process does",
-                 context->device, context->running, context->device);
+                 context->device, context->kernels, context->device);
     else
-        snprintf(text, size, "its context was lost to a fault while %s running", context->running);
+        snprintf(text, size, "its context was lost to a fault while %s running", context->kernels);
 }
 
 /* Which one is meant, where the current one is well and none was lost just now: the one that is lost, if there is one
  * alone. */
-static const struct cf__context *only_lost(const struct cf__driver *driver)
+static const struct cf__context *find_only_lost(const struct cf__driver *driver)
 {
     const struct cf__context *only = NULL;
     int count = 0;
@@ -204,14 +204,14 @@ int cf__note_lost(const struct cf__driver *driver, int status, char *text, size_
         return status;
     if (driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS)
         current = NULL;
-    const struct cf__context *now = status == CF_EFAULT ? look_for_lost(driver, current) : NULL;
-    const struct cf__context *context = lost(driver, current);
+    const struct cf__context *now = status == CF_EFAULT ? find_newly_lost(driver, current) : NULL;
+    const struct cf__context *context = find_lost(driver, current);
     if (!context && status == CF_EFAULT)
-        context = now ? now : only_lost(driver);
+        context = now ? now : find_only_lost(driver);
     size_t used = strlen(text);
     if (context && used + 2 < size) {
         memcpy(text + used, "; ", 3);
-        describe(context, text + used + 2, size - used - 2);
+        describe_loss(context, text + used + 2, size - used - 2);
     } else if (status == CF_EFAULT) {
         cf__format(text + used, size - used, "; a context of this process was lost to a fault");
     }
@@ -232,15 +232,15 @@ int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char
 
 int cf__is_lost(const struct cf__driver *driver, CUcontext handle)
 {
-    return cf__gpu_state() & CF__GPU_LOST && lost(driver, handle);
+    return cf__gpu_state() & CF__GPU_LOST && find_lost(driver, handle);
 }
 
 int cf__check_lost(const struct cf__scope *scope, const char *function)
 {
-    const struct cf__context *context = scope->driver->is_cpu ? NULL : lost(scope->driver, scope->context);
+    const struct cf__context *context = scope->driver->is_cpu ? NULL : find_lost(scope->driver, scope->context);
     char text[512];
     if (!context)
         return CF_OK;
-    describe(context, text, sizeof text);
+    describe_loss(context, text, sizeof text);
     return cf__fail(CF_EFAULT, "%s: %s", function, text);
 }

@@ -15,7 +15,7 @@ __attribute__((format(printf, 4, 5))) int cf__fail_driver(const struct cf__drive
 int cf__note_lost(const struct cf__driver *driver, int status, char *text, size_t size);
 
 /* Notes that a context is lost; `running` where that is known from before, else NULL. */
-void cf__context_lose(const struct cf__driver *driver, CUcontext handle, int device, const char *running);
+void cf__context_mark_lost(const struct cf__driver *driver, CUcontext handle, int device, const char *running);
 
 /* Contexts that were lost count no more once they are gone, destroyed or reset by another library in the process. Before
  * a context is entered, where cf__gpu_state() has CF__GPU_LOST. */

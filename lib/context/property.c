@@ -10,7 +10,7 @@
 #include "context/lost.h"
 
 /* What the driver calls a property; 0 for what is not one of its attributes. */
-static CUdevice_attribute attribute_of(int property)
+static CUdevice_attribute driver_attribute(int property)
 {
     switch ((enum cf_property)property) {
     case CF_PROPERTY_MULTIPROCESSORS:
@@ -53,7 +53,7 @@ static CUdevice_attribute attribute_of(int property)
     return 0;
 }
 
-static const char *name_of(int property)
+static const char *property_name(int property)
 {
     switch (property) {
 #define NAME(name, value, text) \
@@ -67,7 +67,8 @@ static const char *name_of(int property)
 }
 
 /* An attribute that the driver, or the CPU, does not have is 0. */
-static CUresult ask(const struct cf__driver *driver, CUdevice device, CUdevice_attribute attribute, int64_t *value)
+static CUresult get_attribute(const struct cf__driver *driver, CUdevice device, CUdevice_attribute attribute,
+                              int64_t *value)
 {
     int number = 0;
     CUresult result = driver->cuDeviceGetAttribute(&number, attribute, device);
@@ -75,18 +76,18 @@ static CUresult ask(const struct cf__driver *driver, CUdevice device, CUdevice_a
     return result == CUDA_ERROR_INVALID_VALUE ? CUDA_SUCCESS : result;
 }
 
-static CUresult capability(const struct cf__driver *driver, CUdevice device, int64_t *value)
+static CUresult get_capability(const struct cf__driver *driver, CUdevice device, int64_t *value)
 {
     int64_t major, minor = 0;
-    CUresult result = ask(driver, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major);
+    CUresult result = get_attribute(driver, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major);
     if (result == CUDA_SUCCESS)
-        result = ask(driver, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor);
+        result = get_attribute(driver, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor);
     *value = 10 * major + minor;
     return result;
 }
 
 /* What is free is said in a context of the device. */
-static int memory_free(int device, int64_t *value)
+static int get_free_memory(int device, int64_t *value)
 {
     struct cf__scope scope;
     int status = cf__enter_device(&scope, "cf_device_property", device);
@@ -104,18 +105,18 @@ static int memory_free(int device, int64_t *value)
 
 int cf_device_property(int device, int property, int64_t *value)
 {
-    const char *name = name_of(property), *call = "cuDeviceGetAttribute";
+    const char *name = property_name(property), *call = "cuDeviceGetAttribute";
     if (!value)
         return cf__fail(CF_EINVAL, "cf_device_property: value is NULL");
     if (!name)
         return cf__fail(CF_EINVAL, "cf_device_property: %d is no property", property);
     const struct cf__driver *driver;
     CUdevice handle;
-    int status = cf__device("cf_device_property", device, &driver, &handle);
+    int status = cf__device_get("cf_device_property", device, &driver, &handle);
     if (status != CF_OK)
         return status;
     if (property == CF_PROPERTY_MEMORY_FREE)
-        return memory_free(device, value);
+        return get_free_memory(device, value);
     CUresult result;
     int64_t found = 0;
     if (property == CF_PROPERTY_MEMORY) {
@@ -124,8 +125,8 @@ int cf_device_property(int device, int property, int64_t *value)
         result = driver->cuDeviceTotalMem(&bytes, handle);
         found = (int64_t)bytes;
     } else {
-        result = property == CF_PROPERTY_CAPABILITY ? capability(driver, handle, &found)
-                                                    : ask(driver, handle, attribute_of(property), &found);
+        result = property == CF_PROPERTY_CAPABILITY ? get_capability(driver, handle, &found)
+                                                    : get_attribute(driver, handle, driver_attribute(property), &found);
     }
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(driver, result, call, "cf_device_property: device %d, %s", device, name);

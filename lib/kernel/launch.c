@@ -160,7 +160,7 @@ static inline int launch_known(const cf_kernel *kernel, const cf_size *size, cf_
                                int *status)
 {
     unsigned long long id;
-    const struct cf__driver *driver = stream ? cf__last_stream_ask(stream, &id) : cf__own_stream(&id);
+    const struct cf__driver *driver = stream ? cf__last_stream_look_up(stream, &id) : cf__default_stream_look_up(&id);
     const struct cf__loaded *loaded = driver ? cf__loaded_in(kernel->state, id) : NULL;
     if (!cf__is_one_call(loaded, size))
         return 0;

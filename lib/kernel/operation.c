@@ -63,14 +63,14 @@ static int run(const cf_kernel *kernel, const struct cf__scope *scope, cf_stream
     const char *named = cf__named_async();
     const int is_lent = scope->driver->is_cpu && !cf__cpu_owns(stream);
     const struct cf__thread_device chosen =
-        is_lent ? cf__device_choose((struct cf__thread_device){1, CF_HOST}) : (struct cf__thread_device){0, 0};
+        is_lent ? cf__thread_device_set((struct cf__thread_device){1, CF_HOST}) : (struct cf__thread_device){0, 0};
     const struct cf__operation_frame self = {kernel, args, cf__within};
     unsigned int failures = cf__failures();
     cf__within = &self;
     int status = kernel->enqueue(stream, args);
     cf__within = self.outer;
     if (is_lent)
-        (void)cf__device_choose(chosen);
+        (void)cf__thread_device_set(chosen);
     cf__name_async(named);
     return status == CF_OK ? CF_OK : judge(kernel, status, cf__failures() != failures);
 }

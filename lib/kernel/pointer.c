@@ -125,7 +125,7 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
     if (!memory.driver && !cf__is_readable(cf__forward(given, section->offset)))
         return cf__fail_no_memory(kernel->function, param->name, given);
     int reaches;
-    status = cf__reaches_pageable(scope, kernel->function, device, &reaches);
+    status = cf__staging_reaches_pageable(scope, kernel->function, device, &reaches);
     if (status != CF_OK)
         return status;
     pointer->is_staged = !reaches;

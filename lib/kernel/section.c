@@ -301,7 +301,7 @@ CUresult cf__copy_section(const struct cf__scope *scope, const struct cf__sectio
     CUresult result = CUDA_SUCCESS;
     *call = by_rows ? "cuMemcpy" : "cuMemcpy2D";
     for (size_t slice = 0; slice < rows.slices && result == CUDA_SUCCESS; slice++) {
-        size_t offset = cf__slice(&rows, slice);
+        size_t offset = cf__rows_slice_offset(&rows, slice);
         result =
             (by_rows ? copy_rows : copy_slice)(scope, &rows, (char *)host + offset, (char *)device + offset, to_host);
     }

@@ -105,7 +105,7 @@ static int set(const char *function, cf_stream stream, const cf_symbol *symbol, 
     if (status == CF_OK)
         status = locate(symbol, &scope, bytes, &target);
     if (status == CF_OK && !is_async)
-        status = cf__check_wait(symbol->function, &scope, NULL);
+        status = cf__stream_check_wait(symbol->function, &scope, NULL);
     int mode = is_async ? -1 : cf__relax(scope.driver);
     if (status == CF_OK) {
         int at_once = is_async && is_read_at_once(&memory, bytes);

@@ -86,7 +86,7 @@ static int enter_and_load(const cf_kernel *kernel, cf_stream stream, void *const
 static int choose(const cf_kernel *kernel, cf_stream stream, void *const args[], struct cf__variant_try *attempt)
 {
     unsigned long long id;
-    const struct cf__driver *driver = stream ? cf__last_stream_ask(stream, &id) : cf__own_stream(&id);
+    const struct cf__driver *driver = stream ? cf__last_stream_look_up(stream, &id) : cf__default_stream_look_up(&id);
     struct cf__loaded *loaded = driver ? cf__loaded_in(kernel->state, id) : NULL;
     int status = loaded ? CF_OK : enter_and_load(kernel, stream, args, &loaded);
     attempt->size_class = -1;

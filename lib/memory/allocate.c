@@ -57,7 +57,7 @@ static int allocate(const char *function, const char *call, allocate_function *f
     if (result != CUDA_SUCCESS)
         status = cf__fail_driver(scope.driver, result, call, "%s: %zu bytes", function, bytes);
     else
-        (from == allocate_pinned ? cf__handle_keep_memory : cf__allocation_add)(&scope, *pointer, bytes);
+        (from == allocate_pinned ? cf__handle_add_memory : cf__allocation_add)(&scope, *pointer, bytes);
     cf__leave(&scope);
     return status;
 }
@@ -93,7 +93,7 @@ static int free_pinned(const struct cf__driver *driver, void *pointer)
     unsigned int serial = cf__handle_serial(CF__PAGE_LOCKED, pointer);
     CUresult result = driver->cuMemFreeHost(pointer);
     if (result == CUDA_SUCCESS) {
-        cf__handle_drop(CF__PAGE_LOCKED, pointer, serial);
+        cf__handle_remove(CF__PAGE_LOCKED, pointer, serial);
         return CF_OK;
     }
     return cf__fail_driver(driver, result, "cuMemFreeHost",
@@ -106,7 +106,7 @@ static int free_device(const struct cf__scope *scope, void *pointer, int waits)
     const struct cf__driver *driver = scope->driver;
     const char *call = "cuCtxSynchronize";
     CUresult result = CUDA_SUCCESS;
-    int status = waits ? cf__wait_for_device("cf_mem_free", scope, &result) : CF_OK;
+    int status = waits ? cf__sync_context("cf_mem_free", scope, &result) : CF_OK;
     if (status != CF_OK)
         return status;
     if (result == CUDA_SUCCESS) {

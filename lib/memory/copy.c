@@ -122,7 +122,7 @@ static int enter_async(struct transfer *transfer)
     if (status != CF_OK || !transfer->scope.driver->is_cpu || !of_gpu)
         return status;
     cf__leave(&transfer->scope);
-    if (cf__is_default(transfer->stream))
+    if (cf__stream_is_default(transfer->stream))
         return enter_plain(transfer);
     return cf__fail(CF_EINVAL, "%s: %s is memory of device %d and the stream is of CF_HOST", transfer->function,
                     of_gpu->name, of_gpu->memory.device);
@@ -131,7 +131,7 @@ static int enter_async(struct transfer *transfer)
 /* Waits for the default stream, or for another one of these, in the scope's context. */
 static int wait(const char *function, const struct cf__scope *scope, cf_stream stream)
 {
-    int status = cf__check_wait(function, scope, stream);
+    int status = cf__stream_check_wait(function, scope, stream);
     if (status != CF_OK)
         return status;
     CUresult result = scope->driver->cuStreamSynchronize(stream);
@@ -256,7 +256,7 @@ static int run(struct transfer *transfer)
 {
     const char *function = transfer->function, *call = "";
     const struct cf__driver *driver = transfer->scope.driver;
-    int status = transfer->waits ? cf__check_wait(function, &transfer->scope, transfer->stream) : CF_OK;
+    int status = transfer->waits ? cf__stream_check_wait(function, &transfer->scope, transfer->stream) : CF_OK;
     if (status == CF_OK)
         status = find_peers(transfer);
     if (status != CF_OK)
@@ -388,7 +388,7 @@ static int move_to_host(struct transfer *transfer)
 {
     const struct cf__memory *target = &transfer->target.memory;
     int device, status = cf__scope_device(&transfer->scope, transfer->function, &device);
-    if (status == CF_OK && !cf__is_default(transfer->stream))
+    if (status == CF_OK && !cf__stream_is_default(transfer->stream))
         status = cf__fail(CF_EINVAL, "%s: target is memory of CF_HOST and the stream is of device %d",
                           transfer->function, device);
     int mode = cf__relax(transfer->scope.driver);
@@ -405,7 +405,7 @@ static int fill_entered(const struct transfer *transfer, unsigned char value)
 {
     const struct cf__driver *driver = transfer->scope.driver;
     const char *function = transfer->function, *call = "cuMemsetD8Async";
-    int status = transfer->waits ? cf__check_wait(function, &transfer->scope, transfer->stream) : CF_OK;
+    int status = transfer->waits ? cf__stream_check_wait(function, &transfer->scope, transfer->stream) : CF_OK;
     if (status != CF_OK)
         return status;
     CUresult result =

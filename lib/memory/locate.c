@@ -74,7 +74,7 @@ int cf__fail_no_memory(const char *function, const char *name, const void *point
 
 int cf__locate(const char *function, const void *pointer, struct cf__memory *memory)
 {
-    int status = cf__look_for_cuda(function);
+    int status = cf__detect_cuda(function);
     if (status != CF_OK)
         return status;
     const struct cf__driver *host = cf__cpu_in_use(), *cuda = cf__cuda_in_use();

@@ -87,7 +87,7 @@ static CUresult make(const struct cf__scope *scope, int device, uint64_t peers, 
         result = share_with(driver, *made, peers);
     }
     if (result != CUDA_SUCCESS)
-        cf__give_back(scope, destroy_pool, (uintptr_t)*made);
+        cf__free_or_defer(scope, destroy_pool, (uintptr_t)*made);
     return result;
 }
 
@@ -115,7 +115,7 @@ static CUresult add(const struct cf__scope *scope, int device, struct pool *pool
     if (result != CUDA_SUCCESS)
         return result;
     if (!__atomic_compare_exchange_n(&pool->handle, &none, made, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-        cf__give_back(scope, destroy_pool, (uintptr_t)made);
+        cf__free_or_defer(scope, destroy_pool, (uintptr_t)made);
         return CUDA_SUCCESS;
     }
     /* A peer that was enabled meanwhile did not find the pool. */

@@ -71,9 +71,9 @@ static int possible(const char *function, int device, int peer, int *answer)
 {
     const struct cf__driver *driver, *of_peer;
     CUdevice handle, other;
-    int status = cf__device(function, device, &driver, &handle);
+    int status = cf__device_get(function, device, &driver, &handle);
     if (status == CF_OK)
-        status = cf__device(function, peer, &of_peer, &other);
+        status = cf__device_get(function, peer, &of_peer, &other);
     if (status != CF_OK)
         return status;
     *answer = device == peer;

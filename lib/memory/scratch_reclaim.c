@@ -198,7 +198,7 @@ static int free_all(const struct cf__scope *scope, unsigned long long context)
     (void)free_done(scope, context, &result, &call);
     if (!have_any(context))
         return CF_OK;
-    int status = cf__wait_for_device("cf_shutdown", scope, &result);
+    int status = cf__sync_context("cf_shutdown", scope, &result);
     if (status != CF_OK)
         return status;
     call = "cuCtxSynchronize";

@@ -30,7 +30,7 @@ static const struct {
     void (*lock)(void), (*unlock)(void), (*forget)(void);
 } locks[] = {
     {cf__machine_lock, cf__machine_unlock, NULL},
-    {cf__device_lock, cf__device_unlock, NULL},
+    {cf__drivers_lock, cf__drivers_unlock, NULL},
     {cf__peer_lock, cf__peer_unlock, NULL},
     {cf__image_lock, cf__image_unlock, NULL},
     {cf__tuning_lock, cf__tuning_unlock, NULL},

@@ -30,7 +30,7 @@ struct reset {
     CUdevice handle;
     CUcontext context;                                         /* before the reset */
     int is_held;                                               /* by the library, also after */
-    char running[sizeof((struct cf__context *)NULL)->running]; /* when it was lost; else empty */
+    char running[sizeof((struct cf__context *)NULL)->kernels]; /* when it was lost; else empty */
 };
 
 static int failure(const struct reset *reset, CUresult result, const char *call)
@@ -67,7 +67,7 @@ static int begin(struct reset *reset, int *is_there)
 static void forget(struct reset *reset, struct cf__context *record, unsigned long long id)
 {
     if (record && record->is_lost)
-        snprintf(reset->running, sizeof reset->running, "%s", record->running);
+        snprintf(reset->running, sizeof reset->running, "%s", record->kernels);
     cf__peers_forget(reset->device);
     cf__handles_reset(reset->context, reset->device);
     cf__captures_forget(reset->context);
@@ -93,7 +93,7 @@ static int try_out(const struct reset *reset, CUcontext fresh)
         return failure(reset, result, "cuCtxPushCurrent");
     result = reset->driver->cuCtxSynchronize();
     if (cf__status_of(result) == CF_EFAULT)
-        cf__context_lose(reset->driver, fresh, reset->device, *reset->running ? reset->running : NULL);
+        cf__context_mark_lost(reset->driver, fresh, reset->device, *reset->running ? reset->running : NULL);
     int status = result == CUDA_SUCCESS ? CF_OK : failure(reset, result, "cuCtxSynchronize");
     if (status == CF_OK) {
         int mode = cf__relax(reset->driver);
@@ -145,7 +145,7 @@ static int reset_gpu(struct reset *reset)
             release(reset);
         return status;
     }
-    struct cf__context *record = reset->context ? cf__context_of(driver, reset->context) : NULL;
+    struct cf__context *record = reset->context ? cf__context_by_handle(driver, reset->context) : NULL;
     CUresult result = driver->cuDevicePrimaryCtxReset(reset->handle);
     if (result == CUDA_SUCCESS) {
         if (reset->context)
@@ -164,7 +164,7 @@ static int reset_gpu(struct reset *reset)
 int cf_device_reset(int device)
 {
     struct reset reset = {.device = device};
-    int status = cf__device("cf_device_reset", device, &reset.driver, &reset.handle);
+    int status = cf__device_get("cf_device_reset", device, &reset.driver, &reset.handle);
     if (status != CF_OK)
         return status;
     if (cf__log_is_inside())
@@ -178,9 +178,9 @@ int cf_device_reset(int device)
         }
         status = result == CUDA_SUCCESS ? CF_OK : failure(&reset, result, "cuDevicePrimaryCtxReset");
     } else {
-        cf__device_lock();
+        cf__drivers_lock();
         status = reset_gpu(&reset);
-        cf__device_unlock();
+        cf__drivers_unlock();
     }
     if (status == CF_OK)
         cf__log(CF_LOG_INFO, "device %d was reset", device);

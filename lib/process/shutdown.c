@@ -52,7 +52,7 @@ static void free_stages(void)
     struct cf__context *context = NULL;
     while ((context = cf__context_next(context)) != NULL) {
         struct cf__scope scope = {.driver = context->driver, .context = context->handle};
-        int is_there = context->stages && !is_gone(context);
+        int is_there = context->staging && !is_gone(context);
         int is_entered =
             is_there && cf__enter_context(&scope, "cf_shutdown", context->driver, context->handle) == CF_OK;
         cf__staging_free(context, is_there ? &scope : NULL);
@@ -102,9 +102,9 @@ static int shut_down(void)
     cf__handles_forget();
     cf__allocation_forget();
     cf__deferred_free_end();
-    cf__device_lock();
-    add(&status, cf__devices_release(status != CF_OK));
-    cf__device_unlock();
+    cf__drivers_lock();
+    add(&status, cf__drivers_release(status != CF_OK));
+    cf__drivers_unlock();
     cf__cpu_reset();
     return status;
 }
@@ -166,9 +166,9 @@ __attribute__((destructor)) static void end(void)
 {
     if (is_exiting)
         return;
-    int is_free = cf__device_trylock();
+    int is_free = cf__drivers_trylock();
     if (is_free) {
-        cf__device_unlock();
+        cf__drivers_unlock();
         cf_set_log(NULL, NULL);
         if (cf__was_used)
             (void)shut_down();

@@ -47,27 +47,27 @@ struct cf__staging_sets {
 /* Guards the making of a context's stages. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int stages_of(const struct cf__scope *scope, const char *function, struct cf__staging_sets **stages)
+static int get_sets(const struct cf__scope *scope, const char *function, struct cf__staging_sets **sets)
 {
     struct cf__context *context;
     int status = cf__context_get(scope, function, &context);
     if (status != CF_OK)
         return status;
-    *stages = __atomic_load_n(&context->stages, __ATOMIC_ACQUIRE);
-    if (*stages)
+    *sets = __atomic_load_n(&context->staging, __ATOMIC_ACQUIRE);
+    if (*sets)
         return CF_OK;
     cf__lock(&lock);
-    *stages = context->stages;
-    if (!*stages && cf__deferred_free_reserve(SETS * SET_THINGS) && (*stages = calloc(1, sizeof **stages)) != NULL) {
-        pthread_mutex_init(&(*stages)->lock, NULL);
-        pthread_cond_init(&(*stages)->given_back, NULL);
-        (*stages)->pageable = -1;
+    *sets = context->staging;
+    if (!*sets && cf__deferred_free_reserve(SETS * SET_THINGS) && (*sets = calloc(1, sizeof **sets)) != NULL) {
+        pthread_mutex_init(&(*sets)->lock, NULL);
+        pthread_cond_init(&(*sets)->given_back, NULL);
+        (*sets)->pageable = -1;
         for (int s = 0; s < SETS; s++)
-            (*stages)->sets[s].owner = *stages;
-        __atomic_store_n(&context->stages, *stages, __ATOMIC_RELEASE);
+            (*sets)->sets[s].owner = *sets;
+        __atomic_store_n(&context->staging, *sets, __ATOMIC_RELEASE);
     }
     cf__unlock(&lock);
-    return *stages ? CF_OK : cf__fail(CF_ENOMEM, "%s: no memory for staging", function);
+    return *sets ? CF_OK : cf__fail(CF_ENOMEM, "%s: no memory for staging", function);
 }
 
 CUresult cf__free_memory(const struct cf__driver *driver, uintptr_t memory)
@@ -90,8 +90,8 @@ static CUresult destroy_stream(const struct cf__driver *driver, uintptr_t stream
     return driver->cuStreamDestroy((CUstream)stream);
 }
 
-void cf__give_back(const struct cf__scope *scope, CUresult (*free_it)(const struct cf__driver *, uintptr_t),
-                   uintptr_t what)
+void cf__free_or_defer(const struct cf__scope *scope, CUresult (*free_it)(const struct cf__driver *, uintptr_t),
+                       uintptr_t what)
 {
     if (what && free_it(scope->driver, what) != CUDA_SUCCESS)
         cf__defer_free(scope->driver, scope->context, free_it, what);
@@ -99,52 +99,52 @@ void cf__give_back(const struct cf__scope *scope, CUresult (*free_it)(const stru
 
 static void free_buffer(const struct cf__scope *scope, const struct cf__buffer *buffer)
 {
-    cf__give_back(scope, cf__free_pinned, (uintptr_t)buffer->memory);
-    cf__give_back(scope, destroy_event, (uintptr_t)buffer->copied);
+    cf__free_or_defer(scope, cf__free_pinned, (uintptr_t)buffer->memory);
+    cf__free_or_defer(scope, destroy_event, (uintptr_t)buffer->copied);
 }
 
-static CUresult synchronize(const struct cf__scope *scope, struct cf__staging_set *stage)
+static CUresult synchronize_streams(const struct cf__scope *scope, struct cf__staging_set *set)
 {
-    CUresult result = stage->stream ? scope->driver->cuStreamSynchronize(stage->stream) : CUDA_SUCCESS;
-    CUresult of_back = stage->out_stream ? scope->driver->cuStreamSynchronize(stage->out_stream) : CUDA_SUCCESS;
+    CUresult result = set->stream ? scope->driver->cuStreamSynchronize(set->stream) : CUDA_SUCCESS;
+    CUresult of_back = set->out_stream ? scope->driver->cuStreamSynchronize(set->out_stream) : CUDA_SUCCESS;
     return result != CUDA_SUCCESS ? result : of_back;
 }
 
-void cf__staging_settle(const struct cf__scope *scope, struct cf__staging_set *stage)
+void cf__staging_drain(const struct cf__scope *scope, struct cf__staging_set *set)
 {
-    stage->is_unsettled = synchronize(scope, stage) != CUDA_SUCCESS;
+    set->has_stray_copies = synchronize_streams(scope, set) != CUDA_SUCCESS;
 }
 
-static void free_set(const struct cf__scope *scope, struct cf__staging_set *stage)
+static void free_set(const struct cf__scope *scope, struct cf__staging_set *set)
 {
-    cf__staging_settle(scope, stage); /* a copy may still be in a buffer */
+    cf__staging_drain(scope, set); /* a copy may still be in a buffer */
     for (int l = 0; l < CF__MAX_LANES; l++)
         for (int b = 0; b < CF__BUFFERS; b++) {
-            free_buffer(scope, &stage->lanes[l].buffers[b]);
-            free_buffer(scope, &stage->lanes[l].out_buffers[b]);
+            free_buffer(scope, &set->lanes[l].buffers[b]);
+            free_buffer(scope, &set->lanes[l].out_buffers[b]);
         }
-    cf__give_back(scope, destroy_event, (uintptr_t)stage->arrived);
-    cf__give_back(scope, destroy_event, (uintptr_t)stage->ran);
-    cf__give_back(scope, destroy_stream, (uintptr_t)stage->stream);
-    cf__give_back(scope, destroy_stream, (uintptr_t)stage->out_stream);
+    cf__free_or_defer(scope, destroy_event, (uintptr_t)set->copied_in);
+    cf__free_or_defer(scope, destroy_event, (uintptr_t)set->kernel_done);
+    cf__free_or_defer(scope, destroy_stream, (uintptr_t)set->stream);
+    cf__free_or_defer(scope, destroy_stream, (uintptr_t)set->out_stream);
 }
 
 /* With a place, which is entered, what the driver has goes too; without, it is gone already. */
 void cf__staging_free(struct cf__context *context, const struct cf__scope *scope)
 {
-    struct cf__staging_sets *stages = context->stages;
-    if (!stages)
+    struct cf__staging_sets *sets = context->staging;
+    if (!sets)
         return;
-    context->stages = NULL;
+    context->staging = NULL;
     for (int s = 0; scope && s < SETS; s++)
-        free_set(scope, &stages->sets[s]);
-    for (struct cells *cells = stages->cells, *next; scope && cells; cells = next) {
+        free_set(scope, &sets->sets[s]);
+    for (struct cells *cells = sets->cells, *next; scope && cells; cells = next) {
         next = cells->next;
-        cf__give_back(scope, cf__free_pinned, (uintptr_t)cells);
+        cf__free_or_defer(scope, cf__free_pinned, (uintptr_t)cells);
     }
-    pthread_mutex_destroy(&stages->lock);
-    pthread_cond_destroy(&stages->given_back);
-    free(stages);
+    pthread_mutex_destroy(&sets->lock);
+    pthread_cond_destroy(&sets->given_back);
+    free(sets);
 }
 
 void cf__staging_lock(void)
@@ -161,48 +161,48 @@ void cf__staging_unlock(void)
 
 int cf__cells_take(const struct cf__scope *scope, const char *function, uint64_t **cells)
 {
-    struct cf__staging_sets *stages;
-    int status = stages_of(scope, function, &stages);
+    struct cf__staging_sets *sets;
+    int status = get_sets(scope, function, &sets);
     if (status != CF_OK)
         return status;
-    cf__lock(&stages->lock);
-    struct cells *taken = stages->cells;
-    if (taken)
-        stages->cells = taken->next;
-    cf__unlock(&stages->lock);
-    if (!taken) {
+    cf__lock(&sets->lock);
+    struct cells *cells_block = sets->cells;
+    if (cells_block)
+        sets->cells = cells_block->next;
+    cf__unlock(&sets->lock);
+    if (!cells_block) {
         if (!cf__deferred_free_reserve(1))
             return cf__fail(CF_ENOMEM, "%s: no memory for checking elements", function);
         int mode = cf__relax(scope->driver);
         void *memory = NULL;
-        CUresult result = scope->driver->cuMemHostAlloc(&memory, sizeof *taken, CU_MEMHOSTALLOC_PORTABLE);
+        CUresult result = scope->driver->cuMemHostAlloc(&memory, sizeof *cells_block, CU_MEMHOSTALLOC_PORTABLE);
         cf__unrelax(scope->driver, mode);
         if (result != CUDA_SUCCESS)
             return cf__fail_driver(scope->driver, result, "cuMemHostAlloc", "%s: checking elements", function);
-        taken = memory;
-        taken->owner = stages;
+        cells_block = memory;
+        cells_block->owner = sets;
     }
-    *cells = taken->cells;
+    *cells = cells_block->cells;
     return CF_OK;
 }
 
 void cf__cells_give(uint64_t *cells)
 {
     struct cells *given = (struct cells *)(void *)cells;
-    struct cf__staging_sets *stages = given->owner;
-    cf__lock(&stages->lock);
-    given->next = stages->cells;
-    stages->cells = given;
-    cf__unlock(&stages->lock);
+    struct cf__staging_sets *sets = given->owner;
+    cf__lock(&sets->lock);
+    given->next = sets->cells;
+    sets->cells = given;
+    cf__unlock(&sets->lock);
 }
 
-int cf__reaches_pageable(const struct cf__scope *scope, const char *function, int device, int *reaches)
+int cf__staging_reaches_pageable(const struct cf__scope *scope, const char *function, int device, int *reaches)
 {
-    struct cf__staging_sets *stages;
-    int status = stages_of(scope, function, &stages);
+    struct cf__staging_sets *sets;
+    int status = get_sets(scope, function, &sets);
     if (status != CF_OK)
         return status;
-    *reaches = __atomic_load_n(&stages->pageable, __ATOMIC_RELAXED);
+    *reaches = __atomic_load_n(&sets->pageable, __ATOMIC_RELAXED);
     if (*reaches >= 0)
         return CF_OK;
     CUdevice handle;
@@ -214,93 +214,93 @@ int cf__reaches_pageable(const struct cf__scope *scope, const char *function, in
     if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
         return cf__fail_driver(scope->driver, result, "cuDeviceGetAttribute", "%s: device %d", function, device);
     *reaches = result == CUDA_SUCCESS && *reaches == 1;
-    __atomic_store_n(&stages->pageable, *reaches, __ATOMIC_RELAXED);
+    __atomic_store_n(&sets->pageable, *reaches, __ATOMIC_RELAXED);
     return CF_OK;
 }
 
 /* ---- Sets ---- */
 
-static struct cf__staging_set *take_set(struct cf__staging_sets *stages)
+static struct cf__staging_set *wait_for_set(struct cf__staging_sets *sets)
 {
     struct cf__staging_set *found = NULL;
-    cf__lock(&stages->lock);
+    cf__lock(&sets->lock);
     for (;;) {
         for (int s = 0; s < SETS && !found; s++)
-            if (!stages->sets[s].in_use)
-                found = &stages->sets[s];
+            if (!sets->sets[s].in_use)
+                found = &sets->sets[s];
         if (found)
             break;
-        pthread_cond_wait(&stages->given_back, &stages->lock);
+        pthread_cond_wait(&sets->given_back, &sets->lock);
     }
     found->in_use = 1;
-    cf__unlock(&stages->lock);
+    cf__unlock(&sets->lock);
     return found;
 }
 
 /* Makes what a set has not got yet. */
-static CUresult equip(const struct cf__scope *scope, struct cf__staging_set *stage, const char **call)
+static CUresult equip_set(const struct cf__scope *scope, struct cf__staging_set *set, const char **call)
 {
     const struct cf__driver *driver = scope->driver;
     CUresult result = CUDA_SUCCESS;
     *call = "cuStreamCreate";
-    if (!stage->stream)
-        result = driver->cuStreamCreate(&stage->stream, CU_STREAM_NON_BLOCKING);
+    if (!set->stream)
+        result = driver->cuStreamCreate(&set->stream, CU_STREAM_NON_BLOCKING);
     if (result != CUDA_SUCCESS) {
-        stage->stream = NULL;
+        set->stream = NULL;
         return result;
     }
     *call = "cuEventCreate";
-    CUevent *const events[] = {&stage->arrived, &stage->ran};
+    CUevent *const events[] = {&set->copied_in, &set->kernel_done};
     for (int i = 0; i < 2 && result == CUDA_SUCCESS; i++)
         if (!*events[i] && (result = driver->cuEventCreate(events[i], CU_EVENT_DISABLE_TIMING)) != CUDA_SUCCESS)
             *events[i] = NULL;
-    if (result == CUDA_SUCCESS && stage->is_unsettled) {
+    if (result == CUDA_SUCCESS && set->has_stray_copies) {
         *call = "cuStreamSynchronize";
-        result = synchronize(scope, stage);
-        stage->is_unsettled = result != CUDA_SUCCESS;
+        result = synchronize_streams(scope, set);
+        set->has_stray_copies = result != CUDA_SUCCESS;
     }
     return result;
 }
 
-CUresult cf__staging_two_ways(const struct cf__scope *scope, struct cf__staging_set *stage)
+CUresult cf__staging_add_out_stream(const struct cf__scope *scope, struct cf__staging_set *set)
 {
     CUresult result =
-        stage->out_stream ? CUDA_SUCCESS : scope->driver->cuStreamCreate(&stage->out_stream, CU_STREAM_NON_BLOCKING);
+        set->out_stream ? CUDA_SUCCESS : scope->driver->cuStreamCreate(&set->out_stream, CU_STREAM_NON_BLOCKING);
     if (result != CUDA_SUCCESS)
-        stage->out_stream = NULL;
+        set->out_stream = NULL;
     return result;
 }
 
-int cf__staging_begin(const struct cf__scope *scope, const char *function, struct cf__staging_set **stage)
+int cf__staging_acquire(const struct cf__scope *scope, const char *function, struct cf__staging_set **set)
 {
-    struct cf__staging_sets *stages;
+    struct cf__staging_sets *sets;
     const char *call;
     int status = cf__pool_ready();
     if (status == CF_OK)
-        status = stages_of(scope, function, &stages);
+        status = get_sets(scope, function, &sets);
     if (status != CF_OK)
         return status;
-    *stage = take_set(stages);
-    CUresult result = equip(scope, *stage, &call);
+    *set = wait_for_set(sets);
+    CUresult result = equip_set(scope, *set, &call);
     if (result == CUDA_SUCCESS)
         return CF_OK;
     status = cf__fail_driver(scope->driver, result, call, "%s: staging", function);
-    cf__staging_end(*stage);
+    cf__staging_release(*set);
     return status;
 }
 
-void cf__staging_end(struct cf__staging_set *stage)
+void cf__staging_release(struct cf__staging_set *set)
 {
-    struct cf__staging_sets *stages = stage->owner;
-    cf__lock(&stages->lock);
-    stage->in_use = 0;
-    pthread_cond_signal(&stages->given_back);
-    cf__unlock(&stages->lock);
+    struct cf__staging_sets *sets = set->owner;
+    cf__lock(&sets->lock);
+    set->in_use = 0;
+    pthread_cond_signal(&sets->given_back);
+    cf__unlock(&sets->lock);
 }
 
-CUstream cf__staging_stream(const struct cf__staging_set *stage)
+CUstream cf__staging_stream(const struct cf__staging_set *set)
 {
-    return stage->stream;
+    return set->stream;
 }
 
 int cf__staging_is_worth(size_t bytes)
@@ -310,27 +310,27 @@ int cf__staging_is_worth(size_t bytes)
 
 /* ---- Order ---- */
 
-CUresult cf__staging_before(const struct cf__scope *scope, struct cf__staging_set *stage, const char **call)
+CUresult cf__staging_precede_default(const struct cf__scope *scope, struct cf__staging_set *set, const char **call)
 {
     *call = "cuEventRecord";
-    CUresult result = scope->driver->cuEventRecord(stage->arrived, stage->stream);
+    CUresult result = scope->driver->cuEventRecord(set->copied_in, set->stream);
     if (result != CUDA_SUCCESS)
         return result;
     *call = "cuStreamWaitEvent";
-    return scope->driver->cuStreamWaitEvent(NULL, stage->arrived, 0);
+    return scope->driver->cuStreamWaitEvent(NULL, set->copied_in, 0);
 }
 
-CUresult cf__staging_after(const struct cf__scope *scope, struct cf__staging_set *stage, const char **call)
+CUresult cf__staging_follow_default(const struct cf__scope *scope, struct cf__staging_set *set, const char **call)
 {
     *call = "cuEventRecord";
-    CUresult result = scope->driver->cuEventRecord(stage->ran, NULL);
+    CUresult result = scope->driver->cuEventRecord(set->kernel_done, NULL);
     if (result != CUDA_SUCCESS)
         return result;
     *call = "cuStreamWaitEvent";
-    return scope->driver->cuStreamWaitEvent(stage->stream, stage->ran, 0);
+    return scope->driver->cuStreamWaitEvent(set->stream, set->kernel_done, 0);
 }
 
-CUresult cf__staging_wait(const struct cf__scope *scope, struct cf__staging_set *stage)
+CUresult cf__staging_wait_kernel(const struct cf__scope *scope, struct cf__staging_set *set)
 {
-    return scope->driver->cuEventSynchronize(stage->ran);
+    return scope->driver->cuEventSynchronize(set->kernel_done);
 }

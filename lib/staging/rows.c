@@ -3,7 +3,7 @@
 
 #include "staging/rows.h"
 
-size_t cf__slice(const struct cf__rows *rows, size_t slice)
+size_t cf__rows_slice_offset(const struct cf__rows *rows, size_t slice)
 {
     size_t offset = 0;
     for (uint32_t d = rows->nouter; d > 0; d--) {

@@ -15,6 +15,7 @@ struct cf__rows {
     size_t extents[CF_ARRAY_DIMS], strides[CF_ARRAY_DIMS];
 };
 
-size_t cf__slice(const struct cf__rows *rows, size_t slice); /* bytes from the first element to that slice */
+size_t cf__rows_slice_offset(const struct cf__rows *rows,
+                             size_t slice); /* bytes from the first element to that slice */
 
 #endif

@@ -39,10 +39,10 @@
 /* ---- Chunks ---- */
 
 /* The arrays that go one way. */
-struct flow {
+struct transfer_queue {
     const struct cf__scope *scope;
-    struct cf__staging_set *stage;
-    struct cf__transfer *parts;
+    struct cf__staging_set *set;
+    struct cf__transfer *transfers;
     size_t count;
     int to_host;
     size_t total, chunk; /* bytes */
@@ -52,123 +52,126 @@ struct flow {
     int has_failed;      /* atomic; whoever sets it writes what follows */
     CUresult result;
     const char *call;
-    const struct cf__transfer *part; /* NULL: none in particular */
+    const struct cf__transfer *transfer; /* NULL: none in particular */
 };
 
-static CUresult fail(struct flow *flow, CUresult result, const char *call, const struct cf__transfer *part)
+static CUresult fail_transfer(struct transfer_queue *queue, CUresult result, const char *call,
+                              const struct cf__transfer *transfer)
 {
     int before = 0;
-    if (__atomic_compare_exchange_n(&flow->has_failed, &before, 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-        flow->result = result;
-        flow->call = call;
-        flow->part = part;
+    if (__atomic_compare_exchange_n(&queue->has_failed, &before, 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        queue->result = result;
+        queue->call = call;
+        queue->transfer = transfer;
     }
-    __atomic_store_n(&flow->end, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&queue->end, 0, __ATOMIC_RELAXED);
     return result;
 }
 
-static int take_chunk(struct flow *flow, uint64_t *chunk)
+static int take_chunk(struct transfer_queue *queue, uint64_t *chunk)
 {
-    *chunk = __atomic_fetch_add(&flow->next, 1, __ATOMIC_RELAXED);
-    return *chunk < __atomic_load_n(&flow->end, __ATOMIC_RELAXED);
+    *chunk = __atomic_fetch_add(&queue->next, 1, __ATOMIC_RELAXED);
+    return *chunk < __atomic_load_n(&queue->end, __ATOMIC_RELAXED);
 }
 
 /* Rows, or a part of one, that lie in a chunk without a gap. */
-struct run {
+struct span {
     char *host;
     CUdeviceptr device;
     size_t length, rows, pitch;
 };
 
 /* The run at byte `begin` of an array's elements, of at most `bytes`. */
-static struct run run_at(const struct cf__transfer *part, size_t begin, size_t bytes)
+static struct span span_at(const struct cf__transfer *transfer, size_t begin, size_t bytes)
 {
-    const struct cf__rows *rows = &part->rows;
+    const struct cf__rows *rows = &transfer->rows;
     size_t row = begin / rows->length, in_row = begin % rows->length;
     size_t of_slice = row % rows->rows;
-    size_t offset = cf__slice(rows, row / rows->rows) + of_slice * rows->pitch + in_row;
-    struct run run = {part->host + offset, part->device + offset, rows->length - in_row, 1, rows->pitch};
+    size_t offset = cf__rows_slice_offset(rows, row / rows->rows) + of_slice * rows->pitch + in_row;
+    struct span span = {transfer->host + offset, transfer->device + offset, rows->length - in_row, 1, rows->pitch};
     if (in_row || bytes < rows->length)
-        run.length = run.length < bytes ? run.length : bytes;
+        span.length = span.length < bytes ? span.length : bytes;
     else if (bytes / rows->length < rows->rows - of_slice)
-        run.rows = bytes / rows->length;
+        span.rows = bytes / rows->length;
     else
-        run.rows = rows->rows - of_slice;
-    return run;
+        span.rows = rows->rows - of_slice;
+    return span;
 }
 
 /* Enqueues the copy between the run on the device and its place in a buffer. */
-static CUresult enqueue_run(struct flow *flow, const struct cf__transfer *part, const struct run *run, char *buffer)
+static CUresult enqueue_span(struct transfer_queue *queue, const struct cf__transfer *transfer, const struct span *span,
+                             char *buffer)
 {
-    const struct cf__driver *driver = flow->scope->driver;
-    CUstream stream = flow->stage->stream;
+    const struct cf__driver *driver = queue->scope->driver;
+    CUstream stream = queue->set->stream;
     CUresult result = CUDA_SUCCESS;
-    if (run->rows > 1 && run->pitch <= CF__MAX_PITCH) {
-        CUDA_MEMCPY2D copy = {.WidthInBytes = run->length, .Height = run->rows};
-        copy.srcMemoryType = flow->to_host ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
-        copy.dstMemoryType = flow->to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-        copy.srcPitch = flow->to_host ? run->pitch : run->length;
-        copy.dstPitch = flow->to_host ? run->length : run->pitch;
-        if (flow->to_host) {
-            copy.srcDevice = run->device;
+    if (span->rows > 1 && span->pitch <= CF__MAX_PITCH) {
+        CUDA_MEMCPY2D copy = {.WidthInBytes = span->length, .Height = span->rows};
+        copy.srcMemoryType = queue->to_host ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+        copy.dstMemoryType = queue->to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+        copy.srcPitch = queue->to_host ? span->pitch : span->length;
+        copy.dstPitch = queue->to_host ? span->length : span->pitch;
+        if (queue->to_host) {
+            copy.srcDevice = span->device;
             copy.dstHost = buffer;
         } else {
             copy.srcHost = buffer;
-            copy.dstDevice = run->device;
+            copy.dstDevice = span->device;
         }
         result = driver->cuMemcpy2DAsync(&copy, stream);
-        return result == CUDA_SUCCESS ? result : fail(flow, result, "cuMemcpy2DAsync", part);
+        return result == CUDA_SUCCESS ? result : fail_transfer(queue, result, "cuMemcpy2DAsync", transfer);
     }
-    for (size_t row = 0; row < run->rows && result == CUDA_SUCCESS; row++) {
-        CUdeviceptr device = run->device + row * run->pitch, here = (uintptr_t)(buffer + row * run->length);
-        result =
-            driver->cuMemcpyAsync(flow->to_host ? here : device, flow->to_host ? device : here, run->length, stream);
+    for (size_t row = 0; row < span->rows && result == CUDA_SUCCESS; row++) {
+        CUdeviceptr device = span->device + row * span->pitch, staged = (uintptr_t)(buffer + row * span->length);
+        result = driver->cuMemcpyAsync(queue->to_host ? staged : device, queue->to_host ? device : staged, span->length,
+                                       stream);
     }
-    return result == CUDA_SUCCESS ? result : fail(flow, result, "cuMemcpyAsync", part);
+    return result == CUDA_SUCCESS ? result : fail_transfer(queue, result, "cuMemcpyAsync", transfer);
 }
 
 /* Moves the run between host memory and its place in a buffer. */
-static void move_run(const struct flow *flow, const struct run *run, char *buffer)
+static void move_span(const struct transfer_queue *queue, const struct span *span, char *buffer)
 {
-    for (size_t row = 0; row < run->rows; row++) {
-        char *host = run->host + row * run->pitch, *here = buffer + row * run->length;
-        memcpy(flow->to_host ? host : here, flow->to_host ? here : host, run->length);
+    for (size_t row = 0; row < span->rows; row++) {
+        char *host = span->host + row * span->pitch, *staged = buffer + row * span->length;
+        memcpy(queue->to_host ? host : staged, queue->to_host ? staged : host, span->length);
     }
 }
 
 /* Looks at elements that have just come into a buffer. */
-static void look(struct flow *flow, struct cf__transfer *part, size_t begin, size_t bytes, const char *buffer)
+static void check_elements(struct transfer_queue *queue, struct cf__transfer *transfer, size_t begin, size_t bytes,
+                           const char *buffer)
 {
     /* The rest is not needed; but checks that come before this one are, and lower elements. */
-    if (!part->look(part->checks, buffer, begin, bytes) &&
-        __atomic_load_n(&flow->end, __ATOMIC_RELAXED) > flow->checked)
-        __atomic_store_n(&flow->end, flow->checked, __ATOMIC_RELAXED);
+    if (!transfer->check(transfer->checks, buffer, begin, bytes) &&
+        __atomic_load_n(&queue->end, __ATOMIC_RELAXED) > queue->checked)
+        __atomic_store_n(&queue->end, queue->checked, __ATOMIC_RELAXED);
 }
 
 enum step { ENQUEUE, MOVE };
 
 /* One step of all that lies in a chunk. */
-static CUresult do_chunk(struct flow *flow, uint64_t chunk, char *buffer, enum step step)
+static CUresult process_chunk(struct transfer_queue *queue, uint64_t chunk, char *buffer, enum step step)
 {
-    size_t begin = chunk * flow->chunk;
-    size_t end = flow->total - begin < flow->chunk ? flow->total : begin + flow->chunk;
+    size_t begin = chunk * queue->chunk;
+    size_t end = queue->total - begin < queue->chunk ? queue->total : begin + queue->chunk;
     CUresult result = CUDA_SUCCESS;
-    for (size_t p = 0; p < flow->count && flow->parts[p].begin < end; p++) {
-        struct cf__transfer *part = &flow->parts[p];
-        size_t first = begin > part->begin ? begin - part->begin : 0;
-        size_t last = end - part->begin < part->bytes ? end - part->begin : part->bytes;
-        int looks = part->checks && !flow->to_host && step == MOVE;
+    for (size_t p = 0; p < queue->count && queue->transfers[p].begin < end; p++) {
+        struct cf__transfer *transfer = &queue->transfers[p];
+        size_t first = begin > transfer->begin ? begin - transfer->begin : 0;
+        size_t last = end - transfer->begin < transfer->bytes ? end - transfer->begin : transfer->bytes;
+        int looks = transfer->checks && !queue->to_host && step == MOVE;
         while (first < last && result == CUDA_SUCCESS) {
             size_t bytes = looks && last - first > LOOK_BYTES ? LOOK_BYTES : last - first;
-            struct run run = run_at(part, first, bytes);
-            char *here = buffer + (part->begin + first - begin);
-            bytes = run.length * run.rows;
+            struct span span = span_at(transfer, first, bytes);
+            char *staged = buffer + (transfer->begin + first - begin);
+            bytes = span.length * span.rows;
             if (step == ENQUEUE)
-                result = enqueue_run(flow, part, &run, here);
+                result = enqueue_span(queue, transfer, &span, staged);
             else
-                move_run(flow, &run, here);
+                move_span(queue, &span, staged);
             if (looks)
-                look(flow, part, first, bytes, here);
+                check_elements(queue, transfer, first, bytes, staged);
             first += bytes;
         }
     }
@@ -177,8 +180,8 @@ static CUresult do_chunk(struct flow *flow, uint64_t chunk, char *buffer, enum s
 
 /* ---- Lanes ---- */
 
-CUresult cf__buffer_ready(const struct cf__scope *scope, struct cf__buffer *buffer, size_t bytes, int is_idle,
-                          const char **call)
+CUresult cf__buffer_prepare(const struct cf__scope *scope, struct cf__buffer *buffer, size_t bytes, int is_idle,
+                            const char **call)
 {
     const struct cf__driver *driver = scope->driver;
     CUresult result = CUDA_SUCCESS;
@@ -195,7 +198,7 @@ CUresult cf__buffer_ready(const struct cf__scope *scope, struct cf__buffer *buff
     }
     if (buffer->size >= bytes)
         return result;
-    cf__give_back(scope, cf__free_pinned, (uintptr_t)buffer->memory);
+    cf__free_or_defer(scope, cf__free_pinned, (uintptr_t)buffer->memory);
     buffer->memory = NULL;
     buffer->size = 0;
     size_t size = MIN_CHUNK;
@@ -216,145 +219,149 @@ CUresult cf__buffer_mark(const struct cf__scope *scope, struct cf__buffer *buffe
     return scope->driver->cuEventRecord(buffer->copied, stream);
 }
 
-static CUresult ready(struct flow *flow, struct cf__buffer *buffer, int is_idle)
+static CUresult prepare_buffer(struct transfer_queue *queue, struct cf__buffer *buffer, int is_idle)
 {
     const char *call;
-    CUresult result = cf__buffer_ready(flow->scope, buffer, flow->chunk, is_idle, &call);
-    return result == CUDA_SUCCESS ? result : fail(flow, result, call, NULL);
+    CUresult result = cf__buffer_prepare(queue->scope, buffer, queue->chunk, is_idle, &call);
+    return result == CUDA_SUCCESS ? result : fail_transfer(queue, result, call, NULL);
 }
 
-static CUresult mark(struct flow *flow, struct cf__buffer *buffer)
+static CUresult mark_buffer(struct transfer_queue *queue, struct cf__buffer *buffer)
 {
-    CUresult result = cf__buffer_mark(flow->scope, buffer, flow->stage->stream);
-    return result == CUDA_SUCCESS ? result : fail(flow, result, "cuEventRecord", NULL);
+    CUresult result = cf__buffer_mark(queue->scope, buffer, queue->set->stream);
+    return result == CUDA_SUCCESS ? result : fail_transfer(queue, result, "cuEventRecord", NULL);
 }
 
-static void fill_buffers(struct flow *flow, struct cf__staging_lane *lane)
+static void fill_buffers(struct transfer_queue *queue, struct cf__staging_lane *lane)
 {
     uint64_t chunk;
-    for (int b = 0; take_chunk(flow, &chunk); b = (b + 1) % CF__BUFFERS) {
+    for (int b = 0; take_chunk(queue, &chunk); b = (b + 1) % CF__BUFFERS) {
         struct cf__buffer *buffer = &lane->buffers[b];
-        if (ready(flow, buffer, 1) != CUDA_SUCCESS)
+        if (prepare_buffer(queue, buffer, 1) != CUDA_SUCCESS)
             return;
         int64_t began = cf__trace_begin();
-        (void)do_chunk(flow, chunk, buffer->memory, MOVE);
+        (void)process_chunk(queue, chunk, buffer->memory, MOVE);
         cf__trace_end(began, "stage", "fill a buffer", NULL);
-        if (do_chunk(flow, chunk, buffer->memory, ENQUEUE) != CUDA_SUCCESS || mark(flow, buffer) != CUDA_SUCCESS)
+        if (process_chunk(queue, chunk, buffer->memory, ENQUEUE) != CUDA_SUCCESS ||
+            mark_buffer(queue, buffer) != CUDA_SUCCESS)
             return;
     }
 }
 
-static CUresult empty(struct flow *flow, uint64_t chunk, struct cf__buffer *buffer)
+static CUresult empty_buffer(struct transfer_queue *queue, uint64_t chunk, struct cf__buffer *buffer)
 {
-    CUresult result = ready(flow, buffer, 1);
+    CUresult result = prepare_buffer(queue, buffer, 1);
     int64_t began = cf__trace_begin();
     if (result == CUDA_SUCCESS)
-        result = do_chunk(flow, chunk, buffer->memory, MOVE);
+        result = process_chunk(queue, chunk, buffer->memory, MOVE);
     cf__trace_end(began, "stage", "empty a buffer", NULL);
     return result;
 }
 
 /* A buffer that is still read by an earlier copy may be written by a later one: the stream keeps their order. */
-static void empty_buffers(struct flow *flow, struct cf__staging_lane *lane)
+static void empty_buffers(struct transfer_queue *queue, struct cf__staging_lane *lane)
 {
     uint64_t chunk, before = 0;
     struct cf__buffer *full = NULL;
-    for (int b = 0; take_chunk(flow, &chunk); b = (b + 1) % CF__BUFFERS) {
+    for (int b = 0; take_chunk(queue, &chunk); b = (b + 1) % CF__BUFFERS) {
         struct cf__buffer *buffer = &lane->buffers[b];
-        if (ready(flow, buffer, 0) != CUDA_SUCCESS || do_chunk(flow, chunk, buffer->memory, ENQUEUE) != CUDA_SUCCESS ||
-            mark(flow, buffer) != CUDA_SUCCESS)
+        if (prepare_buffer(queue, buffer, 0) != CUDA_SUCCESS ||
+            process_chunk(queue, chunk, buffer->memory, ENQUEUE) != CUDA_SUCCESS ||
+            mark_buffer(queue, buffer) != CUDA_SUCCESS)
             return;
-        if (full && empty(flow, before, full) != CUDA_SUCCESS)
+        if (full && empty_buffer(queue, before, full) != CUDA_SUCCESS)
             return;
         full = buffer;
         before = chunk;
     }
     if (full)
-        (void)empty(flow, before, full);
+        (void)empty_buffer(queue, before, full);
 }
 
 static void run_lanes(void *data, uint64_t begin, uint64_t end)
 {
-    struct flow *flow = data;
-    const struct cf__driver *driver = flow->scope->driver;
+    struct transfer_queue *queue = data;
+    const struct cf__driver *driver = queue->scope->driver;
     CUcontext context;
-    CUresult result = driver->cuCtxPushCurrent(flow->scope->context);
+    CUresult result = driver->cuCtxPushCurrent(queue->scope->context);
     if (result != CUDA_SUCCESS) {
-        (void)fail(flow, result, "cuCtxPushCurrent", NULL);
+        (void)fail_transfer(queue, result, "cuCtxPushCurrent", NULL);
         return;
     }
     int mode = cf__relax(driver);
     for (uint64_t l = begin; l < end; l++)
-        (flow->to_host ? empty_buffers : fill_buffers)(flow, &flow->stage->lanes[l]);
+        (queue->to_host ? empty_buffers : fill_buffers)(queue, &queue->set->lanes[l]);
     cf__unrelax(driver, mode);
     (void)driver->cuCtxPopCurrent(&context);
 }
 
 /* Lays the arrays out behind one another; gives the number of lanes. */
-static uint64_t lay_out(struct flow *flow)
+static uint64_t lay_out(struct transfer_queue *queue)
 {
     size_t checked = 0;
-    for (size_t p = 0; p < flow->count; p++) {
-        struct cf__transfer *part = &flow->parts[p];
-        part->begin = (flow->total + QUEUE_ALIGNMENT - 1) / QUEUE_ALIGNMENT * QUEUE_ALIGNMENT;
-        flow->total = part->begin + part->bytes;
-        if (part->checks)
-            checked = flow->total;
+    for (size_t p = 0; p < queue->count; p++) {
+        struct cf__transfer *transfer = &queue->transfers[p];
+        transfer->begin = (queue->total + QUEUE_ALIGNMENT - 1) / QUEUE_ALIGNMENT * QUEUE_ALIGNMENT;
+        queue->total = transfer->begin + transfer->bytes;
+        if (transfer->checks)
+            checked = queue->total;
     }
-    uint64_t lanes = flow->total / LANE_BYTES, threads = (uint64_t)cf__pool_size();
+    uint64_t lanes = queue->total / LANE_BYTES, threads = (uint64_t)cf__pool_size();
     lanes = lanes > CF__LANES ? CF__LANES : lanes < 1 ? 1 : lanes;
     if (lanes > threads)
         lanes = threads;
-    size_t chunk = flow->total / lanes / CHUNKS_PER_LANE;
+    size_t chunk = queue->total / lanes / CHUNKS_PER_LANE;
     chunk = chunk > MAX_CHUNK ? MAX_CHUNK : chunk < MIN_CHUNK ? MIN_CHUNK : chunk;
-    flow->chunk = (chunk + MIN_CHUNK - 1) / MIN_CHUNK * MIN_CHUNK;
-    flow->end = (flow->total + flow->chunk - 1) / flow->chunk;
-    flow->checked = (checked + flow->chunk - 1) / flow->chunk;
+    queue->chunk = (chunk + MIN_CHUNK - 1) / MIN_CHUNK * MIN_CHUNK;
+    queue->end = (queue->total + queue->chunk - 1) / queue->chunk;
+    queue->checked = (checked + queue->chunk - 1) / queue->chunk;
     return lanes;
 }
 
-int cf__staging_transfer(const struct cf__scope *scope, struct cf__staging_set *stage, const char *function,
-                         struct cf__transfer parts[], size_t count, int to_host)
+int cf__staging_transfer(const struct cf__scope *scope, struct cf__staging_set *set, const char *function,
+                         struct cf__transfer transfers[], size_t count, int to_host)
 {
-    struct flow flow = {.scope = scope, .stage = stage, .parts = parts, .count = count, .to_host = to_host};
+    struct transfer_queue queue = {
+        .scope = scope, .set = set, .transfers = transfers, .count = count, .to_host = to_host};
     if (count == 0)
         return CF_OK;
     int64_t began = cf__trace_begin();
-    uint64_t lanes = lay_out(&flow);
-    cf__pool_for(run_lanes, &flow, lanes, 1);
+    uint64_t lanes = lay_out(&queue);
+    cf__pool_for(run_lanes, &queue, lanes, 1);
     cf__trace_end(began, "stage", to_host ? "stage out" : "stage in", "\"bytes\": %zu, \"lanes\": %d, \"chunk\": %zu",
-                  flow.total, (int)lanes, flow.chunk);
-    if (!flow.has_failed)
+                  queue.total, (int)lanes, queue.chunk);
+    if (!queue.has_failed)
         return CF_OK;
-    cf__staging_settle(scope, stage);
-    if (flow.part)
-        return cf__fail_driver(scope->driver, flow.result, flow.call, "%s: staging %s", function, flow.part->name);
-    return cf__fail_driver(scope->driver, flow.result, flow.call, "%s: staging", function);
+    cf__staging_drain(scope, set);
+    if (queue.transfer)
+        return cf__fail_driver(scope->driver, queue.result, queue.call, "%s: staging %s", function,
+                               queue.transfer->name);
+    return cf__fail_driver(scope->driver, queue.result, queue.call, "%s: staging", function);
 }
 
 int cf__staging_copy(const struct cf__scope *scope, const char *function, void *device, void *host, size_t bytes,
                      int to_host)
 {
-    struct cf__staging_set *stage;
-    struct cf__transfer part = {.name = "memory",
-                                .host = host,
-                                .device = (uintptr_t)device,
-                                .rows = {.length = bytes, .rows = 1, .slices = 1},
-                                .bytes = bytes};
+    struct cf__staging_set *set;
+    struct cf__transfer transfer = {.name = "memory",
+                                    .host = host,
+                                    .device = (uintptr_t)device,
+                                    .rows = {.length = bytes, .rows = 1, .slices = 1},
+                                    .bytes = bytes};
     const char *call;
-    int status = cf__staging_begin(scope, function, &stage);
+    int status = cf__staging_acquire(scope, function, &set);
     if (status != CF_OK)
         return status;
     /* As a copy without a stream has it: behind what the default stream holds. */
-    CUresult result = cf__staging_after(scope, stage, &call);
+    CUresult result = cf__staging_follow_default(scope, set, &call);
     if (result == CUDA_SUCCESS)
-        status = cf__staging_transfer(scope, stage, function, &part, 1, to_host);
+        status = cf__staging_transfer(scope, set, function, &transfer, 1, to_host);
     if (result == CUDA_SUCCESS && status == CF_OK && !to_host) {
         call = "cuStreamSynchronize";
-        result = scope->driver->cuStreamSynchronize(stage->stream);
+        result = scope->driver->cuStreamSynchronize(set->stream);
     }
     if (result != CUDA_SUCCESS)
         status = cf__fail_driver(scope->driver, result, call, "%s: %zu bytes", function, bytes);
-    cf__staging_end(stage);
+    cf__staging_release(set);
     return status;
 }

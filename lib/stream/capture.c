@@ -38,7 +38,7 @@ struct cf__capture {
     struct cf__capture *next;
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t ended = PTHREAD_COND_INITIALIZER; /* a wait has */
+static pthread_cond_t wait_ended = PTHREAD_COND_INITIALIZER; /* a wait has */
 static uint64_t last_number;
 static struct cf__capture_wait *waits;
 
@@ -53,7 +53,7 @@ void cf__capture_unlock(void)
 }
 
 /* With the lock: a stream's capture, or else one that is about to begin; NULL where there is none. */
-static struct cf__capture *find(cf_stream stream)
+static struct cf__capture *find_capture(cf_stream stream)
 {
     struct cf__capture *found = NULL;
     for (struct cf__capture *capture = cf__fast.captures; capture && !(found && found->is_begun);
@@ -64,7 +64,7 @@ static struct cf__capture *find(cf_stream stream)
 }
 
 /* With the lock. */
-static void drop(struct cf__capture **link)
+static void drop_capture(struct cf__capture **link)
 {
     struct cf__capture *capture = *link;
     __atomic_store_n(link, capture->next, __ATOMIC_RELAXED);
@@ -80,11 +80,11 @@ static int is_waited_for(CUcontext context)
 }
 
 /* Before the capture begins; gives the record's number. */
-static uint64_t keep(struct cf__capture *capture)
+static uint64_t add_capture(struct cf__capture *capture)
 {
     cf__lock(&lock);
     while (is_waited_for(capture->context))
-        pthread_cond_wait(&ended, &lock);
+        pthread_cond_wait(&wait_ended, &lock);
     uint64_t number = capture->number = ++last_number;
     capture->next = cf__fast.captures;
     __atomic_store_n(&cf__fast.captures, capture, __ATOMIC_RELAXED);
@@ -92,18 +92,18 @@ static uint64_t keep(struct cf__capture *capture)
     return number;
 }
 
-static void forget(uint64_t number)
+static void forget_capture(uint64_t number)
 {
     cf__lock(&lock);
     struct cf__capture **link = &cf__fast.captures;
     while (*link && (*link)->number != number)
         link = &(*link)->next;
     if (*link)
-        drop(link);
+        drop_capture(link);
     cf__unlock(&lock);
 }
 
-static long this_thread(void)
+static long this_thread_id(void)
 {
     return syscall(SYS_gettid);
 }
@@ -119,7 +119,7 @@ static void note_begun(cf_stream stream, uint64_t number, uint64_t id)
             capture->id = id;
             link = &capture->next;
         } else if (capture->stream == stream && capture->is_begun) {
-            drop(link);
+            drop_capture(link);
         } else {
             link = &capture->next;
         }
@@ -127,10 +127,10 @@ static void note_begun(cf_stream stream, uint64_t number, uint64_t id)
 }
 
 /* The number of the stream's capture that has begun; 0: there is none. */
-static uint64_t begun(cf_stream stream)
+static uint64_t get_begun_number(cf_stream stream)
 {
     cf__lock(&lock);
-    const struct cf__capture *capture = find(stream);
+    const struct cf__capture *capture = find_capture(stream);
     uint64_t number = capture && capture->is_begun ? capture->number : 0;
     cf__unlock(&lock);
     return number;
@@ -147,16 +147,16 @@ static int check_end(const char *function, const struct cf__driver *driver, cf_s
     while (capture && !(id && capture->id == id && capture->driver == driver))
         capture = capture->next;
     if (!capture)
-        capture = find(stream);
+        capture = find_capture(stream);
     cf_stream origin = capture ? capture->stream : stream;
-    long thread = capture ? capture->thread : this_thread();
+    long thread = capture ? capture->thread : this_thread_id();
     *number = capture ? capture->number : 0;
     cf__unlock(&lock);
     if (origin != stream)
         return cf__fail(CF_EINVAL,
                         "%s: stream %p takes part in the capture that was begun in stream %p, and ends there", function,
                         (void *)stream, (void *)origin);
-    if (thread != this_thread() && syscall(SYS_tgkill, getpid(), thread, 0) == 0)
+    if (thread != this_thread_id() && syscall(SYS_tgkill, getpid(), thread, 0) == 0)
         return cf__fail(CF_ECAPTURE, "%s: the capture of stream %p was begun in another thread, which has to end it",
                         function, (void *)stream);
     return CF_OK;
@@ -167,13 +167,13 @@ void cf__captures_forget(CUcontext context)
     cf__lock(&lock);
     for (struct cf__capture **link = &cf__fast.captures; *link;)
         if (!context || (*link)->context == context)
-            drop(link);
+            drop_capture(link);
         else
             link = &(*link)->next;
     cf__unlock(&lock);
 }
 
-static unsigned long long id_of(const struct cf__scope *scope)
+static unsigned long long get_context_id(const struct cf__scope *scope)
 {
     unsigned long long id;
     return scope->driver->cuCtxGetId(scope->context, &id) == CUDA_SUCCESS ? id : CF__NO_CONTEXT;
@@ -181,21 +181,22 @@ static unsigned long long id_of(const struct cf__scope *scope)
 
 /* With the lock: forgets the captures of a context that another library destroyed, and whose address is another one's
  * by now. */
-static void forget_earlier(CUcontext context, unsigned long long id)
+static void forget_stale_captures(CUcontext context, unsigned long long id)
 {
     for (struct cf__capture **link = &cf__fast.captures; *link;)
         if ((*link)->context == context && (*link)->context_id != id && (*link)->context_id != CF__NO_CONTEXT &&
             id != CF__NO_CONTEXT)
-            drop(link);
+            drop_capture(link);
         else
             link = &(*link)->next;
 }
 
 int cf__capture_wait_begin(const char *function, const struct cf__scope *scope, struct cf__capture_wait *wait)
 {
-    unsigned long long id = __atomic_load_n(&cf__fast.captures, __ATOMIC_RELAXED) ? id_of(scope) : CF__NO_CONTEXT;
+    unsigned long long id =
+        __atomic_load_n(&cf__fast.captures, __ATOMIC_RELAXED) ? get_context_id(scope) : CF__NO_CONTEXT;
     cf__lock(&lock);
-    forget_earlier(scope->context, id);
+    forget_stale_captures(scope->context, id);
     struct cf__capture *capture = cf__fast.captures;
     while (capture && capture->context != scope->context)
         capture = capture->next;
@@ -216,14 +217,14 @@ void cf__capture_wait_end(struct cf__capture_wait *wait)
         link = &(*link)->next;
     if (*link)
         *link = wait->next;
-    pthread_cond_broadcast(&ended);
+    pthread_cond_broadcast(&wait_ended);
     cf__unlock(&lock);
 }
 
 void cf__capture_waits_forget(void)
 {
     waits = NULL;
-    pthread_cond_init(&ended, NULL);
+    pthread_cond_init(&wait_ended, NULL);
 }
 
 /* ---- Capture ---- */
@@ -242,7 +243,7 @@ static int fail_captured(cf_stream stream)
     return cf__fail(CF_ECAPTURE, "cf_stream_capture_begin: stream %p is being captured already", (void *)stream);
 }
 
-static int begin(const struct cf__scope *scope, cf_stream stream)
+static int begin_capture(const struct cf__scope *scope, cf_stream stream)
 {
     CUstreamCaptureStatus now;
     int status = cf__capture_status("cf_stream_capture_begin", scope, stream, &now);
@@ -256,12 +257,12 @@ static int begin(const struct cf__scope *scope, cf_stream stream)
     *capture = (struct cf__capture){.stream = stream,
                                     .driver = scope->driver,
                                     .context = scope->context,
-                                    .context_id = id_of(scope),
-                                    .thread = this_thread()};
-    uint64_t number = keep(capture);
+                                    .context_id = get_context_id(scope),
+                                    .thread = this_thread_id()};
+    uint64_t number = add_capture(capture);
     CUresult result = scope->driver->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
     if (result != CUDA_SUCCESS) {
-        forget(number);
+        forget_capture(number);
         if (result == CUDA_ERROR_ILLEGAL_STATE) /* another thread was faster */
             return fail_captured(stream);
         return cf__fail_driver(scope->driver, result, "cuStreamBeginCapture", "cf_stream_capture_begin: stream %p",
@@ -277,29 +278,29 @@ static int begin(const struct cf__scope *scope, cf_stream stream)
 
 int cf_stream_capture_begin(cf_stream stream)
 {
-    if (cf__is_default(stream))
+    if (cf__stream_is_default(stream))
         return cf__fail(CF_EINVAL, "cf_stream_capture_begin: a default stream cannot be captured");
     struct cf__scope scope;
     int status = cf__enter(&scope, "cf_stream_capture_begin", stream);
     if (status != CF_OK)
         return status;
-    status = begin(&scope, stream);
+    status = begin_capture(&scope, stream);
     cf__leave(&scope);
     return status;
 }
 
-static int end(const struct cf__scope *scope, cf_stream stream, cf_graph *graph)
+static int end_capture(const struct cf__scope *scope, cf_stream stream, cf_graph *graph)
 {
     const char *function = "cf_stream_capture_end";
     CUstreamCaptureStatus now;
     uint64_t id = 0; /* where it is broken there is none */
-    uint64_t number = begun(stream);
+    uint64_t number = get_begun_number(stream);
     CUresult result = scope->driver->cuStreamGetCaptureInfo(stream, &now, &id, NULL, NULL, NULL);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, "cuStreamGetCaptureInfo", "%s: stream %p", function,
                                (void *)stream);
     if (now == CU_STREAM_CAPTURE_STATUS_NONE) {
-        forget(number); /* where the capture ended elsewhere */
+        forget_capture(number); /* where the capture ended elsewhere */
         return cf__fail(CF_EINVAL, "%s: stream %p is not being captured", function, (void *)stream);
     }
     int status = check_end(function, scope->driver, stream, now == CU_STREAM_CAPTURE_STATUS_ACTIVE ? id : 0, &number);
@@ -308,14 +309,14 @@ static int end(const struct cf__scope *scope, cf_stream stream, cf_graph *graph)
     CUgraph captured = NULL;
     result = scope->driver->cuStreamEndCapture(stream, &captured);
     if (result == CUDA_SUCCESS) {
-        forget(number);
-        *graph = cf__handle_keep(scope, CF__GRAPH, captured);
+        forget_capture(number);
+        *graph = cf__handle_add(scope, CF__GRAPH, captured);
         return CF_OK;
     }
     status = cf__fail_driver(scope->driver, result, "cuStreamEndCapture", "%s: stream %p", function, (void *)stream);
     /* Some failures, such as that of a stream that only takes part in it, leave the capture under way. */
     if (scope->driver->cuStreamIsCapturing(stream, &now) == CUDA_SUCCESS && now == CU_STREAM_CAPTURE_STATUS_NONE)
-        forget(number);
+        forget_capture(number);
     return status;
 }
 
@@ -323,13 +324,13 @@ int cf_stream_capture_end(cf_stream stream, cf_graph *graph)
 {
     if (!graph)
         return cf__fail(CF_EINVAL, "cf_stream_capture_end: graph is NULL");
-    if (cf__is_default(stream))
+    if (cf__stream_is_default(stream))
         return cf__fail(CF_EINVAL, "cf_stream_capture_end: a default stream is not being captured");
     struct cf__scope scope;
     int status = cf__enter(&scope, "cf_stream_capture_end", stream);
     if (status != CF_OK)
         return status;
-    status = end(&scope, stream, graph);
+    status = end_capture(&scope, stream, graph);
     cf__leave(&scope);
     return status;
 }

@@ -19,7 +19,7 @@ static int enter_event(struct cf__scope *scope, const char *function, const char
 }
 
 /* Waiting and asking must not break a capture that another stream is in. */
-static CUresult relaxed(const struct cf__scope *scope, CUresult (*call)(CUevent event), cf_event event)
+static CUresult call_relaxed(const struct cf__scope *scope, CUresult (*call)(CUevent event), cf_event event)
 {
     int mode = cf__relax(scope->driver);
     CUresult result = call(event);
@@ -32,7 +32,7 @@ static void note_reached(const struct cf__scope *scope, cf_event event)
 {
     if (scope->driver->is_cpu)
         return;
-    const struct cf__mark mark = cf__handle_marked(event);
+    const struct cf__event_mark mark = cf__handle_get_mark(event);
     cf__inflight_reached(&mark);
 }
 
@@ -81,7 +81,7 @@ int cf_event_create(cf_event *event)
     CUevent made;
     CUresult result = scope.driver->cuEventCreate(&made, CU_EVENT_DEFAULT);
     if (result == CUDA_SUCCESS)
-        *event = cf__handle_keep(&scope, CF__EVENT, made);
+        *event = cf__handle_add(&scope, CF__EVENT, made);
     else
         status = cf__fail_driver(scope.driver, result, "cuEventCreate", "cf_event_create");
     cf__leave(&scope);
@@ -97,9 +97,9 @@ int cf_event_destroy(cf_event event)
     if (status != CF_OK)
         return status;
     unsigned int serial = cf__handle_serial(CF__EVENT, event);
-    CUresult result = relaxed(&scope, scope.driver->cuEventDestroy, event);
+    CUresult result = call_relaxed(&scope, scope.driver->cuEventDestroy, event);
     if (result == CUDA_SUCCESS)
-        cf__handle_drop(CF__EVENT, event, serial);
+        cf__handle_remove(CF__EVENT, event, serial);
     return leave_event(&scope, result, "cuEventDestroy", "cf_event_destroy", event);
 }
 
@@ -131,12 +131,12 @@ int cf_event_record(cf_event event, cf_stream stream)
     }
     /* Noted before, so that no thread that waits for the new mark takes it for the one before. */
     if (!scope.driver->is_cpu) {
-        const struct cf__mark mark = cf__inflight_mark(&scope, stream);
-        cf__handle_mark(event, &mark);
+        const struct cf__event_mark mark = cf__inflight_take_mark(&scope, stream);
+        cf__handle_set_mark(event, &mark);
     }
     CUresult result = scope.driver->cuEventRecord(event, stream);
     if (result != CUDA_SUCCESS) {
-        cf__handle_mark(event, &(const struct cf__mark){.thread = 0});
+        cf__handle_set_mark(event, &(const struct cf__event_mark){.thread = 0});
         status = fail_record(&scope, result, event, stream);
     }
     cf__leave(&scope);
@@ -149,7 +149,7 @@ int cf__event_wait(const char *function, cf_event event)
     int status = enter_event(&scope, function, "event", event);
     if (status != CF_OK)
         return status;
-    CUresult result = relaxed(&scope, scope.driver->cuEventSynchronize, event);
+    CUresult result = call_relaxed(&scope, scope.driver->cuEventSynchronize, event);
     if (result == CUDA_SUCCESS)
         note_reached(&scope, event);
     return leave_mark(&scope, result, "cuEventSynchronize", function, event);
@@ -166,7 +166,7 @@ int cf_event_query(cf_event event)
     int status = enter_event(&scope, "cf_event_query", "event", event);
     if (status != CF_OK)
         return status;
-    CUresult result = relaxed(&scope, scope.driver->cuEventQuery, event);
+    CUresult result = call_relaxed(&scope, scope.driver->cuEventQuery, event);
     if (result == CUDA_SUCCESS)
         note_reached(&scope, event);
     if (result != CUDA_ERROR_NOT_READY)
@@ -177,7 +177,7 @@ int cf_event_query(cf_event event)
 
 /* What the driver says of an event's time: CUDA_ERROR_INVALID_HANDLE of one that was never recorded, one that was made
  * without times, and one that is none. */
-static CUresult ask_time(const struct cf__driver *driver, cf_event event)
+static CUresult query_time(const struct cf__driver *driver, cf_event event)
 {
     float none;
     return driver->cuEventElapsedTime(&none, event, event);
@@ -191,7 +191,7 @@ static int fail_elapsed(const struct cf__scope *scope, CUresult result, cf_event
     const struct cf__driver *driver = scope->driver;
     int why = 0;
     if (result == CUDA_ERROR_INVALID_HANDLE || is_captured(result)) {
-        CUresult of_start = ask_time(driver, start), of_stop = ask_time(driver, stop);
+        CUresult of_start = query_time(driver, start), of_stop = query_time(driver, stop);
         int is_start = is_captured(of_start);
         if (is_start || is_captured(of_stop))
             return fail_captured(scope,

@@ -27,7 +27,7 @@ int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
     CUresult result = scope.driver->cuGraphInstantiateWithFlags(&made, graph, 0);
     cf__unrelax(scope.driver, mode);
     if (result == CUDA_SUCCESS)
-        *exec = cf__handle_keep(&scope, CF__GRAPH_EXEC, made);
+        *exec = cf__handle_add(&scope, CF__GRAPH_EXEC, made);
     else
         status = cf__fail_driver(scope.driver, result, "cuGraphInstantiateWithFlags", "cf_graph_instantiate: graph %p",
                                  (void *)graph);
@@ -50,7 +50,7 @@ int cf_graph_destroy(cf_graph graph)
     if (result != CUDA_SUCCESS)
         status = cf__fail_driver(scope.driver, result, "cuGraphDestroy", "cf_graph_destroy: graph %p", (void *)graph);
     else
-        cf__handle_drop(CF__GRAPH, graph, serial);
+        cf__handle_remove(CF__GRAPH, graph, serial);
     cf__leave(&scope);
     return status;
 }
@@ -71,7 +71,7 @@ int cf_graph_exec_destroy(cf_graph_exec exec)
         status =
             cf__fail_driver(scope.driver, result, "cuGraphExecDestroy", "cf_graph_exec_destroy: exec %p", (void *)exec);
     else
-        cf__handle_drop(CF__GRAPH_EXEC, exec, serial);
+        cf__handle_remove(CF__GRAPH_EXEC, exec, serial);
     cf__leave(&scope);
     return status;
 }
@@ -83,7 +83,7 @@ static int fail_launch(const struct cf__driver *driver, CUresult result, cf_grap
 
 static struct cf__inflight *note_launch(struct cf__context *context, cf_stream stream)
 {
-    return context ? cf__inflight_note(context, cf__graph, stream) : NULL;
+    return context ? cf__inflight_note(context, cf__inflight_graph, stream) : NULL;
 }
 
 /* Whether a stream may be of a capture: the driver is asked only while one is open that the library began, which stays
@@ -97,16 +97,16 @@ static int may_be_captured(const struct cf__driver *driver, cf_stream stream)
 
 /* On a stream that is known and not captured: whether that was possible. Where its context went unnoticed, messages
  * about a fault may leave the graph out. */
-static int launch_known(cf_graph_exec exec, cf_stream stream, int *status)
+static int launch_on_last_stream(cf_graph_exec exec, cf_stream stream, int *status)
 {
     const struct cf__driver *driver = cf__cpu_owns(exec) ? NULL : cf__last_stream_driver(stream);
     if (!driver || may_be_captured(driver, stream))
         return 0;
-    struct cf__inflight *running = cf__inflight_note_again(cf__latest_stream.id, cf__graph, stream);
-    if (!running)
-        running = note_launch(cf__context_find(cf__latest_stream.id), stream);
+    struct cf__inflight *record = cf__inflight_note_again(cf__latest_stream.id, cf__inflight_graph, stream);
+    if (!record)
+        record = note_launch(cf__context_by_id(cf__latest_stream.id), stream);
     CUresult result = driver->cuGraphLaunch(exec, stream);
-    cf__inflight_launched(running);
+    cf__inflight_launched(record);
     *status = CF_OK;
     if (result == CUDA_SUCCESS)
         return 1;
@@ -134,10 +134,10 @@ static int check_launch(const struct cf__scope *scope, cf_graph_exec exec, cf_st
 
 /* What is kept of the scope's context, made where there is nothing yet; NULL on the CPU, and where that fails: then the
  * graph is launched all the same. */
-static struct cf__context *record_of(const struct cf__scope *scope)
+static struct cf__context *get_context_record(const struct cf__scope *scope)
 {
     struct cf__error before;
-    struct cf__context *context = scope->driver->is_cpu ? NULL : cf__context_of(scope->driver, scope->context);
+    struct cf__context *context = scope->driver->is_cpu ? NULL : cf__context_by_handle(scope->driver, scope->context);
     if (context || scope->driver->is_cpu)
         return context;
     cf__error_save(&before);
@@ -152,7 +152,7 @@ CF__HOT int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
         return cf__fail(CF_EINVAL, "cf_graph_launch: exec is NULL");
     struct cf__scope scope;
     int status;
-    if (launch_known(exec, stream, &status))
+    if (launch_on_last_stream(exec, stream, &status))
         return status;
     status = cf__handle_check("cf_graph_launch", "exec", CF__GRAPH_EXEC, exec);
     if (status == CF_OK)
@@ -161,10 +161,10 @@ CF__HOT int cf_graph_launch(cf_graph_exec exec, cf_stream stream)
         return status;
     status = check_launch(&scope, exec, stream);
     if (status == CF_OK) {
-        struct cf__context *context = record_of(&scope);
-        struct cf__inflight *running = note_launch(context, stream);
+        struct cf__context *context = get_context_record(&scope);
+        struct cf__inflight *record = note_launch(context, stream);
         CUresult result = scope.driver->cuGraphLaunch(exec, stream);
-        cf__inflight_launched(running);
+        cf__inflight_launched(record);
         if (result == CUDA_SUCCESS && context)
             cf__last_stream_set(stream, &scope, context->id);
         if (result != CUDA_SUCCESS)

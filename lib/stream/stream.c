@@ -15,15 +15,15 @@
 #include "stream/event.h"
 
 /* A driver call about a stream failed. */
-static int fail(const struct cf__scope *scope, CUresult result, const char *call, const char *function,
-                cf_stream stream)
+static int fail_stream(const struct cf__scope *scope, CUresult result, const char *call, const char *function,
+                       cf_stream stream)
 {
     return cf__fail_driver(scope->driver, result, call, "%s: stream %p", function, (void *)stream);
 }
 
 /* ---- While streams are captured ---- */
 
-CF__HOT int cf__check_wait(const char *function, const struct cf__scope *scope, cf_stream stream)
+CF__HOT int cf__stream_check_wait(const char *function, const struct cf__scope *scope, cf_stream stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     CUresult result = scope->driver->cuStreamIsCapturing(stream, &status);
@@ -32,7 +32,7 @@ CF__HOT int cf__check_wait(const char *function, const struct cf__scope *scope, 
             scope->driver, result, "cuStreamIsCapturing",
             "%s: the default stream cannot be used while a stream that is ordered with it is captured", function);
     if (result != CUDA_SUCCESS)
-        return fail(scope, result, "cuStreamIsCapturing", function, stream);
+        return fail_stream(scope, result, "cuStreamIsCapturing", function, stream);
     if (status != CU_STREAM_CAPTURE_STATUS_NONE)
         return cf__fail(CF_ECAPTURE, "%s: stream %p is being captured; nothing in it is done before the graph runs",
                         function, (void *)stream);
@@ -41,7 +41,7 @@ CF__HOT int cf__check_wait(const char *function, const struct cf__scope *scope, 
 
 /* ---- Life ---- */
 
-static int create(const char *function, cf_stream *stream, int has_priority, int priority)
+static int create_stream(const char *function, cf_stream *stream, int has_priority, int priority)
 {
     if (!stream)
         return cf__fail(CF_EINVAL, "%s: stream is NULL", function);
@@ -55,7 +55,7 @@ static int create(const char *function, cf_stream *stream, int has_priority, int
                                    : scope.driver->cuStreamCreate(&made, CU_STREAM_NON_BLOCKING);
     cf__unrelax(scope.driver, mode);
     if (result == CUDA_SUCCESS)
-        *stream = cf__handle_keep(&scope, CF__STREAM, made);
+        *stream = cf__handle_add(&scope, CF__STREAM, made);
     else
         status = cf__fail_driver(scope.driver, result, has_priority ? "cuStreamCreateWithPriority" : "cuStreamCreate",
                                  "%s", function);
@@ -65,13 +65,13 @@ static int create(const char *function, cf_stream *stream, int has_priority, int
 
 int cf_stream_create(cf_stream *stream)
 {
-    return create("cf_stream_create", stream, 0, 0);
+    return create_stream("cf_stream_create", stream, 0, 0);
 }
 
 /* The driver moves a priority that the device does not have to the nearest. */
 int cf_stream_create_with_priority(cf_stream *stream, int priority)
 {
-    return create("cf_stream_create_with_priority", stream, 1, priority);
+    return create_stream("cf_stream_create_with_priority", stream, 1, priority);
 }
 
 int cf_stream_priorities(int *least, int *greatest)
@@ -98,10 +98,10 @@ int cf_stream_priorities(int *least, int *greatest)
 static int check_entered(const struct cf__scope *scope, cf_stream stream)
 {
     CUcontext context;
-    if (scope->driver->is_cpu || cf__is_default(stream) || cf__handle_serial(CF__STREAM, stream))
+    if (scope->driver->is_cpu || cf__stream_is_default(stream) || cf__handle_serial(CF__STREAM, stream))
         return CF_OK;
     CUresult result = scope->driver->cuStreamGetCtx(stream, &context);
-    return result == CUDA_SUCCESS ? CF_OK : fail(scope, result, "cuStreamGetCtx", "cf_stream_device", stream);
+    return result == CUDA_SUCCESS ? CF_OK : fail_stream(scope, result, "cuStreamGetCtx", "cf_stream_device", stream);
 }
 
 int cf_stream_device(cf_stream stream, int *device)
@@ -123,13 +123,13 @@ int cf_stream_destroy(cf_stream stream)
 {
     if (!stream)
         return CF_OK;
-    if (cf__is_default(stream))
+    if (cf__stream_is_default(stream))
         return cf__fail(CF_EINVAL, "cf_stream_destroy: a default stream cannot be destroyed");
     struct cf__scope scope;
     int status = cf__enter(&scope, "cf_stream_destroy", stream);
     if (status != CF_OK)
         return status;
-    status = cf__check_wait("cf_stream_destroy", &scope, stream);
+    status = cf__stream_check_wait("cf_stream_destroy", &scope, stream);
     if (status == CF_OK) {
         unsigned int serial = cf__handle_serial(CF__STREAM, stream);
         int mode = cf__relax(scope.driver);
@@ -137,9 +137,9 @@ int cf_stream_destroy(cf_stream stream)
         CUresult result = scope.driver->cuStreamDestroy(stream);
         cf__unrelax(scope.driver, mode);
         if (result != CUDA_SUCCESS)
-            status = fail(&scope, result, "cuStreamDestroy", "cf_stream_destroy", stream);
+            status = fail_stream(&scope, result, "cuStreamDestroy", "cf_stream_destroy", stream);
         else
-            cf__handle_drop(CF__STREAM, stream, serial);
+            cf__handle_remove(CF__STREAM, stream, serial);
     }
     cf__leave(&scope);
     return status;
@@ -153,13 +153,13 @@ int cf_stream_sync(cf_stream stream)
     int status = cf__enter(&scope, "cf_stream_sync", stream);
     if (status != CF_OK)
         return status;
-    status = cf__check_wait("cf_stream_sync", &scope, stream);
+    status = cf__stream_check_wait("cf_stream_sync", &scope, stream);
     if (status == CF_OK) {
         int mode = cf__relax(scope.driver);
         CUresult result = scope.driver->cuStreamSynchronize(stream);
         cf__unrelax(scope.driver, mode);
         if (result != CUDA_SUCCESS)
-            status = fail(&scope, result, "cuStreamSynchronize", "cf_stream_sync", stream);
+            status = fail_stream(&scope, result, "cuStreamSynchronize", "cf_stream_sync", stream);
         else
             cf__inflight_waited(&scope, stream);
     }
@@ -173,7 +173,7 @@ int cf_stream_query(cf_stream stream)
     int status = cf__enter(&scope, "cf_stream_query", stream);
     if (status != CF_OK)
         return status;
-    status = cf__check_wait("cf_stream_query", &scope, stream);
+    status = cf__stream_check_wait("cf_stream_query", &scope, stream);
     if (status == CF_OK) {
         int mode = cf__relax(scope.driver);
         CUresult result = scope.driver->cuStreamQuery(stream);
@@ -181,7 +181,7 @@ int cf_stream_query(cf_stream stream)
         if (result == CUDA_ERROR_NOT_READY)
             status = CF_ENOTREADY;
         else if (result != CUDA_SUCCESS)
-            status = fail(&scope, result, "cuStreamQuery", "cf_stream_query", stream);
+            status = fail_stream(&scope, result, "cuStreamQuery", "cf_stream_query", stream);
         else
             cf__inflight_waited(&scope, stream);
     }
@@ -258,7 +258,7 @@ int cf_stream_call(cf_stream stream, cf_stream_function *function, void *data)
         return status;
     CUresult result = scope.driver->cuLaunchHostFunc(stream, function, data);
     if (result != CUDA_SUCCESS)
-        status = fail(&scope, result, "cuLaunchHostFunc", "cf_stream_call", stream);
+        status = fail_stream(&scope, result, "cuLaunchHostFunc", "cf_stream_call", stream);
     cf__leave(&scope);
     return status;
 }

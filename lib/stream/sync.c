@@ -19,15 +19,15 @@ static CUresult wait_for_all(const struct cf__scope *scope)
     if (scope->driver->is_cpu)
         return scope->driver->cuCtxSynchronize();
     uint64_t now = cf__context_observer.wait_begins();
-    cf__inflight_ask(scope->context);
+    cf__inflight_wait_begin(scope->context);
     CUresult result = scope->driver->cuCtxSynchronize();
-    cf__inflight_answer(scope->context, result == CUDA_SUCCESS);
+    cf__inflight_wait_end(scope->context, result == CUDA_SUCCESS);
     if (result == CUDA_SUCCESS)
         cf__context_observer.waited(scope->context, now);
     return result;
 }
 
-int cf__wait_for_device(const char *function, const struct cf__scope *scope, CUresult *result)
+int cf__sync_context(const char *function, const struct cf__scope *scope, CUresult *result)
 {
     struct cf__capture_wait wait;
     int status = cf__capture_wait_begin(function, scope, &wait);
@@ -46,7 +46,7 @@ int cf_device_sync(void)
     if (status != CF_OK)
         return status;
     int mode = cf__relax(scope.driver);
-    status = cf__wait_for_device("cf_device_sync", &scope, &result);
+    status = cf__sync_context("cf_device_sync", &scope, &result);
     cf__unrelax(scope.driver, mode);
     if (status == CF_OK && result != CUDA_SUCCESS)
         status = cf__fail_driver(scope.driver, result, "cuCtxSynchronize", "cf_device_sync");
