@@ -14,8 +14,7 @@
 #include "context/inflight.h"
 #include "context/lost.h"
 
-/* Of adding and losing; the list is read without it. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of changes; readers of the list do not take it */
 static struct cf__context *contexts;
 
 struct cf__context_events cf__context_observer;
@@ -40,7 +39,7 @@ struct cf__context *cf__context_by_id(unsigned long long id)
     return context;
 }
 
-/* With the lock. Of a record that serves none nothing is left: its id would stand for all notes. */
+/* Caller holds the lock. Unused records are skipped: CF__NO_CONTEXT would match every record in flight. */
 static void drop_record(struct cf__context *context)
 {
     if (context->id == CF__NO_CONTEXT)
@@ -70,8 +69,8 @@ void cf__context_drop(struct cf__context *context)
     cf__unlock(&lock);
 }
 
-/* With the lock: a record that serves no context. The driver gives an address anew when the context that had it is
- * gone, so that there are no more records than there were contexts at one time. */
+/* Caller holds the lock. A record with the same address is spare too: the driver reuses the address of a context that
+ * is gone. So records never outnumber the contexts that existed at one time. */
 static struct cf__context *find_spare_record(const struct cf__driver *driver, CUcontext handle)
 {
     struct cf__context *context = contexts;

@@ -1,4 +1,4 @@
-/* backend.c - which drivers are in use, which one is the default, and the primary contexts that are held. */
+/* drivers.c - drivers in use, the default driver, and the primary contexts that the library retains. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,11 +24,11 @@
 
 enum choice { UNDECIDED, USE_CUDA, USE_HOST };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what is written below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of changes of the variables below */
 static _Alignas(64) struct cf__driver cuda_table;
 struct cf__backend cf__cuda, cf__cpu;
 static int default_choice; /* enum choice; read without the lock */
-static char no_cuda[256];  /* why there is no CUDA; read and written under the lock */
+static char no_cuda[256];  /* reason why CUDA cannot be used; under the lock */
 
 void cf__drivers_lock(void)
 {
@@ -45,7 +45,7 @@ void cf__drivers_unlock(void)
     cf__unlock(&lock);
 }
 
-/* Takes the lock, for `function`. */
+/* Takes the lock. Fails in the callback of the log, where no driver may come into use: a call is under way around it. */
 static int take_lock(const char *function)
 {
     if (cf__log_is_inside())
@@ -56,14 +56,9 @@ static int take_lock(const char *function)
 
 /* ---- Drivers ---- */
 
-const struct cf__driver *cf__cpu_in_use(void)
-{
-    return cf__backend_driver(&cf__cpu);
-}
+extern int cf__was_used; /* in process/shutdown.c; the reference makes the linker add its constructor */
 
-extern int cf__was_used; /* of process/shutdown.c, whose constructor the linker adds for it */
-
-/* With the lock: reads the environment when the library is first used, not at each launch. Opens the trace. */
+/* Reads the environment and opens the trace at the first use of the library. Caller holds the lock. */
 static int read_environment(void)
 {
     if (cf__backend_driver(&cf__cuda) || cf__backend_driver(&cf__cpu))
@@ -73,7 +68,7 @@ static int read_environment(void)
     return status == CF_OK ? cf__trace_open() : status;
 }
 
-/* With the lock. */
+/* Caller holds the lock. */
 static int use_driver(struct cf__backend *backend, const struct cf__driver *driver)
 {
     if (cf__driver_wrap)
@@ -91,7 +86,7 @@ static int use_driver(struct cf__backend *backend, const struct cf__driver *driv
     return CF_OK;
 }
 
-/* With the lock. */
+/* Caller holds the lock. */
 static int use_cpu(void)
 {
     if (cf__backend_driver(&cf__cpu))
@@ -110,12 +105,13 @@ static void log_cuda_version(void)
                 cf__cuda.count);
 }
 
-/* With the lock: CF_OK, 1 where there is no GPU, else a status; `no_cuda` says why, or where it is empty the detail. */
+/* Returns CF_OK, 1 without a GPU, or a status. The reason is in `no_cuda`, or in the detail if `no_cuda` is empty.
+ * Caller holds the lock. */
 static int use_cuda(void)
 {
     if (cf__backend_driver(&cf__cuda))
         return CF_OK;
-    cf__fork_watch(1); /* before the driver is there: a fork may come in between */
+    cf__fork_watch(1); /* a fork may come before the driver is in use */
     no_cuda[0] = 0;
     int status = cf__driver_cuda(&cuda_table, no_cuda, sizeof no_cuda);
     if (status == CF_OK)
@@ -127,8 +123,8 @@ static int use_cuda(void)
     return status;
 }
 
-/* With the lock, before a driver is first used: the driver that CF_DRIVER asks for; USE_HOST too if the library was built
- * without GPU code. */
+/* Stores the driver that CF_DRIVER requests; USE_HOST also if the library was built without GPU code. Caller holds the
+ * lock. */
 static int read_wanted_driver(enum choice *choice)
 {
     enum cf__env_driver driver;
@@ -198,7 +194,7 @@ int cf__detect_cuda(const char *function)
         return CF_OK;
     cf__error_save(&before);
     int status = cf__default_backend(function, &backend);
-    if (status == CF_EDRIVER || status == CF_ENODEV) /* of a driver that cannot be used there is no memory */
+    if (status == CF_EDRIVER || status == CF_ENODEV) /* a driver that cannot be used has no memory */
         status = CF_OK;
     (status == CF_OK ? cf__error_restore : cf__error_keep)(&before);
     return status;
@@ -280,11 +276,6 @@ int cf__device_get(const char *function, int device, const struct cf__driver **d
 
 /* ---- Primary contexts ---- */
 
-int cf__is_only_gpu(void)
-{
-    return cf__cuda.count == 1;
-}
-
 CUcontext cf__primary_held(int device)
 {
     return __atomic_load_n(&cf__cuda.primary[device], __ATOMIC_ACQUIRE);
@@ -300,7 +291,7 @@ void cf__primary_owe(int device)
     __atomic_add_fetch(&cf__cuda.owed[device], 1, __ATOMIC_RELAXED);
 }
 
-/* The driver keeps the reference to it for the next one. */
+/* The driver counts the library's reference for the device's next primary context, so the library still owes it. */
 void cf__primary_drop(int device, CUcontext gone)
 {
     if (__atomic_compare_exchange_n(&cf__cuda.primary[device], &gone, NULL, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
@@ -331,7 +322,7 @@ int cf__primary_context(const char *function, struct cf__backend *backend, int o
     return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(driver, result, call, "%s: device %d", function, ordinal);
 }
 
-/* With the lock. What cannot be released stays, to be tried again. */
+/* Contexts that cannot be released stay, and a later call tries again. Caller holds the lock. */
 static int release_primary_contexts(struct cf__backend *backend, int is_kept)
 {
     const struct cf__driver *driver = cf__backend_driver(backend);

@@ -47,7 +47,6 @@ static void review_contexts(void)
         cf__contexts_review();
 }
 
-/* The thread's own, where it has one. */
 static int get_current_context(const struct cf__driver *driver, const char *function, CUcontext *context)
 {
     CUresult result = driver->cuCtxGetCurrent(context);
@@ -111,7 +110,6 @@ static int enter_thread_device(struct cf__scope *scope, const char *function)
     return status != CF_OK || scope->context ? status : cf__push_default(scope, function);
 }
 
-/* Leaves the place again where its context is lost. */
 static int leave_if_lost(struct cf__scope *scope, const char *function)
 {
     if (!(cf__gpu_state() & CF__GPU_LOST))
@@ -135,7 +133,7 @@ int cf__enter_even_lost(struct cf__scope *scope, const char *function, cf_stream
             return status;
     }
     CUresult result = scope->driver->cuStreamGetCtx(stream, &scope->context);
-    /* Of a stream whose capture is broken the driver tells nothing until that has ended. */
+    /* The driver reports no context of a stream while the stream's capture is broken. */
     if (result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED)
         return cf__handle_enter(scope, function, scope->driver, CF__STREAM, stream);
     if (result != CUDA_SUCCESS)
@@ -187,7 +185,7 @@ CF__HOT void cf__leave(struct cf__scope *scope)
 {
     CUcontext context;
     if (scope->pushed)
-        (void)scope->driver->cuCtxPopCurrent(&context); /* fails only in a context that is lost already */
+        (void)scope->driver->cuCtxPopCurrent(&context); /* fails only in a lost context */
     scope->pushed = 0;
 }
 
@@ -197,7 +195,7 @@ int cf__scope_device(const struct cf__scope *scope, const char *function, int *d
         *device = CF_HOST;
         return CF_OK;
     }
-    /* One that is held stays where it is. */
+    /* Retained contexts are compared without a call to the driver. */
     for (*device = 0; *device < cf__cuda.count; ++*device)
         if (cf__primary_held(*device) == scope->context)
             return CF_OK;

@@ -8,51 +8,58 @@
 #include "context/handle.h"
 
 extern _Thread_local int
-    cf__thread_has_device; /* cf_device_use() was called: the thread's device is not the default one */
+    cf__thread_has_device; /* 1 after cf_device_use(): the thread does not use the default device */
 
-/* The device that cf_device_use() chose for the calling thread, where it was called; and another choice for a while,
- * which returns the one before. */
+/* The device that cf_device_use() chose for the calling thread. */
 struct cf__thread_device {
     int is_chosen, device;
 };
+
+/* Sets the calling thread's device and returns the earlier choice, which a caller may set again. */
 struct cf__thread_device cf__thread_device_set(struct cf__thread_device chosen);
 
-/* Where a call runs: its context is current on the thread between enter and leave. */
+/* Driver and context of a call. The context is current on the thread between enter and leave. */
 struct cf__scope {
     const struct cf__driver *driver;
     CUcontext context;
-    int pushed; /* leave has to pop it */
+    int pushed; /* 1: cf__leave() pops the context */
 };
 
-/* Enter the device of `stream`, or where it is NULL that of the calling thread, for `function`, which messages name. */
+/* The functions below that return a status name `function` in messages. After a failure there is nothing to leave. */
+
+/* Enters the context of `stream`; for a default stream, the device of the calling thread. */
 int cf__enter(struct cf__scope *scope, const char *function, cf_stream stream);
 
-/* Enter a context of a driver. */
+/* The same, but does not fail in a lost context. */
+int cf__enter_even_lost(struct cf__scope *scope, const char *function, cf_stream stream);
+
+/* Enters a context of a driver. */
 int cf__enter_context(struct cf__scope *scope, const char *function, const struct cf__driver *driver,
                       CUcontext context);
-void cf__leave(struct cf__scope *scope);
 
-/* The last step of entering where GPUs are the default and the thread has no context: it is lent that of GPU 0. */
-int cf__push_default(struct cf__scope *scope, const char *function);
-
-/* The number of the scope's device: CF_HOST or a GPU's. */
-int cf__scope_device(const struct cf__scope *scope, const char *function, int *device);
-
-/* Enter the primary context of a device; or the thread's own where that is of this device and cf_device_use() has not
- * chosen the primary one. */
+/* Enters the primary context of a device. */
 int cf__enter_device(struct cf__scope *scope, const char *function, int device);
+
+/* Enters the thread's current context if it is of this device and cf_device_use() was not called, else the primary
+ * context of the device. */
 int cf__enter_current_or_primary(struct cf__scope *scope, const char *function, int device);
 
-/* Enters a context of the driver that an event, a graph or an executable graph belongs to: its own, as far as that is
- * known, else one that there is already. The thread's device is not started for this. */
+/* Enters the context of an event, a graph or an executable graph: its own if the library knows it, else any context
+ * that works. Does not start the thread's device unless no context works. */
 int cf__enter_handle(struct cf__scope *scope, const char *function, const char *name, enum cf__handle_kind kind,
                      const void *handle);
 
-/* The driver that a stream, an event or a graph belongs to, for the argument `name` of `function`. */
+/* Pushes the primary context of GPU 0, for a thread without a context. The caller has set the scope's driver. */
+int cf__push_default(struct cf__scope *scope, const char *function);
+
+/* Leaves the scope; nothing happens after a second call. */
+void cf__leave(struct cf__scope *scope);
+
+/* Stores the number of the scope's device: CF_HOST or a GPU's. */
+int cf__scope_device(const struct cf__scope *scope, const char *function, int *device);
+
+/* Stores the driver of a stream, an event or a graph. `name` is the name of the argument of `function`. */
 int cf__handle_driver(const char *function, const char *name, enum cf__handle_kind kind, const void *handle,
                       const struct cf__driver **driver);
-
-/* cf__enter() that does not fail in a lost context. */
-int cf__enter_even_lost(struct cf__scope *scope, const char *function, cf_stream stream);
 
 #endif

@@ -1,6 +1,6 @@
-/* handle.c - the streams, events and graphs that the library made on GPUs, so that those of a device that was reset are
- * refused: the driver may take their handles for others, or die of them. And its page-locked memory, which a forked
- * child must not take for the CPU's. */
+/* handle.c - records of the streams, events and graphs that the library made on GPUs. Handles from before a reset of
+ * their device are refused, because the driver may take them for other handles, or crash. Page-locked memory is recorded
+ * so that a forked child does not take it for the CPU's. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -24,31 +24,30 @@
 struct entry {
     const void *handle; /* NULL: free */
     enum cf__handle_kind kind;
-    CUcontext context; /* NULL: it went with a reset */
-    size_t bytes;      /* of page-locked memory; 0: a stream, event or graph */
-    int device;        /* of one that went with a reset */
+    CUcontext context; /* NULL: stale, the handle was lost in a reset */
+    size_t bytes;      /* size of page-locked memory; 0: a stream, event or graph */
+    int device;        /* device of a stale handle */
     unsigned int serial;
-    struct cf__event_mark mark; /* of an event */
+    struct cf__event_mark mark; /* latest mark of an event */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries;
-static size_t entry_count, table_size; /* room is a power of 2 */
-static size_t stale_count;             /* of these, those that went with a reset */
-static unsigned int last_serial;       /* 0 is nobody's */
+static size_t entry_count, table_size; /* table_size is a power of 2 */
+static size_t stale_count;             /* stale entries among them */
+static unsigned int last_serial;       /* 0 is no entry's */
 
-/* Entries of handles that went with earlier resets than the latest one: where there are more, they are forgotten, since
- * nobody has to destroy them. */
-#define MOST_STALE 4096
+/* A reset forgets the stale entries of earlier resets if there are more, since programs need not destroy such handles. */
+#define MAX_STALE 4096
 
-/* ---- The table, with the lock ---- */
+/* ---- The table; caller holds the lock ---- */
 
 static size_t slot_of(enum cf__handle_kind kind, const void *handle)
 {
     return (size_t)(((uint64_t)(uintptr_t)handle + kind) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (table_size - 1);
 }
 
-/* That of a handle, or the free one where it would stand. */
+/* Returns the entry of a handle, or the free entry for it. */
 static struct entry *find_entry(enum cf__handle_kind kind, const void *handle)
 {
     size_t i = slot_of(kind, handle);
@@ -78,14 +77,14 @@ static int is_stale(const struct entry *entry)
     return entry->handle && !entry->context;
 }
 
-/* An entry that is stale goes, or gets another owner. Where there is none left no call has to look for them. */
+/* Called before a stale entry is removed or overwritten. After the last one, calls need not look handles up. */
 static void uncount_stale(const struct entry *entry)
 {
     if (is_stale(entry) && --stale_count == 0)
         cf__gpu_mark(CF__GPU_RESET, 0);
 }
 
-/* Those behind it in its run move up, so that they are found. */
+/* Entries after it that collided with it move up, so that a lookup reaches them. */
 static void remove_entry(struct entry *entry)
 {
     size_t hole = (size_t)(entry - entries);
@@ -101,7 +100,7 @@ static void remove_entry(struct entry *entry)
     entry_count--;
 }
 
-/* ---- What others use ---- */
+/* ---- Records ---- */
 
 static void add_entry(const struct cf__scope *scope, enum cf__handle_kind kind, const void *handle, size_t bytes)
 {
@@ -118,7 +117,7 @@ static void add_entry(const struct cf__scope *scope, enum cf__handle_kind kind, 
     cf__unlock(&lock);
 }
 
-/* The CPU driver's handles have generations of their own, and its memory is the child's as well. */
+/* The CPU driver's handles carry generations themselves, and its memory belongs to a forked child as well. */
 void *cf__handle_add(const struct cf__scope *scope, enum cf__handle_kind kind, void *handle)
 {
     if (!scope->driver->is_cpu)
@@ -195,12 +194,12 @@ int cf__handle_is_memory(const void *pointer)
     return is_memory;
 }
 
-/* A driver does not say which of two handles it does not know: of the stream it is asked alone. */
+/* A driver does not report which of two handles it does not know, so it is asked about the stream alone. */
 int cf__fail_handle(const struct cf__driver *driver, CUresult result, const char *call, const char *function,
                     const char *name, const void *handle, cf_stream stream)
 {
     CUstreamCaptureStatus status;
-    /* Of a handle that it does not know the CPU's driver says INVALID_VALUE, too. */
+    /* The CPU's driver returns INVALID_VALUE for unknown handles, too. */
     if (result != CUDA_ERROR_INVALID_HANDLE && !(driver->is_cpu && result == CUDA_ERROR_INVALID_VALUE))
         return cf__fail_driver(driver, result, call, "%s: %s %p, stream %p", function, name, handle, (void *)stream);
     if (driver->cuStreamIsCapturing(stream, &status) == CUDA_ERROR_INVALID_HANDLE)
@@ -208,7 +207,7 @@ int cf__fail_handle(const struct cf__driver *driver, CUresult result, const char
     return cf__fail_driver(driver, result, call, "%s: %s %p", function, name, handle);
 }
 
-/* ---- Where a handle is used ---- */
+/* ---- Context of a handle ---- */
 
 CUcontext cf__handle_context(enum cf__handle_kind kind, const void *handle)
 {
@@ -219,7 +218,7 @@ CUcontext cf__handle_context(enum cf__handle_kind kind, const void *handle)
     return context;
 }
 
-/* The thread's own context or one of the library's that works, NULL where there is none. */
+/* Returns the thread's current context or a retained one, if it is not lost; else NULL. */
 static CUcontext find_working_context(const struct cf__driver *driver, CUcontext current)
 {
     CUcontext context = current && !cf__is_lost(driver, current) ? current : NULL;
@@ -231,7 +230,7 @@ static CUcontext find_working_context(const struct cf__driver *driver, CUcontext
     return context;
 }
 
-/* A device that another library alone has started; -1 where there is none. */
+/* Returns a device that only another library has started, or -1. */
 static int find_active_device(const struct cf__driver *driver)
 {
     int devices = 0;
@@ -267,7 +266,7 @@ int cf__handle_enter(struct cf__scope *scope, const char *function, const struct
 
 /* ---- Resets, and the end ---- */
 
-/* With the lock. What is taken out may give its place to another one, which is looked at, too. */
+/* Caller holds the lock. A removal may move another stale entry to the same index, hence the inner loop. */
 static void remove_stale_entries(void)
 {
     for (size_t i = 0; i < table_size; i++)
@@ -278,7 +277,7 @@ static void remove_stale_entries(void)
 void cf__handles_reset(CUcontext context, int device)
 {
     cf__lock(&lock);
-    if (stale_count > MOST_STALE)
+    if (stale_count > MAX_STALE)
         remove_stale_entries();
     for (size_t i = 0; i < table_size; i++)
         if (entries[i].handle && entries[i].context == context) {
@@ -292,7 +291,7 @@ void cf__handles_reset(CUcontext context, int device)
     cf__unlock(&lock);
 }
 
-/* In a child what is the parent's stays known as such. */
+/* A forked child keeps the records, and goes on to refuse handles of its parent. */
 void cf__handles_forget(void)
 {
     if (cf__is_forked())

@@ -11,7 +11,7 @@
 
 struct cf__scope;
 
-/* What a handle is of: the driver may give the address of one that is gone to one of another kind. */
+/* Kind of a handle: the driver may reuse the address of a destroyed handle for another kind. */
 enum cf__handle_kind {
     CF__STREAM,
     CF__EVENT,
@@ -20,43 +20,44 @@ enum cf__handle_kind {
     CF__PAGE_LOCKED, /* memory */
 };
 
-/* Keeps a stream, event or graph that was made in the scope's context, so that it is refused after a reset of its
- * device, and returns it. Where there is no memory for that, the driver judges it. */
+/* Records a stream, event or graph of the scope's context, so that it is refused after a reset of its device. Returns
+ * the handle. If memory is short there is no record, and the driver judges the handle. */
 void *cf__handle_add(const struct cf__scope *scope, enum cf__handle_kind kind, void *handle);
 
-/* The record is dropped when the handle is destroyed, unless another thread was given the same handle in between, which
- * the serial number from before tells. */
+/* The serial number of a handle's record is read before the handle is destroyed. The record is removed afterwards,
+ * unless its serial number has changed because another thread was given the same handle in between. */
 unsigned int cf__handle_serial(enum cf__handle_kind kind, const void *handle);
 void cf__handle_remove(enum cf__handle_kind kind, const void *handle, unsigned int serial);
 
-/* The same of page-locked memory; whether a pointer lies in such memory, which takes a look at all records. */
+/* Records page-locked memory of `bytes` bytes. cf__handle_is_memory() returns 1 for a pointer into such memory; it
+ * reads all records. */
 void cf__handle_add_memory(const struct cf__scope *scope, const void *memory, size_t bytes);
 int cf__handle_is_memory(const void *pointer);
 
-/* CF_EINVAL for one that went with a reset, or of the CPU with cf_shutdown(); costs two loads before the first. `name`
- * is the argument's. */
+/* Returns CF_EINVAL for a handle from before a reset of its device, or of the CPU from before cf_shutdown(); else
+ * CF_OK. `name` is the argument's. Costs two loads in a process without resets. */
 int cf__handle_check(const char *function, const char *name, enum cf__handle_kind kind, const void *handle);
 
-/* Fails for a driver call that took a handle and a stream, and names the one that it did not know; both where it failed
- * otherwise. */
+/* Fails for a driver call with a handle and a stream. The message names the handle that the driver does not know, and
+ * both after another failure. Returns the status. */
 int cf__fail_handle(const struct cf__driver *driver, CUresult result, const char *call, const char *function,
                     const char *name, const void *handle, cf_stream stream);
 
-/* The context where one was made; NULL where that is not known. */
+/* Returns the context of a handle, or NULL if there is no record. */
 CUcontext cf__handle_context(enum cf__handle_kind kind, const void *handle);
 
-/* What one of the library's events has recorded last; of others nothing is kept, and an empty mark returned. */
+/* Set and return the latest mark of an event. Events of other libraries have no record: their mark is empty. */
 void cf__handle_set_mark(const void *event, const struct cf__event_mark *mark);
 struct cf__event_mark cf__handle_get_mark(const void *event);
 
-/* Enters the context where a GPU's handle was made, for cf__enter_handle(); where that is not known, since it is
- * another library's, one that works, if there is one: what becomes of the handle is for the driver to say. */
+/* Enters the context of a GPU's handle, for cf__enter_handle(). Without a record it enters any context that works, and
+ * the driver judges the handle. */
 int cf__handle_enter(struct cf__scope *scope, const char *function, const struct cf__driver *driver,
                      enum cf__handle_kind kind, const void *handle);
 
-void cf__handles_reset(CUcontext context, int device);
-void cf__handles_forget(void);
-void cf__handles_lock(void); /* for fork */
+void cf__handles_reset(CUcontext context, int device); /* marks the handles of a context as gone */
+void cf__handles_forget(void);                         /* frees all records, except in a forked child */
+void cf__handles_lock(void);                           /* for fork */
 void cf__handles_unlock(void);
 
 #endif

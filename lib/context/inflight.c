@@ -1,10 +1,10 @@
-/* running.c - which kernels may be running in a context, so that a fault can be told with their names.
+/* inflight.c - launches that may be in flight in a context, so that messages about a fault name their kernels.
  *
- * The driver reports a fault at some later call and does not say which kernel it was. Each thread notes what it
- * launches, by stream, in memory of its own that others read; a launch is struck off when a wait that began after it
- * has succeeded. What cannot be known counts as running: kernels that are captured and not launched, those of a graph
- * as "a graph", launches of other threads in a stream that this thread waits for. So the names hold the right one, if
- * it is a kernel of the library's at all. */
+ * The driver reports a fault at some later call and does not tell the kernel. Each thread notes its launches by stream
+ * in a record of its own, which other threads read. A successful wait that began after a launch clears its note. Notes
+ * stay if the end of a launch is unknown: kernels that are captured and not launched, graphs (as "a graph"), launches of
+ * other threads in a stream that this thread waits for. So the kernel at fault is always among the names, if it is the
+ * library's at all. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,20 +21,20 @@
 #include "context/context.h"
 #include "context/enter.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and of what several threads write */
-static struct cf__inflight *records;                     /* a thread has one for each context that it launches in */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and of fields that several threads write */
+static struct cf__inflight *records;                     /* one for each thread and context */
 static pthread_key_t at_thread_end;
 static int has_key;
 
 _Thread_local struct cf__inflight *cf__inflight_latest;
-static _Thread_local char thread_tag; /* its address names the thread */
+static _Thread_local char thread_tag; /* its address identifies the thread */
 
 static uint64_t load_number(const uint64_t *number)
 {
     return __atomic_load_n(number, __ATOMIC_ACQUIRE);
 }
 
-/* ---- Nodes, with the lock ---- */
+/* ---- Records; caller holds the lock ---- */
 
 static void clear_record(struct cf__inflight *record)
 {
@@ -52,7 +52,8 @@ static int has_launches_in_flight(const struct cf__inflight *record)
     return has;
 }
 
-/* Of a thread that has ended: what it launched comes before all that the thread does that takes its place. */
+/* A record of a thread that has ended may be claimed with launches of the same context in flight: they come before
+ * all launches of the new owner. */
 static int is_free_for(const struct cf__inflight *record, unsigned long long context)
 {
     if (record->owner == &thread_tag)
@@ -95,7 +96,7 @@ static struct cf__inflight *claim_record(unsigned long long context, CUcontext h
     return record;
 }
 
-/* Frees what nobody needs: nodes of `owner` and of ended threads in which nothing runs. */
+/* Frees records of `owner` and of ended threads without launches in flight. */
 static void free_records(const void *owner)
 {
     for (struct cf__inflight **link = &records, *record; (record = *link) != NULL;)
@@ -120,7 +121,7 @@ static void end_thread(void *owner)
 
 /* ---- Launching ---- */
 
-/* The slot of a kernel in a stream, or one whose launches are done; -1 where there is neither. */
+/* Returns the slot of a kernel in a stream, else a slot whose launches are done, else -1. */
 static int find_slot(const struct cf__inflight *record, const char *name, cf_stream stream)
 {
     int slot = -1;
@@ -165,7 +166,7 @@ const char cf__inflight_graph[] = "a graph";
 
 /* ---- Waiting ---- */
 
-/* That of the calling thread in a context; NULL where it has launched nothing there. */
+/* Returns the calling thread's record for a context, or NULL if it has launched nothing there. */
 static struct cf__inflight *find_own_record(CUcontext handle)
 {
     struct cf__inflight *record = cf__inflight_latest;
@@ -186,7 +187,7 @@ CF__HOT void cf__inflight_waited(const struct cf__scope *scope, cf_stream stream
             __atomic_store_n(&record->slots[i].latest, 0, __ATOMIC_RELEASE);
 }
 
-/* Unlike the address of `self`, no later thread's. */
+/* A later thread may have the address of `thread_tag`, but not this number. */
 static uint64_t this_thread(void)
 {
     static _Thread_local uint64_t number;
@@ -213,7 +214,7 @@ void cf__inflight_reached(const struct cf__event_mark *mark)
             __atomic_store_n(&record->slots[i].latest, 0, __ATOMIC_RELEASE);
 }
 
-/* Of each thread, what is enqueued by now; of those that another thread asks already, nothing. */
+/* A record for which another thread waits already is left out, so its launches stay noted longer. */
 void cf__inflight_wait_begin(CUcontext handle)
 {
     cf__lock(&lock);
@@ -238,15 +239,15 @@ void cf__inflight_wait_end(CUcontext handle, int is_done)
     cf__unlock(&lock);
 }
 
-/* ---- Telling ---- */
+/* ---- Text ---- */
 
-enum { MAX_NAMES = 6 }; /* names that are told */
+enum { MAX_NAMES = 6 }; /* names in a text */
 struct names {
     const char *names[MAX_NAMES];
     int count, has_others;
 };
 
-/* Sorted, so that the same is said each time. */
+/* Names are sorted, so that messages are the same each time. */
 static void add_name(struct names *names, const char *name)
 {
     int at = names->count;

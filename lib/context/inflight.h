@@ -12,41 +12,43 @@
 
 struct cf__scope;
 
-/* Launches of a thread in a stream up to one, which an event has recorded. */
+/* Launches of a thread in a stream that come before the latest record of an event. */
 struct cf__event_mark {
-    uint64_t thread; /* its number; 0: no thread's */
+    uint64_t thread; /* number of the thread; 0: no mark */
     CUcontext context;
     cf_stream stream;
-    uint64_t launches;
+    uint64_t launches; /* number of the last of them */
 };
 
-/* What one thread launched in one context and does not know to be done. Read by all threads, written by its own. */
+/* Launches of one thread in one context that may be in flight. All threads read the record, its own thread writes it. */
 enum { CF__INFLIGHT_SLOTS = 8 };
 struct cf__inflight {
-    _Alignas(64) unsigned long long context; /* its id, or CF__NO_CONTEXT; atomic */
-    uint64_t launches;                       /* odd while one is being enqueued */
-    uint64_t done;                           /* those up to this number are; written under the lock */
-    uint64_t unlisted;                       /* the latest one that found no slot */
-    int slot;                                /* that of the latest one */
+    _Alignas(64) unsigned long long context; /* id of the context, or CF__NO_CONTEXT; atomic */
+    uint64_t launches;                       /* number of the latest launch; odd while it is being enqueued */
+    uint64_t done;                           /* number up to which launches are done; written under the lock */
+    uint64_t unlisted;                       /* number of the latest launch that found no slot */
+    int slot;                                /* slot of the latest launch that found one */
     struct cf__inflight_slot {
-        const char *name; /* the kernel's, as what was loaded keeps it: it names the kernel, too; atomic */
+        const char *name; /* name of the kernel, in the loaded image: the pointer identifies the kernel; atomic */
         cf_stream stream;
-        uint64_t latest; /* number of its latest launch */
+        uint64_t latest; /* number of the kernel's latest launch in the stream */
     } slots[CF__INFLIGHT_SLOTS];
-    CUcontext handle;   /* the context's; like what follows, under the lock */
-    const void *owner;  /* its thread; NULL where that has ended */
-    const void *waiter; /* the thread that waits for the whole context; NULL: none */
-    uint64_t enqueued;  /* what was enqueued when that began to wait */
+    CUcontext handle;   /* of the context; this field and the next ones are under the lock */
+    const void *owner;  /* thread; NULL after its end */
+    const void *waiter; /* thread that waits for the whole context, or NULL */
+    uint64_t enqueued;  /* number of the latest launch before that wait */
     struct cf__inflight *next;
 };
 
-/* That of the calling thread's latest launch. */
+/* Record of the calling thread's latest launch, or NULL. */
 extern _Thread_local struct cf__inflight *cf__inflight_latest;
 
-/* The same for another kernel, stream, context or none. NULL where there is no memory. */
+/* Notes a launch of another kernel, or in another stream or context, than the latest one. Returns the record; NULL if
+ * memory is short. */
 struct cf__inflight *cf__inflight_note_other(struct cf__context *context, const char *name, cf_stream stream);
 
-/* Notes that the calling thread launches anew what it has launched last; NULL where it is something else. */
+/* Notes a launch of the same kernel in the same stream as the latest one. Returns the record, or NULL if the kernel,
+ * the stream or the context differs. */
 static inline struct cf__inflight *cf__inflight_note_again(unsigned long long context, const char *name,
                                                            cf_stream stream)
 {
@@ -60,16 +62,15 @@ static inline struct cf__inflight *cf__inflight_note_again(unsigned long long co
     return record;
 }
 
-/* Notes that a kernel is launched, for what is said when one of them faults. Right before the launch; right behind it
- * comes cf__inflight_launched(). What is left out or stays noted for too long makes messages name more kernels, never wrong
- * ones. */
+/* Notes a launch right before the driver's call; cf__inflight_launched() follows right after it. Messages about a fault
+ * name the kernels that were noted. A note that stays too long adds a name to them, and the right name is never lost. */
 static inline struct cf__inflight *cf__inflight_note(struct cf__context *context, const char *name, cf_stream stream)
 {
     struct cf__inflight *record = cf__inflight_note_again(context->id, name, stream);
     return record ? record : cf__inflight_note_other(context, name, stream);
 }
 
-/* Stands for a graph, whose kernels are not known. */
+/* Name for the launch of a graph, whose kernels are unknown. */
 extern const char cf__inflight_graph[];
 
 static inline void cf__inflight_launched(struct cf__inflight *record)
@@ -78,26 +79,27 @@ static inline void cf__inflight_launched(struct cf__inflight *record)
         __atomic_store_n(&record->launches, record->launches + 1, __ATOMIC_RELEASE);
 }
 
-/* After a successful wait for a stream of the scope's context: what this thread launched there is done. */
+/* Clears the calling thread's launches in a stream of the scope's context, after a successful wait for the stream. */
 void cf__inflight_waited(const struct cf__scope *scope, cf_stream stream);
 
-/* What the calling thread has launched so far in a stream of the scope's context, which an event records; and that it
- * is done, where that thread has waited for the event. */
+/* Returns a mark of the calling thread's launches so far in a stream of the scope's context, before an event is
+ * recorded there. cf__inflight_reached() clears them after a wait for the event, if the same thread waits. */
 struct cf__event_mark cf__inflight_take_mark(const struct cf__scope *scope, cf_stream stream);
 void cf__inflight_reached(const struct cf__event_mark *mark);
 
-/* Writes "cf_a was", "one of cf_a, cf_b was" or "no kernel of Cuferry's was": what may be running in a context. */
+/* Writes the kernels that may be in flight in a context as "cf_a was", "one of cf_a, cf_b was" or "no kernel of
+ * Cuferry's was". */
 void cf__inflight_text(unsigned long long context, char *text, size_t size);
 
-/* The notes of a context that is gone; CF__NO_CONTEXT: all. */
+/* Clears the records of a context that is gone; CF__NO_CONTEXT: all records. */
 void cf__inflight_forget(unsigned long long context);
-void cf__inflight_start(void);      /* of the program or shared object */
-void cf__inflight_end(int is_free); /* frees the notes, where no other thread may be at them */
+void cf__inflight_start(void);      /* at the start of the program or shared object */
+void cf__inflight_end(int is_free); /* at its end; frees the records if no other thread uses them */
 void cf__inflight_lock(void);       /* for fork */
 void cf__inflight_unlock(void);
-void cf__inflight_forget_threads(void); /* in a child: the others are gone */
+void cf__inflight_forget_threads(void); /* in a forked child, which has a single thread */
 
-/* Around a wait for the whole context: launches that were enqueued before it are done if `is_done`. */
+/* Enclose a wait for a whole context. Launches that were enqueued before the wait are done if `is_done`. */
 void cf__inflight_wait_begin(CUcontext handle);
 void cf__inflight_wait_end(CUcontext handle, int is_done);
 

@@ -12,10 +12,9 @@
 #include "context/drivers.h"
 #include "context/enter.h"
 
-/* The latest stream, no default one, that the calling thread enqueued on, and where it is. cuLaunchKernel() and
- * cuGraphLaunch() need no current context where the stream has one, and refuse what is of another context: so the
- * context alone has to be asked whether it is still the same, and a handle that another stream has by now is found out
- * by what the driver returns. */
+/* The stream, other than a default one, that the calling thread used last. cuLaunchKernel() and cuGraphLaunch() need no
+ * current context for such a stream, and refuse kernels and graphs of another context. So the fast path compares the
+ * id of the context only; the driver's result reveals a handle that was reused. */
 struct cf__last_stream {
     cf_stream stream; /* NULL: none */
     const struct cf__driver *driver;
@@ -24,7 +23,7 @@ struct cf__last_stream {
 };
 extern _Thread_local struct cf__last_stream cf__latest_stream;
 
-/* The driver of a stream that is known, as far as no driver is asked; NULL where the call has to go the long way. */
+/* Returns the driver of the last stream without a call to it; NULL sends the call to the slow path. */
 static inline const struct cf__driver *cf__last_stream_driver(cf_stream stream)
 {
     const struct cf__last_stream *known = &cf__latest_stream;
@@ -34,7 +33,7 @@ static inline const struct cf__driver *cf__last_stream_driver(cf_stream stream)
     return known->driver;
 }
 
-/* The same, and the id of its context. */
+/* The same, but asks the driver for the id of the stream's context and compares it. */
 static inline const struct cf__driver *cf__last_stream_look_up(cf_stream stream, unsigned long long *id)
 {
     const struct cf__driver *driver = cf__last_stream_driver(stream);
@@ -43,8 +42,8 @@ static inline const struct cf__driver *cf__last_stream_look_up(cf_stream stream,
     return driver;
 }
 
-/* The driver where a call on the default stream runs in the thread's own current context, and that: NULL where it has
- * none, and the call runs on GPU 0. No driver where it has another device, or the call has to go the long way. */
+/* Stores the thread's current context, in which a call on the default stream runs; NULL: the call runs on GPU 0.
+ * Returns the driver; NULL sends the call to the slow path, also for a thread that chose a device. */
 static inline const struct cf__driver *cf__default_stream_context(CUcontext *context)
 {
     const struct cf__driver *driver = cf__cuda_in_use();
@@ -55,7 +54,7 @@ static inline const struct cf__driver *cf__default_stream_context(CUcontext *con
     return driver;
 }
 
-/* The same, and the id of that context. */
+/* The same, but stores the id of the current context, and returns NULL without such a context. */
 static inline const struct cf__driver *cf__default_stream_look_up(unsigned long long *id)
 {
     CUcontext context;
@@ -63,14 +62,15 @@ static inline const struct cf__driver *cf__default_stream_look_up(unsigned long 
     return driver && context && driver->cuCtxGetId(context, id) == CUDA_SUCCESS ? driver : NULL;
 }
 
+/* Keeps a stream of a GPU for the fast path of the next call; default streams and the CPU's are left out. */
 static inline void cf__last_stream_set(cf_stream stream, const struct cf__scope *scope, unsigned long long id)
 {
     if ((uintptr_t)stream > (uintptr_t)CU_STREAM_PER_THREAD && !scope->driver->is_cpu)
         cf__latest_stream = (struct cf__last_stream){stream, scope->driver, scope->context, id};
 }
 
-/* Whether what the driver returned may come of a handle that is another's by now, or has to be said with the context
- * that it is about: then the long way is gone, which finds out. */
+/* Returns 1 for an error that may mean that the handle was reused or its context lost, and forgets the last stream. The
+ * caller tries again on the slow path, which finds the cause. */
 int cf__needs_slow_path(CUresult result);
 
 #endif

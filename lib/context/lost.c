@@ -1,4 +1,4 @@
-/* lost.c - contexts that a kernel's fault took along, and failures of the driver, which tell of them. */
+/* lost.c - contexts that were lost to a kernel's fault, and failures of the driver, which reveal them. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +21,8 @@
 #include "context/handle.h"
 #include "context/inflight.h"
 
-/* A number for a record whose context tells none; no driver counts up to there. */
-static unsigned long long made_up_id(void)
+/* Returns an id for a context whose id the driver does not report any more; no driver counts that far. */
+static unsigned long long make_up_id(void)
 {
     static unsigned long long made;
     return CF__NO_CONTEXT - 1 - __atomic_fetch_add(&made, 1, __ATOMIC_RELAXED);
@@ -33,21 +33,21 @@ static int is_made_up(unsigned long long id)
     return id > CF__NO_CONTEXT / 2;
 }
 
-void cf__context_mark_lost(const struct cf__driver *driver, CUcontext handle, int device, const char *running)
+void cf__context_mark_lost(const struct cf__driver *driver, CUcontext handle, int device, const char *kernels)
 {
     unsigned long long id;
     struct cf__context *context = cf__context_by_handle(driver, handle);
     if (context && __atomic_load_n(&context->is_lost, __ATOMIC_ACQUIRE))
         return;
     if (!context && driver->cuCtxGetId(handle, &id) != CUDA_SUCCESS)
-        id = made_up_id();
+        id = make_up_id();
     cf__contexts_lock();
     if (!context && !(context = cf__context_by_id(id)))
         context = cf__context_add(driver, handle, id, device);
     int is_new = context && !context->is_lost;
     if (is_new) {
-        if (running)
-            snprintf(context->kernels, sizeof context->kernels, "%s", running);
+        if (kernels)
+            snprintf(context->kernels, sizeof context->kernels, "%s", kernels);
         else
             cf__inflight_text(context->id, context->kernels, sizeof context->kernels);
         __atomic_store_n(&context->is_lost, 1, __ATOMIC_RELEASE);
@@ -58,7 +58,7 @@ void cf__context_mark_lost(const struct cf__driver *driver, CUcontext handle, in
         cf__log(CF_LOG_INFO, "the context of device %d was lost to a fault while %s running", device, context->kernels);
 }
 
-/* Whether a context is gone; `is_destroyed`: there is not even another one at its address. */
+/* Sets `*is_destroyed` if there is no other context at the address either. */
 static int is_context_gone(const struct cf__context *context, unsigned long long id, int *is_destroyed)
 {
     unsigned long long now;
@@ -67,7 +67,7 @@ static int is_context_gone(const struct cf__context *context, unsigned long long
     return *is_destroyed || (result == CUDA_SUCCESS && now != id && !is_made_up(id));
 }
 
-/* Its record stays for its id. Its handles are marked before the device is used again, when there are new ones. */
+/* Handles are marked before the device is used again and makes new ones. The record stays in use, with its id. */
 static void retire_lost_record(struct cf__context *context, unsigned long long id, int is_destroyed)
 {
     cf__contexts_lock();
@@ -82,10 +82,10 @@ static void retire_lost_record(struct cf__context *context, unsigned long long i
         cf__contexts_note_recovery();
     }
     cf__contexts_unlock();
-    if (was_lost)
+    if (was_lost) {
         cf__context_observer.lost(id, device);
-    if (was_lost)
         cf__log(CF_LOG_INFO, "the lost context of device %d is gone", device);
+    }
 }
 
 void cf__contexts_review(void)
@@ -99,8 +99,7 @@ void cf__contexts_review(void)
     }
 }
 
-/* Whether the context that is current on the thread fails whatever is asked of it. */
-static int is_failing(const struct cf__driver *driver)
+static int is_current_failing(const struct cf__driver *driver)
 {
     return cf__status_of(driver->cuStreamQuery(NULL)) == CF_EFAULT;
 }
@@ -111,26 +110,27 @@ static const struct cf__context *find_lost(const struct cf__driver *driver, CUco
     return context && __atomic_load_n(&context->is_lost, __ATOMIC_ACQUIRE) ? context : NULL;
 }
 
-/* Whether a context that was not known to be lost is: then it is noted. */
+/* Returns 1 if the context was lost and was not marked yet; marks it. */
 static int probe_context(const struct cf__driver *driver, CUcontext context, int device)
 {
     CUcontext popped;
     if (find_lost(driver, context) || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
         return 0;
-    int is_lost = is_failing(driver);
+    int is_lost = is_current_failing(driver);
     if (is_lost)
         cf__context_mark_lost(driver, context, device, NULL);
     (void)driver->cuCtxPopCurrent(&popped);
     return is_lost;
 }
 
-/* Contexts that were used and are not known to be lost; the first ones, where there are more. */
+/* A used context that is not marked as lost. */
 struct used_context {
     CUcontext handle;
     unsigned long long id;
     int device;
 };
 
+/* Lists at most CF__MAX_DEVICES of them; returns their number. */
 static int list_used_contexts(const struct cf__driver *driver, struct used_context used[CF__MAX_DEVICES])
 {
     int count = 0;
@@ -143,14 +143,14 @@ static int list_used_contexts(const struct cf__driver *driver, struct used_conte
     return count;
 }
 
-/* A call that failed may have been about another context than the current one, as with an event: the ones that the
- * library holds or has used are asked, too. Gives one that was lost just now, or NULL. */
+/* Returns a context that was not marked as lost before, or NULL. The failed call may concern another context than the
+ * current one, for example that of an event, so all retained and used contexts are probed. */
 static const struct cf__context *find_newly_lost(const struct cf__driver *driver, CUcontext current)
 {
     int device = 0, mode = cf__relax(driver); /* other devices may be captured on */
     unsigned long long id;
     CUcontext found = NULL;
-    if (current && !find_lost(driver, current) && is_failing(driver)) {
+    if (current && !find_lost(driver, current) && is_current_failing(driver)) {
         cf__context_mark_lost(driver, current, driver->cuCtxGetDevice(&device) == CUDA_SUCCESS ? device : -1, NULL);
         found = current;
     }
@@ -181,8 +181,7 @@ static void describe_loss(const struct cf__context *context, char *text, size_t 
         snprintf(text, size, "its context was lost to a fault while %s running", context->kernels);
 }
 
-/* Which one is meant, where the current one is well and none was lost just now: the one that is lost, if there is one
- * alone. */
+/* Returns the lost context if there is a single one. */
 static const struct cf__context *find_only_lost(const struct cf__driver *driver)
 {
     const struct cf__context *only = NULL;

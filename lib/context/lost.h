@@ -1,4 +1,4 @@
-/* lost.h - contexts that a fault took along. */
+/* lost.h - contexts that were lost to a fault. */
 #ifndef CF__LOST_H
 #define CF__LOST_H
 
@@ -6,25 +6,25 @@
 
 struct cf__scope;
 
-/* cf__fail() for a driver call: adds the call, the driver's name for the result and its text; maps it to a status. */
+/* cf__fail() for a driver call: adds the call, the driver's name of the result and its text. Returns the status. */
 __attribute__((format(printf, 4, 5))) int cf__fail_driver(const struct cf__driver *driver, CUresult result,
                                                           const char *call, const char *format, ...);
 
-/* Where a driver call has failed: notes which context is lost, if one is, and appends to the detail in `text`. Returns the
- * status, CF_EFAULT for any call in a lost context. */
+/* Looks for a lost context after a failure of the driver, marks it, and appends it to the detail in `text`. Returns
+ * CF_EFAULT for any call in a lost context, else `status`. */
 int cf__note_lost(const struct cf__driver *driver, int status, char *text, size_t size);
 
-/* Notes that a context is lost; `running` where that is known from before, else NULL. */
-void cf__context_mark_lost(const struct cf__driver *driver, CUcontext handle, int device, const char *running);
+/* Marks a context as lost. `kernels` is the text of the kernels in flight; NULL: the launches that are noted. */
+void cf__context_mark_lost(const struct cf__driver *driver, CUcontext handle, int device, const char *kernels);
 
-/* Contexts that were lost count no more once they are gone, destroyed or reset by another library in the process. Before
- * a context is entered, where cf__gpu_state() has CF__GPU_LOST. */
+/* Retires records of lost contexts that another library has destroyed or reset. Runs before a context is entered while
+ * cf__gpu_state() has CF__GPU_LOST. */
 void cf__contexts_review(void);
 
-/* Whether a context of a GPU is known to be lost. */
+/* Returns 1 if a context of a GPU is marked as lost. */
 int cf__is_lost(const struct cf__driver *driver, CUcontext handle);
 
-/* CF_EFAULT where the scope's context is lost. Asked for where cf__gpu_state() has CF__GPU_LOST. */
+/* Returns CF_EFAULT, with a message, if the scope's context is lost. Needed while cf__gpu_state() has CF__GPU_LOST. */
 int cf__check_lost(const struct cf__scope *scope, const char *function);
 
 #endif

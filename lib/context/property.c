@@ -1,4 +1,4 @@
-/* property.c - what a device is and has. */
+/* property.c - properties of devices. */
 #include <stdint.h>
 
 #include <cuferry.h>
@@ -9,7 +9,7 @@
 #include "context/enter.h"
 #include "context/lost.h"
 
-/* What the driver calls a property; 0 for what is not one of its attributes. */
+/* Returns the driver's attribute for a property; 0: the driver has another function for it. */
 static CUdevice_attribute driver_attribute(int property)
 {
     switch ((enum cf_property)property) {
@@ -66,7 +66,7 @@ static const char *property_name(int property)
     }
 }
 
-/* An attribute that the driver, or the CPU, does not have is 0. */
+/* Stores 0 for an attribute that the driver does not know. */
 static CUresult get_attribute(const struct cf__driver *driver, CUdevice device, CUdevice_attribute attribute,
                               int64_t *value)
 {
@@ -86,7 +86,7 @@ static CUresult get_capability(const struct cf__driver *driver, CUdevice device,
     return result;
 }
 
-/* What is free is said in a context of the device. */
+/* The driver reports free memory of the current context's device only. */
 static int get_free_memory(int device, int64_t *value)
 {
     struct cf__scope scope;
