@@ -19,26 +19,26 @@
 #include "context/lost.h"
 #include "stream/stream.h"
 
-/* ---- What is being captured ---- */
+/* ---- Open captures ---- */
 
-/* The driver does not tell whether any stream of a context is being captured, and a wait for the context would break
- * that: so it is kept of the captures that are begun here. A capture begins when no such wait is under way.
+/* A wait for a context would break a capture of any of its streams, and the driver does not report such captures. So the
+ * library records the captures that it begins, and a capture begins only while no such wait is under way.
  *
- * The driver is asked without the lock, and another thread may begin or end a capture of the same stream meanwhile: a
- * record is taken away by its number, and not for its stream. */
+ * The lock is not held during calls to the driver, and another thread may begin or end a capture of the same stream
+ * meanwhile. So records are removed by their number and not by their stream. */
 struct cf__capture {
     cf_stream stream;
     const struct cf__driver *driver;
     CUcontext context;
-    unsigned long long context_id; /* of one at the same address later; CF__NO_CONTEXT where the driver does not tell */
-    long thread;                   /* that began it */
-    uint64_t number;               /* of all records, from 1 */
-    int is_begun; /* the driver has begun it; until then the record is its thread's alone to take away */
-    uint64_t id;  /* the driver's; 0 until it is known */
+    unsigned long long context_id; /* tells a later context at the same address apart; CF__NO_CONTEXT: unknown */
+    long thread;                   /* thread that began the capture */
+    uint64_t number;               /* number of the record, from 1 */
+    int is_begun; /* 1: the driver has begun the capture; until then only the record's thread may remove it */
+    uint64_t id;  /* the driver's id of the capture; 0: unknown */
     struct cf__capture *next;
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t wait_ended = PTHREAD_COND_INITIALIZER; /* a wait has */
+static pthread_cond_t wait_ended = PTHREAD_COND_INITIALIZER; /* signals the end of a wait */
 static uint64_t last_number;
 static struct cf__capture_wait *waits;
 
@@ -52,7 +52,7 @@ void cf__capture_unlock(void)
     cf__unlock(&lock);
 }
 
-/* With the lock: a stream's capture, or else one that is about to begin; NULL where there is none. */
+/* Returns a stream's capture, else a capture that is about to begin, else NULL. Caller holds the lock. */
 static struct cf__capture *find_capture(cf_stream stream)
 {
     struct cf__capture *found = NULL;
@@ -63,7 +63,7 @@ static struct cf__capture *find_capture(cf_stream stream)
     return found;
 }
 
-/* With the lock. */
+/* Caller holds the lock. */
 static void drop_capture(struct cf__capture **link)
 {
     struct cf__capture *capture = *link;
@@ -79,7 +79,7 @@ static int is_waited_for(CUcontext context)
     return wait != NULL;
 }
 
-/* Before the capture begins; gives the record's number. */
+/* Adds the record before the capture begins. Returns its number. */
 static uint64_t add_capture(struct cf__capture *capture)
 {
     cf__lock(&lock);
@@ -108,8 +108,7 @@ static long this_thread_id(void)
     return syscall(SYS_gettid);
 }
 
-/* The driver has begun it: an earlier one of the same stream, or of one that had its handle before, has ended
- * elsewhere. */
+/* The driver has begun the capture, so an earlier capture with the same stream handle has ended elsewhere. */
 static void note_begun(cf_stream stream, uint64_t number, uint64_t id)
 {
     cf__lock(&lock);
@@ -126,7 +125,7 @@ static void note_begun(cf_stream stream, uint64_t number, uint64_t id)
     cf__unlock(&lock);
 }
 
-/* The number of the stream's capture that has begun; 0: there is none. */
+/* Returns the number of the stream's capture that has begun, or 0. */
 static uint64_t get_begun_number(cf_stream stream)
 {
     cf__lock(&lock);
@@ -136,9 +135,8 @@ static uint64_t get_begun_number(cf_stream stream)
     return number;
 }
 
-/* The driver takes the call that ends a capture in the stream and from the thread that began it alone, and drops the
- * recording where it comes otherwise: that is not tried while it can still be done. What another library has begun is
- * not known here. Gives the record's number, or 0. */
+/* Only the thread that began a capture may end it, in the same stream; otherwise the driver drops the recording. So such
+ * a call fails here, while the capture can still be ended. Stores the record's number; 0: another library began it. */
 static int check_end(const char *function, const struct cf__driver *driver, cf_stream stream, uint64_t id,
                      uint64_t *number)
 {
@@ -179,8 +177,8 @@ static unsigned long long get_context_id(const struct cf__scope *scope)
     return scope->driver->cuCtxGetId(scope->context, &id) == CUDA_SUCCESS ? id : CF__NO_CONTEXT;
 }
 
-/* With the lock: forgets the captures of a context that another library destroyed, and whose address is another one's
- * by now. */
+/* Forgets captures of a context that another library destroyed, if a new context has its address. Caller holds the
+ * lock. */
 static void forget_stale_captures(CUcontext context, unsigned long long id)
 {
     for (struct cf__capture **link = &cf__fast.captures; *link;)
@@ -263,12 +261,12 @@ static int begin_capture(const struct cf__scope *scope, cf_stream stream)
     CUresult result = scope->driver->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
     if (result != CUDA_SUCCESS) {
         forget_capture(number);
-        if (result == CUDA_ERROR_ILLEGAL_STATE) /* another thread was faster */
+        if (result == CUDA_ERROR_ILLEGAL_STATE) /* another thread has begun a capture meanwhile */
             return fail_captured(stream);
         return cf__fail_driver(scope->driver, result, "cuStreamBeginCapture", "cf_stream_capture_begin: stream %p",
                                (void *)stream);
     }
-    /* Without an id no stream that takes part is told from this one. */
+    /* Without an id, cf_stream_capture_end() cannot recognize other streams that take part in the capture. */
     uint64_t id = 0;
     if (scope->driver->cuStreamGetCaptureInfo(stream, &now, &id, NULL, NULL, NULL) != CUDA_SUCCESS)
         id = 0;
@@ -293,14 +291,14 @@ static int end_capture(const struct cf__scope *scope, cf_stream stream, cf_graph
 {
     const char *function = "cf_stream_capture_end";
     CUstreamCaptureStatus now;
-    uint64_t id = 0; /* where it is broken there is none */
+    uint64_t id = 0; /* a broken capture has no id */
     uint64_t number = get_begun_number(stream);
     CUresult result = scope->driver->cuStreamGetCaptureInfo(stream, &now, &id, NULL, NULL, NULL);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, "cuStreamGetCaptureInfo", "%s: stream %p", function,
                                (void *)stream);
     if (now == CU_STREAM_CAPTURE_STATUS_NONE) {
-        forget_capture(number); /* where the capture ended elsewhere */
+        forget_capture(number); /* the capture ended elsewhere */
         return cf__fail(CF_EINVAL, "%s: stream %p is not being captured", function, (void *)stream);
     }
     int status = check_end(function, scope->driver, stream, now == CU_STREAM_CAPTURE_STATUS_ACTIVE ? id : 0, &number);
@@ -314,7 +312,7 @@ static int end_capture(const struct cf__scope *scope, cf_stream stream, cf_graph
         return CF_OK;
     }
     status = cf__fail_driver(scope->driver, result, "cuStreamEndCapture", "%s: stream %p", function, (void *)stream);
-    /* Some failures, such as that of a stream that only takes part in it, leave the capture under way. */
+    /* Some failures leave the capture open, for example if the stream only takes part in it. */
     if (scope->driver->cuStreamIsCapturing(stream, &now) == CUDA_SUCCESS && now == CU_STREAM_CAPTURE_STATUS_NONE)
         forget_capture(number);
     return status;

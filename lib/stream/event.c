@@ -18,7 +18,7 @@ static int enter_event(struct cf__scope *scope, const char *function, const char
                  : cf__fail(CF_EINVAL, "%s: %s is NULL", function, name);
 }
 
-/* Waiting and asking must not break a capture that another stream is in. */
+/* Calls the driver so that a capture of another stream does not break. */
 static CUresult call_relaxed(const struct cf__scope *scope, CUresult (*call)(CUevent event), cf_event event)
 {
     int mode = cf__relax(scope->driver);
@@ -27,7 +27,7 @@ static CUresult call_relaxed(const struct cf__scope *scope, CUresult (*call)(CUe
     return result;
 }
 
-/* What this thread launched before the mark is done. */
+/* Clears the launches of this thread that come before the event's mark. */
 static void note_reached(const struct cf__scope *scope, cf_event event)
 {
     if (scope->driver->is_cpu)
@@ -45,8 +45,8 @@ static int leave_event(struct cf__scope *scope, CUresult result, const char *cal
     return status;
 }
 
-/* What the driver says of an event that was last recorded in a capture; the first where it goes on, which that may
- * end. */
+/* The driver returns these results for an event that was last recorded in a capture: CAPTURED_EVENT while the capture is
+ * open, which the call may break. */
 static int is_captured(CUresult result)
 {
     return result == CUDA_ERROR_CAPTURED_EVENT || result == CUDA_ERROR_INVALID_VALUE;
@@ -60,7 +60,7 @@ static int fail_captured(const struct cf__scope *scope, CUresult result, const c
                            name, (void *)event, where);
 }
 
-/* As leave_event(), of what asks for the event's mark. */
+/* leave_event() for calls that need the event's mark. */
 static int leave_mark(struct cf__scope *scope, CUresult result, const char *call, const char *function, cf_event event)
 {
     if (!is_captured(result))
@@ -103,7 +103,7 @@ int cf_event_destroy(cf_event event)
     return leave_event(&scope, result, "cuEventDestroy", "cf_event_destroy", event);
 }
 
-/* A driver takes marks in streams of the event's own context alone. */
+/* A driver records an event only in streams of the event's context. */
 static int fail_record(const struct cf__scope *scope, CUresult result, cf_event event, cf_stream stream)
 {
     CUcontext of_event = cf__handle_context(CF__EVENT, event);
@@ -129,7 +129,7 @@ int cf_event_record(cf_event event, cf_stream stream)
         return cf__fail(CF_EINVAL, "cf_event_record: event %p and stream %p are of different devices", (void *)event,
                         (void *)stream);
     }
-    /* Noted before, so that no thread that waits for the new mark takes it for the one before. */
+    /* The mark is set first, so that a thread that waits for the new record does not read the old mark. */
     if (!scope.driver->is_cpu) {
         const struct cf__event_mark mark = cf__inflight_take_mark(&scope, stream);
         cf__handle_set_mark(event, &mark);
@@ -175,8 +175,7 @@ int cf_event_query(cf_event event)
     return CF_ENOTREADY;
 }
 
-/* What the driver says of an event's time: CUDA_ERROR_INVALID_HANDLE of one that was never recorded, one that was made
- * without times, and one that is none. */
+/* Returns CUDA_ERROR_INVALID_HANDLE for an event that was never recorded or has no times, and for no event. */
 static CUresult query_time(const struct cf__driver *driver, cf_event event)
 {
     float none;

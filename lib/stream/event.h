@@ -4,7 +4,7 @@
 
 #include <cuferry.h>
 
-/* cf_event_sync(), for `function`. */
+/* Does what cf_event_sync() does; messages name `function`. */
 int cf__event_wait(const char *function, cf_event event);
 
 #endif

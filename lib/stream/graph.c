@@ -18,8 +18,8 @@ int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
     if (!exec || !graph)
         return cf__fail(CF_EINVAL, "cf_graph_instantiate: %s is NULL", exec ? "graph" : "exec");
     struct cf__scope scope;
-    int status = cf__enter_handle(&scope, "cf_graph_instantiate", "graph", CF__GRAPH,
-                                  graph); /* whose context becomes that of `exec` */
+    /* The context of `graph` becomes the context of `exec`. */
+    int status = cf__enter_handle(&scope, "cf_graph_instantiate", "graph", CF__GRAPH, graph);
     if (status != CF_OK)
         return status;
     CUgraphExec made;
@@ -86,8 +86,8 @@ static struct cf__inflight *note_launch(struct cf__context *context, cf_stream s
     return context ? cf__inflight_note(context, cf__inflight_graph, stream) : NULL;
 }
 
-/* Whether a stream may be of a capture: the driver is asked only while one is open that the library began, which stays
- * so where another library ended it. */
+/* Asks the driver only while a capture of the library is open, since the question costs time. A capture that another
+ * library ended counts as open. */
 static int may_be_captured(const struct cf__driver *driver, cf_stream stream)
 {
     CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -95,8 +95,8 @@ static int may_be_captured(const struct cf__driver *driver, cf_stream stream)
            (driver->cuStreamIsCapturing(stream, &now) != CUDA_SUCCESS || now != CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
-/* On a stream that is known and not captured: whether that was possible. Where its context went unnoticed, messages
- * about a fault may leave the graph out. */
+/* Fast path: launches on the last stream unless it is captured, and stores a status. Returns 0 to send the call to the
+ * slow path. If the context has been replaced unnoticed, messages about a fault may leave the graph out. */
 static int launch_on_last_stream(cf_graph_exec exec, cf_stream stream, int *status)
 {
     const struct cf__driver *driver = cf__cpu_owns(exec) ? NULL : cf__last_stream_driver(stream);
@@ -116,7 +116,7 @@ static int launch_on_last_stream(cf_graph_exec exec, cf_stream stream, int *stat
     return 1;
 }
 
-/* Graphs and streams of one driver; none takes a launch in a stream that is being captured, and trying breaks that. */
+/* A launch in a stream that is being captured would break the capture, so it fails here. */
 static int check_launch(const struct cf__scope *scope, cf_graph_exec exec, cf_stream stream)
 {
     CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -132,8 +132,8 @@ static int check_launch(const struct cf__scope *scope, cf_graph_exec exec, cf_st
     return status;
 }
 
-/* What is kept of the scope's context, made where there is nothing yet; NULL on the CPU, and where that fails: then the
- * graph is launched all the same. */
+/* Returns the record of the scope's context, which it adds at the first use; NULL on the CPU. NULL after a failure, too:
+ * the launch needs no record. */
 static struct cf__context *get_context_record(const struct cf__scope *scope)
 {
     struct cf__error before;

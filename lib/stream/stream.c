@@ -14,14 +14,13 @@
 #include "context/lost.h"
 #include "stream/event.h"
 
-/* A driver call about a stream failed. */
 static int fail_stream(const struct cf__scope *scope, CUresult result, const char *call, const char *function,
                        cf_stream stream)
 {
     return cf__fail_driver(scope->driver, result, call, "%s: stream %p", function, (void *)stream);
 }
 
-/* ---- While streams are captured ---- */
+/* ---- Captures ---- */
 
 CF__HOT int cf__stream_check_wait(const char *function, const struct cf__scope *scope, cf_stream stream)
 {
@@ -39,7 +38,7 @@ CF__HOT int cf__stream_check_wait(const char *function, const struct cf__scope *
     return CF_OK;
 }
 
-/* ---- Life ---- */
+/* ---- Creation and destruction ---- */
 
 static int create_stream(const char *function, cf_stream *stream, int has_priority, int priority)
 {
@@ -68,7 +67,7 @@ int cf_stream_create(cf_stream *stream)
     return create_stream("cf_stream_create", stream, 0, 0);
 }
 
-/* The driver moves a priority that the device does not have to the nearest. */
+/* The driver replaces a priority that the device does not have by the nearest one. */
 int cf_stream_create_with_priority(cf_stream *stream, int priority)
 {
     return create_stream("cf_stream_create_with_priority", stream, 1, priority);
@@ -94,7 +93,8 @@ int cf_stream_priorities(int *least, int *greatest)
     return status;
 }
 
-/* Of a stream of another library whose capture is broken nothing is known: what was entered need not be its context. */
+/* The driver reports no context for a stream with a broken capture, so the scope may be another one if the stream is
+ * another library's. */
 static int check_entered(const struct cf__scope *scope, cf_stream stream)
 {
     CUcontext context;
@@ -145,7 +145,7 @@ int cf_stream_destroy(cf_stream stream)
     return status;
 }
 
-/* ---- Waiting and asking ---- */
+/* ---- Waits and queries ---- */
 
 int cf_stream_sync(cf_stream stream)
 {
@@ -198,7 +198,7 @@ static int is_capturing(const struct cf__scope *scope, cf_stream stream)
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/* An event of the other driver. Work on the CPU is done already, or has to wait here for a GPU's. */
+/* Waits for an event of the other driver, here instead of in the stream. */
 static int wait_across(const struct cf__scope *scope, cf_stream stream, cf_event event)
 {
     if (is_capturing(scope, stream))
@@ -207,14 +207,14 @@ static int wait_across(const struct cf__scope *scope, cf_stream stream, cf_event
     return cf__event_wait("cf_stream_wait", event);
 }
 
-/* What drivers say of an event whose capture has ended: GPUs' that the value is invalid (CUDA 13.0), which nothing else
- * is here; the CPU's has that for handles that it does not know. */
+/* The GPUs' driver returns INVALID_VALUE for an event whose capture has ended (CUDA 13.0), and for no other error of this
+ * call. The CPU's driver returns it for unknown handles. */
 static int is_of_ended_capture(const struct cf__scope *scope, CUresult result)
 {
     return result == CUDA_ERROR_CAPTURED_EVENT || (result == CUDA_ERROR_INVALID_VALUE && !scope->driver->is_cpu);
 }
 
-/* The same status whatever that was: no capture is in the way. */
+/* Returns CF_EINVAL instead of CF_ECAPTURE, since no capture is open. */
 static int fail_ended(const struct cf__scope *scope, CUresult result, cf_event event)
 {
     int status = cf__fail_driver(scope->driver, result, "cuStreamWaitEvent",

@@ -8,14 +8,14 @@
 
 struct cf__scope;
 
-/* Whether `stream` is one of the default streams, which have no context of their own. */
+/* Returns 1 for a default stream, which has no context of its own. */
 static inline int cf__stream_is_default(cf_stream stream)
 {
     return !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
 }
 
-/* CF_OK where waiting for `stream` in the scope's context, or using a default stream there, breaks no capture; else
- * CF_ECAPTURE. */
+/* Returns CF_ECAPTURE if a wait for `stream` in the scope's context, or the use of a default stream there, would break
+ * a capture; else CF_OK. */
 int cf__stream_check_wait(const char *function, const struct cf__scope *scope, cf_stream stream);
 
 #endif

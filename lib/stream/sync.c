@@ -13,7 +13,6 @@
 #include "context/lost.h"
 #include "stream/capture.h"
 
-/* cuCtxSynchronize(), after which everything that was enqueued before is done. */
 static CUresult wait_for_all(const struct cf__scope *scope)
 {
     if (scope->driver->is_cpu)

@@ -6,8 +6,8 @@
 
 struct cf__scope;
 
-/* Waits for everything in the scope's context; CF_ECAPTURE where cf_stream_capture_begin() began a capture there, other
- * ones begin after its end. `result` is that of the wait. */
+/* Waits for everything in the scope's context, and stores the driver's result of the wait. Returns CF_ECAPTURE without
+ * a wait if a capture of cf_stream_capture_begin() is open there; captures of other threads begin after the wait. */
 int cf__sync_context(const char *function, const struct cf__scope *scope, CUresult *result);
 
 #endif
