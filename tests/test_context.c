@@ -69,7 +69,7 @@ static void context_of_a_place_has_one_record(void **state)
     assert_ptr_equal(context->driver, place.driver);
     assert_int_equal(context->device, default_device());
     assert_false(context->is_lost);
-    assert_null(context->stages);
+    assert_null(context->staging);
     assert_ptr_equal(cf__context_by_id(id), context);
     assert_ptr_equal(cf__context_by_handle(place.driver, place.context), context);
     assert_null(cf__context_by_id(id + 1000));

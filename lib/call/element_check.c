@@ -363,7 +363,7 @@ static int launch_all(struct search *search, struct cf__element_check *range)
 int cf__element_check_search_device(struct cf__element_check ranges[], size_t count, const struct cf__scope *scope)
 {
     struct search search = {.scope = scope};
-    int status = cf__cells_take(scope, ranges[0].kernel->function, &search.cells);
+    int status = cf__cells_acquire(scope, ranges[0].kernel->function, &search.cells);
     if (status != CF_OK)
         return status;
     for (size_t i = 0; i < count && status == CF_OK; i++)
@@ -373,7 +373,7 @@ int cf__element_check_search_device(struct cf__element_check ranges[], size_t co
         status = collect(&search);
     else if (search.used) /* nothing may write to the cells any more */
         (void)scope->driver->cuStreamSynchronize(NULL);
-    cf__cells_give(search.cells);
+    cf__cells_release(search.cells);
     return status;
 }
 

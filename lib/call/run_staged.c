@@ -28,7 +28,7 @@ static int driver_failure(const struct cf__call *call, CUresult result, const ch
 
 static cf_stream copy_stream(const struct cf__call *call)
 {
-    return call->stage ? cf__staging_stream(call->stage) : NULL;
+    return call->stage ? call->stage->stream : NULL;
 }
 
 /* What cuMemAlloc() aligns to, which kernels that read several elements at once may count on. */

@@ -1,5 +1,5 @@
-/* stage.c - what a context has for copies of host arrays: sets of pinned buffers with a stream, and cells for
- * searches. */
+/* buffers.c - pinned memory of a context: sets of buffers with a stream, for copies of host arrays, and cells for
+ * element checks. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,22 +12,21 @@
 #include "base/log.h"
 #include "threads/pool.h"
 #include "driver/capture_mode.h"
-#include "driver/deferred_free.h"
 #include "driver/driver.h"
 #include "context/context.h"
 #include "context/enter.h"
 #include "context/lost.h"
 
-/* Calls that copy at once in one context; others wait. With two, one copies in while the other one's kernel runs. */
+/* Sets of a context; further calls wait for one. With two sets, a call copies in while another call's kernel runs. */
 #define SETS 2
 
-/* Fewer bytes go faster as they are: the driver copies 10 GB/s without any thread to wake. */
+/* The driver copies fewer bytes faster by itself: it reaches 10 GB/s and wakes no thread. */
 #define WORTH_BYTES ((size_t)512 << 10)
 
-/* What is freed of one: its streams, events, and the memory and the event of each buffer. */
-#define SET_THINGS (4 + 2 * CF__MAX_LANES * 2 * CF__BUFFERS)
+/* Resources of a set: two streams, two events, and the memory and the event of each buffer. */
+#define SET_RESOURCES (4 + 2 * CF__MAX_LANES * 2 * CF__BUFFERS)
 
-/* Pinned cells for searches, one of a list of those that are free. */
+/* A block of pinned cells; free blocks form a list. */
 struct cells {
     uint64_t cells[CF__CELLS];
     struct cells *next;
@@ -38,14 +37,13 @@ struct cf__staging_sets {
     pthread_mutex_t lock;
     pthread_cond_t given_back;
     struct cf__staging_set sets[SETS];
-    struct cells *cells;
-    int pageable; /* the device reaches pageable memory; -1: not asked yet; atomic */
+    struct cells *cells; /* free blocks */
+    int pageable;        /* 1: the device reaches pageable memory; -1: not asked yet; atomic */
 };
 
-/* ---- What a context has ---- */
+/* ---- Staging of a context ---- */
 
-/* Guards the making of a context's stages. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the creation of a context's sets */
 
 static int get_sets(const struct cf__scope *scope, const char *function, struct cf__staging_sets **sets)
 {
@@ -58,7 +56,7 @@ static int get_sets(const struct cf__scope *scope, const char *function, struct 
         return CF_OK;
     cf__lock(&lock);
     *sets = context->staging;
-    if (!*sets && cf__deferred_free_reserve(SETS * SET_THINGS) && (*sets = calloc(1, sizeof **sets)) != NULL) {
+    if (!*sets && cf__deferred_free_reserve(SETS * SET_RESOURCES) && (*sets = calloc(1, sizeof **sets)) != NULL) {
         pthread_mutex_init(&(*sets)->lock, NULL);
         pthread_cond_init(&(*sets)->given_back, NULL);
         (*sets)->pageable = -1;
@@ -90,11 +88,10 @@ static CUresult destroy_stream(const struct cf__driver *driver, uintptr_t stream
     return driver->cuStreamDestroy((CUstream)stream);
 }
 
-void cf__free_or_defer(const struct cf__scope *scope, CUresult (*free_it)(const struct cf__driver *, uintptr_t),
-                       uintptr_t what)
+void cf__free_or_defer(const struct cf__scope *scope, cf__free_function *free_it, uintptr_t resource)
 {
-    if (what && free_it(scope->driver, what) != CUDA_SUCCESS)
-        cf__defer_free(scope->driver, scope->context, free_it, what);
+    if (resource && free_it(scope->driver, resource) != CUDA_SUCCESS)
+        cf__defer_free(scope->driver, scope->context, free_it, resource);
 }
 
 static void free_buffer(const struct cf__scope *scope, const struct cf__buffer *buffer)
@@ -106,8 +103,8 @@ static void free_buffer(const struct cf__scope *scope, const struct cf__buffer *
 static CUresult synchronize_streams(const struct cf__scope *scope, struct cf__staging_set *set)
 {
     CUresult result = set->stream ? scope->driver->cuStreamSynchronize(set->stream) : CUDA_SUCCESS;
-    CUresult of_back = set->out_stream ? scope->driver->cuStreamSynchronize(set->out_stream) : CUDA_SUCCESS;
-    return result != CUDA_SUCCESS ? result : of_back;
+    CUresult out_result = set->out_stream ? scope->driver->cuStreamSynchronize(set->out_stream) : CUDA_SUCCESS;
+    return result != CUDA_SUCCESS ? result : out_result;
 }
 
 void cf__staging_drain(const struct cf__scope *scope, struct cf__staging_set *set)
@@ -117,7 +114,7 @@ void cf__staging_drain(const struct cf__scope *scope, struct cf__staging_set *se
 
 static void free_set(const struct cf__scope *scope, struct cf__staging_set *set)
 {
-    cf__staging_drain(scope, set); /* a copy may still be in a buffer */
+    cf__staging_drain(scope, set); /* a copy may still use a buffer */
     for (int l = 0; l < CF__MAX_LANES; l++)
         for (int b = 0; b < CF__BUFFERS; b++) {
             free_buffer(scope, &set->lanes[l].buffers[b]);
@@ -129,7 +126,6 @@ static void free_set(const struct cf__scope *scope, struct cf__staging_set *set)
     cf__free_or_defer(scope, destroy_stream, (uintptr_t)set->out_stream);
 }
 
-/* With a place, which is entered, what the driver has goes too; without, it is gone already. */
 void cf__staging_free(struct cf__context *context, const struct cf__scope *scope)
 {
     struct cf__staging_sets *sets = context->staging;
@@ -159,34 +155,34 @@ void cf__staging_unlock(void)
 
 /* ---- Cells ---- */
 
-int cf__cells_take(const struct cf__scope *scope, const char *function, uint64_t **cells)
+int cf__cells_acquire(const struct cf__scope *scope, const char *function, uint64_t **cells)
 {
     struct cf__staging_sets *sets;
     int status = get_sets(scope, function, &sets);
     if (status != CF_OK)
         return status;
     cf__lock(&sets->lock);
-    struct cells *cells_block = sets->cells;
-    if (cells_block)
-        sets->cells = cells_block->next;
+    struct cells *taken = sets->cells;
+    if (taken)
+        sets->cells = taken->next;
     cf__unlock(&sets->lock);
-    if (!cells_block) {
+    if (!taken) {
         if (!cf__deferred_free_reserve(1))
             return cf__fail(CF_ENOMEM, "%s: no memory for checking elements", function);
         int mode = cf__relax(scope->driver);
         void *memory = NULL;
-        CUresult result = scope->driver->cuMemHostAlloc(&memory, sizeof *cells_block, CU_MEMHOSTALLOC_PORTABLE);
+        CUresult result = scope->driver->cuMemHostAlloc(&memory, sizeof *taken, CU_MEMHOSTALLOC_PORTABLE);
         cf__unrelax(scope->driver, mode);
         if (result != CUDA_SUCCESS)
             return cf__fail_driver(scope->driver, result, "cuMemHostAlloc", "%s: checking elements", function);
-        cells_block = memory;
-        cells_block->owner = sets;
+        taken = memory;
+        taken->owner = sets;
     }
-    *cells = cells_block->cells;
+    *cells = taken->cells;
     return CF_OK;
 }
 
-void cf__cells_give(uint64_t *cells)
+void cf__cells_release(uint64_t *cells)
 {
     struct cells *given = (struct cells *)(void *)cells;
     struct cf__staging_sets *sets = given->owner;
@@ -209,7 +205,7 @@ int cf__staging_reaches_pageable(const struct cf__scope *scope, const char *func
     CUresult result = scope->driver->cuDeviceGet(&handle, device);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, "cuDeviceGet", "%s: device %d", function, device);
-    /* A driver that does not know what is asked for has no such device. */
+    /* A driver that does not know the attribute has no such device. */
     result = scope->driver->cuDeviceGetAttribute(reaches, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, handle);
     if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
         return cf__fail_driver(scope->driver, result, "cuDeviceGetAttribute", "%s: device %d", function, device);
@@ -220,24 +216,26 @@ int cf__staging_reaches_pageable(const struct cf__scope *scope, const char *func
 
 /* ---- Sets ---- */
 
+static struct cf__staging_set *find_free_set(struct cf__staging_sets *sets)
+{
+    for (int s = 0; s < SETS; s++)
+        if (!sets->sets[s].in_use)
+            return &sets->sets[s];
+    return NULL;
+}
+
 static struct cf__staging_set *wait_for_set(struct cf__staging_sets *sets)
 {
-    struct cf__staging_set *found = NULL;
+    struct cf__staging_set *found;
     cf__lock(&sets->lock);
-    for (;;) {
-        for (int s = 0; s < SETS && !found; s++)
-            if (!sets->sets[s].in_use)
-                found = &sets->sets[s];
-        if (found)
-            break;
+    while (!(found = find_free_set(sets)))
         pthread_cond_wait(&sets->given_back, &sets->lock);
-    }
     found->in_use = 1;
     cf__unlock(&sets->lock);
     return found;
 }
 
-/* Makes what a set has not got yet. */
+/* Creates the stream and the events that a set lacks. */
 static CUresult equip_set(const struct cf__scope *scope, struct cf__staging_set *set, const char **call)
 {
     const struct cf__driver *driver = scope->driver;
@@ -298,11 +296,6 @@ void cf__staging_release(struct cf__staging_set *set)
     cf__unlock(&sets->lock);
 }
 
-CUstream cf__staging_stream(const struct cf__staging_set *set)
-{
-    return set->stream;
-}
-
 int cf__staging_is_worth(size_t bytes)
 {
     return bytes >= WORTH_BYTES;
@@ -333,4 +326,45 @@ CUresult cf__staging_follow_default(const struct cf__scope *scope, struct cf__st
 CUresult cf__staging_wait_kernel(const struct cf__scope *scope, struct cf__staging_set *set)
 {
     return scope->driver->cuEventSynchronize(set->kernel_done);
+}
+
+/* ---- Buffers ---- */
+
+CUresult cf__buffer_prepare(const struct cf__scope *scope, struct cf__buffer *buffer, size_t bytes, int is_idle,
+                            const char **call)
+{
+    const struct cf__driver *driver = scope->driver;
+    CUresult result = CUDA_SUCCESS;
+    *call = "cuEventCreate";
+    if (!buffer->copied && (result = driver->cuEventCreate(&buffer->copied, CU_EVENT_DISABLE_TIMING)) != CUDA_SUCCESS) {
+        buffer->copied = NULL;
+        return result;
+    }
+    *call = "cuEventSynchronize";
+    if (buffer->is_busy && (is_idle || buffer->size < bytes)) {
+        if ((result = driver->cuEventSynchronize(buffer->copied)) != CUDA_SUCCESS)
+            return result;
+        buffer->is_busy = 0;
+    }
+    if (buffer->size >= bytes)
+        return result;
+    cf__free_or_defer(scope, cf__free_pinned, (uintptr_t)buffer->memory);
+    buffer->memory = NULL;
+    buffer->size = 0;
+    size_t size = CF__MIN_BUFFER;
+    while (size < bytes)
+        size *= 2;
+    *call = "cuMemHostAlloc";
+    if ((result = driver->cuMemHostAlloc(&buffer->memory, size, CU_MEMHOSTALLOC_PORTABLE)) != CUDA_SUCCESS) {
+        buffer->memory = NULL;
+        return result;
+    }
+    buffer->size = size;
+    return result;
+}
+
+CUresult cf__buffer_mark(const struct cf__scope *scope, struct cf__buffer *buffer, CUstream stream)
+{
+    buffer->is_busy = 1;
+    return scope->driver->cuEventRecord(buffer->copied, stream);
 }

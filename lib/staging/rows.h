@@ -7,15 +7,15 @@
 
 #include <cuferry/registry.h>
 
-/* Elements of an array as `slices` times `rows` rows of `length` bytes that lie without gaps: as few rows as can be. */
+/* Elements of an array as the fewest rows without gaps: `slices` times `rows` rows. */
 struct cf__rows {
-    size_t length, rows, pitch; /* bytes of a row, rows of a slice, bytes from one to the next */
+    size_t length, rows, pitch; /* bytes of a row; rows of a slice; bytes between the starts of two rows */
     size_t slices;
-    uint32_t nouter; /* dimensions that tell the slices apart, outermost first */
-    size_t extents[CF_ARRAY_DIMS], strides[CF_ARRAY_DIMS];
+    uint32_t nouter;                                       /* dimensions across slices, outermost first */
+    size_t extents[CF_ARRAY_DIMS], strides[CF_ARRAY_DIMS]; /* of these dimensions; strides in bytes */
 };
 
-size_t cf__rows_slice_offset(const struct cf__rows *rows,
-                             size_t slice); /* bytes from the first element to that slice */
+/* Returns the bytes between the first element and a slice. */
+size_t cf__rows_slice_offset(const struct cf__rows *rows, size_t slice);
 
 #endif

@@ -1,9 +1,9 @@
-/* flow.c - moves arrays between pageable host memory and a GPU, through pinned buffers that several threads fill or
+/* transfer.c - copies arrays between pageable host memory and a GPU, through pinned buffers that several threads fill or
  * empty.
  *
- * The driver copies pageable memory with one thread, at a fifth of what the link carries. Here all arrays of a call
- * form one queue of bytes, each row behind the last, which is cut into chunks. Each lane, run by a thread of the pool,
- * has two buffers: it fills one while the other is on the link. */
+ * The driver copies pageable memory with one thread, at a fifth of the link's rate. Here all arrays of a call form one
+ * queue of bytes, row after row, which is cut into chunks. Each lane is a thread of the pool with two buffers: it fills
+ * one buffer while the link copies the other. */
 #include <stdint.h>
 #include <string.h>
 
@@ -21,24 +21,24 @@
 #include "staging/buffers.h"
 #include "staging/rows.h"
 
-/* With chunks of 1 MiB each copy's overhead cost a quarter of the rate. */
+/* With chunks of 1 MiB the overhead of a copy cost a quarter of the rate. */
 #define MAX_CHUNK ((size_t)4 << 20)
-#define MIN_CHUNK ((size_t)128 << 10)
 
-/* Bytes for which another lane is worth waking its thread, and chunks to a lane, so that buffers are on the link
- * early. */
+/* Bytes that make it worth to wake the thread of another lane. */
 #define LANE_BYTES ((size_t)256 << 10)
+
+/* Several chunks per lane let the link start early. */
 #define CHUNKS_PER_LANE 4
 
-/* Where arrays begin in the queue: no element is cut that has a size of 1, 2, 4 or 8 bytes. */
+/* Arrays begin at multiples of this in the queue, so that no element of 1, 2, 4 or 8 bytes is cut. */
 #define QUEUE_ALIGNMENT ((size_t)256)
 
-/* Bytes that are looked at while they are in a cache. */
-#define LOOK_BYTES ((size_t)128 << 10)
+/* Bytes that are checked at a time, while they are in a cache. */
+#define CHECK_BYTES ((size_t)128 << 10)
 
 /* ---- Chunks ---- */
 
-/* The arrays that go one way. */
+/* Arrays that are copied in one direction. */
 struct transfer_queue {
     const struct cf__scope *scope;
     struct cf__staging_set *set;
@@ -46,13 +46,13 @@ struct transfer_queue {
     size_t count;
     int to_host;
     size_t total, chunk; /* bytes */
-    uint64_t checked;    /* chunks that hold elements with a declared range */
-    uint64_t next;       /* first chunk not yet handed out; atomic */
-    uint64_t end;        /* chunks that are handed out; atomic */
-    int has_failed;      /* atomic; whoever sets it writes what follows */
+    uint64_t checked;    /* number of chunks up to the last element with a check */
+    uint64_t next;       /* first chunk that no lane has taken yet; atomic */
+    uint64_t end;        /* number of chunks to copy; atomic */
+    int has_failed;      /* atomic; the thread that sets it writes the fields below */
     CUresult result;
     const char *call;
-    const struct cf__transfer *transfer; /* NULL: none in particular */
+    const struct cf__transfer *transfer; /* NULL: no array in particular */
 };
 
 static CUresult fail_transfer(struct transfer_queue *queue, CUresult result, const char *call,
@@ -74,14 +74,14 @@ static int take_chunk(struct transfer_queue *queue, uint64_t *chunk)
     return *chunk < __atomic_load_n(&queue->end, __ATOMIC_RELAXED);
 }
 
-/* Rows, or a part of one, that lie in a chunk without a gap. */
+/* Rows, or a part of a row, that lie in a chunk without a gap. */
 struct span {
     char *host;
     CUdeviceptr device;
     size_t length, rows, pitch;
 };
 
-/* The run at byte `begin` of an array's elements, of at most `bytes`. */
+/* Returns the span of at most `bytes` bytes at byte `begin` of an array's elements. */
 static struct span span_at(const struct cf__transfer *transfer, size_t begin, size_t bytes)
 {
     const struct cf__rows *rows = &transfer->rows;
@@ -98,7 +98,7 @@ static struct span span_at(const struct cf__transfer *transfer, size_t begin, si
     return span;
 }
 
-/* Enqueues the copy between the run on the device and its place in a buffer. */
+/* Enqueues the copy between the device and a buffer. */
 static CUresult enqueue_span(struct transfer_queue *queue, const struct cf__transfer *transfer, const struct span *span,
                              char *buffer)
 {
@@ -129,7 +129,7 @@ static CUresult enqueue_span(struct transfer_queue *queue, const struct cf__tran
     return result == CUDA_SUCCESS ? result : fail_transfer(queue, result, "cuMemcpyAsync", transfer);
 }
 
-/* Moves the run between host memory and its place in a buffer. */
+/* Copies between host memory and a buffer. */
 static void move_span(const struct transfer_queue *queue, const struct span *span, char *buffer)
 {
     for (size_t row = 0; row < span->rows; row++) {
@@ -138,11 +138,10 @@ static void move_span(const struct transfer_queue *queue, const struct span *spa
     }
 }
 
-/* Looks at elements that have just come into a buffer. */
 static void check_elements(struct transfer_queue *queue, struct cf__transfer *transfer, size_t begin, size_t bytes,
                            const char *buffer)
 {
-    /* The rest is not needed; but checks that come before this one are, and lower elements. */
+    /* After an element outside its range only lower elements and earlier checks matter. */
     if (!transfer->check(transfer->checks, buffer, begin, bytes) &&
         __atomic_load_n(&queue->end, __ATOMIC_RELAXED) > queue->checked)
         __atomic_store_n(&queue->end, queue->checked, __ATOMIC_RELAXED);
@@ -150,7 +149,7 @@ static void check_elements(struct transfer_queue *queue, struct cf__transfer *tr
 
 enum step { ENQUEUE, MOVE };
 
-/* One step of all that lies in a chunk. */
+/* Does one step for all arrays that lie in a chunk. */
 static CUresult process_chunk(struct transfer_queue *queue, uint64_t chunk, char *buffer, enum step step)
 {
     size_t begin = chunk * queue->chunk;
@@ -160,9 +159,9 @@ static CUresult process_chunk(struct transfer_queue *queue, uint64_t chunk, char
         struct cf__transfer *transfer = &queue->transfers[p];
         size_t first = begin > transfer->begin ? begin - transfer->begin : 0;
         size_t last = end - transfer->begin < transfer->bytes ? end - transfer->begin : transfer->bytes;
-        int looks = transfer->checks && !queue->to_host && step == MOVE;
+        int has_checks = transfer->checks && !queue->to_host && step == MOVE;
         while (first < last && result == CUDA_SUCCESS) {
-            size_t bytes = looks && last - first > LOOK_BYTES ? LOOK_BYTES : last - first;
+            size_t bytes = has_checks && last - first > CHECK_BYTES ? CHECK_BYTES : last - first;
             struct span span = span_at(transfer, first, bytes);
             char *staged = buffer + (transfer->begin + first - begin);
             bytes = span.length * span.rows;
@@ -170,7 +169,7 @@ static CUresult process_chunk(struct transfer_queue *queue, uint64_t chunk, char
                 result = enqueue_span(queue, transfer, &span, staged);
             else
                 move_span(queue, &span, staged);
-            if (looks)
+            if (has_checks)
                 check_elements(queue, transfer, first, bytes, staged);
             first += bytes;
         }
@@ -179,45 +178,6 @@ static CUresult process_chunk(struct transfer_queue *queue, uint64_t chunk, char
 }
 
 /* ---- Lanes ---- */
-
-CUresult cf__buffer_prepare(const struct cf__scope *scope, struct cf__buffer *buffer, size_t bytes, int is_idle,
-                            const char **call)
-{
-    const struct cf__driver *driver = scope->driver;
-    CUresult result = CUDA_SUCCESS;
-    *call = "cuEventCreate";
-    if (!buffer->copied && (result = driver->cuEventCreate(&buffer->copied, CU_EVENT_DISABLE_TIMING)) != CUDA_SUCCESS) {
-        buffer->copied = NULL;
-        return result;
-    }
-    *call = "cuEventSynchronize";
-    if (buffer->is_busy && (is_idle || buffer->size < bytes)) {
-        if ((result = driver->cuEventSynchronize(buffer->copied)) != CUDA_SUCCESS)
-            return result;
-        buffer->is_busy = 0;
-    }
-    if (buffer->size >= bytes)
-        return result;
-    cf__free_or_defer(scope, cf__free_pinned, (uintptr_t)buffer->memory);
-    buffer->memory = NULL;
-    buffer->size = 0;
-    size_t size = MIN_CHUNK;
-    while (size < bytes)
-        size *= 2;
-    *call = "cuMemHostAlloc";
-    if ((result = driver->cuMemHostAlloc(&buffer->memory, size, CU_MEMHOSTALLOC_PORTABLE)) != CUDA_SUCCESS) {
-        buffer->memory = NULL;
-        return result;
-    }
-    buffer->size = size;
-    return result;
-}
-
-CUresult cf__buffer_mark(const struct cf__scope *scope, struct cf__buffer *buffer, CUstream stream)
-{
-    buffer->is_busy = 1;
-    return scope->driver->cuEventRecord(buffer->copied, stream);
-}
 
 static CUresult prepare_buffer(struct transfer_queue *queue, struct cf__buffer *buffer, int is_idle)
 {
@@ -258,7 +218,7 @@ static CUresult empty_buffer(struct transfer_queue *queue, uint64_t chunk, struc
     return result;
 }
 
-/* A buffer that is still read by an earlier copy may be written by a later one: the stream keeps their order. */
+/* A later copy may write a buffer that an earlier copy still reads: the stream keeps their order. */
 static void empty_buffers(struct transfer_queue *queue, struct cf__staging_lane *lane)
 {
     uint64_t chunk, before = 0;
@@ -295,7 +255,7 @@ static void run_lanes(void *data, uint64_t begin, uint64_t end)
     (void)driver->cuCtxPopCurrent(&context);
 }
 
-/* Lays the arrays out behind one another; gives the number of lanes. */
+/* Lays the arrays out one after another in the queue. Returns the number of lanes. */
 static uint64_t lay_out(struct transfer_queue *queue)
 {
     size_t checked = 0;
@@ -311,8 +271,8 @@ static uint64_t lay_out(struct transfer_queue *queue)
     if (lanes > threads)
         lanes = threads;
     size_t chunk = queue->total / lanes / CHUNKS_PER_LANE;
-    chunk = chunk > MAX_CHUNK ? MAX_CHUNK : chunk < MIN_CHUNK ? MIN_CHUNK : chunk;
-    queue->chunk = (chunk + MIN_CHUNK - 1) / MIN_CHUNK * MIN_CHUNK;
+    chunk = chunk > MAX_CHUNK ? MAX_CHUNK : chunk < CF__MIN_BUFFER ? CF__MIN_BUFFER : chunk;
+    queue->chunk = (chunk + CF__MIN_BUFFER - 1) / CF__MIN_BUFFER * CF__MIN_BUFFER;
     queue->end = (queue->total + queue->chunk - 1) / queue->chunk;
     queue->checked = (checked + queue->chunk - 1) / queue->chunk;
     return lanes;
@@ -352,7 +312,7 @@ int cf__staging_copy(const struct cf__scope *scope, const char *function, void *
     int status = cf__staging_acquire(scope, function, &set);
     if (status != CF_OK)
         return status;
-    /* As a copy without a stream has it: behind what the default stream holds. */
+    /* A copy without a stream comes after the work of the default stream. */
     CUresult result = cf__staging_follow_default(scope, set, &call);
     if (result == CUDA_SUCCESS)
         status = cf__staging_transfer(scope, set, function, &transfer, 1, to_host);
