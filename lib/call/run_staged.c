@@ -149,7 +149,7 @@ static int launch_staged(struct cf__call *call)
     result = cf__staging_follow_default(call->scope, call->stage, &function);
     if (result == CUDA_SUCCESS) {
         function = "cuEventSynchronize";
-        result = cf__staging_wait_kernel(call->scope, call->stage);
+        result = call->scope->driver->cuEventSynchronize(call->stage->kernel_done);
     }
     if (result == CUDA_SUCCESS) {
         cf__inflight_waited(call->scope, NULL);

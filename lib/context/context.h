@@ -10,8 +10,8 @@
 
 struct cf__scope;
 
-/* State of a context, from its first use to cf_shutdown() or cf_device_reset(). The list of records loses none before
- * cf_shutdown(), so it is read without the lock; the record of a context that is gone serves a later context. */
+/* State of a context, from its first use to cf_shutdown() or cf_device_reset(). Records stay in the list until
+ * cf_shutdown(), so readers need no lock. The record of a context that is gone is reused for a later context. */
 struct cf__context {
     unsigned long long id; /* CF__NO_CONTEXT in an unused record; atomic */
     CUcontext handle;

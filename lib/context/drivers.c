@@ -22,7 +22,7 @@
 #include "context/lost.h"
 #include "config.h"
 
-enum choice { UNDECIDED, USE_CUDA, USE_HOST };
+enum choice { UNDECIDED, USE_CUDA, USE_CPU };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of changes of the variables below */
 static _Alignas(64) struct cf__driver cuda_table;
@@ -123,16 +123,16 @@ static int use_cuda(void)
     return status;
 }
 
-/* Stores the driver that CF_DRIVER requests; USE_HOST also if the library was built without GPU code. Caller holds the
+/* Stores the driver that CF_DRIVER requests; USE_CPU also if the library was built without GPU code. Caller holds the
  * lock. */
 static int read_wanted_driver(enum choice *choice)
 {
     enum cf__env_driver driver;
     int status = cf__env_read_driver(&driver);
     if (driver == CF__ENV_NO_DRIVER)
-        *choice = CF_CONFIG_CUDA ? UNDECIDED : USE_HOST;
+        *choice = CF_CONFIG_CUDA ? UNDECIDED : USE_CPU;
     else
-        *choice = driver == CF__ENV_CUDA ? USE_CUDA : USE_HOST;
+        *choice = driver == CF__ENV_CUDA ? USE_CUDA : USE_CPU;
     return status == CF_OK ? read_environment() : status;
 }
 
@@ -141,7 +141,7 @@ static int choose_default(const char *function, enum choice *choice)
     int status = read_wanted_driver(choice);
     if (status != CF_OK)
         return status;
-    if (*choice != USE_HOST) {
+    if (*choice != USE_CPU) {
         if (cf__is_forked())
             return cf__fail_fork(function);
         status = use_cuda();
@@ -151,9 +151,9 @@ static int choose_default(const char *function, enum choice *choice)
             return cf__fail(status, "the GPU cannot be used: %s; CF_DRIVER=host runs on the CPU", no_cuda);
         if (status > 0 && *choice == USE_CUDA)
             return cf__fail(CF_ENODEV, "CF_DRIVER=cuda: %s", no_cuda);
-        *choice = status == CF_OK ? USE_CUDA : USE_HOST;
+        *choice = status == CF_OK ? USE_CUDA : USE_CPU;
     }
-    return *choice == USE_HOST ? use_cpu() : CF_OK;
+    return *choice == USE_CPU ? use_cpu() : CF_OK;
 }
 
 static void set_default_choice(enum choice choice)
@@ -200,7 +200,7 @@ int cf__detect_cuda(const char *function)
     return status;
 }
 
-int cf__ensure_host(const char *function)
+int cf__ensure_cpu(const char *function)
 {
     if (cf__backend_driver(&cf__cpu))
         return CF_OK;
@@ -225,7 +225,7 @@ int cf__ensure_cuda(const char *why)
     if (status != CF_OK)
         return status;
     status = read_wanted_driver(&choice);
-    if (status == CF_OK && choice == USE_HOST)
+    if (status == CF_OK && choice == USE_CPU)
         status = cf__fail(CF_ENODEV, "%s: %s", why,
                           CF_CONFIG_CUDA ? "CF_DRIVER=host keeps this process on the CPU"
                                          : "this library was configured for the CPU alone");
@@ -242,7 +242,7 @@ int cf__device_backend(const char *function, int device, struct cf__backend **ba
     if (device == CF_HOST) {
         *backend = &cf__cpu;
         *ordinal = 0;
-        return cf__ensure_host(function);
+        return cf__ensure_cpu(function);
     }
     if (device < 0)
         return cf__fail(CF_ENODEV, "%s: device %d: GPUs count from 0, and the CPU is CF_HOST, %d", function, device,
@@ -353,10 +353,10 @@ static int release_primary_contexts(struct cf__backend *backend, int is_kept)
 int cf__drivers_release(int is_kept)
 {
     int status = cf__is_forked() ? CF_OK : release_primary_contexts(&cf__cuda, is_kept),
-        of_host = release_primary_contexts(&cf__cpu, 0);
+        cpu_status = release_primary_contexts(&cf__cpu, 0);
     if (cf__is_forked())
         memset(&cf__cuda, 0, sizeof cf__cuda);
     __atomic_store_n(&cf__fast.cuda, cf__cuda.driver, __ATOMIC_RELEASE);
     set_default_choice(UNDECIDED);
-    return status == CF_OK ? of_host : status;
+    return status == CF_OK ? cpu_status : status;
 }

@@ -48,7 +48,7 @@ int cf__detect_cuda(const char *function);
 int cf__default_backend(const char *function, struct cf__backend **backend);
 
 /* Bring the CPU's or the GPUs' driver into use. Return a status; messages begin with `function` or `why`. */
-int cf__ensure_host(const char *function);
+int cf__ensure_cpu(const char *function);
 int cf__ensure_cuda(const char *why);
 
 /* Stores the backend of a device number, and the device's number within the backend. Returns a status. */

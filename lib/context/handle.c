@@ -24,7 +24,7 @@
 struct entry {
     const void *handle; /* NULL: free */
     enum cf__handle_kind kind;
-    CUcontext context; /* NULL: stale, the handle was lost in a reset */
+    CUcontext context; /* NULL: stale, the handle is from before a reset */
     size_t bytes;      /* size of page-locked memory; 0: a stream, event or graph */
     int device;        /* device of a stale handle */
     unsigned int serial;

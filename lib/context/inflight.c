@@ -72,11 +72,8 @@ static struct cf__inflight *find_record(unsigned long long context)
 static struct cf__inflight *claim_record(unsigned long long context, CUcontext handle)
 {
     struct cf__inflight *record = records;
-    while (record && !(is_free_for(record, context) && (record->owner || record->context == context)))
+    while (record && !is_free_for(record, context))
         record = record->next;
-    for (struct cf__inflight *other = records; other && !record; other = other->next)
-        if (is_free_for(other, context))
-            record = other;
     if (!record) {
         record = aligned_alloc(_Alignof(struct cf__inflight), sizeof *record);
         if (!record)

@@ -323,11 +323,6 @@ CUresult cf__staging_follow_default(const struct cf__scope *scope, struct cf__st
     return scope->driver->cuStreamWaitEvent(set->stream, set->kernel_done, 0);
 }
 
-CUresult cf__staging_wait_kernel(const struct cf__scope *scope, struct cf__staging_set *set)
-{
-    return scope->driver->cuEventSynchronize(set->kernel_done);
-}
-
 /* ---- Buffers ---- */
 
 CUresult cf__buffer_prepare(const struct cf__scope *scope, struct cf__buffer *buffer, size_t bytes, int is_idle,

@@ -58,11 +58,10 @@ void cf__staging_drain(const struct cf__scope *scope, struct cf__staging_set *se
 /* Returns 1 if a copy of so many bytes is faster through a set. */
 int cf__staging_is_worth(size_t bytes);
 
-/* Make the default stream wait for the set's stream, or the set's stream wait for the default stream. `call` is the
- * driver's function, for messages. cf__staging_wait_kernel() waits for the event of the latter. */
+/* Make the default stream wait for the set's stream, or the set's stream wait for the default stream. The latter
+ * records `kernel_done` in the default stream. `call` is the driver's function, for messages. */
 CUresult cf__staging_precede_default(const struct cf__scope *scope, struct cf__staging_set *set, const char **call);
 CUresult cf__staging_follow_default(const struct cf__scope *scope, struct cf__staging_set *set, const char **call);
-CUresult cf__staging_wait_kernel(const struct cf__scope *scope, struct cf__staging_set *set);
 
 /* Makes a buffer hold at least `bytes` bytes. Waits for its latest copy if `is_idle`, or if its memory is replaced.
  * `call` is the driver's function, for messages. */

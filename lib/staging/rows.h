@@ -16,6 +16,14 @@ struct cf__rows {
 };
 
 /* Returns the bytes between the first element and a slice. */
-size_t cf__rows_slice_offset(const struct cf__rows *rows, size_t slice);
+static inline size_t cf__rows_slice_offset(const struct cf__rows *rows, size_t slice)
+{
+    size_t offset = 0;
+    for (uint32_t d = rows->nouter; d > 0; d--) {
+        offset += slice % rows->extents[d - 1] * rows->strides[d - 1];
+        slice /= rows->extents[d - 1];
+    }
+    return offset;
+}
 
 #endif

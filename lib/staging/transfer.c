@@ -24,7 +24,7 @@
 /* With chunks of 1 MiB the overhead of a copy cost a quarter of the rate. */
 #define MAX_CHUNK ((size_t)4 << 20)
 
-/* Bytes that make it worth to wake the thread of another lane. */
+/* Bytes for which it pays off to wake the thread of another lane. */
 #define LANE_BYTES ((size_t)256 << 10)
 
 /* Several chunks per lane let the link start early. */

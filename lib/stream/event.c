@@ -18,7 +18,7 @@ static int enter_event(struct cf__scope *scope, const char *function, const char
                  : cf__fail(CF_EINVAL, "%s: %s is NULL", function, name);
 }
 
-/* Calls the driver so that a capture of another stream does not break. */
+/* Relaxes the capture mode around the call, which would break a capture of another stream otherwise. */
 static CUresult call_relaxed(const struct cf__scope *scope, CUresult (*call)(CUevent event), cf_event event)
 {
     int mode = cf__relax(scope->driver);

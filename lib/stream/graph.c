@@ -35,45 +35,35 @@ int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
     return status;
 }
 
-int cf_graph_destroy(cf_graph graph)
+static int destroy_graph(const char *function, const char *name, enum cf__handle_kind kind, void *handle)
 {
-    if (!graph)
+    if (!handle)
         return CF_OK;
     struct cf__scope scope;
-    int status = cf__enter_handle(&scope, "cf_graph_destroy", "graph", CF__GRAPH, graph);
+    int status = cf__enter_handle(&scope, function, name, kind, handle);
     if (status != CF_OK)
         return status;
-    unsigned int serial = cf__handle_serial(CF__GRAPH, graph);
-    int mode = cf__relax(scope.driver);
-    CUresult result = scope.driver->cuGraphDestroy(graph);
+    unsigned int serial = cf__handle_serial(kind, handle);
+    int mode = cf__relax(scope.driver), is_exec = kind == CF__GRAPH_EXEC;
+    CUresult result = is_exec ? scope.driver->cuGraphExecDestroy(handle) : scope.driver->cuGraphDestroy(handle);
     cf__unrelax(scope.driver, mode);
-    if (result != CUDA_SUCCESS)
-        status = cf__fail_driver(scope.driver, result, "cuGraphDestroy", "cf_graph_destroy: graph %p", (void *)graph);
+    if (result == CUDA_SUCCESS)
+        cf__handle_remove(kind, handle, serial);
     else
-        cf__handle_remove(CF__GRAPH, graph, serial);
+        status = cf__fail_driver(scope.driver, result, is_exec ? "cuGraphExecDestroy" : "cuGraphDestroy", "%s: %s %p",
+                                 function, name, handle);
     cf__leave(&scope);
     return status;
 }
 
+int cf_graph_destroy(cf_graph graph)
+{
+    return destroy_graph("cf_graph_destroy", "graph", CF__GRAPH, graph);
+}
+
 int cf_graph_exec_destroy(cf_graph_exec exec)
 {
-    if (!exec)
-        return CF_OK;
-    struct cf__scope scope;
-    int status = cf__enter_handle(&scope, "cf_graph_exec_destroy", "exec", CF__GRAPH_EXEC, exec);
-    if (status != CF_OK)
-        return status;
-    unsigned int serial = cf__handle_serial(CF__GRAPH_EXEC, exec);
-    int mode = cf__relax(scope.driver);
-    CUresult result = scope.driver->cuGraphExecDestroy(exec);
-    cf__unrelax(scope.driver, mode);
-    if (result != CUDA_SUCCESS)
-        status =
-            cf__fail_driver(scope.driver, result, "cuGraphExecDestroy", "cf_graph_exec_destroy: exec %p", (void *)exec);
-    else
-        cf__handle_remove(CF__GRAPH_EXEC, exec, serial);
-    cf__leave(&scope);
-    return status;
+    return destroy_graph("cf_graph_exec_destroy", "exec", CF__GRAPH_EXEC, exec);
 }
 
 static int fail_launch(const struct cf__driver *driver, CUresult result, cf_graph_exec exec, cf_stream stream)

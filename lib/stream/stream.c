@@ -147,46 +147,37 @@ int cf_stream_destroy(cf_stream stream)
 
 /* ---- Waits and queries ---- */
 
-int cf_stream_sync(cf_stream stream)
+/* Waits for a stream, or asks whether its work is done, without breaking a capture of another stream. */
+static int wait_or_query(const char *function, cf_stream stream, int is_query)
 {
     struct cf__scope scope;
-    int status = cf__enter(&scope, "cf_stream_sync", stream);
+    int status = cf__enter(&scope, function, stream);
     if (status != CF_OK)
         return status;
-    status = cf__stream_check_wait("cf_stream_sync", &scope, stream);
+    status = cf__stream_check_wait(function, &scope, stream);
     if (status == CF_OK) {
         int mode = cf__relax(scope.driver);
-        CUresult result = scope.driver->cuStreamSynchronize(stream);
+        CUresult result = (is_query ? scope.driver->cuStreamQuery : scope.driver->cuStreamSynchronize)(stream);
         cf__unrelax(scope.driver, mode);
-        if (result != CUDA_SUCCESS)
-            status = fail_stream(&scope, result, "cuStreamSynchronize", "cf_stream_sync", stream);
-        else
+        if (result == CUDA_SUCCESS)
             cf__inflight_waited(&scope, stream);
+        else if (is_query && result == CUDA_ERROR_NOT_READY)
+            status = CF_ENOTREADY;
+        else
+            status = fail_stream(&scope, result, is_query ? "cuStreamQuery" : "cuStreamSynchronize", function, stream);
     }
     cf__leave(&scope);
     return status;
 }
 
+int cf_stream_sync(cf_stream stream)
+{
+    return wait_or_query("cf_stream_sync", stream, 0);
+}
+
 int cf_stream_query(cf_stream stream)
 {
-    struct cf__scope scope;
-    int status = cf__enter(&scope, "cf_stream_query", stream);
-    if (status != CF_OK)
-        return status;
-    status = cf__stream_check_wait("cf_stream_query", &scope, stream);
-    if (status == CF_OK) {
-        int mode = cf__relax(scope.driver);
-        CUresult result = scope.driver->cuStreamQuery(stream);
-        cf__unrelax(scope.driver, mode);
-        if (result == CUDA_ERROR_NOT_READY)
-            status = CF_ENOTREADY;
-        else if (result != CUDA_SUCCESS)
-            status = fail_stream(&scope, result, "cuStreamQuery", "cf_stream_query", stream);
-        else
-            cf__inflight_waited(&scope, stream);
-    }
-    cf__leave(&scope);
-    return status;
+    return wait_or_query("cf_stream_query", stream, 1);
 }
 
 /* ---- Order ---- */
