@@ -343,13 +343,13 @@ static void shuffled_is_one_to_one(void **state)
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
             char seen[4097] = {0};
             for (uint64_t j = 0; j < counts[i]; j++) {
-                uint64_t place = cf__shuffled(j, counts[i], key);
+                uint64_t place = cf__schedule_shuffle(j, counts[i], key);
                 assert_true(place < counts[i] && !seen[place]);
                 seen[place] = 1;
             }
         }
     for (uint64_t key = 1; key < 1000; key++)
-        assert_true(cf__shuffled(key << 40, UINT64_MAX, key) < UINT64_MAX);
+        assert_true(cf__schedule_shuffle(key << 40, UINT64_MAX, key) < UINT64_MAX);
 }
 
 /* ---- Failing ---- */

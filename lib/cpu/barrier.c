@@ -1,7 +1,7 @@
-/* barrier.c - barriers in a kernel's memory, on the CPU: which threads wait for which; and what is said where all wait for ever.
+/* barrier.c - barriers in a kernel's memory, on the CPU: waiting threads, and the report of a deadlock.
  *
- * A barrier is a word, which kernels change themselves: see abi.h. Threads that have to wait for its next phase stand in one of
- * a few lists, by the word's address. */
+ * Kernels change the word of a barrier themselves: see abi.h. Threads that wait for its next phase are in one of a
+ * few lists, which the word's address selects. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,61 +15,61 @@
 
 /* ---- Waiting ---- */
 
-static struct cf__waiting_list *list_of(struct cf__runner *runner, const uint64_t *word)
+static struct cf__waiter_list *find_list(struct cf__runner *runner, const uint64_t *word)
 {
-    return &runner->waiting_lists[(uintptr_t)word / sizeof *word % CF__WAITING_LISTS];
+    return &runner->waiter_lists[(uintptr_t)word / sizeof *word % CF__WAITER_LISTS];
 }
 
-static void append(struct cf__runner *runner, struct cf__waiting_list *list, uint32_t thread, const uint64_t *word,
-                   uint32_t phase)
+static void append_thread(struct cf__runner *runner, struct cf__waiter_list *list, uint32_t thread,
+                          const uint64_t *word, uint32_t phase)
 {
-    runner->waiting[thread] = (struct cf__waiting){word, phase, 0};
+    runner->waiters[thread] = (struct cf__waiter){word, phase, 0};
     if (list->last)
-        runner->waiting[list->last - 1].next = thread + 1;
+        runner->waiters[list->last - 1].next = thread + 1;
     else
         list->first = thread + 1;
     list->last = thread + 1;
 }
 
-/* Makes a list of ranges one of threads. */
-static void divide(struct cf__runner *runner, struct cf__waiting_list *list)
+/* Replaces ranges of threads by single threads. */
+static void split_ranges(struct cf__runner *runner, struct cf__waiter_list *list)
 {
-    const struct cf__waiting_list ranges = *list;
+    const struct cf__waiter_list ranges = *list;
     if (!ranges.word)
         return;
-    *list = (struct cf__waiting_list){.word = NULL};
+    *list = (struct cf__waiter_list){.word = NULL};
     for (uint32_t i = 0; i < ranges.ranges; i++)
         for (uint32_t t = ranges.begin[i], end = i + 1 < ranges.ranges ? ranges.end : ranges.last; t < end; t++)
-            append(runner, list, t, ranges.word, ranges.phase);
+            append_thread(runner, list, t, ranges.word, ranges.phase);
 }
 
-/* A thread that does not follow the one that came before it, or does not wait for the same. */
-static void add_other(struct cf__runner *runner, struct cf__waiting_list *list, uint32_t thread, const uint64_t *word,
-                      uint32_t phase)
+/* Adds a thread that does not follow the last thread of the list, or waits for another barrier or phase. */
+static void add_out_of_order(struct cf__runner *runner, struct cf__waiter_list *list, uint32_t thread,
+                             const uint64_t *word, uint32_t phase)
 {
     if (!list->last) {
         *list =
-            (struct cf__waiting_list){.word = word, .phase = phase, .last = thread + 1, .begin = {thread}, .ranges = 1};
+            (struct cf__waiter_list){.word = word, .phase = phase, .last = thread + 1, .begin = {thread}, .ranges = 1};
     } else if (list->word == word && list->phase == phase && list->ranges == 1) {
         list->end = list->last;
         list->begin[1] = thread;
         list->ranges = 2;
         list->last = thread + 1;
     } else {
-        divide(runner, list);
-        append(runner, list, thread, word, phase);
+        split_ranges(runner, list);
+        append_thread(runner, list, thread, word, phase);
     }
 }
 
 static void release_range(struct cf__runner *runner, uint32_t begin, uint32_t end)
 {
     runner->in_memory -= end - begin;
-    memset(runner->states + begin, CF__LANE_READY, end - begin);
-    cf__lanes_ready(runner, begin, end);
+    memset(runner->states + begin, CF__THREAD_READY, end - begin);
+    cf__runner_add_ready_range(runner, begin, end);
 }
 
-/* Lets those of a list go on whose barriers are in another phase now. */
-static void release(struct cf__runner *runner, struct cf__waiting_list *list)
+/* Makes the threads of a list ready whose barriers are in another phase now. */
+static void release_list(struct cf__runner *runner, struct cf__waiter_list *list)
 {
     uint32_t next = list->first;
     if (list->word) {
@@ -85,54 +85,54 @@ static void release(struct cf__runner *runner, struct cf__waiting_list *list)
     list->first = list->last = 0;
     while (next) {
         uint32_t thread = next - 1;
-        const struct cf__waiting *waiting = &runner->waiting[thread];
+        const struct cf__waiter *waiting = &runner->waiters[thread];
         next = waiting->next;
         if (__atomic_load_n(waiting->word, __ATOMIC_ACQUIRE) >> 63 == waiting->phase) {
-            append(runner, list, thread, waiting->word, waiting->phase);
+            append_thread(runner, list, thread, waiting->word, waiting->phase);
         } else {
             runner->in_memory--;
-            runner->states[thread] = CF__LANE_READY;
-            cf__lane_ready(runner, thread);
+            runner->states[thread] = CF__THREAD_READY;
+            cf__runner_add_ready(runner, thread);
         }
     }
 }
 
-static void release_all(struct cf__runner *runner)
+static void release_lists(struct cf__runner *runner)
 {
-    for (uint32_t i = 0; i < CF__WAITING_LISTS; i++)
-        if (runner->waiting_lists[i].last)
-            release(runner, &runner->waiting_lists[i]);
+    for (uint32_t i = 0; i < CF__WAITER_LISTS; i++)
+        if (runner->waiter_lists[i].last)
+            release_list(runner, &runner->waiter_lists[i]);
 }
 
-static inline void wait_in_memory(struct cf__block *block, uint32_t own, const cf_host_where *where)
+static inline void suspend_in_memory(struct cf__block *block, uint32_t own, const cf_host_where *where)
 {
-    block->runner->states[own] = CF__LANE_MEMORY;
+    block->runner->states[own] = CF__THREAD_MEMORY;
     block->runner->in_memory++;
     cf__block_wait(block, where, &cf__fiber_nothing);
 }
 
-static CF__NOINLINE void wait_out_of_order(struct cf__block *block, struct cf__waiting_list *list, const uint64_t *word,
+static CF__NOINLINE void wait_out_of_order(struct cf__block *block, struct cf__waiter_list *list, const uint64_t *word,
                                            uint32_t phase, const cf_host_where *where)
 {
     const uint32_t own = block->runner->current;
-    add_other(block->runner, list, own, word, phase);
-    wait_in_memory(block, own, where);
+    add_out_of_order(block->runner, list, own, word, phase);
+    suspend_in_memory(block, own, where);
 }
 
 void cf__barrier_wait(cf_host_block *head, const uint64_t *word, uint64_t phase, const cf_host_where *where)
 {
     struct cf__block *block = (struct cf__block *)head;
-    struct cf__waiting_list *list = list_of(block->runner, word);
+    struct cf__waiter_list *list = find_list(block->runner, word);
     const uint32_t own = block->runner->current, number = (uint32_t)(phase >> 63);
     if (list->word != word || list->phase != number || list->last != own) {
         wait_out_of_order(block, list, word, number, where);
         return;
     }
     list->last = own + 1;
-    wait_in_memory(block, own, where);
+    suspend_in_memory(block, own, where);
 }
 
-/* Whether a barrier is the block's own: no thread of another one comes to it. */
+/* Reports whether a barrier is in the block's own shared memory, so that no other block uses it. */
 static int is_of_block(const cf_host_block *head, const uint64_t *word)
 {
     uintptr_t address = (uintptr_t)word;
@@ -148,63 +148,41 @@ static int is_of_block(const cf_host_block *head, const uint64_t *word)
 void cf__barrier_wake(cf_host_block *head, const uint64_t *word)
 {
     struct cf__runner *runner = ((struct cf__block *)head)->runner;
-    struct cf__waiting_list *list = list_of(runner, word);
+    struct cf__waiter_list *list = find_list(runner, word);
     if (list->last)
-        release(runner, list);
+        release_list(runner, list);
     if (cf__team_has_others(runner->launch) && !is_of_block(head, word))
         cf__team_notify(runner->launch);
 }
 
-void cf__barriers_look(struct cf__runner *runner)
-{
-    if (runner->in_memory && cf__team_has_others(runner->launch))
-        release_all(runner);
-}
-
-void cf__barriers_rest(struct cf__runner *runner)
-{
-    const cf_host_launch *launch = runner->launch;
-    for (;;) {
-        uint32_t seen = cf__team_notified(launch);
-        release_all(runner);
-        if (runner->head != runner->tail)
-            return;
-        if (runner->in_memory && cf__team_wait_notified(launch, seen))
-            continue;
-        if (cf__cpu_has_failed(launch))
-            cf__launch_fail(runner, CUDA_ERROR_LAUNCH_FAILED, "another thread failed before");
-        cf__fail_at_deadlock(runner);
-    }
-}
-
 /* ---- Deadlocks ---- */
 
-/* Whether threads wait in the same way: at the same place, and for the same barrier where it is one in memory. */
+/* Reports whether two threads wait at the same line, and for the same barrier if they wait for barriers in memory. */
 static int is_same_wait(const struct cf__runner *runner, uint32_t i, uint32_t j)
 {
-    const cf_host_where *one = runner->lanes[i].where, *other = runner->lanes[j].where;
+    const cf_host_where *one = runner->suspended[i].where, *other = runner->suspended[j].where;
     if (runner->states[i] != runner->states[j] || one->line != other->line || one->what != other->what ||
         strcmp(one->file, other->file) != 0)
         return 0;
-    return runner->states[i] != CF__LANE_MEMORY || runner->waiting[i].word == runner->waiting[j].word;
+    return runner->states[i] != CF__THREAD_MEMORY || runner->waiters[i].word == runner->waiters[j].word;
 }
 
-/* What a barrier in memory lacks; nothing for others. */
-static void describe_lack(const struct cf__runner *runner, uint32_t thread, char *text, size_t size)
+/* Writes the arrivals that a barrier in memory lacks, or an empty text for a thread that waits for something else. */
+static void format_lack(const struct cf__runner *runner, uint32_t thread, char *text, size_t size)
 {
     *text = 0;
-    if (runner->states[thread] != CF__LANE_MEMORY)
+    if (runner->states[thread] != CF__THREAD_MEMORY)
         return;
-    uint64_t word = __atomic_load_n(runner->waiting[thread].word, __ATOMIC_RELAXED);
+    uint64_t word = __atomic_load_n(runner->waiters[thread].word, __ATOMIC_RELAXED);
     snprintf(text, size, " for %u more of %u arrivals", CF_HOST_MISSING(word), CF_HOST_EXPECTED(word));
 }
 
-/* How many threads wait as one does; 0 where one in front of it does, too. */
+/* Counts the threads that wait as `thread` does; 0 if it is not the first of them, so that each group counts once. */
 static uint32_t count_waiting(const struct cf__runner *runner, uint32_t thread)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < runner->total; i++)
-        if (runner->states[i] != CF__LANE_ENDED && is_same_wait(runner, i, thread)) {
+        if (runner->states[i] != CF__THREAD_ENDED && is_same_wait(runner, i, thread)) {
             if (i < thread)
                 return 0;
             count++;
@@ -212,24 +190,48 @@ static uint32_t count_waiting(const struct cf__runner *runner, uint32_t thread)
     return count;
 }
 
-void cf__fail_at_deadlock(struct cf__runner *runner)
+__attribute__((noreturn)) static void fail_at_deadlock(struct cf__runner *runner)
 {
     char text[440] = "", lack[64];
     size_t used = 0;
-    for (uint32_t i = 0; i < CF__WAITING_LISTS; i++)
-        divide(runner, &runner->waiting_lists[i]);
+    for (uint32_t i = 0; i < CF__WAITER_LISTS; i++)
+        split_ranges(runner, &runner->waiter_lists[i]);
     for (uint32_t i = 0; i < runner->total && used < sizeof text; i++) {
-        uint32_t count = runner->states[i] == CF__LANE_ENDED ? 0 : count_waiting(runner, i);
+        uint32_t count = runner->states[i] == CF__THREAD_ENDED ? 0 : count_waiting(runner, i);
         if (!count)
             continue;
-        const cf_host_where *where = runner->lanes[i].where;
+        const cf_host_where *where = runner->suspended[i].where;
         cf_dim3 thread, block = runner->blocks[i / runner->block_threads].head.index;
-        cf__index_of(runner, i % runner->block_threads, &thread);
-        describe_lack(runner, i, lack, sizeof lack);
+        cf__runner_thread_index(runner, i % runner->block_threads, &thread);
+        format_lack(runner, i, lack, sizeof lack);
         used += (size_t)snprintf(text + used, sizeof text - used,
                                  "%s%u of %u threads wait at %s in %s:%d%s, such as (%u, %u, %u) of block (%u, %u, %u)",
                                  used ? "; " : "", count, runner->total, where->what, where->file, where->line, lack,
                                  thread.x, thread.y, thread.z, block.x, block.y, block.z);
     }
-    cf__launch_fail(runner, CUDA_ERROR_LAUNCH_FAILED, "threads wait for each other for ever: %s", text);
+    cf__runner_fail(runner, CUDA_ERROR_LAUNCH_FAILED, "threads wait for each other for ever: %s", text);
+}
+
+/* ---- Waiting for other CPU threads ---- */
+
+void cf__barriers_poll(struct cf__runner *runner)
+{
+    if (runner->in_memory && cf__team_has_others(runner->launch))
+        release_lists(runner);
+}
+
+void cf__barriers_wait_ready(struct cf__runner *runner)
+{
+    const cf_host_launch *launch = runner->launch;
+    for (;;) {
+        uint32_t seen = cf__team_notified(launch);
+        release_lists(runner);
+        if (runner->head != runner->tail)
+            return;
+        if (runner->in_memory && cf__team_wait_notified(launch, seen))
+            continue;
+        if (cf__cpu_has_failed(launch))
+            cf__runner_fail(runner, CUDA_ERROR_LAUNCH_FAILED, "another thread failed before");
+        fail_at_deadlock(runner);
+    }
 }

@@ -1,4 +1,4 @@
-/* barrier.h - barriers in a kernel's memory. */
+/* barrier.h - barriers in a kernel's memory: words that kernels change by atomic operations; see abi.h. */
 #ifndef CF__BARRIER_H
 #define CF__BARRIER_H
 
@@ -8,16 +8,16 @@
 
 struct cf__runner;
 
+/* Suspends the running thread until the barrier at `word` has left `phase` (bit 63). It may return early. */
 void cf__barrier_wait(cf_host_block *block, const uint64_t *word, uint64_t phase, const cf_host_where *where);
+
+/* Makes threads ready that wait for the barrier at `word`, which has entered its next phase. */
 void cf__barrier_wake(cf_host_block *block, const uint64_t *word);
 
-/* Looks whether other threads of the CPU have brought barriers into their next phases, for which threads here wait. */
-void cf__barriers_look(struct cf__runner *runner);
+/* Makes threads ready whose barriers other CPU threads have brought into their next phases. */
+void cf__barriers_poll(struct cf__runner *runner);
 
-/* The same, again and again: no thread here may go on. Ends the launch where none will. */
-void cf__barriers_rest(struct cf__runner *runner);
-
-/* Every thread that has not ended waits for another: says how many wait where, and one of each. */
-void cf__fail_at_deadlock(struct cf__runner *runner) __attribute__((noreturn));
+/* Waits until a thread of the runner is ready, when none is. A deadlock fails the launch and does not return. */
+void cf__barriers_wait_ready(struct cf__runner *runner);
 
 #endif

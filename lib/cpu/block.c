@@ -1,8 +1,8 @@
-/* block.c - blocks whose threads wait for one another, on the CPU: a stack for each thread that waits.
+/* block.c - blocks whose threads wait for one another, on the CPU: each waiting thread has a stack.
  *
- * A fiber runs threads one after the other until one must wait: that stack is this thread's from then on, and a new fiber
- * goes on with the next. So a thread that never waits costs no stack, and none depends on which thread is first. All
- * threads of a block run on one thread of the CPU. */
+ * A fiber runs threads one after the other until one of them has to wait. That thread keeps the fiber's stack, and a
+ * new fiber begins the next threads. A thread that never waits needs no stack of its own. All threads of a block run on
+ * one CPU thread. */
 #include <sched.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -22,15 +22,15 @@
 
 /* ---- Failing ---- */
 
-/* Leaves all threads where they are. */
-__attribute__((noreturn)) static void give_up(struct cf__runner *runner)
+/* Returns to the CPU thread's own stack; all CUDA threads stay where they are. */
+__attribute__((noreturn)) static void abandon_launch(struct cf__runner *runner)
 {
     runner->has_failed = 1;
     cf__fiber_leave(&runner->fibers[runner->fiber_of[runner->current]], &runner->outside);
     __builtin_unreachable();
 }
 
-void cf__launch_fail(struct cf__runner *runner, CUresult result, const char *format, ...)
+void cf__runner_fail(struct cf__runner *runner, CUresult result, const char *format, ...)
 {
     char text[480];
     va_list values;
@@ -38,16 +38,16 @@ void cf__launch_fail(struct cf__runner *runner, CUresult result, const char *for
     cf__vformat(text, sizeof text, format, values);
     va_end(values);
     cf__cpu_note_failure(runner->launch, result, text);
-    give_up(runner);
+    abandon_launch(runner);
 }
 
-static void fail(cf_host_block *head, int is_assert, const cf_host_where *where)
+static void fail_thread(cf_host_block *head, int is_assert, const cf_host_where *where)
 {
     const struct cf__block *block = (const struct cf__block *)head;
     struct cf__runner *runner = block->runner;
     cf_dim3 thread;
-    cf__index_of(runner, runner->current - block->first, &thread);
-    cf__launch_fail(runner, is_assert ? CUDA_ERROR_ASSERT : CUDA_ERROR_LAUNCH_FAILED,
+    cf__runner_thread_index(runner, runner->current - block->first, &thread);
+    cf__runner_fail(runner, is_assert ? CUDA_ERROR_ASSERT : CUDA_ERROR_LAUNCH_FAILED,
                     "%s:%d: thread (%u, %u, %u) of block (%u, %u, %u): %s", where->file, where->line, thread.x,
                     thread.y, thread.z, head->index.x, head->index.y, head->index.z, where->what);
 }
@@ -56,21 +56,21 @@ static void fail(cf_host_block *head, int is_assert, const cf_host_where *where)
 
 static void run_threads(void *data);
 
-/* Makes the fiber that goes on with the threads that have not begun. */
-static struct cf__fiber *begin_fiber(struct cf__runner *runner)
+/* Creates a fiber for the threads that have not begun. */
+static struct cf__fiber *create_fiber(struct cf__runner *runner)
 {
     uint32_t number = runner->fibers_used++;
     cf__fiber_create(&runner->fibers[number], &runner->stacks, number, run_threads, runner);
     return &runner->fibers[number];
 }
 
-/* Whether a thread that has not begun is next, or one that was woken: by chance, and which one, where the order is not the
- * natural one. It is the first in the ring then. */
+/* Chooses between a thread that has not begun (1) and the first ready thread (0). In a shuffled order, it picks at
+ * random and moves a picked ready thread to the head of the ring. */
 static int is_fresh_next(struct cf__runner *runner)
 {
     uint32_t fresh = runner->begun < runner->total;
     if (!fresh && runner->tail == runner->head)
-        cf__barriers_rest(runner);
+        cf__barriers_wait_ready(runner);
     uint32_t woken = runner->tail - runner->head;
     if (!runner->random || !woken)
         return !woken;
@@ -86,82 +86,81 @@ static int is_fresh_next(struct cf__runner *runner)
     return 0;
 }
 
-static struct cf__fiber *next_fiber(struct cf__runner *runner)
+static struct cf__fiber *take_next_fiber(struct cf__runner *runner)
 {
     if (is_fresh_next(runner))
-        return begin_fiber(runner);
+        return create_fiber(runner);
     runner->current = runner->ready[runner->head++ & runner->ring_mask];
     return &runner->fibers[runner->fiber_of[runner->current]];
 }
 
-/* Lines of a stack that a thread uses as it goes on, more or less. */
+/* Cache lines of its stack that a thread uses first when it resumes, roughly. */
 #define FETCHED 4
 
-/* The first in the ring is the thread that runs now; looks up where the one behind goes on. Behind the last one stands what is
- * long gone. */
-static inline void advance(struct cf__runner *runner)
+/* Makes the first ready thread the running thread, and looks up the stack pointer of the next ready thread. After the
+ * last ready thread, the ring holds an old number, which is only prefetched. */
+static inline void advance_ring(struct cf__runner *runner)
 {
     const uint32_t *ready = runner->ready, mask = runner->ring_mask;
     runner->current = ready[runner->head++ & mask];
-    void *later = runner->lanes[ready[runner->head & mask]].sp;
+    void *later = runner->suspended[ready[runner->head & mask]].sp;
     runner->next_sp = runner->head == runner->tail ? NULL : later;
-    /* Stacks that are used by turns are out of the nearest cache: the one behind the next is fetched while that runs.
-     * Here and not in a function, which gcc would find to do nothing. */
+    /* Stacks in use by turns fall out of the nearest cache: prefetch the next one while this thread runs. The loop is
+     * here because gcc would drop a call of a function that only prefetches. */
     for (int line = 0; line < FETCHED; line++)
         __builtin_prefetch((void *)((uintptr_t)later + (uintptr_t)line * 64), 1);
 }
 
-/* Where the next thread goes on, if nobody has to know of its fiber. */
-static void *next_stack(struct cf__runner *runner, int is_fresh)
+/* The stack pointer of the next thread to run, which becomes the running thread; without a sanitizer. */
+static void *take_next_stack(struct cf__runner *runner, int is_fresh)
 {
     if (is_fresh || runner->head == runner->tail) {
         if (runner->begun < runner->total)
-            return begin_fiber(runner)->sp;
-        cf__barriers_rest(runner);
+            return create_fiber(runner)->sp;
+        cf__barriers_wait_ready(runner);
     }
-    void *sp = runner->lanes[runner->ready[runner->head & runner->ring_mask]].sp;
-    advance(runner);
+    void *sp = runner->suspended[runner->ready[runner->head & runner->ring_mask]].sp;
+    advance_ring(runner);
     return sp;
 }
 
-/* Looks up who is next, or begins a thread. */
-static CF__NOINLINE uint64_t wait_slowly(struct cf__runner *runner, const uint64_t *result, int is_fresh)
+/* Suspends the running thread when the next thread has to be looked up or begun. */
+static CF__NOINLINE uint64_t suspend_slowly(struct cf__runner *runner, const uint64_t *result, int is_fresh)
 {
     const uint32_t thread = runner->current;
     if (runner->is_plain) {
-        void *sp = next_stack(runner, is_fresh);
-        return sp ? cf__fiber_jump(&runner->lanes[thread].sp, sp, result)
-                  : *result; /* the thread that stopped is the next */
+        void *sp = take_next_stack(runner, is_fresh);
+        return sp ? cf__fiber_jump(&runner->suspended[thread].sp, sp, result) : *result; /* NULL: it resumes itself */
     }
     struct cf__fiber *own = &runner->fibers[runner->fiber_of[thread]];
-    struct cf__fiber *other = is_fresh ? begin_fiber(runner) : next_fiber(runner);
+    struct cf__fiber *other = is_fresh ? create_fiber(runner) : take_next_fiber(runner);
     if (other != own)
         cf__fiber_switch(own, other);
     return *result;
 }
 
-/* `is_fresh`: one that has not begun is to be next. */
-static inline uint64_t wait_for(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result,
-                                int is_fresh)
+/* Suspends the running thread. `is_fresh`: a thread that has not begun has to run next. */
+static inline uint64_t suspend_thread(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result,
+                                      int is_fresh)
 {
-    struct cf__lane *lane = &runner->lanes[runner->current];
+    struct cf__suspended *own = &runner->suspended[runner->current];
     void *sp = runner->next_sp;
-    lane->where = where;
-    /* Marks the thread that runs: it may be in the ring already, and cf__fiber_jump() stores where it goes on only as it
-     * leaves. advance() and next_stack() count on it. */
-    lane->sp = NULL;
+    own->where = where;
+    /* NULL marks the running thread, which may be in the ring already: cf__fiber_jump() stores its stack pointer only
+     * as it leaves. advance_ring() and take_next_stack() rely on the mark. */
+    own->sp = NULL;
     if (!sp || is_fresh)
-        return wait_slowly(runner, result, is_fresh);
-    advance(runner);
-    return cf__fiber_jump(&lane->sp, sp, result);
+        return suspend_slowly(runner, result, is_fresh);
+    advance_ring(runner);
+    return cf__fiber_jump(&own->sp, sp, result);
 }
 
-uint64_t cf__lane_wait(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result)
+uint64_t cf__runner_suspend(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result)
 {
-    return wait_for(runner, where, result, 0);
+    return suspend_thread(runner, where, result, 0);
 }
 
-/* All threads of a block that live have arrived. */
+/* Makes the threads of a block ready, all of which have arrived at its barrier or ended. */
 static void open_barrier(struct cf__block *block)
 {
     struct cf__runner *runner = block->runner;
@@ -172,15 +171,15 @@ static void open_barrier(struct cf__block *block)
     block->arrived = 0;
     block->count = 0;
     if (block->alive == runner->block_threads) {
-        memset(runner->states + begin, CF__LANE_READY, end - begin);
-        cf__lanes_ready(runner, begin, runner->current);
-        cf__lanes_ready(runner, runner->current + 1, end);
+        memset(runner->states + begin, CF__THREAD_READY, end - begin);
+        cf__runner_add_ready_range(runner, begin, runner->current);
+        cf__runner_add_ready_range(runner, runner->current + 1, end);
         return;
     }
     for (uint32_t i = begin; i < end; i++)
-        if (runner->states[i] == CF__LANE_BARRIER) {
-            runner->states[i] = CF__LANE_READY;
-            cf__lane_ready(runner, i);
+        if (runner->states[i] == CF__THREAD_BARRIER) {
+            runner->states[i] = CF__THREAD_READY;
+            cf__runner_add_ready(runner, i);
         }
 }
 
@@ -193,11 +192,11 @@ static CF__NOINLINE uint64_t arrive_last(struct cf__block *block, const uint64_t
 CF__NOINLINE uint64_t cf__block_settle_and_wait(struct cf__block *block, const cf_host_where *where,
                                                 const uint64_t *result)
 {
-    cf__block_settle(block);
-    return cf__lane_wait(block->runner, where, result);
+    cf__warp_settle_current(block);
+    return cf__runner_suspend(block->runner, where, result);
 }
 
-static uint64_t barrier(cf_host_block *head, cf_host_vote vote, int value, const cf_host_where *where)
+static uint64_t wait_for_block(cf_host_block *head, cf_host_vote vote, int value, const cf_host_where *where)
 {
     struct cf__block *block = (struct cf__block *)head;
     struct cf__runner *runner = block->runner;
@@ -205,66 +204,69 @@ static uint64_t barrier(cf_host_block *head, cf_host_vote vote, int value, const
     block->count += value != 0;
     if (++block->arrived == block->alive)
         return arrive_last(block, result);
-    runner->states[runner->current] = CF__LANE_BARRIER;
+    runner->states[runner->current] = CF__THREAD_BARRIER;
     return cf__block_wait(block, where, result);
 }
 
-/* All threads here that live have arrived: those on other threads of the CPU may not have. */
+/* Makes the runner's threads ready, all of which have arrived at the grid's barrier, when other CPU threads have,
+ * too. */
 static void open_grid(struct cf__runner *runner)
 {
     if (!cf__team_wait(runner->launch))
-        give_up(runner);
+        abandon_launch(runner);
     runner->at_grid = 0;
     for (uint32_t i = 0; i < runner->total; i++)
-        if (runner->states[i] == CF__LANE_GRID) {
-            runner->states[i] = CF__LANE_READY;
-            cf__lane_ready(runner, i);
+        if (runner->states[i] == CF__THREAD_GRID) {
+            runner->states[i] = CF__THREAD_READY;
+            cf__runner_add_ready(runner, i);
         }
 }
 
-static void grid(cf_host_block *head, const cf_host_where *where)
+static void wait_for_grid(cf_host_block *head, const cf_host_where *where)
 {
     struct cf__block *block = (struct cf__block *)head;
     struct cf__runner *runner = block->runner;
     if (!runner->launch->is_cooperative) {
-        fail(head, 0, &(cf_host_where){"grid.sync() in a kernel that is not cooperative", where->file, where->line});
+        fail_thread(head, 0,
+                    &(cf_host_where){"grid.sync() in a kernel that is not cooperative", where->file, where->line});
     } else if (++runner->at_grid == runner->total - runner->ended) {
         open_grid(runner);
     } else {
-        runner->states[runner->current] = CF__LANE_GRID;
+        runner->states[runner->current] = CF__THREAD_GRID;
         cf__block_wait(block, where, &cf__fiber_nothing);
     }
 }
 
-/* What the thread looks for may come of one that has not begun, or that is elsewhere, and after a failure never. */
-static void yield(cf_host_block *head)
+/* The running thread may poll for a write by a thread that has not begun or is on another CPU thread. After a failure,
+ * that write may never come. */
+static void yield_thread(cf_host_block *head)
 {
     static const cf_host_where nowhere = {"__nanosleep()", "", 0};
     struct cf__block *block = (struct cf__block *)head;
     struct cf__runner *runner = block->runner;
     if (cf__cpu_has_failed(runner->launch))
-        give_up(runner);
-    runner->states[runner->current] = CF__LANE_YIELD;
-    if (runner->asking)
-        cf__block_settle(block);
-    cf__barriers_look(runner);
+        abandon_launch(runner);
+    runner->states[runner->current] = CF__THREAD_YIELD;
+    if (runner->in_active)
+        cf__warp_settle_current(block);
+    cf__barriers_poll(runner);
     if (runner->head != runner->tail || runner->begun < runner->total) {
-        cf__lane_ready(runner, runner->current);
-        wait_for(runner, &nowhere, &cf__fiber_nothing, runner->begun < runner->total);
+        cf__runner_add_ready(runner, runner->current);
+        suspend_thread(runner, &nowhere, &cf__fiber_nothing, runner->begun < runner->total);
     } else {
         sched_yield();
     }
-    runner->states[runner->current] = CF__LANE_READY;
+    runner->states[runner->current] = CF__THREAD_READY;
 }
 
 /* ---- Running ---- */
 
-/* Of a thread that has ended, others may have waited. */
+/* Other threads may have waited for the thread that ends. */
 static void end_thread(struct cf__runner *runner, struct cf__block *block)
 {
     uint32_t thread = runner->current - block->first;
     struct cf__warp *warp = &block->warps[thread / 32];
-    runner->states[runner->current] = CF__LANE_ENDED;
+    runner->states[runner->current] = CF__THREAD_ENDED;
     runner->ended++;
     block->alive--;
     warp->ended |= 1u << thread % 32;
@@ -273,10 +275,10 @@ static void end_thread(struct cf__runner *runner, struct cf__block *block)
     if (runner->at_grid && runner->at_grid == runner->total - runner->ended)
         open_grid(runner);
     if (warp->in_operation || warp->in_active)
-        cf__block_settle(block);
+        cf__warp_settle_current(block);
 }
 
-/* Blocks begin one after the other, and so do the threads of each, in their order. */
+/* Begins the next thread: blocks and their threads begin in order, or in a shuffled order. Returns its block. */
 static struct cf__block *begin_thread(struct cf__runner *runner, cf_dim3 *index)
 {
     const cf_dim3 size = runner->launch->block;
@@ -297,14 +299,15 @@ static struct cf__block *begin_thread(struct cf__runner *runner, cf_dim3 *index)
         runner->next_index = (cf_dim3){0, 0, 0};
     }
     if (runner->seed) {
-        thread = (uint32_t)cf__shuffled(thread, runner->block_threads, block->key);
-        cf__index_of(runner, thread, index);
+        thread = (uint32_t)cf__schedule_shuffle(thread, runner->block_threads, block->key);
+        cf__runner_thread_index(runner, thread, index);
     }
     runner->current = block->first + thread;
     return block;
 }
 
-/* What a fiber does: begins threads as long as there are any. Behind a thread that had to wait it goes on with others. */
+/* Entry of a fiber: begins threads while any are left. After a thread that had to wait, it continues with further
+ * threads. */
 static void run_threads(void *data)
 {
     struct cf__runner *runner = data;
@@ -321,9 +324,9 @@ static void run_threads(void *data)
     if (runner->ended == runner->total)
         cf__fiber_leave(own, &runner->outside);
     else if (runner->is_plain)
-        cf__fiber_jump(&own->sp, next_stack(runner, 0), &cf__fiber_nothing);
+        cf__fiber_jump(&own->sp, take_next_stack(runner, 0), &cf__fiber_nothing);
     else
-        cf__fiber_leave(own, next_fiber(runner));
+        cf__fiber_leave(own, take_next_fiber(runner));
     __builtin_unreachable();
 }
 
@@ -338,9 +341,9 @@ static void free_shared(struct cf__block *block)
     block->head.shared_count = block->shared_room = 0;
 }
 
-/* Each variable has memory of its own, as large as it is, so that tools that watch memory see what lies outside. It stays
- * for the next block that runs in this place. */
-static void *shared(cf_host_block *head, const cf_host_shape *key, size_t bytes, size_t align)
+/* Each variable has an allocation of its exact size, so that memory checkers see accesses outside. The next block that
+ * runs in this slot reuses it. */
+static void *get_shared(cf_host_block *head, const cf_host_shape *key, size_t bytes, size_t align)
 {
     struct cf__block *block = (struct cf__block *)head;
     for (uint32_t i = 0; i < head->shared_count; i++)
@@ -350,44 +353,43 @@ static void *shared(cf_host_block *head, const cf_host_shape *key, size_t bytes,
         uint32_t room = block->shared_room ? 2 * block->shared_room : 4;
         void *array = realloc((void *)(uintptr_t)head->shared, room * sizeof *head->shared);
         if (!array)
-            cf__launch_fail(block->runner, CUDA_ERROR_OUT_OF_MEMORY, "no memory for shared variables");
+            cf__runner_fail(block->runner, CUDA_ERROR_OUT_OF_MEMORY, "no memory for shared variables");
         head->shared = array;
         block->shared_room = room;
     }
     void *memory;
     if (posix_memalign(&memory, align < sizeof(void *) ? sizeof(void *) : align, bytes) != 0)
-        cf__launch_fail(block->runner, CUDA_ERROR_OUT_OF_MEMORY, "no memory for a shared variable of %zu bytes", bytes);
+        cf__runner_fail(block->runner, CUDA_ERROR_OUT_OF_MEMORY, "no memory for a shared variable of %zu bytes", bytes);
     ((cf_host_shared *)(uintptr_t)head->shared)[head->shared_count++] = (cf_host_shared){key, memory, bytes};
     return memory;
 }
 
 /* ---- Runners ---- */
 
-/* More than this many threads are those of a cooperative launch: what it takes is not kept. */
-#define KEPT_THREADS 16384
+/* Only cooperative launches need runners with more threads; these are freed after the launch. */
+#define CACHED_THREADS 16384
 
-/* Those that wait for work; atomic. */
-static struct cf__runner *idle[256];
+static struct cf__runner *idle_runners[256]; /* atomic */
 
 static void free_runner(struct cf__runner *runner)
 {
     cf__stacks_free(&runner->stacks);
     free(runner->blocks);
     free(runner->warps);
-    free(runner->lanes);
+    free(runner->suspended);
     free(runner->fibers);
     free(runner->fiber_of);
     free(runner->states);
     free(runner->ready);
-    free(runner->waiting);
+    free(runner->waiters);
     free(runner);
 }
 
 static struct cf__runner *take_runner(void)
 {
-    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
-        struct cf__runner *runner = __atomic_load_n(&idle[i], __ATOMIC_RELAXED);
-        if (runner && (runner = __atomic_exchange_n(&idle[i], NULL, __ATOMIC_ACQUIRE)) != NULL)
+    for (size_t i = 0; i < sizeof idle_runners / sizeof *idle_runners; i++) {
+        struct cf__runner *runner = __atomic_load_n(&idle_runners[i], __ATOMIC_RELAXED);
+        if (runner && (runner = __atomic_exchange_n(&idle_runners[i], NULL, __ATOMIC_ACQUIRE)) != NULL)
             return runner;
     }
     return calloc(1, sizeof(struct cf__runner));
@@ -395,9 +397,9 @@ static struct cf__runner *take_runner(void)
 
 static void give_runner(struct cf__runner *runner)
 {
-    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
+    for (size_t i = 0; i < sizeof idle_runners / sizeof *idle_runners; i++) {
         struct cf__runner *none = NULL;
-        if (__atomic_compare_exchange_n(&idle[i], &none, runner, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        if (__atomic_compare_exchange_n(&idle_runners[i], &none, runner, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
             return;
     }
     free_runner(runner);
@@ -405,8 +407,8 @@ static void give_runner(struct cf__runner *runner)
 
 void cf__runners_free(void)
 {
-    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
-        struct cf__runner *runner = __atomic_exchange_n(&idle[i], NULL, __ATOMIC_ACQUIRE);
+    for (size_t i = 0; i < sizeof idle_runners / sizeof *idle_runners; i++) {
+        struct cf__runner *runner = __atomic_exchange_n(&idle_runners[i], NULL, __ATOMIC_ACQUIRE);
         if (runner)
             free_runner(runner);
     }
@@ -426,8 +428,8 @@ static int make_room(void **array, uint32_t *room, size_t count, size_t size)
     return 1;
 }
 
-/* Room for `blocks` blocks at a time. */
-static int reserve(struct cf__runner *runner, uint64_t blocks)
+/* Makes room for `blocks` resident blocks; 0 if there is no memory. */
+static int reserve_threads(struct cf__runner *runner, uint64_t blocks)
 {
     uint64_t threads = blocks * runner->block_threads;
     if (blocks > UINT32_MAX / 2 || threads > UINT32_MAX / 2)
@@ -436,24 +438,24 @@ static int reserve(struct cf__runner *runner, uint64_t blocks)
         uint32_t ring = 1;
         while (ring < threads)
             ring *= 2;
-        uint32_t *ready = calloc(ring, sizeof *ready); /* numbers of threads from the first: see advance() */
+        uint32_t *ready = calloc(ring, sizeof *ready);
         uint8_t *states = malloc(threads);
-        struct cf__lane *lanes = calloc(threads, sizeof *lanes);
+        struct cf__suspended *lanes = calloc(threads, sizeof *lanes);
         struct cf__fiber *fibers = calloc(threads, sizeof *fibers);
         uint32_t *fiber_of = malloc(threads * sizeof *fiber_of);
-        struct cf__waiting *waiting = malloc(threads * sizeof *waiting);
+        struct cf__waiter *waiting = malloc(threads * sizeof *waiting);
         free(runner->ready);
         free(runner->states);
-        free(runner->lanes);
+        free(runner->suspended);
         free(runner->fibers);
         free(runner->fiber_of);
-        free(runner->waiting);
+        free(runner->waiters);
         runner->ready = ready;
         runner->states = states;
-        runner->lanes = lanes;
+        runner->suspended = lanes;
         runner->fibers = fibers;
         runner->fiber_of = fiber_of;
-        runner->waiting = waiting;
+        runner->waiters = waiting;
         runner->ring_mask = ring - 1;
         runner->thread_room = ready && states && lanes && fibers && fiber_of && waiting ? (uint32_t)threads : 0;
     }
@@ -464,14 +466,14 @@ static int reserve(struct cf__runner *runner, uint64_t blocks)
            cf__stacks_reserve(&runner->stacks, threads);
 }
 
-/* Puts blocks in place, whose shared memory is that of those before. */
+/* Sets a slot to block `number` of the launch. The slot keeps its shared memory. */
 static void place_block(struct cf__runner *runner, uint32_t scope, uint64_t number)
 {
     const cf_dim3 grid = runner->launch->grid;
     const uint32_t threads = runner->block_threads;
     struct cf__block *block = &runner->blocks[scope];
     if (runner->seed) {
-        number = cf__shuffled(number, (uint64_t)grid.x * grid.y * grid.z, runner->seed);
+        number = cf__schedule_shuffle(number, (uint64_t)grid.x * grid.y * grid.z, runner->seed);
         block->key = number << 32 | runner->seed;
     }
     block->head.index = (cf_dim3){(uint32_t)(number % grid.x), (uint32_t)(number / grid.x % grid.y),
@@ -494,23 +496,23 @@ static void place_blocks(struct cf__runner *runner, uint64_t begin, uint32_t cou
     for (uint32_t i = 0; i < count; i++)
         place_block(runner, i, begin + i);
     runner->total = count * runner->block_threads;
-    memset(runner->states, CF__LANE_READY, runner->total);
-    runner->begun = runner->ended = runner->at_grid = runner->in_memory = runner->asking = 0;
+    memset(runner->states, CF__THREAD_READY, runner->total);
+    runner->begun = runner->ended = runner->at_grid = runner->in_memory = runner->in_active = 0;
     runner->head = runner->tail = 0;
     runner->next_sp = NULL;
     runner->next_block = runner->blocks;
     runner->next_thread = 0;
     runner->next_index = (cf_dim3){0, 0, 0};
     runner->fibers_used = 0;
-    runner->random = runner->seed ? cf__shuffled(begin, UINT64_MAX, runner->seed) | 1 : 0;
+    runner->random = runner->seed ? cf__schedule_shuffle(begin, UINT64_MAX, runner->seed) | 1 : 0;
 }
 
-static int set_up(struct cf__runner *runner, uint64_t resident)
+static int set_up_runner(struct cf__runner *runner, uint64_t resident)
 {
     const cf_host_launch *launch = runner->launch;
     runner->block_threads = launch->block.x * launch->block.y * launch->block.z;
     runner->block_warps = (runner->block_threads + 31) / 32;
-    if (!reserve(runner, resident))
+    if (!reserve_threads(runner, resident))
         return 0;
     memset(runner->blocks, 0, resident * sizeof *runner->blocks);
     int is_complete = 1;
@@ -526,7 +528,7 @@ static int set_up(struct cf__runner *runner, uint64_t resident)
     return is_complete;
 }
 
-static void clean_up(struct cf__runner *runner)
+static void check_stacks(struct cf__runner *runner)
 {
     for (uint32_t i = 0; cf__fiber_is_watched && i < runner->fibers_used; i++)
         cf__fiber_end(&runner->fibers[i]);
@@ -544,14 +546,15 @@ static void run_blocks(struct cf__runner *runner, uint64_t begin, uint64_t end, 
     const cf_host_launch *launch = runner->launch;
     for (uint64_t b = begin; b < end && !runner->has_failed && !cf__cpu_has_failed(launch); b += resident) {
         place_blocks(runner, b, resident);
-        cf__fiber_switch(&runner->outside, begin_fiber(runner));
-        clean_up(runner);
+        cf__fiber_switch(&runner->outside, create_fiber(runner));
+        check_stacks(runner);
     }
     for (uint32_t i = 0; cf__fiber_is_watched && i < runner->thread_room; i++)
         cf__fiber_forget(&runner->fibers[i]);
 }
 
-static void run(const cf_host_launch *launch, uint64_t begin, uint64_t end, cf_host_thread *thread, void *closure)
+static void run_launch(const cf_host_launch *launch, uint64_t begin, uint64_t end, cf_host_thread *thread,
+                       void *closure)
 {
     struct cf__runner *runner = take_runner();
     uint64_t resident = launch->is_cooperative ? end - begin : 1;
@@ -561,11 +564,11 @@ static void run(const cf_host_launch *launch, uint64_t begin, uint64_t end, cf_h
         runner->thread = thread;
         runner->closure = closure;
         runner->has_failed = 0;
-        memset(runner->waiting_lists, 0, sizeof runner->waiting_lists); /* what failed left threads there */
+        memset(runner->waiter_lists, 0, sizeof runner->waiter_lists); /* a failed launch leaves threads there */
         runner->seed = ((const struct cf__cpu_launch *)launch->run)->seed;
         runner->is_plain = !runner->seed && !cf__fiber_is_watched;
     }
-    if (!runner || !set_up(runner, resident)) {
+    if (!runner || !set_up_runner(runner, resident)) {
         cf__cpu_note_failure(launch, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the threads of a block");
         if (runner)
             free_runner(runner);
@@ -574,21 +577,21 @@ static void run(const cf_host_launch *launch, uint64_t begin, uint64_t end, cf_h
     run_blocks(runner, begin, end, (uint32_t)resident);
     for (uint64_t i = 0; i < resident; i++)
         free_shared(&runner->blocks[i]);
-    if (runner->thread_room > KEPT_THREADS)
+    if (runner->thread_room > CACHED_THREADS)
         free_runner(runner);
     else
         give_runner(runner);
 }
 
-const cf_host_ops cf__cpu_ops = {
-    .run = run,
-    .barrier = barrier,
+const cf_host_ops cf__block_ops = {
+    .run = run_launch,
+    .barrier = wait_for_block,
     .warp = cf__warp_exchange,
     .active = cf__warp_active,
-    .grid = grid,
-    .yield = yield,
-    .shared = shared,
-    .fail = fail,
+    .grid = wait_for_grid,
+    .yield = yield_thread,
+    .shared = get_shared,
+    .fail = fail_thread,
     .wait = cf__barrier_wait,
     .wake = cf__barrier_wake,
 };

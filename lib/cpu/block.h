@@ -9,95 +9,100 @@
 #include "driver/driver.h"
 #include "cpu/fiber.h"
 
-/* What CPU bodies ask for. */
-extern const cf_host_ops cf__cpu_ops;
+/* The functions that CPU bodies of kernels call. */
+extern const cf_host_ops cf__block_ops;
 
-/* Ends the memory that runs keep for later ones. */
+/* Frees the idle runners with their memory. No launch may run. */
 void cf__runners_free(void);
 
-enum cf__lane_state {
-    CF__LANE_READY,   /* runs, or may run, or waits for its warp */
-    CF__LANE_BARRIER, /* waits for its block */
-    CF__LANE_GRID,    /* for the launch */
-    CF__LANE_MEMORY,  /* for a barrier in the kernel's memory */
-    CF__LANE_YIELD,   /* for nothing, but lets others run first */
-    CF__LANE_ENDED
+enum cf__thread_state {
+    CF__THREAD_READY,   /* runs, may run, or waits for its warp */
+    CF__THREAD_BARRIER, /* waits for its block */
+    CF__THREAD_GRID,    /* waits for the launch */
+    CF__THREAD_MEMORY,  /* waits for a barrier in the kernel's memory */
+    CF__THREAD_YIELD,   /* lets other threads run first */
+    CF__THREAD_ENDED
 };
 
-/* A CUDA thread that has begun and waits: where its stack goes on, unless a sanitizer watches, and what for. */
-struct cf__lane {
-    void *sp;
-    const cf_host_where *where;
+/* A CUDA thread that has begun and is suspended. */
+struct cf__suspended {
+    void *sp;                   /* stack pointer to resume with; unused while a sanitizer watches */
+    const cf_host_where *where; /* place in the source that it waits at */
 };
 
-/* A thread that waits for a barrier in memory to leave a phase, 0 or 1, and who is next in its list: a number plus 1. */
-struct cf__waiting {
+/* A thread that waits for a barrier in memory. */
+struct cf__waiter {
     const uint64_t *word;
-    uint32_t phase, next;
+    uint32_t phase; /* 0 or 1, which the barrier has to leave */
+    uint32_t next;  /* number of the next thread in the list, plus 1; 0: none */
 };
 
-#define CF__WAITING_LISTS 64
+#define CF__WAITER_LISTS 64
 
-/* Threads that wait for barriers whose words have one place in a table. Mostly all wait for one, and follow one another: then two
- * ranges tell of them, [begin[0], end) and [begin[1], last), or [begin[0], last) alone. Else each has its cf__waiting. */
-struct cf__waiting_list {
-    const uint64_t *word; /* NULL: not ranges */
+/* Threads that wait for barriers whose words hash to one list. Mostly consecutive threads wait for the same barrier:
+ * two ranges hold them, [begin[0], end) and [begin[1], last), or one, [begin[0], last). Otherwise each thread has a
+ * cf__waiter. */
+struct cf__waiter_list {
+    const uint64_t *word; /* the barrier that all wait for; NULL: single threads */
     uint32_t phase;
-    uint32_t last; /* plus 1, as is `first`; 0: no thread waits */
+    uint32_t last; /* number of the last thread, plus 1; 0: no thread waits */
     uint32_t begin[2], end, ranges;
-    uint32_t first;
+    uint32_t first; /* number of the first single thread, plus 1 */
 };
 
 struct cf__warp {
-    uint32_t lanes;        /* that there are */
-    uint32_t ended;        /* of them, lanes that have */
-    uint32_t in_operation; /* lanes that wait in one, */
-    uint32_t in_active;    /* and in active() */
-    /* Of the group of lanes that a lane came to last: their mask, 0 where they are complete, and those that have come. */
-    uint32_t group_mask, group_arrived;
+    uint32_t lanes;         /* mask of the lanes that exist */
+    uint32_t ended;         /* mask of the lanes that have ended */
+    uint32_t in_operation;  /* mask of the lanes that wait in an operation */
+    uint32_t in_active;     /* mask of the lanes that wait in active() */
+    uint32_t group_mask;    /* mask of the group that the latest lane joined; 0: that group is complete */
+    uint32_t group_arrived; /* mask of the lanes of that group that have arrived */
     struct cf__arrival {
         uint32_t mask;
-        uint8_t kind, width, argument; /* as in cf_host_warp, the low five bits of the argument */
-    } arrivals[32];                    /* the latest of each lane, as is its value */
-    uint64_t value[32];
-    uint64_t result[32]; /* of the lane's latest operation, or active() */
+        uint8_t kind, width, argument; /* as in cf_host_warp; the low five bits of the argument */
+    } arrivals[32];                    /* each lane's latest */
+    uint64_t value[32];                /* each lane's latest */
+    uint64_t result[32];               /* of each lane's latest operation or active() */
 };
 
 struct cf__block {
     cf_host_block head;
     struct cf__runner *runner;
     struct cf__warp *warps;
-    uint32_t first; /* number of its first thread among those of the runner */
-    uint32_t alive; /* threads that have not ended */
-    uint32_t arrived;
-    int count;           /* of the values at the barrier that are not 0 */
-    uint64_t results[3]; /* of the latest barrier */
-    uint32_t shared_room;
-    uint64_t key; /* of the order of its threads */
+    uint32_t first;       /* number of its first thread among the runner's threads */
+    uint32_t alive;       /* threads that have not ended */
+    uint32_t arrived;     /* threads that wait at the block's barrier */
+    int count;            /* arrived threads whose value is not 0 */
+    uint64_t results[3];  /* of the latest barrier, by cf_host_vote */
+    uint32_t shared_room; /* capacity of head.shared, in variables */
+    uint64_t key;         /* of the order of its threads, if that is shuffled */
 };
 
-/* Runs blocks of one launch on one thread of the CPU. It is kept for later ones, with its memory. */
+/* Runs blocks of one launch on one CPU thread. Later launches reuse it with its memory. */
 struct cf__runner {
-    /* What each wait looks at stands together. */
-    struct cf__lane *lanes;
+    /* Fields that each wait uses are adjacent. */
+    struct cf__suspended *suspended;
     uint8_t *states;
-    uint32_t *ready; /* a ring of threads that may go on */
+    uint32_t *ready; /* ring of threads that may run */
     uint32_t ring_mask, head, tail;
-    void *next_sp;    /* of the first in the ring; NULL: not looked up, there is none, or it is the thread that runs */
-    uint32_t current; /* the thread that runs */
-    uint32_t asking;  /* lanes that wait in active() */
-    uint32_t total, begun; /* threads of the resident blocks */
-    int is_plain;          /* no sanitizer watches, and the order is the natural one */
+    void *next_sp;      /* of the first thread in the ring; NULL: unknown, no thread, or the running thread */
+    uint32_t current;   /* number of the running thread */
+    uint32_t in_active; /* lanes that wait in active() */
+    uint32_t total;     /* threads of the resident blocks */
+    uint32_t begun;     /* threads of them that have begun */
+    int is_plain;       /* no sanitizer watches, and the order is the natural one */
 
-    uint32_t ended, at_grid, in_memory; /* of them */
+    uint32_t ended;     /* threads that have ended */
+    uint32_t at_grid;   /* threads that wait for the launch */
+    uint32_t in_memory; /* threads that wait for barriers in memory */
     uint32_t block_threads, block_warps;
-    struct cf__block *next_block; /* of the thread that begins next; and its number in there */
-    uint32_t next_thread;
-    cf_dim3 next_index;
+    struct cf__block *next_block; /* block of the thread that begins next */
+    uint32_t next_thread;         /* number of that thread in its block */
+    cf_dim3 next_index;           /* and its index */
     uint32_t fibers_used;
-    uint32_t seed;            /* of the order of blocks and threads; 0: the natural one */
-    uint64_t random;          /* state of what then picks the next thread */
-    struct cf__fiber outside; /* the CPU's thread, which waits meanwhile */
+    uint32_t seed;            /* of the order of blocks and threads; 0: the natural order */
+    uint64_t random;          /* state of the generator that picks the next thread; 0: natural order */
+    struct cf__fiber outside; /* the CPU thread's own stack */
     int has_failed;
 
     const cf_host_launch *launch;
@@ -105,30 +110,30 @@ struct cf__runner {
     void *closure;
 
     struct cf__stacks stacks;
-    struct cf__block *blocks; /* that are resident */
-    struct cf__warp *warps;
-    struct cf__fiber *fibers; /* one to a stack */
-    uint32_t *fiber_of;       /* the number of a thread's */
-    uint32_t block_room, warp_room, thread_room;
-    struct cf__waiting *waiting; /* of each thread in a list that is not of ranges */
-    struct cf__waiting_list waiting_lists[CF__WAITING_LISTS];
+    struct cf__block *blocks;                    /* the resident ones */
+    struct cf__warp *warps;                      /* of all resident blocks */
+    struct cf__fiber *fibers;                    /* one per stack */
+    uint32_t *fiber_of;                          /* number of each thread's fiber */
+    uint32_t block_room, warp_room, thread_room; /* capacities of the arrays, in elements */
+    struct cf__waiter *waiters;                  /* one per thread, for threads in lists without ranges */
+    struct cf__waiter_list waiter_lists[CF__WAITER_LISTS];
 };
 
-/* Stops the thread that runs until it is made ready. Gives what then stands at `result`. */
-uint64_t cf__lane_wait(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result);
+/* Suspends the running thread until another thread makes it ready. Returns the value at `result` at that time. */
+uint64_t cf__runner_suspend(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result);
 
-/* Waits end in tail calls where the compiler makes them, but for yield(): a thread that has stopped then has no frame of the
- * library's on its stack but that of cf__fiber_jump(). Of stacks that are used by turns each line counts. What would need a frame
- * is in functions of its own. */
+/* A wait ends in a tail call, so that a suspended thread's stack has no frame of the library but that of
+ * cf__fiber_jump(): each cache line of a stack counts. Code that needs a frame is in functions that are not inlined. */
 #define CF__NOINLINE __attribute__((noinline))
 
-static inline void cf__lane_ready(struct cf__runner *runner, uint32_t thread)
+/* Adds a thread to the ring of ready threads. */
+static inline void cf__runner_add_ready(struct cf__runner *runner, uint32_t thread)
 {
     runner->ready[runner->tail++ & runner->ring_mask] = thread;
 }
 
-/* The same for threads `begin` to `end` - 1. */
-static inline void cf__lanes_ready(struct cf__runner *runner, uint32_t begin, uint32_t end)
+/* Adds threads `begin` to `end` - 1. */
+static inline void cf__runner_add_ready_range(struct cf__runner *runner, uint32_t begin, uint32_t end)
 {
     uint32_t *ready = runner->ready, mask = runner->ring_mask, tail = runner->tail;
     runner->tail += end - begin;
@@ -136,25 +141,25 @@ static inline void cf__lanes_ready(struct cf__runner *runner, uint32_t begin, ui
         ready[tail++ & mask] = begin++;
 }
 
-/* Stops the thread that runs, which is one of this block. Where lanes wait in active(), this may have been the last one of the
- * warp that could go on without: they are told before it stops. */
+/* Suspends the running thread, which is in this block. Lanes of its warp that wait in active() may have waited for this
+ * thread alone: they get their results first. */
 uint64_t cf__block_settle_and_wait(struct cf__block *block, const cf_host_where *where, const uint64_t *result);
 static inline uint64_t cf__block_wait(struct cf__block *block, const cf_host_where *where, const uint64_t *result)
 {
-    if (block->runner->asking)
+    if (block->runner->in_active)
         return cf__block_settle_and_wait(block, where, result);
-    return cf__lane_wait(block->runner, where, result);
+    return cf__runner_suspend(block->runner, where, result);
 }
 
-/* The index of a thread of a block, by its number. */
-static inline void cf__index_of(const struct cf__runner *runner, uint32_t thread, cf_dim3 *index)
+/* Computes a thread's index from its number in its block. */
+static inline void cf__runner_thread_index(const struct cf__runner *runner, uint32_t thread, cf_dim3 *index)
 {
     const cf_dim3 size = runner->launch->block;
     *index = (cf_dim3){thread % size.x, thread / size.x % size.y, thread / size.x / size.y};
 }
 
-/* Ends the launch. */
-void cf__launch_fail(struct cf__runner *runner, CUresult result, const char *format, ...)
+/* Fails the launch with a driver result and a text, and leaves the running thread for good. */
+void cf__runner_fail(struct cf__runner *runner, CUresult result, const char *format, ...)
     __attribute__((noreturn, format(printf, 3, 4)));
 
 #endif

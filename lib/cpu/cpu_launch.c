@@ -43,7 +43,7 @@ CUresult cf__cpu_run(const cf_kernel *kernel, const cf_host_launch *what, int is
     uint64_t blocks = (uint64_t)launch.grid.x * launch.grid.y * launch.grid.z;
     launch.is_cooperative = kernel->launch.is_cooperative;
     launch.is_ordered = run.seed != 0;
-    launch.ops = &cf__cpu_ops;
+    launch.ops = &cf__block_ops;
     launch.run = &run;
     launch.processor = processor();
     if (is_serial || kernel->is_host_whole || launch.is_ordered) /* an order is one thread's */
