@@ -414,56 +414,42 @@ void cf__runners_free(void)
     }
 }
 
-/* An array for `count` elements in place of a smaller one; what stood there is lost. */
-static int make_room(void **array, uint32_t *room, size_t count, size_t size)
+/* Replaces an array by a larger one of zeros; its content is lost. */
+static void *renew_array(void *array, size_t count, size_t size)
 {
-    if (count <= *room)
-        return 1;
-    void *larger = malloc(count * size);
-    if (!larger)
-        return 0;
-    free(*array);
-    *array = larger;
-    *room = (uint32_t)count;
-    return 1;
+    free(array);
+    return calloc(count, size);
 }
 
-/* Makes room for `blocks` resident blocks; 0 if there is no memory. */
+/* Makes room for `blocks` resident blocks. Returns 0 if there is no memory: the runner can only be freed then. */
 static int reserve_threads(struct cf__runner *runner, uint64_t blocks)
 {
-    uint64_t threads = blocks * runner->block_threads;
+    uint64_t threads = blocks * runner->block_threads, warps = blocks * runner->block_warps;
     if (blocks > UINT32_MAX / 2 || threads > UINT32_MAX / 2)
         return 0;
     if (threads > runner->thread_room) {
         uint32_t ring = 1;
         while (ring < threads)
             ring *= 2;
-        uint32_t *ready = calloc(ring, sizeof *ready);
-        uint8_t *states = malloc(threads);
-        struct cf__suspended *lanes = calloc(threads, sizeof *lanes);
-        struct cf__fiber *fibers = calloc(threads, sizeof *fibers);
-        uint32_t *fiber_of = malloc(threads * sizeof *fiber_of);
-        struct cf__waiter *waiting = malloc(threads * sizeof *waiting);
-        free(runner->ready);
-        free(runner->states);
-        free(runner->suspended);
-        free(runner->fibers);
-        free(runner->fiber_of);
-        free(runner->waiters);
-        runner->ready = ready;
-        runner->states = states;
-        runner->suspended = lanes;
-        runner->fibers = fibers;
-        runner->fiber_of = fiber_of;
-        runner->waiters = waiting;
+        runner->thread_room = (uint32_t)threads;
         runner->ring_mask = ring - 1;
-        runner->thread_room = ready && states && lanes && fibers && fiber_of && waiting ? (uint32_t)threads : 0;
+        runner->ready = renew_array(runner->ready, ring, sizeof *runner->ready);
+        runner->states = renew_array(runner->states, threads, sizeof *runner->states);
+        runner->suspended = renew_array(runner->suspended, threads, sizeof *runner->suspended);
+        runner->fibers = renew_array(runner->fibers, threads, sizeof *runner->fibers);
+        runner->fiber_of = renew_array(runner->fiber_of, threads, sizeof *runner->fiber_of);
+        runner->waiters = renew_array(runner->waiters, threads, sizeof *runner->waiters);
     }
-    return threads <= runner->thread_room &&
-           make_room((void **)&runner->blocks, &runner->block_room, blocks, sizeof *runner->blocks) &&
-           make_room((void **)&runner->warps, &runner->warp_room, blocks * runner->block_warps,
-                     sizeof *runner->warps) &&
-           cf__stacks_reserve(&runner->stacks, threads);
+    if (blocks > runner->block_room) {
+        runner->block_room = (uint32_t)blocks;
+        runner->blocks = renew_array(runner->blocks, blocks, sizeof *runner->blocks);
+    }
+    if (warps > runner->warp_room) {
+        runner->warp_room = (uint32_t)warps;
+        runner->warps = renew_array(runner->warps, warps, sizeof *runner->warps);
+    }
+    return runner->ready && runner->states && runner->suspended && runner->fibers && runner->fiber_of &&
+           runner->waiters && runner->blocks && runner->warps && cf__stacks_reserve(&runner->stacks, threads);
 }
 
 /* Sets a slot to block `number` of the launch. The slot keeps its shared memory. */
