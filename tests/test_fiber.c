@@ -83,7 +83,7 @@ static void go_round(void *data)
 static void fiber_keeps_what_its_functions_have(void **state)
 {
     (void)state;
-    cf__fiber_look();
+    cf__fiber_detect_sanitizers();
     assert_true(cf__stacks_reserve(&ring.stacks, FIBERS));
     for (int again = 0; again < 3; again++) {
         ring.ended = 0;

@@ -208,8 +208,7 @@ static uint64_t wait_for_block(cf_host_block *head, cf_host_vote vote, int value
     return cf__block_wait(block, where, result);
 }
 
-/* Makes the runner's threads ready, all of which have arrived at the grid's barrier, when other CPU threads have,
- * too. */
+/* Waits until the other CPU threads reach the grid's barrier, too, then makes the runner's threads ready. */
 static void open_grid(struct cf__runner *runner)
 {
     if (!cf__team_wait(runner->launch))
@@ -545,7 +544,7 @@ static void run_launch(const cf_host_launch *launch, uint64_t begin, uint64_t en
     struct cf__runner *runner = take_runner();
     uint64_t resident = launch->is_cooperative ? end - begin : 1;
     if (runner) {
-        cf__fiber_look();
+        cf__fiber_detect_sanitizers();
         runner->launch = launch;
         runner->thread = thread;
         runner->closure = closure;

@@ -1,4 +1,4 @@
-/* host_launch.c - one launch on the CPU. */
+/* cpu_launch.c - one launch on the CPU. */
 #include <stdint.h>
 
 #include <cuferry/registry.h>
@@ -25,8 +25,8 @@ static void run_cooperative(const cf_kernel *kernel, const cf_host_launch *launc
         kernel->host(launch, 0, blocks);
 }
 
-/* Looked up in what libgcc found when the program began. */
-static uint32_t processor(void)
+/* Finds the extensions of the processor, which libgcc has determined at the program's start. */
+static uint32_t find_processor(void)
 {
 #if defined __x86_64__
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
@@ -36,17 +36,17 @@ static uint32_t processor(void)
     return 0;
 }
 
-CUresult cf__cpu_run(const cf_kernel *kernel, const cf_host_launch *what, int is_serial)
+CUresult cf__cpu_run(const cf_kernel *kernel, const cf_host_launch *request, int is_serial)
 {
     struct cf__cpu_launch run = {.seed = __atomic_load_n(&cf__env.host_order, __ATOMIC_RELAXED)};
-    cf_host_launch launch = *what;
+    cf_host_launch launch = *request;
     uint64_t blocks = (uint64_t)launch.grid.x * launch.grid.y * launch.grid.z;
     launch.is_cooperative = kernel->launch.is_cooperative;
     launch.is_ordered = run.seed != 0;
     launch.ops = &cf__block_ops;
     launch.run = &run;
-    launch.processor = processor();
-    if (is_serial || kernel->is_host_whole || launch.is_ordered) /* an order is one thread's */
+    launch.processor = find_processor();
+    if (is_serial || kernel->is_host_whole || launch.is_ordered) /* only one thread can follow an order */
         kernel->host(&launch, 0, blocks);
     else if (launch.is_cooperative)
         run_cooperative(kernel, &launch, blocks);

@@ -6,7 +6,8 @@
 
 #include "driver/driver.h"
 
-/* Runs all blocks of a launch; what it fails with is told by the thread's next message. `is_serial`: on this thread alone. */
-CUresult cf__cpu_run(const cf_kernel *kernel, const cf_host_launch *what, int is_serial);
+/* Runs all blocks of a launch; `is_serial`: on the calling thread alone. The text of a failure becomes part of the
+ * thread's next message. */
+CUresult cf__cpu_run(const cf_kernel *kernel, const cf_host_launch *request, int is_serial);
 
 #endif

@@ -10,15 +10,15 @@
 
 #include "base/bounds.h"
 
-/* What lies at the same place of each page would have one place in the caches for all stacks, and processors take what one
- * stack's top has just got for what the next one's has. Tops lie at all lines of a page by turns, and those of stacks that
- * follow one another further apart than a thread that waits uses of them. */
+/* Tops of stacks at one offset of their pages would share a few cache sets, and loads from one stack would wait for
+ * stores to another (4 KiB aliasing). So tops alternate among all lines of a page, and tops of consecutive stacks are
+ * further apart than the lines that a waiting thread uses. */
 #define LINE ((size_t)64)
 #define LINES 64
 #define STEP 9
 
 #ifndef MADV_GUARD_INSTALL
-#define MADV_GUARD_INSTALL 102 /* since Linux 6.13: a guard that takes no mapping of its own */
+#define MADV_GUARD_INSTALL 102 /* since Linux 6.13: a guard page without a mapping of its own */
 #endif
 
 #define PATTERN 0xcf
@@ -28,35 +28,35 @@ int cf__stacks_reserve(struct cf__stacks *stacks, size_t count)
     if (count <= stacks->count)
         return 1;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    /* A guard, and pages of an odd number: a power of two would have all tops share few places of the table of pages. */
+    /* A guard page, and an odd number of pages: with a power of two, all tops would share a few sets of the TLB. */
     size_t stride = (CF__STACK_BYTES + page - 1) / page * page + page;
     stride += stride / page % 2 ? 0 : page;
     char *memory =
         mmap(NULL, count * stride, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return 0;
-    (void)madvise(memory, count * stride, MADV_NOHUGEPAGE); /* of each stack a page or two are touched */
+    (void)madvise(memory, count * stride, MADV_NOHUGEPAGE); /* threads touch a page or two of each stack */
     cf__stacks_free(stacks);
     *stacks = (struct cf__stacks){.memory = memory, .stride = stride, .count = count, .bare = count, .page = page};
     return 1;
 }
 
-static void unmark(const void *memory, size_t bytes);
+static void remove_marks(const void *memory, size_t bytes);
 
-/* What is next at these addresses, such as another thread's own stack, is not to find marks of ours: stacks that were
- * never used have none, and all of them are gigabytes of addresses. */
+/* AddressSanitizer's marks are removed, since other memory may get these addresses later. Stacks without a guard were
+ * never used and have no marks; skipping them avoids gigabytes. */
 void cf__stacks_free(struct cf__stacks *stacks)
 {
     if (stacks->memory) {
-        unmark(stacks->memory, stacks->ready * stacks->stride);
+        remove_marks(stacks->memory, stacks->ready * stacks->stride);
         munmap(stacks->memory, stacks->count * stacks->stride);
     }
     *stacks = (struct cf__stacks){.memory = NULL};
 }
 
-/* The lowest page of a stack is never touched but by mistake. Systems before Linux 6.13 have no room for another mapping
- * past some ten thousand stacks: there the page has a pattern, which tells of the mistake afterwards. */
-static void guard(struct cf__stacks *stacks, size_t number)
+/* Makes the lowest page of a stack a guard. Before Linux 6.13, each guard page is a mapping, and their number is
+ * limited: past some ten thousand stacks, guards are patterns, which are checked after the launch. */
+static void add_guard(struct cf__stacks *stacks, size_t number)
 {
     char *stack = stacks->memory + number * stacks->stride;
     stacks->ready = number + 1;
@@ -78,10 +78,10 @@ size_t cf__stacks_overrun(const struct cf__stacks *stacks, size_t used)
     return SIZE_MAX;
 }
 
-/* ---- The switch: saves what a called function must keep, and returns on the other stack ---- */
+/* ---- The switch: saves the registers that a called function preserves, and returns on the other stack ---- */
 
-/* It returns to where the processor's second stack of return addresses has not been: an object that is marked as one for
- * programs with such stacks would end them, and one that is not has the linker and the loader do without. */
+/* Its return does not match the processor's shadow stack, which would end the program. Without the mark for shadow
+ * stacks in this object, the linker and the loader turn them off. */
 #if (defined __CET__ && __CET__ & 2) || defined __ARM_FEATURE_GCS_DEFAULT
 #error "fiber.c: compile with -fcf-protection=branch on x86-64, with -mbranch-protection=bti+pac-ret on aarch64"
 #endif
@@ -115,7 +115,7 @@ __asm__(".text\n"
         "    popq %rbp\n"
         "    ret\n"
         ".size cf__fiber_jump, . - cf__fiber_jump\n"
-        /* The first frame of a fiber: nothing called it. */
+        /* The first frame of a fiber, which has no caller. */
         ".hidden cf__fiber_start\n"
         ".globl cf__fiber_start\n"
         ".type cf__fiber_start, @function\n"
@@ -129,9 +129,9 @@ __asm__(".text\n"
         "    .cfi_endproc\n"
         ".size cf__fiber_start, . - cf__fiber_start\n");
 
-enum { SAVED = 8 }; /* where the result stands, six registers, where to return to */
+enum { SAVED = 8 }; /* address of the result, six registers, return address */
 
-static void set_up(void **frame, void (*entry)(void *), void *data, void (*start)(void))
+static void build_frame(void **frame, void (*entry)(void *), void *data, void (*start)(void))
 {
     *(const uint64_t **)&frame[0] = &cf__fiber_nothing;
     frame[4] = data;                         /* r12 */
@@ -193,7 +193,7 @@ __asm__(".text\n"
 
 enum { SAVED = 22 };
 
-static void set_up(void **frame, void (*entry)(void *), void *data, void (*start)(void))
+static void build_frame(void **frame, void (*entry)(void *), void *data, void (*start)(void))
 {
     *(void (**)(void *)) & frame[0] = entry; /* x19 */
     frame[1] = data;                         /* x20 */
@@ -207,10 +207,10 @@ static void set_up(void **frame, void (*entry)(void *), void *data, void (*start
 
 void cf__fiber_start(void) __attribute__((visibility("hidden")));
 
-/* ---- Sanitizers, which keep an eye on stacks ---- */
+/* ---- Sanitizers, which follow stacks ---- */
 
-/* Of the sanitizer that is in the process, linked or loaded before all else: AddressSanitizer's are told where a stack
- * lies, and ThreadSanitizer has an object for each. */
+/* Functions of the sanitizer in the process. AddressSanitizer's need each stack's addresses; ThreadSanitizer has an
+ * object for each fiber. */
 static struct {
     void (*begin)(void **shadow, const void *bottom, size_t size);
     void (*end)(void *shadow, const void **bottom, size_t *size);
@@ -222,38 +222,38 @@ static struct {
 } tool;
 int cf__fiber_is_watched;
 
-static void find(void *function, const char *name)
+static void find_function(void *function, const char *name)
 {
     *(void **)function = dlsym(RTLD_DEFAULT, name);
 }
 
-static void look(void)
+static void find_sanitizer(void)
 {
-    find(&tool.begin, "__sanitizer_start_switch_fiber");
-    find(&tool.end, "__sanitizer_finish_switch_fiber");
-    find(&tool.create, "__tsan_create_fiber");
-    find(&tool.destroy, "__tsan_destroy_fiber");
-    find(&tool.enter, "__tsan_switch_to_fiber");
-    find(&tool.current, "__tsan_get_current_fiber");
-    find(&tool.unpoison, "__asan_unpoison_memory_region");
+    find_function(&tool.begin, "__sanitizer_start_switch_fiber");
+    find_function(&tool.end, "__sanitizer_finish_switch_fiber");
+    find_function(&tool.create, "__tsan_create_fiber");
+    find_function(&tool.destroy, "__tsan_destroy_fiber");
+    find_function(&tool.enter, "__tsan_switch_to_fiber");
+    find_function(&tool.current, "__tsan_get_current_fiber");
+    find_function(&tool.unpoison, "__asan_unpoison_memory_region");
     cf__fiber_is_watched = (tool.begin && tool.end) || (tool.create && tool.destroy && tool.enter && tool.current);
 }
 
-void cf__fiber_look(void)
+void cf__fiber_detect_sanitizers(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, look);
+    pthread_once(&once, find_sanitizer);
 }
 
-/* AddressSanitizer's marks around variables. */
-static void unmark(const void *memory, size_t bytes)
+/* Removes AddressSanitizer's marks around variables. */
+static void remove_marks(const void *memory, size_t bytes)
 {
     if (tool.unpoison)
         tool.unpoison(memory, bytes);
 }
 
-/* The thread's own stack. The C library allocates to tell, and reads a file of the system's. */
-static const void *own_bottom(size_t *size)
+/* Finds the thread's own stack, and caches it: the C library allocates memory and reads a file to find it. */
+static const void *find_own_stack(size_t *size)
 {
     static _Thread_local void *bottom;
     static _Thread_local size_t bytes;
@@ -270,7 +270,7 @@ void cf__fiber_watched_switch(struct cf__fiber *from, const struct cf__fiber *to
 {
     if (tool.begin) {
         size_t size = to->bytes;
-        const void *bottom = to->stack ? to->stack : own_bottom(&size);
+        const void *bottom = to->stack ? to->stack : find_own_stack(&size);
         tool.begin(is_last ? NULL : &from->tool, bottom, size);
     } else {
         if (!from->stack)
@@ -282,7 +282,7 @@ void cf__fiber_watched_switch(struct cf__fiber *from, const struct cf__fiber *to
         tool.end(from->tool, NULL, NULL);
 }
 
-/* Functions that did not return have marks left around their variables. */
+/* Functions that did not return leave marks around their variables. */
 void cf__fiber_end(const struct cf__fiber *fiber)
 {
     if (tool.unpoison && fiber->stack)
@@ -307,15 +307,15 @@ void cf__fiber_create(struct cf__fiber *fiber, struct cf__stacks *stacks, size_t
 {
     char *stack = stacks->memory + number * stacks->stride;
     if (number >= stacks->ready)
-        guard(stacks, number);
+        add_guard(stacks, number);
     void **top = (void **)(void *)(stack + stacks->stride - (number * STEP % LINES + 1) * LINE);
-    void **frame = top - SAVED; /* an even number: the stack is aligned to 16 bytes where `entry` is called */
+    void **frame = top - SAVED; /* an even number, so that the call of `entry` has an aligned stack */
     for (int i = 0; i < SAVED; i++)
         frame[i] = NULL;
-    set_up(frame, entry, data, cf__fiber_start);
-    int has_tool = cf__fiber_is_watched && tool.create;
-    void *known = has_tool ? fiber->tool : NULL; /* to make one takes long */
-    *fiber = (struct cf__fiber){.sp = frame, .stack = stack, .bytes = stacks->stride, .tool = known};
-    if (has_tool && !known)
+    build_frame(frame, entry, data, cf__fiber_start);
+    int has_object = cf__fiber_is_watched && tool.create;
+    void *object = has_object ? fiber->tool : NULL; /* reused, since creating it is slow */
+    *fiber = (struct cf__fiber){.sp = frame, .stack = stack, .bytes = stacks->stride, .tool = object};
+    if (has_object && !object)
         fiber->tool = tool.create(0);
 }

@@ -5,49 +5,53 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Stacks of one thread of the CPU. Those that were used once stay in place until cf__stacks_free(). */
+/* Stacks of one CPU thread. Pages that were touched stay allocated until cf__stacks_free(). */
 struct cf__stacks {
     char *memory;
-    size_t stride; /* bytes from one to the next */
-    size_t count;  /* that there is room for */
-    size_t ready;  /* of them, with a guard */
-    size_t bare;   /* from this number on the guard is a pattern, since the system had none; `count` where it has */
-    size_t page;
+    size_t stride; /* bytes from one stack to the next */
+    size_t count;  /* stacks that there is room for */
+    size_t ready;  /* stacks that have a guard */
+    size_t bare;   /* number of the first stack whose guard is a pattern, for lack of guard pages; `count`: none */
+    size_t page;   /* bytes of a page */
 };
 
-/* Makes room for `count` stacks; 0 where there is no memory, and what there was stays. None may be in use. */
+/* Makes room for `count` stacks, none of which may be in use. Returns 0 and changes nothing if there is no memory. */
 int cf__stacks_reserve(struct cf__stacks *stacks, size_t count);
 void cf__stacks_free(struct cf__stacks *stacks);
 
-/* The first of `used` stacks that had to be larger, of those where nothing stops what runs out of it; SIZE_MAX: none. What lay
- * beside it is overwritten. */
+/* Returns the number of the first of `used` stacks that overran a pattern guard, and so overwrote the memory below it;
+ * SIZE_MAX: none. */
 size_t cf__stacks_overrun(const struct cf__stacks *stacks, size_t used);
 
-/* Where a fiber, or the thread's own stack, goes on. */
+/* A suspended fiber, or a suspended CPU thread on its own stack. */
 struct cf__fiber {
-    void *sp;
-    const void *stack; /* its lowest byte; NULL: that of the thread of the CPU */
-    size_t bytes;
-    void *tool; /* what a sanitizer knows it by */
+    void *sp;          /* stack pointer to resume with */
+    const void *stack; /* lowest byte of its stack; NULL: the CPU thread's own stack */
+    size_t bytes;      /* of its stack */
+    void *tool;        /* the sanitizer's object for it */
 };
 
-/* Makes a fiber on stack number `number`: the first switch to it calls `entry`, which must not return. `fiber` is all zero,
- * or was made before. */
+/* Creates a fiber on stack number `number`. The first switch to it calls `entry`, which must not return. `fiber` is all
+ * zero, or a fiber that is replaced. */
 void cf__fiber_create(struct cf__fiber *fiber, struct cf__stacks *stacks, size_t number, void (*entry)(void *data),
                       void *data);
 
-/* The first thing that `entry` calls. */
+/* `entry` calls this function first. */
 void cf__fiber_begun(void);
 
-/* Looks for the sanitizers that want to know of fibers; before the first switch. */
-void cf__fiber_look(void);
-extern int cf__fiber_is_watched; /* whether there is one */
+/* Looks up the functions of sanitizers that follow fibers; called before the first switch. Thread-safe. */
+void cf__fiber_detect_sanitizers(void);
+extern int cf__fiber_is_watched; /* 1 if a sanitizer follows fibers */
 
-/* Leaves `from` for `to`, both on the same thread of the CPU. Returns when something switches to `from`, and gives what then
- * stands at `result`: so who waits for a result needs not keep where it comes from. */
+/* Suspends the caller, stores its stack pointer at `from`, and resumes `to`, on the same CPU thread. Returns when
+ * another fiber resumes `from`, with the value at `result` at that time. */
 uint64_t cf__fiber_jump(void **from, void *to, const uint64_t *result);
-extern const uint64_t cf__fiber_nothing; /* a result for those that want none */
+extern const uint64_t cf__fiber_nothing; /* the result of a switch that needs none */
+
+/* Switches and tells the sanitizer. `is_last`: nothing resumes `from`. */
 void cf__fiber_watched_switch(struct cf__fiber *from, const struct cf__fiber *to, int is_last);
+
+/* Suspends `from` and resumes `to`. */
 static inline void cf__fiber_switch(struct cf__fiber *from, const struct cf__fiber *to)
 {
     if (__builtin_expect(cf__fiber_is_watched, 0))
@@ -56,7 +60,7 @@ static inline void cf__fiber_switch(struct cf__fiber *from, const struct cf__fib
         cf__fiber_jump(&from->sp, to->sp, &cf__fiber_nothing);
 }
 
-/* The same from a fiber that nothing goes back to. */
+/* Resumes `to` from a fiber that nothing resumes. */
 static inline void cf__fiber_leave(struct cf__fiber *from, const struct cf__fiber *to)
 {
     if (__builtin_expect(cf__fiber_is_watched, 0))
@@ -65,10 +69,10 @@ static inline void cf__fiber_leave(struct cf__fiber *from, const struct cf__fibe
         cf__fiber_jump(&from->sp, to->sp, &cf__fiber_nothing);
 }
 
-/* Tells a sanitizer of a fiber that nothing goes back to. */
+/* Tells a sanitizer that nothing resumes a fiber, whose frames are gone. */
 void cf__fiber_end(const struct cf__fiber *fiber);
 
-/* Frees what a sanitizer keeps of a fiber, and of those that were made in its place before. */
+/* Frees the sanitizer's object for a fiber and for the fibers that it replaced. */
 void cf__fiber_forget(struct cf__fiber *fiber);
 
 #endif

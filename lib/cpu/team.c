@@ -12,13 +12,14 @@
 #include "threads/pool.h"
 #include "driver/driver.h"
 
-/* How long those that share the launch wait for more of them: a thread that sleeps takes some 10 us to come. */
+/* Time for CPU threads to join a team. A sleeping thread needs some 10 us. */
 #define JOIN_NS 100000
 
-/* How often a thread looks whether the others have come before it sleeps. */
-#define LOOKS 2000
+/* Polls before a waiting thread sleeps. */
+#define POLLS 2000
 
-/* Threads of the CPU that each have some of the blocks, all at once. Who comes late finds it closed, and nothing to do. */
+/* CPU threads that run the blocks of a cooperative launch at the same time. A thread that comes after the team is
+ * closed gets no blocks. */
 struct cf__team {
     const cf_kernel *kernel;
     const cf_host_launch *launch;
@@ -26,10 +27,11 @@ struct cf__team {
     pthread_cond_t change;
     uint64_t blocks;
     int most, joined, is_closed;
-    int alive, arrived;  /* members whose blocks have not ended, and those of them at the barrier */
-    uint32_t generation; /* of the barrier; atomic */
-    uint32_t told;       /* how often a barrier in memory came into its next phase; atomic */
-    int resting;         /* members whose threads all wait for such, and who know of all that was told */
+    int alive;              /* members whose blocks have not ended */
+    int arrived;            /* members of them that wait at the grid's barrier */
+    uint32_t generation;    /* of the grid's barrier; atomic */
+    uint32_t notifications; /* phases that barriers in memory have completed; atomic */
+    int waiting;            /* members that wait for a notification and have seen all so far */
 };
 
 static void close_team(struct cf__team *team)
@@ -39,8 +41,9 @@ static void close_team(struct cf__team *team)
     pthread_cond_broadcast(&team->change);
 }
 
-/* The number of the calling thread in the team, when that is closed; -1 where it was already. */
-static int join(struct cf__team *team, const struct timespec *deadline)
+/* Joins the team and waits until it is closed. Returns the calling thread's number in it; -1 if it was closed
+ * before. */
+static int join_team(struct cf__team *team, const struct timespec *deadline)
 {
     cf__lock(&team->lock);
     int number = team->is_closed ? -1 : team->joined++;
@@ -53,7 +56,7 @@ static int join(struct cf__team *team, const struct timespec *deadline)
     return number;
 }
 
-/* With the lock. */
+/* Caller holds the lock. */
 static void open_barrier(struct cf__team *team)
 {
     team->arrived = 0;
@@ -61,14 +64,14 @@ static void open_barrier(struct cf__team *team)
     pthread_cond_broadcast(&team->change);
 }
 
-/* With the lock. Whether all members wait, some of them for barriers in memory, which nobody is left to come to. */
+/* Reports whether all members wait, some of them for notifications that no member can send. Caller holds the lock. */
 static int is_stuck(const struct cf__team *team)
 {
-    return team->resting && team->resting + team->arrived == team->alive;
+    return team->waiting && team->waiting + team->arrived == team->alive;
 }
 
-/* Behind a failure nothing opens any more. */
-static void leave(struct cf__team *team)
+/* Leaves the team when the member's blocks have ended. After a failure, the grid's barrier stays closed. */
+static void leave_team(struct cf__team *team)
 {
     cf__lock(&team->lock);
     team->alive--;
@@ -88,14 +91,14 @@ static void pause_briefly(void)
 #endif
 }
 
-static struct cf__team *team_of(const cf_host_launch *launch)
+static struct cf__team *find_team(const cf_host_launch *launch)
 {
     return ((const struct cf__cpu_launch *)launch->run)->team;
 }
 
 int cf__team_wait(const cf_host_launch *launch)
 {
-    struct cf__team *team = team_of(launch);
+    struct cf__team *team = find_team(launch);
     if (!team)
         return 1;
     cf__lock(&team->lock);
@@ -105,7 +108,7 @@ int cf__team_wait(const cf_host_launch *launch)
     else if (is_stuck(team))
         pthread_cond_broadcast(&team->change);
     cf__unlock(&team->lock);
-    for (int i = 0; i < LOOKS && __atomic_load_n(&team->generation, __ATOMIC_ACQUIRE) == generation; i++)
+    for (int i = 0; i < POLLS && __atomic_load_n(&team->generation, __ATOMIC_ACQUIRE) == generation; i++)
         pause_briefly();
     cf__lock(&team->lock);
     while (team->generation == generation && !cf__cpu_has_failed(launch))
@@ -118,44 +121,44 @@ int cf__team_wait(const cf_host_launch *launch)
 
 int cf__team_has_others(const cf_host_launch *launch)
 {
-    return team_of(launch) != NULL;
+    return find_team(launch) != NULL;
 }
 
 void cf__team_notify(const cf_host_launch *launch)
 {
-    struct cf__team *team = team_of(launch);
+    struct cf__team *team = find_team(launch);
     cf__lock(&team->lock);
-    __atomic_store_n(&team->told, team->told + 1, __ATOMIC_RELEASE);
-    if (team->resting)
+    __atomic_store_n(&team->notifications, team->notifications + 1, __ATOMIC_RELEASE);
+    if (team->waiting)
         pthread_cond_broadcast(&team->change);
-    team->resting = 0; /* all of them look again */
+    team->waiting = 0; /* all of them check their barriers again */
     cf__unlock(&team->lock);
 }
 
 uint32_t cf__team_notified(const cf_host_launch *launch)
 {
-    struct cf__team *team = team_of(launch);
-    return team ? __atomic_load_n(&team->told, __ATOMIC_ACQUIRE) : 0;
+    struct cf__team *team = find_team(launch);
+    return team ? __atomic_load_n(&team->notifications, __ATOMIC_ACQUIRE) : 0;
 }
 
 int cf__team_wait_notified(const cf_host_launch *launch, uint32_t seen)
 {
-    struct cf__team *team = team_of(launch);
+    struct cf__team *team = find_team(launch);
     if (!team)
         return 0;
-    for (int i = 0; i < LOOKS && __atomic_load_n(&team->told, __ATOMIC_ACQUIRE) == seen; i++)
+    for (int i = 0; i < POLLS && __atomic_load_n(&team->notifications, __ATOMIC_ACQUIRE) == seen; i++)
         pause_briefly();
     cf__lock(&team->lock);
-    if (team->told == seen) {
-        team->resting++;
-        while (team->told == seen && !is_stuck(team) && !cf__cpu_has_failed(launch))
+    if (team->notifications == seen) {
+        team->waiting++;
+        while (team->notifications == seen && !is_stuck(team) && !cf__cpu_has_failed(launch))
             pthread_cond_wait(&team->change, &team->lock);
-        if (team->told == seen)
-            team->resting--;
+        if (team->notifications == seen)
+            team->waiting--;
     }
-    int is_told = team->told != seen && !cf__cpu_has_failed(launch);
+    int is_notified = team->notifications != seen && !cf__cpu_has_failed(launch);
     cf__unlock(&team->lock);
-    return is_told;
+    return is_notified;
 }
 
 struct team_job {
@@ -168,17 +171,17 @@ static void run_member(void *data, uint64_t begin, uint64_t end)
     struct team_job *job = data;
     struct cf__team *team = &job->team;
     (void)begin, (void)end;
-    int number = join(team, &job->deadline);
+    int number = join_team(team, &job->deadline);
     if (number < 0)
         return;
     uint64_t each = team->blocks / (uint64_t)team->joined, more = team->blocks % (uint64_t)team->joined;
     uint64_t own = (uint64_t)number, first = own * each + (own < more ? own : more);
     team->kernel->host(team->launch, first, first + each + (own < more));
-    leave(team);
+    leave_team(team);
 }
 
-/* Divides the blocks among the threads of the pool that have nothing else to do just now: all take part at once or not at
- * all, since blocks wait for one another. This one is enough. */
+/* Idle workers join within JOIN_NS and then get equal shares: blocks wait for one another, so every member must run
+ * from the start. The calling thread alone suffices. */
 void cf__team_run(const cf_kernel *kernel, const cf_host_launch *launch, uint64_t blocks, int most)
 {
     struct team_job job = {.team = {.kernel = kernel, .launch = launch, .blocks = blocks, .most = most}};

@@ -10,38 +10,42 @@
 
 struct cf__team;
 
-/* The outcome of one launch on the CPU. */
+/* State of one launch on the CPU. */
 struct cf__cpu_launch {
-    int has_failed; /* atomic: who sets it first writes the rest */
+    int has_failed; /* atomic; the first thread to set it writes result and text */
     CUresult result;
     char text[480];
-    struct cf__team *team; /* the threads of the CPU that share a cooperative launch; NULL where it is one */
-    uint32_t seed;         /* of the order of blocks and threads; 0: the natural one */
+    struct cf__team *team; /* CPU threads that share a cooperative launch; NULL: one thread runs it */
+    uint32_t seed;         /* of the order of blocks and threads; 0: the natural order */
 };
 
-/* The first failure of a launch is the one that is told. */
+/* Records a failure of a launch and wakes its team. Later failures are ignored. Thread-safe. */
 void cf__cpu_note_failure(const cf_host_launch *launch, CUresult result, const char *text);
 
-/* Whether a part of a launch failed, which ends the rest. */
+/* Reports whether a part of a launch has failed, which ends the other parts. */
 static inline int cf__cpu_has_failed(const cf_host_launch *launch)
 {
     const struct cf__cpu_launch *run = (const struct cf__cpu_launch *)launch->run;
     return run && __atomic_load_n(&run->has_failed, __ATOMIC_RELAXED);
 }
 
-/* Waits for the threads of the CPU that run the other blocks of a cooperative launch; 0 where one has failed. */
+/* The grid's barrier: waits for the CPU threads that run the other blocks of a cooperative launch. Returns 0 if the
+ * launch has failed. */
 int cf__team_wait(const cf_host_launch *launch);
 
-/* Barriers in memory that several blocks share: some of these may run on other threads of the CPU. One of those has brought a
- * barrier into its next phase, tells the others, and how often that was so far. */
+/* Reports whether other CPU threads run blocks of the launch. */
 int cf__team_has_others(const cf_host_launch *launch);
+
+/* Tells the other CPU threads that a barrier in memory has entered its next phase. */
 void cf__team_notify(const cf_host_launch *launch);
+
+/* Returns the number of notifications so far. */
 uint32_t cf__team_notified(const cf_host_launch *launch);
 
-/* Waits until others have told more than `seen`; 0 where none will, or the launch has failed. */
+/* Waits for a notification after number `seen`. Returns 0 if none can come, or the launch has failed. */
 int cf__team_wait_notified(const cf_host_launch *launch, uint32_t seen);
 
-/* Divides the blocks of a cooperative launch among at most `most` CPU threads, and returns when they are done. */
+/* Divides the blocks of a cooperative launch among at most `most` CPU threads; returns when all are done. */
 void cf__team_run(const cf_kernel *kernel, const cf_host_launch *launch, uint64_t blocks, int most);
 
 #endif
