@@ -248,8 +248,7 @@ static CUresult end(struct cf__cpu_handle *stream, struct cf__cpu_graph **graph)
 CUresult cf__cpu_cuStreamEndCapture(CUstream stream, CUgraph *graph)
 {
     struct cf__cpu_handle *slot;
-    struct cf__cpu_graph *captured = NULL;
-    void *handle;
+    struct cf__cpu_graph *captured;
     *graph = NULL;
     CUresult result = cf__cpu_stream(stream, &slot);
     if (result != CUDA_SUCCESS)
@@ -259,11 +258,10 @@ CUresult cf__cpu_cuStreamEndCapture(CUstream stream, CUgraph *graph)
     cf__cpu_lock();
     result = end(slot, &captured);
     cf__cpu_unlock();
-    if (result == CUDA_SUCCESS)
-        result = cf__cpu_graph_handle(CF__CPU_GRAPH, captured, &handle);
-    if (result == CUDA_SUCCESS)
-        *graph = handle;
-    return result;
+    if (result != CUDA_SUCCESS)
+        return result;
+    *graph = cf__cpu_graph_handle(CF__CPU_GRAPH, captured);
+    return *graph ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* Of what is asked the library needs the number alone. */

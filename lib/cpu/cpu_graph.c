@@ -28,19 +28,16 @@ void cf__cpu_graph_release(struct cf__cpu_graph *graph)
     free(graph);
 }
 
-CUresult cf__cpu_graph_handle(enum cf__cpu_kind kind, struct cf__cpu_graph *graph, void **handle)
+void *cf__cpu_graph_handle(enum cf__cpu_kind kind, struct cf__cpu_graph *graph)
 {
-    struct cf__cpu_handle *slot;
-    CUresult result = cf__cpu_handle_create(kind, handle, &slot);
+    void *handle = cf__cpu_handle_create(kind, graph);
+    if (handle)
+        return handle;
     cf__cpu_lock();
-    if (result == CUDA_SUCCESS) {
-        slot->graph = graph;
-    } else {
-        graph->execs -= kind == CF__CPU_EXEC;
-        cf__cpu_graph_release(graph);
-    }
+    graph->execs -= kind == CF__CPU_EXEC;
+    cf__cpu_graph_release(graph);
     cf__cpu_unlock();
-    return result;
+    return NULL;
 }
 
 /* ---- Nodes ---- */
@@ -90,35 +87,35 @@ static void destroy_memory(struct cf__cpu_node *node)
     cf__cpu_block_release(((struct memory *)node)->block);
 }
 
-static CUresult add_memory(CUstream stream, CUresult (*run)(struct cf__cpu_node *node), struct cf__cpu_block *block)
+static CUresult add_memory_node(struct cf__cpu_handle *stream, CUresult (*run)(struct cf__cpu_node *node),
+                                struct cf__cpu_block *block)
 {
-    struct cf__cpu_handle *slot = cf__cpu_handle_find(stream, CF__CPU_STREAM);
     struct memory *memory = malloc(sizeof *memory);
     if (!memory) {
         cf__cpu_lock();
         cf__cpu_block_release(block);
         cf__cpu_unlock();
-        return cf__cpu_capture_add(slot, NULL);
+        return cf__cpu_capture_add(stream, NULL);
     }
     *memory = (struct memory){{.run = run, .destroy = destroy_memory, .is_memory = 1}, block};
-    return cf__cpu_capture_add(slot, &memory->node);
+    return cf__cpu_capture_add(stream, &memory->node);
 }
 
-CUresult cf__cpu_capture_alloc(CUstream stream, CUdeviceptr *pointer, size_t bytes)
+CUresult cf__cpu_capture_alloc(struct cf__cpu_handle *stream, CUdeviceptr *pointer, size_t bytes)
 {
     struct cf__cpu_block *block;
     CUresult result = cf__cpu_block_create(&block, bytes);
     if (result != CUDA_SUCCESS)
         return result;
     CUdeviceptr address = block->address;
-    result = add_memory(stream, run_alloc, block);
+    result = add_memory_node(stream, run_alloc, block);
     if (result == CUDA_SUCCESS)
         *pointer = address;
     return result;
 }
 
 /* A graph frees what a graph has allocated. */
-CUresult cf__cpu_capture_free(CUstream stream, CUdeviceptr pointer)
+CUresult cf__cpu_capture_free(struct cf__cpu_handle *stream, CUdeviceptr pointer)
 {
     cf__cpu_lock();
     struct cf__cpu_block *block = cf__cpu_block_find(pointer);
@@ -128,7 +125,7 @@ CUresult cf__cpu_capture_free(CUstream stream, CUdeviceptr pointer)
         block->has_end = 1;
     }
     cf__cpu_unlock();
-    return is_free ? add_memory(stream, run_free, block) : CUDA_ERROR_INVALID_VALUE;
+    return is_free ? add_memory_node(stream, run_free, block) : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- Executable graphs ---- */
@@ -173,7 +170,6 @@ static CUresult run(struct cf__cpu_graph *graph)
 
 CUresult cf__cpu_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
 {
-    void *handle;
     CUresult result = flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     cf__cpu_lock();
     const struct cf__cpu_handle *slot = cf__cpu_handle_find(graph, CF__CPU_GRAPH);
@@ -189,30 +185,18 @@ CUresult cf__cpu_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, u
     cf__cpu_unlock();
     if (result != CUDA_SUCCESS)
         return result;
-    result = cf__cpu_graph_handle(CF__CPU_EXEC, shared, &handle);
-    if (result == CUDA_SUCCESS)
-        *exec = handle;
-    return result;
-}
-
-static CUresult destroy(const void *handle, enum cf__cpu_kind kind)
-{
-    cf__cpu_lock();
-    struct cf__cpu_handle *slot = cf__cpu_handle_find(handle, kind);
-    if (slot)
-        cf__cpu_handle_free(slot);
-    cf__cpu_unlock();
-    return slot ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    *exec = cf__cpu_graph_handle(CF__CPU_EXEC, shared);
+    return *exec ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cf__cpu_cuGraphDestroy(CUgraph graph)
 {
-    return destroy(graph, CF__CPU_GRAPH);
+    return cf__cpu_handle_destroy(graph, CF__CPU_GRAPH);
 }
 
 CUresult cf__cpu_cuGraphExecDestroy(CUgraphExec exec)
 {
-    return destroy(exec, CF__CPU_EXEC);
+    return cf__cpu_handle_destroy(exec, CF__CPU_EXEC);
 }
 
 CUresult cf__cpu_cuGraphLaunch(CUgraphExec exec, CUstream stream)

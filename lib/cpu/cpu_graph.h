@@ -24,10 +24,10 @@ struct cf__cpu_graph {
 void cf__cpu_graph_release(struct cf__cpu_graph *graph);
 
 /* A handle that owns `graph`; the caller's ownership goes to it, or is given back where there is no handle left. */
-CUresult cf__cpu_graph_handle(enum cf__cpu_kind kind, struct cf__cpu_graph *graph, void **handle);
+void *cf__cpu_graph_handle(enum cf__cpu_kind kind, struct cf__cpu_graph *graph);
 
 /* Allocation and release in a stream that is being captured. */
-CUresult cf__cpu_capture_alloc(CUstream stream, CUdeviceptr *pointer, size_t bytes);
-CUresult cf__cpu_capture_free(CUstream stream, CUdeviceptr pointer);
+CUresult cf__cpu_capture_alloc(struct cf__cpu_handle *stream, CUdeviceptr *pointer, size_t bytes);
+CUresult cf__cpu_capture_free(struct cf__cpu_handle *stream, CUdeviceptr pointer);
 
 #endif

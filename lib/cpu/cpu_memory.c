@@ -172,7 +172,7 @@ CUresult cf__cpu_cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream st
     CUresult result = cf__cpu_stream(stream, &slot);
     if (result != CUDA_SUCCESS)
         return result;
-    return cf__cpu_is_captured(slot) ? cf__cpu_capture_alloc(stream, pointer, bytes) : allocate(pointer, bytes, NULL);
+    return cf__cpu_is_captured(slot) ? cf__cpu_capture_alloc(slot, pointer, bytes) : allocate(pointer, bytes, NULL);
 }
 
 CUresult cf__cpu_cuMemFreeAsync(CUdeviceptr pointer, CUstream stream)
@@ -181,30 +181,21 @@ CUresult cf__cpu_cuMemFreeAsync(CUdeviceptr pointer, CUstream stream)
     CUresult result = cf__cpu_stream(stream, &slot);
     if (result != CUDA_SUCCESS)
         return result;
-    return cf__cpu_is_captured(slot) ? cf__cpu_capture_free(stream, pointer) : cf__cpu_cuMemFree(pointer);
+    return cf__cpu_is_captured(slot) ? cf__cpu_capture_free(slot, pointer) : cf__cpu_cuMemFree(pointer);
 }
 
 CUresult cf__cpu_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
 {
-    struct cf__cpu_handle *slot;
-    void *handle;
     if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED || props->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
         props->location.id != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = cf__cpu_handle_create(CF__CPU_POOL, &handle, &slot);
-    if (result == CUDA_SUCCESS)
-        *pool = handle;
-    return result;
+    *pool = cf__cpu_handle_create(CF__CPU_POOL, NULL);
+    return *pool ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cf__cpu_cuMemPoolDestroy(CUmemoryPool pool)
 {
-    cf__cpu_lock();
-    struct cf__cpu_handle *slot = cf__cpu_handle_find(pool, CF__CPU_POOL);
-    if (slot)
-        cf__cpu_handle_free(slot);
-    cf__cpu_unlock();
-    return slot ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return cf__cpu_handle_destroy(pool, CF__CPU_POOL);
 }
 
 CUresult cf__cpu_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)

@@ -50,18 +50,18 @@ static struct cf__cpu_handle *take_slot(void)
     return slot;
 }
 
-CUresult cf__cpu_handle_create(enum cf__cpu_kind kind, void **handle, struct cf__cpu_handle **slot)
+void *cf__cpu_handle_create(enum cf__cpu_kind kind, struct cf__cpu_graph *graph)
 {
+    void *handle = NULL;
     cf__cpu_lock();
-    struct cf__cpu_handle *taken = take_slot();
-    if (taken) {
-        *taken = (struct cf__cpu_handle){.generation = taken->generation};
-        __atomic_store_n(&taken->kind, (int)kind, __ATOMIC_RELAXED);
-        *handle = (char *)taken + taken->generation % SLOT;
-        *slot = taken;
+    struct cf__cpu_handle *slot = take_slot();
+    if (slot) {
+        *slot = (struct cf__cpu_handle){.generation = slot->generation, .graph = graph};
+        __atomic_store_n(&slot->kind, (int)kind, __ATOMIC_RELAXED);
+        handle = (char *)slot + slot->generation % SLOT;
     }
     cf__cpu_unlock();
-    return taken ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return handle;
 }
 
 struct cf__cpu_handle *cf__cpu_handle_find(const void *handle, enum cf__cpu_kind kind)
@@ -74,7 +74,8 @@ struct cf__cpu_handle *cf__cpu_handle_find(const void *handle, enum cf__cpu_kind
                                                                                                                 : NULL;
 }
 
-void cf__cpu_handle_free(struct cf__cpu_handle *slot)
+/* Caller holds the lock. */
+static void free_slot(struct cf__cpu_handle *slot)
 {
     cf__cpu_handle_drop(slot);
     *slot = (struct cf__cpu_handle){.generation = slot->generation + 1};
@@ -82,22 +83,25 @@ void cf__cpu_handle_free(struct cf__cpu_handle *slot)
     free_last = &slot->next_free;
 }
 
-static CUresult destroy(const void *handle, enum cf__cpu_kind kind)
+CUresult cf__cpu_handle_destroy(const void *handle, enum cf__cpu_kind kind)
 {
+    int is_stream_or_event = kind == CF__CPU_STREAM || kind == CF__CPU_EVENT;
     cf__cpu_lock();
     struct cf__cpu_handle *slot = cf__cpu_handle_find(handle, kind);
     if (slot)
-        cf__cpu_handle_free(slot);
+        free_slot(slot);
     cf__cpu_unlock();
-    return slot ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    if (slot)
+        return CUDA_SUCCESS;
+    return is_stream_or_event ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* With the lock. */
+/* Caller holds the lock. */
 static void free_handles(void)
 {
     for (char *slot = cf__fast.handles; slot && slot < fresh; slot += SLOT)
         if (((struct cf__cpu_handle *)(void *)slot)->kind != CF__CPU_FREE)
-            cf__cpu_handle_free((struct cf__cpu_handle *)(void *)slot);
+            free_slot((struct cf__cpu_handle *)(void *)slot);
 }
 
 /* The range stays, so that the handles that were in it are known to be stale. */
@@ -162,12 +166,8 @@ void cf__cpu_end(void)
 CUresult cf__cpu_cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
 {
     (void)flags, (void)priority;
-    struct cf__cpu_handle *slot;
-    void *handle;
-    CUresult result = cf__cpu_handle_create(CF__CPU_STREAM, &handle, &slot);
-    if (result == CUDA_SUCCESS)
-        *stream = handle;
-    return result;
+    *stream = cf__cpu_handle_create(CF__CPU_STREAM, NULL);
+    return *stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cf__cpu_cuStreamCreate(CUstream *stream, unsigned int flags)
@@ -183,7 +183,7 @@ CUresult cf__cpu_cuCtxGetStreamPriorityRange(int *least, int *greatest)
 
 CUresult cf__cpu_cuStreamDestroy(CUstream stream)
 {
-    return destroy(stream, CF__CPU_STREAM);
+    return cf__cpu_handle_destroy(stream, CF__CPU_STREAM);
 }
 
 CUresult cf__cpu_stream(CUstream stream, struct cf__cpu_handle **slot)
@@ -230,17 +230,13 @@ CUresult cf__cpu_cuStreamGetId(CUstream stream, unsigned long long *id)
 CUresult cf__cpu_cuEventCreate(CUevent *event, unsigned int flags)
 {
     (void)flags;
-    struct cf__cpu_handle *slot;
-    void *handle;
-    CUresult result = cf__cpu_handle_create(CF__CPU_EVENT, &handle, &slot);
-    if (result == CUDA_SUCCESS)
-        *event = handle;
-    return result;
+    *event = cf__cpu_handle_create(CF__CPU_EVENT, NULL);
+    return *event ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cf__cpu_cuEventDestroy(CUevent event)
 {
-    return destroy(event, CF__CPU_EVENT);
+    return cf__cpu_handle_destroy(event, CF__CPU_EVENT);
 }
 
 /* An event of a capture marks a place in a graph, and no time. */

@@ -30,13 +30,14 @@ struct cf__cpu_handle {
     struct cf__cpu_graph *graph;          /* of graphs and executable graphs */
 };
 
-CUresult cf__cpu_handle_create(enum cf__cpu_kind kind, void **handle, struct cf__cpu_handle **slot);
+/* Creates a handle; NULL if there is no memory. `graph`: for graphs and executable graphs, whose owner it becomes. */
+void *cf__cpu_handle_create(enum cf__cpu_kind kind, struct cf__cpu_graph *graph);
+
+/* Frees the slot of a handle; the driver's error for a value that is no live handle of the kind. */
+CUresult cf__cpu_handle_destroy(const void *handle, enum cf__cpu_kind kind);
 
 /* The slot of a live handle of a kind; NULL for any other value. */
 struct cf__cpu_handle *cf__cpu_handle_find(const void *handle, enum cf__cpu_kind kind);
-
-/* Frees a slot; with the lock. */
-void cf__cpu_handle_free(struct cf__cpu_handle *slot);
 
 /* The slot of a stream, NULL for the default ones; CUDA_ERROR_INVALID_HANDLE for what is no stream. */
 CUresult cf__cpu_stream(CUstream stream, struct cf__cpu_handle **slot);

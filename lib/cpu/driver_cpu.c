@@ -83,24 +83,27 @@ static const struct {
      "attempt to terminate a thread-local capture sequence from another thread"},
 };
 
-CUresult cf__cpu_cuGetErrorName(CUresult result, const char **name)
+static CUresult find_error(CUresult result, const char **name, const char **text)
 {
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (errors[i].result == result) {
             *name = errors[i].name;
+            *text = errors[i].text;
             return CUDA_SUCCESS;
         }
     return CUDA_ERROR_INVALID_VALUE;
 }
 
+CUresult cf__cpu_cuGetErrorName(CUresult result, const char **name)
+{
+    const char *text;
+    return find_error(result, name, &text);
+}
+
 CUresult cf__cpu_cuGetErrorString(CUresult result, const char **text)
 {
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (errors[i].result == result) {
-            *text = errors[i].text;
-            return CUDA_SUCCESS;
-        }
-    return CUDA_ERROR_INVALID_VALUE;
+    const char *name;
+    return find_error(result, &name, text);
 }
 
 CUresult cf__cpu_cuDeviceGetCount(int *count)
