@@ -123,7 +123,7 @@ static void device_name_is_the_processors_on_any_machine(void **state)
         char name[64];
         FILE *info = fmemopen(infos[i], strlen(infos[i]), "r");
         assert_non_null(info);
-        cf__cpu_processor(info, name, sizeof name);
+        cf__cpu_processor_name(info, name, sizeof name);
         fclose(info);
         assert_string_equal(name, names[i]);
     }
@@ -654,9 +654,9 @@ static void reset_gives_everything_back(void **state)
         assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
         assert_int_equal(host->cuEventCreate(&event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
         assert_int_equal(host->cuMemAlloc(&memory, 100), CUDA_SUCCESS);
-        assert_false(cf__cpu_is_past(stream));
+        assert_false(cf__cpu_handle_is_stale(stream));
         cf__cpu_reset();
-        assert_true(cf__cpu_owns(stream) && cf__cpu_is_past(stream) && cf__cpu_is_past(event));
+        assert_true(cf__cpu_owns(stream) && cf__cpu_handle_is_stale(stream) && cf__cpu_handle_is_stale(event));
         assert_int_equal(host->cuStreamQuery(stream), CUDA_ERROR_INVALID_HANDLE);
         assert_int_equal(host->cuEventQuery(event), CUDA_ERROR_INVALID_HANDLE);
         assert_int_equal(host->cuMemFree(memory), CUDA_ERROR_INVALID_VALUE);

@@ -169,7 +169,7 @@ struct cf__event_mark cf__handle_get_mark(const void *event)
 
 int cf__handle_check(const char *function, const char *name, enum cf__handle_kind kind, const void *handle)
 {
-    if (cf__cpu_is_past(handle))
+    if (cf__cpu_handle_is_stale(handle))
         return cf__fail(CF_EINVAL, "%s: %s %p was of CF_HOST, and was given back by cf_shutdown()", function, name,
                         handle);
     if (!(cf__gpu_state() & CF__GPU_RESET))

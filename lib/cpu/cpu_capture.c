@@ -1,4 +1,4 @@
-/* host_capture.c - capture of the CPU driver's streams: what is recorded, which streams take part, and what breaks
+/* cpu_capture.c - captures of the CPU driver's streams: recorded nodes, streams that take part, errors that break
  * it. */
 #include <pthread.h>
 #include <stdint.h>
@@ -13,14 +13,14 @@
 #include "cpu/cpu_stream.h"
 #include "cpu/driver_cpu.h"
 
-/* A capture that was begun and not ended; under the lock. */
+/* An open capture; the driver's lock guards it. */
 struct cf__cpu_capture {
     struct cf__cpu_capture *next;
     uint64_t number; /* counts from 1 */
     CUstreamCaptureMode mode;
     pthread_t thread;
     int is_broken;
-    struct cf__cpu_handle *origin, *streams; /* that take part */
+    struct cf__cpu_handle *origin, *streams; /* the stream that began it; all streams that take part */
     struct cf__cpu_graph *graph;
 };
 static struct cf__cpu_capture *captures;
@@ -30,7 +30,7 @@ static _Thread_local CUstreamCaptureMode thread_mode; /* 0: global */
 
 /* ---- Sets of nodes ---- */
 
-static int has_all(const struct cf__cpu_nodes *nodes, size_t count)
+static int has_all(const struct cf__cpu_node_set *nodes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (!nodes || i / 64 >= nodes->words || !(nodes->bits[i / 64] >> i % 64 & 1))
@@ -38,14 +38,14 @@ static int has_all(const struct cf__cpu_nodes *nodes, size_t count)
     return 1;
 }
 
-/* Makes room for `words`; 0 where there is no memory. */
-static int grow(struct cf__cpu_nodes **nodes, size_t words)
+/* Makes room for `words`; 0 if there is no memory. */
+static int grow_set(struct cf__cpu_node_set **nodes, size_t words)
 {
     size_t before = *nodes ? (*nodes)->words : 0;
     if (before >= words)
         return 1;
     words = words < 2 * before ? 2 * before : words;
-    struct cf__cpu_nodes *larger = realloc(*nodes, sizeof *larger + words * sizeof larger->bits[0]);
+    struct cf__cpu_node_set *larger = realloc(*nodes, sizeof *larger + words * sizeof larger->bits[0]);
     if (!larger)
         return 0;
     memset(larger->bits + before, 0, (words - before) * sizeof larger->bits[0]);
@@ -54,50 +54,50 @@ static int grow(struct cf__cpu_nodes **nodes, size_t words)
     return 1;
 }
 
-static int unite(struct cf__cpu_nodes **nodes, const struct cf__cpu_nodes *others)
+static int merge_sets(struct cf__cpu_node_set **nodes, const struct cf__cpu_node_set *others)
 {
     if (!others)
         return 1;
-    if (!grow(nodes, others->words))
+    if (!grow_set(nodes, others->words))
         return 0;
     for (size_t i = 0; i < others->words; i++)
         (*nodes)->bits[i] |= others->bits[i];
     return 1;
 }
 
-static void clear(struct cf__cpu_nodes **nodes)
+static void free_set(struct cf__cpu_node_set **nodes)
 {
     free(*nodes);
     *nodes = NULL;
 }
 
-/* ---- Captures; all of it with the lock ---- */
+/* ---- Captures: callers of these functions hold the lock ---- */
 
-static CUresult spoil(struct cf__cpu_capture *capture, CUresult result)
+static CUresult break_capture(struct cf__cpu_capture *capture, CUresult result)
 {
     if (capture)
         capture->is_broken = 1;
     return result;
 }
 
-static void join(struct cf__cpu_capture *capture, struct cf__cpu_handle *stream)
+static void join_capture(struct cf__cpu_capture *capture, struct cf__cpu_handle *stream)
 {
     stream->next_captured = capture->streams;
     capture->streams = stream;
     __atomic_store_n(&stream->capture, capture, __ATOMIC_RELEASE);
 }
 
-static void leave(struct cf__cpu_handle *stream)
+static void leave_capture(struct cf__cpu_handle *stream)
 {
     struct cf__cpu_handle **link = &stream->capture->streams;
     while (*link != stream)
         link = &(*link)->next_captured;
     *link = stream->next_captured;
-    clear(&stream->nodes);
+    free_set(&stream->nodes);
     __atomic_store_n(&stream->capture, NULL, __ATOMIC_RELEASE);
 }
 
-static struct cf__cpu_graph *finish(struct cf__cpu_capture *capture)
+static struct cf__cpu_graph *close_capture(struct cf__cpu_capture *capture)
 {
     struct cf__cpu_graph *graph = capture->graph;
     struct cf__cpu_capture **link = &captures;
@@ -105,7 +105,7 @@ static struct cf__cpu_graph *finish(struct cf__cpu_capture *capture)
         link = &(*link)->next;
     *link = capture->next;
     while (capture->streams)
-        leave(capture->streams);
+        leave_capture(capture->streams);
     free(capture);
     return graph;
 }
@@ -118,14 +118,14 @@ static struct cf__cpu_capture *find_capture(uint64_t number)
     return capture;
 }
 
-static CUresult add(struct cf__cpu_handle *stream, struct cf__cpu_node *node)
+static CUresult add_node(struct cf__cpu_handle *stream, struct cf__cpu_node *node)
 {
     struct cf__cpu_capture *capture = stream->capture;
     if (!capture || capture->is_broken)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     struct cf__cpu_graph *graph = capture->graph;
-    if (!grow(&stream->nodes, graph->count / 64 + 1))
-        return spoil(capture, CUDA_ERROR_OUT_OF_MEMORY);
+    if (!grow_set(&stream->nodes, graph->count / 64 + 1))
+        return break_capture(capture, CUDA_ERROR_OUT_OF_MEMORY);
     stream->nodes->bits[graph->count / 64] |= (uint64_t)1 << graph->count % 64;
     graph->count++;
     graph->has_memory |= node->is_memory;
@@ -138,7 +138,7 @@ static CUresult add(struct cf__cpu_handle *stream, struct cf__cpu_node *node)
 CUresult cf__cpu_capture_add(struct cf__cpu_handle *stream, struct cf__cpu_node *node)
 {
     cf__cpu_lock();
-    CUresult result = node ? add(stream, node) : spoil(stream->capture, CUDA_ERROR_OUT_OF_MEMORY);
+    CUresult result = node ? add_node(stream, node) : break_capture(stream->capture, CUDA_ERROR_OUT_OF_MEMORY);
     if (result != CUDA_SUCCESS && node && node->destroy)
         node->destroy(node);
     cf__cpu_unlock();
@@ -150,7 +150,7 @@ CUresult cf__cpu_capture_add(struct cf__cpu_handle *stream, struct cf__cpu_node 
 CUresult cf__cpu_enqueue(CUstream stream, struct cf__cpu_node *node, size_t size)
 {
     struct cf__cpu_handle *slot;
-    CUresult result = cf__cpu_stream(stream, &slot);
+    CUresult result = cf__cpu_stream_find(stream, &slot);
     if (result != CUDA_SUCCESS)
         return result;
     if (!cf__cpu_is_captured(slot))
@@ -162,25 +162,25 @@ CUresult cf__cpu_enqueue(CUstream stream, struct cf__cpu_node *node, size_t size
 CUresult cf__cpu_capture_break(struct cf__cpu_handle *stream)
 {
     cf__cpu_lock();
-    CUresult result = spoil(stream->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    CUresult result = break_capture(stream->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     cf__cpu_unlock();
     return result;
 }
 
-void cf__cpu_handle_drop(struct cf__cpu_handle *slot)
+void cf__cpu_handle_release(struct cf__cpu_handle *slot)
 {
     if (slot->kind == CF__CPU_STREAM && slot->capture && slot->capture->origin == slot)
-        cf__cpu_graph_release(finish(slot->capture));
+        cf__cpu_graph_release(close_capture(slot->capture));
     else if (slot->kind == CF__CPU_STREAM && slot->capture)
-        leave(slot); /* what it did and nobody waited for is found at the capture's end */
+        leave_capture(slot); /* work that no stream waited for is found at the capture's end */
     if (slot->graph) {
         slot->graph->execs -= slot->kind == CF__CPU_EXEC;
         cf__cpu_graph_release(slot->graph);
     }
-    clear(&slot->nodes);
+    free_set(&slot->nodes);
 }
 
-static CUresult begin(struct cf__cpu_handle *stream, CUstreamCaptureMode mode)
+static CUresult begin_capture(struct cf__cpu_handle *stream, CUstreamCaptureMode mode)
 {
     if (stream->capture)
         return CUDA_ERROR_ILLEGAL_STATE;
@@ -200,14 +200,14 @@ static CUresult begin(struct cf__cpu_handle *stream, CUstreamCaptureMode mode)
                                         .origin = stream,
                                         .graph = graph};
     captures = capture;
-    join(capture, stream);
+    join_capture(capture, stream);
     return CUDA_SUCCESS;
 }
 
 CUresult cf__cpu_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
 {
     struct cf__cpu_handle *slot;
-    CUresult result = cf__cpu_stream(stream, &slot);
+    CUresult result = cf__cpu_stream_find(stream, &slot);
     if (result != CUDA_SUCCESS)
         return result;
     if (!slot)
@@ -215,31 +215,31 @@ CUresult cf__cpu_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
     if (mode > CU_STREAM_CAPTURE_MODE_RELAXED)
         return CUDA_ERROR_INVALID_VALUE;
     cf__cpu_lock();
-    result = begin(slot, mode);
+    result = begin_capture(slot, mode);
     cf__cpu_unlock();
     return result;
 }
 
-static CUresult drop(struct cf__cpu_capture *capture, CUresult result)
+static CUresult abandon_capture(struct cf__cpu_capture *capture, CUresult result)
 {
-    cf__cpu_graph_release(finish(capture));
+    cf__cpu_graph_release(close_capture(capture));
     return result;
 }
 
-/* The graph of a capture that ends. Where that fails it is over as well, unless the stream only takes part in it. */
-static CUresult end(struct cf__cpu_handle *stream, struct cf__cpu_graph **graph)
+/* Ends a capture and gives its graph. A failure ends it, too, unless `stream` is not its origin. */
+static CUresult end_capture(struct cf__cpu_handle *stream, struct cf__cpu_graph **graph)
 {
     struct cf__cpu_capture *capture = stream->capture;
     if (!capture)
         return CUDA_ERROR_ILLEGAL_STATE;
     if (capture->origin != stream)
-        return spoil(capture, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+        return break_capture(capture, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
     if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && !pthread_equal(capture->thread, pthread_self()))
-        return drop(capture, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+        return abandon_capture(capture, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
     CUresult result = capture->is_broken                              ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
                       : has_all(stream->nodes, capture->graph->count) ? CUDA_SUCCESS
                                                                       : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
-    *graph = finish(capture);
+    *graph = close_capture(capture);
     if (result != CUDA_SUCCESS)
         cf__cpu_graph_release(*graph);
     return result;
@@ -250,13 +250,13 @@ CUresult cf__cpu_cuStreamEndCapture(CUstream stream, CUgraph *graph)
     struct cf__cpu_handle *slot;
     struct cf__cpu_graph *captured;
     *graph = NULL;
-    CUresult result = cf__cpu_stream(stream, &slot);
+    CUresult result = cf__cpu_stream_find(stream, &slot);
     if (result != CUDA_SUCCESS)
         return result;
     if (!slot)
         return CUDA_ERROR_ILLEGAL_STATE;
     cf__cpu_lock();
-    result = end(slot, &captured);
+    result = end_capture(slot, &captured);
     cf__cpu_unlock();
     if (result != CUDA_SUCCESS)
         return result;
@@ -264,12 +264,12 @@ CUresult cf__cpu_cuStreamEndCapture(CUstream stream, CUgraph *graph)
     return *graph ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* Of what is asked the library needs the number alone. */
+/* The library asks for the number only. */
 CUresult cf__cpu_cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph,
                                         const CUgraphNode **nodes, size_t *count)
 {
     struct cf__cpu_handle *slot;
-    CUresult result = cf__cpu_stream(stream, &slot);
+    CUresult result = cf__cpu_stream_find(stream, &slot);
     if (graph || nodes || count)
         return CUDA_ERROR_NOT_SUPPORTED;
     cf__cpu_lock();
@@ -288,7 +288,7 @@ CUresult cf__cpu_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *sta
     return cf__cpu_cuStreamGetCaptureInfo(stream, status, NULL, NULL, NULL, NULL);
 }
 
-/* Memory of the CPU needs no care while a stream is captured: the mode is kept, and asked by nobody. */
+/* Calls of the CPU driver never disturb a capture: the mode is stored, but has no effect. */
 CUresult cf__cpu_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
     CUstreamCaptureMode before = thread_mode;
@@ -299,7 +299,7 @@ CUresult cf__cpu_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 
 /* ---- Events in captures ---- */
 
-CUresult cf__cpu_captured_event(uint64_t number)
+CUresult cf__cpu_capture_check_event(uint64_t number)
 {
     cf__cpu_lock();
     CUresult result = find_capture(number) ? CUDA_ERROR_CAPTURED_EVENT : CUDA_ERROR_INVALID_VALUE;
@@ -307,15 +307,15 @@ CUresult cf__cpu_captured_event(uint64_t number)
     return result;
 }
 
-static CUresult record(struct cf__cpu_handle *event, struct cf__cpu_handle *stream)
+static CUresult record_event(struct cf__cpu_handle *event, struct cf__cpu_handle *stream)
 {
     struct cf__cpu_capture *capture = stream ? stream->capture : NULL;
     uint64_t number = capture ? capture->number : 0;
     if (capture && capture->is_broken)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    clear(&event->nodes);
-    if (capture && !unite(&event->nodes, stream->nodes))
-        return spoil(capture, CUDA_ERROR_OUT_OF_MEMORY);
+    free_set(&event->nodes);
+    if (capture && !merge_sets(&event->nodes, stream->nodes))
+        return break_capture(capture, CUDA_ERROR_OUT_OF_MEMORY);
     if (!capture) {
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
@@ -328,47 +328,48 @@ static CUresult record(struct cf__cpu_handle *event, struct cf__cpu_handle *stre
 
 CUresult cf__cpu_cuEventRecord(CUevent event, CUstream stream)
 {
-    struct cf__cpu_handle *slot, *mark = cf__cpu_handle_find(event, CF__CPU_EVENT);
-    CUresult result = mark ? cf__cpu_stream(stream, &slot) : CUDA_ERROR_INVALID_HANDLE;
+    struct cf__cpu_handle *slot, *event_slot = cf__cpu_handle_find(event, CF__CPU_EVENT);
+    CUresult result = event_slot ? cf__cpu_stream_find(stream, &slot) : CUDA_ERROR_INVALID_HANDLE;
     if (result != CUDA_SUCCESS)
         return result;
     cf__cpu_lock();
-    result = record(mark, slot);
+    result = record_event(event_slot, slot);
     cf__cpu_unlock();
     return result;
 }
 
-/* Where event and stream are of one capture, or the event draws the stream into its own. */
-static CUresult wait_for(struct cf__cpu_handle *stream, struct cf__cpu_handle *event)
+/* Makes a stream wait for an event. In a capture, the event's nodes precede the stream's next node, and a stream
+ * outside joins the event's capture. */
+static CUresult wait_for_event(struct cf__cpu_handle *stream, struct cf__cpu_handle *event)
 {
     struct cf__cpu_capture *own = stream ? stream->capture : NULL;
     if (!event->captured_in)
-        return own ? spoil(own, CUDA_ERROR_STREAM_CAPTURE_ISOLATION) : CUDA_SUCCESS;
+        return own ? break_capture(own, CUDA_ERROR_STREAM_CAPTURE_ISOLATION) : CUDA_SUCCESS;
     struct cf__cpu_capture *capture = find_capture(event->captured_in);
     if (!capture)
-        return spoil(own, CUDA_ERROR_CAPTURED_EVENT);
+        return break_capture(own, CUDA_ERROR_CAPTURED_EVENT);
     if (!stream)
-        return spoil(capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+        return break_capture(capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     if (own && own != capture)
-        return spoil(capture, spoil(own, CUDA_ERROR_STREAM_CAPTURE_MERGE));
+        return break_capture(capture, break_capture(own, CUDA_ERROR_STREAM_CAPTURE_MERGE));
     if (capture->is_broken)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    if (!unite(&stream->nodes, event->nodes))
-        return spoil(capture, CUDA_ERROR_OUT_OF_MEMORY);
+    if (!merge_sets(&stream->nodes, event->nodes))
+        return break_capture(capture, CUDA_ERROR_OUT_OF_MEMORY);
     if (!own)
-        join(capture, stream);
+        join_capture(capture, stream);
     return CUDA_SUCCESS;
 }
 
 CUresult cf__cpu_cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
 {
     (void)flags;
-    struct cf__cpu_handle *slot, *mark = cf__cpu_handle_find(event, CF__CPU_EVENT);
-    CUresult result = mark ? cf__cpu_stream(stream, &slot) : CUDA_ERROR_INVALID_HANDLE;
+    struct cf__cpu_handle *slot, *event_slot = cf__cpu_handle_find(event, CF__CPU_EVENT);
+    CUresult result = event_slot ? cf__cpu_stream_find(stream, &slot) : CUDA_ERROR_INVALID_HANDLE;
     if (result != CUDA_SUCCESS)
         return result;
     cf__cpu_lock();
-    result = wait_for(slot, mark);
+    result = wait_for_event(slot, event_slot);
     cf__cpu_unlock();
     return result;
 }

@@ -1,5 +1,5 @@
-/* host_graph.c - graphs of the CPU driver. A graph is the list of the nodes in the order in which they were captured,
- * which holds every dependency between them, and a run of it goes through the list. */
+/* cpu_graph.c - graphs of the CPU driver. A graph is the list of its nodes in the order of their capture, which
+ * satisfies every dependency. A run executes the list in that order. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -28,7 +28,7 @@ void cf__cpu_graph_release(struct cf__cpu_graph *graph)
     free(graph);
 }
 
-void *cf__cpu_graph_handle(enum cf__cpu_kind kind, struct cf__cpu_graph *graph)
+void *cf__cpu_graph_handle(enum cf__cpu_handle_kind kind, struct cf__cpu_graph *graph)
 {
     void *handle = cf__cpu_handle_create(kind, graph);
     if (handle)
@@ -42,7 +42,7 @@ void *cf__cpu_graph_handle(enum cf__cpu_kind kind, struct cf__cpu_graph *graph)
 
 /* ---- Nodes ---- */
 
-struct call {
+struct call_node {
     struct cf__cpu_node node;
     void (*function)(void *data);
     void *data;
@@ -50,26 +50,26 @@ struct call {
 
 static CUresult run_call(struct cf__cpu_node *node)
 {
-    const struct call *call = (const struct call *)node;
+    const struct call_node *call = (const struct call_node *)node;
     call->function(call->data);
     return CUDA_SUCCESS;
 }
 
 CUresult cf__cpu_cuLaunchHostFunc(CUstream stream, void (*function)(void *data), void *data)
 {
-    struct call call = {{.run = run_call}, function, data};
+    struct call_node call = {{.run = run_call}, function, data};
     return function ? cf__cpu_enqueue(stream, &call.node, sizeof call) : CUDA_ERROR_INVALID_VALUE;
 }
 
-struct memory {
+struct memory_node {
     struct cf__cpu_node node;
-    struct cf__cpu_block *block;
+    struct cf__cpu_graph_memory *memory;
 };
 
 static CUresult run_alloc(struct cf__cpu_node *node)
 {
     cf__cpu_lock();
-    ((struct memory *)node)->block->is_allocated = 1;
+    ((struct memory_node *)node)->memory->is_allocated = 1;
     cf__cpu_unlock();
     return CUDA_SUCCESS;
 }
@@ -77,60 +77,61 @@ static CUresult run_alloc(struct cf__cpu_node *node)
 static CUresult run_free(struct cf__cpu_node *node)
 {
     cf__cpu_lock();
-    ((struct memory *)node)->block->is_allocated = 0;
+    ((struct memory_node *)node)->memory->is_allocated = 0;
     cf__cpu_unlock();
     return CUDA_SUCCESS;
 }
 
 static void destroy_memory(struct cf__cpu_node *node)
 {
-    cf__cpu_block_release(((struct memory *)node)->block);
+    cf__cpu_graph_memory_release(((struct memory_node *)node)->memory);
 }
 
 static CUresult add_memory_node(struct cf__cpu_handle *stream, CUresult (*run)(struct cf__cpu_node *node),
-                                struct cf__cpu_block *block)
+                                struct cf__cpu_graph_memory *memory)
 {
-    struct memory *memory = malloc(sizeof *memory);
-    if (!memory) {
+    struct memory_node *node = malloc(sizeof *node);
+    if (!node) {
         cf__cpu_lock();
-        cf__cpu_block_release(block);
+        cf__cpu_graph_memory_release(memory);
         cf__cpu_unlock();
         return cf__cpu_capture_add(stream, NULL);
     }
-    *memory = (struct memory){{.run = run, .destroy = destroy_memory, .is_memory = 1}, block};
-    return cf__cpu_capture_add(stream, &memory->node);
+    *node = (struct memory_node){{.run = run, .destroy = destroy_memory, .is_memory = 1}, memory};
+    return cf__cpu_capture_add(stream, &node->node);
 }
 
-CUresult cf__cpu_capture_alloc(struct cf__cpu_handle *stream, CUdeviceptr *pointer, size_t bytes)
+CUresult cf__cpu_graph_add_alloc(struct cf__cpu_handle *stream, CUdeviceptr *pointer, size_t bytes)
 {
-    struct cf__cpu_block *block;
-    CUresult result = cf__cpu_block_create(&block, bytes);
+    struct cf__cpu_graph_memory *memory;
+    CUresult result = cf__cpu_graph_memory_create(&memory, bytes);
     if (result != CUDA_SUCCESS)
         return result;
-    CUdeviceptr address = block->address;
-    result = add_memory_node(stream, run_alloc, block);
+    CUdeviceptr address = memory->address;
+    result = add_memory_node(stream, run_alloc, memory);
     if (result == CUDA_SUCCESS)
         *pointer = address;
     return result;
 }
 
-/* A graph frees what a graph has allocated. */
-CUresult cf__cpu_capture_free(struct cf__cpu_handle *stream, CUdeviceptr pointer)
+/* A graph frees only memory that a graph has allocated, and only one node may free it. */
+CUresult cf__cpu_graph_add_free(struct cf__cpu_handle *stream, CUdeviceptr pointer)
 {
     cf__cpu_lock();
-    struct cf__cpu_block *block = cf__cpu_block_find(pointer);
-    int is_free = block && !block->has_end;
+    struct cf__cpu_graph_memory *memory = cf__cpu_graph_memory_find(pointer);
+    int is_free = memory && !memory->has_end;
     if (is_free) {
-        block->owners++;
-        block->has_end = 1;
+        memory->owners++;
+        memory->has_end = 1;
     }
     cf__cpu_unlock();
-    return is_free ? add_memory_node(stream, run_free, block) : CUDA_ERROR_INVALID_VALUE;
+    return is_free ? add_memory_node(stream, run_free, memory) : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- Executable graphs ---- */
 
-/* With the lock, of which it lets go while it waits: one run at a time. */
+/* Waits for a run of the graph in this process, since only one run at a time is allowed. Caller holds the lock, which
+ * is released while waiting. */
 static void wait_for_run(struct cf__cpu_graph *graph)
 {
     while (graph->runs_in && graph->runs_in == getpid()) {
@@ -140,17 +141,17 @@ static void wait_for_run(struct cf__cpu_graph *graph)
     }
 }
 
-/* With the lock: memory that is still allocated since the last run cannot be allocated again. */
+/* Fails if memory that the graph allocates is still allocated since its last run. Caller holds the lock. */
 static CUresult check_memory(const struct cf__cpu_graph *graph)
 {
     for (const struct cf__cpu_node *node = graph->has_memory ? graph->first : NULL; node; node = node->next)
-        if (node->run == run_alloc && ((const struct memory *)node)->block->is_allocated)
+        if (node->run == run_alloc && ((const struct memory_node *)node)->memory->is_allocated)
             return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
 }
 
-/* Runs a graph that the caller owns. */
-static CUresult run(struct cf__cpu_graph *graph)
+/* Runs a graph; the caller is an owner. */
+static CUresult run_graph(struct cf__cpu_graph *graph)
 {
     cf__cpu_lock();
     wait_for_run(graph);
@@ -177,7 +178,7 @@ CUresult cf__cpu_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, u
     if (!shared)
         result = CUDA_ERROR_INVALID_VALUE;
     else if (shared->has_memory && shared->execs)
-        result = CUDA_ERROR_NOT_SUPPORTED; /* two would allocate at one address */
+        result = CUDA_ERROR_NOT_SUPPORTED; /* both would allocate at one address */
     if (result == CUDA_SUCCESS) {
         shared->owners++;
         shared->execs++;
@@ -202,7 +203,7 @@ CUresult cf__cpu_cuGraphExecDestroy(CUgraphExec exec)
 CUresult cf__cpu_cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
     struct cf__cpu_handle *slot;
-    CUresult result = cf__cpu_stream(stream, &slot);
+    CUresult result = cf__cpu_stream_find(stream, &slot);
     if (result != CUDA_SUCCESS)
         return result;
     cf__cpu_lock();
@@ -216,7 +217,7 @@ CUresult cf__cpu_cuGraphLaunch(CUgraphExec exec, CUstream stream)
     if (cf__cpu_is_captured(slot))
         result = cf__cpu_capture_break(slot);
     else
-        result = run(graph);
+        result = run_graph(graph);
     cf__cpu_lock();
     cf__cpu_graph_release(graph);
     cf__cpu_unlock();

@@ -1,4 +1,4 @@
-/* cpu_graph.h - graphs on the CPU. */
+/* cpu_graph.h - graphs of the CPU driver. */
 #ifndef CF__CPU_GRAPH_H
 #define CF__CPU_GRAPH_H
 
@@ -10,24 +10,25 @@
 
 struct cf__cpu_node;
 
-/* What a graph and the executable graphs made of it share; it does not change once it is captured. */
+/* The nodes that a graph and its executable graphs share. They do not change after the capture. */
 struct cf__cpu_graph {
-    int owners; /* handles and runs; under the lock */
-    int execs;  /* executable graphs among them */
-    int has_memory;
-    pid_t runs_in; /* process that is running it; 0: none. A child of fork() does not wait for its parent's run. */
+    int owners;     /* handles and runs; guarded by the lock */
+    int execs;      /* executable graphs among them; guarded by the lock */
+    int has_memory; /* 1 if a node allocates or frees memory */
+    pid_t runs_in;  /* process that is running it, 0: none; a forked child ignores its parent's run */
     size_t count;
     struct cf__cpu_node *first, **last;
 };
 
-/* Gives an owner's part back; with the lock. */
+/* Ends one ownership; the last frees the graph. Caller holds the lock. */
 void cf__cpu_graph_release(struct cf__cpu_graph *graph);
 
-/* A handle that owns `graph`; the caller's ownership goes to it, or is given back where there is no handle left. */
-void *cf__cpu_graph_handle(enum cf__cpu_kind kind, struct cf__cpu_graph *graph);
+/* Creates a handle, to which the caller's ownership of `graph` passes. Returns NULL, and releases the graph, if there
+ * is no memory. */
+void *cf__cpu_graph_handle(enum cf__cpu_handle_kind kind, struct cf__cpu_graph *graph);
 
-/* Allocation and release in a stream that is being captured. */
-CUresult cf__cpu_capture_alloc(struct cf__cpu_handle *stream, CUdeviceptr *pointer, size_t bytes);
-CUresult cf__cpu_capture_free(struct cf__cpu_handle *stream, CUdeviceptr pointer);
+/* Adds an allocation or a release to the graph of a stream that is being captured. */
+CUresult cf__cpu_graph_add_alloc(struct cf__cpu_handle *stream, CUdeviceptr *pointer, size_t bytes);
+CUresult cf__cpu_graph_add_free(struct cf__cpu_handle *stream, CUdeviceptr pointer);
 
 #endif

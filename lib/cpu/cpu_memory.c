@@ -1,4 +1,4 @@
-/* host_memory.c - memory of the CPU driver: allocations, copies, fills, pools, and what is known of a pointer. */
+/* cpu_memory.c - memory of the CPU driver: allocations, copies, fills, pools and attributes of pointers. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,14 +18,14 @@
 struct allocation {
     char *begin;
     size_t size;
-    struct cf__cpu_block *block; /* of a graph's memory; else NULL */
+    struct cf__cpu_graph_memory *graph_memory; /* NULL: not a graph's memory */
 };
 static struct allocation *allocations; /* sorted by address */
 static size_t allocation_count, allocation_room;
 
 /* ---- Allocations ---- */
 
-/* With the lock: the number of allocations that begin at or below `pointer`. */
+/* Returns the number of allocations that begin at or below `pointer`. Caller holds the lock. */
 static size_t allocations_up_to(const char *pointer)
 {
     size_t low = 0, high = allocation_count;
@@ -39,15 +39,15 @@ static size_t allocations_up_to(const char *pointer)
     return low;
 }
 
-/* With the lock: the allocation that begins at `pointer`. */
-static struct allocation *find(CUdeviceptr pointer)
+/* Looks up the allocation that begins at `pointer`. Caller holds the lock. */
+static struct allocation *find_allocation(CUdeviceptr pointer)
 {
     char *memory = (char *)(uintptr_t)pointer;
     size_t at = allocations_up_to(memory);
     return at && allocations[at - 1].begin == memory ? &allocations[at - 1] : NULL;
 }
 
-static CUresult allocate(CUdeviceptr *pointer, size_t bytes, struct cf__cpu_block *block)
+static CUresult allocate_memory(CUdeviceptr *pointer, size_t bytes, struct cf__cpu_graph_memory *graph_memory)
 {
     if (bytes == 0)
         return CUDA_ERROR_INVALID_VALUE;
@@ -68,42 +68,42 @@ static CUresult allocate(CUdeviceptr *pointer, size_t bytes, struct cf__cpu_bloc
     }
     size_t at = allocations_up_to(memory);
     memmove(allocations + at + 1, allocations + at, (allocation_count - at) * sizeof *allocations);
-    allocations[at] = (struct allocation){memory, bytes, block};
+    allocations[at] = (struct allocation){memory, bytes, graph_memory};
     allocation_count++;
     cf__cpu_unlock();
     *pointer = (uintptr_t)memory;
     return CUDA_SUCCESS;
 }
 
-/* With the lock: takes an allocation off the list. */
-static void *take_off(struct allocation *allocation)
+/* Removes an allocation from the list and returns its memory. Caller holds the lock. */
+static void *remove_allocation(struct allocation *allocation)
 {
     void *memory = allocation->begin;
-    size_t behind = allocation_count - (size_t)(allocation - allocations) - 1;
-    memmove(allocation, allocation + 1, behind * sizeof *allocation);
+    size_t after = allocation_count - (size_t)(allocation - allocations) - 1;
+    memmove(allocation, allocation + 1, after * sizeof *allocation);
     allocation_count--;
     return memory;
 }
 
 CUresult cf__cpu_cuMemAlloc(CUdeviceptr *pointer, size_t bytes)
 {
-    return allocate(pointer, bytes, NULL);
+    return allocate_memory(pointer, bytes, NULL);
 }
 
-/* Takes memory of any kind. That of a graph stays for the next launch, as long as there is a graph. */
+/* Frees memory of any kind. Memory that a graph owns stays for the graph's next run. */
 CUresult cf__cpu_cuMemFree(CUdeviceptr pointer)
 {
     void *memory = NULL;
     CUresult result = CUDA_SUCCESS;
     cf__cpu_lock();
-    struct allocation *allocation = find(pointer);
-    if (!allocation || (allocation->block && !allocation->block->is_allocated)) {
+    struct allocation *allocation = find_allocation(pointer);
+    if (!allocation || (allocation->graph_memory && !allocation->graph_memory->is_allocated)) {
         result = CUDA_ERROR_INVALID_VALUE;
-    } else if (allocation->block && allocation->block->owners) {
-        allocation->block->is_allocated = 0;
+    } else if (allocation->graph_memory && allocation->graph_memory->owners) {
+        allocation->graph_memory->is_allocated = 0;
     } else {
-        free(allocation->block);
-        memory = take_off(allocation);
+        free(allocation->graph_memory);
+        memory = remove_allocation(allocation);
     }
     cf__cpu_unlock();
     free(memory);
@@ -114,7 +114,7 @@ CUresult cf__cpu_cuMemHostAlloc(void **pointer, size_t bytes, unsigned int flags
 {
     CUdeviceptr memory;
     (void)flags;
-    CUresult result = allocate(&memory, bytes, NULL);
+    CUresult result = allocate_memory(&memory, bytes, NULL);
     if (result == CUDA_SUCCESS)
         *pointer = (void *)(uintptr_t)memory;
     return result;
@@ -125,38 +125,38 @@ CUresult cf__cpu_cuMemFreeHost(void *pointer)
     return cf__cpu_cuMemFree((uintptr_t)pointer);
 }
 
-CUresult cf__cpu_block_create(struct cf__cpu_block **block, size_t bytes)
+CUresult cf__cpu_graph_memory_create(struct cf__cpu_graph_memory **graph_memory, size_t bytes)
 {
-    struct cf__cpu_block *made = calloc(1, sizeof *made);
-    if (!made)
+    struct cf__cpu_graph_memory *memory = calloc(1, sizeof *memory);
+    if (!memory)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    made->owners = 1;
-    CUresult result = allocate(&made->address, bytes, made);
+    memory->owners = 1;
+    CUresult result = allocate_memory(&memory->address, bytes, memory);
     if (result != CUDA_SUCCESS)
-        free(made);
+        free(memory);
     else
-        *block = made;
+        *graph_memory = memory;
     return result;
 }
 
-void cf__cpu_block_release(struct cf__cpu_block *block)
+void cf__cpu_graph_memory_release(struct cf__cpu_graph_memory *graph_memory)
 {
-    if (--block->owners > 0 || block->is_allocated)
+    if (--graph_memory->owners > 0 || graph_memory->is_allocated)
         return;
-    free(take_off(find(block->address)));
-    free(block);
+    free(remove_allocation(find_allocation(graph_memory->address)));
+    free(graph_memory);
 }
 
-struct cf__cpu_block *cf__cpu_block_find(CUdeviceptr address)
+struct cf__cpu_graph_memory *cf__cpu_graph_memory_find(CUdeviceptr address)
 {
-    struct allocation *allocation = find(address);
-    return allocation ? allocation->block : NULL;
+    struct allocation *allocation = find_allocation(address);
+    return allocation ? allocation->graph_memory : NULL;
 }
 
 void cf__cpu_memory_free(void)
 {
     for (size_t i = 0; i < allocation_count; i++) {
-        free(allocations[i].block);
+        free(allocations[i].graph_memory);
         free(allocations[i].begin);
     }
     free(allocations);
@@ -164,24 +164,25 @@ void cf__cpu_memory_free(void)
     allocation_count = allocation_room = 0;
 }
 
-/* ---- Memory in the order of a stream, and pools: they keep nothing back here ---- */
+/* ---- Stream-ordered memory and pools, which cache nothing here ---- */
 
 CUresult cf__cpu_cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream)
 {
     struct cf__cpu_handle *slot;
-    CUresult result = cf__cpu_stream(stream, &slot);
+    CUresult result = cf__cpu_stream_find(stream, &slot);
     if (result != CUDA_SUCCESS)
         return result;
-    return cf__cpu_is_captured(slot) ? cf__cpu_capture_alloc(slot, pointer, bytes) : allocate(pointer, bytes, NULL);
+    return cf__cpu_is_captured(slot) ? cf__cpu_graph_add_alloc(slot, pointer, bytes)
+                                     : allocate_memory(pointer, bytes, NULL);
 }
 
 CUresult cf__cpu_cuMemFreeAsync(CUdeviceptr pointer, CUstream stream)
 {
     struct cf__cpu_handle *slot;
-    CUresult result = cf__cpu_stream(stream, &slot);
+    CUresult result = cf__cpu_stream_find(stream, &slot);
     if (result != CUDA_SUCCESS)
         return result;
-    return cf__cpu_is_captured(slot) ? cf__cpu_capture_free(slot, pointer) : cf__cpu_cuMemFree(pointer);
+    return cf__cpu_is_captured(slot) ? cf__cpu_graph_add_free(slot, pointer) : cf__cpu_cuMemFree(pointer);
 }
 
 CUresult cf__cpu_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
@@ -211,7 +212,7 @@ CUresult cf__cpu_cuMemPoolTrimTo(CUmemoryPool pool, size_t keep)
     return cf__cpu_handle_find(pool, CF__CPU_POOL) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* There is no other device to share with. */
+/* No other device exists to share with. */
 CUresult cf__cpu_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count)
 {
     (void)access;
@@ -224,9 +225,9 @@ CUresult cf__cpu_cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUm
                                                    : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* ---- What is known ---- */
+/* ---- Attributes of pointers and of the memory ---- */
 
-/* As the driver does, gives zeros for a pointer that it does not know. */
+/* Like the CUDA driver, it gives zeros for an unknown pointer. */
 CUresult cf__cpu_cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes, void **data,
                                         CUdeviceptr pointer)
 {
@@ -267,7 +268,7 @@ CUresult cf__cpu_cuPointerGetAttributes(unsigned int count, CUpointer_attribute 
     return CUDA_SUCCESS;
 }
 
-static size_t pages(int which)
+static size_t count_page_bytes(int which)
 {
     long count = sysconf(which), size = sysconf(_SC_PAGESIZE);
     return count > 0 && size > 0 ? (size_t)count * (size_t)size : 0;
@@ -275,8 +276,8 @@ static size_t pages(int which)
 
 CUresult cf__cpu_cuMemGetInfo(size_t *free, size_t *total)
 {
-    *free = pages(_SC_AVPHYS_PAGES);
-    *total = pages(_SC_PHYS_PAGES);
+    *free = count_page_bytes(_SC_AVPHYS_PAGES);
+    *total = count_page_bytes(_SC_PHYS_PAGES);
     return CUDA_SUCCESS;
 }
 
@@ -284,13 +285,13 @@ CUresult cf__cpu_cuDeviceTotalMem(size_t *bytes, CUdevice device)
 {
     if (device != 0)
         return CUDA_ERROR_INVALID_DEVICE;
-    *bytes = pages(_SC_PHYS_PAGES);
+    *bytes = count_page_bytes(_SC_PHYS_PAGES);
     return CUDA_SUCCESS;
 }
 
 /* ---- Copies and fills ---- */
 
-struct copy {
+struct copy_node {
     struct cf__cpu_node node;
     void *target;
     const void *source;
@@ -299,7 +300,7 @@ struct copy {
 
 static CUresult run_copy(struct cf__cpu_node *node)
 {
-    const struct copy *copy = (const struct copy *)node;
+    const struct copy_node *copy = (const struct copy_node *)node;
     if (copy->bytes)
         memmove(copy->target, copy->source, copy->bytes);
     return CUDA_SUCCESS;
@@ -307,7 +308,7 @@ static CUresult run_copy(struct cf__cpu_node *node)
 
 CUresult cf__cpu_cuMemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream)
 {
-    struct copy copy = {{.run = run_copy}, (void *)(uintptr_t)target, (const void *)(uintptr_t)source, bytes};
+    struct copy_node copy = {{.run = run_copy}, (void *)(uintptr_t)target, (const void *)(uintptr_t)source, bytes};
     return cf__cpu_enqueue(stream, &copy.node, sizeof copy);
 }
 
@@ -324,15 +325,15 @@ CUresult cf__cpu_cuMemcpyPeerAsync(CUdeviceptr target, CUcontext target_context,
                : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-struct copy_2d {
+struct copy_2d_node {
     struct cf__cpu_node node;
     CUDA_MEMCPY2D of;
 };
 
-/* Whatever the types of the sides, their memory is the CPU's. */
+/* Memory of both types is the CPU's. */
 static CUresult run_copy_2d(struct cf__cpu_node *node)
 {
-    const CUDA_MEMCPY2D *copy = &((const struct copy_2d *)node)->of;
+    const CUDA_MEMCPY2D *copy = &((const struct copy_2d_node *)node)->of;
     const char *source =
         copy->srcMemoryType == CU_MEMORYTYPE_HOST ? copy->srcHost : (const char *)(uintptr_t)copy->srcDevice;
     char *target = copy->dstMemoryType == CU_MEMORYTYPE_HOST ? copy->dstHost : (char *)(uintptr_t)copy->dstDevice;
@@ -347,7 +348,7 @@ CUresult cf__cpu_cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream stream)
 {
     if (copy->WidthInBytes > copy->srcPitch || copy->WidthInBytes > copy->dstPitch)
         return CUDA_ERROR_INVALID_VALUE;
-    struct copy_2d work = {{.run = run_copy_2d}, *copy};
+    struct copy_2d_node work = {{.run = run_copy_2d}, *copy};
     return cf__cpu_enqueue(stream, &work.node, sizeof work);
 }
 
@@ -356,7 +357,7 @@ CUresult cf__cpu_cuMemcpy2D(const CUDA_MEMCPY2D *copy)
     return cf__cpu_cuMemcpy2DAsync(copy, NULL);
 }
 
-struct fill {
+struct fill_node {
     struct cf__cpu_node node;
     void *target;
     unsigned char value;
@@ -365,7 +366,7 @@ struct fill {
 
 static CUresult run_fill(struct cf__cpu_node *node)
 {
-    const struct fill *fill = (const struct fill *)node;
+    const struct fill_node *fill = (const struct fill_node *)node;
     if (fill->bytes)
         memset(fill->target, fill->value, fill->bytes);
     return CUDA_SUCCESS;
@@ -373,6 +374,6 @@ static CUresult run_fill(struct cf__cpu_node *node)
 
 CUresult cf__cpu_cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t bytes, CUstream stream)
 {
-    struct fill fill = {{.run = run_fill}, (void *)(uintptr_t)target, value, bytes};
+    struct fill_node fill = {{.run = run_fill}, (void *)(uintptr_t)target, value, bytes};
     return cf__cpu_enqueue(stream, &fill.node, sizeof fill);
 }

@@ -1,4 +1,4 @@
-/* cpu_memory.h - memory of the CPU as a device. */
+/* cpu_memory.h - memory of the CPU driver. */
 #ifndef CF__CPU_MEMORY_H
 #define CF__CPU_MEMORY_H
 
@@ -6,19 +6,25 @@
 
 #include "driver/driver.h"
 
-/* All memory, at a reset; with the lock. */
+/* Frees all memory, at a reset. Caller holds the lock. */
 void cf__cpu_memory_free(void);
 
-/* Memory of a graph's allocation node: it is there from capture on, at one address, and counts as allocated from a
- * launch until it is freed. It goes when it is not allocated and no graph has it. */
-struct cf__cpu_block {
+/* Memory of a graph's allocation node. It exists from the capture on, at one address, until no graph owns it and it is
+ * not allocated. The driver's lock guards it. */
+struct cf__cpu_graph_memory {
     CUdeviceptr address;
-    int owners; /* graphs and executable graphs; under the lock, like what follows */
-    int is_allocated;
-    int has_end; /* a node frees it */
+    int owners;       /* nodes that refer to it */
+    int is_allocated; /* 1 from a run of the allocation node until it is freed */
+    int has_end;      /* 1 if a node frees it */
 };
-CUresult cf__cpu_block_create(struct cf__cpu_block **block, size_t bytes);
-void cf__cpu_block_release(struct cf__cpu_block *block);       /* by an owner; with the lock */
-struct cf__cpu_block *cf__cpu_block_find(CUdeviceptr address); /* with the lock; NULL for other memory */
+
+/* Creates memory of `bytes` with one owner. */
+CUresult cf__cpu_graph_memory_create(struct cf__cpu_graph_memory **memory, size_t bytes);
+
+/* Ends one ownership; frees the memory if it is the last and the memory is not allocated. Caller holds the lock. */
+void cf__cpu_graph_memory_release(struct cf__cpu_graph_memory *memory);
+
+/* Looks up the graph memory that begins at `address`; NULL for other memory. Caller holds the lock. */
+struct cf__cpu_graph_memory *cf__cpu_graph_memory_find(CUdeviceptr address);
 
 #endif

@@ -1,6 +1,7 @@
-/* host_stream.c - handles, streams and events of the CPU driver. A handle is the address of a slot in one reserved
- * range, which tells it from the GPU driver's, plus the slot's generation, which tells it from those that were there
- * before. */
+/* cpu_stream.c - handles, streams and events of the CPU driver.
+ *
+ * A handle is the address of a slot in one reserved range, plus the low bits of the slot's generation. The range tells
+ * it from handles of the GPU driver, the generation from earlier handles in the same slot. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -16,17 +17,17 @@
 #include "cpu/cpu_memory.h"
 #include "cpu/driver_cpu.h"
 
-#define SLOT 64 /* bytes from one to the next, and generations */
+#define SLOT 64 /* bytes of a slot, and number of generations that handles tell apart */
 
 _Static_assert(sizeof(struct cf__cpu_handle) <= SLOT, "a handle's slot is too small");
 
-static struct cf__cpu_handle *free_first, **free_last = &free_first; /* the one that was freed first is used first */
+static struct cf__cpu_handle *free_first, **free_last = &free_first; /* queue: the oldest free slot is used first */
 static char *fresh;                                                  /* first slot that was never used */
-static uint32_t first_generation;                                    /* since the latest end; 0: none yet; atomic */
+static uint32_t first_generation; /* generation of new slots; 0 until the first cf__cpu_reset(); atomic */
 
 /* ---- Handles ---- */
 
-/* With the lock. */
+/* Caller holds the lock. */
 static struct cf__cpu_handle *take_slot(void)
 {
     if (!cf__fast.handles) {
@@ -50,7 +51,7 @@ static struct cf__cpu_handle *take_slot(void)
     return slot;
 }
 
-void *cf__cpu_handle_create(enum cf__cpu_kind kind, struct cf__cpu_graph *graph)
+void *cf__cpu_handle_create(enum cf__cpu_handle_kind kind, struct cf__cpu_graph *graph)
 {
     void *handle = NULL;
     cf__cpu_lock();
@@ -64,7 +65,7 @@ void *cf__cpu_handle_create(enum cf__cpu_kind kind, struct cf__cpu_graph *graph)
     return handle;
 }
 
-struct cf__cpu_handle *cf__cpu_handle_find(const void *handle, enum cf__cpu_kind kind)
+struct cf__cpu_handle *cf__cpu_handle_find(const void *handle, enum cf__cpu_handle_kind kind)
 {
     if (!cf__cpu_owns(handle))
         return NULL;
@@ -77,13 +78,13 @@ struct cf__cpu_handle *cf__cpu_handle_find(const void *handle, enum cf__cpu_kind
 /* Caller holds the lock. */
 static void free_slot(struct cf__cpu_handle *slot)
 {
-    cf__cpu_handle_drop(slot);
+    cf__cpu_handle_release(slot);
     *slot = (struct cf__cpu_handle){.generation = slot->generation + 1};
     *free_last = slot;
     free_last = &slot->next_free;
 }
 
-CUresult cf__cpu_handle_destroy(const void *handle, enum cf__cpu_kind kind)
+CUresult cf__cpu_handle_destroy(const void *handle, enum cf__cpu_handle_kind kind)
 {
     int is_stream_or_event = kind == CF__CPU_STREAM || kind == CF__CPU_EVENT;
     cf__cpu_lock();
@@ -104,7 +105,7 @@ static void free_handles(void)
             free_slot((struct cf__cpu_handle *)(void *)slot);
 }
 
-/* The range stays, so that the handles that were in it are known to be stale. */
+/* The range stays reserved, so that earlier handles are known to be stale. */
 CUresult cf__cpu_cuDevicePrimaryCtxReset(CUdevice device)
 {
     if (device != 0)
@@ -116,7 +117,7 @@ CUresult cf__cpu_cuDevicePrimaryCtxReset(CUdevice device)
     return CUDA_SUCCESS;
 }
 
-int cf__cpu_is_past(const void *handle)
+int cf__cpu_handle_is_stale(const void *handle)
 {
     if (!__atomic_load_n(&first_generation, __ATOMIC_RELAXED) || !cf__cpu_owns(handle))
         return 0;
@@ -130,7 +131,7 @@ int cf__cpu_is_past(const void *handle)
     return is_past;
 }
 
-/* With the lock. Handles from before are told from later ones by their generations. */
+/* Clears all slots. New slots begin with a generation that no earlier handle had. Caller holds the lock. */
 static void forget_handles(void)
 {
     free_handles();
@@ -154,7 +155,7 @@ void cf__cpu_reset(void)
     cf__cpu_unlock();
 }
 
-void cf__cpu_end(void)
+void cf__cpu_handles_unmap(void)
 {
     if (cf__fast.handles)
         munmap(cf__fast.handles, CF__HANDLE_RANGE);
@@ -186,18 +187,18 @@ CUresult cf__cpu_cuStreamDestroy(CUstream stream)
     return cf__cpu_handle_destroy(stream, CF__CPU_STREAM);
 }
 
-CUresult cf__cpu_stream(CUstream stream, struct cf__cpu_handle **slot)
+CUresult cf__cpu_stream_find(CUstream stream, struct cf__cpu_handle **slot)
 {
     int is_default = !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
     *slot = is_default ? NULL : cf__cpu_handle_find(stream, CF__CPU_STREAM);
     return is_default || *slot ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* Work is done when it is enqueued. */
+/* Work has been done when it was enqueued. */
 CUresult cf__cpu_cuStreamSynchronize(CUstream stream)
 {
     struct cf__cpu_handle *slot;
-    CUresult result = cf__cpu_stream(stream, &slot);
+    CUresult result = cf__cpu_stream_find(stream, &slot);
     return result == CUDA_SUCCESS && cf__cpu_is_captured(slot) ? cf__cpu_capture_break(slot) : result;
 }
 
@@ -210,14 +211,14 @@ CUresult cf__cpu_cuStreamGetCtx(CUstream stream, CUcontext *context)
 {
     struct cf__cpu_handle *slot;
     *context = &cf__cpu_context;
-    return cf__cpu_stream(stream, &slot);
+    return cf__cpu_stream_find(stream, &slot);
 }
 
-/* A slot and its generation, which no other stream has; the default ones are one. */
+/* The id is the slot and its generation; both default streams have one id. */
 CUresult cf__cpu_cuStreamGetId(CUstream stream, unsigned long long *id)
 {
     struct cf__cpu_handle *slot;
-    CUresult result = cf__cpu_stream(stream, &slot);
+    CUresult result = cf__cpu_stream_find(stream, &slot);
     if (result == CUDA_SUCCESS && cf__cpu_is_captured(slot))
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     if (result == CUDA_SUCCESS)
@@ -239,14 +240,14 @@ CUresult cf__cpu_cuEventDestroy(CUevent event)
     return cf__cpu_handle_destroy(event, CF__CPU_EVENT);
 }
 
-/* An event of a capture marks a place in a graph, and no time. */
+/* Looks up an event that has a time; an event of a capture is a point in a graph. */
 static CUresult check_event(CUevent event, struct cf__cpu_handle **slot)
 {
     *slot = cf__cpu_handle_find(event, CF__CPU_EVENT);
     if (!*slot)
         return CUDA_ERROR_INVALID_HANDLE;
     uint64_t number = __atomic_load_n(&(*slot)->captured_in, __ATOMIC_RELAXED);
-    return number ? cf__cpu_captured_event(number) : CUDA_SUCCESS;
+    return number ? cf__cpu_capture_check_event(number) : CUDA_SUCCESS;
 }
 
 CUresult cf__cpu_cuEventSynchronize(CUevent event)

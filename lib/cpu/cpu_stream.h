@@ -1,4 +1,4 @@
-/* cpu_stream.h - streams, events and handles of the CPU. */
+/* cpu_stream.h - handles, streams and events of the CPU driver. */
 #ifndef CF__CPU_STREAM_H
 #define CF__CPU_STREAM_H
 
@@ -9,45 +9,46 @@
 
 struct cf__cpu_graph;
 
-enum cf__cpu_kind { CF__CPU_FREE, CF__CPU_STREAM, CF__CPU_EVENT, CF__CPU_POOL, CF__CPU_GRAPH, CF__CPU_EXEC };
+enum cf__cpu_handle_kind { CF__CPU_FREE, CF__CPU_STREAM, CF__CPU_EVENT, CF__CPU_POOL, CF__CPU_GRAPH, CF__CPU_EXEC };
 
-/* Nodes of a capture: those that lie before a point in a stream, or before an event. */
-struct cf__cpu_nodes {
+/* A set of a capture's nodes: all nodes before a point in a stream, or before an event. */
+struct cf__cpu_node_set {
     size_t words;
     uint64_t bits[];
 };
 
-/* What a handle stands for. */
+/* The slot of a handle. The driver's lock guards fields that are not atomic. */
 struct cf__cpu_handle {
-    int kind;            /* atomic */
-    uint32_t generation; /* how often the slot was freed; the low bits are part of the handle */
+    int kind;            /* enum cf__cpu_handle_kind; atomic */
+    uint32_t generation; /* number of times that the slot was freed; its low bits are part of the handle */
     struct cf__cpu_handle *next_free;
-    int64_t time;                    /* events: nanoseconds; 0 until recorded; atomic */
-    struct cf__cpu_capture *capture; /* streams: that they take part in; atomic, written under the lock */
-    uint64_t captured_in;            /* events: number of the capture where they were recorded last; 0: none; atomic */
-    struct cf__cpu_nodes *nodes;     /* of that capture; under the lock */
-    struct cf__cpu_handle *next_captured; /* streams: that take part in the same capture; under the lock */
+    int64_t time;                         /* events: time of the record in ns; 0: never recorded; atomic */
+    struct cf__cpu_capture *capture;      /* streams: capture that they take part in; atomic */
+    uint64_t captured_in;                 /* events: number of the capture of the latest record; 0: none; atomic */
+    struct cf__cpu_node_set *nodes;       /* nodes of that capture before this point */
+    struct cf__cpu_handle *next_captured; /* streams: next stream of the same capture */
     struct cf__cpu_graph *graph;          /* of graphs and executable graphs */
 };
 
 /* Creates a handle; NULL if there is no memory. `graph`: for graphs and executable graphs, whose owner it becomes. */
-void *cf__cpu_handle_create(enum cf__cpu_kind kind, struct cf__cpu_graph *graph);
+void *cf__cpu_handle_create(enum cf__cpu_handle_kind kind, struct cf__cpu_graph *graph);
 
 /* Frees the slot of a handle; the driver's error for a value that is no live handle of the kind. */
-CUresult cf__cpu_handle_destroy(const void *handle, enum cf__cpu_kind kind);
+CUresult cf__cpu_handle_destroy(const void *handle, enum cf__cpu_handle_kind kind);
 
-/* The slot of a live handle of a kind; NULL for any other value. */
-struct cf__cpu_handle *cf__cpu_handle_find(const void *handle, enum cf__cpu_kind kind);
+/* Returns the slot of a live handle of a kind; NULL for any other value. */
+struct cf__cpu_handle *cf__cpu_handle_find(const void *handle, enum cf__cpu_handle_kind kind);
 
-/* The slot of a stream, NULL for the default ones; CUDA_ERROR_INVALID_HANDLE for what is no stream. */
-CUresult cf__cpu_stream(CUstream stream, struct cf__cpu_handle **slot);
+/* Looks up the slot of a stream: NULL for the default streams, CUDA_ERROR_INVALID_HANDLE for other values. */
+CUresult cf__cpu_stream_find(CUstream stream, struct cf__cpu_handle **slot);
 
-/* Whether a handle was the CPU driver's, and cf__cpu_reset() has freed it. */
-int cf__cpu_is_past(const void *handle);
+/* Reports whether cf__cpu_reset() has freed a handle of the CPU driver. */
+int cf__cpu_handle_is_stale(const void *handle);
 
-/* Frees all memory, streams, events and threads of the CPU driver; at the end of the shared object the addresses of its
- * handles, too. */
+/* Frees all memory, handles and threads of the CPU driver. */
 void cf__cpu_reset(void);
-void cf__cpu_end(void);
+
+/* Unmaps the address range of the handles, at the end of the shared object. */
+void cf__cpu_handles_unmap(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* driver_host.c - fills the driver table with the CPU: one device with one context, and launches that return when they
- * are done, as the driver API allows. Memory, streams, events and graphs are in host_*.c. */
+/* driver_cpu.c - fills the driver table with the CPU: one device with one context. Launches return when they are done,
+ * as the driver API allows. Memory, streams, events and graphs are in cpu_*.c. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -20,13 +20,13 @@
 #include "cpu/cpu_stream.h"
 
 struct CUctx_st cf__cpu_context;
-static int retained; /* how often; atomic */
+static int retained; /* references to the context; atomic */
 
 static _Thread_local CUcontext current;
-static _Thread_local CUcontext below[16]; /* stack of pushed contexts */
+static _Thread_local CUcontext below[16]; /* the stack of contexts below the current one */
 static _Thread_local int pushed;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of memory, handles and captures */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void cf__cpu_lock(void)
 {
@@ -118,8 +118,8 @@ CUresult cf__cpu_cuDeviceGet(CUdevice *device, int ordinal)
     return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-/* What stands behind a key, where a line begins with it; else NULL. */
-static char *value_of(char *line, const char *key)
+/* Returns the value of a line that begins with `key`; NULL for other lines. */
+static char *find_value(char *line, const char *key)
 {
     char *colon = strncmp(line, key, strlen(key)) == 0 ? strchr(line, ':') : NULL;
     if (!colon || colon[1] != ' ')
@@ -128,14 +128,14 @@ static char *value_of(char *line, const char *key)
     return colon + 2;
 }
 
-/* x86 has a name; of others the numbers tell machines apart whose constants differ. */
-void cf__cpu_processor(FILE *info, char *name, size_t size)
+/* x86 processors have a name. On others, implementer and part distinguish machines of different speed. */
+void cf__cpu_processor_name(FILE *info, char *name, size_t size)
 {
     char line[256], implementer[16] = "";
     snprintf(name, size, "CPU");
     while (fgets(line, sizeof line, info)) {
-        const char *model = value_of(line, "model name"), *maker = value_of(line, "CPU implementer");
-        const char *part = value_of(line, "CPU part");
+        const char *model = find_value(line, "model name"), *maker = find_value(line, "CPU implementer");
+        const char *part = find_value(line, "CPU part");
         if (maker)
             snprintf(implementer, sizeof implementer, "%s", maker);
         if (model)
@@ -154,12 +154,12 @@ CUresult cf__cpu_cuDeviceGetName(char *name, int size, CUdevice device)
     FILE *file = fopen("/proc/cpuinfo", "re");
     if (!file)
         return CUDA_SUCCESS;
-    cf__cpu_processor(file, name, (size_t)size);
+    cf__cpu_processor_name(file, name, (size_t)size);
     fclose(file);
     return CUDA_SUCCESS;
 }
 
-/* What a CPU can say of itself; the rest is asked of GPUs alone. */
+/* Callers ask only GPUs for other attributes. */
 CUresult cf__cpu_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
     long cache;
@@ -221,7 +221,7 @@ CUresult cf__cpu_cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags
     return CUDA_SUCCESS;
 }
 
-/* There is no other device, and no other context. */
+/* No other device and no other context exist. */
 CUresult cf__cpu_cuDeviceCanAccessPeer(int *possible, CUdevice device, CUdevice peer)
 {
     *possible = 0;
@@ -270,7 +270,7 @@ CUresult cf__cpu_cuCtxGetDevice(CUdevice *device)
     return CUDA_SUCCESS;
 }
 
-/* Far from those of GPU contexts, which the driver counts up. */
+/* The CUDA driver counts the ids of GPU contexts up from a small number. */
 CUresult cf__cpu_cuCtxGetId(CUcontext context, unsigned long long *id)
 {
     (void)context;
@@ -285,7 +285,7 @@ CUresult cf__cpu_cuCtxSynchronize(void)
 
 /* ---- Kernels ---- */
 
-/* There are no images: a function is a kernel's descriptor. */
+/* The CPU loads no images: a function is a kernel's descriptor. */
 CUresult cf__cpu_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jit_options, void **jit_values,
                                    unsigned int jit_count, CUlibraryOption *options, void **values, unsigned int count)
 {
@@ -324,7 +324,7 @@ CUresult cf__cpu_cuKernelGetFunction(CUfunction *function, CUkernel kernel)
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Dynamic shared memory is a matter of GPU code: a launch may ask for any size. */
+/* Dynamic shared memory has no limit on the CPU. */
 CUresult cf__cpu_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
 {
     (void)function;
@@ -338,7 +338,7 @@ CUresult cf__cpu_cuFuncSetAttribute(CUfunction function, CUfunction_attribute at
     return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* A block is a loop here; this one is what kernels have that declare none. */
+/* A block is a loop on the CPU; 256 is the block of kernels that declare none. */
 CUresult cf__cpu_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function,
                                                   size_t (*shared_of)(int block), size_t shared, int limit)
 {
@@ -348,7 +348,7 @@ CUresult cf__cpu_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunct
     return CUDA_SUCCESS;
 }
 
-/* Blocks run one or more at a time, as there are threads. */
+/* Each CPU thread runs one block at a time. */
 CUresult cf__cpu_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
                                                              size_t shared)
 {
@@ -357,42 +357,42 @@ CUresult cf__cpu_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunc
     return threads > 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* A launch in a graph, with the arguments as the call found them. */
-struct launch {
+/* A launch in a graph, with a copy of its arguments. */
+struct launch_node {
     struct cf__cpu_node node;
     const cf_kernel *kernel;
-    cf_host_launch what;
+    cf_host_launch request;
     void *args[];
 };
 
 static CUresult run_launch(struct cf__cpu_node *node)
 {
-    const struct launch *launch = (const struct launch *)node;
-    return cf__cpu_run(launch->kernel, &launch->what, 0);
+    const struct launch_node *launch = (const struct launch_node *)node;
+    return cf__cpu_run(launch->kernel, &launch->request, 0);
 }
 
-static size_t param_size(const cf_param *param)
+static size_t get_param_size(const cf_param *param)
 {
     return param->direction == CF_VALUE ? param->bytes : sizeof(void *);
 }
 
-/* As much as an argument's value takes among others: values may be aligned to 16 bytes. */
-#define ROOM(bytes) (((bytes) + 15) / 16 * 16)
+/* Bytes for an argument's value, which may have to be aligned to 16 bytes. */
+#define VALUE_ROOM(bytes) (((bytes) + 15) / 16 * 16)
 
-static CUresult capture_launch(struct cf__cpu_handle *stream, const cf_kernel *kernel, const cf_host_launch *what)
+static CUresult capture_launch(struct cf__cpu_handle *stream, const cf_kernel *kernel, const cf_host_launch *request)
 {
-    size_t head = ROOM(sizeof(struct launch) + kernel->nparams * sizeof(void *)), bytes = head;
+    size_t first_value = VALUE_ROOM(sizeof(struct launch_node) + kernel->nparams * sizeof(void *)), bytes = first_value;
     for (uint32_t i = 0; i < kernel->nparams; i++)
-        bytes += ROOM(param_size(&kernel->params[i]));
-    struct launch *launch = malloc(bytes);
+        bytes += VALUE_ROOM(get_param_size(&kernel->params[i]));
+    struct launch_node *launch = malloc(bytes);
     if (!launch)
         return cf__cpu_capture_add(stream, NULL);
-    *launch = (struct launch){{.run = run_launch}, kernel, *what};
-    launch->what.args = launch->args;
-    char *value = (char *)launch + head;
+    *launch = (struct launch_node){{.run = run_launch}, kernel, *request};
+    launch->request.args = launch->args;
+    char *value = (char *)launch + first_value;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
-        launch->args[i] = memcpy(value, what->args[i], param_size(&kernel->params[i]));
-        value += ROOM(param_size(&kernel->params[i]));
+        launch->args[i] = memcpy(value, request->args[i], get_param_size(&kernel->params[i]));
+        value += VALUE_ROOM(get_param_size(&kernel->params[i]));
     }
     return cf__cpu_capture_add(stream, &launch->node);
 }
@@ -402,15 +402,15 @@ CUresult cf__cpu_cuLaunchCooperativeKernel(CUfunction function, unsigned int gri
                                            unsigned int block_z, unsigned int shared, CUstream stream, void **args)
 {
     struct cf__cpu_handle *slot;
-    CUresult result = cf__cpu_stream(stream, &slot);
+    CUresult result = cf__cpu_stream_find(stream, &slot);
     if (result != CUDA_SUCCESS)
         return result;
     const cf_kernel *kernel = (const cf_kernel *)(const void *)function;
-    const cf_host_launch what = {
+    const cf_host_launch request = {
         .grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}, .args = args, .shared = shared};
     if (cf__cpu_is_captured(slot))
-        return capture_launch(slot, kernel, &what);
-    return cf__cpu_run(kernel, &what, 0);
+        return capture_launch(slot, kernel, &request);
+    return cf__cpu_run(kernel, &request, 0);
 }
 
 CUresult cf__cpu_cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
@@ -424,6 +424,6 @@ CUresult cf__cpu_cuLaunchKernel(CUfunction function, unsigned int grid_x, unsign
 
 /* ---- The table ---- */
 
-#define FIELD(name, version, parameters, names) .name = cf__cpu_##name,
-const struct cf__driver cf__driver_cpu = {.is_cpu = 1, CF__DRIVER_FUNCS(FIELD)};
-#undef FIELD
+#define TABLE_ENTRY(name, version, parameters, names) .name = cf__cpu_##name,
+const struct cf__driver cf__driver_cpu = {.is_cpu = 1, CF__DRIVER_FUNCS(TABLE_ENTRY)};
+#undef TABLE_ENTRY

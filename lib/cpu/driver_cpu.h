@@ -1,4 +1,4 @@
-/* driver_cpu.h - the CPU as a driver. */
+/* driver_cpu.h - the CPU driver: the driver table, filled with the CPU. */
 #ifndef CF__DRIVER_CPU_H
 #define CF__DRIVER_CPU_H
 
@@ -7,27 +7,26 @@
 
 #include "driver/driver.h"
 
-/* The CPU as a driver. */
 extern const struct cf__driver cf__driver_cpu;
 
-/* The lock of its memory and handles, for fork. */
+/* The lock of memory, handles, captures and graphs; for the driver's files and for fork. */
 void cf__cpu_lock(void);
 void cf__cpu_unlock(void);
 
 /* ---- For the other files of the driver ---- */
 
-/* Every function of the driver's list. */
+/* A function for each entry of CF__DRIVER_FUNCS. */
 #define CF__CPU_DECLARE(name, version, parameters, names) CUresult cf__cpu_##name parameters;
 CF__DRIVER_FUNCS(CF__CPU_DECLARE)
 #undef CF__CPU_DECLARE
 
-/* The only context; its address is what counts. */
+/* The only context. Its address is its handle. */
 struct CUctx_st {
     int unused;
 };
 extern struct CUctx_st cf__cpu_context;
 
-/* The processor's name, by what the system says in the form of /proc/cpuinfo. */
-void cf__cpu_processor(FILE *info, char *name, size_t size);
+/* Writes the processor's name, read from `info` in the format of /proc/cpuinfo; "CPU" if it has none. */
+void cf__cpu_processor_name(FILE *info, char *name, size_t size);
 
 #endif

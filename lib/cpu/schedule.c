@@ -31,14 +31,14 @@
 
 static int64_t last_end; /* time of the latest launch's end in ns; atomic */
 
-struct launch {
+struct scheduled_launch {
     cf_host_body *body;
     const cf_host_launch *launch;
 };
 
 static void run_blocks(void *data, uint64_t begin, uint64_t end)
 {
-    const struct launch *launch = data;
+    const struct scheduled_launch *launch = data;
     if (!cf__cpu_has_failed(launch->launch))
         launch->body(launch->launch, begin, end);
 }
@@ -108,7 +108,7 @@ static double sharing_threshold(int64_t time)
     return is_soon && idle == CF__POOL_MAY_LOOK ? WORTH_KEEPING_NS : WORTH_WAKING_NS;
 }
 
-static void run_launch(struct launch *launch, uint64_t blocks, uint64_t block_threads)
+static void run_launch(struct scheduled_launch *launch, uint64_t blocks, uint64_t block_threads)
 {
     const uint64_t unit = choose_unit(launch->launch, blocks, block_threads), threads = unit * block_threads;
     struct cf__pool_job job = {.body = run_blocks,
@@ -149,7 +149,7 @@ void cf__schedule_run(cf_host_body *body, const cf_host_launch *launch)
         body(launch, 0, blocks);
         return;
     }
-    struct launch data = {body, launch};
+    struct scheduled_launch data = {body, launch};
     run_launch(&data, blocks, block_threads);
 }
 

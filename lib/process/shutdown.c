@@ -175,7 +175,7 @@ __attribute__((destructor)) static void end(void)
     } else {
         cf__pool_stop();
     }
-    cf__cpu_end();
+    cf__cpu_handles_unmap();
     cf__inflight_end(is_free);
     cf__fork_free_page();
 }
