@@ -1,4 +1,4 @@
-/* fork.c - what a forked child may do: no lock is held there, and GPUs stay its parent's. */
+/* fork.c - handlers of fork(): a child holds no lock, and GPUs stay its parent's. */
 #include <pthread.h>
 
 #include "process/fork.h"
@@ -23,9 +23,9 @@
 
 /* ---- Locks ---- */
 
-/* A child has the forking thread alone: no lock may be held by another one at that moment. In the order in which they
- * nest, each once; `forget`: what has to be put right in a child, with the lock. Those of the trace's times and of its
- * kernels' names are not among them: a child has no trace, and never takes them. */
+/* All locks of the library, in the order in which they nest. The forking thread takes them, since other threads do not
+ * exist in the child. `forget` repairs state in the child, under the lock. Two locks of the trace are absent: a child
+ * has no trace and never takes them. */
 static const struct {
     void (*lock)(void), (*unlock)(void), (*forget)(void);
 } locks[] = {
@@ -60,7 +60,7 @@ static void after_fork(void)
         locks[i].unlock();
 }
 
-/* A child that the callback of cf_set_log() forks is outside of the call that told the line. */
+/* A child that the callback of cf_set_log() forks is outside of the call that logged the line. */
 static void after_fork_in_child(void)
 {
     if (cf__log_is_inside())
@@ -72,7 +72,7 @@ static void after_fork_in_child(void)
     after_fork();
 }
 
-/* A fork may come at any moment after. Closing a shared object takes its handlers away. */
+/* The C library removes the handlers of a shared object that is closed. */
 void cf__fork_start(void)
 {
     (void)pthread_atfork(before_fork, after_fork, after_fork_in_child);

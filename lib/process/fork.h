@@ -2,6 +2,7 @@
 #ifndef CF__FORK_H
 #define CF__FORK_H
 
-void cf__fork_start(void); /* of the program or shared object */
+/* Registers handlers of fork(), at the start of the program or shared object. */
+void cf__fork_start(void);
 
 #endif

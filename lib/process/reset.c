@@ -1,4 +1,4 @@
-/* reset.c - takes a device's primary context away with all that is in it, and what the library knew of that. */
+/* reset.c - cf_device_reset(): resets a device's primary context, and forgets everything that was in it. */
 #include <stdint.h>
 #include <stdio.h>
 
@@ -21,50 +21,50 @@
 #include "memory/scratch_reclaim.h"
 #include "kernel/image.h"
 
-/* ---- What the library has there ---- */
+/* ---- The context before the reset ---- */
 
-/* Where another library keeps the context alive and this one has not used it, it is taken for the time of the call. */
+/* A context that another library keeps alive, and that this library has not used, is retained during the call. */
 struct reset {
     const struct cf__driver *driver;
     int device;
     CUdevice handle;
-    CUcontext context;                                         /* before the reset */
-    int is_held;                                               /* by the library, also after */
-    char running[sizeof((struct cf__context *)NULL)->kernels]; /* when it was lost; else empty */
+    CUcontext context;                                         /* the one before the reset */
+    int is_held;                                               /* 1: the library holds a reference, also afterwards */
+    char running[sizeof((struct cf__context *)NULL)->running]; /* its record's text if it was lost; else empty */
 };
 
-static int failure(const struct reset *reset, CUresult result, const char *call)
+static int fail_reset(const struct reset *reset, CUresult result, const char *call)
 {
     return cf__fail_driver(reset->driver, result, call, "cf_device_reset: device %d", reset->device);
 }
 
-/* GPUs that a reset did not help, a bit for each; under the lock. */
-static uint64_t failing;
+/* Bit mask of GPUs that still fail after a reset; guarded by the device lock. */
+static uint64_t failing_devices;
 
-/* Whether there is something to reset: `context` may be NULL then, after a reset that did not help. */
-static int begin(struct reset *reset, int *is_there)
+/* Finds the context to reset. `exists` with a NULL context: an earlier reset failed. */
+static int find_context(struct reset *reset, int *exists)
 {
     const struct cf__driver *driver = reset->driver;
     unsigned int flags;
     int is_active = 0;
     reset->context = cf__primary_held(reset->device);
     reset->is_held = reset->context != NULL;
-    *is_there = reset->is_held || failing >> reset->device & 1;
-    if (*is_there)
+    *exists = reset->is_held || failing_devices >> reset->device & 1;
+    if (*exists)
         return CF_OK;
     CUresult result = driver->cuDevicePrimaryCtxGetState(reset->handle, &flags, &is_active);
     if (result != CUDA_SUCCESS)
-        return failure(reset, result, "cuDevicePrimaryCtxGetState");
-    *is_there = is_active;
+        return fail_reset(reset, result, "cuDevicePrimaryCtxGetState");
+    *exists = is_active;
     if (!is_active)
         return CF_OK;
     result = driver->cuDevicePrimaryCtxRetain(&reset->context, reset->handle);
-    return result == CUDA_SUCCESS ? CF_OK : failure(reset, result, "cuDevicePrimaryCtxRetain");
+    return result == CUDA_SUCCESS ? CF_OK : fail_reset(reset, result, "cuDevicePrimaryCtxRetain");
 }
 
-/* The context is gone: so are its kernels, buffers and handles. The record is that from before: the next context may have
- * the same address already. */
-static void forget(struct reset *reset, struct cf__context *record, unsigned long long id)
+/* Forgets kernels, buffers and handles of the context. The caller has looked up the record before the reset, since a
+ * later context may have the same address. */
+static void forget_contents(struct reset *reset, struct cf__context *record, unsigned long long id)
 {
     if (record && record->is_lost)
         snprintf(reset->running, sizeof reset->running, "%s", record->kernels);
@@ -81,20 +81,20 @@ static void forget(struct reset *reset, struct cf__context *record, unsigned lon
         cf__context_drop(record);
 }
 
-/* ---- What comes after ---- */
+/* ---- The context after the reset ---- */
 
-/* Whether the new context works; a driver may have it fail with the fault of the one before. What that one has left is
- * freed here, before anybody can have memory at these addresses. */
-static int try_out(const struct reset *reset, CUcontext fresh)
+/* Checks that the new context works: some drivers report the old context's fault in it. Frees pool memory that the old
+ * context has left, before new allocations can get its addresses. */
+static int check_context(const struct reset *reset, CUcontext fresh)
 {
     CUcontext popped;
     CUresult result = reset->driver->cuCtxPushCurrent(fresh);
     if (result != CUDA_SUCCESS)
-        return failure(reset, result, "cuCtxPushCurrent");
+        return fail_reset(reset, result, "cuCtxPushCurrent");
     result = reset->driver->cuCtxSynchronize();
     if (cf__status_of(result) == CF_EFAULT)
         cf__context_mark_lost(reset->driver, fresh, reset->device, *reset->running ? reset->running : NULL);
-    int status = result == CUDA_SUCCESS ? CF_OK : failure(reset, result, "cuCtxSynchronize");
+    int status = result == CUDA_SUCCESS ? CF_OK : fail_reset(reset, result, "cuCtxSynchronize");
     if (status == CF_OK) {
         int mode = cf__relax(reset->driver);
         (void)cf__orphans_free(reset->driver);
@@ -104,28 +104,29 @@ static int try_out(const struct reset *reset, CUcontext fresh)
     return status;
 }
 
-/* Gives back a reference, or owes it until cf_shutdown(). A driver that has forgotten them all says so. */
-static void release(const struct reset *reset)
+/* Releases a reference, or leaves that to cf_shutdown(). A driver that dropped all references at the reset reports the
+ * context as gone. */
+static void release_context(const struct reset *reset)
 {
     CUresult result = reset->driver->cuDevicePrimaryCtxRelease(reset->handle);
     if (result != CUDA_SUCCESS && !cf__is_gone(result))
         cf__primary_owe(reset->device);
 }
 
-/* A reset leaves the references to the context as they were: the one from before goes for a new one. */
-static int renew(const struct reset *reset)
+/* A reset keeps the references to the context: replaces the library's reference by a new one. */
+static int renew_context(const struct reset *reset)
 {
     CUcontext fresh = NULL;
     if (reset->context)
-        release(reset);
+        release_context(reset);
     CUresult result = reset->driver->cuDevicePrimaryCtxRetain(&fresh, reset->handle);
     if (reset->is_held)
         cf__primary_hold(reset->device, result == CUDA_SUCCESS ? fresh : NULL);
     if (result != CUDA_SUCCESS)
-        return failure(reset, result, "cuDevicePrimaryCtxRetain");
-    int status = try_out(reset, fresh);
+        return fail_reset(reset, result, "cuDevicePrimaryCtxRetain");
+    int status = check_context(reset, fresh);
     if (!reset->is_held)
-        release(reset);
+        release_context(reset);
     return status;
 }
 
@@ -133,31 +134,31 @@ static int reset_gpu(struct reset *reset)
 {
     const struct cf__driver *driver = reset->driver;
     unsigned long long id;
-    int is_there, status = begin(reset, &is_there);
-    if (status != CF_OK || !is_there)
+    int exists, status = find_context(reset, &exists);
+    if (status != CF_OK || !exists)
         return status;
     if (!reset->context || driver->cuCtxGetId(reset->context, &id) != CUDA_SUCCESS)
         id = CF__NO_CONTEXT;
-    /* Pools are the device's and not the context's. */
+    /* Pools belong to the device, and survive the reset. */
     status = cf__mempool_destroy(driver, reset->device);
     if (status != CF_OK) {
         if (reset->context && !reset->is_held)
-            release(reset);
+            release_context(reset);
         return status;
     }
     struct cf__context *record = reset->context ? cf__context_by_handle(driver, reset->context) : NULL;
     CUresult result = driver->cuDevicePrimaryCtxReset(reset->handle);
     if (result == CUDA_SUCCESS) {
         if (reset->context)
-            forget(reset, record, id);
-        status = renew(reset);
+            forget_contents(reset, record, id);
+        status = renew_context(reset);
     } else {
-        status = failure(reset, result, "cuDevicePrimaryCtxReset");
+        status = fail_reset(reset, result, "cuDevicePrimaryCtxReset");
         if (reset->context && !reset->is_held)
-            release(reset);
+            release_context(reset);
     }
     uint64_t bit = (uint64_t)1 << reset->device;
-    failing = status == CF_EFAULT ? failing | bit : failing & ~bit;
+    failing_devices = status == CF_EFAULT ? failing_devices | bit : failing_devices & ~bit;
     return status;
 }
 
@@ -176,7 +177,7 @@ int cf_device_reset(int device)
             cf__captures_forget(context);
             (void)reset.driver->cuDevicePrimaryCtxRelease(reset.handle);
         }
-        status = result == CUDA_SUCCESS ? CF_OK : failure(&reset, result, "cuDevicePrimaryCtxReset");
+        status = result == CUDA_SUCCESS ? CF_OK : fail_reset(&reset, result, "cuDevicePrimaryCtxReset");
     } else {
         cf__drivers_lock();
         status = reset_gpu(&reset);

@@ -1,4 +1,4 @@
-/* shutdown.c - the end of it all: cf_shutdown(), and a shared object that is closed without. */
+/* shutdown.c - the end of the library: cf_shutdown(), and a shared object that is closed without it. */
 #include <stdlib.h>
 
 #include <cuferry.h>
@@ -31,14 +31,14 @@
 #include "call/machine.h"
 #include "process/fork.h"
 
-/* The latest failure is the one that cf_last_error() has the detail of. */
-static void add(int *status, int other)
+/* Keeps the latest failure, since cf_last_error() has its text. */
+static void add_status(int *status, int other)
 {
     if (other != CF_OK)
         *status = other;
 }
 
-/* Whether a context is known to be gone, with all that was in it; others may have destroyed theirs. */
+/* Reports whether a context is lost, or another library has destroyed it. */
 static int is_gone(const struct cf__context *context)
 {
     unsigned long long id;
@@ -46,39 +46,38 @@ static int is_gone(const struct cf__context *context)
     return context->is_lost || (result == CUDA_SUCCESS ? id != context->id : cf__is_gone(result));
 }
 
-/* A context that cannot be entered is given the calls all the same: what fails is kept, and tried again. */
-static void free_stages(void)
+/* Frees the staging sets of all contexts. In a context that cannot be entered, the frees fail and are deferred. */
+static void free_staging_sets(void)
 {
     struct cf__context *context = NULL;
     while ((context = cf__context_next(context)) != NULL) {
         struct cf__scope scope = {.driver = context->driver, .context = context->handle};
-        int is_there = context->staging && !is_gone(context);
-        int is_entered =
-            is_there && cf__enter_context(&scope, "cf_shutdown", context->driver, context->handle) == CF_OK;
-        cf__staging_free(context, is_there ? &scope : NULL);
+        int exists = context->staging && !is_gone(context);
+        int is_entered = exists && cf__enter_context(&scope, "cf_shutdown", context->driver, context->handle) == CF_OK;
+        cf__staging_free(context, exists ? &scope : NULL);
         if (is_entered)
             cf__leave(&scope);
     }
 }
 
-/* What fails stays, and the rest goes on. */
-static int give_back(void)
+/* Frees all resources. A failure does not keep the others from being freed. */
+static int free_all(void)
 {
     const struct cf__driver *cuda = cf__cuda_in_use();
     int status = CF_OK, mode = cuda ? cf__relax(cuda) : -1; /* another library may be capturing */
     cf__trace_close();
-    add(&status, cf__peers_disable(cuda));
-    free_stages();
-    add(&status, cf__scratch_cache_free(cuda));
-    add(&status, cf__deferred_free_retry()); /* before the pools that it may be of */
-    add(&status, cf__mempools_destroy(cuda));
-    add(&status, cf__images_unload(cuda));
+    add_status(&status, cf__peers_disable(cuda));
+    free_staging_sets();
+    add_status(&status, cf__scratch_cache_free(cuda));
+    add_status(&status, cf__deferred_free_retry()); /* before the pools that own the memory */
+    add_status(&status, cf__mempools_destroy(cuda));
+    add_status(&status, cf__images_unload(cuda));
     cf__unrelax(cuda, mode);
     return status;
 }
 
-/* In a child: what is the parent's stays as it is. */
-static void forget(void)
+/* In a forked child: resources stay the parent's. */
+static void forget_all(void)
 {
     for (int device = 0; device < CF__MAX_DEVICES; device++)
         cf__peers_forget(device);
@@ -92,9 +91,9 @@ static int shut_down(void)
 {
     int status = CF_OK;
     if (cf__is_forked())
-        forget();
+        forget_all();
     else
-        status = give_back();
+        status = free_all();
     cf__captures_forget(NULL);
     cf__contexts_forget();
     cf__machine_forget();
@@ -103,7 +102,7 @@ static int shut_down(void)
     cf__allocation_forget();
     cf__deferred_free_end();
     cf__drivers_lock();
-    add(&status, cf__drivers_release(status != CF_OK));
+    add_status(&status, cf__drivers_release(status != CF_OK));
     cf__drivers_unlock();
     cf__cpu_reset();
     return status;
@@ -119,11 +118,11 @@ int cf_shutdown(void)
     return status;
 }
 
-/* ---- Of the program, or of the shared object that holds the library ---- */
+/* ---- Start and end of the program, or of the shared object that holds the library ---- */
 
-/* At the end of the process nothing is given back: other threads may be inside, work may go on for ever, the driver may
- * be gone already, and all goes with the process. Functions given to atexit() are called before any destructor then,
- * and where a shared object is closed behind its destructors: so these tell the one from the other. */
+/* At the end of the process nothing is freed: other threads may use the library, work may never end, and the driver may
+ * be gone. atexit() functions run before destructors then, but after them when a shared object is closed: so the flag
+ * is set only in the first case. */
 static int is_exiting;
 
 static void note_exit(void)
@@ -131,23 +130,23 @@ static void note_exit(void)
     is_exiting = 1;
 }
 
-static void drop_buffers(struct cf__context *context)
+static void free_context_staging(struct cf__context *context)
 {
     cf__staging_free(context, NULL);
 }
 
-static void end_context(CUcontext context, int device)
+static void forget_context(CUcontext context, int device)
 {
     if (device >= 0)
         cf__peers_forget(device);
     cf__captures_forget(context);
 }
 
-/* Before constructors of the program, which may call the library. */
-__attribute__((constructor(101))) static void start(void)
+/* Runs before constructors of the program, which may call the library. */
+__attribute__((constructor(101))) static void start_library(void)
 {
-    cf__context_observer = (struct cf__context_events){.dropped = drop_buffers,
-                                                       .ended = end_context,
+    cf__context_observer = (struct cf__context_events){.dropped = free_context_staging,
+                                                       .ended = forget_context,
                                                        .lost = cf__scratch_cache_lose,
                                                        .stream_ends = cf__scratch_drop,
                                                        .wait_begins = cf__scratch_cache_now,
@@ -159,10 +158,9 @@ __attribute__((constructor(101))) static void start(void)
 
 int cf__was_used;
 
-/* Another thread that holds a lock may wait for the dynamic linker's, which this one has: then nothing is given back,
- * but no code may be called either once it is gone, by a thread's end, by a fork or in a thread of the library's
- * own. */
-__attribute__((destructor)) static void end(void)
+/* A thread that holds the library's lock may wait for the dynamic linker's lock, which this thread holds: nothing is
+ * freed then. But the ends of threads, forks and worker threads must not call code that is unloaded. */
+__attribute__((destructor)) static void end_library(void)
 {
     if (is_exiting)
         return;

@@ -1,7 +1,8 @@
-/* shutdown.h - the end of the library. */
+/* shutdown.h - cf_shutdown() and the end of a shared object. */
 #ifndef CF__SHUTDOWN_H
 #define CF__SHUTDOWN_H
 
-extern int cf__was_used; /* closing the shared object that holds the library has to give back */
+/* 1 once a driver is in use: the end of the shared object that holds the library then frees everything. */
+extern int cf__was_used;
 
 #endif
