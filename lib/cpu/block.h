@@ -110,7 +110,7 @@ struct cf__runner {
     void *closure;
 
     struct cf__stacks stacks;
-    struct cf__block *blocks;                    /* the resident ones */
+    struct cf__block *blocks;                    /* the resident blocks */
     struct cf__warp *warps;                      /* of all resident blocks */
     struct cf__fiber *fibers;                    /* one per stack */
     uint32_t *fiber_of;                          /* number of each thread's fiber */

@@ -15,11 +15,10 @@
  * piece. */
 #define FIRST_THREADS 256
 
-/* Least time of the rest of a launch for which a worker pays: one that spins for work already; one that has to be
- * woken, but will still spin at the next launch; one that will sleep again. */
-#define WORTH_SHARING_NS 2000.0
-#define WORTH_KEEPING_NS 4000.0
-#define WORTH_WAKING_NS 20000.0
+/* Least time of the rest of a launch for which a worker pays. */
+#define WORTH_SHARING_NS 2000.0 /* a worker spins for work */
+#define WORTH_KEEPING_NS 4000.0 /* a worker has to be woken, and will still spin at the next launch */
+#define WORTH_WAKING_NS 20000.0 /* a worker has to be woken, and will sleep again */
 
 /* Work per worker that is woken. */
 #define WORK_NS 10000.0

@@ -141,7 +141,7 @@ static void perform_operation(struct cf__warp *warp, uint32_t lanes, uint32_t ki
 
 /* ---- Arriving ---- */
 
-/* Makes lanes ready, except for the running one. */
+/* Makes lanes ready, except for the running lane. */
 static void release_lanes(struct cf__runner *runner, uint32_t first, uint32_t lanes, uint32_t running)
 {
     if (lanes == UINT32_MAX) {
@@ -168,7 +168,7 @@ static CF__NOINLINE uint64_t fail_operation(cf_host_block *head, const cf_host_w
     return 0;
 }
 
-/* Completes an operation whose last lane is the running one. */
+/* Completes an operation; the running lane was the last to arrive. */
 static CF__NOINLINE uint64_t complete_operation(struct cf__runner *runner, struct cf__warp *warp, uint32_t arrived,
                                                 uint32_t kind, uint32_t running)
 {

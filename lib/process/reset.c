@@ -28,7 +28,7 @@ struct reset {
     const struct cf__driver *driver;
     int device;
     CUdevice handle;
-    CUcontext context;                                         /* the one before the reset */
+    CUcontext context;                                         /* the context before the reset */
     int is_held;                                               /* 1: the library holds a reference, also afterwards */
     char running[sizeof((struct cf__context *)NULL)->running]; /* its record's text if it was lost; else empty */
 };
@@ -113,7 +113,7 @@ static void release_context(const struct reset *reset)
         cf__primary_owe(reset->device);
 }
 
-/* A reset keeps the references to the context: replaces the library's reference by a new one. */
+/* A reset keeps the references to the context: replaces the library's reference by a new reference. */
 static int renew_context(const struct reset *reset)
 {
     CUcontext fresh = NULL;
