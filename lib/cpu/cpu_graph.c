@@ -119,13 +119,13 @@ CUresult cf__cpu_graph_add_free(struct cf__cpu_handle *stream, CUdeviceptr point
 {
     cf__cpu_lock();
     struct cf__cpu_graph_memory *memory = cf__cpu_graph_memory_find(pointer);
-    int is_free = memory && !memory->has_end;
-    if (is_free) {
+    int is_valid = memory && !memory->has_free_node;
+    if (is_valid) {
         memory->owners++;
-        memory->has_end = 1;
+        memory->has_free_node = 1;
     }
     cf__cpu_unlock();
-    return is_free ? add_memory_node(stream, run_free, memory) : CUDA_ERROR_INVALID_VALUE;
+    return is_valid ? add_memory_node(stream, run_free, memory) : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- Executable graphs ---- */

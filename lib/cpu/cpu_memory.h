@@ -13,9 +13,9 @@ void cf__cpu_memory_free(void);
  * not allocated. The driver's lock guards it. */
 struct cf__cpu_graph_memory {
     CUdeviceptr address;
-    int owners;       /* nodes that refer to it */
-    int is_allocated; /* 1 from a run of the allocation node until it is freed */
-    int has_end;      /* 1 if a node frees it */
+    int owners;        /* nodes that refer to it */
+    int is_allocated;  /* 1 from a run of the allocation node until it is freed */
+    int has_free_node; /* 1 if a node frees it */
 };
 
 /* Creates memory of `bytes` with one owner. */
