@@ -10,6 +10,7 @@
 #include "driver/deferred_free.h"
 #include "driver/driver.h"
 #include "driver/failure.h"
+#include "cpu/driver_cpu.h"
 #include "context/context.h"
 #include "context/drivers.h"
 #include "context/handle.h"
@@ -172,11 +173,8 @@ int cf_device_reset(int device)
         return cf__fail(CF_EINVAL, "cf_device_reset: called from the callback of cf_set_log()");
     if (device == CF_HOST) {
         CUresult result = reset.driver->cuDevicePrimaryCtxReset(reset.handle);
-        CUcontext context;
-        if (result == CUDA_SUCCESS && reset.driver->cuDevicePrimaryCtxRetain(&context, reset.handle) == CUDA_SUCCESS) {
-            cf__captures_forget(context);
-            (void)reset.driver->cuDevicePrimaryCtxRelease(reset.handle);
-        }
+        if (result == CUDA_SUCCESS)
+            cf__captures_forget(&cf__cpu_context);
         status = result == CUDA_SUCCESS ? CF_OK : fail_reset(&reset, result, "cuDevicePrimaryCtxReset");
     } else {
         cf__drivers_lock();
