@@ -5,14 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A thread on a GPU has at most 512 KiB of local memory, and few have more than some hundred bytes. Here that much fits,
- * with what calls and saved registers take beside it. Only what is touched is taken from the system. */
+/* Bytes of a kernel thread's stack on the CPU: the 512 KiB of local memory that a GPU thread may have, and room for
+ * calls and saved registers. The system commits only the pages that are touched. */
 #define CF__STACK_BYTES ((size_t)640 << 10)
 
-/* The longest pitch that a copy of rows may have, on every device. */
+/* Longest pitch of a copy of rows, in bytes, on every device. */
 #define CF__MAX_PITCH ((size_t)INT32_MAX)
 
-/* Bytes of the longest detail of a failure. */
+/* Bytes of a failure's detail, with the closing zero. */
 #define CF__DETAIL 768
 
 #endif

@@ -1,4 +1,4 @@
-/* cache.c - small text files that one process keeps for the next, in the user's folder for such. */
+/* cachefile.c - small text files that one process keeps for the next, in the user's cache folder. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -25,7 +25,7 @@ int cf__cache_path(const char *variable, const char *name, char path[CF__PATH])
         return 0;
     if (file)
         used = snprintf(path, CF__PATH, "%s", file);
-    else if (cache && *cache == '/') /* others do not count, as the standard has it */
+    else if (cache && *cache == '/') /* the XDG standard ignores relative paths */
         used = snprintf(path, CF__PATH, "%s/cuferry/%s", cache, name);
     else if (home && *home == '/')
         used = snprintf(path, CF__PATH, "%s/.cache/cuferry/%s", home, name);
@@ -56,11 +56,11 @@ void cf__cache_folders(const char *path)
     if (!last || last == folder)
         return;
     *last = 0;
-    char *before = strrchr(folder, '/');
-    if (before && before != folder) {
-        *before = 0;
+    char *parent = strrchr(folder, '/');
+    if (parent && parent != folder) {
+        *parent = 0;
         (void)mkdir(folder, 0700);
-        *before = '/';
+        *parent = '/';
     }
     (void)mkdir(folder, 0700);
 }
@@ -69,17 +69,17 @@ ssize_t cf__cache_read(const char *path, char *text, size_t size)
 {
     struct stat status;
     size_t used = 0;
-    /* A pipe or a device in its place is not waited for. */
+    /* Opening a pipe or a device must not block. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0)
         return -1;
     errno = EINVAL;
-    int is_right = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
-    while (is_right && used < size) {
+    int is_ok = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+    while (is_ok && used < size) {
         ssize_t got = read(file, text + used, size - used);
         if (got < 0 && errno == EINTR)
             continue;
-        is_right = got >= 0;
+        is_ok = got >= 0;
         if (got <= 0)
             break;
         used += (size_t)got;
@@ -87,12 +87,12 @@ ssize_t cf__cache_read(const char *path, char *text, size_t size)
     int error = errno;
     close(file);
     errno = error;
-    return is_right ? (ssize_t)used : -1;
+    return is_ok ? (ssize_t)used : -1;
 }
 
 int cf__cache_follow(const char *path, char real[PATH_MAX])
 {
-    enum { MOST_LINKS = 40 }; /* as the system follows */
+    enum { MOST_LINKS = 40 }; /* the kernel's limit */
     char target[PATH_MAX];
     ssize_t length = 0;
     if (realpath(path, real))
@@ -114,10 +114,10 @@ int cf__cache_follow(const char *path, char real[PATH_MAX])
     return 0;
 }
 
-/* A file that is gone, or another's by now, is no lock. */
+/* An earlier owner removes the file before it unlocks it: a lock counts only if the name still leads to this file. */
 int cf__cache_lock(const char *name)
 {
-    enum { TRIES = 100 }; /* a file system whose files change their numbers gives no lock */
+    enum { TRIES = 100 }; /* on some file systems, inode numbers are never the same twice */
     for (int try = 0; try < TRIES; try++) {
         struct stat held, named;
         int result, file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);

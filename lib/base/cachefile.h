@@ -6,25 +6,28 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* Bytes of a file's path, with the closing zero. */
 #define CF__PATH 4096
 
-/* The path of a file: what the environment's `variable` says, or where it is not set cuferry/NAME in $XDG_CACHE_HOME or
- * ~/.cache; 0: there is none, as where the variable is empty. */
+/* Writes the path of a file: the value of the environment variable `variable`, or cuferry/`name` in $XDG_CACHE_HOME or
+ * ~/.cache if the variable is unset. Returns 0 if there is no path: the variable is empty, or no folder is known. */
 int cf__cache_path(const char *variable, const char *name, char path[CF__PATH]);
 
-/* The same for a public function of that name, with room for `size` bytes. */
+/* Writes the same path into `path`, of `size` bytes, and returns a status; messages name the public `function`. */
 int cf__cache_tell_path(const char *function, const char *variable, const char *name, char *path, size_t size);
 
-/* Makes the folders of the path's file, as far as they are missing below the last one but two. */
+/* Creates the folder of the file `path` and that folder's parent, if they are missing. */
 void cf__cache_folders(const char *path);
 
-/* Reads at most `size` bytes of a regular file; -1 with errno where that cannot be. */
+/* Reads at most `size` bytes of a regular file. Returns the number of bytes read, or -1 with `errno`. */
 ssize_t cf__cache_read(const char *path, char *text, size_t size);
 
-/* Writes where links lead, also to a file that is not there yet, so that the file itself is replaced; 0 with errno. */
+/* Writes the path to which the symbolic links of `path` lead, also if no file is there yet: replacing `real` keeps the
+ * links. Returns 0 with `errno` on failure. */
 int cf__cache_follow(const char *path, char real[PATH_MAX]);
 
-/* Opens and locks the file of that name, which is made; -1 with errno. The caller removes the file, then closes it. */
+/* Creates the lock file `name` if needed, and waits for its lock. Returns a descriptor, or -1 with `errno`. The caller
+ * removes the file, then closes the descriptor. */
 int cf__cache_lock(const char *name);
 
 #endif

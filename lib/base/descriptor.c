@@ -1,4 +1,4 @@
-/* descriptor.c - questions about a kernel's descriptor that need no driver. */
+/* descriptor.c - questions about a kernel's or symbol's descriptor that need no driver. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>

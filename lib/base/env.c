@@ -13,14 +13,14 @@
 
 struct cf__env_settings cf__env;
 
-/* NULL if the variable is unset or empty. */
+/* Returns NULL if the variable is unset or empty. */
 static const char *get_text(const char *name)
 {
     const char *text = getenv(name);
     return text && *text ? text : NULL;
 }
 
-/* The number of the word among `words`, which end with NULL; -1: it is none of them. */
+/* Returns the index of a word in a list that ends with NULL, or -1. */
 static int find_word(const char *text, const char *const words[])
 {
     int i = 0;
@@ -29,7 +29,7 @@ static int find_word(const char *text, const char *const words[])
     return words[i] ? i : -1;
 }
 
-/* Reads a whole decimal number in [least, most]. */
+/* Reads a decimal number. Returns 0 if the text is more than that, or the number is outside [least, most]. */
 static int read_number(const char *text, long long least, long long most, long long *number)
 {
     char *end;
@@ -49,15 +49,15 @@ int cf__env_read_driver(enum cf__env_driver *driver)
 
 int cf__env_read_calls(void)
 {
-    static const char *const checks[] = {"0", "1", NULL}, *const places[] = {"auto", "stage", "host", NULL};
+    static const char *const check_words[] = {"0", "1", NULL}, *const data_words[] = {"auto", "stage", "host", NULL};
     const char *check = get_text("CF_CHECK"), *host_data = get_text("CF_HOST_DATA");
-    int checks_pointers = check ? find_word(check, checks) : 0;
-    int where = host_data ? find_word(host_data, places) : CF_HOST_DATA_AUTO;
-    if (checks_pointers < 0)
+    int check_value = check ? find_word(check, check_words) : 0;
+    int where = host_data ? find_word(host_data, data_words) : CF_HOST_DATA_AUTO;
+    if (check_value < 0)
         return cf__fail(CF_EINVAL, "CF_CHECK=%s: it is 0 or 1", check);
     if (where < 0)
         return cf__fail(CF_EINVAL, "CF_HOST_DATA=%s: it is auto, stage or host", host_data);
-    cf__slow_path(CF__SLOW_PATH_POINTERS, checks_pointers);
+    cf__slow_path(CF__SLOW_PATH_POINTERS, check_value);
     __atomic_store_n(&cf__env.host_data, where, __ATOMIC_RELAXED);
     return CF_OK;
 }

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Settings that are read again and again; atomic. */
+/* Settings that calls read again and again; atomic. */
 extern struct cf__env_settings {
     int host_data;       /* CF_HOST_DATA_AUTO, CF_HOST_DATA_STAGE or CF_HOST_DATA_HOST */
     uint32_t host_order; /* seed of the order of blocks and threads on the CPU; 0: the natural order */
@@ -12,18 +12,19 @@ extern struct cf__env_settings {
 
 enum cf__env_driver { CF__ENV_NO_DRIVER, CF__ENV_CUDA, CF__ENV_HOST };
 
-/* Each fails with CF_EINVAL for a value that a variable cannot have.
- *
- * CF_DRIVER; CF__ENV_NO_DRIVER if it is unset. */
+/* Each cf__env_read function returns CF_OK, or CF_EINVAL if a variable has a wrong value. */
+
+/* Reads CF_DRIVER; CF__ENV_NO_DRIVER if it is unset. */
 int cf__env_read_driver(enum cf__env_driver *driver);
 
-/* CF_CHECK, which sets CF__SLOW_PATH_POINTERS, and CF_HOST_DATA. */
+/* Reads CF_CHECK, which sets CF__SLOW_PATH_POINTERS, and CF_HOST_DATA. */
 int cf__env_read_calls(void);
 
-/* CF_THREADS, a number up to `most`, 0 if it is unset; and CF_HOST_ORDER. */
+/* Reads CF_THREADS, at most `most`, 0 if it is unset; and CF_HOST_ORDER. */
 int cf__env_read_threads(int most, int *threads);
 
-/* A variable that names a file or folder. NULL if it is unset, or if the process runs with other rights than its user. */
+/* Returns the value of a variable that names a file or folder; NULL if it is unset, or if the process runs with other
+ * rights than its user's (secure_getenv). */
 const char *cf__env_file(const char *name);
 
 #endif

@@ -13,9 +13,10 @@
 
 static _Thread_local char detail[CF__DETAIL];
 static _Thread_local unsigned int failures;
-static _Thread_local int is_quiet; /* between cf__error_save() and what ends it */
+static _Thread_local int is_quiet; /* between cf__error_save() and its restore or keep */
 static _Thread_local int driver_result;
-static _Thread_local char cause[500]; /* of the CPU driver's latest failure; empty once it is told */
+static _Thread_local char cause[500];      /* of the CPU driver's latest failure; empty once a detail has it */
+static _Thread_local const char *async_of; /* function that runs in its `_async` form, or NULL */
 
 const char *cf_status_name(int status)
 {
@@ -53,8 +54,6 @@ int cf_last_driver_result(void)
     return driver_result;
 }
 
-static _Thread_local const char *async_of; /* the name of what runs in its `_async` form; NULL: nothing */
-
 void cf__name_async(const char *function)
 {
     async_of = function;
@@ -65,22 +64,22 @@ const char *cf__named_async(void)
     return async_of;
 }
 
-/* Where the detail begins with that name, makes it that of the `_async` form. */
-static void name_async(void)
+/* Inserts "_async" after the function's name, if the detail begins with it. */
+static void insert_async(void)
 {
     static const char suffix[] = "_async";
     const size_t added = sizeof suffix - 1, name = async_of ? strlen(async_of) : sizeof detail;
     if (name + added >= sizeof detail || strncmp(detail, async_of, name) != 0 || detail[name] != ':')
         return;
-    size_t kept = strlen(detail) - name;
-    if (name + added + kept >= sizeof detail)
-        kept = sizeof detail - 1 - name - added;
-    memmove(detail + name + added, detail + name, kept);
+    size_t tail = strlen(detail) - name;
+    if (name + added + tail >= sizeof detail)
+        tail = sizeof detail - 1 - name - added;
+    memmove(detail + name + added, detail + name, tail);
     memcpy(detail + name, suffix, added);
-    detail[name + added + kept] = 0;
+    detail[name + added + tail] = 0;
 }
 
-static void tell(void)
+static void log_detail(void)
 {
     if (!is_quiet)
         cf__log(CF_LOG_ERROR, "%s", detail);
@@ -96,17 +95,17 @@ int cf__fail_within(const char *function, int status)
     char within[CF__DETAIL];
     snprintf(within, sizeof within, "%s", detail);
     snprintf(detail, sizeof detail, "%.200s: in %.*s", function, (int)(sizeof detail - 210), within);
-    name_async();
-    tell();
+    insert_async();
+    log_detail();
     return status;
 }
 
 static int note_failure(int status, int result)
 {
-    name_async();
+    insert_async();
     driver_result = result;
     failures++;
-    tell();
+    log_detail();
     return status;
 }
 
@@ -139,12 +138,17 @@ int cf__take_cause(char *text, size_t size)
     return is_there;
 }
 
-/* ---- Failures that may be none ---- */
+/* ---- Saved details ---- */
 
-void cf__error_save(struct cf__error *error)
+void cf__error_take(struct cf__error *error)
 {
     memcpy(error->detail, detail, strlen(detail) + 1);
     error->result = driver_result;
+}
+
+void cf__error_save(struct cf__error *error)
+{
+    cf__error_take(error);
     error->failures = failures;
     error->is_quiet = is_quiet;
     is_quiet = 1;
@@ -164,15 +168,7 @@ void cf__error_keep(const struct cf__error *error)
 {
     is_quiet = error->is_quiet;
     if (failures != error->failures)
-        tell();
-}
-
-/* ---- Failures of other threads ---- */
-
-void cf__error_take(struct cf__error *error)
-{
-    memcpy(error->detail, detail, strlen(detail) + 1);
-    error->result = driver_result;
+        log_detail();
 }
 
 int cf__fail_as(int status, const struct cf__error *error)
@@ -180,6 +176,6 @@ int cf__fail_as(int status, const struct cf__error *error)
     memcpy(detail, error->detail, strlen(error->detail) + 1);
     driver_result = error->result;
     failures++;
-    tell();
+    log_detail();
     return status;
 }

@@ -9,10 +9,10 @@
 
 #include "base/error.h"
 
-/* The driver does not work in a child of a process that has used it, and neither says so nor always fails. The word
- * that calls on a GPU look at lies in a page that the kernel wipes for a child, also one that no handler hears of, as
- * of clone() or _Fork(). Kernels before 4.14 have no such pages: there the handler alone wipes it. */
-static int unwatched = CF__GPU_OURS; /* the word before a GPU is used, and where there is no page */
+/* A driver does not work in a child of a process that used it, and does not always fail there. So the GPUs' state lies
+ * in a page that the kernel wipes for a child, even after clone() or _Fork(), which run no fork handler. Kernels before
+ * 4.14 have no such pages: there only the fork handler wipes the page. */
+static int unwatched = CF__GPU_OURS; /* the state before a GPU is used, and if there is no page */
 struct cf__fast_path cf__fast = {.gpu_page = &unwatched};
 static void *page; /* NULL until its first use */
 static int is_watched;
@@ -23,22 +23,22 @@ static size_t page_size(void)
     return size > 0 ? (size_t)size : 4096;
 }
 
-static void *wiped_page(void)
+static void *get_wiped_page(void)
 {
     if (page)
         return page;
-    void *made = mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (made == MAP_FAILED)
+    void *memory = mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
         return NULL;
 #ifdef MADV_WIPEONFORK
-    (void)madvise(made, page_size(), MADV_WIPEONFORK);
+    (void)madvise(memory, page_size(), MADV_WIPEONFORK);
 #endif
-    return page = made;
+    return page = memory;
 }
 
 void cf__fork_watch(int is_used)
 {
-    int *word = is_used ? wiped_page() : NULL;
+    int *word = is_used ? get_wiped_page() : NULL;
     if (!word)
         word = &unwatched;
     is_watched = is_used;
@@ -81,10 +81,10 @@ int cf__fail_fork(const char *what)
 
 /* ---- The slow path ---- */
 
-void cf__slow_path(int what, int is_on)
+void cf__slow_path(int reasons, int is_on)
 {
     if (is_on)
-        __atomic_or_fetch(&cf__fast.slow_path, what, __ATOMIC_RELAXED);
+        __atomic_or_fetch(&cf__fast.slow_path, reasons, __ATOMIC_RELAXED);
     else
-        __atomic_and_fetch(&cf__fast.slow_path, ~what, __ATOMIC_RELAXED);
+        __atomic_and_fetch(&cf__fast.slow_path, ~reasons, __ATOMIC_RELAXED);
 }

@@ -5,26 +5,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cf__capture;
 struct cf__driver;
 
-/* Functions on the way of every launch: the linker lays them side by side. */
+/* Marks functions that every launch calls: the linker places them side by side. */
 #define CF__HOT __attribute__((hot))
 
-struct cf__capture;
-
-/* What every launch looks at, in a line of the cache of its own; all are atomic. */
+/* State that every launch reads, in a cache line of its own. Every field is atomic. */
 extern struct cf__fast_path {
-    _Alignas(64) const struct cf__driver *cuda; /* the GPUs' driver, NULL until it is in use */
-    int *gpu_page;                              /* in a page that a fork wipes */
-    struct cf__capture *captures;               /* that are open, the latest first */
-    char *handles;                              /* the range of the CPU's; NULL until the first */
-    int slow_path;                              /* what sends launches the long way */
-    int is_cuda_default;                        /* GPUs are where calls run by default */
+    _Alignas(64) const struct cf__driver *cuda; /* the GPUs' driver; NULL until it is in use */
+    int *gpu_page;                              /* word with the state of GPUs, in a page that fork() wipes */
+    struct cf__capture *captures;               /* open captures, the latest first */
+    char *handles;                              /* address range of the CPU's handles; NULL until there is one */
+    int slow_path;                              /* reasons for the slow path, as bits */
+    int is_cuda_default;                        /* calls run on a GPU by default */
 } cf__fast;
 
-/* Whether a stream, an event or a graph is the CPU driver's: its handles come from one reserved range. */
+/* Bytes of the address range that is reserved for the CPU driver's handles. */
 #define CF__HANDLE_RANGE ((size_t)16 << 20)
 
+/* Returns 1 if a stream, an event or a graph is the CPU driver's. */
 static inline int cf__cpu_owns(const void *handle)
 {
     const char *begin = __atomic_load_n(&cf__fast.handles, __ATOMIC_ACQUIRE);
@@ -33,11 +33,11 @@ static inline int cf__cpu_owns(const void *handle)
 
 /* ---- GPUs of this process ---- */
 
-/* How GPUs stand in this process, as bits: a call on one goes the long way where it is not CF__GPU_OURS alone. */
+/* State of the GPUs in this process, as bits. A call on a GPU takes the slow path unless it is CF__GPU_OURS alone. */
 enum {
     CF__GPU_OURS = 1,  /* absent in a child whose parent used them */
     CF__GPU_LOST = 2,  /* a context was lost to a fault */
-    CF__GPU_RESET = 4, /* a device was reset: handles from before are refused */
+    CF__GPU_RESET = 4, /* a device was reset: earlier handles are refused */
 };
 
 static inline int cf__gpu_state(void)
@@ -45,32 +45,42 @@ static inline int cf__gpu_state(void)
     return __atomic_load_n(__atomic_load_n(&cf__fast.gpu_page, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED);
 }
 
+/* Returns 1 in a child that cannot use GPUs because its parent used them. */
 static inline int cf__is_forked(void)
 {
     return !(cf__gpu_state() & CF__GPU_OURS);
 }
 
-/* CF_EFORK with its detail, for `what` is called. */
+/* Fails with CF_EFORK for such a child; the message names `what`, a function or a device. */
 int cf__fail_fork(const char *what);
 
-void cf__fork_watch(int is_used);       /* from now on a child has no GPU; 0: takes that back */
-void cf__gpu_mark(int bits, int is_on); /* sets or clears CF__GPU_LOST, CF__GPU_RESET */
-void cf__fork_wipe_page(void);          /* in a forked child */
-void cf__fork_free_page(void);          /* at the end of the shared object */
+/* Sets whether a child that is forked from now on cannot use GPUs: 1 before the driver is loaded, 0 if that fails. */
+void cf__fork_watch(int is_used);
+
+/* Sets or clears CF__GPU_LOST or CF__GPU_RESET. */
+void cf__gpu_mark(int bits, int is_on);
+
+/* Takes the GPUs from a forked child; for kernels that do not wipe the page. */
+void cf__fork_wipe_page(void);
+
+/* Frees the page when the shared object is unloaded. */
+void cf__fork_free_page(void);
 
 /* ---- The slow path ---- */
 
-/* What sends every launch the long way, as bits; known once a driver is in use. */
+/* Reasons that send every launch to the slow path, as bits; set before a driver is in use. */
 enum {
     CF__SLOW_PATH_POINTERS = 1, /* CF_CHECK=1: cf_launch() checks its pointers */
     CF__SLOW_PATH_TRACE = 2     /* CF_TRACE: launches are recorded */
 };
 
-static inline int cf__is_slow_path(int what)
+/* Returns the reasons among `reasons` that apply. */
+static inline int cf__is_slow_path(int reasons)
 {
-    return __atomic_load_n(&cf__fast.slow_path, __ATOMIC_RELAXED) & what;
+    return __atomic_load_n(&cf__fast.slow_path, __ATOMIC_RELAXED) & reasons;
 }
 
-void cf__slow_path(int what, int is_on);
+/* Sets or clears reasons. */
+void cf__slow_path(int reasons, int is_on);
 
 #endif

@@ -1,4 +1,4 @@
-/* log.c - the callback that is told of failures and of what happens rarely. */
+/* log.c - calls the application's callback with failures and rare events. */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,13 +11,13 @@
 #include "base/bounds.h"
 #include "base/text.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the pair below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects callback and callback_data */
 static cf_log *callback;
 static void *callback_data;
 int cf__logging;
 _Thread_local const struct cf__operation_frame *cf__within;
 
-/* A callback that calls the library in spite of what the header says must not call itself without end. */
+/* A callback that calls the library, which the header forbids, must not recurse without end. */
 static _Thread_local enum { OUTSIDE, INSIDE, CHILD_OF_INSIDE } callback_state;
 
 void cf_set_log(cf_log *log, void *data)
@@ -29,7 +29,7 @@ void cf_set_log(cf_log *log, void *data)
     pthread_mutex_unlock(&lock);
 }
 
-static void call_back(int level, const char *text)
+static void call_callback(int level, const char *text)
 {
     pthread_mutex_lock(&lock);
     cf_log *log = callback;
@@ -37,7 +37,7 @@ static void call_back(int level, const char *text)
     pthread_mutex_unlock(&lock);
     if (!log)
         return;
-    /* A child that is forked there is outside of the operation until it leaves the callback. */
+    /* The fork handler clears cf__within in a child; once out of the callback, the child is in the operation again. */
     const struct cf__operation_frame *within = cf__within;
     callback_state = INSIDE;
     log(data, level, text);
@@ -47,11 +47,10 @@ static void call_back(int level, const char *text)
 
 /* ---- Lines that wait until the thread holds no lock ---- */
 
-/* Each is its level, its text and a zero. Few wait at a time: one that finds no room is lost, and counted. */
 _Thread_local struct cf__lock_state cf__held;
-static _Thread_local char waiting[2048];
+static _Thread_local char waiting[2048]; /* lines: a byte for the level, the text, a zero */
 static _Thread_local size_t waiting_bytes;
-static _Thread_local int lost_lines;
+static _Thread_local int lost_lines; /* lines that did not fit */
 
 static void keep_line(int level, const char *text)
 {
@@ -84,11 +83,11 @@ void cf__log_waiting(void)
     int level;
     cf__held.has_lines = 0;
     while (take_line(&level, text))
-        call_back(level, text);
+        call_callback(level, text);
     if (lost_lines) {
         cf__format(text, sizeof text, "%d more lines found no room", lost_lines);
         lost_lines = 0;
-        call_back(CF_LOG_INFO, text);
+        call_callback(CF_LOG_INFO, text);
     }
 }
 
@@ -104,7 +103,7 @@ void cf__log_line(int level, const char *format, ...)
     if (cf__held.locks)
         keep_line(level, text);
     else
-        call_back(level, text);
+        call_callback(level, text);
 }
 
 int cf__log_is_inside(void)

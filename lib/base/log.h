@@ -8,11 +8,11 @@ struct cf__operation_frame;
 
 /* ---- Locks ---- */
 
-/* All of the library's, but that of log.c: a thread that holds one tells the log nothing until it has given the last one
- * back. The callback may fork, which takes them all, and may take its time. */
+/* Every lock of the library except log.c's own is taken here. Log lines of a thread that holds a lock wait until it
+ * holds none, because the callback may take long, and may fork, which takes all locks. */
 extern _Thread_local struct cf__lock_state {
-    int locks;
-    int has_lines; /* that wait to be told */
+    int locks;     /* locks that the thread holds */
+    int has_lines; /* log lines are waiting */
 } cf__held;
 
 static inline void cf__lock(pthread_mutex_t *lock)
@@ -21,6 +21,7 @@ static inline void cf__lock(pthread_mutex_t *lock)
     cf__held.locks++;
 }
 
+/* Returns 1 if the lock was taken. */
 static inline int cf__trylock(pthread_mutex_t *lock)
 {
     int is_taken = pthread_mutex_trylock(lock) == 0;
@@ -28,7 +29,8 @@ static inline int cf__trylock(pthread_mutex_t *lock)
     return is_taken;
 }
 
-void cf__log_waiting(void); /* tells the lines */
+/* Passes the waiting lines to the callback. */
+void cf__log_waiting(void);
 
 static inline void cf__unlock(pthread_mutex_t *lock)
 {
@@ -39,21 +41,24 @@ static inline void cf__unlock(pthread_mutex_t *lock)
 
 /* ---- The log ---- */
 
-/* One line for the callback of cf_set_log(), if there is one. */
-extern int cf__logging; /* 1 where there is one; atomic */
+extern int cf__logging; /* cf_set_log() has set a callback; atomic */
 __attribute__((format(printf, 2, 3))) void cf__log_line(int level, const char *format, ...);
+
+/* Passes one line to the callback of cf_set_log(), if there is one. */
 #define cf__log(...) (__atomic_load_n(&cf__logging, __ATOMIC_RELAXED) ? cf__log_line(__VA_ARGS__) : (void)0)
 
-/* 1 while the calling thread is in the callback: functions that it calls there in spite of the rules fail where they would
- * change what the call around it uses. 0 in a child that was forked there, for which that call is over. */
+/* Returns 1 while the calling thread is inside the callback, where functions fail that would change the state of the
+ * call around it. Returns 0 in a child that the callback forks, because that call does not go on there. */
 int cf__log_is_inside(void);
 
-/* Its lock, for fork; and in a child. */
+/* The log's lock, for fork. */
 void cf__log_lock(void);
 void cf__log_unlock(void);
+
+/* Drops the waiting lines in a forked child. */
 void cf__log_forget(void);
 
-/* The operation that the calling thread enqueues; NULL: none. The log hides it from a child that its callback forks. */
+/* The operation that the calling thread is enqueuing, or NULL. A child that the callback forks starts with NULL. */
 extern _Thread_local const struct cf__operation_frame *cf__within;
 
 #endif

@@ -1,5 +1,5 @@
-/* processors.c - how many processors the process may use: those that any of its threads may run on, and the share of
- * their time that its control groups allow, as in a container. */
+/* processors.c - how many processors the process may use: the affinity of all its threads gives a set, and its control
+ * groups may limit the time, as in a container. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -12,7 +12,7 @@
 
 #include "base/processors.h"
 
-/* Paths and lines that are longer are passed over: the kernel's of groups have some hundred characters. */
+/* Bytes of a path or line. Longer ones are skipped: those of control groups have some hundred characters. */
 #define LONGEST 1024
 
 struct lines {
@@ -21,8 +21,8 @@ struct lines {
     char buffer[512];
 };
 
-/* The next line without its end, in `line`; 0 behind the last one. What has no room there is lost. */
-static int next_line(struct lines *lines, char line[LONGEST])
+/* Reads the next line, without its end and cut to LONGEST; returns 0 after the last line. */
+static int read_line(struct lines *lines, char line[LONGEST])
 {
     size_t length = 0;
     int is_any = 0;
@@ -54,7 +54,7 @@ static int open_below(const char *root, const char *folder, size_t folder_length
 
 /* ---- Time ---- */
 
-/* A number at `*text`, which ends behind it; -1 where there is none. */
+/* Reads a number at `*text` and moves `*text` past it; returns -1 if there is none. */
 static int64_t read_number(const char **text)
 {
     int64_t value = -1;
@@ -63,40 +63,40 @@ static int64_t read_number(const char **text)
     return value;
 }
 
-static int64_t number_in(const char *root, const char *folder, size_t length, const char *name)
+static int64_t read_number_file(const char *root, const char *folder, size_t length, const char *name)
 {
     char line[LONGEST];
     const char *text = line;
     struct lines lines = {.file = open_below(root, folder, length, name)};
     if (lines.file < 0)
         return -1;
-    int64_t value = next_line(&lines, line) ? read_number(&text) : -1;
+    int64_t value = read_line(&lines, line) ? read_number(&text) : -1;
     close(lines.file);
     return value;
 }
 
-/* "200000 100000" microseconds in each so many, or "max 100000". */
-static void read_max(const char *root, const char *folder, size_t length, int64_t *quota, int64_t *period)
+/* Reads quota and period of version 2, in microseconds: "200000 100000", or "max 100000" for no quota. */
+static void read_quota(const char *root, const char *folder, size_t length, int64_t *quota, int64_t *period)
 {
     char line[LONGEST];
     const char *text = line;
     struct lines lines = {.file = open_below(root, folder, length, "/cpu.max")};
     if (lines.file < 0)
         return;
-    if (next_line(&lines, line) && (*quota = read_number(&text)) > 0 && *text++ == ' ')
+    if (read_line(&lines, line) && (*quota = read_number(&text)) > 0 && *text++ == ' ')
         *period = read_number(&text);
     close(lines.file);
 }
 
-/* Lowers `most` to what one group has. */
+/* Lowers `most` to the limit of one group. */
 static void limit_by_group(const char *root, int version, const char *folder, size_t length, int64_t *most)
 {
     int64_t quota = -1, period = -1;
     if (version == 2) {
-        read_max(root, folder, length, &quota, &period);
+        read_quota(root, folder, length, &quota, &period);
     } else {
-        quota = number_in(root, folder, length, "/cpu.cfs_quota_us");
-        period = number_in(root, folder, length, "/cpu.cfs_period_us");
+        quota = read_number_file(root, folder, length, "/cpu.cfs_quota_us");
+        period = read_number_file(root, folder, length, "/cpu.cfs_period_us");
     }
     if (quota <= 0 || period <= 0)
         return;
@@ -107,7 +107,7 @@ static void limit_by_group(const char *root, int version, const char *folder, si
 
 /* ---- Groups ---- */
 
-/* Whether a word stands in a list with commas. */
+/* Returns 1 if a comma-separated list has the word. */
 static int has_word(const char *list, size_t length, const char *word)
 {
     size_t wanted = strlen(word);
@@ -121,7 +121,7 @@ static int has_word(const char *list, size_t length, const char *word)
     return 0;
 }
 
-/* The process's group, as /proc/self/cgroup names it: "0::/a/b" for version 2, "4:cpu,cpuacct:/a/b" for version 1. */
+/* Reads the process's group from /proc/self/cgroup: "0::/a/b" for version 2, "4:cpu,cpuacct:/a/b" for version 1. */
 static int find_group(const char *root, int version, char group[LONGEST])
 {
     char line[LONGEST];
@@ -129,7 +129,7 @@ static int find_group(const char *root, int version, char group[LONGEST])
     int is_found = 0;
     if (lines.file < 0)
         return 0;
-    while (!is_found && next_line(&lines, line)) {
+    while (!is_found && read_line(&lines, line)) {
         const char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
         if (!path || path[1] != '/')
             continue;
@@ -142,7 +142,7 @@ static int find_group(const char *root, int version, char group[LONGEST])
     return is_found;
 }
 
-/* "\040" stands for a blank, and so on. */
+/* Replaces octal escapes, such as "\040" for a blank. */
 static void decode_path(char *text)
 {
     char *to = text;
@@ -157,8 +157,8 @@ static void decode_path(char *text)
     *to = 0;
 }
 
-/* A line of /proc/self/mountinfo: "31 23 0:28 ROOT FOLDER rw,relatime shared:1 - cgroup2 cgroup2 rw". Whether it is of the groups that
- * are looked for; what of them is mounted, and where. */
+/* Reads a line of /proc/self/mountinfo: "31 23 0:28 ROOT FOLDER rw,relatime shared:1 - cgroup2 cgroup2 rw". Returns 0
+ * unless it mounts control groups of this version; writes the group that is mounted, and the folder. */
 static int read_mount(char *line, int version, char **root, char **folder)
 {
     char *fields[5], *rest = NULL, *kind = strstr(line, " - ");
@@ -181,10 +181,10 @@ static int read_mount(char *line, int version, char **root, char **folder)
     return 1;
 }
 
-/* Lowers `most` to what a group and all above it have that are seen. A container may see its own group as the highest, and
- * others not at all: then what is mounted is it. */
-static void limit_all(const char *below, int version, const char *group, const char *mounted, const char *folder,
-                      int64_t *most)
+/* Lowers `most` to the limits of a group and of its visible ancestors. In a container the process's own group may be
+ * mounted as the top one: then its path is not below `mounted`, and the mounted group is the process's. */
+static void limit_by_ancestors(const char *root, int version, const char *group, const char *mounted,
+                               const char *folder, int64_t *most)
 {
     char path[LONGEST];
     size_t skipped = strcmp(mounted, "/") == 0 ? 0 : strlen(mounted), top = strlen(folder);
@@ -197,7 +197,7 @@ static void limit_all(const char *below, int version, const char *group, const c
     while (end > top && path[end - 1] == '/')
         end--;
     for (;;) {
-        limit_by_group(below, version, path, end, most);
+        limit_by_group(root, version, path, end, most);
         if (end <= top)
             return;
         while (end > top && path[end - 1] != '/')
@@ -216,9 +216,9 @@ int cf__processors_of_groups(const char *root, int most)
         struct lines lines = {.file = open_below(root, "", 0, "/proc/self/mountinfo")};
         if (lines.file < 0)
             continue;
-        while (next_line(&lines, line))
+        while (read_line(&lines, line))
             if (read_mount(line, version, &mounted, &folder))
-                limit_all(root, version, group, mounted, folder, &limited);
+                limit_by_ancestors(root, version, group, mounted, folder, &limited);
         close(lines.file);
     }
     return (int)limited;
@@ -226,9 +226,9 @@ int cf__processors_of_groups(const char *root, int most)
 
 /* ---- Affinity ---- */
 
-/* Adds the processors that the process's threads may run on; a thread may end meanwhile. Without /proc the mask of the
- * calling thread stands: the process may use these processors, and fewer workers only take longer. */
-static void add_threads(struct cf__cpus *cpus)
+/* Adds the processors that the process's threads may run on; threads that end meanwhile are skipped. Without /proc only
+ * the calling thread's mask counts: fewer workers only take longer. */
+static void add_thread_masks(struct cf__cpus *cpus)
 {
     DIR *tasks = opendir("/proc/self/task");
     for (const struct dirent *task; tasks && (task = readdir(tasks)) != NULL;) {
@@ -245,10 +245,9 @@ int cf__processors(struct cf__cpus *cpus)
 {
     if (sched_getaffinity(0, sizeof cpus->sets, cpus->sets) != 0)
         CPU_ZERO_S(sizeof cpus->sets, cpus->sets);
-    add_threads(cpus);
+    add_thread_masks(cpus);
     int count = CPU_COUNT_S(sizeof cpus->sets, cpus->sets);
     if (!count)
         count = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    count = cf__processors_of_groups("", count < 1 ? 1 : count);
-    return count;
+    return cf__processors_of_groups("", count < 1 ? 1 : count);
 }

@@ -4,16 +4,17 @@
 
 #include <sched.h>
 
-/* Processors, of 8192 at most. */
+/* A set of processors, with numbers up to 8191. */
 struct cf__cpus {
     cpu_set_t sets[8];
 };
 
-/* How many processors the process may use, at least 1. Writes those that any of its threads may run on: a thread that is
- * bound to one, as OpenMP's are, says nothing about the others. None where the system does not tell. */
+/* Returns how many processors the process may use, at least 1, and writes the processors that any of its threads may
+ * run on; an empty set if the system does not say. One thread's mask is not enough: OpenMP binds its threads. */
 int cf__processors(struct cf__cpus *cpus);
 
-/* What control groups leave of `most`, as /proc and the folders that it names tell. `root`: where those are; "" but in tests. */
+/* Returns `most` or the lower limit of the process's control groups. `root` is the folder of /proc and of the paths
+ * that it names: "" except in tests. */
 int cf__processors_of_groups(const char *root, int most);
 
 #endif

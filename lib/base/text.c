@@ -1,4 +1,4 @@
-/* text.c - texts that are the same whatever the program's locale is. */
+/* text.c - formats texts independently of the program's locale. */
 #include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-/* The C libraries keep this locale ready: neither function allocates memory. */
+/* C libraries have this locale built in: neither newlocale() nor freelocale() allocates or frees memory. */
 struct cf__locale cf__enter_c_locale(void)
 {
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -1,4 +1,4 @@
-/* write.c - writes to files so that nothing ends the process. */
+/* write.c - writes to files without a signal that ends the process. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,8 +23,8 @@ static int write_all(int file, const char *bytes, size_t count, off_t at)
     return 0;
 }
 
-/* The signal of a write that has failed waits for the calling thread: takes it away, so that no handler runs. */
-static void consume(int number)
+/* Takes the pending signal of a failed write from the calling thread, so that no handler runs. */
+static void consume_signal(int number)
 {
     sigset_t one;
     sigemptyset(&one);
@@ -35,18 +35,18 @@ static void consume(int number)
 
 int cf__write(int file, const char *bytes, size_t count, off_t at)
 {
-    sigset_t fatal, before, waiting;
+    sigset_t fatal, before, pending;
     sigemptyset(&fatal);
-    sigaddset(&fatal, SIGXFSZ); /* past the limit of the size of files */
+    sigaddset(&fatal, SIGXFSZ); /* the write exceeds RLIMIT_FSIZE */
     sigaddset(&fatal, SIGPIPE);
-    sigemptyset(&waiting);
+    sigemptyset(&pending);
     if (pthread_sigmask(SIG_BLOCK, &fatal, &before) != 0)
         return -1;
-    (void)sigpending(&waiting);
+    (void)sigpending(&pending);
     int status = write_all(file, bytes, count, at), error = errno;
     int number = status == 0 ? 0 : error == EFBIG ? SIGXFSZ : error == EPIPE ? SIGPIPE : 0;
-    if (number && !sigismember(&waiting, number))
-        consume(number);
+    if (number && !sigismember(&pending, number))
+        consume_signal(number);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = error;
     return status;
