@@ -101,10 +101,10 @@ static uint64_t at_least_one(uint64_t count)
 static double sharing_threshold(int64_t time)
 {
     enum cf__pool_idle idle = cf__pool_idle_state();
-    if (idle == CF__POOL_LOOKS)
+    if (idle == CF__POOL_SPINS)
         return WORTH_SHARING_NS;
     int is_soon = time - __atomic_load_n(&last_end, __ATOMIC_RELAXED) < CF__POOL_SPIN_NS / 2;
-    return is_soon && idle == CF__POOL_MAY_LOOK ? WORTH_KEEPING_NS : WORTH_WAKING_NS;
+    return is_soon && idle == CF__POOL_MAY_SPIN ? WORTH_KEEPING_NS : WORTH_WAKING_NS;
 }
 
 static void run_launch(struct scheduled_launch *launch, uint64_t blocks, uint64_t block_threads)

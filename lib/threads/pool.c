@@ -1,8 +1,8 @@
 /* pool.c - the worker threads.
  *
- * A job is a number of pieces. Each thread has a range of them that lie side by side, the same from job to job, so that
- * it comes to the memory that it had before; who is through with its own takes from the ends of others. The thread that
- * has the job always takes part, so that a job ends even where no worker could be started. */
+ * A job is a number of pieces. Each thread has a range of adjacent pieces, the same from job to job, so that it finds
+ * its memory in its cache. A thread that has finished its range takes pieces from the ends of other ranges. The calling
+ * thread always takes part, so that a job ends even if no worker could be started. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -24,60 +24,59 @@
 
 #define MAX_THREADS 1024
 
-/* What runs at once of a launch takes about so long: the least is some ten times what it costs to begin it, the most
- * lets others help soon where blocks differ. */
+/* Time of the units that a thread takes at once, in nanoseconds. The least is about ten times the cost of taking them;
+ * the most is short enough for other threads to help if some blocks take longer. */
 #define LEAST_NS 4000.0
 #define MOST_NS 100000.0
 
-#define GROWTH 8
+#define GROWTH 8 /* a thread takes at most so many times the units of its previous turn */
 
-/* Of more threads, some have no range of their own. */
+/* Ranges of a job. Further threads have no range of their own and take from others. */
 #define MAX_RANGES 128
 
-/* Units that have not begun: the first one, and in the upper half the one behind the last; atomic. */
+/* Units that have not begun: begin in the lower half, end in the upper half; atomic. */
 struct cf__pool_range {
     _Alignas(64) uint64_t units;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* there is a job, or the end */
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* a job was added, or the workers shall end */
 static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* a worker has left a job */
-static struct cf__pool_job *jobs;                      /* with pieces left to hand out, oldest first */
-static int job_count;                                  /* of those; read without the lock */
-static int sleeping;                                   /* workers that wait for work */
-static int looking;                                    /* and those that look for it; read without the lock */
+static struct cf__pool_job *jobs;                      /* jobs with units that have not begun, oldest first */
+static int job_count;                                  /* their number; read without the lock */
+static int sleeping;                                   /* workers that sleep */
+static int spinning;                                   /* workers that spin for work; read without the lock */
 static pthread_t workers[MAX_THREADS];
-static int thread_count;
-static int thread_target = 1; /* with the one that has the job; atomic */
-static int is_configured;     /* the target is that of the environment; atomic */
-static struct cf__cpus cpus;  /* that the workers may run on; written under the lock */
-static int may_spin;          /* each thread can have a processor of its own; atomic */
-static int started;           /* the threads were started, or the attempt was made */
-static int stopping;
+static int worker_count;
+static int thread_target = 1; /* wanted threads, including the caller's; atomic */
+static int is_configured;     /* thread_target is the environment's; atomic */
+static struct cf__cpus cpus;  /* processors that the workers may run on; written under the lock */
+static int may_spin;          /* there is a processor for each thread; atomic */
+static int is_started;        /* the workers were started, or could not be */
+static int is_stopping;
 
-/* The process whose threads these are. A child that no handler hears of, as of clone() or _Fork(), has a copy of all
- * this and none of the threads, and one of them may have held the lock. */
-static pid_t owner; /* 0: none yet; atomic */
+/* The process that started the workers. clone() and _Fork() run no fork handler: their child has a copy of this state
+ * without the threads, and a lock that one of them may have held. */
+static pid_t owner; /* 0: no process yet; atomic */
 #define ADOPTING ((pid_t)-1)
 
-static void forget(void)
+static void forget_workers(void)
 {
     jobs = NULL;
-    job_count = sleeping = looking = 0;
-    thread_count = 0;
-    started = stopping = 0;
+    job_count = sleeping = spinning = worker_count = 0;
+    is_started = is_stopping = 0;
     pthread_cond_init(&work, NULL);
     pthread_cond_init(&done, NULL);
 }
 
-/* The first of the child's threads to come here puts things right, the others wait. */
-static void adopt(pid_t before, pid_t self)
+/* The child's first thread resets the pool; other threads wait for it. */
+static void adopt_pool(pid_t before, pid_t self)
 {
     if (before != ADOPTING &&
         __atomic_compare_exchange_n(&owner, &before, ADOPTING, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
         if (before) {
             pthread_mutex_init(&lock, NULL);
-            forget();
+            forget_workers();
         }
         __atomic_store_n(&owner, self, __ATOMIC_RELEASE);
     }
@@ -89,18 +88,18 @@ static void take_lock(void)
 {
     pid_t self = getpid(), before = __atomic_load_n(&owner, __ATOMIC_ACQUIRE);
     if (before != self)
-        adopt(before, self);
+        adopt_pool(before, self);
     cf__lock(&lock);
 }
 
 /* ---- Ranges ---- */
 
-static uint64_t range_of(uint64_t begin, uint64_t end)
+static uint64_t pack_range(uint64_t begin, uint64_t end)
 {
     return end << 32 | begin;
 }
 
-static uint64_t left_in(uint64_t range)
+static uint64_t count_units(uint64_t range)
 {
     return (range >> 32) - (range & UINT32_MAX);
 }
@@ -112,8 +111,8 @@ int64_t cf__pool_now(void)
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* How many of the units that are left in a range run at once. */
-static uint64_t next_units(const struct cf__pool_job *job, const struct cf__pool_pace *pace, uint64_t left)
+/* Returns how many of the `left` units of a range a thread takes next. */
+static uint64_t choose_units(const struct cf__pool_job *job, const struct cf__pool_pace *pace, uint64_t left)
 {
     if (!job->most)
         return 1;
@@ -150,15 +149,16 @@ struct cf__pool_pace cf__pool_pace_begin(const struct cf__pool_job *job)
     return (struct cf__pool_pace){0, job->first, job->unit_ns, time, time};
 }
 
-/* Runs units from the begin of a range, or its end; 0 where there are none. */
-static int run_from(struct cf__pool_job *job, struct cf__pool_range *range, struct cf__pool_pace *pace, int is_end)
+/* Takes units from the begin or the end of a range and runs them; returns 0 if there are none. */
+static int run_from_range(struct cf__pool_job *job, struct cf__pool_range *range, struct cf__pool_pace *pace,
+                          int is_end)
 {
     uint64_t before = __atomic_load_n(&range->units, __ATOMIC_RELAXED), after, units, begin;
     do {
-        uint64_t left = left_in(before);
+        uint64_t left = count_units(before);
         if (!left)
             return 0;
-        units = next_units(job, pace, left);
+        units = choose_units(job, pace, left);
         begin = is_end ? (before >> 32) - units : before & UINT32_MAX;
         after = is_end ? before - (units << 32) : before + units;
     } while (!__atomic_compare_exchange_n(&range->units, &before, after, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
@@ -166,12 +166,12 @@ static int run_from(struct cf__pool_job *job, struct cf__pool_range *range, stru
     return 1;
 }
 
-static struct cf__pool_range *longest_range(struct cf__pool_job *job)
+static struct cf__pool_range *find_longest_range(struct cf__pool_job *job)
 {
     struct cf__pool_range *longest = NULL;
     uint64_t most = 0;
     for (uint32_t i = 0; i < job->range_count; i++) {
-        uint64_t left = left_in(__atomic_load_n(&job->ranges[i].units, __ATOMIC_RELAXED));
+        uint64_t left = count_units(__atomic_load_n(&job->ranges[i].units, __ATOMIC_RELAXED));
         if (left > most) {
             longest = &job->ranges[i];
             most = left;
@@ -180,22 +180,22 @@ static struct cf__pool_range *longest_range(struct cf__pool_job *job)
     return longest;
 }
 
-/* Thread `number` runs what it can get of a job. */
+/* Runs units as thread `number` of a job until all have begun. */
 static struct cf__pool_pace run_ranges(struct cf__pool_job *job, uint32_t number)
 {
     struct cf__pool_pace pace = cf__pool_pace_begin(job);
     struct cf__pool_range *range;
     if (number < job->range_count)
-        while (run_from(job, &job->ranges[number], &pace, 0))
+        while (run_from_range(job, &job->ranges[number], &pace, 0))
             ;
-    while ((range = longest_range(job)) != NULL)
-        (void)run_from(job, range, &pace, 1);
+    while ((range = find_longest_range(job)) != NULL)
+        (void)run_from_range(job, range, &pace, 1);
     return pace;
 }
 
 /* ---- Workers ---- */
 
-/* Looks at a number for a short time, until it is 0 or is not. */
+/* Spins until a number is zero, or is not, for at most CF__POOL_SPIN_NS. */
 static void spin(const int *number, int until_zero)
 {
     int64_t start = cf__pool_now();
@@ -212,8 +212,8 @@ static void spin(const int *number, int until_zero)
     } while (cf__pool_now() - start < CF__POOL_SPIN_NS);
 }
 
-/* With the lock: takes a job off the list, where it may no longer stand. */
-static void take_off(struct cf__pool_job *job)
+/* Removes a job from the list, unless another thread has. Caller holds the lock. */
+static void remove_job(struct cf__pool_job *job)
 {
     for (struct cf__pool_job **link = &jobs; *link; link = &(*link)->later)
         if (*link == job) {
@@ -223,27 +223,27 @@ static void take_off(struct cf__pool_job *job)
         }
 }
 
-/* With the lock, which is given away meanwhile. */
+/* Caller holds the lock, which is released meanwhile. */
 static void wait_for_work(void)
 {
     if (may_spin) {
-        __atomic_store_n(&looking, looking + 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&spinning, spinning + 1, __ATOMIC_RELAXED);
         cf__unlock(&lock);
         spin(&job_count, 0);
         cf__lock(&lock);
-        __atomic_store_n(&looking, looking - 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&spinning, spinning - 1, __ATOMIC_RELAXED);
     }
     sleeping++;
-    while (!jobs && !stopping)
+    while (!jobs && !is_stopping)
         pthread_cond_wait(&work, &lock);
     sleeping--;
 }
 
 #define FAULT_BYTES ((size_t)32 << 10)
 
-/* Where an application's handler of faults runs, if it says SA_ONSTACK: a kernel may have come to the end of its stack.
- * A sanitizer has set one up before. */
-static void worker_stack(char *memory, size_t bytes)
+/* An application's fault handler with SA_ONSTACK runs on this stack, as a kernel may have used up its own. Sanitizers set
+ * one up before. */
+static void set_signal_stack(char *memory, size_t bytes)
 {
     const stack_t own = {.ss_sp = memory, .ss_size = bytes};
     stack_t given;
@@ -251,24 +251,24 @@ static void worker_stack(char *memory, size_t bytes)
         (void)sigaltstack(&own, NULL);
 }
 
-static void *worker(void *data)
+static void *run_worker(void *data)
 {
     uint32_t number = (uint32_t)(uintptr_t)data;
     char faults[FAULT_BYTES];
-    worker_stack(faults, sizeof faults);
+    set_signal_stack(faults, sizeof faults);
     cf__lock(&lock);
-    (void)sched_setaffinity(0, sizeof cpus.sets, cpus.sets); /* the thread that started it may be bound to one */
+    (void)sched_setaffinity(0, sizeof cpus.sets, cpus.sets); /* a new thread has the mask of its creator */
     for (;;) {
-        if (!jobs && !stopping)
+        if (!jobs && !is_stopping)
             wait_for_work();
-        if (stopping)
+        if (is_stopping)
             break;
         struct cf__pool_job *job = jobs;
         __atomic_store_n(&job->workers, job->workers + 1, __ATOMIC_RELAXED);
         cf__unlock(&lock);
         (void)run_ranges(job, number);
         cf__lock(&lock);
-        take_off(job);
+        remove_job(job);
         __atomic_store_n(&job->workers, job->workers - 1, __ATOMIC_RELAXED);
         if (!job->workers)
             pthread_cond_broadcast(&done);
@@ -316,11 +316,11 @@ void cf__pool_unlock(void)
 
 void cf__pool_forget(void)
 {
-    forget();
+    forget_workers();
     __atomic_store_n(&owner, getpid(), __ATOMIC_RELEASE);
 }
 
-/* A kernel's stack comes on top of the default, which may be 128 KiB and holds the program's thread-local data too. */
+/* Adds a kernel's stack to the default size, which may be 128 KiB and includes the program's thread-local data. */
 static void set_stack_size(pthread_attr_t *attributes)
 {
     size_t bytes = 0;
@@ -328,32 +328,32 @@ static void set_stack_size(pthread_attr_t *attributes)
     (void)pthread_attr_setstacksize(attributes, bytes + CF__STACK_BYTES + FAULT_BYTES);
 }
 
-/* With the lock. Signals are for the application's threads: the workers block them all, but for those of what a kernel
- * does, which no handler would see. */
-static void start(void)
+/* Workers block all signals, which are for the application's threads, except faults of a kernel, which the kernel's
+ * thread has to handle. Caller holds the lock. */
+static void start_workers(void)
 {
-    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
     pthread_attr_t attributes;
-    started = 1;
+    is_started = 1;
     if (pthread_attr_init(&attributes) != 0)
         return;
     set_stack_size(&attributes);
     sigset_t all, before;
     sigfillset(&all);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        sigdelset(&all, own[i]);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&all, faults[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (thread_count < thread_target - 1 &&
-           pthread_create(&workers[thread_count], &attributes, worker, (void *)(uintptr_t)(thread_count + 1)) == 0)
-        thread_count++;
+    while (worker_count < thread_target - 1 &&
+           pthread_create(&workers[worker_count], &attributes, run_worker, (void *)(uintptr_t)(worker_count + 1)) == 0)
+        worker_count++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
 }
 
 /* ---- Jobs ---- */
 
-/* With the lock: as many workers as are wanted, where they sleep. */
-static void wake(uint64_t wanted)
+/* Wakes `wanted` of the sleeping workers. Caller holds the lock. */
+static void wake_workers(uint64_t wanted)
 {
     if (wanted >= (uint64_t)sleeping)
         pthread_cond_broadcast(&work);
@@ -362,18 +362,17 @@ static void wake(uint64_t wanted)
             pthread_cond_signal(&work);
 }
 
-/* With the lock. */
-static void add(struct cf__pool_job *job, uint64_t wanted)
+/* Appends a job to the list and wakes workers for it. Caller holds the lock. */
+static void add_job(struct cf__pool_job *job, uint64_t wanted)
 {
     struct cf__pool_job **last = &jobs;
     while (*last)
         last = &(*last)->later;
     *last = job;
     __atomic_store_n(&job_count, job_count + 1, __ATOMIC_RELAXED);
-    wake(wanted > (uint64_t)looking ? wanted - (uint64_t)looking : 0);
+    wake_workers(wanted > (uint64_t)spinning ? wanted - (uint64_t)spinning : 0);
 }
 
-/* Runs the units from `begin` on, with so many workers as are free and wanted. */
 struct cf__pool_pace cf__pool_share(struct cf__pool_job *job, uint64_t begin, uint64_t wanted)
 {
     struct cf__pool_range ranges[MAX_RANGES];
@@ -381,13 +380,13 @@ struct cf__pool_pace cf__pool_share(struct cf__pool_job *job, uint64_t begin, ui
     count = count < MAX_RANGES ? count : MAX_RANGES;
     count = count < left ? count : left;
     for (uint64_t i = 0; i < count; i++)
-        ranges[i].units = range_of(begin + left * i / count, begin + left * (i + 1) / count);
+        ranges[i].units = pack_range(begin + left * i / count, begin + left * (i + 1) / count);
     job->ranges = ranges;
     job->range_count = (uint32_t)count;
     take_lock();
-    if (!started)
-        start();
-    add(job, wanted < left ? wanted : left - 1);
+    if (!is_started)
+        start_workers();
+    add_job(job, wanted < left ? wanted : left - 1);
     int spins = may_spin;
     cf__unlock(&lock);
 
@@ -396,7 +395,7 @@ struct cf__pool_pace cf__pool_share(struct cf__pool_job *job, uint64_t begin, ui
     if (spins)
         spin(&job->workers, 1);
     cf__lock(&lock);
-    take_off(job);
+    remove_job(job);
     while (job->workers)
         pthread_cond_wait(&done, &lock);
     cf__unlock(&lock);
@@ -419,22 +418,22 @@ void cf__pool_for(cf__pool_body *body, void *data, uint64_t count, uint64_t chun
 
 enum cf__pool_idle cf__pool_idle_state(void)
 {
-    if (__atomic_load_n(&looking, __ATOMIC_RELAXED))
-        return CF__POOL_LOOKS;
-    return __atomic_load_n(&may_spin, __ATOMIC_RELAXED) ? CF__POOL_MAY_LOOK : CF__POOL_SLEEPS;
+    if (__atomic_load_n(&spinning, __ATOMIC_RELAXED))
+        return CF__POOL_SPINS;
+    return __atomic_load_n(&may_spin, __ATOMIC_RELAXED) ? CF__POOL_MAY_SPIN : CF__POOL_SLEEPS;
 }
 
 void cf__pool_stop(void)
 {
     take_lock();
-    stopping = 1;
+    is_stopping = 1;
     pthread_cond_broadcast(&work);
-    int count = thread_count;
+    int count = worker_count;
     cf__unlock(&lock);
     for (int i = 0; i < count; i++)
         pthread_join(workers[i], NULL);
     cf__lock(&lock);
-    thread_count = started = stopping = 0;
+    worker_count = is_started = is_stopping = 0;
     cf__unlock(&lock);
     __atomic_store_n(&is_configured, 0, __ATOMIC_RELEASE);
 }

@@ -4,75 +4,82 @@
 
 #include <stdint.h>
 
-/* Reads how many threads are wanted; before the first run. */
+/* Reads CF_THREADS and counts processors. Returns a status. Called before the first job. */
 int cf__pool_configure(void);
 
-/* The same, where that was not done since the pool last stopped. */
+/* Configures the pool unless that was done since cf__pool_stop(). */
 int cf__pool_ready(void);
 
-/* How many threads run a job, the one that has it included. */
+/* Returns how many threads run a job, including the calling one. */
 int cf__pool_size(void);
 
-/* Calls `body` for all of `count` pieces, in chunks of `chunk` but the last, on the worker threads and the calling one;
- * returns when they are done. Each thread has chunks side by side, the same in each job of this size. */
+/* Processes pieces [begin, end) of a job; called on several threads at once. */
 typedef void cf__pool_body(void *data, uint64_t begin, uint64_t end);
+
+/* Calls `body` for all of `count` pieces, in chunks of `chunk` (the last may be shorter), on the worker threads and the
+ * calling one; returns when all are done. A thread gets adjacent chunks, the same ones in each job of this size. */
 void cf__pool_for(cf__pool_body *body, void *data, uint64_t count, uint64_t chunk);
 
-void cf__pool_stop(void); /* ends the worker threads; a later run starts them anew */
+/* Ends the worker threads; a later job starts new ones. */
+void cf__pool_stop(void);
 
-/* For fork: the pool's lock, and with it held in a child, that the workers do not exist there. */
+/* The pool's lock, for fork. */
 void cf__pool_lock(void);
 void cf__pool_unlock(void);
+
+/* Forgets the workers, in a forked child. Caller holds the lock. */
 void cf__pool_forget(void);
 
 /* ---- Jobs whose pieces are timed ---- */
 
-/* How long a thread looks for work, or for the end of it, before it sleeps: jobs follow one another within a call, and
- * to wake a thread takes 10 us and more. */
+/* Nanoseconds that a thread spins for work, or for the end of a job, before it sleeps: the jobs of a call follow one
+ * another, and waking a thread takes 10 us or more. */
 #define CF__POOL_SPIN_NS 50000
 
 struct cf__pool_range;
 
-/* A job: pieces, which are handed out in units. */
+/* A job: pieces, which threads take in units. */
 struct cf__pool_job {
     cf__pool_body *body;
     void *data;
-    uint64_t count, unit; /* pieces, and how many are handed out together, at least */
+    uint64_t count; /* pieces */
+    uint64_t unit;  /* pieces of a unit; the last unit may have fewer */
     uint64_t units;
-    uint64_t first, most; /* units that run at once: at first, and later; 0: always one, whose time does not count */
-    double unit_ns;       /* as far as is known */
+    uint64_t first, most; /* units that a thread takes at once: at first, and at most; 0: always one, not timed */
+    double unit_ns;       /* estimated time of a unit, in nanoseconds */
     struct cf__pool_range *ranges;
     uint32_t range_count;
-    int workers; /* workers that are inside; written under the lock, like what follows */
+    int workers; /* workers in the job; like the next field, written under the pool's lock */
     struct cf__pool_job *later;
 };
 
-/* What one thread ran of a job, and how long the latest of it took. */
+/* The units that one thread ran of a job, and how long the latest ones took. */
 struct cf__pool_pace {
-    uint64_t units, most; /* most: that run at once next */
+    uint64_t units, most; /* units run, and the most to take next */
     double unit_ns;
-    int64_t begin, since;
+    int64_t begin, since; /* times of the thread's begin and of its latest units, in nanoseconds */
 };
 
 enum cf__pool_idle {
-    CF__POOL_SLEEPS,   /* a worker has to be woken */
-    CF__POOL_MAY_LOOK, /* workers look for work for a while after a job */
-    CF__POOL_LOOKS,    /* a worker looks for work */
+    CF__POOL_SLEEPS,   /* a job has to wake the workers */
+    CF__POOL_MAY_SPIN, /* workers spin for a while after a job */
+    CF__POOL_SPINS,    /* a worker is spinning */
 };
 
-/* Nanoseconds of a clock that only goes on. */
+/* Returns the time of CLOCK_MONOTONIC in nanoseconds. */
 int64_t cf__pool_now(void);
 
-/* The pace of a thread that begins with a job now. */
+/* Returns the pace of a thread that begins with a job now. */
 struct cf__pool_pace cf__pool_pace_begin(const struct cf__pool_job *job);
 
-/* Runs `units` of the job on the calling thread, and times them. */
+/* Runs and times `units` of the job, from unit `begin` on, on the calling thread. */
 void cf__pool_run_timed(const struct cf__pool_job *job, struct cf__pool_pace *pace, uint64_t begin, uint64_t units);
 
-/* Runs the units from `begin` on with as many workers as are free and wanted; the pace of the calling thread. */
+/* Runs all units from `begin` on, with at most `wanted` workers, as far as they are free. Returns the pace of the calling
+ * thread when the job is done. */
 struct cf__pool_pace cf__pool_share(struct cf__pool_job *job, uint64_t begin, uint64_t wanted);
 
-/* The state of the workers between jobs. */
+/* Returns the state of the workers between jobs. */
 enum cf__pool_idle cf__pool_idle_state(void);
 
 #endif
