@@ -4,14 +4,15 @@
 
 #include "driver/driver.h"
 
-/* Lets the thread do, while a stream is captured, what could break a capture and does not, such as loading and
- * allocating for the library's own use. Give what it returns to cf__unrelax(). */
+/* Permits calls that the driver refuses during a capture and that do not affect the captured stream, such as allocating
+ * and loading for the library's own use. Returns the thread's mode, for cf__unrelax(). */
 static inline int cf__relax(const struct cf__driver *driver)
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     return driver->cuThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS ? (int)mode : -1;
 }
 
+/* Sets the thread's mode again; tries twice, because a driver call may report an earlier call's failure. */
 static inline void cf__unrelax(const struct cf__driver *driver, int mode)
 {
     CUstreamCaptureMode before = (CUstreamCaptureMode)mode;

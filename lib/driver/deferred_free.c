@@ -1,4 +1,4 @@
-/* keep.c - what could not be freed, to be tried again at cf_shutdown(). */
+/* deferred_free.c - frees that failed, to be tried again at cf_shutdown(). */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,28 +13,27 @@
 #include "driver/driver.h"
 #include "driver/failure.h"
 
-struct kept {
+struct note {
     const struct cf__driver *driver;
     CUcontext context;
-    unsigned long long id; /* of its context; CF__NO_CONTEXT: not known */
-    cf__free_function *free;
-    uintptr_t what;
-    struct kept *next;
+    unsigned long long id; /* of the context, or CF__NO_CONTEXT if it is not known */
+    cf__free_function *function;
+    uintptr_t object;
+    struct note *next;
 };
 
-/* Memory may be what is short when freeing fails: notes are made beforehand, so many as there are things that are freed
- * together, and some more for the rest. All of them go at cf_shutdown(). */
+/* A free may fail because memory is short. So callers reserve notes with their objects, and some more are static. */
 struct block {
     struct block *next;
-    struct kept notes[];
+    struct note notes[];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
-static struct kept *kept, *spare;
-static struct kept first[16];
-static int is_begun; /* the first ones are among the spare */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the variables below */
+static struct note *deferred, *unused;
+static struct note static_notes[16];
+static int is_begun; /* the static notes were added to the unused ones */
 static struct block *blocks;
-static size_t given_up; /* for which there was no note */
+static size_t lost; /* objects for which there was no note */
 
 void cf__deferred_free_lock(void)
 {
@@ -46,13 +45,13 @@ void cf__deferred_free_unlock(void)
     cf__unlock(&lock);
 }
 
-/* ---- Notes, with the lock ---- */
+/* ---- Notes; caller holds the lock ---- */
 
-static void add_spare(struct kept notes[], size_t count)
+static void add_unused(struct note notes[], size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        notes[i].next = spare;
-        spare = &notes[i];
+        notes[i].next = unused;
+        unused = &notes[i];
     }
 }
 
@@ -63,30 +62,30 @@ static int add_block(size_t count)
         return 0;
     block->next = blocks;
     blocks = block;
-    add_spare(block->notes, count);
+    add_unused(block->notes, count);
     return 1;
 }
 
-/* NULL where there is none left, and no memory. */
-static struct kept *take(void)
+/* Returns NULL if no note is unused and there is no memory. */
+static struct note *take_note(void)
 {
     if (!is_begun)
-        add_spare(first, sizeof first / sizeof *first);
+        add_unused(static_notes, sizeof static_notes / sizeof *static_notes);
     is_begun = 1;
-    if (!spare && !add_block(1))
+    if (!unused && !add_block(1))
         return NULL;
-    struct kept *note = spare;
-    spare = note->next;
+    struct note *note = unused;
+    unused = note->next;
     return note;
 }
 
-static void drop(struct kept *note)
+static void release_note(struct note *note)
 {
-    note->next = spare;
-    spare = note;
+    note->next = unused;
+    unused = note;
 }
 
-/* ---- Keeping ---- */
+/* ---- Deferring ---- */
 
 int cf__deferred_free_reserve(size_t count)
 {
@@ -96,26 +95,26 @@ int cf__deferred_free_reserve(size_t count)
     return is_there;
 }
 
-void cf__defer_free(const struct cf__driver *driver, CUcontext context, cf__free_function *free_it, uintptr_t what)
+void cf__defer_free(const struct cf__driver *driver, CUcontext context, cf__free_function *function, uintptr_t object)
 {
     unsigned long long id;
     if (driver->cuCtxGetId(context, &id) != CUDA_SUCCESS)
         id = CF__NO_CONTEXT;
     cf__lock(&lock);
-    struct kept *note = take();
+    struct note *note = take_note();
     if (note) {
-        *note = (struct kept){driver, context, id, free_it, what, kept};
-        kept = note;
+        *note = (struct note){driver, context, id, function, object, deferred};
+        deferred = note;
     } else {
-        given_up++;
+        lost++;
     }
     cf__unlock(&lock);
 }
 
 /* ---- Trying again ---- */
 
-/* CUDA_SUCCESS also where nothing is left to be freed. */
-static CUresult try_again(const struct kept *note, const char **call)
+/* Frees a note's object. Returns CUDA_SUCCESS also if its context is gone; writes the call that failed. */
+static CUresult free_object(const struct note *note, const char **call)
 {
     const struct cf__driver *driver = note->driver;
     unsigned long long id;
@@ -130,18 +129,18 @@ static CUresult try_again(const struct kept *note, const char **call)
     }
     if (result == CUDA_SUCCESS) {
         *call = "freeing it";
-        result = note->free(driver, note->what);
+        result = note->function(driver, note->object);
         (void)driver->cuCtxPopCurrent(&context);
     }
     return cf__is_gone(result) ? CUDA_SUCCESS : result;
 }
 
-/* What was given up is told once: it goes with its context. */
-static int report_given_up(void)
+/* Lost objects are reported once: they are destroyed with their contexts. */
+static int report_lost(void)
 {
     cf__lock(&lock);
-    size_t count = given_up;
-    given_up = 0;
+    size_t count = lost;
+    lost = 0;
     cf__unlock(&lock);
     return count == 0 ? CF_OK
                       : cf__fail(CF_ENOMEM,
@@ -150,7 +149,7 @@ static int report_given_up(void)
                                  count);
 }
 
-static int fail(const struct cf__driver *driver, CUresult result, const char *call)
+static int fail_free(const struct cf__driver *driver, CUresult result, const char *call)
 {
     char text[CF__DETAIL];
     cf__describe_result(driver, result, call, "cf_shutdown: what an earlier call could not free", text, sizeof text);
@@ -159,24 +158,24 @@ static int fail(const struct cf__driver *driver, CUresult result, const char *ca
 
 int cf__deferred_free_retry(void)
 {
-    int status = report_given_up();
+    int status = report_lost();
     cf__lock(&lock);
-    struct kept *notes = kept;
-    kept = NULL;
+    struct note *notes = deferred;
+    deferred = NULL;
     cf__unlock(&lock);
     while (notes) {
-        struct kept *note = notes;
+        struct note *note = notes;
         const char *call;
-        CUresult result = try_again(note, &call);
+        CUresult result = free_object(note, &call);
         notes = note->next;
         if (result != CUDA_SUCCESS)
-            status = fail(note->driver, result, call);
+            status = fail_free(note->driver, result, call);
         cf__lock(&lock);
         if (result == CUDA_SUCCESS) {
-            drop(note);
+            release_note(note);
         } else {
-            note->next = kept;
-            kept = note;
+            note->next = deferred;
+            deferred = note;
         }
         cf__unlock(&lock);
     }
@@ -186,10 +185,10 @@ int cf__deferred_free_retry(void)
 void cf__deferred_free_forget(CUcontext context)
 {
     cf__lock(&lock);
-    for (struct kept **link = &kept, *note; (note = *link) != NULL;)
+    for (struct note **link = &deferred, *note; (note = *link) != NULL;)
         if (!context || note->context == context) {
             *link = note->next;
-            drop(note);
+            release_note(note);
         } else {
             link = &note->next;
         }
@@ -199,12 +198,12 @@ void cf__deferred_free_forget(CUcontext context)
 void cf__deferred_free_end(void)
 {
     cf__lock(&lock);
-    for (struct block *block; !kept && (block = blocks) != NULL;) {
+    for (struct block *block; !deferred && (block = blocks) != NULL;) {
         blocks = block->next;
         free(block);
     }
-    if (!kept) {
-        spare = NULL;
+    if (!deferred) {
+        unused = NULL;
         is_begun = 0;
     }
     cf__unlock(&lock);

@@ -7,21 +7,27 @@
 
 #include "driver/driver.h"
 
-/* Frees one thing, with its context current. */
-typedef CUresult cf__free_function(const struct cf__driver *driver, uintptr_t what);
+/* Frees one object, with its context current. */
+typedef CUresult cf__free_function(const struct cf__driver *driver, uintptr_t object);
 
-/* Keeps what could not be freed, to be tried again at cf_shutdown() with the context current. */
-void cf__defer_free(const struct cf__driver *driver, CUcontext context, cf__free_function *free_it, uintptr_t what);
+/* Notes an object that could not be freed. cf__deferred_free_retry() calls `function` with `context` current. */
+void cf__defer_free(const struct cf__driver *driver, CUcontext context, cf__free_function *function, uintptr_t object);
 
-/* Before `count` things are made that may all have to be kept when there is no memory any more; 0: there is none now. */
+/* Allocates notes for `count` objects before they are created, because freeing them may fail for lack of memory.
+ * Returns 0 if there is no memory now. */
 int cf__deferred_free_reserve(size_t count);
 
-int cf__deferred_free_retry(void); /* the status of the latest that still fails, which stays */
+/* Frees the noted objects. Returns the status of the last free that failed again; its note stays. */
+int cf__deferred_free_retry(void);
 
-/* The same without the driver: of a context that is gone, or with NULL of all. */
+/* Drops the notes of a context that is gone, or with NULL all notes, without calling the driver. */
 void cf__deferred_free_forget(CUcontext context);
-void cf__deferred_free_end(void);  /* gives back what was reserved, where nothing is kept */
-void cf__deferred_free_lock(void); /* for fork */
+
+/* Frees the notes' memory, unless a note is in use. */
+void cf__deferred_free_end(void);
+
+/* The lock, for fork. */
+void cf__deferred_free_lock(void);
 void cf__deferred_free_unlock(void);
 
 #endif

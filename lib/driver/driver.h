@@ -1,7 +1,7 @@
 /* driver.h - the driver table: the CUDA driver API as a struct of function pointers, filled from libcuda or by the CPU.
  *
- * Signatures are those of the driver API's version 12.0. tests/test_driver.c compares them and the constants with the
- * toolkit's headers; it includes <cuda.h> first, and then the declarations here give way to it. */
+ * Signatures are of the driver API's version 12.0. tests/test_driver.c compares them and the constants with the
+ * toolkit's headers: if <cuda.h> is included first, the declarations here are left out. */
 #ifndef CF__DRIVER_H
 #define CF__DRIVER_H
 
@@ -10,7 +10,7 @@
 
 /* ---- Types and constants ---- */
 
-/* Opaque pointers have the toolkit's own tags, so that its types and ours are the same where both are seen. */
+/* Opaque pointers have the toolkit's tags, so that its types and ours are the same where both are declared. */
 #define CF__DRIVER_TYPES(X)                      \
     X(CUresult, unsigned int)                    \
     X(CUdevice, int)                             \
@@ -127,7 +127,7 @@
     X(CU_EVENT_DEFAULT, 0)                                       \
     X(CU_EVENT_DISABLE_TIMING, 2)
 
-/* The fields of CUDA_MEMCPY2D, which copies rows. */
+/* The fields of CUDA_MEMCPY2D, a copy of rows. */
 #define CF__MEMCPY2D_FIELDS(X)     \
     X(size_t, srcXInBytes)         \
     X(size_t, srcY)                \
@@ -146,7 +146,7 @@
     X(size_t, WidthInBytes)        \
     X(size_t, Height)
 
-/* The fields of CUmemPoolProps; those behind maxSize, which are newer, are zeros. */
+/* The fields of CUmemPoolProps; newer fields, after maxSize, are zero. */
 #define CF__POOL_LOCATION_FIELDS(X) \
     X(unsigned int, type)           \
     X(int, id)
@@ -200,11 +200,11 @@ typedef struct CUmemAccessDesc_st {
 
 /* ---- Functions ---- */
 
-/* The version from which libcuda is asked for a function: its own, or 12.0 where that is newer. */
+/* API version of the functions that are looked up in libcuda; functions that are newer have their own version. */
 #define CF__DRIVER_VERSION 12000
 
-/* Name, version of the signature, parameters, their names; first what launches need, one line of the cache. Functions
- * newer than CF__DRIVER_VERSION may be NULL in a table. */
+/* Name, version of the signature, parameters, their names. The functions that launches call come first, in one cache
+ * line. A function newer than CF__DRIVER_VERSION may be NULL in a table. */
 #define CF__DRIVER_FUNCS(X)                                                                                           \
     X(cuLaunchKernel, 4000,                                                                                           \
       (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,      \
@@ -319,7 +319,7 @@ typedef struct CUmemAccessDesc_st {
       (int *blocks, CUfunction function, int threads, size_t shared), (blocks, function, threads, shared))
 
 struct cf__driver {
-    int is_cpu; /* the CPU: kernels run from their descriptors, there are no images */
+    int is_cpu; /* the CPU's driver: kernels run from their descriptors, and no image is loaded */
 #define CF__DRIVER_FIELD(name, version, parameters, names) CUresult(*name) parameters;
     CF__DRIVER_FUNCS(CF__DRIVER_FIELD)
 #undef CF__DRIVER_FIELD

@@ -1,6 +1,6 @@
 /* driver_cuda.c - fills the driver table from libcuda.so.1, opened at run time and never linked.
  *
- * The library stays open once it is: others in the process use it too, and it does not support being unloaded. */
+ * The library stays open: other parts of the process may use it, and it does not support being unloaded. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,12 +23,12 @@
 #include "base/text.h"
 #include "driver/driver.h"
 
-#define ABSENT 1
+#define ABSENT 1 /* result of cf__driver_cuda(): no driver or no GPU */
 
 #define LIBRARY "libcuda.so.1"
 #define NO_LIBRARY "libcuda.so.none" /* a name that no file has */
 
-/* cuGetProcAddress of API version 12.0. */
+/* Type of cuGetProcAddress_v2, of API version 12.0. */
 typedef CUresult get_address(const char *name, void **function, int version, unsigned long long flags, int *found);
 
 static int load_functions(struct cf__driver *driver, get_address *lookup, char *reason, size_t size)
@@ -50,7 +50,7 @@ static int load_functions(struct cf__driver *driver, get_address *lookup, char *
     return CF_OK;
 }
 
-/* dlsym() gives functions as void *, which ISO C does not convert; POSIX says that it works. */
+/* ISO C does not convert dlsym()'s void * to a function pointer; POSIX requires that this works. */
 static void (*find_function(void *library, const char *name))(void)
 {
     void (*function)(void) = NULL;
@@ -83,7 +83,7 @@ static int check_usable(struct cf__driver *driver, char *reason, size_t size)
     return CF_OK;
 }
 
-/* Closes a library that cannot be used. */
+/* Fills the table, or closes the library. */
 static int fill_table(void *library, struct cf__driver *driver, char *reason, size_t size)
 {
     CUresult (*get_version)(int *) = (CUresult(*)(int *))find_function(library, "cuDriverGetVersion");
@@ -109,36 +109,37 @@ static int fill_table(void *library, struct cf__driver *driver, char *reason, si
 
 /* ---- The library ---- */
 
-struct loaded {
-    unsigned long long count, without; /* objects that the process has ever loaded: now, and when none was the driver */
-    int is_there;
+struct search {
+    unsigned long long count;   /* objects that the process has loaded so far */
+    unsigned long long without; /* the same number at an earlier search that did not find the driver */
+    int is_found;
 };
 
-/* Programs load the driver as libcuda.so, too. */
-static int look_at(struct dl_phdr_info *object, size_t size, void *data)
+/* Stops the search at the driver, which programs may also load as libcuda.so, or if nothing was loaded since. */
+static int check_object(struct dl_phdr_info *object, size_t size, void *data)
 {
-    struct loaded *loaded = data;
+    struct search *search = data;
     const char *slash = strrchr(object->dlpi_name, '/');
     if (size >= offsetof(struct dl_phdr_info, dlpi_adds) + sizeof object->dlpi_adds)
-        loaded->count = object->dlpi_adds;
-    loaded->is_there = strncmp(slash ? slash + 1 : object->dlpi_name, "libcuda.so", 10) == 0;
-    return loaded->is_there || (loaded->count && loaded->count == loaded->without);
+        search->count = object->dlpi_adds;
+    search->is_found = strncmp(slash ? slash + 1 : object->dlpi_name, "libcuda.so", 10) == 0;
+    return search->is_found || (search->count && search->count == search->without);
 }
 
-/* The list is read again when something has been loaded since. dlopen() with RTLD_NOLOAD would search all folders. */
+/* dlopen() with RTLD_NOLOAD would search all folders. */
 int cf__driver_cuda_is_loaded(void)
 {
     static unsigned long long without; /* atomic */
-    struct loaded loaded = {.without = __atomic_load_n(&without, __ATOMIC_RELAXED)};
-    (void)dl_iterate_phdr(look_at, &loaded);
-    if (!loaded.is_there)
-        __atomic_store_n(&without, loaded.count, __ATOMIC_RELAXED);
-    return loaded.is_there;
+    struct search search = {.without = __atomic_load_n(&without, __ATOMIC_RELAXED)};
+    (void)dl_iterate_phdr(check_object, &search);
+    if (!search.is_found)
+        __atomic_store_n(&without, search.count, __ATOMIC_RELAXED);
+    return search.is_found;
 }
 
-/* The errno of a resource that the dynamic linker needs and the process has used up, else 0. glibc opens and maps this
- * file in its first search; if that fails, later searches ignore the file for good. */
-static int used_up(void)
+/* Returns an `errno` if the process has used up file descriptors or memory, which the dynamic linker needs; else 0.
+ * glibc opens and maps this file in its first search; if that fails, all later searches ignore the file. */
+static int check_resources(void)
 {
     int file = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC), error = file < 0 ? errno : 0;
     struct stat info;
@@ -154,8 +155,8 @@ static int used_up(void)
     return error == ENOMEM ? error : 0;
 }
 
-/* The message about LIBRARY says that there is no such file: not one that it depends on, whose message names another
- * file, or the same file at another place, than that about NO_LIBRARY. */
+/* Returns 1 if dlopen()'s message says that LIBRARY does not exist. If a dependency is missing, the message differs from
+ * the message about NO_LIBRARY in more than the name. */
 static int is_no_such_file(const char *text)
 {
     const char *at = strstr(text, LIBRARY), *other;
@@ -166,8 +167,8 @@ static int is_no_such_file(const char *text)
            strcmp(at + sizeof LIBRARY - 1, other + before + sizeof NO_LIBRARY - 1) == 0;
 }
 
-/* A program without a dynamic linker cannot load any driver. */
-static int is_static(void)
+/* Returns 1 if the program has no dynamic linker and so cannot load a driver. */
+static int is_static_program(void)
 {
     void *program = dlopen(NULL, RTLD_NOW);
     if (program)
@@ -175,7 +176,7 @@ static int is_static(void)
     return !program;
 }
 
-/* The file ends before a segment that its headers promise. The dynamic linker maps such a file and dies of SIGBUS. */
+/* Returns 1 if the file ends before one of its segments. The dynamic linker would map such a file and die of SIGBUS. */
 static int is_cut_off(const char *path)
 {
     ElfW(Ehdr) head;
@@ -194,8 +195,8 @@ static int is_cut_off(const char *path)
     return result;
 }
 
-/* The driver's file, in the first folder of the dynamic linker's search path that has one, is cut off. Other C libraries
- * do not say what they search. */
+/* Checks the driver's file in the first folder of the dynamic linker's search path that has one. Only glibc tells the
+ * search path. */
 static int is_library_cut_off(void)
 {
     int result = 0;
@@ -223,11 +224,11 @@ static int is_library_cut_off(void)
     return result;
 }
 
-/* In the C locale, whose messages can be compared. */
+/* Called in the C locale, so that messages can be compared. */
 static int open_library(void **library, char *reason, size_t size)
 {
     char text[512];
-    int error = cf__driver_cuda_is_loaded() ? 0 : used_up();
+    int error = cf__driver_cuda_is_loaded() ? 0 : check_resources();
     if (error) {
         snprintf(reason, size, "libcuda.so.1 cannot be searched for: %s", cf__strerror(error));
         return CF_EDRIVER;
@@ -239,9 +240,9 @@ static int open_library(void **library, char *reason, size_t size)
     *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (*library)
         return CF_OK;
-    const char *said = dlerror();
-    snprintf(text, sizeof text, "%s", said ? said : "dlopen failed and gave no reason");
-    int is_absent = is_static() || is_no_such_file(text);
+    const char *message = dlerror();
+    snprintf(text, sizeof text, "%s", message ? message : "dlopen failed and gave no reason");
+    int is_absent = is_static_program() || is_no_such_file(text);
     snprintf(reason, size, is_absent ? "no NVIDIA driver (%s)" : "libcuda.so.1 cannot be loaded: %s", text);
     return is_absent ? ABSENT : CF_EDRIVER;
 }

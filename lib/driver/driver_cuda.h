@@ -6,11 +6,11 @@
 
 struct cf__driver;
 
-/* Fills `driver` from libcuda.so.1. CF_OK; 1 where there is no driver or no device; else a status: there is a GPU and
- * it cannot be used. In both latter cases `reason` says why, in one line without the library's name in front. */
+/* Fills `driver` from libcuda.so.1. Returns CF_OK; 1 if there is no driver or no GPU; another status if there is a GPU
+ * that cannot be used. Unless CF_OK, `reason`, of `size` bytes, has the cause in one line. */
 int cf__driver_cuda(struct cf__driver *driver, char *reason, size_t size);
 
-/* Whether another part of the process has it loaded. */
+/* Returns 1 if any part of the process has loaded the driver. */
 int cf__driver_cuda_is_loaded(void);
 
 #endif

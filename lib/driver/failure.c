@@ -12,7 +12,7 @@ int cf__status_of(CUresult result)
 {
     if (result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
         return CF_ECAPTURE;
-    /* What leaves a context unusable: illegal accesses and instructions, traps, device asserts, time-outs. */
+    /* These results make a context unusable: illegal accesses and instructions, traps, device asserts, time-outs. */
     if ((result >= CUDA_ERROR_HARDWARE_STACK_ERROR && result <= CUDA_ERROR_LAUNCH_FAILED) ||
         result == CUDA_ERROR_ILLEGAL_ADDRESS || result == CUDA_ERROR_LAUNCH_TIMEOUT || result == CUDA_ERROR_ASSERT)
         return CF_EFAULT;
@@ -52,7 +52,6 @@ int cf__status_of(CUresult result)
     }
 }
 
-/* A result that leaves nothing to free: the context or the driver is gone, or the context is lost and goes as a whole. */
 int cf__is_gone(CUresult result)
 {
     return cf__status_of(result) == CF_EFAULT || result == CUDA_ERROR_DEINITIALIZED ||
@@ -69,7 +68,7 @@ void cf__describe_result(const struct cf__driver *driver, CUresult result, const
     if (driver->cuGetErrorString(result, &meaning) != CUDA_SUCCESS || !meaning)
         meaning = "no text";
     int has_cause = cf__take_cause(cause, sizeof cause);
-    if (driver->is_cpu && (has_cause || is_known)) /* no driver was called that the user could know */
+    if (driver->is_cpu && (has_cause || is_known)) /* users know no driver calls of the CPU */
         snprintf(text, size, "%.256s: %s", what, has_cause ? cause : meaning);
     else
         snprintf(text, size, "%s: %s returned %d (%s, %s)", what, call, (int)result, is_known ? name : "unknown result",

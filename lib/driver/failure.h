@@ -6,13 +6,14 @@
 
 #include "driver/driver.h"
 
-/* The status that a driver's result stands for. */
+/* Returns the status that a driver's result stands for. */
 int cf__status_of(CUresult result);
 
-/* Whether a result means that what was to be freed is gone already: with its context, or with the driver. */
+/* Returns 1 if the result of a free means that nothing is left to free: the driver or the context is gone, or the
+ * context is lost and will be destroyed as a whole. */
 int cf__is_gone(CUresult result);
 
-/* Writes "what: call returned 1 (NAME, text)"; for the CPU's driver the cause that was noted, if there is one. */
+/* Writes "what: call returned 1 (NAME, text)"; for the CPU's driver "what: " and the noted cause, if there is one. */
 void cf__describe_result(const struct cf__driver *driver, CUresult result, const char *call, const char *what,
                          char *text, size_t size);
 
