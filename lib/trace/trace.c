@@ -1,11 +1,11 @@
 /* trace.c - the trace's text: a file that is one JSON array after each write.
  *
- * The system may end a write of a killed process between two pages, but not within one. So events and the array's end
- * are written one page at a time: no event crosses a page, and blanks fill a page. Only the four bytes that move the
- * end from a full page to the next one lie in two pages.
+ * The system may cut the write of a killed process between two pages, but not within a page. So events and the array's
+ * end are written one page at a time: no event crosses a page, and blanks fill a page. Only the four bytes that move the
+ * end from a full page to the next page lie in two pages.
  *
- * A process that is killed loses its last second. cf_shutdown() and the process's end write the rest. A library that is
- * used again after cf_shutdown() goes on in its file. */
+ * A process that is killed loses its last second. cf_shutdown() and the process's end write the rest. If the library is
+ * used again after cf_shutdown(), the trace continues in the same file. */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -33,11 +33,11 @@
 #include "base/write.h"
 #include "trace/trace_file.h"
 
-#define TEXT ((size_t)1 << 16) /* bytes that wait to be written */
-#define EVENT 1024             /* of one event, at most */
+#define TEXT ((size_t)1 << 16) /* bytes of the buffer */
+#define EVENT 1024             /* most bytes of an event */
 #define SECOND 1000000000
 
-#define PAGE 4096 /* bytes that the system writes whole, at least */
+#define PAGE 4096 /* bytes, the smallest page */
 
 #define START "[\n"
 #define END "]\n"
@@ -46,20 +46,20 @@
 
 int cf__trace_on;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the variables below */
 static int descriptor = -1;
 static char path[PATH_MAX];
-static struct stat identity; /* a program may close descriptors that are not its own, and open others in their place */
-static pid_t process;        /* that writes the file; 0 before */
-static off_t written;        /* where the array's end lies */
-static char *text;           /* what is not in the file yet */
-static size_t used;
-static int64_t flushed; /* when it was last written to */
-static int is_refused;  /* until cf_shutdown(): another writer has the file */
-static int is_child;    /* of a process that wrote a trace */
+static struct stat identity; /* of the file: a program may close our descriptor and get its number for another file */
+static pid_t process;        /* process that writes the file, or 0 */
+static off_t written;        /* offset of the array's end */
+static char *text;           /* events that are not in the file yet */
+static size_t used;          /* their bytes */
+static int64_t flushed;      /* time of the last write */
+static int is_refused;       /* another writer has the file; until cf_shutdown() */
+static int is_child;         /* a forked child of a process that wrote a trace */
 static unsigned int generation;
 
-static _Thread_local unsigned int named; /* generation in which the thread got its name */
+static _Thread_local unsigned int named; /* generation in which the thread's row got its name */
 static _Thread_local pid_t thread;
 
 int64_t cf__trace_now(void)
@@ -69,16 +69,17 @@ int64_t cf__trace_now(void)
     return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
 }
 
-/* ---- Writing, with the lock ---- */
+/* ---- Writing; caller holds the lock ---- */
 
-static int is_ours(void)
+/* Returns 1 if the descriptor still is the trace's file and this process opened it. */
+static int is_our_file(void)
 {
     struct stat now;
     return getpid() == process && fstat(descriptor, &now) == 0 && now.st_dev == identity.st_dev &&
            now.st_ino == identity.st_ino;
 }
 
-static void stop(void)
+static void stop_trace(void)
 {
     __atomic_store_n(&cf__trace_on, 0, __ATOMIC_RELAXED);
     cf__slow_path(CF__SLOW_PATH_TRACE, 0);
@@ -86,14 +87,14 @@ static void stop(void)
     used = 0;
 }
 
-/* Puts the array's end behind the last event that was written whole, and cuts off everything after it. */
-static void cut(void)
+/* Puts the array's end after the last event that was written completely. */
+static void truncate_file(void)
 {
     (void)cf__write(descriptor, END, END_BYTES, written);
     (void)!ftruncate(descriptor, written + (off_t)END_BYTES);
 }
 
-/* Moves the array's end from a full page to the begin of the next one. */
+/* Moves the array's end from a full page to the begin of the next page. */
 static int turn_page(void)
 {
     if (cf__write(descriptor, BLANKS END, 2 * END_BYTES, written) != 0)
@@ -102,7 +103,7 @@ static int turn_page(void)
     return 0;
 }
 
-/* Writes the text piece by piece: up to the end of a page, with the array's end behind it. */
+/* Writes the text in pieces, each up to the end of a page and followed by the array's end. */
 static int write_text(void)
 {
     for (size_t done = 0; done < used;) {
@@ -126,18 +127,18 @@ static int write_text(void)
     return 0;
 }
 
-/* A trace that cannot be written any more ends; what is in the file stays readable. */
-static void flush(void)
+/* Writes the text. A failure ends the trace; the file stays readable. */
+static void flush_text(void)
 {
     if (descriptor < 0 || used == 0)
         return;
-    if (!is_ours()) {
-        stop();
+    if (!is_our_file()) {
+        stop_trace();
     } else if (write_text() != 0) {
         int error = errno;
-        cut();
+        truncate_file();
         close(descriptor);
-        stop();
+        stop_trace();
         cf__log(CF_LOG_INFO, "CF_TRACE=%s: the trace ends here: %s", path, cf__strerror(error));
     }
     flushed = cf__trace_now();
@@ -145,12 +146,12 @@ static void flush(void)
 
 /* ---- Text ---- */
 
-/* Bytes of the UTF-8 character that begins here; 0 where none does. */
-static size_t character(const unsigned char *at)
+/* Returns the bytes of the UTF-8 character that begins here, or 0 if there is none. */
+static size_t count_bytes(const unsigned char *at)
 {
     static const struct {
-        unsigned char first, last; /* first bytes, and what the second byte begins with there */
-        unsigned char second, upto;
+        unsigned char first, last;  /* range of the first byte */
+        unsigned char second, upto; /* range of the second byte */
         size_t bytes;
     } forms[] = {{0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
                  {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
@@ -173,14 +174,14 @@ char *cf__trace_quote(char *quoted, size_t size, const char *from)
     size_t length = 0;
     for (const unsigned char *at = (const unsigned char *)from; *at;) {
         char piece[8];
-        size_t bytes = character(at);
+        size_t bytes = count_bytes(at);
         if (*at == '"' || *at == '\\')
             snprintf(piece, sizeof piece, "\\%c", *at);
         else if (*at < 0x20 || *at == 0x7f)
             snprintf(piece, sizeof piece, "\\u%04x", *at);
         else
             snprintf(piece, sizeof piece, "%.*s", bytes ? (int)bytes : 6,
-                     bytes ? (const char *)at : "\\ufffd"); /* what is no text */
+                     bytes ? (const char *)at : "\\ufffd"); /* not UTF-8 */
         at += bytes ? bytes : 1;
         size_t more = strlen(piece);
         if (length + more >= size)
@@ -192,13 +193,13 @@ char *cf__trace_quote(char *quoted, size_t size, const char *from)
     return quoted;
 }
 
-/* Microseconds, whatever the locale's decimal point is. */
+/* Microseconds with three decimals, in any locale. */
 #define TIME "%lld.%03lld"
 #define TIME_OF(nanoseconds) (long long)((nanoseconds) / 1000), (long long)((nanoseconds) % 1000)
 
-/* Moves an event to the next page, behind blanks, if its page has no room for it and the array's end. Returns the bytes
- * of blanks and event. */
-static size_t pad(char *event, size_t length, off_t at)
+/* Moves an event to the next page if its page has no room for it and the array's end. Returns the bytes of the event
+ * and the blanks before it. */
+static size_t pad_event(char *event, size_t length, off_t at)
 {
     size_t left = PAGE - (size_t)(at % PAGE);
     if (length + END_BYTES <= left)
@@ -208,8 +209,8 @@ static size_t pad(char *event, size_t length, off_t at)
     return left + length;
 }
 
-/* With the lock. */
-static void append(const struct cf__trace_event *event)
+/* Caller holds the lock. */
+static void append_event(const struct cf__trace_event *event)
 {
     char name[256], *to = text + used;
     size_t length = 0;
@@ -240,9 +241,9 @@ static void append(const struct cf__trace_event *event)
         ADD(", \"args\": {%s}", event->args);
     ADD("}");
 #undef ADD
-    used += pad(to, length, written + (off_t)used);
+    used += pad_event(to, length, written + (off_t)used);
     if (used + 2 * EVENT + END_BYTES > TEXT || cf__trace_now() - flushed > SECOND)
-        flush();
+        flush_text();
 }
 
 void cf__trace_thread(int64_t *of_process, int64_t *row)
@@ -253,7 +254,7 @@ void cf__trace_thread(int64_t *of_process, int64_t *row)
     *row = thread;
 }
 
-/* With the lock, before a thread's first event: the row's name. */
+/* Names the row of the calling thread before its first event. Caller holds the lock. */
 static void name_thread(void)
 {
     char name[17] = "thread", quoted[6 * sizeof name], args[sizeof quoted + 16];
@@ -262,7 +263,7 @@ static void name_thread(void)
     named = generation;
     (void)prctl(PR_GET_NAME, name);
     snprintf(args, sizeof args, "\"name\": \"%s\"", cf__trace_quote(quoted, sizeof quoted, name));
-    append(&(struct cf__trace_event){.phase = 'M', .name = "thread_name", .args = args});
+    append_event(&(struct cf__trace_event){.phase = 'M', .name = "thread_name", .args = args});
 }
 
 void cf__trace_write(const struct cf__trace_event *event)
@@ -271,7 +272,7 @@ void cf__trace_write(const struct cf__trace_event *event)
     if (descriptor >= 0 && !event->process && named != generation)
         name_thread();
     if (descriptor >= 0)
-        append(event);
+        append_event(event);
     cf__unlock(&lock);
 }
 
@@ -287,7 +288,7 @@ void cf__trace_end(int64_t begin, const char *category, const char *name, const 
         length = cf__vformat(args, sizeof args, format, values);
         va_end(values);
     }
-    int fits = length > 0 && (size_t)length < sizeof args; /* half an object is none */
+    int fits = length > 0 && (size_t)length < sizeof args; /* a cut object is not valid JSON */
     cf__trace_write(&(struct cf__trace_event){.phase = 'X',
                                               .category = category,
                                               .name = name,
@@ -298,8 +299,8 @@ void cf__trace_end(int64_t begin, const char *category, const char *name, const 
 
 /* ---- Begin and end ---- */
 
-/* An array with the process's name; a file that cannot hold it is removed. */
-static int write_first(void)
+/* Writes an array with the process's name. A file that cannot hold it is removed. */
+static int write_start(void)
 {
     char first[512], quoted[128];
     struct stat there;
@@ -316,13 +317,14 @@ static int write_first(void)
     int error = errno;
     if (S_ISREG(identity.st_mode) && lstat(path, &there) == 0 && there.st_dev == identity.st_dev &&
         there.st_ino == identity.st_ino)
-        (void)unlink(path); /* not through a link, which is the user's */
+        (void)unlink(path); /* never a symbolic link, which the user made */
     errno = error;
     return -1;
 }
 
-/* With the lock: opens the file, with an array in it; -1 with `errno`, and `path`. */
-static int start_file(const char *name)
+/* Opens the file and writes `path`; the file has an array then. Returns -1 with `errno` on failure. Caller holds the
+ * lock. */
+static int open_file(const char *name)
 {
     struct stat found = {.st_mode = 0};
     descriptor = cf__trace_file(name, path);
@@ -332,7 +334,7 @@ static int start_file(const char *name)
     const int is_same = process == getpid() && found.st_dev == identity.st_dev && found.st_ino == identity.st_ino &&
                         found.st_size == written + (off_t)END_BYTES;
     identity = found;
-    if (is_same || write_first() == 0)
+    if (is_same || write_start() == 0)
         return 0;
     int error = errno;
     close(descriptor);
@@ -341,11 +343,11 @@ static int start_file(const char *name)
     return -1;
 }
 
-static int start(const char *name)
+static int start_trace(const char *name)
 {
     if (!text && (text = malloc(TEXT)) == NULL)
         return cf__fail(CF_ENOMEM, "CF_TRACE=%s: no memory for the trace", name);
-    if (start_file(name) != 0) {
+    if (open_file(name) != 0) {
         int error = errno;
         free(text);
         text = NULL;
@@ -369,11 +371,11 @@ static int start(const char *name)
 
 int cf__trace_open(void)
 {
-    const char *name = cf__env_file("CF_TRACE"); /* not what another user would have written */
+    const char *name = cf__env_file("CF_TRACE");
     if (!name || !*name)
         return CF_OK;
     cf__lock(&lock);
-    int status = cf__traces() || is_refused || is_child ? CF_OK : start(name);
+    int status = cf__traces() || is_refused || is_child ? CF_OK : start_trace(name);
     cf__unlock(&lock);
     return status;
 }
@@ -386,8 +388,8 @@ int cf__trace_is_child(void)
 void cf__trace_end_file(int is_final)
 {
     cf__lock(&lock);
-    flush();
-    if (descriptor >= 0 && is_ours())
+    flush_text();
+    if (descriptor >= 0 && is_our_file())
         close(descriptor);
     descriptor = -1;
     if (is_final) {
@@ -416,5 +418,5 @@ void cf__trace_forget(void)
         is_child = 1;
     if (descriptor >= 0)
         close(descriptor);
-    stop();
+    stop_trace();
 }

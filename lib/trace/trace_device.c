@@ -1,9 +1,8 @@
-/* trace_device.c - when a GPU did what was enqueued: events before and behind it, on one clock with the CPU.
+/* trace_device.c - device times of enqueued work, by events before and after it, on the CPU's clock.
  *
- * A context's times count from a reference event. That is put on the CPU's clock by watching it happen in a stream of
- * its own, now and then anew, and kept there by cause and effect: nothing begins before it was enqueued, and what is
- * seen to be done has ended. Events are asked whether they have happened, and never waited for; where too many wait,
- * what is enqueued next gets no times. */
+ * A context's times count from a reference event. Its CPU time is measured by polling it in a stream of its own, and
+ * measured again every ten seconds. Causality corrects it: no work begins before it was enqueued, and finished work ended
+ * before now. Events are queried and never waited for; if too many are pending, further work gets no times. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,71 +18,73 @@
 #include "driver/failure.h"
 #include "trace/trace.h"
 
-#define PENDING 2048      /* spans of a context that may wait for their times */
-#define ROWS 512          /* streams of a context that are told apart */
-#define PROCESS 100000000 /* number of device 0's process in the trace, beyond those of real ones */
+#define PENDING 2048      /* most spans of a context whose times are pending */
+#define ROWS 512          /* most streams of a context with a row of their own */
+#define PROCESS 100000000 /* process number of device 0 in the trace, larger than real ones */
 #define SECOND 1000000000
 
-enum { CLOCK_THINGS = 3, PENDING_THINGS = 2 }; /* that have to be destroyed: events, and a stream */
+enum { CLOCK_OBJECTS = 3, PENDING_OBJECTS = 2 }; /* driver objects to destroy: events, and a stream */
 
-struct cf__pending {
+/* A span whose times are not known yet. */
+struct cf__trace_pending {
     CUevent begin, end;
-    struct row *row;
+    struct row *row; /* NULL: the begin could not be recorded */
     const char *category, *name;
     char args[CF__TRACE_ARGS];
-    int64_t enqueued, launched; /* when the first event was, and the work */
-    int64_t host_process, host_row;
-    struct cf__pending *next;
+    int64_t enqueued, launched;     /* CPU times of recording the first event, and of the call after it */
+    int64_t host_process, host_row; /* those of the thread that enqueued the work */
+    struct cf__trace_pending *next;
 };
 
-/* A stream. */
+/* A stream's row. */
 struct row {
     CUstream stream;
-    int64_t thread; /* of the per-thread default stream; else 0 */
-    int is_gone;    /* destroyed: another stream may have the row once nothing waits in it */
-    int64_t number, ended;
-    struct cf__pending *first, **last;
+    int64_t thread; /* thread of a per-thread default stream, else 0 */
+    int is_gone;    /* the stream was destroyed: another stream gets the row once no span is pending */
+    int64_t number; /* of the row in the trace */
+    int64_t ended;  /* end of the latest span */
+    struct cf__trace_pending *first, **last;
     struct row *next;
 };
 
-/* A context. */
-struct cf__clock {
-    unsigned long long id; /* 0: the context is gone; atomic */
+/* A context's clock. */
+struct cf__trace_clock {
+    unsigned long long id; /* of the context; 0: it is gone; atomic */
     CUcontext context;
     const struct cf__driver *driver;
     int device;
-    pthread_mutex_t lock; /* of all that follows */
-    int is_lost;          /* its events fail */
+    pthread_mutex_t lock; /* protects the fields below */
+    int is_lost;          /* the context's events fail */
     CUevent reference;    /* NULL: there are no times */
-    int64_t reference_at; /* the CPU's time of it */
-    int64_t paired;       /* when that was seen last */
-    CUstream stream;      /* to see it in, */
-    CUevent spare;        /* and the next one */
+    int64_t reference_at; /* its CPU time */
+    int64_t measured;     /* when that was measured last */
+    CUstream stream;      /* stream for measuring */
+    CUevent spare;        /* event for measuring: the next reference */
     struct row *rows;
-    int row_count, count;
-    struct cf__pending *unused;
-    struct cf__pending *partial; /* one that lacks events, which could not be created; or NULL */
-    uint64_t lost;
-    struct cf__clock *next;
+    int row_count, pending_count;
+    struct cf__trace_pending *unused;
+    struct cf__trace_pending *partial; /* one whose events could not all be created, or NULL */
+    uint64_t lost_count;               /* spans without times */
+    struct cf__trace_clock *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of adding and taking away; the list is read without it */
-static struct cf__clock *clocks;
-static uint64_t arrows; /* atomic */
-static int64_t rows;    /* numbers given; atomic */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects changes of the list, which is read without it */
+static struct cf__trace_clock *clocks;
+static uint64_t arrow_count; /* atomic */
+static int64_t row_numbers;  /* atomic */
 
 /* ---- Contexts ---- */
 
-/* Unless it is there already. */
-static int make_event(const struct cf__clock *clock, CUevent *event)
+/* Creates an event unless there is one; returns 0 on failure. */
+static int make_event(const struct cf__trace_clock *clock, CUevent *event)
 {
     if (!*event && clock->driver->cuEventCreate(event, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
         *event = NULL;
     return *event != NULL;
 }
 
-/* Records an event in an idle stream, and writes the CPU's time of it; whether it was seen to happen. */
-static int watch(const struct cf__driver *driver, CUevent event, CUstream stream, int64_t *when)
+/* Records an event in an idle stream and polls it; writes its CPU time. Returns 1 if it happened within a millisecond. */
+static int measure_event(const struct cf__driver *driver, CUevent event, CUstream stream, int64_t *when)
 {
     int64_t before = cf__trace_now();
     CUresult result = driver->cuEventRecord(event, stream);
@@ -96,19 +97,19 @@ static int watch(const struct cf__driver *driver, CUevent event, CUstream stream
     return result == CUDA_SUCCESS;
 }
 
-/* Where other work keeps the device from getting to it, the reference that there is stays; the first one's time is then
- * a guess, which what follows corrects. With the lock. */
-static void pair(struct cf__clock *clock)
+/* Replaces the reference by an event that is measured now, unless other work delays that event. The first reference is
+ * taken even then: causality corrects its time. Caller holds the lock. */
+static void measure_reference(struct cf__trace_clock *clock)
 {
     const struct cf__driver *driver = clock->driver;
-    int64_t when = clock->paired = cf__trace_now();
+    int64_t when = clock->measured = cf__trace_now();
     if (!clock->stream && driver->cuStreamCreate(&clock->stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
         clock->stream = NULL;
     if (!clock->stream || !make_event(clock, &clock->spare))
         return;
-    (void)watch(driver, clock->spare, clock->stream, &when); /* the first time, the driver is slow */
-    int seen = watch(driver, clock->spare, clock->stream, &when);
-    if (!seen && clock->reference)
+    (void)measure_event(driver, clock->spare, clock->stream, &when); /* the driver's first call is slow */
+    int is_measured = measure_event(driver, clock->spare, clock->stream, &when);
+    if (!is_measured && clock->reference)
         return;
     CUevent before = clock->reference;
     clock->reference = clock->spare;
@@ -116,7 +117,7 @@ static void pair(struct cf__clock *clock)
     clock->spare = before;
 }
 
-static void name_device(const struct cf__clock *clock)
+static void name_device(const struct cf__trace_clock *clock)
 {
     char name[128] = "", quoted[512], args[600];
     CUdevice device;
@@ -128,18 +129,18 @@ static void name_device(const struct cf__clock *clock)
         .phase = 'M', .name = "process_name", .process = PROCESS + clock->device, .args = args});
 }
 
-static struct cf__clock *find(unsigned long long id)
+static struct cf__trace_clock *find_clock(unsigned long long id)
 {
-    struct cf__clock *clock = __atomic_load_n(&clocks, __ATOMIC_ACQUIRE);
+    struct cf__trace_clock *clock = __atomic_load_n(&clocks, __ATOMIC_ACQUIRE);
     while (clock && __atomic_load_n(&clock->id, __ATOMIC_RELAXED) != id)
         clock = clock->next;
     return clock;
 }
 
-/* With the lock. */
-static struct cf__clock *add(const struct cf__driver *driver, CUcontext context, unsigned long long id)
+/* Caller holds the lock of the list. */
+static struct cf__trace_clock *add_clock(const struct cf__driver *driver, CUcontext context, unsigned long long id)
 {
-    struct cf__clock *clock = cf__deferred_free_reserve(CLOCK_THINGS) ? calloc(1, sizeof *clock) : NULL;
+    struct cf__trace_clock *clock = cf__deferred_free_reserve(CLOCK_OBJECTS) ? calloc(1, sizeof *clock) : NULL;
     if (!clock)
         return NULL;
     clock->id = id;
@@ -148,7 +149,7 @@ static struct cf__clock *add(const struct cf__driver *driver, CUcontext context,
     pthread_mutex_init(&clock->lock, NULL);
     if (driver->cuCtxGetDevice(&clock->device) == CUDA_SUCCESS) {
         int mode = cf__relax(driver);
-        pair(clock);
+        measure_reference(clock);
         cf__unrelax(driver, mode);
         name_device(clock);
     }
@@ -157,28 +158,28 @@ static struct cf__clock *add(const struct cf__driver *driver, CUcontext context,
     return clock;
 }
 
-/* The current context's; made where `makes`. */
-static struct cf__clock *current(const struct cf__driver *driver, int makes)
+/* Returns the current context's clock or NULL; `adds`: adds a missing one. */
+static struct cf__trace_clock *current_clock(const struct cf__driver *driver, int adds)
 {
     CUcontext context = NULL;
     unsigned long long id;
     if (driver->cuCtxGetCurrent(&context) != CUDA_SUCCESS || !context ||
         driver->cuCtxGetId(context, &id) != CUDA_SUCCESS)
         return NULL;
-    struct cf__clock *clock = find(id);
-    if (clock || !makes)
+    struct cf__trace_clock *clock = find_clock(id);
+    if (clock || !adds)
         return clock;
     cf__lock(&lock);
-    clock = find(id);
+    clock = find_clock(id);
     if (!clock)
-        clock = add(driver, context, id);
+        clock = add_clock(driver, context, id);
     cf__unlock(&lock);
     return clock;
 }
 
-/* ---- Streams, with the clock's lock ---- */
+/* ---- Streams; caller holds the clock's lock ---- */
 
-static void name_row(const struct cf__clock *clock, const struct row *row)
+static void name_row(const struct cf__trace_clock *clock, const struct row *row)
 {
     char args[160], of[48] = "";
     if (clock->next && clock->next->device == clock->device)
@@ -193,7 +194,7 @@ static void name_row(const struct cf__clock *clock, const struct row *row)
         .phase = 'M', .name = "thread_name", .process = PROCESS + clock->device, .row = row->number, .args = args});
 }
 
-static struct row *find_row(struct cf__clock *clock, CUstream stream, int64_t thread)
+static struct row *find_row(struct cf__trace_clock *clock, CUstream stream, int64_t thread)
 {
     struct row *unused = NULL;
     for (struct row *row = clock->rows; row; row = row->next)
@@ -202,16 +203,15 @@ static struct row *find_row(struct cf__clock *clock, CUstream stream, int64_t th
         else if (row->is_gone && !row->first)
             unused = row;
     if (!unused && clock->row_count == ROWS)
-        return clock->rows; /* too many: together with the latest */
+        return clock->rows; /* further streams share the latest row */
     struct row *row = unused ? unused : calloc(1, sizeof *row);
     if (!row)
         return NULL;
     row->stream = stream;
     row->thread = thread;
     row->is_gone = 0;
-    row->last = &row->first;
     if (!unused) {
-        row->number = __atomic_add_fetch(&rows, 1, __ATOMIC_RELAXED);
+        row->number = __atomic_add_fetch(&row_numbers, 1, __ATOMIC_RELAXED);
         row->next = clock->rows;
         clock->rows = row;
         clock->row_count++;
@@ -220,15 +220,15 @@ static struct row *find_row(struct cf__clock *clock, CUstream stream, int64_t th
     return row;
 }
 
-/* ---- Times, with the clock's lock, and so that no capture breaks ---- */
+/* ---- Times; caller holds the clock's lock, and is in relaxed capture mode ---- */
 
-static void give_back(struct cf__clock *clock, struct cf__pending *pending)
+static void release_pending(struct cf__trace_clock *clock, struct cf__trace_pending *pending)
 {
     pending->next = clock->unused;
     clock->unused = pending;
 }
 
-static int time_of(const struct cf__clock *clock, CUevent event, int64_t *time)
+static int compute_time(const struct cf__trace_clock *clock, CUevent event, int64_t *time)
 {
     float milliseconds;
     if (clock->driver->cuEventElapsedTime(&milliseconds, clock->reference, event) != CUDA_SUCCESS)
@@ -237,11 +237,11 @@ static int time_of(const struct cf__clock *clock, CUevent event, int64_t *time)
     return 1;
 }
 
-/* The times of what has ended, put right by what is known of them. */
-static int times(struct cf__clock *clock, struct cf__pending *pending, int64_t *begin, int64_t *end)
+/* Writes the times of a finished span, and corrects the clock and the times by causality. */
+static int compute_times(struct cf__trace_clock *clock, struct cf__trace_pending *pending, int64_t *begin, int64_t *end)
 {
     int64_t now = cf__trace_now(), late = 0;
-    if (!time_of(clock, pending->begin, begin) || !time_of(clock, pending->end, end))
+    if (!compute_time(clock, pending->begin, begin) || !compute_time(clock, pending->end, end))
         return 0;
     if (*end > now)
         late = *end - now;
@@ -250,14 +250,14 @@ static int times(struct cf__clock *clock, struct cf__pending *pending, int64_t *
     clock->reference_at -= late;
     *begin -= late;
     *end -= late;
-    /* A float loses digits where the reference is old. */
+    /* The driver's time is a float, which loses digits with the reference's age. */
     if (*end - clock->reference_at > SECOND) {
         CUevent reference = clock->reference;
         clock->reference = pending->end;
         clock->reference_at = *end;
         pending->end = reference;
     }
-    /* Spans of a row do not overlap; they would where two threads use a stream, or by what was put right. */
+    /* Corrected times, or two threads that use one stream, must not make the spans of a row overlap. */
     int64_t least = pending->launched > pending->row->ended ? pending->launched : pending->row->ended;
     *begin = *begin < least ? least : *begin;
     *end = *end < *begin ? *begin : *end;
@@ -265,13 +265,13 @@ static int times(struct cf__clock *clock, struct cf__pending *pending, int64_t *
     return 1;
 }
 
-/* Writes a span, and the arrow to it from where it was enqueued. */
-static int report(struct cf__clock *clock, struct cf__pending *pending)
+/* Writes a span, and an arrow to it from the call that enqueued it. */
+static int write_span(struct cf__trace_clock *clock, struct cf__trace_pending *pending)
 {
     int64_t process = PROCESS + clock->device, row = pending->row->number, begin, end;
-    if (!times(clock, pending, &begin, &end))
+    if (!compute_times(clock, pending, &begin, &end))
         return 0;
-    uint64_t arrow = __atomic_add_fetch(&arrows, 1, __ATOMIC_RELAXED);
+    uint64_t arrow = __atomic_add_fetch(&arrow_count, 1, __ATOMIC_RELAXED);
     cf__trace_write(
         &(struct cf__trace_event){'X', pending->category, pending->name, process, row, begin, end, 0, pending->args});
     cf__trace_write(&(struct cf__trace_event){'s', "enqueued", "enqueued", pending->host_process, pending->host_row,
@@ -280,48 +280,48 @@ static int report(struct cf__clock *clock, struct cf__pending *pending)
     return 1;
 }
 
-static void lose(struct cf__clock *clock)
+/* Drops all pending spans, because the context's events fail. */
+static void lose_pending(struct cf__trace_clock *clock)
 {
     clock->is_lost = 1;
     for (struct row *row = clock->rows; row; row = row->next)
         while (row->first) {
-            struct cf__pending *pending = row->first;
+            struct cf__trace_pending *pending = row->first;
             row->first = pending->next;
-            give_back(clock, pending);
-            clock->lost++;
+            release_pending(clock, pending);
+            clock->lost_count++;
         }
 }
 
-static void collect_row(struct cf__clock *clock, struct row *row)
+static void collect_row(struct cf__trace_clock *clock, struct row *row)
 {
-    for (struct cf__pending *pending; (pending = row->first) != NULL;) {
+    for (struct cf__trace_pending *pending; (pending = row->first) != NULL;) {
         CUresult result = clock->driver->cuEventQuery(pending->end);
         if (result == CUDA_ERROR_NOT_READY)
             return;
         if (result != CUDA_SUCCESS) {
-            lose(clock);
+            lose_pending(clock);
             return;
         }
         row->first = pending->next;
-        if (!row->first)
-            row->last = &row->first;
-        if (!report(clock, pending))
-            clock->lost++;
-        give_back(clock, pending);
+        if (!write_span(clock, pending))
+            clock->lost_count++;
+        release_pending(clock, pending);
     }
 }
 
-static void collect(struct cf__clock *clock)
+static void collect_rows(struct cf__trace_clock *clock)
 {
     for (struct row *row = clock->rows; row && !clock->is_lost; row = row->next)
         collect_row(clock, row);
 }
 
-static struct cf__pending *take(struct cf__clock *clock)
+/* Returns an unused pending span with its events, or NULL. */
+static struct cf__trace_pending *take_pending(struct cf__trace_clock *clock)
 {
-    struct cf__pending *pending = clock->unused;
-    if (!pending && clock->count == PENDING) {
-        collect(clock);
+    struct cf__trace_pending *pending = clock->unused;
+    if (!pending && clock->pending_count == PENDING) {
+        collect_rows(clock);
         pending = clock->unused;
     }
     if (pending) {
@@ -329,13 +329,13 @@ static struct cf__pending *take(struct cf__clock *clock)
         return pending;
     }
     pending = clock->partial;
-    if (!pending && clock->count < PENDING && cf__deferred_free_reserve(PENDING_THINGS))
+    if (!pending && clock->pending_count < PENDING && cf__deferred_free_reserve(PENDING_OBJECTS))
         pending = calloc(1, sizeof *pending);
     if (!pending)
         return NULL;
     clock->partial = NULL;
     if (make_event(clock, &pending->begin) && make_event(clock, &pending->end)) {
-        clock->count++;
+        clock->pending_count++;
         return pending;
     }
     clock->partial = pending;
@@ -344,8 +344,8 @@ static struct cf__pending *take(struct cf__clock *clock)
 
 /* ---- Around a call ---- */
 
-/* Also where a default stream cannot be asked, since another one is being captured: touching it would break that. */
-static int is_captured(const struct cf__driver *driver, CUstream stream)
+/* Returns 1 also if a default stream cannot be queried during another stream's capture, which an event would break. */
+static int is_capturing(const struct cf__driver *driver, CUstream stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     CUresult result = driver->cuStreamIsCapturing(stream, &status);
@@ -353,13 +353,13 @@ static int is_captured(const struct cf__driver *driver, CUstream stream)
                                   : status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-void cf__timed_begin(struct cf__timed *timed, const struct cf__driver *driver, CUstream stream)
+void cf__trace_device_begin(struct cf__trace_span *span, const struct cf__driver *driver, CUstream stream)
 {
-    *timed = (struct cf__timed){.clock = NULL};
+    *span = (struct cf__trace_span){.clock = NULL};
     if (!cf__traces())
-        return; /* it has ended */
-    timed->is_captured = is_captured(driver, stream);
-    struct cf__clock *clock = driver->is_cpu || timed->is_captured ? NULL : current(driver, 1);
+        return; /* the trace has ended */
+    span->is_captured = is_capturing(driver, stream);
+    struct cf__trace_clock *clock = driver->is_cpu || span->is_captured ? NULL : current_clock(driver, 1);
     if (clock && clock->reference) {
         struct cf__trace_event thread;
         cf__trace_thread(&thread.process, &thread.row);
@@ -367,19 +367,19 @@ void cf__timed_begin(struct cf__timed *timed, const struct cf__driver *driver, C
             stream = NULL;
         int mode = cf__relax(driver);
         cf__lock(&clock->lock);
-        if (cf__trace_now() - clock->paired > 10 * (int64_t)SECOND)
-            pair(clock);
+        if (cf__trace_now() - clock->measured > 10 * (int64_t)SECOND)
+            measure_reference(clock);
         struct row *row =
             clock->is_lost ? NULL : find_row(clock, stream, stream == CU_STREAM_PER_THREAD ? thread.row : 0);
         if (row)
             collect_row(clock, row);
-        struct cf__pending *pending = row && !clock->is_lost ? take(clock) : NULL;
-        clock->lost += !pending;
+        struct cf__trace_pending *pending = row && !clock->is_lost ? take_pending(clock) : NULL;
+        clock->lost_count += !pending;
         cf__unlock(&clock->lock);
         cf__unrelax(driver, mode);
         if (pending) {
-            timed->clock = clock;
-            timed->pending = pending;
+            span->clock = clock;
+            span->pending = pending;
             pending->row = row;
             pending->host_process = thread.process;
             pending->host_row = thread.row;
@@ -388,21 +388,21 @@ void cf__timed_begin(struct cf__timed *timed, const struct cf__driver *driver, C
                 pending->row = NULL;
         }
     }
-    timed->begin = cf__trace_now();
-    if (timed->pending)
-        timed->pending->launched = timed->begin;
+    span->begin = cf__trace_now();
+    if (span->pending)
+        span->pending->launched = span->begin;
 }
 
-/* Marks the end of what was enqueued, where that has times. */
-static void mark_end(struct cf__timed *timed, const struct cf__driver *driver, CUresult result, CUstream stream,
-                     const char *category, const char *name, const char *args)
+/* Records the end of the enqueued work. */
+static void record_end(struct cf__trace_span *span, const struct cf__driver *driver, CUresult result, CUstream stream,
+                       const char *category, const char *name, const char *args)
 {
-    struct cf__clock *clock = timed->clock;
-    struct cf__pending *pending = timed->pending;
-    int is_marked =
+    struct cf__trace_clock *clock = span->clock;
+    struct cf__trace_pending *pending = span->pending;
+    int is_recorded =
         result == CUDA_SUCCESS && pending->row && driver->cuEventRecord(pending->end, stream) == CUDA_SUCCESS;
     cf__lock(&clock->lock);
-    if (is_marked) {
+    if (is_recorded) {
         struct row *row = pending->row;
         pending->category = category;
         pending->name = name;
@@ -413,36 +413,36 @@ static void mark_end(struct cf__timed *timed, const struct cf__driver *driver, C
         *row->last = pending;
         row->last = &pending->next;
     } else {
-        clock->lost += result == CUDA_SUCCESS;
-        give_back(clock, pending);
+        clock->lost_count += result == CUDA_SUCCESS;
+        release_pending(clock, pending);
     }
     cf__unlock(&clock->lock);
 }
 
-void cf__timed_end(struct cf__timed *timed, const struct cf__driver *driver, CUresult result, CUstream stream,
-                   const char *category, const char *name, const char *args)
+void cf__trace_device_end(struct cf__trace_span *span, const struct cf__driver *driver, CUresult result,
+                          CUstream stream, const char *category, const char *name, const char *args)
 {
-    if (timed->clock)
-        mark_end(timed, driver, result, stream, category, name, args);
+    if (span->clock)
+        record_end(span, driver, result, stream, category, name, args);
 }
 
-void cf__timed_collect(const struct cf__driver *driver)
+void cf__trace_device_collect(const struct cf__driver *driver)
 {
-    struct cf__clock *clock = driver->is_cpu ? NULL : current(driver, 0);
+    struct cf__trace_clock *clock = driver->is_cpu ? NULL : current_clock(driver, 0);
     if (!clock)
         return;
     int mode = cf__relax(driver);
     cf__lock(&clock->lock);
-    collect(clock);
+    collect_rows(clock);
     cf__unlock(&clock->lock);
     cf__unrelax(driver, mode);
 }
 
-/* ---- What goes ---- */
+/* ---- Ends of streams, contexts and the trace ---- */
 
-void cf__timed_stream_gone(const struct cf__driver *driver, CUstream stream)
+void cf__trace_device_stream_destroyed(const struct cf__driver *driver, CUstream stream)
 {
-    struct cf__clock *clock = driver->is_cpu ? NULL : current(driver, 0);
+    struct cf__trace_clock *clock = driver->is_cpu ? NULL : current_clock(driver, 0);
     if (!clock)
         return;
     cf__lock(&clock->lock);
@@ -451,11 +451,11 @@ void cf__timed_stream_gone(const struct cf__driver *driver, CUstream stream)
     cf__unlock(&clock->lock);
 }
 
-/* With the clock's lock: what it has in its context is gone, or was destroyed. */
-static void forget(struct cf__clock *clock)
+/* Frees the clock's memory after its driver objects are gone. Caller holds the clock's lock. */
+static void empty_clock(struct cf__trace_clock *clock)
 {
-    lose(clock);
-    for (struct cf__pending *pending; (pending = clock->unused) != NULL;) {
+    lose_pending(clock);
+    for (struct cf__trace_pending *pending; (pending = clock->unused) != NULL;) {
         clock->unused = pending->next;
         free(pending);
     }
@@ -467,11 +467,11 @@ static void forget(struct cf__clock *clock)
     clock->partial = NULL;
     clock->reference = clock->spare = NULL;
     clock->stream = NULL;
-    clock->count = clock->row_count = 0;
+    clock->pending_count = clock->row_count = 0;
 }
 
-/* Whether the context may be there: of other libraries, some may have been destroyed, with what the trace had there. */
-static int may_be_there(const struct cf__clock *clock)
+/* Returns 0 if the context was destroyed, for example by another library, and with it the trace's objects. */
+static int may_exist(const struct cf__trace_clock *clock)
 {
     unsigned long long id;
     if (!clock->id)
@@ -480,20 +480,20 @@ static int may_be_there(const struct cf__clock *clock)
     return result == CUDA_SUCCESS ? id == clock->id : !cf__is_gone(result);
 }
 
-void cf__timed_contexts_gone(const struct cf__driver *driver)
+void cf__trace_device_contexts_destroyed(const struct cf__driver *driver)
 {
-    for (struct cf__clock *clock = __atomic_load_n(&clocks, __ATOMIC_ACQUIRE); clock; clock = clock->next) {
-        if (clock->driver != driver || may_be_there(clock))
+    for (struct cf__trace_clock *clock = __atomic_load_n(&clocks, __ATOMIC_ACQUIRE); clock; clock = clock->next) {
+        if (clock->driver != driver || may_exist(clock))
             continue;
         cf__lock(&clock->lock);
-        forget(clock);
+        empty_clock(clock);
         cf__unlock(&clock->lock);
         __atomic_store_n(&clock->id, 0, __ATOMIC_RELAXED);
     }
 }
 
-/* The clock's context where it is its device's primary one and that exists, which is then retained. */
-static int retain_primary(const struct cf__clock *clock, CUdevice *device)
+/* Retains the clock's context; returns 0 unless it is its device's primary context and exists. */
+static int retain_primary(const struct cf__trace_clock *clock, CUdevice *device)
 {
     const struct cf__driver *driver = clock->driver;
     CUcontext primary = NULL;
@@ -520,34 +520,35 @@ static CUresult destroy_stream(const struct cf__driver *driver, uintptr_t stream
     return driver->cuStreamDestroy((CUstream)stream);
 }
 
-/* What cannot be destroyed now, or in a context that could not be entered, cf_shutdown() tries again. */
-static void destroy(const struct cf__clock *clock, int is_entered, cf__free_function *destroy_it, uintptr_t what)
+/* Defers the destruction if it fails or the context could not be entered. */
+static void destroy_object(const struct cf__trace_clock *clock, int is_entered, cf__free_function *function,
+                           uintptr_t object)
 {
-    if (!what)
+    if (!object)
         return;
-    CUresult result = is_entered ? destroy_it(clock->driver, what) : CUDA_ERROR_UNKNOWN;
+    CUresult result = is_entered ? function(clock->driver, object) : CUDA_ERROR_UNKNOWN;
     if (result != CUDA_SUCCESS && !cf__is_gone(result))
-        cf__defer_free(clock->driver, clock->context, destroy_it, what);
+        cf__defer_free(clock->driver, clock->context, function, object);
 }
 
-static void destroy_all(struct cf__clock *clock, int is_entered)
+static void destroy_objects(struct cf__trace_clock *clock, int is_entered)
 {
-    lose(clock);
+    lose_pending(clock);
     if (clock->partial)
-        give_back(clock, clock->partial);
+        release_pending(clock, clock->partial);
     clock->partial = NULL;
-    for (const struct cf__pending *pending = clock->unused; pending; pending = pending->next) {
-        destroy(clock, is_entered, destroy_event, (uintptr_t)pending->begin);
-        destroy(clock, is_entered, destroy_event, (uintptr_t)pending->end);
+    for (const struct cf__trace_pending *pending = clock->unused; pending; pending = pending->next) {
+        destroy_object(clock, is_entered, destroy_event, (uintptr_t)pending->begin);
+        destroy_object(clock, is_entered, destroy_event, (uintptr_t)pending->end);
     }
-    destroy(clock, is_entered, destroy_event, (uintptr_t)clock->reference);
-    destroy(clock, is_entered, destroy_event, (uintptr_t)clock->spare);
-    destroy(clock, is_entered, destroy_stream, (uintptr_t)clock->stream);
+    destroy_object(clock, is_entered, destroy_event, (uintptr_t)clock->reference);
+    destroy_object(clock, is_entered, destroy_event, (uintptr_t)clock->spare);
+    destroy_object(clock, is_entered, destroy_stream, (uintptr_t)clock->stream);
 }
 
-/* With the clock's lock. At the end of the process other threads may still be destroying contexts: there those alone
- * are entered that cannot go meanwhile. */
-static void finish(struct cf__clock *clock, int is_final)
+/* Other threads may destroy contexts during the process's end: then only the current context or a retained primary one
+ * is entered. Caller holds the clock's lock. */
+static void finish_clock(struct cf__trace_clock *clock, int is_final)
 {
     const struct cf__driver *driver = clock->driver;
     CUcontext context = NULL;
@@ -556,32 +557,32 @@ static void finish(struct cf__clock *clock, int is_final)
     int is_current = driver->cuCtxGetCurrent(&context) == CUDA_SUCCESS && context &&
                      driver->cuCtxGetId(context, &id) == CUDA_SUCCESS && id == clock->id;
     int is_retained = !is_current && !is_final && retain_primary(clock, &device);
-    int is_there = is_current || is_retained || (is_final && may_be_there(clock));
+    int is_there = is_current || is_retained || (is_final && may_exist(clock));
     int is_entered = is_there && driver->cuCtxPushCurrent(clock->context) == CUDA_SUCCESS;
     if (is_entered)
-        collect(clock);
+        collect_rows(clock);
     if (is_there && is_final)
-        destroy_all(clock, is_entered);
+        destroy_objects(clock, is_entered);
     if (is_entered)
         (void)driver->cuCtxPopCurrent(&context);
     if (is_retained)
         (void)driver->cuDevicePrimaryCtxRelease(device);
     if (is_final)
-        forget(clock);
+        empty_clock(clock);
 }
 
-uint64_t cf__timed_finish(int is_final)
+uint64_t cf__trace_device_finish(int is_final)
 {
     uint64_t lost = 0;
     cf__lock(&lock);
-    for (struct cf__clock *clock = clocks, *next; clock; clock = next) {
+    for (struct cf__trace_clock *clock = clocks, *next; clock; clock = next) {
         next = clock->next;
         cf__lock(&clock->lock);
-        finish(clock, is_final);
+        finish_clock(clock, is_final);
         for (const struct row *row = clock->rows; row; row = row->next)
-            for (const struct cf__pending *pending = row->first; pending; pending = pending->next)
+            for (const struct cf__trace_pending *pending = row->first; pending; pending = pending->next)
                 lost++;
-        lost += clock->lost;
+        lost += clock->lost_count;
         cf__unlock(&clock->lock);
         if (is_final) {
             pthread_mutex_destroy(&clock->lock);

@@ -6,29 +6,34 @@
 
 #include "driver/driver.h"
 
-/* The times of something that was enqueued, by events before and behind it. */
-struct cf__timed {
-    struct cf__clock *clock; /* NULL: no device times */
-    struct cf__pending *pending;
-    int64_t begin;
+struct cf__trace_clock;
+struct cf__trace_pending;
+
+/* Enqueued work, timed by events before and after it. */
+struct cf__trace_span {
+    struct cf__trace_clock *clock; /* NULL: the work gets no device times */
+    struct cf__trace_pending *pending;
+    int64_t begin; /* time of the call, in nanoseconds */
     int is_captured;
 };
 
-/* Around a call that enqueues on `stream` in the current context of `driver`, which is a real one. `name` and
- * `category` are of the device's span; they stay valid until the trace is closed. */
-void cf__timed_begin(struct cf__timed *timed, const struct cf__driver *driver, CUstream stream);
-void cf__timed_end(struct cf__timed *timed, const struct cf__driver *driver, CUresult result, CUstream stream,
-                   const char *category, const char *name, const char *args);
+/* Called before and after a call that enqueues on `stream` in the current context of a real driver. `category` and
+ * `name` of the device's span stay valid until the trace is closed; `args` is copied. */
+void cf__trace_device_begin(struct cf__trace_span *span, const struct cf__driver *driver, CUstream stream);
+void cf__trace_device_end(struct cf__trace_span *span, const struct cf__driver *driver, CUresult result,
+                          CUstream stream, const char *category, const char *name, const char *args);
 
-/* Writes what has finished in the current context: behind calls that waited. */
-void cf__timed_collect(const struct cf__driver *driver);
+/* Writes the finished spans of the current context. Called after waits. */
+void cf__trace_device_collect(const struct cf__driver *driver);
 
-void cf__timed_stream_gone(const struct cf__driver *driver, CUstream stream);
+/* Called after a stream was destroyed: its row is reused once its spans are written. */
+void cf__trace_device_stream_destroyed(const struct cf__driver *driver, CUstream stream);
 
-/* Behind what destroys contexts. */
-void cf__timed_contexts_gone(const struct cf__driver *driver);
+/* Called after contexts were destroyed: their spans are lost. */
+void cf__trace_device_contexts_destroyed(const struct cf__driver *driver);
 
-/* Writes what has finished anywhere; returns how many times have been lost. `is_final`: frees everything, too. */
-uint64_t cf__timed_finish(int is_final);
+/* Writes the finished spans of all contexts that can be entered. Returns how many spans were lost. `is_final`: also
+ * frees everything. */
+uint64_t cf__trace_device_finish(int is_final);
 
 #endif

@@ -1,4 +1,4 @@
-/* trace_driver.c - the driver table that notes what it is asked to do, and has the real one do it. */
+/* trace_driver.c - a driver table that records each call in the trace and forwards it to the real driver. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,17 +15,17 @@
 #include "trace/trace.h"
 #include "trace/trace_device.h"
 
-/* ---- Names of kernels: a driver has them of newer GPUs alone, and not as they are called ---- */
+/* ---- Names of kernels: only newer drivers tell them, and not as the public function ---- */
 
 struct name {
     CUfunction function;
     struct name *next;
-    char variant[CF__VARIANT]; /* of a tuned kernel; else empty */
+    char variant[CF__VARIANT]; /* constants of a tuned kernel's variant, else empty */
     char text[];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct name *names; /* the latest first: functions of images that are gone may come again */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects names */
+static struct name *names; /* the latest first: a handle of an unloaded image may be used again */
 
 void cf__trace_kernel(CUfunction function, const cf_kernel *kernel)
 {
@@ -54,8 +54,8 @@ void cf__trace_kernels_forget(void)
     cf__unlock(&lock);
 }
 
-/* On the CPU a function is the kernel's descriptor. */
-static const char *name_of(const struct cf__driver *driver, CUfunction function, char variant[CF__VARIANT])
+/* Returns a kernel's name and writes its variant. On the CPU a function is the kernel's descriptor. */
+static const char *find_name(const struct cf__driver *driver, CUfunction function, char variant[CF__VARIANT])
 {
     variant[0] = 0;
     if (driver->is_cpu) {
@@ -73,40 +73,41 @@ static const char *name_of(const struct cf__driver *driver, CUfunction function,
     return name ? name->text : "kernel";
 }
 
-/* ---- What is noted of a call ---- */
+/* ---- Records of calls ---- */
 
-struct note {
+struct record {
     const struct cf__driver *driver;
     CUstream stream;
-    struct cf__timed timed;
+    struct cf__trace_span span;
 };
 
-static void begin(struct note *note, const struct cf__driver *driver, CUstream stream)
+static void begin_record(struct record *record, const struct cf__driver *driver, CUstream stream)
 {
-    note->driver = driver;
-    note->stream = stream;
-    cf__timed_begin(&note->timed, driver, stream);
+    record->driver = driver;
+    record->stream = stream;
+    cf__trace_device_begin(&record->span, driver, stream);
 }
 
-/* The CPU's driver does work before it returns: the span of the call is that of the work. */
-static CUresult end(struct note *note, CUresult result, const char *host_category, const char *device_category,
-                    const char *name, const char *args)
+/* The CPU's driver finishes the work before it returns, so the span of the call has the work's category. */
+static CUresult end_record(struct record *record, CUresult result, const char *host_category,
+                           const char *device_category, const char *name, const char *args)
 {
     char with[2 * CF__TRACE_ARGS], stream[32] = "default";
-    if (note->stream && note->stream != CU_STREAM_LEGACY)
-        snprintf(stream, sizeof stream, "%p", (void *)note->stream);
-    int is_done = note->driver->is_cpu && !note->timed.is_captured;
+    if (record->stream && record->stream != CU_STREAM_LEGACY)
+        snprintf(stream, sizeof stream, "%p", (void *)record->stream);
+    int is_done = record->driver->is_cpu && !record->span.is_captured;
     snprintf(with, sizeof with, "%s%s\"stream\": \"%s\"%s", args, *args ? ", " : "", stream,
-             note->timed.is_captured ? ", \"captured\": true" : "");
+             record->span.is_captured ? ", \"captured\": true" : "");
     if (result != CUDA_SUCCESS)
         snprintf(with + strlen(with), sizeof with - strlen(with), ", \"result\": %u", result);
-    cf__trace_end(note->timed.begin, is_done ? device_category : host_category, name, "%s", with);
-    cf__timed_end(&note->timed, note->driver, result, note->stream, device_category, name, args);
+    cf__trace_end(record->span.begin, is_done ? device_category : host_category, name, "%s", with);
+    cf__trace_device_end(&record->span, record->driver, result, record->stream, device_category, name, args);
     return result;
 }
 
-/* A call that returns when all is done. */
-static CUresult end_plain(int64_t began, CUresult result, const char *category, const char *name, const char *args)
+/* Ends the record of a call that enqueues no work. */
+static CUresult end_simple_record(int64_t began, CUresult result, const char *category, const char *name,
+                                  const char *args)
 {
     cf__trace_end(began, category, name, result == CUDA_SUCCESS ? "%s" : "%s%s\"result\": %u", args, *args ? ", " : "",
                   result);
@@ -129,15 +130,15 @@ static CUresult trace_cuLaunchKernel(const struct cf__driver *driver, CUfunction
                                      unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream,
                                      void **args, void **extra)
 {
-    struct note note;
-    char what[CF__TRACE_ARGS], variant[CF__VARIANT];
-    const char *name = name_of(driver, function, variant);
-    describe_launch(what, (unsigned int[]){grid_x, grid_y, grid_z}, (unsigned int[]){block_x, block_y, block_z}, shared,
-                    variant);
-    begin(&note, driver, stream);
+    struct record record;
+    char details[CF__TRACE_ARGS], variant[CF__VARIANT];
+    const char *name = find_name(driver, function, variant);
+    describe_launch(details, (unsigned int[]){grid_x, grid_y, grid_z}, (unsigned int[]){block_x, block_y, block_z},
+                    shared, variant);
+    begin_record(&record, driver, stream);
     CUresult result = driver->cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared,
                                              stream, args, extra);
-    return end(&note, result, "launch", "kernel", name, what);
+    return end_record(&record, result, "launch", "kernel", name, details);
 }
 
 static CUresult trace_cuLaunchCooperativeKernel(const struct cf__driver *driver, CUfunction function,
@@ -145,35 +146,36 @@ static CUresult trace_cuLaunchCooperativeKernel(const struct cf__driver *driver,
                                                 unsigned int block_x, unsigned int block_y, unsigned int block_z,
                                                 unsigned int shared, CUstream stream, void **args)
 {
-    struct note note;
-    char what[CF__TRACE_ARGS], variant[CF__VARIANT];
-    const char *name = name_of(driver, function, variant);
-    describe_launch(what, (unsigned int[]){grid_x, grid_y, grid_z}, (unsigned int[]){block_x, block_y, block_z}, shared,
-                    variant);
-    begin(&note, driver, stream);
+    struct record record;
+    char details[CF__TRACE_ARGS], variant[CF__VARIANT];
+    const char *name = find_name(driver, function, variant);
+    describe_launch(details, (unsigned int[]){grid_x, grid_y, grid_z}, (unsigned int[]){block_x, block_y, block_z},
+                    shared, variant);
+    begin_record(&record, driver, stream);
     CUresult result = driver->cuLaunchCooperativeKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
                                                         shared, stream, args);
-    return end(&note, result, "launch", "kernel", name, what);
+    return end_record(&record, result, "launch", "kernel", name, details);
 }
 
 static CUresult trace_cuGraphLaunch(const struct cf__driver *driver, CUgraphExec exec, CUstream stream)
 {
-    struct note note;
-    begin(&note, driver, stream);
-    return end(&note, driver->cuGraphLaunch(exec, stream), "launch", "graph", "graph", "");
+    struct record record;
+    begin_record(&record, driver, stream);
+    return end_record(&record, driver->cuGraphLaunch(exec, stream), "launch", "graph", "graph", "");
 }
 
 static CUresult trace_cuLaunchHostFunc(const struct cf__driver *driver, CUstream stream, void (*function)(void *data),
                                        void *data)
 {
-    struct note note;
-    begin(&note, driver, stream);
-    return end(&note, driver->cuLaunchHostFunc(stream, function, data), "launch", "function", "host function", "");
+    struct record record;
+    begin_record(&record, driver, stream);
+    return end_record(&record, driver->cuLaunchHostFunc(stream, function, data), "launch", "function", "host function",
+                      "");
 }
 
 /* ---- Copies and fills ---- */
 
-/* Whether memory is a GPU's. Managed memory counts, wherever it is. */
+/* Returns 1 for a GPU's memory, and for managed memory wherever it resides. */
 static int is_device(const struct cf__driver *driver, CUdeviceptr pointer)
 {
     unsigned int type = 0;
@@ -183,7 +185,7 @@ static int is_device(const struct cf__driver *driver, CUdeviceptr pointer)
            type == CU_MEMORYTYPE_DEVICE;
 }
 
-static const char *direction(int from_device, int to_device)
+static const char *describe_direction(int from_device, int to_device)
 {
     static const char *const directions[2][2] = {{"copy host to host", "copy host to device"},
                                                  {"copy device to host", "copy device to device"}};
@@ -192,79 +194,79 @@ static const char *direction(int from_device, int to_device)
 
 static CUresult trace_cuMemcpy(const struct cf__driver *driver, CUdeviceptr target, CUdeviceptr source, size_t bytes)
 {
-    struct note note;
-    char what[CF__TRACE_ARGS];
-    const char *name = direction(is_device(driver, source), is_device(driver, target));
-    snprintf(what, sizeof what, "\"bytes\": %zu", bytes);
-    begin(&note, driver, NULL);
-    return end(&note, driver->cuMemcpy(target, source, bytes), "copy", "copy", name, what);
+    struct record record;
+    char details[CF__TRACE_ARGS];
+    const char *name = describe_direction(is_device(driver, source), is_device(driver, target));
+    snprintf(details, sizeof details, "\"bytes\": %zu", bytes);
+    begin_record(&record, driver, NULL);
+    return end_record(&record, driver->cuMemcpy(target, source, bytes), "copy", "copy", name, details);
 }
 
 static CUresult trace_cuMemcpyAsync(const struct cf__driver *driver, CUdeviceptr target, CUdeviceptr source,
                                     size_t bytes, CUstream stream)
 {
-    struct note note;
-    char what[CF__TRACE_ARGS];
-    const char *name = direction(is_device(driver, source), is_device(driver, target));
-    snprintf(what, sizeof what, "\"bytes\": %zu", bytes);
-    begin(&note, driver, stream);
-    return end(&note, driver->cuMemcpyAsync(target, source, bytes, stream), "copy", "copy", name, what);
+    struct record record;
+    char details[CF__TRACE_ARGS];
+    const char *name = describe_direction(is_device(driver, source), is_device(driver, target));
+    snprintf(details, sizeof details, "\"bytes\": %zu", bytes);
+    begin_record(&record, driver, stream);
+    return end_record(&record, driver->cuMemcpyAsync(target, source, bytes, stream), "copy", "copy", name, details);
 }
 
-static const char *describe_2d(char *what, const CUDA_MEMCPY2D *copy)
+static const char *describe_rows(char *args, const CUDA_MEMCPY2D *copy)
 {
-    snprintf(what, CF__TRACE_ARGS, "\"bytes\": %zu, \"width\": %zu, \"rows\": %zu", copy->WidthInBytes * copy->Height,
+    snprintf(args, CF__TRACE_ARGS, "\"bytes\": %zu, \"width\": %zu, \"rows\": %zu", copy->WidthInBytes * copy->Height,
              copy->WidthInBytes, copy->Height);
-    return direction(copy->srcMemoryType != CU_MEMORYTYPE_HOST, copy->dstMemoryType != CU_MEMORYTYPE_HOST);
+    return describe_direction(copy->srcMemoryType != CU_MEMORYTYPE_HOST, copy->dstMemoryType != CU_MEMORYTYPE_HOST);
 }
 
 static CUresult trace_cuMemcpy2D(const struct cf__driver *driver, const CUDA_MEMCPY2D *copy)
 {
-    struct note note;
-    char what[CF__TRACE_ARGS];
-    const char *name = describe_2d(what, copy);
-    begin(&note, driver, NULL);
-    return end(&note, driver->cuMemcpy2D(copy), "copy", "copy", name, what);
+    struct record record;
+    char details[CF__TRACE_ARGS];
+    const char *name = describe_rows(details, copy);
+    begin_record(&record, driver, NULL);
+    return end_record(&record, driver->cuMemcpy2D(copy), "copy", "copy", name, details);
 }
 
 static CUresult trace_cuMemcpy2DAsync(const struct cf__driver *driver, const CUDA_MEMCPY2D *copy, CUstream stream)
 {
-    struct note note;
-    char what[CF__TRACE_ARGS];
-    const char *name = describe_2d(what, copy);
-    begin(&note, driver, stream);
-    return end(&note, driver->cuMemcpy2DAsync(copy, stream), "copy", "copy", name, what);
+    struct record record;
+    char details[CF__TRACE_ARGS];
+    const char *name = describe_rows(details, copy);
+    begin_record(&record, driver, stream);
+    return end_record(&record, driver->cuMemcpy2DAsync(copy, stream), "copy", "copy", name, details);
 }
 
 static CUresult trace_cuMemcpyPeerAsync(const struct cf__driver *driver, CUdeviceptr target, CUcontext target_context,
                                         CUdeviceptr source, CUcontext source_context, size_t bytes, CUstream stream)
 {
-    struct note note;
-    char what[CF__TRACE_ARGS];
-    snprintf(what, sizeof what, "\"bytes\": %zu", bytes);
-    begin(&note, driver, stream);
+    struct record record;
+    char details[CF__TRACE_ARGS];
+    snprintf(details, sizeof details, "\"bytes\": %zu", bytes);
+    begin_record(&record, driver, stream);
     CUresult result = driver->cuMemcpyPeerAsync(target, target_context, source, source_context, bytes, stream);
-    return end(&note, result, "copy", "copy", "copy device to device", what);
+    return end_record(&record, result, "copy", "copy", "copy device to device", details);
 }
 
 static CUresult trace_cuMemsetD8Async(const struct cf__driver *driver, CUdeviceptr target, unsigned char value,
                                       size_t bytes, CUstream stream)
 {
-    struct note note;
-    char what[CF__TRACE_ARGS];
-    snprintf(what, sizeof what, "\"bytes\": %zu, \"value\": %u", bytes, value);
-    begin(&note, driver, stream);
-    return end(&note, driver->cuMemsetD8Async(target, value, bytes, stream), "fill", "fill", "fill", what);
+    struct record record;
+    char details[CF__TRACE_ARGS];
+    snprintf(details, sizeof details, "\"bytes\": %zu, \"value\": %u", bytes, value);
+    begin_record(&record, driver, stream);
+    return end_record(&record, driver->cuMemsetD8Async(target, value, bytes, stream), "fill", "fill", "fill", details);
 }
 
-/* ---- What waits, and what takes time on the calling thread ---- */
+/* ---- Waits, and other calls that take long ---- */
 
 static CUresult trace_cuStreamSynchronize(const struct cf__driver *driver, CUstream stream)
 {
     int64_t began = cf__trace_begin();
     CUresult result = driver->cuStreamSynchronize(stream);
-    end_plain(began, result, "wait", "wait for a stream", "");
-    cf__timed_collect(driver);
+    end_simple_record(began, result, "wait", "wait for a stream", "");
+    cf__trace_device_collect(driver);
     return result;
 }
 
@@ -272,8 +274,8 @@ static CUresult trace_cuEventSynchronize(const struct cf__driver *driver, CUeven
 {
     int64_t began = cf__trace_begin();
     CUresult result = driver->cuEventSynchronize(event);
-    end_plain(began, result, "wait", "wait for an event", "");
-    cf__timed_collect(driver);
+    end_simple_record(began, result, "wait", "wait for an event", "");
+    cf__trace_device_collect(driver);
     return result;
 }
 
@@ -281,56 +283,56 @@ static CUresult trace_cuCtxSynchronize(const struct cf__driver *driver)
 {
     int64_t began = cf__trace_begin();
     CUresult result = driver->cuCtxSynchronize();
-    end_plain(began, result, "wait", "wait for a device", "");
-    cf__timed_collect(driver);
+    end_simple_record(began, result, "wait", "wait for a device", "");
+    cf__trace_device_collect(driver);
     return result;
 }
 
 static CUresult trace_cuMemAlloc(const struct cf__driver *driver, CUdeviceptr *pointer, size_t bytes)
 {
-    char what[CF__TRACE_ARGS];
+    char details[CF__TRACE_ARGS];
     int64_t began = cf__trace_begin();
     CUresult result = driver->cuMemAlloc(pointer, bytes);
-    snprintf(what, sizeof what, "\"bytes\": %zu", bytes);
-    return end_plain(began, result, "memory", "allocate device memory", what);
+    snprintf(details, sizeof details, "\"bytes\": %zu", bytes);
+    return end_simple_record(began, result, "memory", "allocate device memory", details);
 }
 
 static CUresult trace_cuMemFree(const struct cf__driver *driver, CUdeviceptr pointer)
 {
     int64_t began = cf__trace_begin();
-    return end_plain(began, driver->cuMemFree(pointer), "memory", "free device memory", "");
+    return end_simple_record(began, driver->cuMemFree(pointer), "memory", "free device memory", "");
 }
 
 static CUresult trace_cuMemHostAlloc(const struct cf__driver *driver, void **pointer, size_t bytes, unsigned int flags)
 {
-    char what[CF__TRACE_ARGS];
+    char details[CF__TRACE_ARGS];
     int64_t began = cf__trace_begin();
     CUresult result = driver->cuMemHostAlloc(pointer, bytes, flags);
-    snprintf(what, sizeof what, "\"bytes\": %zu", bytes);
-    return end_plain(began, result, "memory", "allocate pinned memory", what);
+    snprintf(details, sizeof details, "\"bytes\": %zu", bytes);
+    return end_simple_record(began, result, "memory", "allocate pinned memory", details);
 }
 
 static CUresult trace_cuMemFreeHost(const struct cf__driver *driver, void *pointer)
 {
     int64_t began = cf__trace_begin();
-    return end_plain(began, driver->cuMemFreeHost(pointer), "memory", "free pinned memory", "");
+    return end_simple_record(began, driver->cuMemFreeHost(pointer), "memory", "free pinned memory", "");
 }
 
 static CUresult trace_cuGraphInstantiateWithFlags(const struct cf__driver *driver, CUgraphExec *exec, CUgraph graph,
                                                   unsigned long long flags)
 {
     int64_t began = cf__trace_begin();
-    return end_plain(began, driver->cuGraphInstantiateWithFlags(exec, graph, flags), "graph", "instantiate a graph",
-                     "");
+    return end_simple_record(began, driver->cuGraphInstantiateWithFlags(exec, graph, flags), "graph",
+                             "instantiate a graph", "");
 }
 
-/* ---- What takes events away ---- */
+/* ---- Ends of streams and contexts ---- */
 
 static CUresult trace_cuStreamDestroy(const struct cf__driver *driver, CUstream stream)
 {
     CUresult result = driver->cuStreamDestroy(stream);
     if (result == CUDA_SUCCESS)
-        cf__timed_stream_gone(driver, stream);
+        cf__trace_device_stream_destroyed(driver, stream);
     return result;
 }
 
@@ -338,13 +340,13 @@ static CUresult trace_cuDevicePrimaryCtxReset(const struct cf__driver *driver, C
 {
     CUresult result = driver->cuDevicePrimaryCtxReset(device);
     if (result == CUDA_SUCCESS)
-        cf__timed_contexts_gone(driver);
+        cf__trace_device_contexts_destroyed(driver);
     return result;
 }
 
 /* ---- The table ---- */
 
-/* Name, parameters, and what the function above is called with. */
+/* Name, parameters, and the arguments of the function above. */
 #define TRACED(X)                                                                                                      \
     X(cuLaunchKernel,                                                                                                  \
       (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,       \
@@ -379,15 +381,15 @@ static CUresult trace_cuDevicePrimaryCtxReset(const struct cf__driver *driver, C
     X(cuStreamDestroy, (CUstream stream), (driver, stream))                                                            \
     X(cuDevicePrimaryCtxReset, (CUdevice device), (driver, device))
 
-/* One of each for the CPU, and one for GPUs: a table's functions are not told which table they are in. The trace may
- * have ended. */
-static struct cf__driver of_host, of_cuda;             /* what is used */
-static const struct cf__driver *real_host, *real_cuda; /* what it calls */
+/* The CPU and the GPUs have functions of their own, because a function does not know the table through which it was
+ * called. They stay in use after the end of the trace. */
+static struct cf__driver traced_cpu, traced_cuda;
+static const struct cf__driver *real_cpu, *real_cuda;
 
 #define DEFINE(name, parameters, arguments)          \
-    static CUresult host_##name parameters           \
+    static CUresult cpu_##name parameters            \
     {                                                \
-        const struct cf__driver *driver = real_host; \
+        const struct cf__driver *driver = real_cpu;  \
         return trace_##name arguments;               \
     }                                                \
     static CUresult cuda_##name parameters           \
@@ -402,11 +404,11 @@ const struct cf__driver *cf__trace_wrap(const struct cf__driver *driver)
 {
     if (!cf__traces())
         return driver;
-    struct cf__driver *table = driver->is_cpu ? &of_host : &of_cuda;
-    *(driver->is_cpu ? &real_host : &real_cuda) = driver;
+    struct cf__driver *table = driver->is_cpu ? &traced_cpu : &traced_cuda;
+    *(driver->is_cpu ? &real_cpu : &real_cuda) = driver;
     *table = *driver;
-#define TAKE(name, parameters, arguments) table->name = driver->is_cpu ? host_##name : cuda_##name;
-    TRACED(TAKE)
-#undef TAKE
+#define SET(name, parameters, arguments) table->name = driver->is_cpu ? cpu_##name : cuda_##name;
+    TRACED(SET)
+#undef SET
     return table;
 }

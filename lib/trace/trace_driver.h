@@ -1,4 +1,4 @@
-/* trace_driver.h - a driver that notes its calls. */
+/* trace_driver.h - a driver table that records its calls. */
 #ifndef CF__TRACE_DRIVER_H
 #define CF__TRACE_DRIVER_H
 
@@ -6,12 +6,13 @@
 
 #include "driver/driver.h"
 
-/* The table to use in place of `driver`, which works by then; that itself where there is no trace. */
+/* Returns the table to use in place of `driver`, which works already; `driver` itself if there is no trace. */
 const struct cf__driver *cf__trace_wrap(const struct cf__driver *driver);
 
-/* That a GPU's function is this kernel. */
+/* Notes that a GPU's function is this kernel, for the names of spans. */
 void cf__trace_kernel(CUfunction function, const cf_kernel *kernel);
 
+/* Frees the noted names. */
 void cf__trace_kernels_forget(void);
 
 #endif

@@ -11,11 +11,11 @@
 #include "trace/trace_device.h"
 #include "trace/trace_driver.h"
 
-static void finish(int is_final)
+static void finish_trace(int is_final)
 {
     __atomic_store_n(&cf__trace_on, 0, __ATOMIC_RELAXED);
     cf__slow_path(CF__SLOW_PATH_TRACE, 0);
-    uint64_t lost = cf__timed_finish(is_final);
+    uint64_t lost = cf__trace_device_finish(is_final);
     if (lost) {
         char args[48];
         snprintf(args, sizeof args, "\"count\": %llu", (unsigned long long)lost);
@@ -27,24 +27,24 @@ static void finish(int is_final)
     cf__trace_end_file(is_final);
 }
 
-/* Loses what the GPU has not done by then, and what other threads still do. Frees no memory that they may use. */
-static void at_exit(void)
+/* Device times of unfinished work are lost. Other threads may still run, so no memory is freed. */
+static void finish_at_exit(void)
 {
     if (cf__traces())
-        finish(0);
+        finish_trace(0);
 }
 
-/* No destructor: this runs before the end of libcuda, whose start came before. */
+/* An atexit() function, and not a destructor, runs before libcuda's own, which was registered earlier. */
 void cf__trace_end_at_exit(const struct cf__driver *driver)
 {
     static int will_end[2];
     if (cf__traces() && !will_end[driver->is_cpu])
-        will_end[driver->is_cpu] = atexit(at_exit) == 0;
+        will_end[driver->is_cpu] = atexit(finish_at_exit) == 0;
 }
 
-/* A child has the parent's objects in memory, and must not touch them. */
+/* A forked child has copies of the parent's objects and must not destroy them. */
 void cf__trace_close(void)
 {
     if (!cf__trace_is_child())
-        finish(1);
+        finish_trace(1);
 }

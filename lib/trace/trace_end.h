@@ -4,10 +4,10 @@
 
 #include "driver/driver.h"
 
-/* When a driver has come into use: has the process's end write what is left of a trace. */
+/* Called when a driver comes into use: lets the process's end write the rest of a trace. */
 void cf__trace_end_at_exit(const struct cf__driver *driver);
 
-/* At cf_shutdown(), while the drivers are still in use: writes what is left, and frees everything. */
+/* Called by cf_shutdown() while the drivers are still in use: writes the rest and frees everything. */
 void cf__trace_close(void);
 
 #endif

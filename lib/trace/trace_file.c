@@ -1,7 +1,7 @@
 /* trace_file.c - opens the file of a trace and keeps other writers out of it.
  *
  * The writer holds a lock of its open file description. The kernel releases the lock however the process ends, so a file
- * without one has no living writer and may be overwritten. */
+ * without a lock has no living writer and may be overwritten. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,22 +12,23 @@
 
 #include "trace/trace_file.h"
 
-/* Not one of the three that programs write to by number, should these be closed. Nothing here waits for a reader. */
+/* Returns a descriptor above the three standard ones, to which programs write even if they closed them. O_NONBLOCK:
+ * writing to a full pipe fails instead of waiting for a reader. */
 static int open_file(const char *path, int flags)
 {
     int opened = open(path, flags | O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
     if (opened < 0 || opened > STDERR_FILENO)
         return opened;
-    int moved = fcntl(opened, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int file = fcntl(opened, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     int error = errno;
     close(opened);
     errno = error;
-    return moved;
+    return file;
 }
 
-/* A lock of the process would be shared by copies of the library in it, and lost where one of them closes its file.
- * Where the file system has no locks, whoever makes the file holds it. */
-static int lock(int descriptor, int is_new)
+/* All copies of the library in a process would share a lock of the process, and lose it when one closes the file. If the
+ * file system has no locks, the writer that created the file owns it. */
+static int lock_file(int descriptor, int is_new)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     struct stat found;
@@ -41,8 +42,8 @@ static int lock(int descriptor, int is_new)
     return -1;
 }
 
-/* CF_TRACE with the process's number for each %p, and % for %%. */
-static int expand(const char *name, char path[PATH_MAX])
+/* Writes the name with the process's number for %p, and % for %%. */
+static int expand_name(const char *name, char path[PATH_MAX])
 {
     size_t length = 0;
     for (; *name && length < PATH_MAX; name++) {
@@ -62,7 +63,7 @@ static int expand(const char *name, char path[PATH_MAX])
 
 int cf__trace_file(const char *name, char path[PATH_MAX])
 {
-    if (expand(name, path) != 0) {
+    if (expand_name(name, path) != 0) {
         snprintf(path, PATH_MAX, "%.64s...", name);
         errno = ENAMETOOLONG;
         return -1;
@@ -72,7 +73,7 @@ int cf__trace_file(const char *name, char path[PATH_MAX])
         is_new = 0;
         descriptor = open_file(path, 0);
     }
-    if (descriptor < 0 || lock(descriptor, is_new) == 0)
+    if (descriptor < 0 || lock_file(descriptor, is_new) == 0)
         return descriptor;
     int error = errno;
     close(descriptor);
