@@ -1,7 +1,6 @@
 /* processors.c - how many processors the process may use: the affinity of all its threads gives a set, and its control
  * groups may limit the time, as in a container. */
 #include <dirent.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,91 +11,58 @@
 
 #include "base/processors.h"
 
-/* Bytes of a path or line. Longer ones are skipped: those of control groups have some hundred characters. */
+/* Bytes of a path or line. Longer ones are cut or skipped: paths of control groups have some hundred characters. */
 #define LONGEST 1024
 
-struct lines {
-    int file;
-    size_t at, end;
-    char buffer[512];
-};
-
-/* Reads the next line, without its end and cut to LONGEST; returns 0 after the last line. */
-static int read_line(struct lines *lines, char line[LONGEST])
-{
-    size_t length = 0;
-    int is_any = 0;
-    for (;;) {
-        if (lines->at == lines->end) {
-            ssize_t got = read(lines->file, lines->buffer, sizeof lines->buffer);
-            if (got <= 0)
-                break;
-            lines->at = 0;
-            lines->end = (size_t)got;
-        }
-        char c = lines->buffer[lines->at++];
-        is_any = 1;
-        if (c == '\n')
-            break;
-        if (length < LONGEST - 1)
-            line[length++] = c;
-    }
-    line[length] = 0;
-    return is_any;
-}
-
-static int open_below(const char *root, const char *folder, size_t folder_length, const char *name)
+/* Opens the file `root` `folder` `name`; only `length` bytes of the folder count. */
+static FILE *open_below(const char *root, const char *folder, size_t length, const char *name)
 {
     char path[LONGEST];
-    int length = snprintf(path, sizeof path, "%s%.*s%s", root, (int)folder_length, folder, name);
-    return length < (int)sizeof path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int used = snprintf(path, sizeof path, "%s%.*s%s", root, (int)length, folder, name);
+    return used < (int)sizeof path ? fopen(path, "re") : NULL;
+}
+
+/* Reads the next line, without its end and cut to LONGEST; returns 0 after the last line. */
+static int read_line(FILE *file, char line[LONGEST])
+{
+    if (!fgets(line, LONGEST, file))
+        return 0;
+    char *end = strchr(line, '\n');
+    if (end)
+        *end = 0;
+    else
+        for (int c; (c = getc(file)) != EOF && c != '\n';)
+            ;
+    return 1;
 }
 
 /* ---- Time ---- */
 
-/* Reads a number at `*text` and moves `*text` past it; returns -1 if there is none. */
-static int64_t read_number(const char **text)
+/* Reads a file of one or two numbers, of which the second may be missing; a text is 0. */
+static void read_numbers(const char *root, const char *folder, size_t length, const char *name, long long *first,
+                         long long *second)
 {
-    int64_t value = -1;
-    for (; **text >= '0' && **text <= '9' && value < INT64_MAX / 16; ++*text)
-        value = (value < 0 ? 0 : value) * 10 + (**text - '0');
-    return value;
-}
-
-static int64_t read_number_file(const char *root, const char *folder, size_t length, const char *name)
-{
-    char line[LONGEST];
-    const char *text = line;
-    struct lines lines = {.file = open_below(root, folder, length, name)};
-    if (lines.file < 0)
-        return -1;
-    int64_t value = read_line(&lines, line) ? read_number(&text) : -1;
-    close(lines.file);
-    return value;
-}
-
-/* Reads quota and period of version 2, in microseconds: "200000 100000", or "max 100000" for no quota. */
-static void read_quota(const char *root, const char *folder, size_t length, int64_t *quota, int64_t *period)
-{
-    char line[LONGEST];
-    const char *text = line;
-    struct lines lines = {.file = open_below(root, folder, length, "/cpu.max")};
-    if (lines.file < 0)
+    char line[LONGEST], *end;
+    FILE *file = open_below(root, folder, length, name);
+    if (!file)
         return;
-    if (read_line(&lines, line) && (*quota = read_number(&text)) > 0 && *text++ == ' ')
-        *period = read_number(&text);
-    close(lines.file);
+    if (read_line(file, line)) {
+        *first = strtoll(line, &end, 10);
+        *second = strtoll(end, NULL, 10);
+    }
+    fclose(file);
 }
 
-/* Lowers `most` to the limit of one group. */
+/* Lowers `most` to the limit of one group: a quota and its period, in microseconds. Version 2 has both in one file, as
+ * "200000 100000", or "max 100000" for no limit. */
 static void limit_by_group(const char *root, int version, const char *folder, size_t length, int64_t *most)
 {
-    int64_t quota = -1, period = -1;
+    long long quota = 0, period = 0, none;
     if (version == 2) {
-        read_quota(root, folder, length, &quota, &period);
+        read_numbers(root, folder, length, "/cpu.max", &quota, &period);
     } else {
-        quota = read_number_file(root, folder, length, "/cpu.cfs_quota_us");
-        period = read_number_file(root, folder, length, "/cpu.cfs_period_us");
+        read_numbers(root, folder, length, "/cpu.cfs_quota_us", &quota, &none);
+        read_numbers(root, folder, length, "/cpu.cfs_period_us", &period, &none);
     }
     if (quota <= 0 || period <= 0)
         return;
@@ -125,11 +91,11 @@ static int has_word(const char *list, size_t length, const char *word)
 static int find_group(const char *root, int version, char group[LONGEST])
 {
     char line[LONGEST];
-    struct lines lines = {.file = open_below(root, "", 0, "/proc/self/cgroup")};
+    FILE *file = open_below(root, "", 0, "/proc/self/cgroup");
     int is_found = 0;
-    if (lines.file < 0)
+    if (!file)
         return 0;
-    while (!is_found && read_line(&lines, line)) {
+    while (!is_found && read_line(file, line)) {
         const char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
         if (!path || path[1] != '/')
             continue;
@@ -138,7 +104,7 @@ static int find_group(const char *root, int version, char group[LONGEST])
         if (is_found)
             strcpy(group, path + 1);
     }
-    close(lines.file);
+    fclose(file);
     return is_found;
 }
 
@@ -213,13 +179,13 @@ int cf__processors_of_groups(const char *root, int most)
         char group[LONGEST], line[LONGEST], *mounted, *folder;
         if (!find_group(root, version, group))
             continue;
-        struct lines lines = {.file = open_below(root, "", 0, "/proc/self/mountinfo")};
-        if (lines.file < 0)
+        FILE *file = open_below(root, "", 0, "/proc/self/mountinfo");
+        if (!file)
             continue;
-        while (read_line(&lines, line))
+        while (read_line(file, line))
             if (read_mount(line, version, &mounted, &folder))
                 limit_by_ancestors(root, version, group, mounted, folder, &limited);
-        close(lines.file);
+        fclose(file);
     }
     return (int)limited;
 }
