@@ -195,8 +195,8 @@ static int is_cut_off(const char *path)
     return result;
 }
 
-/* Checks the driver's file in the first folder of the dynamic linker's search path that has one. Only glibc tells the
- * search path. */
+/* Checks the driver's file in the first folder of the dynamic linker's search path that has one. Only glibc has a
+ * function for the path. */
 static int is_library_cut_off(void)
 {
     int result = 0;

@@ -196,7 +196,7 @@ static struct cf__pool_pace run_ranges(struct cf__pool_job *job, uint32_t number
 /* ---- Workers ---- */
 
 /* Spins until a number is zero, or is not, for at most CF__POOL_SPIN_NS. */
-static void spin(const int *number, int until_zero)
+static void spin_on(const int *number, int until_zero)
 {
     int64_t start = cf__pool_now();
     do {
@@ -229,7 +229,7 @@ static void wait_for_work(void)
     if (may_spin) {
         __atomic_store_n(&spinning, spinning + 1, __ATOMIC_RELAXED);
         cf__unlock(&lock);
-        spin(&job_count, 0);
+        spin_on(&job_count, 0);
         cf__lock(&lock);
         __atomic_store_n(&spinning, spinning - 1, __ATOMIC_RELAXED);
     }
@@ -393,7 +393,7 @@ struct cf__pool_pace cf__pool_share(struct cf__pool_job *job, uint64_t begin, ui
     struct cf__pool_pace pace = run_ranges(job, 0);
 
     if (spins)
-        spin(&job->workers, 1);
+        spin_on(&job->workers, 1);
     cf__lock(&lock);
     remove_job(job);
     while (job->workers)

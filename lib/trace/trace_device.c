@@ -32,7 +32,7 @@ struct cf__trace_pending {
     const char *category, *name;
     char args[CF__TRACE_ARGS];
     int64_t enqueued, launched;     /* CPU times of recording the first event, and of the call after it */
-    int64_t host_process, host_row; /* those of the thread that enqueued the work */
+    int64_t host_process, host_row; /* row of the thread that enqueued the work */
     struct cf__trace_pending *next;
 };
 

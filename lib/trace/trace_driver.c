@@ -15,7 +15,7 @@
 #include "trace/trace.h"
 #include "trace/trace_device.h"
 
-/* ---- Names of kernels: only newer drivers tell them, and not as the public function ---- */
+/* ---- Names of kernels: drivers know only the names in the images, and older ones not even these ---- */
 
 struct name {
     CUfunction function;
