@@ -93,24 +93,6 @@ static void kept_forget_takes_those_of_one_context(void **state)
     assert_int_equal(freed_count, 1);
 }
 
-/* Those of a block that was reserved serve again and again, also where they are kept beyond an end. */
-static void kept_beyond_the_end_is_freed_later(void **state)
-{
-    (void)state;
-    struct cf__scope place = entered(default_device());
-    cf__leave(&place);
-    for (int round = 0; round < 3; round++) {
-        assert_true(cf__deferred_free_reserve(50));
-        for (uintptr_t i = 1; i <= 60; i++)
-            cf__defer_free(place.driver, place.context, note_free, i);
-        cf__deferred_free_end(); /* which leaves what is in use */
-        assert_ok(cf__deferred_free_retry());
-        assert_int_equal(freed_count, 60);
-        cf__deferred_free_end();
-        freed_count = 0;
-    }
-}
-
 static int set_up(void **state)
 {
     (void)state;
@@ -133,7 +115,6 @@ int main(int argc, char *argv[])
     const struct CMUnitTest tests[] = {
         TEST(kept_is_freed_once_in_its_context),
         TEST(kept_of_a_context_that_is_gone_is_forgotten),
-        TEST(kept_beyond_the_end_is_freed_later),
         fake_test(kept_forget_takes_those_of_one_context, "CF_DRIVER=cuda"),
     };
     return RUN_WITH_FAKE(argc, argv, tests, set_up, tear_down);

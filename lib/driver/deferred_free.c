@@ -22,18 +22,9 @@ struct note {
     struct note *next;
 };
 
-/* A free may fail because memory is short. So callers reserve notes with their objects, and some more are static. */
-struct block {
-    struct block *next;
-    struct note notes[];
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the variables below */
-static struct note *deferred, *unused;
-static struct note static_notes[16];
-static int is_begun; /* the static notes were added to the unused ones */
-static struct block *blocks;
-static size_t lost; /* objects for which there was no note */
+static struct note *deferred;
+static size_t lost; /* objects for which there was no memory */
 
 void cf__deferred_free_lock(void)
 {
@@ -45,63 +36,13 @@ void cf__deferred_free_unlock(void)
     cf__unlock(&lock);
 }
 
-/* ---- Notes; caller holds the lock ---- */
-
-static void add_unused(struct note notes[], size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        notes[i].next = unused;
-        unused = &notes[i];
-    }
-}
-
-static int add_block(size_t count)
-{
-    struct block *block = malloc(sizeof *block + count * sizeof block->notes[0]);
-    if (!block)
-        return 0;
-    block->next = blocks;
-    blocks = block;
-    add_unused(block->notes, count);
-    return 1;
-}
-
-/* Returns NULL if no note is unused and there is no memory. */
-static struct note *take_note(void)
-{
-    if (!is_begun)
-        add_unused(static_notes, sizeof static_notes / sizeof *static_notes);
-    is_begun = 1;
-    if (!unused && !add_block(1))
-        return NULL;
-    struct note *note = unused;
-    unused = note->next;
-    return note;
-}
-
-static void release_note(struct note *note)
-{
-    note->next = unused;
-    unused = note;
-}
-
-/* ---- Deferring ---- */
-
-int cf__deferred_free_reserve(size_t count)
-{
-    cf__lock(&lock);
-    int is_there = add_block(count);
-    cf__unlock(&lock);
-    return is_there;
-}
-
 void cf__defer_free(const struct cf__driver *driver, CUcontext context, cf__free_function *function, uintptr_t object)
 {
     unsigned long long id;
     if (driver->cuCtxGetId(context, &id) != CUDA_SUCCESS)
         id = CF__NO_CONTEXT;
+    struct note *note = malloc(sizeof *note);
     cf__lock(&lock);
-    struct note *note = take_note();
     if (note) {
         *note = (struct note){driver, context, id, function, object, deferred};
         deferred = note;
@@ -170,13 +111,13 @@ int cf__deferred_free_retry(void)
         notes = note->next;
         if (result != CUDA_SUCCESS)
             status = fail_free(note->driver, result, call);
-        cf__lock(&lock);
         if (result == CUDA_SUCCESS) {
-            release_note(note);
-        } else {
-            note->next = deferred;
-            deferred = note;
+            free(note);
+            continue;
         }
+        cf__lock(&lock);
+        note->next = deferred;
+        deferred = note;
         cf__unlock(&lock);
     }
     return status;
@@ -188,23 +129,9 @@ void cf__deferred_free_forget(CUcontext context)
     for (struct note **link = &deferred, *note; (note = *link) != NULL;)
         if (!context || note->context == context) {
             *link = note->next;
-            release_note(note);
+            free(note);
         } else {
             link = &note->next;
         }
-    cf__unlock(&lock);
-}
-
-void cf__deferred_free_end(void)
-{
-    cf__lock(&lock);
-    for (struct block *block; !deferred && (block = blocks) != NULL;) {
-        blocks = block->next;
-        free(block);
-    }
-    if (!deferred) {
-        unused = NULL;
-        is_begun = 0;
-    }
     cf__unlock(&lock);
 }

@@ -2,7 +2,6 @@
 #ifndef CF__DEFERRED_FREE_H
 #define CF__DEFERRED_FREE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "driver/driver.h"
@@ -10,21 +9,15 @@
 /* Frees one object, with its context current. */
 typedef CUresult cf__free_function(const struct cf__driver *driver, uintptr_t object);
 
-/* Notes an object that could not be freed. cf__deferred_free_retry() calls `function` with `context` current. */
+/* Notes an object that could not be freed. cf__deferred_free_retry() calls `function` with `context` current, or reports
+ * the object if there is no memory for a note. */
 void cf__defer_free(const struct cf__driver *driver, CUcontext context, cf__free_function *function, uintptr_t object);
-
-/* Allocates notes for `count` objects before they are created, because freeing them may fail for lack of memory.
- * Returns 0 if there is no memory now. */
-int cf__deferred_free_reserve(size_t count);
 
 /* Frees the noted objects. Returns the status of the last free that failed again; its note stays. */
 int cf__deferred_free_retry(void);
 
 /* Drops the notes of a context that is gone, or with NULL all notes, without calling the driver. */
 void cf__deferred_free_forget(CUcontext context);
-
-/* Frees the notes' memory, unless a note is in use. */
-void cf__deferred_free_end(void);
 
 /* The lock, for fork. */
 void cf__deferred_free_lock(void);

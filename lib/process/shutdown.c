@@ -100,9 +100,8 @@ static int shut_down(void)
     cf__tuning_forget();
     cf__handles_forget();
     cf__allocation_forget();
-    cf__deferred_free_end();
     cf__drivers_lock();
-    add_status(&status, cf__drivers_release(status != CF_OK));
+    add(&status, cf__drivers_release(status != CF_OK));
     cf__drivers_unlock();
     cf__cpu_reset();
     return status;

@@ -23,10 +23,7 @@
 /* The driver copies fewer bytes faster by itself: it reaches 10 GB/s and wakes no thread. */
 #define WORTH_BYTES ((size_t)512 << 10)
 
-/* Resources of a set: two streams, two events, and the memory and the event of each buffer. */
-#define SET_RESOURCES (4 + 2 * CF__MAX_LANES * 2 * CF__BUFFERS)
-
-/* A block of pinned cells; free blocks form a list. */
+/* Pinned cells for searches, one of a list of those that are free. */
 struct cells {
     uint64_t cells[CF__CELLS];
     struct cells *next;
@@ -55,11 +52,11 @@ static int get_sets(const struct cf__scope *scope, const char *function, struct 
     if (*sets)
         return CF_OK;
     cf__lock(&lock);
-    *sets = context->staging;
-    if (!*sets && cf__deferred_free_reserve(SETS * SET_RESOURCES) && (*sets = calloc(1, sizeof **sets)) != NULL) {
-        pthread_mutex_init(&(*sets)->lock, NULL);
-        pthread_cond_init(&(*sets)->given_back, NULL);
-        (*sets)->pageable = -1;
+    *stages = context->staging;
+    if (!*stages && (*stages = calloc(1, sizeof **stages)) != NULL) {
+        pthread_mutex_init(&(*stages)->lock, NULL);
+        pthread_cond_init(&(*stages)->given_back, NULL);
+        (*stages)->pageable = -1;
         for (int s = 0; s < SETS; s++)
             (*sets)->sets[s].owner = *sets;
         __atomic_store_n(&context->staging, *sets, __ATOMIC_RELEASE);
@@ -167,8 +164,6 @@ int cf__cells_acquire(const struct cf__scope *scope, const char *function, uint6
         sets->cells = taken->next;
     cf__unlock(&sets->lock);
     if (!taken) {
-        if (!cf__deferred_free_reserve(1))
-            return cf__fail(CF_ENOMEM, "%s: no memory for checking elements", function);
         int mode = cf__relax(scope->driver);
         void *memory = NULL;
         CUresult result = scope->driver->cuMemHostAlloc(&memory, sizeof *taken, CU_MEMHOSTALLOC_PORTABLE);

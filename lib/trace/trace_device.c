@@ -23,8 +23,6 @@
 #define PROCESS 100000000 /* process number of device 0 in the trace, larger than real ones */
 #define SECOND 1000000000
 
-enum { CLOCK_OBJECTS = 3, PENDING_OBJECTS = 2 }; /* driver objects to destroy: events, and a stream */
-
 /* A span whose times are not known yet. */
 struct cf__trace_pending {
     CUevent begin, end;
@@ -140,7 +138,7 @@ static struct cf__trace_clock *find_clock(unsigned long long id)
 /* Caller holds the lock of the list. */
 static struct cf__trace_clock *add_clock(const struct cf__driver *driver, CUcontext context, unsigned long long id)
 {
-    struct cf__trace_clock *clock = cf__deferred_free_reserve(CLOCK_OBJECTS) ? calloc(1, sizeof *clock) : NULL;
+    struct cf__trace_clock *clock = calloc(1, sizeof *clock);
     if (!clock)
         return NULL;
     clock->id = id;
@@ -329,7 +327,7 @@ static struct cf__trace_pending *take_pending(struct cf__trace_clock *clock)
         return pending;
     }
     pending = clock->partial;
-    if (!pending && clock->pending_count < PENDING && cf__deferred_free_reserve(PENDING_OBJECTS))
+    if (!pending && clock->pending_count < PENDING)
         pending = calloc(1, sizeof *pending);
     if (!pending)
         return NULL;
