@@ -61,8 +61,7 @@ struct cf__trace_clock {
     struct row *rows;
     int row_count, pending_count;
     struct cf__trace_pending *unused;
-    struct cf__trace_pending *partial; /* one whose events could not all be created, or NULL */
-    uint64_t lost_count;               /* spans without times */
+    uint64_t lost_count; /* spans without times */
     struct cf__trace_clock *next;
 };
 
@@ -79,6 +78,22 @@ static int make_event(const struct cf__trace_clock *clock, CUevent *event)
     if (!*event && clock->driver->cuEventCreate(event, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
         *event = NULL;
     return *event != NULL;
+}
+
+static CUresult destroy_event(const struct cf__driver *driver, uintptr_t event)
+{
+    return driver->cuEventDestroy((CUevent)event);
+}
+
+/* Defers the destruction if it fails or the context could not be entered. */
+static void destroy_object(const struct cf__trace_clock *clock, int is_entered, cf__free_function *function,
+                           uintptr_t object)
+{
+    if (!object)
+        return;
+    CUresult result = is_entered ? function(clock->driver, object) : CUDA_ERROR_UNKNOWN;
+    if (result != CUDA_SUCCESS && !cf__is_gone(result))
+        cf__defer_free(clock->driver, clock->context, function, object);
 }
 
 /* Records an event in an idle stream and polls it; writes its CPU time. Returns 1 if it happened within a millisecond. */
@@ -326,17 +341,14 @@ static struct cf__trace_pending *take_pending(struct cf__trace_clock *clock)
         clock->unused = pending->next;
         return pending;
     }
-    pending = clock->partial;
-    if (!pending && clock->pending_count < PENDING)
-        pending = calloc(1, sizeof *pending);
-    if (!pending)
+    if (clock->pending_count == PENDING || (pending = calloc(1, sizeof *pending)) == NULL)
         return NULL;
-    clock->partial = NULL;
     if (make_event(clock, &pending->begin) && make_event(clock, &pending->end)) {
         clock->pending_count++;
         return pending;
     }
-    clock->partial = pending;
+    destroy_object(clock, 1, destroy_event, (uintptr_t)pending->begin);
+    free(pending);
     return NULL;
 }
 
@@ -457,12 +469,10 @@ static void empty_clock(struct cf__trace_clock *clock)
         clock->unused = pending->next;
         free(pending);
     }
-    free(clock->partial);
     for (struct row *row; (row = clock->rows) != NULL;) {
         clock->rows = row->next;
         free(row);
     }
-    clock->partial = NULL;
     clock->reference = clock->spare = NULL;
     clock->stream = NULL;
     clock->pending_count = clock->row_count = 0;
@@ -508,33 +518,14 @@ static int retain_primary(const struct cf__trace_clock *clock, CUdevice *device)
     return 0;
 }
 
-static CUresult destroy_event(const struct cf__driver *driver, uintptr_t event)
-{
-    return driver->cuEventDestroy((CUevent)event);
-}
-
 static CUresult destroy_stream(const struct cf__driver *driver, uintptr_t stream)
 {
     return driver->cuStreamDestroy((CUstream)stream);
 }
 
-/* Defers the destruction if it fails or the context could not be entered. */
-static void destroy_object(const struct cf__trace_clock *clock, int is_entered, cf__free_function *function,
-                           uintptr_t object)
-{
-    if (!object)
-        return;
-    CUresult result = is_entered ? function(clock->driver, object) : CUDA_ERROR_UNKNOWN;
-    if (result != CUDA_SUCCESS && !cf__is_gone(result))
-        cf__defer_free(clock->driver, clock->context, function, object);
-}
-
 static void destroy_objects(struct cf__trace_clock *clock, int is_entered)
 {
     lose_pending(clock);
-    if (clock->partial)
-        release_pending(clock, clock->partial);
-    clock->partial = NULL;
     for (const struct cf__trace_pending *pending = clock->unused; pending; pending = pending->next) {
         destroy_object(clock, is_entered, destroy_event, (uintptr_t)pending->begin);
         destroy_object(clock, is_entered, destroy_event, (uintptr_t)pending->end);
