@@ -4,6 +4,7 @@
 
 #include "cpu/schedule.h"
 
+#include "base/clock.h"
 #include "threads/pool.h"
 #include "cpu/team.h"
 
@@ -136,8 +137,8 @@ static void run_launch(struct scheduled_launch *launch, uint64_t blocks, uint64_
             wanted = at_least_one((uint64_t)(rest_ns / WORK_NS));
         pace = cf__pool_share(&job, begun, wanted);
     }
-    store_time(launch->body, &pace, threads);
-    __atomic_store_n(&last_end, cf__pool_now(), __ATOMIC_RELAXED);
+    remember(launch->body, &pace, threads);
+    __atomic_store_n(&last_end, cf__now(), __ATOMIC_RELAXED);
 }
 
 void cf__schedule_run(cf_host_body *body, const cf_host_launch *launch)

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cuferry.h>
@@ -18,6 +17,7 @@
 #include "threads/pool.h"
 
 #include "base/bounds.h"
+#include "base/clock.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/processors.h"
@@ -104,13 +104,6 @@ static uint64_t count_units(uint64_t range)
     return (range >> 32) - (range & UINT32_MAX);
 }
 
-int64_t cf__pool_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 /* Returns how many of the `left` units of a range a thread takes next. */
 static uint64_t choose_units(const struct cf__pool_job *job, const struct cf__pool_pace *pace, uint64_t left)
 {
@@ -136,7 +129,7 @@ void cf__pool_run_timed(const struct cf__pool_job *job, struct cf__pool_pace *pa
     run_units(job, begin, units);
     if (!job->most)
         return;
-    int64_t time = cf__pool_now(), took = time - pace->since;
+    int64_t time = cf__now(), took = time - pace->since;
     pace->unit_ns = (double)(took < 1 ? 1 : took) / (double)units;
     pace->most = GROWTH * units < job->most ? GROWTH * units : job->most;
     pace->units += units;
@@ -145,7 +138,7 @@ void cf__pool_run_timed(const struct cf__pool_job *job, struct cf__pool_pace *pa
 
 struct cf__pool_pace cf__pool_pace_begin(const struct cf__pool_job *job)
 {
-    int64_t time = job->most ? cf__pool_now() : 0;
+    int64_t time = job->most ? cf__now() : 0;
     return (struct cf__pool_pace){0, job->first, job->unit_ns, time, time};
 }
 
@@ -198,7 +191,7 @@ static struct cf__pool_pace run_ranges(struct cf__pool_job *job, uint32_t number
 /* Spins until a number is zero, or is not, for at most CF__POOL_SPIN_NS. */
 static void spin_on(const int *number, int until_zero)
 {
-    int64_t start = cf__pool_now();
+    int64_t start = cf__now();
     do {
         for (int i = 0; i < 8; i++) {
             if ((__atomic_load_n(number, __ATOMIC_RELAXED) == 0) == until_zero)
@@ -209,7 +202,7 @@ static void spin_on(const int *number, int until_zero)
             __asm__ volatile("yield");
 #endif
         }
-    } while (cf__pool_now() - start < CF__POOL_SPIN_NS);
+    } while (cf__now() - start < CF__POOL_SPIN_NS);
 }
 
 /* Removes a job from the list, unless another thread has. Caller holds the lock. */

@@ -66,9 +66,6 @@ enum cf__pool_idle {
     CF__POOL_SPINS,    /* a worker is spinning */
 };
 
-/* Returns the time of CLOCK_MONOTONIC in nanoseconds. */
-int64_t cf__pool_now(void);
-
 /* Returns the pace of a thread that begins with a job now. */
 struct cf__pool_pace cf__pool_pace_begin(const struct cf__pool_job *job);
 

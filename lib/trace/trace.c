@@ -18,13 +18,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cuferry.h>
 
 #include "trace/trace.h"
 
+#include "base/clock.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/fast.h"
@@ -61,13 +61,6 @@ static unsigned int generation;
 
 static _Thread_local unsigned int named; /* generation in which the thread's row got its name */
 static _Thread_local pid_t thread;
-
-int64_t cf__trace_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
-}
 
 /* ---- Writing; caller holds the lock ---- */
 
@@ -141,7 +134,7 @@ static void flush_text(void)
         stop_trace();
         cf__log(CF_LOG_INFO, "CF_TRACE=%s: the trace ends here: %s", path, cf__strerror(error));
     }
-    flushed = cf__trace_now();
+    flushed = cf__now();
 }
 
 /* ---- Text ---- */
@@ -242,7 +235,7 @@ static void append_event(const struct cf__trace_event *event)
     ADD("}");
 #undef ADD
     used += pad_event(to, length, written + (off_t)used);
-    if (used + 2 * EVENT + END_BYTES > TEXT || cf__trace_now() - flushed > SECOND)
+    if (used + 2 * EVENT + END_BYTES > TEXT || cf__now() - flushed > SECOND)
         flush_text();
 }
 
@@ -293,7 +286,7 @@ void cf__trace_end(int64_t begin, const char *category, const char *name, const 
                                               .category = category,
                                               .name = name,
                                               .begin = begin,
-                                              .end = cf__trace_now(),
+                                              .end = cf__now(),
                                               .args = fits ? args : NULL});
 }
 
@@ -362,7 +355,7 @@ static int start_trace(const char *name)
     }
     process = getpid();
     used = 0;
-    flushed = cf__trace_now();
+    flushed = cf__now();
     generation++;
     __atomic_store_n(&cf__trace_on, 1, __ATOMIC_RELAXED);
     cf__slow_path(CF__SLOW_PATH_TRACE, 1);

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
+
 extern int cf__trace_on; /* atomic */
 
 /* Returns 1 while a trace is recorded. */
@@ -16,9 +18,6 @@ static inline int cf__traces(void)
 {
     return __atomic_load_n(&cf__trace_on, __ATOMIC_RELAXED);
 }
-
-/* Returns the time of CLOCK_MONOTONIC, the clock of all events, in nanoseconds. */
-int64_t cf__trace_now(void);
 
 /* Opens the file that CF_TRACE names, before a driver comes into use. Returns CF_EINVAL if it cannot be written; CF_OK
  * without a trace, and a line in the log, if another writer has it. */
@@ -33,7 +32,7 @@ int cf__trace_is_child(void);
 /* Returns the time at which a span begins, or 0 if there is no trace. */
 static inline int64_t cf__trace_begin(void)
 {
-    return cf__traces() ? cf__trace_now() : 0;
+    return cf__traces() ? cf__now() : 0;
 }
 
 /* Writes a span of the calling thread from `begin`, a result of cf__trace_begin(), to now; nothing if it is 0. `format`

@@ -11,6 +11,7 @@
 
 #include "trace/trace_device.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "driver/capture_mode.h"
 #include "driver/deferred_free.h"
@@ -99,14 +100,14 @@ static void destroy_object(const struct cf__trace_clock *clock, int is_entered, 
 /* Records an event in an idle stream and polls it; writes its CPU time. Returns 1 if it happened within a millisecond. */
 static int measure_event(const struct cf__driver *driver, CUevent event, CUstream stream, int64_t *when)
 {
-    int64_t before = cf__trace_now();
+    int64_t before = cf__now();
     CUresult result = driver->cuEventRecord(event, stream);
     if (result != CUDA_SUCCESS)
         return 0;
     do
         result = driver->cuEventQuery(event);
-    while (result == CUDA_ERROR_NOT_READY && cf__trace_now() - before < SECOND / 1000);
-    *when = before + (cf__trace_now() - before) / 2;
+    while (result == CUDA_ERROR_NOT_READY && cf__now() - before < SECOND / 1000);
+    *when = before + (cf__now() - before) / 2;
     return result == CUDA_SUCCESS;
 }
 
@@ -115,7 +116,7 @@ static int measure_event(const struct cf__driver *driver, CUevent event, CUstrea
 static void measure_reference(struct cf__trace_clock *clock)
 {
     const struct cf__driver *driver = clock->driver;
-    int64_t when = clock->measured = cf__trace_now();
+    int64_t when = clock->measured = cf__now();
     if (!clock->stream && driver->cuStreamCreate(&clock->stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
         clock->stream = NULL;
     if (!clock->stream || !make_event(clock, &clock->spare))
@@ -253,7 +254,7 @@ static int compute_time(const struct cf__trace_clock *clock, CUevent event, int6
 /* Writes the times of a finished span, and corrects the clock and the times by causality. */
 static int compute_times(struct cf__trace_clock *clock, struct cf__trace_pending *pending, int64_t *begin, int64_t *end)
 {
-    int64_t now = cf__trace_now(), late = 0;
+    int64_t now = cf__now(), late = 0;
     if (!compute_time(clock, pending->begin, begin) || !compute_time(clock, pending->end, end))
         return 0;
     if (*end > now)
@@ -377,7 +378,7 @@ void cf__trace_device_begin(struct cf__trace_span *span, const struct cf__driver
             stream = NULL;
         int mode = cf__relax(driver);
         cf__lock(&clock->lock);
-        if (cf__trace_now() - clock->measured > 10 * (int64_t)SECOND)
+        if (cf__now() - clock->measured > 10 * (int64_t)SECOND)
             measure_reference(clock);
         struct row *row =
             clock->is_lost ? NULL : find_row(clock, stream, stream == CU_STREAM_PER_THREAD ? thread.row : 0);
@@ -393,12 +394,12 @@ void cf__trace_device_begin(struct cf__trace_span *span, const struct cf__driver
             pending->row = row;
             pending->host_process = thread.process;
             pending->host_row = thread.row;
-            pending->enqueued = cf__trace_now();
+            pending->enqueued = cf__now();
             if (driver->cuEventRecord(pending->begin, stream) != CUDA_SUCCESS)
                 pending->row = NULL;
         }
     }
-    span->begin = cf__trace_now();
+    span->begin = cf__now();
     if (span->pending)
         span->pending->launched = span->begin;
 }

@@ -5,6 +5,7 @@
 
 #include "trace/trace_end.h"
 
+#include "base/clock.h"
 #include "base/fast.h"
 #include "driver/driver.h"
 #include "trace/trace.h"
@@ -20,7 +21,7 @@ static void finish_trace(int is_final)
         char args[48];
         snprintf(args, sizeof args, "\"count\": %llu", (unsigned long long)lost);
         cf__trace_write(&(struct cf__trace_event){
-            .phase = 'i', .category = "trace", .name = "device times lost", .begin = cf__trace_now(), .args = args});
+            .phase = 'i', .category = "trace", .name = "device times lost", .begin = cf__now(), .args = args});
     }
     if (is_final)
         cf__trace_kernels_forget();
