@@ -1,13 +1,14 @@
 /* fast.c - state that every launch reads: drivers in use, GPUs after a fork or a fault, reasons for the slow path. */
 #include <stdint.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cuferry.h>
 
 #include "base/fast.h"
 
 #include "base/error.h"
+
+#define PAGE_BYTES 4096 /* the kernel rounds up to whole pages */
 
 /* A driver does not work in a child of a process that used it, and does not always fail there. So the GPUs' state lies
  * in a page that the kernel wipes for a child, even after clone() or _Fork(), which run no fork handler. Kernels before
@@ -17,21 +18,15 @@ struct cf__fast_path cf__fast = {.gpu_page = &unwatched};
 static void *page; /* NULL until its first use */
 static int is_watched;
 
-static size_t page_size(void)
-{
-    long size = sysconf(_SC_PAGESIZE);
-    return size > 0 ? (size_t)size : 4096;
-}
-
 static void *get_wiped_page(void)
 {
     if (page)
         return page;
-    void *memory = mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return NULL;
 #ifdef MADV_WIPEONFORK
-    (void)madvise(memory, page_size(), MADV_WIPEONFORK);
+    (void)madvise(memory, PAGE_BYTES, MADV_WIPEONFORK);
 #endif
     return page = memory;
 }
@@ -67,7 +62,7 @@ void cf__fork_free_page(void)
     unwatched = cf__gpu_state();
     __atomic_store_n(&cf__fast.gpu_page, &unwatched, __ATOMIC_RELEASE);
     if (page)
-        munmap(page, page_size());
+        munmap(page, PAGE_BYTES);
     page = NULL;
 }
 
