@@ -137,7 +137,7 @@ static void run_launch(struct scheduled_launch *launch, uint64_t blocks, uint64_
             wanted = at_least_one((uint64_t)(rest_ns / WORK_NS));
         pace = cf__pool_share(&job, begun, wanted);
     }
-    remember(launch->body, &pace, threads);
+    store_time(launch->body, &pace, threads);
     __atomic_store_n(&last_end, cf__now(), __ATOMIC_RELAXED);
 }
 

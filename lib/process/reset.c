@@ -31,7 +31,7 @@ struct reset {
     CUdevice handle;
     CUcontext context;                                         /* the context before the reset */
     int is_held;                                               /* 1: the library holds a reference, also afterwards */
-    char running[sizeof((struct cf__context *)NULL)->running]; /* its record's text if it was lost; else empty */
+    char running[sizeof((struct cf__context *)NULL)->kernels]; /* its record's text if it was lost; else empty */
 };
 
 static int fail_reset(const struct reset *reset, CUresult result, const char *call)

@@ -101,7 +101,7 @@ static int shut_down(void)
     cf__handles_forget();
     cf__allocation_forget();
     cf__drivers_lock();
-    add(&status, cf__drivers_release(status != CF_OK));
+    add_status(&status, cf__drivers_release(status != CF_OK));
     cf__drivers_unlock();
     cf__cpu_reset();
     return status;

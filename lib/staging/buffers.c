@@ -52,11 +52,11 @@ static int get_sets(const struct cf__scope *scope, const char *function, struct 
     if (*sets)
         return CF_OK;
     cf__lock(&lock);
-    *stages = context->staging;
-    if (!*stages && (*stages = calloc(1, sizeof **stages)) != NULL) {
-        pthread_mutex_init(&(*stages)->lock, NULL);
-        pthread_cond_init(&(*stages)->given_back, NULL);
-        (*stages)->pageable = -1;
+    *sets = context->staging;
+    if (!*sets && (*sets = calloc(1, sizeof **sets)) != NULL) {
+        pthread_mutex_init(&(*sets)->lock, NULL);
+        pthread_cond_init(&(*sets)->given_back, NULL);
+        (*sets)->pageable = -1;
         for (int s = 0; s < SETS; s++)
             (*sets)->sets[s].owner = *sets;
         __atomic_store_n(&context->staging, *sets, __ATOMIC_RELEASE);
