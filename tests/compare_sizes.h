@@ -210,7 +210,7 @@ static inline int compare_kernel(struct compare *of, const cf_kernel *kernel, in
         for (uint32_t p = 0; p < kernel->nparams; p++)
             is_any_null |= !of->args[p] && kernel->params[p].direction != CF_SCRATCH;
         if (!is_any_null && used < room)
-            cf__describe(kernel, of->exprs, of->nexprs, of->args, wrong + used, room - used);
+            cf__describe_values(kernel, of->exprs, of->nexprs, of->args, wrong + used, room - used);
         return -1;
     }
     return fast;

@@ -333,14 +333,14 @@ static void integer_every_type_is_read(void **state)
     static const int64_t expected[] = {-8, -16, -32, -64, 8, 16, 32, 64};
     for (uint32_t i = CF_I8; i <= CF_U64; i++) {
         int64_t value = 0;
-        assert_ok(cf__integer((cf_type)i, args[i], &value));
+        assert_ok(cf__read_integer((cf_type)i, args[i], &value));
         assert_int_equal(value, expected[i]);
     }
     int64_t value = 7;
     values.u64 = UINT64_MAX;
-    assert_int_equal(cf__integer(CF_U64, args[CF_U64], &value), CF_EOVERFLOW);
-    assert_int_equal(cf__integer(CF_F32, args[CF_F32], &value), CF_EINVAL);
-    assert_int_equal(cf__integer(CF_F64, args[CF_F64], &value), CF_EINVAL);
+    assert_int_equal(cf__read_integer(CF_U64, args[CF_U64], &value), CF_EOVERFLOW);
+    assert_int_equal(cf__read_integer(CF_F32, args[CF_F32], &value), CF_EINVAL);
+    assert_int_equal(cf__read_integer(CF_F64, args[CF_F64], &value), CF_EINVAL);
     assert_int_equal(value, 7);
 }
 
@@ -547,7 +547,7 @@ static void expect_description(const cf_op *ops, const char *text)
     const cf_expr expr = {"expression", ops}, *exprs[] = {&expr};
     char got[160];
     memset(got, 'x', sizeof got);
-    cf__describe(&kernel, exprs, 1, args, got, sizeof got);
+    cf__describe_values(&kernel, exprs, 1, args, got, sizeof got);
     assert_string_equal(got, text);
 }
 
@@ -584,7 +584,7 @@ static void describe_short_buffer_is_cut(void **state)
     for (size_t size = 1; size < sizeof whole + 4; size++) {
         char got[sizeof whole + 8];
         memset(got, 'x', sizeof got);
-        cf__describe(&kernel, exprs, 1, args, got, size);
+        cf__describe_values(&kernel, exprs, 1, args, got, size);
         size_t length = size < sizeof whole ? size - 1 : sizeof whole - 1;
         assert_int_equal(strlen(got), length);
         assert_memory_equal(got, whole, length);
@@ -597,7 +597,7 @@ static void expect_members(const char *text, const cf_op *ops, const char *descr
 {
     const cf_expr expr = {text, ops}, *exprs[] = {&expr};
     char got[160];
-    cf__describe(&grid_kernel, exprs, 1, grid_args, got, sizeof got);
+    cf__describe_values(&grid_kernel, exprs, 1, grid_args, got, sizeof got);
     assert_string_equal(got, description);
 }
 
@@ -644,9 +644,9 @@ static void describe_several_expressions_names_values_once(void **state)
     values.i8 = 1;
     values.i16 = 2;
     values.i32 = 3;
-    cf__describe(&kernel, exprs, 5, args, got, sizeof got);
+    cf__describe_values(&kernel, exprs, 5, args, got, sizeof got);
     assert_string_equal(got, "i8 = 1, i16 = 2, i32 = 3");
-    cf__describe(&kernel, exprs, 1, args, got, sizeof got);
+    cf__describe_values(&kernel, exprs, 1, args, got, sizeof got);
     assert_string_equal(got, "");
 }
 

@@ -1,4 +1,4 @@
-/* call.c - the plain call: checks everything, stages host arrays, runs the kernel and waits for it. */
+/* call.c - the plain call: checks arguments, stages host arrays, runs the kernel and waits. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,12 +34,12 @@
 
 /* ---- Pointers ---- */
 
-/* All pointers are checked before anything is done. */
+/* Checks all pointers before the call has any effect. */
 static int check_pointers(struct cf__call *call)
 {
     const cf_kernel *kernel = call->kernel;
     struct cf__plan *plan = call->plan;
-    struct cf__range_hint found = {.size = 0};
+    struct cf__range_hint hint = {.size = 0};
     int status = cf__scope_device(call->scope, kernel->function, &call->device);
     for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
         struct cf__argument *argument = &call->arguments[i];
@@ -49,7 +49,7 @@ static int check_pointers(struct cf__call *call)
         argument->copy = 0;
         if (direction == CF_VALUE || direction == CF_SCRATCH)
             continue;
-        status = cf__check_pointer(kernel, i, call->given, call->scope, call->device, &found, &argument->pointer);
+        status = cf__check_pointer(kernel, i, call->given, call->scope, call->device, &hint, &argument->pointer);
         call->args[i] = &argument->pointer.usable;
         if (status != CF_OK || !argument->pointer.is_staged) {
             plan->in_place +=
@@ -63,14 +63,14 @@ static int check_pointers(struct cf__call *call)
     return status;
 }
 
-/* ---- Ranges ---- */
+/* ---- Checks of elements ---- */
 
-/* The ranges that are declared of elements that there are; in the order of the checks. */
-static int begin_ranges(struct cf__call *call)
+/* Prepares the checks of non-empty arrays, in the order of the annotation. */
+static int begin_checks(struct cf__call *call)
 {
     const cf_kernel *kernel = call->kernel;
     int status = CF_OK;
-    call->range_count = 0;
+    call->check_count = 0;
     for (uint32_t i = 0; status == CF_OK && i < kernel->nchecks; i++) {
         const cf_check *check = &kernel->checks[i];
         if (check->array < 0)
@@ -79,22 +79,22 @@ static int begin_ranges(struct cf__call *call)
         call->cost.indices += check->is_ascending ? 0 : (uint64_t)array->section.count;
         if (!cf__checks_elements())
             continue;
-        struct cf__element_check *range = &call->ranges[call->range_count];
-        status = cf__element_check_begin(range, kernel, check, call->given, &array->section);
+        struct cf__element_check *element_check = &call->checks[call->check_count];
+        status = cf__element_check_begin(element_check, kernel, check, call->given, &array->section);
         if (status != CF_OK || array->section.count == 0)
             continue;
-        range->first = cf__forward(array->usable, array->section.offset);
-        range->is_cpu = call->scope->driver->is_cpu || array->is_staged;
-        call->range_count++;
+        element_check->first = cf__forward(array->usable, array->section.offset);
+        element_check->is_cpu = call->scope->driver->is_cpu || array->is_staged;
+        call->check_count++;
     }
     return status;
 }
 
-static int search_all(struct cf__call *call)
+static int check_elements(struct cf__call *call)
 {
     int status = cf__call_search_device(call);
     if (status == CF_OK)
-        status = cf__call_search_host(call, call->range_count);
+        status = cf__call_search_host(call, call->check_count);
     return status == CF_OK ? cf__call_report(call) : status;
 }
 
@@ -105,7 +105,7 @@ static int launch_and_wait(struct cf__call *call)
     return cf__call_wait(call, cf__call_launch(call));
 }
 
-static struct cf__zero_target spot_of(const void *data, uint32_t i, const cf_param *param)
+static struct cf__zero_target find_zero_target(const void *data, uint32_t i, const cf_param *param)
 {
     const struct cf__call *call = data;
     if (param->direction == CF_SCRATCH)
@@ -113,15 +113,15 @@ static struct cf__zero_target spot_of(const void *data, uint32_t i, const cf_par
     return (struct cf__zero_target){(uintptr_t)call->arguments[i].pointer.usable, call->arguments[i].pointer.is_staged};
 }
 
-/* Where the grid is empty: what is to be 0, and nothing else, arrays of the host where they are. */
+/* Clears zero(...) results of a call with an empty grid; the CPU clears arrays in host memory. */
 static int clear_results(struct cf__call *call)
 {
-    return call->kernel->nzeros
-               ? cf__call_wait(call, cf__clear(call->kernel, call->scope, NULL, call->given, spot_of, call))
-               : CF_OK;
+    return call->kernel->nzeros ? cf__call_wait(call, cf__clear_arrays(call->kernel, call->scope, NULL, call->given,
+                                                                       find_zero_target, call))
+                                : CF_OK;
 }
 
-/* On the CPU, for a thread whose device is a GPU: with the arguments as they are. */
+/* Runs on the CPU, although the thread's device is a GPU, with the caller's pointers. */
 static int run_on_cpu(struct cf__call *call)
 {
     struct cf__scope scope;
@@ -131,7 +131,7 @@ static int run_on_cpu(struct cf__call *call)
     call->scope = &scope;
     status = cf__compute_grid(call->kernel, &scope, call->given, &call->size);
     if (status == CF_OK)
-        status = search_all(call);
+        status = check_elements(call);
     if (status == CF_OK)
         status = cf__launch(call->kernel, &call->size, &scope, NULL, call->given);
     cf__leave(&scope);
@@ -140,23 +140,23 @@ static int run_on_cpu(struct cf__call *call)
 
 /* ---- The call ---- */
 
-/* Whether every pointer argument is host memory that the GPU cannot reach. */
+/* Returns 1 if every pointer argument is host memory that the GPU cannot reach. */
 static int could_run_on_cpu(const struct cf__call *call)
 {
     return call->plan->staged > 0 && call->plan->in_place == 0 && !call->split.has_pinned && !call->size.is_empty;
 }
 
-static int run(struct cf__call *call)
+static int run_call(struct cf__call *call)
 {
     struct cf__plan *plan = call->plan;
     int is_on_cpu = 0;
     int status = call->scope->driver->is_cpu ? CF_OK : cf__stream_check_wait(call->kernel->function, call->scope, NULL);
     if (status == CF_OK)
         status = check_pointers(call);
-    if (status == CF_OK && cf__keeps_apart(call->kernel))
-        status = cf__check_apart(call->kernel, call->given, call->args);
+    if (status == CF_OK && cf__has_overlap_rules(call->kernel))
+        status = cf__check_overlap(call->kernel, call->given, call->args);
     if (status == CF_OK)
-        status = begin_ranges(call);
+        status = begin_checks(call);
     if (status == CF_OK)
         cf__chunk_decide(call);
     if (status == CF_OK && could_run_on_cpu(call)) {
@@ -166,7 +166,7 @@ static int run(struct cf__call *call)
     if (status != CF_OK)
         return status;
     if (call->size.is_empty || call->scope->driver->is_cpu || plan->staged == 0) {
-        status = search_all(call);
+        status = check_elements(call);
         if (status == CF_OK)
             status = (call->size.is_empty ? clear_results : launch_and_wait)(call);
     } else if (is_on_cpu) {
@@ -187,25 +187,25 @@ static int run(struct cf__call *call)
     return CF_OK;
 }
 
-/* With room for arguments and checks that is not on the stack. */
-static int run_large(struct cf__call *call)
+/* Allocates the arrays of a call that is too large for those on the stack. */
+static int run_with_heap(struct cf__call *call)
 {
     size_t params = call->kernel->nparams, checks = call->kernel->nchecks;
-    char *room = malloc(params * (sizeof *call->arguments + sizeof *call->transfers + sizeof *call->args) +
-                        checks * sizeof *call->ranges);
-    if (!room)
+    char *heap = malloc(params * (sizeof *call->arguments + sizeof *call->transfers + sizeof *call->args) +
+                        checks * sizeof *call->checks);
+    if (!heap)
         return cf__fail(CF_ENOMEM, "%s: no memory for the call", call->kernel->function);
-    call->arguments = (struct cf__argument *)(void *)room;
+    call->arguments = (struct cf__argument *)(void *)heap;
     call->transfers = (struct cf__transfer *)(void *)(call->arguments + params);
-    call->ranges = (struct cf__element_check *)(void *)(call->transfers + params);
-    call->args = (void **)(void *)(call->ranges + checks);
-    int status = run(call);
-    free(room);
+    call->checks = (struct cf__element_check *)(void *)(call->transfers + params);
+    call->args = (void **)(void *)(call->checks + checks);
+    int status = run_call(call);
+    free(heap);
     return status;
 }
 
-/* The size of the launch, where the compiled checks have not found it. */
-static int find_size(struct cf__call *call, int is_sized, const cf_size *size)
+/* Takes the launch size of the compiled checks, if they have computed it. */
+static int compute_size(struct cf__call *call, int is_sized, const cf_size *size)
 {
     if (!is_sized) {
         cf__call_relax(call);
@@ -217,7 +217,7 @@ static int find_size(struct cf__call *call, int is_sized, const cf_size *size)
     return CF_OK;
 }
 
-static int check(const cf_kernel *kernel, void *const args[])
+static int check_call(const cf_kernel *kernel, void *const args[])
 {
     if (!kernel)
         return cf__fail(CF_EINVAL, "cf_call: kernel is NULL");
@@ -234,7 +234,7 @@ static void trace_call(int64_t began, const cf_kernel *kernel, int status)
                   cf__trace_quote(plan, sizeof plan, cf_last_plan()), cf_status_name(status));
 }
 
-static int enter(struct cf__scope *scope, const cf_kernel *kernel)
+static int enter_scope(struct cf__scope *scope, const cf_kernel *kernel)
 {
     scope->pushed = 0;
     scope->driver = cf__default_stream_context(&scope->context);
@@ -252,24 +252,24 @@ static int call_tuned(const cf_kernel *kernel, void *const args[]);
 
 CF__HOT int cf_call(const cf_kernel *kernel, void *const args[])
 {
-    enum { FEW = 8, FEW_CHECKS = 2 }; /* what most kernels have: these need no allocation */
+    enum { FEW = 8, FEW_CHECKS = 2 }; /* parameters and checks of most kernels, which need no allocation */
     struct cf__argument arguments[FEW];
-    struct cf__transfer moved[FEW];
-    struct cf__element_check ranges[FEW_CHECKS];
+    struct cf__transfer transfers[FEW];
+    struct cf__element_check checks[FEW_CHECKS];
     void *few_args[FEW];
     struct cf__scope scope;
     struct cf__call call;
     cf_size size;
-    int is_sized = cf__in_order(kernel, args, &size);
+    int is_sized = cf__arguments_ok(kernel, args, &size);
     if (!is_sized && cf__is_tuned(kernel))
         return call_tuned(kernel, args);
-    int status = is_sized ? CF_OK : check(kernel, args);
+    int status = is_sized ? CF_OK : check_call(kernel, args);
     if (status != CF_OK)
         return status;
     if (cf__within)
         return cf__fail(CF_EINVAL, "%s: it waits, within the operation %s, which must not; there is %s_async()",
                         kernel->function, cf__within->kernel->function, kernel->function);
-    status = enter(&scope, kernel);
+    status = enter_scope(&scope, kernel);
     if (status != CF_OK)
         return status;
     if (is_sized && cf__run_resident(kernel, &size, &scope, args, &status)) {
@@ -281,16 +281,16 @@ CF__HOT int cf_call(const cf_kernel *kernel, void *const args[])
     call.given = args;
     call.arguments = arguments;
     call.args = few_args;
-    call.transfers = moved;
-    call.ranges = ranges;
+    call.transfers = transfers;
+    call.checks = checks;
     call.cost = (struct cf__copy_cost){.kernel = kernel, .size = &call.size};
     call.plan = cf__plan_begin(kernel);
-    call.stage = NULL;
+    call.staging = NULL;
     call.is_relaxed = 0;
-    int64_t began = cf__trace_begin(); /* the first call opens the trace as it enters */
-    status = find_size(&call, is_sized, &size);
+    int64_t began = cf__trace_begin(); /* after cf__enter(), which opens the trace */
+    status = compute_size(&call, is_sized, &size);
     if (status == CF_OK)
-        status = (kernel->nparams <= FEW && kernel->nchecks <= FEW_CHECKS ? run : run_large)(&call);
+        status = (kernel->nparams <= FEW && kernel->nchecks <= FEW_CHECKS ? run_call : run_with_heap)(&call);
     if (call.is_relaxed && !scope.driver->is_cpu)
         cf__unrelax(scope.driver, call.mode);
     cf__leave(&scope);
@@ -299,7 +299,7 @@ CF__HOT int cf_call(const cf_kernel *kernel, void *const args[])
     return status;
 }
 
-/* Of a kernel that stands for its variants. */
+/* cf_call() of a kernel with tune(...). */
 __attribute__((noinline)) static int call_tuned(const cf_kernel *kernel, void *const args[])
 {
     struct cf__variant_try attempt;

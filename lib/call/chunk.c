@@ -1,7 +1,7 @@
-/* split.c - plain calls of kernels with split(...): whether one is taken apart, so that copies go both ways at once, and
- * what the kernel is launched with for each part.
+/* chunk.c - plain calls of kernels with split(...): decides if a call runs in parts, so that copies go both ways at
+ * once, and launches the parts.
  *
- * Parts are chosen by sizes alone, so that the same call always takes the same way. */
+ * The decision depends on sizes only, so that the same call always takes the same path. */
 #include <inttypes.h>
 #include <stdint.h>
 
@@ -21,18 +21,19 @@
 #include "call/plan.h"
 #include "call/steps.h"
 
-/* Bytes that are copied, for which a call is worth splitting: each part costs some 10 us beside its copies. */
+/* Least bytes to copy in a split call: each part costs about 10 us besides its copies. */
 #define WORTH_BYTES ((size_t)8 << 20)
 
-/* Bytes of a part's longest array. Pinned arrays, which need no buffers, reach more in longer copies. */
+/* Limits in bytes for a part of the largest array. Longer copies are faster for pinned arrays, which need no
+ * buffers. */
 #define MIN_BYTES ((size_t)512 << 10)
 #define MAX_BYTES ((size_t)2 << 20)
 #define MAX_PINNED_BYTES ((size_t)16 << 20)
 
-/* The first part is copied in, and the last one out, while nothing goes the other way. */
+/* While the first part is copied in and the last part out, nothing goes the other way. */
 #define LEAST_PARTS 16
 
-/* Parts of so many elements or more are multiples of it: they begin where arrays are as aligned as at their beginning. */
+/* Parts of at least as many elements are multiples of it, so that they are aligned like the array. */
 #define ALIGNMENT 256
 
 static int is_written(const cf_param *param)
@@ -40,39 +41,39 @@ static int is_written(const cf_param *param)
     return param->direction != CF_IN;
 }
 
-/* An array of the caller's that has a part for each part of the elements. */
-static int has_parts(const struct cf__call *call, uint32_t i)
+/* Returns 1 if the array is split along with the elements. */
+static int is_split(const struct cf__call *call, uint32_t i)
 {
     const cf_param *param = &call->kernel->params[i];
     return cf__is_array(param) && param->direction != CF_SCRATCH && cf_param_is_split(call->kernel, i);
 }
 
-/* Whether its parts are to be copied. */
+/* Returns 1 if parts of the array are copied in case the call is split. */
 static int is_candidate(const struct cf__call *call, uint32_t i)
 {
     const struct cf__pointer *pointer = &call->arguments[i].pointer;
-    return has_parts(call, i) && pointer->section.count > 0 &&
+    return is_split(call, i) && pointer->section.count > 0 &&
            (pointer->is_staged || (pointer->is_pinned && call->split.copies_pinned));
 }
 
-int cf__is_chunked(const struct cf__call *call, uint32_t i)
+int cf__chunk_copies(const struct cf__call *call, uint32_t i)
 {
-    return call->split.part && call->arguments[i].is_copied && has_parts(call, i);
+    return call->split.part && call->arguments[i].is_copied && is_split(call, i);
 }
 
-static size_t stride_of(const struct cf__call *call, uint32_t i)
+static size_t get_stride(const struct cf__call *call, uint32_t i)
 {
     const struct cf__section *section = &call->arguments[i].pointer.section;
     return section->span / (size_t)section->extents[0];
 }
 
-static int is_array(const struct cf__call *call, uint32_t i)
+static int has_elements(const struct cf__call *call, uint32_t i)
 {
     const cf_param *param = &call->kernel->params[i];
     return cf__is_array(param) && param->direction != CF_SCRATCH && call->arguments[i].pointer.section.count > 0;
 }
 
-static int overlap(const struct cf__call *call, uint32_t i, uint32_t j)
+static int arrays_overlap(const struct cf__call *call, uint32_t i, uint32_t j)
 {
     const struct cf__section *one = &call->arguments[i].pointer.section, *other = &call->arguments[j].pointer.section;
     const uintptr_t first = *(const uintptr_t *)call->given[i] + one->offset;
@@ -80,34 +81,34 @@ static int overlap(const struct cf__call *call, uint32_t i, uint32_t j)
     return first < second ? second - first < one->span : first - second < other->span;
 }
 
-/* Whether they are one, element by element of what is split. */
-static int are_one(const struct cf__call *call, uint32_t i, uint32_t j)
+/* Returns 1 if both are split, and elements with the same index have the same address. */
+static int share_elements(const struct cf__call *call, uint32_t i, uint32_t j)
 {
-    return has_parts(call, i) && has_parts(call, j) && stride_of(call, i) == stride_of(call, j) &&
+    return is_split(call, i) && is_split(call, j) && get_stride(call, i) == get_stride(call, j) &&
            *(const uintptr_t *)call->given[i] == *(const uintptr_t *)call->given[j];
 }
 
-/* Whether all of it is on the device before anything is copied out. */
+/* Returns 1 if the whole array is on the device before any copy out. */
 static int is_read_first(const struct cf__call *call, uint32_t i)
 {
-    return !has_parts(call, i) && call->arguments[i].pointer.is_staged && !is_written(&call->kernel->params[i]);
+    return !is_split(call, i) && call->arguments[i].pointer.is_staged && !is_written(&call->kernel->params[i]);
 }
 
-/* Whether no part's copies touch what another part reads or writes: arrays that are copied by parts share memory with
- * other arrays element by element alone. */
+/* Returns 1 if copies of a part touch no memory that other parts use: a split array may share memory with another array
+ * only element by element. */
 static int may_be_split(const struct cf__call *call)
 {
     for (uint32_t i = 0; i < call->kernel->nparams; i++)
         for (uint32_t j = 0; j < call->kernel->nparams; j++)
-            if (i != j && is_candidate(call, i) && is_array(call, j) &&
-                (is_written(&call->kernel->params[i]) || is_written(&call->kernel->params[j])) && overlap(call, i, j) &&
-                !are_one(call, i, j) && !is_read_first(call, j))
+            if (i != j && is_candidate(call, i) && has_elements(call, j) &&
+                (is_written(&call->kernel->params[i]) || is_written(&call->kernel->params[j])) &&
+                arrays_overlap(call, i, j) && !share_elements(call, i, j) && !is_read_first(call, j))
                 return 0;
     return 1;
 }
 
-/* How many elements a part has; 0: it is not worth it. */
-static int64_t part_of(const struct cf__call *call, int64_t *count)
+/* Returns the number of elements in a part; 0: splitting does not pay. */
+static int64_t choose_part(const struct cf__call *call, int64_t *count)
 {
     size_t bytes = 0, stride = 1, most = MAX_PINNED_BYTES;
     *count = 0;
@@ -118,7 +119,7 @@ static int64_t part_of(const struct cf__call *call, int64_t *count)
         const size_t ways = call->kernel->params[i].direction == CF_INOUT ? 2 : 1;
         *count = section->extents[0];
         bytes += section->span * ways;
-        stride = stride_of(call, i) > stride ? stride_of(call, i) : stride;
+        stride = get_stride(call, i) > stride ? get_stride(call, i) : stride;
         if (call->arguments[i].pointer.is_staged)
             most = MAX_BYTES;
     }
@@ -132,8 +133,8 @@ static int64_t part_of(const struct cf__call *call, int64_t *count)
     return part < *count ? part : 0;
 }
 
-/* The size of a launch for so many elements, which the scalar checks have to hold of, too. */
-static int size_of(struct cf__call *call, int64_t length, struct cf__grid *size)
+/* Computes the launch size for `length` elements; 0: the scalar checks refuse that length. */
+static int compute_size(struct cf__call *call, int64_t length, struct cf__grid *size)
 {
     const cf_kernel *kernel = call->kernel;
     const int number = cf_kernel_split(kernel);
@@ -161,11 +162,11 @@ void cf__chunk_decide(struct cf__call *call)
     split->copies_pinned = cf__plan_copies_pinned(&why);
     if (!split->copies_pinned && call->plan->staged == 0)
         return;
-    const int64_t part = part_of(call, &split->count);
+    const int64_t part = choose_part(call, &split->count);
     if (!part || !may_be_split(call))
         return;
     const int64_t last = split->count % part;
-    if (!size_of(call, part, &split->of_part) || (last && !size_of(call, last, &split->of_last)))
+    if (!compute_size(call, part, &split->of_part) || (last && !compute_size(call, last, &split->of_last)))
         return;
     split->part = part;
     for (uint32_t i = 0; i < call->kernel->nparams; i++) {
@@ -185,56 +186,56 @@ void cf__chunk_decide(struct cf__call *call)
 
 /* ---- The launch of a part ---- */
 
-/* Moves all arrays that have parts, those that are used in place, too. */
-static void move_by(struct cf__call *call, int64_t elements)
+/* Moves the pointers of all split arrays by a number of elements, also of arrays that are used in place. */
+static void shift_arrays(struct cf__call *call, int64_t elements)
 {
     for (uint32_t i = 0; i < call->kernel->nparams; i++) {
         struct cf__pointer *pointer = &call->arguments[i].pointer;
-        if (has_parts(call, i) && pointer->section.count)
-            pointer->usable = (void *)((uintptr_t)pointer->usable + (uintptr_t)elements * stride_of(call, i));
+        if (is_split(call, i) && pointer->section.count)
+            pointer->usable = (void *)((uintptr_t)pointer->usable + (uintptr_t)elements * get_stride(call, i));
     }
 }
 
-static int enqueue_part(void *data, int64_t first, int64_t length)
+static int launch_part(void *data, int64_t first, int64_t length)
 {
     struct cf__call *call = data;
     const struct cf__grid whole = call->size;
     void **of_count = &call->args[cf_kernel_split(call->kernel)], *const before = *of_count;
-    move_by(call, first);
+    shift_arrays(call, first);
     call->size = length == call->split.part ? call->split.of_part : call->split.of_last;
-    call->split.given = length; /* its low bytes come first, and any integer type takes them */
+    call->split.given = length; /* little-endian, so any integer type reads its value */
     *of_count = &call->split.given;
     int status = cf__call_launch(call);
     *of_count = before;
     call->size = whole;
-    move_by(call, -first);
+    shift_arrays(call, -first);
     return status;
 }
 
 int cf__chunk_run(struct cf__call *call)
 {
     struct cf__chunk_pipeline pipeline = {.scope = call->scope,
-                                          .stage = call->stage,
+                                          .set = call->staging,
                                           .function = call->kernel->function,
                                           .arrays = call->transfers,
                                           .elements = call->split.count,
                                           .part = call->split.part,
-                                          .launch = enqueue_part,
+                                          .launch = launch_part,
                                           .data = call};
-    /* Not within the pipeline, where it would hold up all lanes. */
+    /* Loading within the pipeline would hold up all lanes. */
     struct cf__loaded *loaded = cf__kernel_loaded(call->kernel, call->scope);
     int status = loaded ? CF_OK : cf__kernel_load(call->kernel, call->scope, &loaded);
     if (status != CF_OK)
         return status;
     call->split.of_part.loaded = call->split.of_last.loaded = loaded;
     for (uint32_t i = 0; i < call->kernel->nparams; i++) {
-        if (!cf__is_chunked(call, i))
+        if (!cf__chunk_copies(call, i))
             continue;
-        struct cf__transfer *array = &call->transfers[pipeline.count++];
-        cf__call_transfer(call, i, array);
-        array->is_in = call->kernel->params[i].direction != CF_OUT;
-        array->is_out = is_written(&call->kernel->params[i]);
-        array->is_pinned = !call->arguments[i].pointer.is_staged;
+        struct cf__transfer *transfer = &call->transfers[pipeline.count++];
+        cf__call_transfer(call, i, transfer);
+        transfer->is_in = call->kernel->params[i].direction != CF_OUT;
+        transfer->is_out = is_written(&call->kernel->params[i]);
+        transfer->is_pinned = !call->arguments[i].pointer.is_staged;
     }
     return cf__chunk_pipeline_run(&pipeline);
 }

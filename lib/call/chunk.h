@@ -1,4 +1,4 @@
-/* chunk.h - calls that are split. */
+/* chunk.h - calls in parts. */
 #ifndef CF__CHUNK_H
 #define CF__CHUNK_H
 
@@ -6,15 +6,15 @@
 
 struct cf__call;
 
-/* Decides whether the call is split, once its arrays are known: pinned ones that are copied then are no longer used in
- * place. */
+/* Decides if the call is split, after its pointers were checked. A split call may copy pinned arrays, which are not
+ * used in place then. */
 void cf__chunk_decide(struct cf__call *call);
 
-/* Whether parts of the array are copied by themselves. */
-int cf__is_chunked(const struct cf__call *call, uint32_t i);
+/* Returns 1 if the array is copied part by part. */
+int cf__chunk_copies(const struct cf__call *call, uint32_t i);
 
-/* Copies parts in, runs the kernel on each, and copies them out. Memory is allocated, and whole arrays are on their way in
- * the order of the call's set. Complete when it returns. */
+/* Copies parts in, runs the kernel on each, copies results out and waits; returns a status. The caller has allocated
+ * memory and enqueued copies of whole arrays. */
 int cf__chunk_run(struct cf__call *call);
 
 #endif

@@ -1,10 +1,11 @@
-/* pipeline.c - a call in parts: while the kernel runs on one, later ones are copied in and earlier ones out.
+/* chunk_pipeline.c - a call in parts: while the kernel runs on one part, later parts are copied in and earlier parts
+ * out.
  *
- * What a part has of an array is a chunk. Those of pageable arrays go through pinned buffers that lanes fill and empty,
- * each run by a thread of the pool: a lane enqueues a copy out where a part has run, fills a buffer meanwhile for a part
- * that has not, and then empties what has arrived. Whoever brings a part's last chunk launches it, and all behind it that
- * are complete. Chunks of pinned arrays are enqueued as their part is launched; the streams keep the order. No lane waits
- * for another but where those that it waits for have chunks in hand. */
+ * A part has a chunk of each array. Chunks of pageable arrays go through pinned buffers of lanes, each run by a thread
+ * of the pool. A lane enqueues a copy out for a part that was launched, meanwhile fills a buffer for a later part, and
+ * then empties the buffer that has arrived. The lane that copies in the last chunk of a part launches it, and later
+ * parts that are complete. Chunks of pinned arrays are enqueued with the launch of their part, in the order of the
+ * streams. A lane waits for other lanes only while they have chunks in hand. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,20 +28,21 @@
 #include "staging/buffers.h"
 #include "staging/transfer.h"
 
+/* A running pipeline. */
 struct run {
-    const struct cf__chunk_pipeline *of;
+    const struct cf__chunk_pipeline *pipeline;
     uint64_t parts;
-    size_t ins, outs; /* chunks of a part that go through buffers; of those in, one without bytes where there is none */
-    pthread_mutex_t lock; /* for what follows */
+    size_t ins, outs;     /* chunks of a part through buffers, in and out; if none goes in, one without bytes */
+    pthread_mutex_t lock; /* protects the fields below */
     pthread_cond_t changed;
-    uint64_t next_in, next_out; /* chunks not handed out */
-    uint64_t launched;          /* parts */
-    uint32_t *arrived;          /* chunks of each part that are on their way in */
+    uint64_t next_in, next_out; /* numbers of the next chunks to hand out */
+    uint64_t launched;          /* number of launched parts */
+    uint32_t *arrived;          /* for each part, the number of chunks whose copy in was enqueued */
     int has_failed;
-    CUresult result; /* of `call`, where status is CF_OK */
+    CUresult result; /* result of `call`, if status is CF_OK */
     const char *call;
-    const struct cf__transfer *array; /* NULL: none in particular */
-    int status;                       /* of a launch, with `error` */
+    const struct cf__transfer *array; /* array of the failure; NULL: none in particular */
+    int status;                       /* status of a launch that failed, with `error` */
     struct cf__error error;
 };
 
@@ -54,13 +56,14 @@ struct chunk {
 
 /* ---- Failures ---- */
 
-/* With the lock. */
-static void stop(struct run *run)
+/* The caller holds the lock. */
+static void stop_run(struct run *run)
 {
     run->has_failed = 1;
     pthread_cond_broadcast(&run->changed);
 }
 
+/* Notes the first failure. The caller holds the lock. */
 static void fail_locked(struct run *run, CUresult result, const char *call, const struct cf__transfer *array)
 {
     if (!run->has_failed) {
@@ -68,10 +71,10 @@ static void fail_locked(struct run *run, CUresult result, const char *call, cons
         run->call = call;
         run->array = array;
     }
-    stop(run);
+    stop_run(run);
 }
 
-static void fail(struct run *run, CUresult result, const char *call, const struct cf__transfer *array)
+static void fail_run(struct run *run, CUresult result, const char *call, const struct cf__transfer *array)
 {
     cf__lock(&run->lock);
     fail_locked(run, result, call, array);
@@ -88,20 +91,22 @@ static int has_failed(struct run *run)
 
 /* ---- Parts ---- */
 
-static int64_t length_of(const struct cf__chunk_pipeline *of, uint64_t part)
+static int64_t get_length(const struct cf__chunk_pipeline *pipeline, uint64_t part)
 {
-    const int64_t left = of->elements - (int64_t)part * of->part;
-    return left < of->part ? left : of->part;
+    const int64_t left = pipeline->elements - (int64_t)part * pipeline->part;
+    return left < pipeline->part ? left : pipeline->part;
 }
 
-static struct chunk chunk_of(const struct cf__chunk_pipeline *of, const struct cf__transfer *array, uint64_t part)
+static struct chunk get_chunk(const struct cf__chunk_pipeline *pipeline, const struct cf__transfer *array,
+                              uint64_t part)
 {
-    const size_t stride = array->bytes / (size_t)of->elements, begin = (size_t)part * (size_t)of->part * stride;
+    const size_t stride = array->bytes / (size_t)pipeline->elements;
+    const size_t begin = (size_t)part * (size_t)pipeline->part * stride;
     return (struct chunk){array, part, array->host + begin, array->device + begin,
-                          (size_t)length_of(of, part) * stride};
+                          (size_t)get_length(pipeline, part) * stride};
 }
 
-static int goes(const struct cf__transfer *array, int to_host)
+static int is_copied(const struct cf__transfer *array, int to_host)
 {
     return to_host ? array->is_out : array->is_in;
 }
@@ -109,27 +114,28 @@ static int goes(const struct cf__transfer *array, int to_host)
 /* Enqueues the chunks of a part that need no buffers. */
 static CUresult copy_pinned(struct run *run, uint64_t part, int to_host, const struct cf__transfer **array)
 {
-    const struct cf__chunk_pipeline *of = run->of;
+    const struct cf__chunk_pipeline *pipeline = run->pipeline;
     CUresult result = CUDA_SUCCESS;
-    for (size_t i = 0; i < of->count && result == CUDA_SUCCESS; i++) {
-        if (!of->arrays[i].is_pinned || !goes(&of->arrays[i], to_host))
+    for (size_t i = 0; i < pipeline->count && result == CUDA_SUCCESS; i++) {
+        if (!pipeline->arrays[i].is_pinned || !is_copied(&pipeline->arrays[i], to_host))
             continue;
-        *array = &of->arrays[i];
-        const struct chunk chunk = chunk_of(of, *array, part);
+        *array = &pipeline->arrays[i];
+        const struct chunk chunk = get_chunk(pipeline, *array, part);
         const CUdeviceptr host = (uintptr_t)chunk.host;
-        result = of->scope->driver->cuMemcpyAsync(to_host ? host : chunk.device, to_host ? chunk.device : host,
-                                                  chunk.bytes, to_host ? of->stage->out_stream : of->stage->stream);
+        result = pipeline->scope->driver->cuMemcpyAsync(to_host ? host : chunk.device, to_host ? chunk.device : host,
+                                                        chunk.bytes,
+                                                        to_host ? pipeline->set->out_stream : pipeline->set->stream);
     }
     return result;
 }
 
-/* Between what comes in and what goes out; of a launch that failed on a thread of the pool the detail is kept. */
-static int launch(struct run *run, uint64_t part)
+/* Keeps the detail of a failure for the calling thread, since this runs on threads of the pool. */
+static int launch_kernel(struct run *run, uint64_t part)
 {
-    const struct cf__chunk_pipeline *of = run->of;
+    const struct cf__chunk_pipeline *pipeline = run->pipeline;
     struct cf__error before;
     cf__error_save(&before);
-    const int status = of->launch(of->data, (int64_t)part * of->part, length_of(of, part));
+    const int status = pipeline->launch(pipeline->data, (int64_t)part * pipeline->part, get_length(pipeline, part));
     if (status != CF_OK) {
         run->status = status;
         cf__error_take(&run->error);
@@ -138,29 +144,29 @@ static int launch(struct run *run, uint64_t part)
     return status;
 }
 
-/* With the lock, which keeps the parts in order. */
+/* Enqueues all steps of a part that need no buffer. The caller holds the lock, which keeps the parts in order. */
 static void launch_part(struct run *run, uint64_t part)
 {
-    const struct cf__chunk_pipeline *of = run->of;
-    const struct cf__driver *driver = of->scope->driver;
+    const struct cf__chunk_pipeline *pipeline = run->pipeline;
+    const struct cf__driver *driver = pipeline->scope->driver;
     const struct cf__transfer *array = NULL;
     const char *call = "cuMemcpyAsync";
     CUresult result = copy_pinned(run, part, 0, &array);
     if (result == CUDA_SUCCESS) {
         array = NULL;
-        result = cf__staging_precede_default(of->scope, of->stage, &call);
+        result = cf__staging_precede_default(pipeline->scope, pipeline->set, &call);
     }
-    if (result == CUDA_SUCCESS && launch(run, part) != CF_OK) {
-        stop(run);
+    if (result == CUDA_SUCCESS && launch_kernel(run, part) != CF_OK) {
+        stop_run(run);
         return;
     }
     if (result == CUDA_SUCCESS) {
         call = "cuEventRecord";
-        result = driver->cuEventRecord(of->stage->kernel_done, NULL);
+        result = driver->cuEventRecord(pipeline->set->kernel_done, NULL);
     }
     if (result == CUDA_SUCCESS) {
         call = "cuStreamWaitEvent";
-        result = driver->cuStreamWaitEvent(of->stage->out_stream, of->stage->kernel_done, 0);
+        result = driver->cuStreamWaitEvent(pipeline->set->out_stream, pipeline->set->kernel_done, 0);
     }
     if (result == CUDA_SUCCESS) {
         call = "cuMemcpyAsync";
@@ -170,8 +176,8 @@ static void launch_part(struct run *run, uint64_t part)
         fail_locked(run, result, call, array);
 }
 
-/* A chunk is on its way in: whether parts were launched for it. */
-static int arrive(struct run *run, uint64_t part)
+/* Notes that the copy in of a chunk was enqueued; returns 1 if it launched parts. */
+static int note_arrival(struct run *run, uint64_t part)
 {
     cf__lock(&run->lock);
     run->arrived[part]++;
@@ -189,20 +195,21 @@ static int arrive(struct run *run, uint64_t part)
 
 /* ---- Lanes ---- */
 
-/* The array that chunk number `number` of a part is of. */
-static const struct cf__transfer *array_of(const struct run *run, size_t number, int to_host)
+/* Returns the array of chunk number `number` of a part; NULL: the chunk without bytes. */
+static const struct cf__transfer *find_array(const struct run *run, size_t number, int to_host)
 {
-    const struct cf__chunk_pipeline *of = run->of;
-    for (size_t i = 0; i < of->count; i++)
-        if (!of->arrays[i].is_pinned && goes(&of->arrays[i], to_host) && number-- == 0)
-            return &of->arrays[i];
+    const struct cf__chunk_pipeline *pipeline = run->pipeline;
+    for (size_t i = 0; i < pipeline->count; i++)
+        if (!pipeline->arrays[i].is_pinned && is_copied(&pipeline->arrays[i], to_host) && number-- == 0)
+            return &pipeline->arrays[i];
     return NULL;
 }
 
 enum step { OUT, IN, NOTHING, END };
 
-/* What a lane does next that has room for another copy out, and copies out in hand: nothing where these come first. */
-static enum step take(struct run *run, int has_room, int is_idle, struct chunk *chunk)
+/* Returns the next step of a lane. `has_room`: it has a free buffer for a copy out; `is_idle`: it has no copy out in
+ * hand, and may wait. NOTHING: the lane has to finish a copy out first. */
+static enum step take_step(struct run *run, int has_room, int is_idle, struct chunk *chunk)
 {
     enum step step = NOTHING;
     uint64_t number = 0;
@@ -224,59 +231,59 @@ static enum step take(struct run *run, int has_room, int is_idle, struct chunk *
     cf__unlock(&run->lock);
     if (step == OUT || step == IN) {
         const size_t of_part = step == OUT ? run->outs : run->ins;
-        const struct cf__transfer *array = array_of(run, (size_t)(number % of_part), step == OUT);
-        *chunk = array ? chunk_of(run->of, array, number / of_part) : (struct chunk){.part = number / of_part};
+        const struct cf__transfer *array = find_array(run, (size_t)(number % of_part), step == OUT);
+        *chunk = array ? get_chunk(run->pipeline, array, number / of_part) : (struct chunk){.part = number / of_part};
     }
     return step;
 }
 
-static CUresult bring_in(struct run *run, const struct chunk *chunk, struct cf__buffer *buffer)
+static CUresult copy_in(struct run *run, const struct chunk *chunk, struct cf__buffer *buffer)
 {
-    const struct cf__chunk_pipeline *of = run->of;
+    const struct cf__chunk_pipeline *pipeline = run->pipeline;
     const char *call;
-    CUresult result = cf__buffer_prepare(of->scope, buffer, chunk->bytes, 1, &call);
+    CUresult result = cf__buffer_prepare(pipeline->scope, buffer, chunk->bytes, 1, &call);
     if (result == CUDA_SUCCESS) {
         int64_t began = cf__trace_begin();
         memcpy(buffer->memory, chunk->host, chunk->bytes);
         cf__trace_end(began, "stage", "fill a buffer", NULL);
         call = "cuMemcpyAsync";
-        result =
-            of->scope->driver->cuMemcpyAsync(chunk->device, (uintptr_t)buffer->memory, chunk->bytes, of->stage->stream);
+        result = pipeline->scope->driver->cuMemcpyAsync(chunk->device, (uintptr_t)buffer->memory, chunk->bytes,
+                                                        pipeline->set->stream);
     }
     if (result == CUDA_SUCCESS) {
         call = "cuEventRecord";
-        result = cf__buffer_mark(of->scope, buffer, of->stage->stream);
+        result = cf__buffer_mark(pipeline->scope, buffer, pipeline->set->stream);
     }
     if (result != CUDA_SUCCESS)
-        fail(run, result, call, chunk->array);
+        fail_run(run, result, call, chunk->array);
     return result;
 }
 
-static CUresult begin_out(struct run *run, const struct chunk *chunk, struct cf__buffer *buffer)
+static CUresult begin_copy_out(struct run *run, const struct chunk *chunk, struct cf__buffer *buffer)
 {
-    const struct cf__chunk_pipeline *of = run->of;
+    const struct cf__chunk_pipeline *pipeline = run->pipeline;
     const char *call;
-    CUresult result = cf__buffer_prepare(of->scope, buffer, chunk->bytes, 0, &call);
+    CUresult result = cf__buffer_prepare(pipeline->scope, buffer, chunk->bytes, 0, &call);
     if (result == CUDA_SUCCESS) {
         call = "cuMemcpyAsync";
-        result = of->scope->driver->cuMemcpyAsync((uintptr_t)buffer->memory, chunk->device, chunk->bytes,
-                                                  of->stage->out_stream);
+        result = pipeline->scope->driver->cuMemcpyAsync((uintptr_t)buffer->memory, chunk->device, chunk->bytes,
+                                                        pipeline->set->out_stream);
     }
     if (result == CUDA_SUCCESS) {
         call = "cuEventRecord";
-        result = cf__buffer_mark(of->scope, buffer, of->stage->out_stream);
+        result = cf__buffer_mark(pipeline->scope, buffer, pipeline->set->out_stream);
     }
     if (result != CUDA_SUCCESS)
-        fail(run, result, call, chunk->array);
+        fail_run(run, result, call, chunk->array);
     return result;
 }
 
-static CUresult end_out(struct run *run, const struct chunk *chunk, struct cf__buffer *buffer)
+static CUresult finish_copy_out(struct run *run, const struct chunk *chunk, struct cf__buffer *buffer)
 {
     const char *call;
-    CUresult result = cf__buffer_prepare(run->of->scope, buffer, chunk->bytes, 1, &call);
+    CUresult result = cf__buffer_prepare(run->pipeline->scope, buffer, chunk->bytes, 1, &call);
     if (result != CUDA_SUCCESS) {
-        fail(run, result, call, chunk->array);
+        fail_run(run, result, call, chunk->array);
         return result;
     }
     int64_t began = cf__trace_begin();
@@ -285,21 +292,21 @@ static CUresult end_out(struct run *run, const struct chunk *chunk, struct cf__b
     return result;
 }
 
-/* What this thread has launched is done, and no longer to be named where another kernel faults. */
+/* Waits, so that messages about later faults do not name the launches of this thread. */
 static void wait_for_launches(struct run *run)
 {
-    const struct cf__chunk_pipeline *of = run->of;
-    CUresult result = of->scope->driver->cuEventSynchronize(of->stage->kernel_done);
+    const struct cf__chunk_pipeline *pipeline = run->pipeline;
+    CUresult result = pipeline->scope->driver->cuEventSynchronize(pipeline->set->kernel_done);
     if (result == CUDA_SUCCESS)
-        cf__inflight_waited(of->scope, NULL);
+        cf__inflight_waited(pipeline->scope, NULL);
     else
-        fail(run, result, "cuEventSynchronize", NULL);
+        fail_run(run, result, "cuEventSynchronize", NULL);
 }
 
 static void run_lane(struct run *run, struct cf__staging_lane *lane)
 {
-    const struct cf__driver *driver = run->of->scope->driver;
-    struct chunk out[CF__BUFFERS], chunk; /* out: that are on their way, in a ring */
+    const struct cf__driver *driver = run->pipeline->scope->driver;
+    struct chunk out[CF__BUFFERS], chunk; /* out: ring of copies out in flight */
     unsigned int ins = 0, begun = 0, ended = 0;
     int has_launched = 0;
     for (;;) {
@@ -307,27 +314,28 @@ static void run_lane(struct run *run, struct cf__staging_lane *lane)
         struct cf__buffer *oldest = &lane->out_buffers[ended % CF__BUFFERS];
         const CUresult has_come = has_out ? driver->cuEventQuery(oldest->copied) : CUDA_ERROR_NOT_READY;
         if (has_come != CUDA_SUCCESS && has_come != CUDA_ERROR_NOT_READY) {
-            fail(run, has_come, "cuEventQuery", out[ended % CF__BUFFERS].array);
+            fail_run(run, has_come, "cuEventQuery", out[ended % CF__BUFFERS].array);
             return;
         }
-        enum step step = has_come == CUDA_SUCCESS ? NOTHING : take(run, begun - ended < CF__BUFFERS, !has_out, &chunk);
+        enum step step =
+            has_come == CUDA_SUCCESS ? NOTHING : take_step(run, begun - ended < CF__BUFFERS, !has_out, &chunk);
         if (step == END) {
             if (has_launched && !has_failed(run))
                 wait_for_launches(run);
             return;
         }
         if (step == NOTHING) {
-            if (end_out(run, &out[ended % CF__BUFFERS], oldest) != CUDA_SUCCESS)
+            if (finish_copy_out(run, &out[ended % CF__BUFFERS], oldest) != CUDA_SUCCESS)
                 return;
             ended++;
         } else if (step == OUT) {
-            if (begin_out(run, &chunk, &lane->out_buffers[begun % CF__BUFFERS]) != CUDA_SUCCESS)
+            if (begin_copy_out(run, &chunk, &lane->out_buffers[begun % CF__BUFFERS]) != CUDA_SUCCESS)
                 return;
             out[begun++ % CF__BUFFERS] = chunk;
         } else {
-            if (chunk.array && bring_in(run, &chunk, &lane->buffers[ins++ % CF__BUFFERS]) != CUDA_SUCCESS)
+            if (chunk.array && copy_in(run, &chunk, &lane->buffers[ins++ % CF__BUFFERS]) != CUDA_SUCCESS)
                 return;
-            has_launched |= arrive(run, chunk.part);
+            has_launched |= note_arrival(run, chunk.part);
         }
     }
 }
@@ -335,36 +343,36 @@ static void run_lane(struct run *run, struct cf__staging_lane *lane)
 static void run_lanes(void *data, uint64_t begin, uint64_t end)
 {
     struct run *run = data;
-    const struct cf__driver *driver = run->of->scope->driver;
+    const struct cf__driver *driver = run->pipeline->scope->driver;
     CUcontext context;
-    CUresult result = driver->cuCtxPushCurrent(run->of->scope->context);
+    CUresult result = driver->cuCtxPushCurrent(run->pipeline->scope->context);
     if (result != CUDA_SUCCESS) {
-        fail(run, result, "cuCtxPushCurrent", NULL);
+        fail_run(run, result, "cuCtxPushCurrent", NULL);
         return;
     }
     int mode = cf__relax(driver);
     for (uint64_t l = begin; l < end; l++)
-        run_lane(run, &run->of->stage->lanes[l]);
+        run_lane(run, &run->pipeline->set->lanes[l]);
     cf__unrelax(driver, mode);
     (void)driver->cuCtxPopCurrent(&context);
 }
 
 /* ---- The call ---- */
 
-/* Pinned memory may still be written by what the default stream holds. */
-static CUresult begin(const struct cf__chunk_pipeline *of, const char **call)
+/* Orders the copies after work of the default stream, which may still write pinned memory. */
+static CUresult order_streams(const struct cf__chunk_pipeline *pipeline, const char **call)
 {
     *call = "cuStreamCreate";
-    CUresult result = cf__staging_add_out_stream(of->scope, of->stage);
-    return result == CUDA_SUCCESS ? cf__staging_follow_default(of->scope, of->stage, call) : result;
+    CUresult result = cf__staging_add_out_stream(pipeline->scope, pipeline->set);
+    return result == CUDA_SUCCESS ? cf__staging_follow_default(pipeline->scope, pipeline->set, call) : result;
 }
 
 static uint64_t count_chunks(struct run *run)
 {
-    const struct cf__chunk_pipeline *of = run->of;
-    for (size_t i = 0; i < of->count; i++) {
-        run->ins += !of->arrays[i].is_pinned && of->arrays[i].is_in;
-        run->outs += !of->arrays[i].is_pinned && of->arrays[i].is_out;
+    const struct cf__chunk_pipeline *pipeline = run->pipeline;
+    for (size_t i = 0; i < pipeline->count; i++) {
+        run->ins += !pipeline->arrays[i].is_pinned && pipeline->arrays[i].is_in;
+        run->outs += !pipeline->arrays[i].is_pinned && pipeline->arrays[i].is_out;
     }
     uint64_t lanes = run->parts * (run->ins + run->outs), threads = (uint64_t)cf__pool_size();
     run->ins += run->ins == 0;
@@ -372,36 +380,36 @@ static uint64_t count_chunks(struct run *run)
     return lanes < threads ? lanes : threads;
 }
 
-static int end(struct run *run)
+static int finish_run(struct run *run)
 {
-    const struct cf__chunk_pipeline *of = run->of;
+    const struct cf__chunk_pipeline *pipeline = run->pipeline;
     const char *name = run->array ? run->array->name : NULL;
     if (!run->has_failed) {
         run->call = "cuStreamSynchronize";
-        run->result = of->scope->driver->cuStreamSynchronize(of->stage->out_stream);
+        run->result = pipeline->scope->driver->cuStreamSynchronize(pipeline->set->out_stream);
         if (run->result == CUDA_SUCCESS)
             return CF_OK;
     }
     int status;
     if (run->status != CF_OK)
         status = cf__fail_as(run->status, &run->error);
-    else if (cf__status_of(run->result) == CF_EFAULT) /* the kernel's, whatever call told of it */
-        status = cf__fail_driver(of->scope->driver, run->result, run->call, "%s", of->function);
+    else if (cf__status_of(run->result) == CF_EFAULT) /* a fault of the kernel, whichever driver function reported it */
+        status = cf__fail_driver(pipeline->scope->driver, run->result, run->call, "%s", pipeline->function);
     else
-        status = cf__fail_driver(of->scope->driver, run->result, run->call, "%s: staging%s%s", of->function,
+        status = cf__fail_driver(pipeline->scope->driver, run->result, run->call, "%s: staging%s%s", pipeline->function,
                                  name ? " " : "", name ? name : "");
-    (void)of->scope->driver->cuStreamSynchronize(NULL); /* the kernel's memory is about to be freed */
-    cf__staging_drain(of->scope, of->stage);
+    (void)pipeline->scope->driver->cuStreamSynchronize(NULL); /* the kernel's memory is about to be freed */
+    cf__staging_drain(pipeline->scope, pipeline->set);
     return status;
 }
 
 int cf__chunk_pipeline_run(const struct cf__chunk_pipeline *pipeline)
 {
-    struct run run = {.of = pipeline, .parts = (uint64_t)((pipeline->elements - 1) / pipeline->part + 1)};
+    struct run run = {.pipeline = pipeline, .parts = (uint64_t)((pipeline->elements - 1) / pipeline->part + 1)};
     run.arrived = calloc((size_t)run.parts, sizeof *run.arrived);
     if (!run.arrived)
         return cf__fail(CF_ENOMEM, "%s: no memory for staging", pipeline->function);
-    CUresult result = begin(pipeline, &run.call);
+    CUresult result = order_streams(pipeline, &run.call);
     if (result != CUDA_SUCCESS) {
         free(run.arrived);
         return cf__fail_driver(pipeline->scope->driver, result, run.call, "%s: staging", pipeline->function);
@@ -412,8 +420,9 @@ int cf__chunk_pipeline_run(const struct cf__chunk_pipeline *pipeline)
     uint64_t lanes = count_chunks(&run);
     cf__pool_for(run_lanes, &run, lanes, 1);
     cf__trace_end(began, "stage", "stage in parts", "\"parts\": %zu, \"lanes\": %d", (size_t)run.parts, (int)lanes);
-    int status = end(&run);
-    /* These say that nothing was done, and have a tuned kernel's first variant begin anew. */
+    int status = finish_run(&run);
+    /* These statuses would promise that nothing was enqueued, and make a tuned kernel start again with its first
+     * variant. */
     if (run.launched && (status == CF_EINVAL || status == CF_EOVERFLOW))
         status = CF_ECALL;
     pthread_cond_destroy(&run.changed);

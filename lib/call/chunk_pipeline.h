@@ -1,4 +1,4 @@
-/* chunk_pipeline.h - a call in parts that overlap. */
+/* chunk_pipeline.h - overlapping copies and launches of a split call. */
 #ifndef CF__CHUNK_PIPELINE_H
 #define CF__CHUNK_PIPELINE_H
 
@@ -9,22 +9,22 @@ struct cf__scope;
 struct cf__staging_set;
 struct cf__transfer;
 
-/* A call in parts, one after the other, each with its part of all arrays: these are cut into as many pieces of as many
- * bytes, but for the last. */
+/* A call in parts. Each part has a chunk of every array; all chunks of an array have the same size, except the last. */
 struct cf__chunk_pipeline {
     const struct cf__scope *scope;
-    struct cf__staging_set *stage;
-    const char *function;
+    struct cf__staging_set *set;
+    const char *function; /* entry point, for messages */
     const struct cf__transfer *arrays;
     size_t count;
-    int64_t elements, part;                                   /* all, and those of a part */
-    int (*launch)(void *data, int64_t first, int64_t length); /* enqueues the kernel for so many elements from number
-                                `first` on, on the default stream; called for one part after another, from any thread */
-    void *data;
+    int64_t elements, part; /* elements in all and in a part */
+    /* Enqueues the kernel for `length` elements from number `first` on, on the default stream. Called part by part,
+     * from any thread. */
+    int (*launch)(void *data, int64_t first, int64_t length);
+    void *data; /* argument of launch() */
 };
 
-/* Copies in, launches and copies out, so that each waits for its own part alone, behind what the set's stream and the
- * default stream hold. Complete when it returns. */
+/* Copies in, launches and copies out, so that each step waits for its own part only; earlier work of the set's stream
+ * and of the default stream comes first. Waits for the end and returns a status. */
 int cf__chunk_pipeline_run(const struct cf__chunk_pipeline *pipeline);
 
 #endif

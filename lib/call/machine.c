@@ -1,6 +1,6 @@
-/* machine.c - the constants of the machine that decide where a call on host arrays runs.
+/* machine.c - constants of the machine, which decide where a call on host arrays runs.
  *
- * cf-tune --machine measures them and writes a file; here it is read, once in a process. Where it has nothing of this
+ * cf-tune --machine measures them and writes a file; the library reads it once in a process. Without constants of this
  * machine, the defaults of <cuferry/tuning.h> serve. */
 #include <errno.h>
 #include <pthread.h>
@@ -45,23 +45,23 @@ static const struct {
 #undef ROW
 };
 
-/* The same as an array. */
-static double *value(struct cf__machine *machine, int i)
+/* Accesses the struct as an array. */
+static double *get_constant(struct cf__machine *machine, int i)
 {
     return (double *)(void *)machine + i;
 }
 
-static void set_usual(struct cf__machine *machine)
+static void set_defaults(struct cf__machine *machine)
 {
     int threads = cf__pool_size();
     for (int i = 0; i < CONSTANTS; i++)
-        *value(machine, i) =
+        *get_constant(machine, i) =
             constants_of[i].usual * (threads < constants_of[i].threads ? threads : constants_of[i].threads);
 }
 
 /* ---- The file ---- */
 
-static int describe(const struct cf__scope *scope, int device, char text[IDENTITY_BYTES])
+static int write_identity(const struct cf__scope *scope, int device, char text[IDENTITY_BYTES])
 {
     CUdevice handle;
     int version = 0;
@@ -76,8 +76,8 @@ static int describe(const struct cf__scope *scope, int device, char text[IDENTIT
     return 1;
 }
 
-/* The number of a line "NAME NUMBER" and the line's end; 0 where it is none. Mantissa and exponent are integers: what
- * strtod() reads depends on the locale. */
+/* Reads a line "NAME NUMBER" and returns its length; 0: another line. Mantissa and exponent are integers, since
+ * strtod() depends on the locale. */
 static size_t read_number(const char *line, const char *name, double *number)
 {
     size_t length = strlen(name);
@@ -96,29 +96,29 @@ static size_t read_number(const char *line, const char *name, double *number)
 }
 
 /* Returns 1 if a text begins with all constants, each within its limits, and "end". */
-static int parse(const char *text, struct cf__machine *machine)
+static int parse_constants(const char *text, struct cf__machine *machine)
 {
     for (int i = 0; i < CONSTANTS; i++) {
         double number = 0;
         size_t line = read_number(text, constants_of[i].name, &number);
         if (!line || !(number >= constants_of[i].least * 0.999 && number <= constants_of[i].most * 1.001))
             return 0;
-        *value(machine, i) = number;
+        *get_constant(machine, i) = number;
         text += line;
     }
     return strncmp(text, "end\n", 4) == 0;
 }
 
-/* Returns 1 if a file's text has constants of the machine. The driver is asked only where there is such a file. */
-static int find(const char *text, const struct cf__scope *scope, int device, struct cf__machine *machine)
+/* Returns 1 if a file's text has constants of the machine. Asks the driver only if there is such a file. */
+static int find_constants(const char *text, const struct cf__scope *scope, int device, struct cf__machine *machine)
 {
     const size_t header = strlen(CF_MACHINE_HEADER);
     char identity[IDENTITY_BYTES];
-    if (strncmp(text, CF_MACHINE_HEADER, header) != 0 || !describe(scope, device, identity))
+    if (strncmp(text, CF_MACHINE_HEADER, header) != 0 || !write_identity(scope, device, identity))
         return 0;
     for (const char *at = text + header; (at = strstr(at, identity)) != NULL; at++)
         if (at[-1] == '\n')
-            return parse(at + strlen(identity), machine);
+            return parse_constants(at + strlen(identity), machine);
     return 0;
 }
 
@@ -133,7 +133,7 @@ static int read_file(const struct cf__scope *scope, int device, struct cf__machi
     int error = errno;
     if (size >= 0)
         text[size] = 0;
-    int is_found = size >= 0 && find(text, scope, device, machine);
+    int is_found = size >= 0 && find_constants(text, scope, device, machine);
     free(text);
     if (!is_found && (size >= 0 || error != ENOENT || cf__env_file("CF_MACHINE_FILE")))
         cf__log(CF_LOG_INFO, "%s: %s; cf-tune --machine measures them", path,
@@ -141,21 +141,21 @@ static int read_file(const struct cf__scope *scope, int device, struct cf__machi
     return is_found;
 }
 
-/* ---- What is known ---- */
+/* ---- The constants ---- */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of writing what follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects writes of `known` */
 static struct {
     struct cf__machine machine;
-    enum cf__constants constants; /* CF__CONSTANTS_NONE: not known yet; written last */
+    enum cf__constants constants; /* CF__CONSTANTS_NONE: not known yet; written last, atomic */
 } known[CF__MAX_DEVICES];
 
 /* Reads the file without the lock, since reading logs. The first thread to finish sets the constants. */
-static void learn(const struct cf__scope *scope, int device)
+static void load_constants(const struct cf__scope *scope, int device)
 {
     struct cf__machine machine;
     enum cf__constants constants = CF__CONSTANTS_MEASURED;
     if (!read_file(scope, device, &machine)) {
-        set_usual(&machine);
+        set_defaults(&machine);
         constants = CF__CONSTANTS_DEFAULT;
     }
     cf__lock(&lock);
@@ -175,12 +175,12 @@ int cf__machine_get(const struct cf__scope *scope, const char *function, struct 
     if (status != CF_OK)
         return status;
     if (device < 0 || device >= CF__MAX_DEVICES) {
-        set_usual(machine);
+        set_defaults(machine);
         *constants = CF__CONSTANTS_DEFAULT;
         return CF_OK;
     }
     if (__atomic_load_n(&known[device].constants, __ATOMIC_ACQUIRE) == CF__CONSTANTS_NONE)
-        learn(scope, device);
+        load_constants(scope, device);
     *machine = known[device].machine;
     *constants = known[device].constants;
     return CF_OK;
@@ -203,15 +203,14 @@ void cf__machine_unlock(void)
     cf__unlock(&lock);
 }
 
-/* ---- What can be asked ---- */
+/* ---- Public functions ---- */
 
 int cf_machine_path(char *path, size_t size)
 {
     return cf__cache_tell_path("cf_machine_path", "CF_MACHINE_FILE", "machine", path, size);
 }
 
-/* With the place entered. */
-static int identify(const struct cf__scope *scope, char text[IDENTITY_BYTES])
+static int write_scope_identity(const struct cf__scope *scope, char text[IDENTITY_BYTES])
 {
     int device, status = cf__scope_device(scope, "cf_machine_identity", &device);
     if (status == CF_OK)
@@ -220,7 +219,7 @@ static int identify(const struct cf__scope *scope, char text[IDENTITY_BYTES])
         return status;
     if (scope->driver->is_cpu)
         return cf__fail(CF_ENOTSUP, "cf_machine_identity: the thread's device is the CPU");
-    return describe(scope, device, text)
+    return write_identity(scope, device, text)
                ? CF_OK
                : cf__fail(CF_ECALL, "cf_machine_identity: the driver does not name device %d", device);
 }
@@ -233,7 +232,7 @@ int cf_machine_identity(char *text, size_t size)
                       : cf__fail(CF_EINVAL, "cf_machine_identity: text is NULL");
     if (status != CF_OK)
         return status;
-    status = identify(&scope, identity);
+    status = write_scope_identity(&scope, identity);
     cf__leave(&scope);
     if (status != CF_OK)
         return status;

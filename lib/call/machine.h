@@ -1,4 +1,4 @@
-/* machine.h - constants of this machine. */
+/* machine.h - constants of the machine. */
 #ifndef CF__MACHINE_H
 #define CF__MACHINE_H
 
@@ -6,7 +6,7 @@
 
 struct cf__scope;
 
-/* The constants of CF_MACHINE_LIST; those of the pool are of all its threads. */
+/* The constants of CF_MACHINE_LIST, in seconds and units per second; pool_* are for all threads of the pool. */
 struct cf__machine {
 #define CF__MACHINE_FIELD(name, usual, threads, least, most) double name;
     CF_MACHINE_LIST(CF__MACHINE_FIELD)
@@ -15,7 +15,8 @@ struct cf__machine {
 
 enum cf__constants { CF__CONSTANTS_NONE, CF__CONSTANTS_MEASURED, CF__CONSTANTS_DEFAULT };
 
-/* The constants of the scope's device and this CPU, and where they are from: the file, or the defaults. */
+/* Returns the constants of the scope's device and this CPU, and their source: the file or the defaults. Returns a
+ * status. */
 int cf__machine_get(const struct cf__scope *scope, const char *function, struct cf__machine *machine,
                     enum cf__constants *constants);
 

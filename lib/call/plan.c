@@ -1,21 +1,19 @@
-/* plan.c - where a plain call on a GPU runs whose arrays all are host memory, there or on the CPU, and what it says of
- * that.
+/* plan.c - decides if a plain call runs on the GPU or on the CPU when all its arrays are host memory, and describes the
+ * plan of the latest call.
  *
- * Times are estimated, in seconds, from what the annotation declares and from the constants of machine.c:
+ * Estimates of times, in seconds, take the annotation and the constants of machine.c:
  *
  *     staged  = stage_latency + in / host_to_device + out / device_to_host
  *     CPU     = latency + max(bytes / bandwidth, flops / rate) + indices / random
  *
- * in, out    bytes that the kernel's in, out and inout sections have to be moved; of what split(...) has copied both ways
- *            at once, the longer way alone counts
- * bytes      what bytes(...) declares, else in + out; flops: what flops(...) declares, else 0
- * indices    elements with a declared range: they are taken for indices, each of an access in no order; 0 where all
- *            data are in a cache
+ * in, out    bytes of in, out and inout sections to copy; if split(...) copies both ways at once, the slower way counts
+ * bytes      value of bytes(...), else in + out flops      value of flops(...), else 0 indices    elements with a
+ * declared range, taken for indices of random accesses; 0 if all data fit in a cache
  *
- * Latency and rates of the CPU are those of all threads, or of one where the launch is small or the CPU body is called
- * once for all blocks. The smaller time wins, the CPU where they are equal. The kernel's own time on the GPU is left
- * out: it is small beside the copies. A kernel that declares neither bytes nor flops and has loops is staged, since its
- * work is not known. */
+ * Latency and rates of the CPU are those of all threads, or of one thread if the launch is small or the CPU code is
+ * called once for all blocks. The smaller time wins, the CPU if both are equal. The kernel's time on the GPU is left
+ * out, since it is small beside the copies. A kernel with loops that declares neither bytes nor flops is staged, since
+ * its work is not known. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,10 +40,10 @@
 #include "kernel/section.h"
 #include "call/machine.h"
 
-static int host_data_asked = -1; /* by cf_set_host_data(); -1: it was not called; atomic, as is what follows */
-static int check_level = CF_CHECK_ELEMENTS;
+static int host_data_asked = -1;            /* argument of cf_set_host_data(); -1: not called; atomic */
+static int check_level = CF_CHECK_ELEMENTS; /* argument of cf_set_check(); atomic */
 
-static _Thread_local struct cf__plan latest;
+static _Thread_local struct cf__plan latest; /* plan of the latest call */
 
 /* ---- Settings ---- */
 
@@ -72,8 +70,8 @@ int cf_set_host_data(int where)
     return CF_OK;
 }
 
-/* Whether cf_set_host_data() asked for it, and not the environment. */
-static int host_data(int *is_set)
+/* Returns the setting; `is_set`: it is from cf_set_host_data(), not from the environment. */
+static int get_host_data(int *is_set)
 {
     int asked = __atomic_load_n(&host_data_asked, __ATOMIC_RELAXED);
     *is_set = asked >= 0;
@@ -82,17 +80,17 @@ static int host_data(int *is_set)
 
 /* ---- The formula ---- */
 
-/* Past all numbers of bytes and operations: what an expression that overflows or divides by 0 gives is not one. */
+/* Larger than any number of bytes or operations; expressions that overflow or divide by 0 give more. */
 #define HUGE 1e30
 
-/* Data of so many bytes stay in a cache, where the order of accesses does not count. */
-#define CACHED 1048576
+/* Up to this many bytes stay in a cache, where random accesses cost no more than others. */
+#define CACHE_BYTES 1048576
 
-/* What there is to do. */
+/* The work of a call: bytes, floating-point operations, random accesses. */
 struct work {
     double in, out, bytes, flops, indices;
-    double both_in, both_out; /* of in and out, what goes both ways at once */
-    int is_alone;             /* one thread of the CPU does it */
+    double both_in, both_out; /* parts of in and out that are copied at the same time */
+    int is_alone;             /* one CPU thread does the work */
 };
 
 static double larger(double a, double b)
@@ -100,14 +98,14 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-static double staged(const struct work *work, const struct cf__machine *machine)
+static double estimate_staged(const struct work *work, const struct cf__machine *machine)
 {
     return machine->stage_latency + (work->in - work->both_in) / machine->host_to_device +
            (work->out - work->both_out) / machine->device_to_host +
            larger(work->both_in / machine->host_to_device, work->both_out / machine->device_to_host);
 }
 
-static double on_cpu(const struct work *work, const struct cf__machine *machine)
+static double estimate_cpu(const struct work *work, const struct cf__machine *machine)
 {
     if (work->is_alone)
         return larger(work->bytes / machine->thread_bandwidth, work->flops / machine->thread_flops) +
@@ -116,8 +114,8 @@ static double on_cpu(const struct work *work, const struct cf__machine *machine)
            work->indices / machine->pool_random;
 }
 
-/* A real expression; `absent` where there is none, or where it gives no number of anything. */
-static double declared(const cf_kernel *kernel, const cf_expr *expr, void *const args[], double absent)
+/* Evaluates bytes(...) or flops(...); returns `absent` if there is no expression or it has no useful value. */
+static double evaluate_declared(const cf_kernel *kernel, const cf_expr *expr, void *const args[], double absent)
 {
     double value;
     if (!expr->ops || cf__evaluate_real(kernel, expr, args, &value) != CF_OK || !(value >= 0 && value < HUGE))
@@ -125,23 +123,23 @@ static double declared(const cf_kernel *kernel, const cf_expr *expr, void *const
     return value;
 }
 
-static struct work work_of(const struct cf__copy_cost *moves, void *const args[])
+static struct work compute_work(const struct cf__copy_cost *cost, void *const args[])
 {
-    const cf_kernel *kernel = moves->kernel;
+    const cf_kernel *kernel = cost->kernel;
     struct work work = {
-        .in = (double)moves->in,
-        .out = (double)moves->out,
-        .both_in = (double)moves->both_in,
-        .both_out = (double)moves->both_out,
+        .in = (double)cost->in,
+        .out = (double)cost->out,
+        .both_in = (double)cost->both_in,
+        .both_out = (double)cost->both_out,
     };
-    if (work.in + work.out > CACHED)
-        work.indices = (double)moves->indices;
-    uint64_t blocks = (uint64_t)moves->size->grid[0] * moves->size->grid[1] * moves->size->grid[2];
-    uint64_t threads = (uint64_t)moves->size->block[0] * moves->size->block[1] * moves->size->block[2];
-    work.bytes = declared(kernel, &kernel->bytes, args, work.in + work.out);
-    work.flops = declared(kernel, &kernel->flops, args, 0);
+    if (work.in + work.out > CACHE_BYTES)
+        work.indices = (double)cost->indices;
+    uint64_t blocks = (uint64_t)cost->size->grid[0] * cost->size->grid[1] * cost->size->grid[2];
+    uint64_t threads = (uint64_t)cost->size->block[0] * cost->size->block[1] * cost->size->block[2];
+    work.bytes = evaluate_declared(kernel, &kernel->bytes, args, work.in + work.out);
+    work.flops = evaluate_declared(kernel, &kernel->flops, args, 0);
     if (cf_kernel_is_operation(kernel))
-        blocks = threads = UINT32_MAX; /* of its kernels nothing is known */
+        blocks = threads = UINT32_MAX; /* the sizes of its launches are not known */
     work.is_alone = kernel->is_host_whole || cf__schedule_is_small(blocks, threads) || cf__pool_size() == 1;
     return work;
 }
@@ -153,65 +151,64 @@ static int is_work_known(const cf_kernel *kernel)
     return kernel->bytes.ops || kernel->flops.ops || kernel->is_bounded;
 }
 
-/* By the formula. */
-static int compare(const struct cf__copy_cost *moves, void *const args[], const struct cf__scope *scope,
-                   struct cf__plan *plan, int *is_on_cpu)
+static int compare_times(const struct cf__copy_cost *cost, void *const args[], const struct cf__scope *scope,
+                         struct cf__plan *plan, int *is_on_cpu)
 {
     struct cf__machine machine;
-    int status = cf__machine_get(scope, moves->kernel->function, &machine, &plan->constants);
+    int status = cf__machine_get(scope, cost->kernel->function, &machine, &plan->constants);
     if (status != CF_OK)
         return status;
-    struct work work = work_of(moves, args);
-    plan->stage_time = staged(&work, &machine);
-    plan->cpu_time = on_cpu(&work, &machine);
+    struct work work = compute_work(cost, args);
+    plan->stage_time = estimate_staged(&work, &machine);
+    plan->cpu_time = estimate_cpu(&work, &machine);
     *is_on_cpu = plan->cpu_time <= plan->stage_time;
     plan->why = CF__PLAN_FORMULA;
     return CF_OK;
 }
 
-void cf__copy_cost_add(struct cf__copy_cost *moves, uint32_t i, const struct cf__section *section)
+void cf__copy_cost_add(struct cf__copy_cost *cost, uint32_t i, const struct cf__section *section)
 {
-    const cf_param *param = &moves->kernel->params[i];
+    const cf_param *param = &cost->kernel->params[i];
     const size_t bytes = (size_t)section->count * param->bytes;
-    moves->in += param->direction == CF_OUT ? 0 : bytes;
-    moves->out += param->direction == CF_IN ? 0 : bytes;
+    cost->in += param->direction == CF_OUT ? 0 : bytes;
+    cost->out += param->direction == CF_IN ? 0 : bytes;
 }
 
-void cf__copy_cost_both(struct cf__copy_cost *moves, uint32_t i, const struct cf__section *section)
+void cf__copy_cost_both(struct cf__copy_cost *cost, uint32_t i, const struct cf__section *section)
 {
-    struct cf__copy_cost of_array = {.kernel = moves->kernel};
+    struct cf__copy_cost of_array = {.kernel = cost->kernel};
     cf__copy_cost_add(&of_array, i, section);
-    moves->both_in += of_array.in;
-    moves->both_out += of_array.out;
+    cost->both_in += of_array.in;
+    cost->both_out += of_array.out;
 }
 
 int cf__plan_copies_pinned(enum cf__reason *why)
 {
-    int is_set, asked = host_data(&is_set);
+    int is_set, asked = get_host_data(&is_set);
     *why = is_set ? CF__PLAN_SET : CF__PLAN_ASKED;
     return asked == CF_HOST_DATA_STAGE;
 }
 
-int cf__plan_decide(const struct cf__copy_cost *moves, void *const args[], const struct cf__scope *scope,
+int cf__plan_decide(const struct cf__copy_cost *cost, void *const args[], const struct cf__scope *scope,
                     struct cf__plan *plan, int *is_on_cpu)
 {
-    int is_set, asked = host_data(&is_set);
+    int is_set, asked = get_host_data(&is_set);
     *is_on_cpu = 0;
-    if (!cf_kernel_has_host(moves->kernel))
+    if (!cf_kernel_has_host(cost->kernel))
         plan->why = CF__PLAN_NO_BODY;
-    else if (!moves->kernel->is_closed)
+    else if (!cost->kernel->is_closed)
         plan->why = CF__PLAN_NOT_CLOSED;
     else if (asked != CF_HOST_DATA_AUTO) {
         plan->why = is_set ? CF__PLAN_SET : CF__PLAN_ASKED;
         *is_on_cpu = asked == CF_HOST_DATA_HOST;
-    } else if (!is_work_known(moves->kernel))
+    } else if (!is_work_known(cost->kernel))
         plan->why = CF__PLAN_UNKNOWN;
     else
-        return compare(moves, args, scope, plan, is_on_cpu);
+        return compare_times(cost, args, scope, plan, is_on_cpu);
     return CF_OK;
 }
 
-/* ---- What was done ---- */
+/* ---- The plan of the latest call ---- */
 
 __attribute__((noinline)) static void name_variant(const cf_kernel *kernel)
 {
@@ -228,7 +225,7 @@ CF__HOT struct cf__plan *cf__plan_begin(const cf_kernel *kernel)
     latest.staged = latest.in_place = 0;
     latest.constants = CF__CONSTANTS_NONE;
     latest.stage_time = latest.cpu_time = 0;
-    /* A copy: the descriptor may be gone with its shared object when the text is asked for. */
+    /* Copies the name, since dlclose() may take the descriptor away before cf_last_plan() is called. */
     char *end = memccpy(latest.function, kernel->function, 0, sizeof latest.function);
     if (!end)
         latest.function[sizeof latest.function - 1] = 0;
@@ -243,7 +240,7 @@ struct text {
     size_t left;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append_format(struct text *text, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -254,7 +251,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text, const c
     text->left -= bytes;
 }
 
-static const char *of_constants(const struct cf__plan *plan)
+static const char *name_constants(const struct cf__plan *plan)
 {
     return plan->constants == CF__CONSTANTS_DEFAULT ? ", by default constants" : "";
 }
@@ -268,28 +265,28 @@ static const char *const reasons[] = {
     [CF__PLAN_UNKNOWN] = "the kernel has loops and declares neither bytes nor flops",
 };
 
-static void add_cpu(struct text *text, const struct cf__plan *plan)
+static void append_cpu(struct text *text, const struct cf__plan *plan)
 {
-    add(text, "on the CPU, ");
+    append_format(text, "on the CPU, ");
     if (plan->why == CF__PLAN_ASKED || plan->why == CF__PLAN_SET)
-        add(text, "%s; nothing was copied", reasons[plan->why]);
+        append_format(text, "%s; nothing was copied", reasons[plan->why]);
     else
-        add(text, "%.2g ms expected; staging %zu bytes would take %.2g ms%s", plan->cpu_time * 1e3,
-            plan->in + plan->out, plan->stage_time * 1e3, of_constants(plan));
+        append_format(text, "%.2g ms expected; staging %zu bytes would take %.2g ms%s", plan->cpu_time * 1e3,
+                      plan->in + plan->out, plan->stage_time * 1e3, name_constants(plan));
 }
 
-static void add_staged(struct text *text, const struct cf__plan *plan)
+static void append_staged(struct text *text, const struct cf__plan *plan)
 {
-    add(text, "%zu bytes copied in and %zu out", plan->in, plan->out);
+    append_format(text, "%zu bytes copied in and %zu out", plan->in, plan->out);
     if (plan->parts)
-        add(text, ", in %zu parts", plan->parts);
+        append_format(text, ", in %zu parts", plan->parts);
     if (plan->in_place)
-        add(text, ", %u arrays used in place", plan->in_place);
+        append_format(text, ", %u arrays used in place", plan->in_place);
     if (plan->why != CF__PLAN_FORMULA)
-        add(text, "; %s", reasons[plan->why]);
+        append_format(text, "; %s", reasons[plan->why]);
     else
-        add(text, ", %.2g ms expected; the CPU would take %.2g ms%s", plan->stage_time * 1e3, plan->cpu_time * 1e3,
-            of_constants(plan));
+        append_format(text, ", %.2g ms expected; the CPU would take %.2g ms%s", plan->stage_time * 1e3,
+                      plan->cpu_time * 1e3, name_constants(plan));
 }
 
 const char *cf_last_plan(void)
@@ -299,28 +296,28 @@ const char *cf_last_plan(void)
     line[0] = 0;
     if (!*latest.function)
         return line;
-    add(&text, "%s: ", latest.function);
+    append_format(&text, "%s: ", latest.function);
     switch (latest.where) {
     case CF__PLAN_FAILED:
-        add(&text, "did not run");
+        append_format(&text, "did not run");
         break;
     case CF__PLAN_NOTHING:
-        add(&text, "had nothing to launch");
+        append_format(&text, "had nothing to launch");
         break;
     case CF__PLAN_HOST:
-        add(&text, "on the CPU, the thread's device; nothing was copied");
+        append_format(&text, "on the CPU, the thread's device; nothing was copied");
         break;
     case CF__PLAN_CPU:
-        add_cpu(&text, &latest);
+        append_cpu(&text, &latest);
         break;
     default:
-        add(&text, "on device %d, ", latest.device);
+        append_format(&text, "on device %d, ", latest.device);
         if (latest.staged)
-            add_staged(&text, &latest);
+            append_staged(&text, &latest);
         else
-            add(&text, "%u arrays used in place; nothing was copied", latest.in_place);
+            append_format(&text, "%u arrays used in place; nothing was copied", latest.in_place);
     }
     if (latest.variant[0])
-        add(&text, "; variant %s", latest.variant);
+        append_format(&text, "; variant %s", latest.variant);
     return line;
 }

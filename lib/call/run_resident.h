@@ -1,4 +1,4 @@
-/* run_resident.h - the plain call on resident arrays. */
+/* run_resident.h - the fast path of the plain call. */
 #ifndef CF__RUN_RESIDENT_H
 #define CF__RUN_RESIDENT_H
 
@@ -6,8 +6,8 @@
 
 struct cf__scope;
 
-/* A plain call whose arguments are in order, where all that is to be done is a launch and a wait: whether it was that,
- * and its status then. If not, nothing has been done. */
+/* Runs a plain call whose scalars the compiled checks have accepted, if it is only a launch and a wait. Returns 1 and
+ * the status of the call; returns 0, without any effect, if the call needs the slow path. */
 int cf__run_resident(const cf_kernel *kernel, const cf_size *size, const struct cf__scope *scope, void *const args[],
                      int *status);
 

@@ -1,4 +1,4 @@
-/* staged.c - a plain call on a GPU with arrays that it does not reach: their copies there and back. */
+/* run_staged.c - a plain call on a GPU with copies of arrays that it does not reach. */
 #include <stdint.h>
 
 #include <cuferry.h>
@@ -20,23 +20,22 @@
 
 /* ---- Staging ---- */
 
-static int driver_failure(const struct cf__call *call, CUresult result, const char *function, uint32_t i)
+static int fail_array(const struct cf__call *call, CUresult result, const char *function, uint32_t i)
 {
     return cf__fail_driver(call->scope->driver, result, function, "%s: staging %s", call->kernel->function,
                            call->kernel->params[i].name);
 }
 
-static cf_stream copy_stream(const struct cf__call *call)
+static cf_stream get_copy_stream(const struct cf__call *call)
 {
-    return call->stage ? call->stage->stream : NULL;
+    return call->staging ? call->staging->stream : NULL;
 }
 
-/* What cuMemAlloc() aligns to, which kernels that read several elements at once may count on. */
-#define ALIGNMENT 256
+#define ALIGNMENT 256 /* bytes, as of cuMemAlloc(); kernels that read several elements at once rely on it */
 
-/* The copy holds what the section spans, and the kernel gets a pointer from which the indices are the same: it is as
- * aligned as if the copy held what lies before the section, too. */
-static int allocate(struct cf__call *call)
+/* A copy holds the section only. The kernel gets a pointer for the same indices, with the alignment of a copy that
+ * would begin at the array's pointer. */
+static int allocate_copies(struct cf__call *call)
 {
     int status = CF_OK;
     for (uint32_t i = 0; status == CF_OK && i < call->kernel->nparams; i++) {
@@ -44,68 +43,68 @@ static int allocate(struct cf__call *call)
         const struct cf__section *section = &argument->pointer.section;
         if (!argument->is_copied)
             continue;
-        size_t before = section->offset % ALIGNMENT;
+        size_t gap = section->offset % ALIGNMENT;
         const char *function;
-        CUresult result =
-            cf__mempool_alloc_async(call->scope, copy_stream(call), before + section->span, &argument->copy, &function);
+        CUresult result = cf__mempool_alloc_async(call->scope, get_copy_stream(call), gap + section->span,
+                                                  &argument->copy, &function);
         if (result != CUDA_SUCCESS) {
             argument->copy = 0;
-            status = driver_failure(call, result, function, i);
+            status = fail_array(call, result, function, i);
         }
         argument->host = cf__forward(*(void *const *)call->given[i], section->offset);
-        argument->device = (void *)(uintptr_t)(argument->copy + before);
+        argument->device = (void *)(uintptr_t)(argument->copy + gap);
         argument->pointer.usable = cf__backward(argument->device, section->offset);
     }
     return status;
 }
 
-static int release(struct cf__call *call, int status)
+static int free_copies(struct cf__call *call, int status)
 {
     for (uint32_t i = 0; i < call->kernel->nparams; i++) {
         CUdeviceptr copy = call->arguments[i].copy;
         const char *function;
         if (!copy)
             continue;
-        CUresult result = cf__mempool_free_async(call->scope, copy_stream(call), copy, &function);
+        CUresult result = cf__mempool_free_async(call->scope, get_copy_stream(call), copy, &function);
         if (result != CUDA_SUCCESS) {
             cf__defer_free(call->scope->driver, call->scope->context, cf__free_memory, (uintptr_t)copy);
             if (status == CF_OK)
-                status = driver_failure(call, result, function, i);
+                status = fail_array(call, result, function, i);
         }
     }
     return status;
 }
 
-/* Whether all of an array is copied at once in that direction. */
-static int is_moved(const struct cf__call *call, uint32_t i, int to_host)
+/* Returns 1 if an array is copied in that direction, and not part by part. */
+static int is_copied(const struct cf__call *call, uint32_t i, int to_host)
 {
     return call->arguments[i].copy && call->kernel->params[i].direction != (to_host ? CF_IN : CF_OUT) &&
-           !cf__is_chunked(call, i);
+           !cf__chunk_copies(call, i);
 }
 
-/* A few bytes, by the driver itself. */
+/* Copies a few bytes by the driver's own functions. */
 static int copy_few(const struct cf__call *call, int to_host)
 {
     int status = CF_OK;
     for (uint32_t i = 0; status == CF_OK && i < call->kernel->nparams; i++) {
         const struct cf__argument *argument = &call->arguments[i];
         const char *function;
-        if (!is_moved(call, i, to_host))
+        if (!is_copied(call, i, to_host))
             continue;
         CUresult result = cf__copy_section(call->scope, &argument->pointer.section, call->kernel->params[i].bytes,
                                            argument->host, argument->device, to_host, &function);
         if (result != CUDA_SUCCESS)
-            status = driver_failure(call, result, function, i);
+            status = fail_array(call, result, function, i);
     }
     return status;
 }
 
-/* Many bytes, through the set. Arrays with ranges come first. */
+/* Copies many bytes through pinned buffers. Arrays with checks of elements come first. */
 static int copy_many(const struct cf__call *call, int to_host)
 {
     size_t count = 0, checked = 0;
     for (uint32_t i = 0; i < call->kernel->nparams; i++) {
-        if (!is_moved(call, i, to_host))
+        if (!is_copied(call, i, to_host))
             continue;
         cf__call_transfer(call, i, &call->transfers[count]);
         if (call->transfers[count].checks) {
@@ -115,41 +114,41 @@ static int copy_many(const struct cf__call *call, int to_host)
         }
         count++;
     }
-    return cf__staging_transfer(call->scope, call->stage, call->kernel->function, call->transfers, count, to_host);
+    return cf__staging_transfer(call->scope, call->staging, call->kernel->function, call->transfers, count, to_host);
 }
 
-/* Elements are looked at on their way; or before anything is copied, where results come back before the last of them are
- * on it. */
+/* Elements are checked while they pass through the buffers. A split call, whose first results are copied out before the
+ * last elements pass, checks them first. */
 static int stage_in(struct cf__call *call)
 {
-    const int is_looked_at_first = !call->stage || call->split.part;
-    int status = is_looked_at_first ? cf__call_search_host(call, call->range_count) : CF_OK;
-    if (status == CF_OK && is_looked_at_first)
+    const int is_checked_first = !call->staging || call->split.part;
+    int status = is_checked_first ? cf__call_search_host(call, call->check_count) : CF_OK;
+    if (status == CF_OK && is_checked_first)
         status = cf__call_report(call);
     if (status == CF_OK)
-        status = allocate(call);
+        status = allocate_copies(call);
     if (status == CF_OK)
-        status = (call->stage ? copy_many : copy_few)(call, 0);
-    return status == CF_OK && !is_looked_at_first ? cf__call_report(call) : status;
+        status = (call->staging ? copy_many : copy_few)(call, 0);
+    return status == CF_OK && !is_checked_first ? cf__call_report(call) : status;
 }
 
 /* ---- The kernel ---- */
 
-/* Between what is copied in and what is copied out: the streams keep the order, and the threads that copy out are not
- * kept waiting for the kernel. */
+/* Launches between the copies in and out. Events order the streams, and this waits for the kernel so that threads that
+ * copy out do not. */
 static int launch_staged(struct cf__call *call)
 {
     const char *function;
-    CUresult result = cf__staging_precede_default(call->scope, call->stage, &function);
+    CUresult result = cf__staging_precede_default(call->scope, call->staging, &function);
     if (result != CUDA_SUCCESS)
         return cf__call_failure(call, result, function);
     int status = cf__call_launch(call);
     if (status != CF_OK)
         return status;
-    result = cf__staging_follow_default(call->scope, call->stage, &function);
+    result = cf__staging_follow_default(call->scope, call->staging, &function);
     if (result == CUDA_SUCCESS) {
         function = "cuEventSynchronize";
-        result = call->scope->driver->cuEventSynchronize(call->stage->kernel_done);
+        result = call->scope->driver->cuEventSynchronize(call->staging->kernel_done);
     }
     if (result == CUDA_SUCCESS) {
         cf__inflight_waited(call->scope, NULL);
@@ -164,18 +163,18 @@ int cf__run_staged(struct cf__call *call)
     cf__call_relax(call);
     int status = cf__call_search_device(call);
     if (status == CF_OK && (cf__staging_is_worth(call->cost.in) || cf__staging_is_worth(call->cost.out)))
-        status = cf__staging_acquire(call->scope, call->kernel->function, &call->stage);
+        status = cf__staging_acquire(call->scope, call->kernel->function, &call->staging);
     if (status != CF_OK)
         return status;
     status = stage_in(call);
     if (status == CF_OK)
         status = call->split.part ? cf__chunk_run(call)
-                 : call->stage    ? launch_staged(call)
+                 : call->staging  ? launch_staged(call)
                                   : cf__call_wait(call, cf__call_launch(call));
     if (status == CF_OK)
-        status = (call->stage ? copy_many : copy_few)(call, 1);
-    status = release(call, status);
-    if (call->stage)
-        cf__staging_release(call->stage);
+        status = (call->staging ? copy_many : copy_few)(call, 1);
+    status = free_copies(call, status);
+    if (call->staging)
+        cf__staging_release(call->staging);
     return status;
 }

@@ -2,12 +2,9 @@
 #ifndef CF__RUN_STAGED_H
 #define CF__RUN_STAGED_H
 
-#include <stdint.h>
-
 struct cf__call;
-struct cf__transfer;
 
-/* Runs the kernel with copies of arrays that the GPU does not reach. */
+/* Runs the kernel with copies of arrays that the GPU does not reach; returns a status. */
 int cf__run_staged(struct cf__call *call);
 
 #endif

@@ -1,4 +1,4 @@
-/* steps.h - a plain call, and steps that its ways have in common. */
+/* steps.h - a plain call, and steps that its paths share. */
 #ifndef CF__STEPS_H
 #define CF__STEPS_H
 
@@ -19,44 +19,46 @@ struct cf__plan;
 struct cf__staging_set;
 struct cf__transfer;
 
-/* An argument as the kernel gets it. */
+/* A pointer argument of a plain call. */
 struct cf__argument {
-    struct cf__pointer pointer; /* as the kernel gets it, once it is staged */
-    int is_copied;              /* it is staged, or pinned memory of a call that is split */
-    void *host;                 /* first element of the array that is copied */
+    struct cf__pointer pointer; /* `usable` is the address of the copy once it is staged */
+    int is_copied;              /* staged, or pinned memory that a split call copies */
+    void *host;                 /* first element of the caller's array, if copied */
     void *device;               /* first element of the copy */
-    CUdeviceptr copy;           /* its memory, ours to free */
+    CUdeviceptr copy;           /* memory of the copy, which cf__run_staged() frees; 0: none */
 };
 
-/* How a call is split: into parts of as many elements, but for the last, as the kernel's split(...) counts them. */
+/* How a call is split along the extent of split(...): into parts of equal length, except the last. */
 struct cf__chunking {
-    int64_t count, part; /* all elements, and those of a part; 0: the call is not split */
-    int copies_pinned;   /* as the settings have it at the call's begin */
-    int has_pinned;      /* pinned arrays are copied */
-    int64_t given;       /* what the kernel is given for the parameter that counts them */
-    struct cf__grid of_part, of_last;
+    int64_t count, part;              /* elements in all and in a part; part 0: the call is not split */
+    int copies_pinned;                /* the settings ask for copies of pinned arrays, too */
+    int has_pinned;                   /* pinned arrays are copied */
+    int64_t given;                    /* value of the split parameter in the launch of a part */
+    struct cf__grid of_part, of_last; /* launch sizes of a part and of the last part */
 };
 
+/* A plain call; on the stack of cf_call(). */
 struct cf__call {
     const cf_kernel *kernel;
     const struct cf__scope *scope;
     void *const *given;               /* the caller's arguments */
-    struct cf__argument *arguments;   /* one a parameter */
-    void **args;                      /* what the kernel is launched with */
-    struct cf__transfer *transfers;   /* room for one a parameter */
-    struct cf__element_check *ranges; /* room for one a check */
-    size_t range_count;
-    int device;
+    struct cf__argument *arguments;   /* one for each parameter */
+    void **args;                      /* arguments of the launch */
+    struct cf__transfer *transfers;   /* room for one for each parameter */
+    struct cf__element_check *checks; /* room for one for each check of the kernel */
+    size_t check_count;
+    int device; /* CF_HOST or number of a GPU */
     struct cf__grid size;
     struct cf__copy_cost cost;
     struct cf__plan *plan;
-    struct cf__staging_set *stage; /* that copies go through; NULL: the default stream */
-    struct cf__chunking split;     /* where it is split */
-    int mode;                      /* that the thread captures in, once `is_relaxed` */
+    struct cf__staging_set *staging; /* buffers and stream for copies; NULL: the default stream */
+    struct cf__chunking split;
+    int mode; /* capture mode of the thread before cf__call_relax() */
     int is_relaxed;
 };
 
-/* Before what could break a capture: allocating and waiting. */
+/* Relaxes the capture mode once, before driver calls that could break a capture, such as waits. cf_call() restores
+ * it. */
 static inline void cf__call_relax(struct cf__call *call)
 {
     if (!call->is_relaxed && !call->scope->driver->is_cpu)
@@ -64,25 +66,27 @@ static inline void cf__call_relax(struct cf__call *call)
     call->is_relaxed = 1;
 }
 
-/* Looks at elements that the CPU reads, of ranges in front of number `end`; ends with the first one that has one
- * outside. */
+/* Runs the CPU's checks among the first `end` checks, up to the first that fails; cf__call_report() reports it. Returns a
+ * status. */
 int cf__call_search_host(const struct cf__call *call, size_t end);
 
-/* Looks at elements on the device; where one is outside, at those too that come before it. */
+/* Runs the checks that the device does; if one fails, also earlier checks of the CPU, so that the first failure in
+ * order is reported. Returns a status. */
 int cf__call_search_device(struct cf__call *call);
 
-/* Fails with the first range that has an element outside. */
+/* Reports the first check that has found an element; else returns CF_OK. */
 int cf__call_report(const struct cf__call *call);
 
-/* Enqueues the kernel, or the operation, on the default stream. */
+/* Enqueues the kernel or operation on the default stream; returns a status. */
 int cf__call_launch(struct cf__call *call);
 
-/* Waits for what was enqueued there with that status. */
+/* Waits for the default stream if `status` is CF_OK; returns a status. */
 int cf__call_wait(struct cf__call *call, int status);
 
+/* Reports a failure of the driver function `function`; returns a status. */
 int cf__call_failure(const struct cf__call *call, CUresult result, const char *function);
 
-/* An array as it is moved. */
-void cf__call_transfer(const struct cf__call *call, uint32_t i, struct cf__transfer *part);
+/* Fills the transfer of copied array `i`, with its element checks unless the call is split. */
+void cf__call_transfer(const struct cf__call *call, uint32_t i, struct cf__transfer *transfer);
 
 #endif

@@ -1,4 +1,4 @@
-/* arguments.c - checks a kernel's arguments, and works out its grid and block. */
+/* arguments.c - checks a kernel's arguments and computes its grid and block. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static int check_condition(const cf_kernel *kernel, const cf_check *check, void 
         return CF_OK;
     char values[160];
     const cf_expr *expr = &check->condition;
-    cf__describe(kernel, &expr, 1, args, values, sizeof values);
+    cf__describe_values(kernel, &expr, 1, args, values, sizeof values);
     if (status != CF_OK)
         return cf__fail(status, "%s: the check %s overflows or divides by 0%s%s", kernel->function, check->text,
                         *values ? " with " : "", values);
@@ -64,7 +64,7 @@ int cf__check_arguments(const cf_kernel *kernel, void *const args[])
     }
     for (uint32_t i = 0; i < kernel->nzeros; i++) {
         size_t offset, bytes;
-        int status = cf__zero_of(kernel, &kernel->zeros[i], args, &offset, &bytes);
+        int status = cf__measure_zero(kernel, &kernel->zeros[i], args, &offset, &bytes);
         if (status != CF_OK)
             return status;
     }
@@ -79,15 +79,15 @@ int cf__check_arguments(const cf_kernel *kernel, void *const args[])
 
 /* ---- Grid and block ---- */
 
-/* An expression of the launch rule. */
-static int rule_value(const cf_kernel *kernel, const cf_expr *expr, const char *what, void *const args[],
-                      int64_t *value)
+/* Evaluates an expression of the launch rule; a negative value is an error. */
+static int evaluate_rule(const cf_kernel *kernel, const cf_expr *expr, const char *what, void *const args[],
+                         int64_t *value)
 {
     int status = cf__evaluate(kernel, expr, args, value);
     if (status == CF_OK && *value >= 0)
         return CF_OK;
     char values[160];
-    cf__describe(kernel, &expr, 1, args, values, sizeof values);
+    cf__describe_values(kernel, &expr, 1, args, values, sizeof values);
     return cf__fail(status == CF_OK ? CF_EINVAL : status, "%s: %s(%s)%s %s%s%s", kernel->function, what, expr->text,
                     expr == &kernel->host_grid ? ")" : "",
                     status == CF_OK ? "is negative" : "overflows or divides by 0", *values ? " with " : "", values);
@@ -97,29 +97,29 @@ static int rule_value(const cf_kernel *kernel, const cf_expr *expr, const char *
 static const int64_t max_grid[CF_GRID_DIMS] = {CF_GRID_SIZE_X, CF_GRID_SIZE_YZ, CF_GRID_SIZE_YZ};
 static const int64_t max_block[CF_GRID_DIMS] = {CF_BLOCK_SIZE, CF_BLOCK_SIZE, CF_BLOCK_SIZE_Z};
 
-static int bad_block(const cf_kernel *kernel, int d, int64_t size, void *const args[])
+static int fail_block(const cf_kernel *kernel, int d, int64_t size, void *const args[])
 {
     const cf_expr *expr = &kernel->launch.block[d];
     char values[160];
-    cf__describe(kernel, &expr, 1, args, values, sizeof values);
+    cf__describe_values(kernel, &expr, 1, args, values, sizeof values);
     return cf__fail(CF_EINVAL,
                     "%s: %s in block(...) is %" PRId64 "%s%s; a block has 1 to %d threads, and at most %" PRId64
                     " along z",
                     kernel->function, expr->text, size, *values ? " with " : "", values, CF_BLOCK_SIZE, max_block[2]);
 }
 
-/* A value of the rule that is outside its limits. */
-static int bad_rule(const cf_kernel *kernel, const cf_expr *expr, const char *what, int64_t value, const char *limit,
-                    void *const args[])
+/* Fails for a value of the launch rule that is outside its limits. */
+static int fail_rule(const cf_kernel *kernel, const cf_expr *expr, const char *what, int64_t value, const char *limit,
+                     void *const args[])
 {
     char values[160];
-    cf__describe(kernel, &expr, 1, args, values, sizeof values);
+    cf__describe_values(kernel, &expr, 1, args, values, sizeof values);
     return cf__fail(CF_EINVAL, "%s: %s(%s)%s is %" PRId64 "%s%s; %s", kernel->function, what, expr->text,
                     expr == &kernel->host_grid ? ")" : "", value, *values ? " with " : "", values, limit);
 }
 
-/* How many threads, or blocks, there are in each dimension. */
-static int counts(const cf_kernel *kernel, void *const args[], int64_t count[CF_GRID_DIMS])
+/* Computes the number of threads in each dimension, or of blocks if the rule counts blocks. */
+static int count_threads(const cf_kernel *kernel, void *const args[], int64_t count[CF_GRID_DIMS])
 {
     const cf_launch_rule *rule = &kernel->launch;
     int64_t items;
@@ -127,48 +127,49 @@ static int counts(const cf_kernel *kernel, void *const args[], int64_t count[CF_
     for (int d = 0; status == CF_OK && d < CF_GRID_DIMS; d++) {
         count[d] = 1;
         if (rule->grid[d].ops)
-            status = rule_value(kernel, &rule->grid[d], rule->counts_blocks ? "blocks" : "grid", args, &count[d]);
+            status = evaluate_rule(kernel, &rule->grid[d], rule->counts_blocks ? "blocks" : "grid", args, &count[d]);
     }
     if (status != CF_OK || rule->counts_blocks || !rule->items.ops)
         return status;
-    status = rule_value(kernel, &rule->items, "items", args, &items);
+    status = evaluate_rule(kernel, &rule->items, "items", args, &items);
     if (status == CF_OK && items == 0)
-        status = bad_rule(kernel, &rule->items, "items", items, "a thread takes at least one", args);
+        status = fail_rule(kernel, &rule->items, "items", items, "a thread takes at least one", args);
     if (status == CF_OK)
         count[0] = count[0] / items + (count[0] % items != 0);
     return status;
 }
 
-/* The block as declared, or as the driver has it for block(auto). */
-static int blocks(const cf_kernel *kernel, const struct cf__scope *scope, void *const args[], struct cf__grid *size)
+/* Computes the block as declared; the driver chooses the size for block(auto). */
+static int compute_block(const cf_kernel *kernel, const struct cf__scope *scope, void *const args[],
+                         struct cf__grid *size)
 {
     const cf_launch_rule *rule = &kernel->launch;
     int64_t threads = 1;
     for (int d = 0; d < CF_GRID_DIMS; d++) {
         int64_t block = 1;
-        int status = rule->block[d].ops ? rule_value(kernel, &rule->block[d], "block", args, &block) : CF_OK;
+        int status = rule->block[d].ops ? evaluate_rule(kernel, &rule->block[d], "block", args, &block) : CF_OK;
         if (status != CF_OK)
             return status;
         if (block < 1 || block > max_block[d] || (threads *= block) > CF_BLOCK_SIZE)
-            return bad_block(kernel, d, block, args);
+            return fail_block(kernel, d, block, args);
         size->block[d] = (uint32_t)block;
     }
     if (!rule->is_block_auto || size->is_empty)
         return CF_OK;
     int best = 0, status = cf__kernel_load(kernel, scope, &size->loaded);
     if (status == CF_OK)
-        status = cf__kernel_block(kernel, scope, size->loaded, &best);
+        status = cf__kernel_auto_block(kernel, scope, size->loaded, &best);
     size->block[0] = (uint32_t)best;
     return status;
 }
 
-static int shared(const cf_kernel *kernel, void *const args[], struct cf__grid *size)
+static int compute_shared(const cf_kernel *kernel, void *const args[], struct cf__grid *size)
 {
     const cf_expr *expr = &kernel->launch.shared;
     int64_t bytes = 0;
-    int status = expr->ops ? rule_value(kernel, expr, "shared", args, &bytes) : CF_OK;
+    int status = expr->ops ? evaluate_rule(kernel, expr, "shared", args, &bytes) : CF_OK;
     if (status == CF_OK && bytes > INT32_MAX)
-        return bad_rule(kernel, expr, "shared", bytes, "no device has as much shared memory", args);
+        return fail_rule(kernel, expr, "shared", bytes, "no device has as much shared memory", args);
     size->shared = (int)bytes;
     return status;
 }
@@ -177,14 +178,14 @@ int cf__compute_grid(const cf_kernel *kernel, const struct cf__scope *scope, voi
 {
     const cf_launch_rule *rule = &kernel->launch;
     int64_t count[CF_GRID_DIMS];
-    int status = counts(kernel, args, count);
+    int status = count_threads(kernel, args, count);
     if (status != CF_OK)
         return status;
     size->loaded = NULL;
     size->is_empty = !(count[0] && count[1] && count[2]);
-    status = blocks(kernel, scope, args, size);
+    status = compute_block(kernel, scope, args, size);
     if (status == CF_OK)
-        status = shared(kernel, args, size);
+        status = compute_shared(kernel, args, size);
     for (int d = 0; status == CF_OK && d < CF_GRID_DIMS; d++) {
         int64_t block = size->block[d];
         int64_t of_grid = rule->counts_blocks ? count[d] : count[d] / block + (count[d] % block != 0);
@@ -199,14 +200,13 @@ int cf__compute_grid(const cf_kernel *kernel, const struct cf__scope *scope, voi
 
 /* ---- Threads on the CPU ---- */
 
-/* How many threads the CPU runs is worked out by each of its threads anew, where nothing could be said. */
 int cf__check_cpu_grid(const cf_kernel *kernel, void *const args[])
 {
     int64_t threads;
     if (!kernel->host_grid.ops)
         return CF_OK;
-    int status = rule_value(kernel, &kernel->host_grid, "host(grid", args, &threads);
+    int status = evaluate_rule(kernel, &kernel->host_grid, "host(grid", args, &threads);
     if (status == CF_OK && threads == 0)
-        status = bad_rule(kernel, &kernel->host_grid, "host(grid", threads, "a GPU's grid is not empty", args);
+        status = fail_rule(kernel, &kernel->host_grid, "host(grid", threads, "a GPU's grid is not empty", args);
     return status;
 }

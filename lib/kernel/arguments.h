@@ -11,26 +11,29 @@
 struct cf__loaded;
 struct cf__scope;
 
-/* Whether the kernel's compiled checks find everything in order, and the size of the launch then. Where not, the
- * functions below tell what is to be done. */
-static inline int cf__in_order(const cf_kernel *kernel, void *const args[], cf_size *size)
+/* Checks the scalars and computes the launch size with the kernel's compiled functions. Returns 0 if the slow path has
+ * to do so: it finds and reports errors. */
+static inline int cf__arguments_ok(const cf_kernel *kernel, void *const args[], cf_size *size)
 {
     return cf__descriptor_ok(kernel) && kernel->sizes && args && kernel->sizes(args, size);
 }
 
-/* Checks the descriptor, the scalars, and NULL against the extents. */
+/* Checks the descriptor, scalars, extents and NULL pointers; returns a status. */
 int cf__check_arguments(const cf_kernel *kernel, void *const args[]);
 
-/* Grid and block of a launch, checked against the limits. */
+/* Size of a launch, within the limits of all devices. */
 struct cf__grid {
     uint32_t grid[CF_GRID_DIMS], block[CF_GRID_DIMS];
-    int shared;                /* bytes of dynamic shared memory */
-    int is_empty;              /* there is nothing to launch */
-    struct cf__loaded *loaded; /* the kernel, where its block had to be asked for; else NULL */
+    int shared;                /* dynamic shared memory in bytes */
+    int is_empty;              /* an extent of the grid is 0 */
+    struct cf__loaded *loaded; /* loaded kernel if block(auto) needed it, else NULL */
 };
+
+/* Computes the size of a launch in the scope; block(auto) loads the kernel. Returns a status. */
 int cf__compute_grid(const cf_kernel *kernel, const struct cf__scope *scope, void *const args[], struct cf__grid *size);
 
-/* Checks the number of threads that host(grid(...)) gives, which each CPU thread would evaluate anew. */
+/* Checks the number of threads of host(grid(...)). Each CPU thread evaluates the expression again and has no way to
+ * report an error. */
 int cf__check_cpu_grid(const cf_kernel *kernel, void *const args[]);
 
 #endif

@@ -1,4 +1,4 @@
-/* array_table.c - a table of a kernel's arrays that the plain call reads in one place. */
+/* array_table.c - fills the compact table of a kernel's arrays. */
 #include <stdint.h>
 
 #include <cuferry/registry.h>
@@ -8,8 +8,8 @@
 #include "base/descriptor.h"
 #include "kernel/overlap.h"
 
-/* 0 where it has to be worked out at each call. */
-static int describe(const cf_kernel *kernel, uint32_t i, struct cf__one_dimension *array)
+/* Returns 0 if the array is too complex for the table. */
+static int describe_array(const cf_kernel *kernel, uint32_t i, struct cf__table_array *array)
 {
     const cf_param *param = &kernel->params[i];
     if (!cf__is_array(param) || param->ndims != 1 || (param->lowers && param->lowers[0].ops) || param->align > 128)
@@ -18,30 +18,30 @@ static int describe(const cf_kernel *kernel, uint32_t i, struct cf__one_dimensio
     if (!ops || ops[0].code != CF_OP_PARAM || ops[1].code != CF_OP_END || i > UINT8_MAX || ops[0].operand > UINT8_MAX)
         return 0;
     cf_type type = kernel->params[ops[0].operand].type;
-    *array = (struct cf__one_dimension){.pointer = (uint8_t)i,
-                                        .extent = (uint8_t)ops[0].operand,
-                                        .is_wide = type == CF_I64,
-                                        .mask = (uint16_t)(param->align > 1 ? param->align - 1 : 0) & 127,
-                                        .bytes = param->bytes};
+    *array = (struct cf__table_array){.pointer = (uint8_t)i,
+                                      .extent = (uint8_t)ops[0].operand,
+                                      .is_wide = type == CF_I64,
+                                      .mask = (uint16_t)(param->align > 1 ? param->align - 1 : 0) & 127,
+                                      .bytes = param->bytes};
     return type == CF_I64 || type == CF_I32;
 }
 
-void cf__array_table(const cf_kernel *kernel, struct cf__arrays *arrays)
+void cf__array_table_fill(const cf_kernel *kernel, struct cf__array_table *table)
 {
-    *arrays = (struct cf__arrays){.count = 0};
-    for (uint32_t i = 0; i < kernel->nparams && arrays->count >= 0; i++) {
+    *table = (struct cf__array_table){.count = 0};
+    for (uint32_t i = 0; i < kernel->nparams && table->count >= 0; i++) {
         if (kernel->params[i].direction == CF_VALUE)
             continue;
-        struct cf__one_dimension *array = &arrays->arrays[arrays->count];
-        int is_described = arrays->count < CF__TABLE_ARRAYS && describe(kernel, i, array);
-        for (int j = 0; is_described && j < arrays->count; j++) {
-            enum cf__sharing sharing = cf__sharing_of(kernel, i, arrays->arrays[j].pointer);
-            int is_alike = sharing == CF__SHARE_ALL && arrays->arrays[j].bytes == array->bytes;
+        struct cf__table_array *array = &table->arrays[table->count];
+        int is_described = table->count < CF__TABLE_ARRAYS && describe_array(kernel, i, array);
+        for (int j = 0; is_described && j < table->count; j++) {
+            enum cf__sharing sharing = cf__sharing_of(kernel, i, table->arrays[j].pointer);
+            int is_alike = sharing == CF__SHARE_ALL && table->arrays[j].bytes == array->bytes;
             array->apart |= (uint16_t)((sharing != CF__SHARE_ANY) << j) & 15;
             array->in_place |= (uint16_t)(is_alike << j) & 15;
         }
-        arrays->count = (int8_t)(is_described ? arrays->count + 1 : -1);
+        table->count = (int8_t)(is_described ? table->count + 1 : -1);
     }
     for (uint32_t i = 0; i < kernel->nchecks; i++)
-        arrays->has_ranges |= kernel->checks[i].array >= 0;
+        table->has_element_checks |= kernel->checks[i].array >= 0;
 }

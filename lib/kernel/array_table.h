@@ -1,4 +1,4 @@
-/* array_table.h - a table of a kernel's arrays. */
+/* array_table.h - the compact table of a kernel's arrays. */
 #ifndef CF__ARRAY_TABLE_H
 #define CF__ARRAY_TABLE_H
 
@@ -6,23 +6,23 @@
 
 #include <cuferry/registry.h>
 
-/* What the plain call asks of a kernel's arrays, in one place: the descriptor's parts lie far apart, and each costs it
- * what a miss of the cache costs. */
+/* One-dimensional arrays of a kernel, for the fast path of the plain call. The parts of the descriptor lie far apart,
+ * and each of them would cost a cache miss. */
 enum { CF__TABLE_ARRAYS = 5 };
-struct cf__arrays {
-    int8_t count;       /* -1: an array has several dimensions or a lower bound, an extent is worked out, or there are
-                           more */
-    uint8_t has_ranges; /* of elements */
-    struct cf__one_dimension {
-        uint8_t pointer, extent; /* the numbers of these parameters */
+struct cf__array_table {
+    int8_t count;               /* -1: an array has several dimensions, a lower bound or a computed extent, or there are
+                                   more than CF__TABLE_ARRAYS */
+    uint8_t has_element_checks; /* the annotation restricts values of elements */
+    struct cf__table_array {
+        uint8_t pointer, extent; /* parameter numbers */
         uint16_t is_wide : 1;    /* the extent has 64 bits, not 32 */
-        uint16_t apart : 4;      /* arrays before this one that must not overlap it, as bits */
-        uint16_t in_place : 4;   /* of these, those that may begin where it does */
-        uint16_t mask : 7;       /* bits of the pointer that are 0 */
-        uint32_t bytes;          /* of an element */
+        uint16_t apart : 4;      /* bit j: array j of the table must not overlap this array */
+        uint16_t in_place : 4;   /* bit j: array j may begin where this array begins, as an exception */
+        uint16_t mask : 7;       /* low bits of the pointer that must be 0 */
+        uint32_t bytes;          /* size of an element in bytes */
     } arrays[CF__TABLE_ARRAYS];
 };
 
-void cf__array_table(const cf_kernel *kernel, struct cf__arrays *arrays);
+void cf__array_table_fill(const cf_kernel *kernel, struct cf__array_table *table);
 
 #endif

@@ -15,8 +15,8 @@
 
 /* ---- Values ---- */
 
-/* Reads through a copy: a member of a packed struct may lie anywhere. */
-int cf__integer(cf_type type, const void *address, int64_t *value)
+/* Copies the bytes first: a member of a packed struct may be misaligned. */
+int cf__read_integer(cf_type type, const void *address, int64_t *value)
 {
     union {
         int8_t i8;
@@ -72,8 +72,8 @@ int cf__integer(cf_type type, const void *address, int64_t *value)
     }
 }
 
-/* IEEE 754 binary16. */
-static double half(uint16_t bits)
+/* The value of an IEEE 754 binary16 number. */
+static double decode_half(uint16_t bits)
 {
     int exponent = bits >> 10 & 31, fraction = bits & 1023;
     double size = exponent == 31 ? (fraction ? NAN : INFINITY)
@@ -82,8 +82,8 @@ static double half(uint16_t bits)
     return bits >> 15 ? -size : size;
 }
 
-/* The number at `address` as a double; CF_EINVAL where the type is none. */
-static int real(cf_type type, const void *address, double *value)
+/* Reads the number at `address` as a double; CF_EINVAL if the type is no number. */
+static int read_real(cf_type type, const void *address, double *value)
 {
     float single;
     uint16_t bits;
@@ -100,7 +100,7 @@ static int real(cf_type type, const void *address, double *value)
         return CF_OK;
     case CF_F16:
         memcpy(&bits, address, sizeof bits);
-        *value = half(bits);
+        *value = decode_half(bits);
         return CF_OK;
     case CF_BF16: /* the upper half of a float */
         memcpy(&bits, address, sizeof bits);
@@ -113,15 +113,15 @@ static int real(cf_type type, const void *address, double *value)
         *value = (double)large;
         return CF_OK;
     default:
-        if (cf__integer(type, address, &integer) != CF_OK)
+        if (cf__read_integer(type, address, &integer) != CF_OK)
             return CF_EINVAL;
         *value = (double)integer;
         return CF_OK;
     }
 }
 
-/* The type and the address of what a step reads, CF_OP_PARAM or CF_OP_MEMBER. */
-static cf_type operand(const cf_kernel *kernel, const cf_op *op, void *const args[], const void **address)
+/* Returns the type and the address of the operand of CF_OP_PARAM or CF_OP_MEMBER. */
+static cf_type locate_operand(const cf_kernel *kernel, const cf_op *op, void *const args[], const void **address)
 {
     if (op->code == CF_OP_PARAM) {
         *address = args[op->operand];
@@ -133,8 +133,8 @@ static cf_type operand(const cf_kernel *kernel, const cf_op *op, void *const arg
 
 /* ---- Integers ---- */
 
-/* One binary step; non-zero where the exact result does not exist or does not fit. */
-static int apply(int32_t code, int64_t left, int64_t right, int64_t *result)
+/* Computes one binary step; returns non-zero if the exact result does not exist or does not fit. */
+static int apply_integer(int32_t code, int64_t left, int64_t right, int64_t *result)
 {
     switch (code) {
     case CF_OP_ADD:
@@ -173,7 +173,7 @@ static int apply(int32_t code, int64_t left, int64_t right, int64_t *result)
     case CF_OP_NE:
         *result = left != right;
         return 0;
-    case CF_OP_SHL: /* at once by the largest power of two that fits, and by the rest */
+    case CF_OP_SHL: /* 2^63 does not fit in int64_t, so 63 bits take two steps */
         return right < 0 || right > 63 ||
                __builtin_mul_overflow(left, (int64_t)1 << (right > 62 ? 62 : right), result) ||
                (right == 63 && __builtin_mul_overflow(*result, 2, result));
@@ -196,8 +196,8 @@ static int apply(int32_t code, int64_t left, int64_t right, int64_t *result)
     }
 }
 
-/* What keeps a binary step from having a result, for messages. */
-static const char *problem_of(int32_t code, int64_t right)
+/* Names the reason why a binary step has no result, for messages. */
+static const char *name_problem(int32_t code, int64_t right)
 {
     if ((code == CF_OP_DIV || code == CF_OP_MOD) && right == 0)
         return "divides by 0";
@@ -206,13 +206,13 @@ static const char *problem_of(int32_t code, int64_t right)
     return "overflows";
 }
 
-/* The first `count` steps, or those up to the end; where it fails with CF_EOVERFLOW, `problem` says of what. */
-static int evaluate(const cf_kernel *kernel, const cf_op *ops, size_t count, void *const args[], int64_t *value,
-                    const char **problem)
+/* Evaluates at most `count` steps. `problem` explains CF_EOVERFLOW. */
+static int evaluate_integer(const cf_kernel *kernel, const cf_op *ops, size_t count, void *const args[], int64_t *value,
+                            const char **problem)
 {
     *problem = "overflows";
     int64_t stack[CF_EXPR_DEPTH] = {0};
-    int depth = 0; /* the generator sees to it that it stays within 0 and CF_EXPR_DEPTH */
+    int depth = 0; /* the generator guarantees 0 to CF_EXPR_DEPTH */
     for (const cf_op *op = ops; (size_t)(op - ops) < count && op->code != CF_OP_END; op++) {
         int status;
         cf_type type;
@@ -223,8 +223,8 @@ static int evaluate(const cf_kernel *kernel, const cf_op *ops, size_t count, voi
             break;
         case CF_OP_PARAM:
         case CF_OP_MEMBER:
-            type = operand(kernel, op, args, &address);
-            status = cf__integer(type, address, &stack[depth++]);
+            type = locate_operand(kernel, op, args, &address);
+            status = cf__read_integer(type, address, &stack[depth++]);
             if (status != CF_OK)
                 return status;
             break;
@@ -255,8 +255,8 @@ static int evaluate(const cf_kernel *kernel, const cf_op *ops, size_t count, voi
             break;
         default:
             depth--;
-            if (apply(op->code, stack[depth - 1], stack[depth], &stack[depth - 1])) {
-                *problem = problem_of(op->code, stack[depth]);
+            if (apply_integer(op->code, stack[depth - 1], stack[depth], &stack[depth - 1])) {
+                *problem = name_problem(op->code, stack[depth]);
                 return CF_EOVERFLOW;
             }
         }
@@ -267,16 +267,16 @@ static int evaluate(const cf_kernel *kernel, const cf_op *ops, size_t count, voi
 
 int cf__evaluate(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value)
 {
-    /* Most are a parameter or a number: these need no stack. */
+    /* Most expressions are a parameter or a number and need no stack. */
     const cf_op *op = expr->ops;
     if (op->code == CF_OP_PARAM && op[1].code == CF_OP_END)
-        return cf__integer(kernel->params[op->operand].type, args[op->operand], value);
+        return cf__read_integer(kernel->params[op->operand].type, args[op->operand], value);
     if (op->code == CF_OP_CONST && op[1].code == CF_OP_END) {
         *value = op->operand;
         return CF_OK;
     }
     const char *problem;
-    return evaluate(kernel, expr->ops, SIZE_MAX, args, value, &problem);
+    return evaluate_integer(kernel, expr->ops, SIZE_MAX, args, value, &problem);
 }
 
 /* ---- Real numbers ---- */
@@ -331,8 +331,8 @@ static int evaluate_real(const cf_kernel *kernel, const cf_op *ops, void *const 
             break;
         case CF_OP_PARAM:
         case CF_OP_MEMBER:
-            type = operand(kernel, op, args, &address);
-            if (real(type, address, &stack[depth++]) != CF_OK)
+            type = locate_operand(kernel, op, args, &address);
+            if (read_real(type, address, &stack[depth++]) != CF_OK)
                 return CF_EINVAL;
             break;
         case CF_OP_NEG:
@@ -373,11 +373,11 @@ int cf__evaluate_real(const cf_kernel *kernel, const cf_expr *expr, void *const 
 
 /* ---- Descriptions ---- */
 
-/* The ways in which a text spells members of one parameter: "g.nx", "g.n[0]". */
+/* Different spellings of members of one parameter in a text: "g.nx", "g.n[0]". */
 struct spellings {
     const char *begins[CF_EXPR_DEPTH];
     int lengths[CF_EXPR_DEPTH];
-    int count; /* of different ones; may be more than there is room for */
+    int count; /* may exceed CF_EXPR_DEPTH; the surplus is not stored */
 };
 
 static int is_word(char c)
@@ -417,9 +417,9 @@ static void find_spellings(const char *text, const char *param, struct spellings
     }
 }
 
-/* The number of a step's member among the different ones of its parameter, in the order of the steps; how many there
- * are in all. */
-static int member_number(const cf_op *ops, const cf_op *member, int *all)
+/* Returns the position of a step's member among the distinct members of its parameter, in the order of the steps; `all`
+ * is the number of distinct members. */
+static int find_member(const cf_op *ops, const cf_op *member, int *all)
 {
     int number = -1;
     *all = 0;
@@ -434,8 +434,8 @@ static int member_number(const cf_op *ops, const cf_op *member, int *all)
     return number;
 }
 
-/* How an expression spells what a step reads. A step does not tell the name of a member; but members come in the text
- * in the order of the steps. */
+/* Writes the operand as the expression spells it. A step has no member name, but the text has the members in the order
+ * of the steps. */
 static void name_operand(const cf_kernel *kernel, const cf_expr *expr, const cf_op *op, char *name, size_t size)
 {
     if (op->code == CF_OP_PARAM) {
@@ -444,7 +444,7 @@ static void name_operand(const cf_kernel *kernel, const cf_expr *expr, const cf_
     }
     const char *param = kernel->params[CF_MEMBER_PARAM(op->operand)].name;
     struct spellings all;
-    int count, number = member_number(expr->ops, op, &count);
+    int count, number = find_member(expr->ops, op, &count);
     find_spellings(expr->text, param, &all);
     if (all.count == count && number < CF_EXPR_DEPTH)
         snprintf(name, size, "%.*s", all.lengths[number], all.begins[number]);
@@ -452,7 +452,7 @@ static void name_operand(const cf_kernel *kernel, const cf_expr *expr, const cf_
         snprintf(name, size, "a member of %s", param);
 }
 
-/* Whether one of the steps before `op` in `exprs`, of which `expr` is its own, reads the same. */
+/* Returns 1 if a step before `op` reads the same operand; `op` is in exprs[expr]. */
 static int was_read(const cf_expr *const exprs[], size_t expr, const cf_op *op)
 {
     for (size_t i = 0; i <= expr; i++)
@@ -465,16 +465,16 @@ static int was_read(const cf_expr *const exprs[], size_t expr, const cf_op *op)
     return 0;
 }
 
-/* The only type of integers of which cf__integer() does not take all. */
-static uint64_t unsigned_number(const void *address)
+/* Reads a CF_U64, the only integer that may not fit in int64_t. */
+static uint64_t read_u64(const void *address)
 {
     uint64_t number;
     memcpy(&number, address, sizeof number);
     return number;
 }
 
-void cf__describe(const cf_kernel *kernel, const cf_expr *const exprs[], size_t count, void *const args[], char *text,
-                  size_t size)
+void cf__describe_values(const cf_kernel *kernel, const cf_expr *const exprs[], size_t count, void *const args[],
+                         char *text, size_t size)
 {
     size_t used = 0;
     text[0] = 0;
@@ -485,18 +485,18 @@ void cf__describe(const cf_kernel *kernel, const cf_expr *const exprs[], size_t 
             char name[64];
             int64_t value = 0;
             const void *address;
-            cf_type type = operand(kernel, op, args, &address);
+            cf_type type = locate_operand(kernel, op, args, &address);
             const char *comma = used ? ", " : "";
             name_operand(kernel, exprs[i], op, name, sizeof name);
             double number = 0;
-            int status = cf__integer(type, address, &value);
+            int status = cf__read_integer(type, address, &value);
             if (status == CF_OK)
                 used += (size_t)snprintf(text + used, size - used, "%s%s = %" PRId64, comma, name, value);
-            else if (status == CF_EINVAL && real(type, address, &number) == CF_OK)
+            else if (status == CF_EINVAL && read_real(type, address, &number) == CF_OK)
                 used += (size_t)cf__format(text + used, size - used, "%s%s = %.9g", comma, name, number);
             else
                 used += (size_t)snprintf(text + used, size - used, "%s%s = %" PRIu64 ", which is past 2^63 - 1", comma,
-                                         name, unsigned_number(address));
+                                         name, read_u64(address));
         }
 }
 
@@ -511,7 +511,7 @@ int cf_kernel_evaluate(const cf_kernel *kernel, const cf_op *ops, size_t count, 
                         : !args ? "args"
                                 : "value");
     const char *problem;
-    int status = evaluate(kernel, ops, count, args, value, &problem);
+    int status = evaluate_integer(kernel, ops, count, args, value, &problem);
     return status == CF_OK ? CF_OK
                            : cf__fail(status, "%s: an expression %s", kernel->function,
                                       status == CF_EOVERFLOW ? problem : "of integers reads what is none");

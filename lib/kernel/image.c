@@ -1,11 +1,11 @@
-/* image.c - loads images, lazily and once, and finds the kernels and the constants of a context in them.
+/* image.c - loads images, lazily and once, and looks up kernels and symbols in them for each context.
  *
- * An image becomes one CUlibrary for the process. The state of a kernel or a symbol lists what it is in each context:
- * it is searched without the lock, and nodes are only ever added until cf_shutdown(). Contexts are told apart by their
- * id, since addresses are reused.
+ * An image becomes one CUlibrary for the process. The state of a kernel or a symbol is a list with a node per context.
+ * Searches take no lock, since nodes are only added until cf_shutdown(). Ids identify contexts, since the driver reuses
+ * their addresses.
  *
- * A descriptor may go with the shared object that it is in, and its state with it; what is loaded stays until
- * cf_shutdown(), and is found from here. The state of an object that takes its place begins with zeros. */
+ * dlclose() may take a descriptor and its state away. Libraries and nodes stay until cf_shutdown(), which finds them by
+ * lists in this file; the state of an object loaded at the same address begins with zeros. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -34,34 +34,34 @@
 #include "kernel/expr.h"
 #include "kernel/tuning.h"
 
-/* What is loaded: a kernel or a symbol, by what both have. */
+/* A kernel or a symbol to be loaded. */
 struct item {
-    const char *function; /* for messages */
+    const char *function; /* entry point, for messages */
     const cf_image *image;
     const char *entry;
     cf_state *state;
-    const cf_kernel *kernel; /* one of these two */
-    const cf_symbol *symbol;
+    const cf_kernel *kernel; /* NULL: a symbol */
+    const cf_symbol *symbol; /* NULL: a kernel */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct cf__loaded *items;
+static struct cf__loaded *nodes; /* nodes of all states */
 static struct library {
     CUlibrary handle;
-    cf_state *state; /* of its image */
+    cf_state *state; /* state of the image */
     int is_in_object;
     struct library *next;
 } * libraries;
 
-/* Whether a state lies in the program or in a shared object that is open. */
+/* Returns 1 if the program or a shared object that is still open contains the state. */
 static int is_in_object(const cf_state *state)
 {
     Dl_info info;
     return dladdr(state, &info) != 0;
 }
 
-/* Of the library's, as it was when that was loaded. */
-static void clear(cf_state *state, int was_in_object, const void *loaded)
+/* Clears a state, unless dlclose() has taken it away or another object owns its address now. */
+static void clear_state(cf_state *state, int was_in_object, const void *loaded)
 {
     if ((!was_in_object || is_in_object(state)) && state->loaded == loaded)
         *state = (cf_state){NULL};
@@ -77,10 +77,10 @@ void cf__image_unlock(void)
     cf__unlock(&lock);
 }
 
-/* ---- What can be said of an image before the driver sees it ---- */
+/* ---- Checks before the driver sees an image ---- */
 
-/* CRC-32 as in ISO 3309 and zlib, four bits at a time. The driver trusts images and may crash on a damaged one, so it
- * gets to see none. */
+/* CRC-32 as in ISO 3309 and zlib, four bits at a time. The driver may crash on a damaged image, so the library checks
+ * images itself. */
 static uint32_t crc32(const unsigned char *begin, const unsigned char *end)
 {
     static const uint32_t table[16] = {
@@ -116,7 +116,8 @@ static void list_targets(const cf_image *image, char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%scompute_%u", used ? " " : "", *ptx);
 }
 
-/* Machine code runs on its major version from its minor version on; PTX on everything from its target on. */
+/* Machine code runs on devices of its major version and the same or a higher minor version; PTX on devices of its
+ * target and all later ones. */
 static int has_code(const cf_image *image, int capability)
 {
     for (const uint16_t *sm = image->sm; *sm; sm++)
@@ -128,40 +129,49 @@ static int has_code(const cf_image *image, int capability)
     return 0;
 }
 
-static int check_device(const char *function, const cf_image *image, const struct cf__driver *driver)
+/* Looks up the current device and its compute capability times ten. */
+static int query_capability(const char *function, const struct cf__driver *driver, CUdevice *device, int *capability)
 {
-    int version = 0, major = 0, minor = 0;
-    CUdevice device;
-    const char *call = "cuDriverGetVersion";
-    CUresult result = driver->cuDriverGetVersion(&version);
-    if (result == CUDA_SUCCESS) {
-        call = "cuCtxGetDevice";
-        result = driver->cuCtxGetDevice(&device);
-    }
+    int major = 0, minor = 0;
+    const char *call = "cuCtxGetDevice";
+    CUresult result = driver->cuCtxGetDevice(device);
     if (result == CUDA_SUCCESS) {
         call = "cuDeviceGetAttribute";
-        result = driver->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+        result = driver->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, *device);
     }
     if (result == CUDA_SUCCESS)
-        result = driver->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+        result = driver->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, *device);
+    *capability = 10 * major + minor;
+    return result == CUDA_SUCCESS ? CF_OK
+                                  : cf__fail_driver(driver, result, call, "%s: asking for the device", function);
+}
+
+static int check_device(const char *function, const cf_image *image, const struct cf__driver *driver)
+{
+    int version = 0, capability;
+    CUdevice device;
+    CUresult result = driver->cuDriverGetVersion(&version);
     if (result != CUDA_SUCCESS)
-        return cf__fail_driver(driver, result, call, "%s: asking for the device", function);
+        return cf__fail_driver(driver, result, "cuDriverGetVersion", "%s: asking for the device", function);
+    int status = query_capability(function, driver, &device, &capability);
+    if (status != CF_OK)
+        return status;
     if ((uint32_t)version / 1000 < image->toolkit / 1000)
         return cf__fail(CF_EDRIVER,
                         "%s: its image is of CUDA %u.%u and the driver is for CUDA %d.%d; update the driver, or build "
                         "with an older toolkit",
                         function, image->toolkit / 1000, image->toolkit % 1000 / 10, version / 1000,
                         version % 1000 / 10);
-    if (!has_code(image, 10 * major + minor)) {
+    if (!has_code(image, capability)) {
         char targets[128];
         list_targets(image, targets, sizeof targets);
-        return cf__fail(CF_ENOCODE, "%s: its image has code for %s and device %d is sm_%d%d; build with --targets=%d%d",
-                        function, *targets ? targets : "no target", device, major, minor, major, minor);
+        return cf__fail(CF_ENOCODE, "%s: its image has code for %s and device %d is sm_%d; build with --targets=%d",
+                        function, *targets ? targets : "no target", device, capability, capability);
     }
     return CF_OK;
 }
 
-/* ---- Loading, with the lock ---- */
+/* ---- Loading; the caller holds the lock ---- */
 
 static int load_library(const char *function, const cf_image *image, const struct cf__driver *driver,
                         CUlibrary *library)
@@ -193,7 +203,7 @@ static size_t param_size(const cf_param *param)
     return param->direction == CF_VALUE ? param->bytes : sizeof(void *);
 }
 
-/* Newer drivers tell the parameters' sizes: the descriptor's must agree. */
+/* Compares the sizes of parameters in the image, which newer drivers report, with the descriptor. */
 static int check_parameters(const cf_kernel *kernel, const struct cf__driver *driver, CUkernel handle)
 {
     if (!driver->cuKernelGetParamInfo)
@@ -215,8 +225,8 @@ static int check_parameters(const cf_kernel *kernel, const struct cf__driver *dr
     return CF_OK;
 }
 
-/* The CPU body tells them too. */
-static int check_host_parameters(const cf_kernel *kernel)
+/* Compares the sizes of parameters in the CPU code with the descriptor. */
+static int check_cpu_parameters(const cf_kernel *kernel)
 {
     for (uint32_t i = 0; kernel->host_bytes && i < kernel->nparams; i++)
         if (kernel->host_bytes[i] != param_size(&kernel->params[i]))
@@ -226,13 +236,13 @@ static int check_host_parameters(const cf_kernel *kernel)
     return CF_OK;
 }
 
-/* A function of the CPU's driver is the kernel's descriptor. */
-static int load_host_kernel(const cf_kernel *kernel, struct cf__loaded *node)
+/* The CPU driver takes the kernel's descriptor as the function. */
+static int load_cpu_kernel(const cf_kernel *kernel, struct cf__loaded *node)
 {
     if (!kernel->host)
         return cf__fail(CF_ENOTSUP, "%s: it has no form for the CPU: its annotation says host(none)", kernel->function);
     node->function = (CUfunction)(void *)(uintptr_t)kernel;
-    return check_host_parameters(kernel);
+    return check_cpu_parameters(kernel);
 }
 
 static int find_kernel(const struct item *item, const struct cf__driver *driver, CUlibrary library,
@@ -264,33 +274,25 @@ static int find_symbol(const struct item *item, const struct cf__driver *driver,
     return status;
 }
 
-/* A kernel that stands for its variants has nothing to load: they do. */
+/* A tuned kernel has no code of its own; its node has the choice among its variants, which load by themselves. */
 static int choose_variants(const cf_kernel *kernel, const struct cf__driver *driver, struct cf__loaded *node)
 {
-    int major = 0, minor = 0;
+    int capability = 0;
     CUdevice device;
-    const char *call = "cuCtxGetDevice";
-    CUresult result = driver->is_cpu ? CUDA_SUCCESS : driver->cuCtxGetDevice(&device);
-    if (result == CUDA_SUCCESS && !driver->is_cpu) {
-        call = "cuDeviceGetAttribute";
-        result = driver->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
-        if (result == CUDA_SUCCESS)
-            result = driver->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
-    }
-    if (result != CUDA_SUCCESS)
-        return cf__fail_driver(driver, result, call, "%s: asking for the device", kernel->function);
-    cf__tuning_choose(kernel, 10 * major + minor, &node->choice);
-    return CF_OK;
+    int status = driver->is_cpu ? CF_OK : query_capability(kernel->function, driver, &device, &capability);
+    if (status == CF_OK)
+        cf__tuning_choose(kernel, capability, &node->choice);
+    return status;
 }
 
-static int load(const struct item *item, const struct cf__driver *driver, struct cf__loaded *node)
+static int load_item(const struct item *item, const struct cf__driver *driver, struct cf__loaded *node)
 {
     if (item->kernel && cf__is_tuned(item->kernel))
         return choose_variants(item->kernel, driver, node);
     if (cf_kernel_is_operation(item->kernel))
-        return CF_OK; /* what it is made of is loaded by itself */
+        return CF_OK; /* the kernels that it uses load by themselves */
     if (driver->is_cpu)
-        return load_host_kernel(item->kernel, node);
+        return load_cpu_kernel(item->kernel, node);
     if (!item->image)
         return cf__fail(CF_ENOCODE, "%s: it was built for the CPU alone; build it where nvcc is", item->function);
     int status = check_device(item->function, item->image, driver);
@@ -306,8 +308,8 @@ static int load(const struct item *item, const struct cf__driver *driver, struct
     return status;
 }
 
-/* Whether a launch is a call of the driver and nothing else: no operation, neither cooperative nor with memory that is scratch or set
- * to 0, and on the CPU without a grid of its own, which is checked. */
+/* Returns 1 if a launch is a single driver call: no operation, not cooperative, no scratch or zeroed memory, and on the
+ * CPU no host(grid(...)), which needs a check. */
 static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++)
@@ -317,8 +319,8 @@ static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver)
            !(driver->is_cpu && kernel->host_grid.ops);
 }
 
-/* A node of a context that is gone: it is passed by until it has another one's id. */
-static struct cf__loaded *spare(const cf_state *state)
+/* Finds a node whose context is gone; searches skip such nodes until they get another id. */
+static struct cf__loaded *find_spare_node(const cf_state *state)
 {
     struct cf__loaded *node = state->loaded;
     while (node && node->context != CF__NO_CONTEXT &&
@@ -327,8 +329,8 @@ static struct cf__loaded *spare(const cf_state *state)
     return node;
 }
 
-/* With the lock: one more node of its state. NULL where there is no memory. */
-static struct cf__loaded *new_node(const struct item *item)
+/* NULL if there is no memory. */
+static struct cf__loaded *make_node(const struct item *item)
 {
     size_t bytes = strlen(item->function) + 1;
     struct cf__loaded *node = malloc(sizeof *node + bytes);
@@ -339,26 +341,27 @@ static struct cf__loaded *new_node(const struct item *item)
                                 .state = item->state,
                                 .is_in_object = is_in_object(item->state)};
     if (item->kernel)
-        cf__array_table(item->kernel, &node->arrays);
+        cf__array_table_fill(item->kernel, &node->table);
     memcpy(node->name, item->function, bytes);
     return node;
 }
 
-static int add(const struct item *item, const struct cf__driver *driver, unsigned long long context,
-               struct cf__context *owner, struct cf__loaded **loaded)
+static int add_node(const struct item *item, const struct cf__driver *driver, unsigned long long context,
+                    struct cf__context *owner, struct cf__loaded **loaded)
 {
     cf_state *state = item->state;
-    struct cf__loaded made = {.shared = -1}, *again = spare(state), *node = again ? again : new_node(item);
+    struct cf__loaded made = {.shared = -1}, *spare = find_spare_node(state);
+    struct cf__loaded *node = spare ? spare : make_node(item);
     if (!node)
         return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
     const int is_choice = item->kernel && cf__is_tuned(item->kernel);
     int64_t began = is_choice ? 0 : cf__trace_begin();
-    int status = load(item, driver, &made);
+    int status = load_item(item, driver, &made);
     cf__trace_end(began, "load", item->function, NULL);
     if (status == CF_OK && made.function)
         cf__trace_kernel(made.function, item->kernel);
     if (status != CF_OK) {
-        if (!again)
+        if (!spare)
             free(node);
         return status;
     }
@@ -371,22 +374,22 @@ static int add(const struct item *item, const struct cf__driver *driver, unsigne
     node->choice = made.choice;
     node->shared = made.shared;
     __atomic_store_n(&node->context, context, __ATOMIC_RELEASE);
-    if (!again) {
-        node->after = items;
-        items = node;
+    if (!spare) {
+        node->next_of_all = nodes;
+        nodes = node;
         __atomic_store_n(&state->loaded, node, __ATOMIC_RELEASE);
     }
     *loaded = node;
     return CF_OK;
 }
 
-/* The callback may have been called with the lock. */
-static int fail_inside(const char *function)
+/* The thread may hold the lock while the callback runs. */
+static int fail_in_callback(const char *function)
 {
     return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", function);
 }
 
-static int find_or_add(const struct item *item, const struct cf__scope *scope, struct cf__loaded **loaded)
+static int find_or_load(const struct item *item, const struct cf__scope *scope, struct cf__loaded **loaded)
 {
     unsigned long long context;
     CUresult result = scope->driver->cuCtxGetId(scope->context, &context);
@@ -399,11 +402,11 @@ static int find_or_add(const struct item *item, const struct cf__scope *scope, s
     if (status != CF_OK)
         return status;
     if (cf__log_is_inside())
-        return fail_inside(item->function);
+        return fail_in_callback(item->function);
     cf__image_lock();
     *loaded = cf__loaded_in(item->state, context);
     if (!*loaded)
-        status = add(item, scope->driver, context, owner, loaded);
+        status = add_node(item, scope->driver, context, owner, loaded);
     cf__image_unlock();
     return status;
 }
@@ -411,18 +414,18 @@ static int find_or_add(const struct item *item, const struct cf__scope *scope, s
 int cf__kernel_load(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded **loaded)
 {
     const struct item item = {kernel->function, kernel->image, kernel->entry, kernel->state, kernel, NULL};
-    return find_or_add(&item, scope, loaded);
+    return find_or_load(&item, scope, loaded);
 }
 
 int cf__symbol_load(const cf_symbol *symbol, const struct cf__scope *scope, struct cf__loaded **loaded)
 {
     const struct item item = {symbol->function, symbol->image, symbol->entry, symbol->state, NULL, symbol};
-    return find_or_add(&item, scope, loaded);
+    return find_or_load(&item, scope, loaded);
 }
 
-/* ---- What a loaded kernel is asked once ---- */
+/* ---- Attributes of a loaded kernel ---- */
 
-int cf__kernel_block(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded, int *block)
+int cf__kernel_auto_block(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded, int *block)
 {
     int grid;
     *block = __atomic_load_n(&loaded->block, __ATOMIC_RELAXED);
@@ -434,12 +437,13 @@ int cf__kernel_block(const cf_kernel *kernel, const struct cf__scope *scope, str
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, "cuOccupancyMaxPotentialBlockSize", "%s: block(auto)",
                                kernel->function);
-    __atomic_store_n(&loaded->block, *block, __ATOMIC_RELAXED); /* the same for every thread that asks */
+    __atomic_store_n(&loaded->block, *block, __ATOMIC_RELAXED); /* every thread gets the same answer */
     return CF_OK;
 }
 
-/* With the lock. */
-static CUresult share(const struct cf__driver *driver, struct cf__loaded *loaded, int bytes, const char **call)
+/* Raises the limit to `bytes` if it is lower. The caller holds the lock. */
+static CUresult raise_shared_limit(const struct cf__driver *driver, struct cf__loaded *loaded, int bytes,
+                                   const char **call)
 {
     int allowed = loaded->shared;
     CUresult result = CUDA_SUCCESS;
@@ -457,28 +461,28 @@ static CUresult share(const struct cf__driver *driver, struct cf__loaded *loaded
     return result;
 }
 
-int cf__kernel_allow(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded, int bytes,
-                     CUresult *result, const char **call)
+int cf__kernel_try_shared(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded, int bytes,
+                          CUresult *result, const char **call)
 {
     *result = CUDA_SUCCESS;
     if (bytes <= __atomic_load_n(&loaded->shared, __ATOMIC_ACQUIRE))
         return CF_OK;
     if (cf__log_is_inside())
-        return fail_inside(kernel->function);
+        return fail_in_callback(kernel->function);
     cf__image_lock();
     int mode = cf__relax(scope->driver);
-    *result = share(scope->driver, loaded, bytes, call);
+    *result = raise_shared_limit(scope->driver, loaded, bytes, call);
     cf__unrelax(scope->driver, mode);
     cf__image_unlock();
     return CF_OK;
 }
 
-int cf__kernel_share(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded, int bytes,
-                     void *const args[])
+int cf__kernel_set_shared(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded, int bytes,
+                          void *const args[])
 {
     const char *call;
     CUresult result;
-    int status = cf__kernel_allow(kernel, scope, loaded, bytes, &result, &call);
+    int status = cf__kernel_try_shared(kernel, scope, loaded, bytes, &result, &call);
     if (status != CF_OK || result == CUDA_SUCCESS)
         return status;
     const cf_expr *expr = &kernel->launch.shared;
@@ -489,14 +493,14 @@ int cf__kernel_share(const cf_kernel *kernel, const struct cf__scope *scope, str
     CUdevice device;
     if (scope->driver->cuCtxGetDevice(&device) == CUDA_SUCCESS)
         (void)scope->driver->cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device);
-    cf__describe(kernel, &expr, 1, args, values, sizeof values);
+    cf__describe_values(kernel, &expr, 1, args, values, sizeof values);
     return cf__fail(CF_EINVAL, "%s: shared(%s) is %d bytes%s%s, and the device has at most %d for a block",
                     kernel->function, expr->text, bytes, *values ? " with " : "", values, most);
 }
 
 /* ---- The end ---- */
 
-/* With the lock. What fails stays, to be used, or tried again. */
+/* A library that fails to unload stays usable, for another attempt. The caller holds the lock. */
 static int unload_libraries(const struct cf__driver *cuda)
 {
     int status = CF_OK;
@@ -508,7 +512,7 @@ static int unload_libraries(const struct cf__driver *cuda)
             continue;
         }
         *link = library->next;
-        clear(library->state, library->is_in_object, library->handle);
+        clear_state(library->state, library->is_in_object, library->handle);
         free(library);
     }
     return status;
@@ -518,9 +522,9 @@ int cf__images_unload(const struct cf__driver *cuda)
 {
     cf__image_lock();
     int status = unload_libraries(cuda);
-    for (struct cf__loaded *node; (node = items) != NULL;) {
-        items = node->after;
-        clear(node->state, node->is_in_object, node);
+    for (struct cf__loaded *node; (node = nodes) != NULL;) {
+        nodes = node->next_of_all;
+        clear_state(node->state, node->is_in_object, node);
         free(node);
     }
     cf__image_unlock();
@@ -530,7 +534,7 @@ int cf__images_unload(const struct cf__driver *cuda)
 void cf__images_drop(unsigned long long context)
 {
     cf__image_lock();
-    for (struct cf__loaded *node = items; node; node = node->after)
+    for (struct cf__loaded *node = nodes; node; node = node->next_of_all)
         if (node->context == context)
             __atomic_store_n(&node->context, CF__NO_CONTEXT, __ATOMIC_RELEASE);
     cf__image_unlock();

@@ -1,4 +1,4 @@
-/* image.h - kernels and symbols as they are loaded. */
+/* image.h - kernels and symbols that are loaded in a context. */
 #ifndef CF__IMAGE_H
 #define CF__IMAGE_H
 
@@ -14,27 +14,28 @@
 #include "kernel/tuning.h"
 
 struct cf__context;
-/* A kernel, or a symbol, as it is loaded in one context. It stays until cf_shutdown(), its descriptor need not. What a
- * launch needs stands first. */
+
+/* A kernel or a symbol in one context. The node stays until cf_shutdown(), even if dlclose() takes its descriptor away.
+ * Fields of the fast path come first. */
 struct cf__loaded {
-    unsigned long long context; /* its id */
-    CUfunction function;        /* of a kernel */
-    struct cf__loaded *next;    /* of the same state */
-    int is_simple;              /* of a kernel: a launch is a call of the driver and nothing else */
-    int shared;                 /* bytes of dynamic shared memory that a launch may have; -1 until asked; atomic */
-    int device;                 /* CF_HOST or a GPU's number */
-    struct cf__arrays arrays;   /* of a kernel */
-    int block;                  /* what block(auto) gives; 0 until asked; atomic */
-    CUdeviceptr address;        /* of a symbol */
-    struct cf__choice choice;   /* of a kernel that stands for its variants, which is all that it has */
-    struct cf__context *owner;  /* what is kept of the context */
+    unsigned long long context;   /* id of the context; CF__NO_CONTEXT: spare; atomic */
+    CUfunction function;          /* kernel only */
+    struct cf__loaded *next;      /* next node of the same state */
+    int is_simple;                /* a launch of the kernel is a single driver call */
+    int shared;                   /* limit of dynamic shared memory in bytes; -1: not known yet; atomic */
+    int device;                   /* CF_HOST or a GPU's number */
+    struct cf__array_table table; /* kernel only */
+    int block;                    /* threads of block(auto); 0: not known yet; atomic */
+    CUdeviceptr address;          /* symbol only */
+    struct cf__choice choice;     /* tuned kernel only, and nothing else is set for it */
+    struct cf__context *owner;    /* record of the context */
     cf_state *state;
-    int is_in_object;         /* the state is part of the program or of a shared object, and goes with that */
-    struct cf__loaded *after; /* of all that are loaded */
-    char name[];              /* of its function, for messages */
+    int is_in_object; /* the state is data of the program or of a shared object */
+    struct cf__loaded *next_of_all;
+    char name[]; /* entry point, for messages */
 };
 
-/* What a state has for the context of that id; NULL where nothing is loaded there. Without a lock: nodes are only
+/* Finds the node of a state for a context id; NULL if nothing is loaded there. Needs no lock, since nodes are only
  * added. */
 static inline struct cf__loaded *cf__loaded_in(const cf_state *state, unsigned long long context)
 {
@@ -44,33 +45,37 @@ static inline struct cf__loaded *cf__loaded_in(const cf_state *state, unsigned l
     return node;
 }
 
-/* The kernel as it is loaded in the scope's context; NULL where it is not. */
+/* Finds the node of a kernel for the scope's context; NULL if it is not loaded there. */
 static inline struct cf__loaded *cf__kernel_loaded(const cf_kernel *kernel, const struct cf__scope *scope)
 {
     unsigned long long id;
     return scope->driver->cuCtxGetId(scope->context, &id) == CUDA_SUCCESS ? cf__loaded_in(kernel->state, id) : NULL;
 }
 
-/* The kernel as the scope's driver launches it; loaded at its first use in a context. */
+/* Loads a kernel at its first use in the scope's context. Returns a status and the node, which the library owns. */
 int cf__kernel_load(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded **loaded);
 
-/* The block of a block(auto). */
-int cf__kernel_block(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded, int *block);
+/* Asks the driver for the number of threads of block(auto), once; returns a status. */
+int cf__kernel_auto_block(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded,
+                          int *block);
 
-/* Sees to it that a launch may have `bytes` of dynamic shared memory; the first gives the driver's result, for its
- * caller to judge, and the call. */
-int cf__kernel_allow(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded, int bytes,
-                     CUresult *result, const char **call);
-int cf__kernel_share(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded, int bytes,
-                     void *const args[]);
+/* Allows launches with `bytes` of dynamic shared memory. The driver's result and the name of its function are for the
+ * caller to judge; the returned status is for other failures. */
+int cf__kernel_try_shared(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded, int bytes,
+                          CUresult *result, const char **call);
 
-/* A symbol on a GPU, likewise. */
+/* The same, but reports a driver failure with the text of shared(...). */
+int cf__kernel_set_shared(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded, int bytes,
+                          void *const args[]);
+
+/* Looks up a symbol on a GPU at its first use in the scope's context. */
 int cf__symbol_load(const cf_symbol *symbol, const struct cf__scope *scope, struct cf__loaded **loaded);
 
-/* Every image, of a driver that is still in use, or NULL; the status of the latest that fails and stays. */
+/* Unloads all images at cf_shutdown(); `cuda` is NULL if the driver is no longer in use. Returns the latest failure. */
 int cf__images_unload(const struct cf__driver *cuda);
-void cf__images_drop(unsigned long long context); /* what was found in a context that is gone */
-void cf__image_lock(void);                        /* of loading, for fork */
+
+void cf__images_drop(unsigned long long context); /* forgets nodes of a context that is gone */
+void cf__image_lock(void);                        /* for fork */
 void cf__image_unlock(void);
 
 #endif

@@ -43,18 +43,18 @@ static int enqueue_cooperative(const cf_kernel *kernel, const struct cf__grid *s
                            kernel->function, (uint64_t)grid[0] * grid[1] * grid[2]);
 }
 
-/* The kernel as it is loaded in the scope's context, for a launch of that size. */
-static int make_ready(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
-                      void *const args[], struct cf__loaded **loaded)
+/* Loads a kernel, or all kernels of an operation, for a launch of that size. */
+static int prepare_kernel(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+                          void *const args[], struct cf__loaded **loaded)
 {
     if (cf_kernel_is_operation(kernel))
-        return cf__operation_ready(kernel, scope, loaded);
+        return cf__operation_prepare(kernel, scope, loaded);
     *loaded = size->loaded ? size->loaded : cf__kernel_loaded(kernel, scope);
     int status = scope->driver->is_cpu ? cf__check_cpu_grid(kernel, args) : CF_OK;
     if (status == CF_OK && !*loaded)
         status = cf__kernel_load(kernel, scope, loaded);
     if (status == CF_OK && size->shared)
-        status = cf__kernel_share(kernel, scope, *loaded, size->shared, args);
+        status = cf__kernel_set_shared(kernel, scope, *loaded, size->shared, args);
     return status;
 }
 
@@ -62,24 +62,24 @@ static int enqueue_loaded(const cf_kernel *kernel, const struct cf__grid *size, 
                           struct cf__loaded *loaded, cf_stream stream, void *const args[])
 {
     if (cf_kernel_is_operation(kernel))
-        return cf__operate(kernel, scope, loaded, stream, args);
+        return cf__operation_enqueue(kernel, scope, loaded, stream, args);
     if (kernel->launch.is_cooperative) {
-        struct cf__inflight *running = cf__note_kernel(loaded, stream);
+        struct cf__inflight *note = cf__launch_note(loaded, stream);
         int status = enqueue_cooperative(kernel, size, scope, loaded->function, stream, args);
-        cf__inflight_launched(running);
+        cf__inflight_launched(note);
         return status;
     }
     CUresult result =
-        cf__launch_once(scope->driver, loaded, size->grid, size->block, (unsigned int)size->shared, stream, args);
+        cf__launch_simple(scope->driver, loaded, size->grid, size->block, (unsigned int)size->shared, stream, args);
     return result == CUDA_SUCCESS ? CF_OK
                                   : cf__fail_driver(scope->driver, result, "cuLaunchKernel", "%s", kernel->function);
 }
 
-static int enqueue(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
-                   cf_stream stream, void *const args[])
+static int enqueue_kernel(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+                          cf_stream stream, void *const args[])
 {
     struct cf__loaded *loaded;
-    int status = make_ready(kernel, size, scope, args, &loaded);
+    int status = prepare_kernel(kernel, size, scope, args, &loaded);
     return status == CF_OK ? enqueue_loaded(kernel, size, scope, loaded, stream, args) : status;
 }
 
@@ -87,55 +87,55 @@ static int enqueue_with_scratch(const cf_kernel *kernel, const struct cf__grid *
                                 cf_stream stream, void *const args[])
 {
     struct cf__loaded *loaded;
-    struct cf__scratch scratch;
-    int status = make_ready(kernel, size, scope, args, &loaded);
+    struct cf__scratch_args scratch;
+    int status = prepare_kernel(kernel, size, scope, args, &loaded);
     if (status == CF_OK)
-        status = cf__scratch_begin(kernel, scope, loaded->context, stream, args, &scratch);
+        status = cf__scratch_args_begin(kernel, scope, loaded->context, stream, args, &scratch);
     if (status != CF_OK)
         return status;
     status = enqueue_loaded(kernel, size, scope, loaded, stream, scratch.args);
-    return cf__scratch_end(kernel, scope, stream, &scratch, status);
+    return cf__scratch_args_end(kernel, scope, stream, &scratch, status);
 }
 
 int cf__launch(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope, cf_stream stream,
                void *const args[])
 {
     int has_scratch = kernel->nzeros > 0;
-    if (size->is_empty) /* what threads add to is 0 where there are none */
+    if (size->is_empty) /* zero(...) results are 0 even without threads */
         return cf__clear_results(kernel, scope, stream, args);
     for (uint32_t i = 0; i < kernel->nparams; i++)
         has_scratch |= kernel->params[i].direction == CF_SCRATCH;
-    return (has_scratch ? enqueue_with_scratch : enqueue)(kernel, size, scope, stream, args);
+    return (has_scratch ? enqueue_with_scratch : enqueue_kernel)(kernel, size, scope, stream, args);
 }
 
-/* A parameter without an extent may be given an array of the operation around it that has no elements. */
+/* A launch within an operation may pass an empty array of the operation to a parameter without an extent. */
 static int needs_check(const cf_param *param, const void *arg)
 {
     return param->direction != CF_VALUE && param->direction != CF_SCRATCH &&
            (cf__is_array(param) || !cf__operation_has_empty(*(void *const *)arg));
 }
 
-/* What CF_CHECK=1 asks of cf_launch(). */
+/* Checks the pointers of cf_launch() for CF_CHECK=1. */
 static int check_pointers(const cf_kernel *kernel, void *const args[], const struct cf__scope *scope)
 {
     int device, status = cf__scope_device(scope, kernel->function, &device);
-    struct cf__range_hint found = {.size = 0};
+    struct cf__range_hint hint = {.size = 0};
     for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++) {
         struct cf__pointer pointer;
         if (!needs_check(&kernel->params[i], args[i]))
             continue;
-        status = cf__check_pointer(kernel, i, args, scope, device, &found, &pointer);
+        status = cf__check_pointer(kernel, i, args, scope, device, &hint, &pointer);
         if (status == CF_OK && pointer.is_staged)
             status = cf__fail(CF_EINVAL,
                               "%s: %s is host memory, which the device cannot reach; only the plain call takes it",
                               kernel->function, kernel->params[i].name);
     }
-    return status == CF_OK && cf__keeps_apart(kernel) ? cf__check_apart(kernel, args, args) : status;
+    return status == CF_OK && cf__has_overlap_rules(kernel) ? cf__check_overlap(kernel, args, args) : status;
 }
 
-/* ---- The two ways of cf_launch() ---- */
+/* ---- The paths of cf_launch() ---- */
 
-/* The long way: looks at everything anew and says what is wrong. */
+/* The slow path: checks everything and reports errors. */
 static int launch_checked(const cf_kernel *kernel, cf_stream stream, void *const args[])
 {
     int status = cf__check_arguments(kernel, args);
@@ -155,16 +155,17 @@ static int launch_checked(const cf_kernel *kernel, cf_stream stream, void *const
     return status;
 }
 
-/* The shortest way, on a stream that is known or the default one: whether it was gone. */
-static inline int launch_known(const cf_kernel *kernel, const cf_size *size, cf_stream stream, void *const args[],
-                               int *status)
+/* The fast path, for the thread's latest stream and for the default stream. Returns 0 if the call needs another
+ * path. */
+static inline int launch_fast(const cf_kernel *kernel, const cf_size *size, cf_stream stream, void *const args[],
+                              int *status)
 {
     unsigned long long id;
     const struct cf__driver *driver = stream ? cf__last_stream_look_up(stream, &id) : cf__default_stream_look_up(&id);
     const struct cf__loaded *loaded = driver ? cf__loaded_in(kernel->state, id) : NULL;
-    if (!cf__is_one_call(loaded, size))
+    if (!cf__is_simple_launch(loaded, size))
         return 0;
-    CUresult result = cf__launch_once(driver, loaded, size->grid, size->block, size->shared, stream, args);
+    CUresult result = cf__launch_simple(driver, loaded, size->grid, size->block, size->shared, stream, args);
     *status = CF_OK;
     if (__builtin_expect(result == CUDA_SUCCESS, 1))
         return 1;
@@ -176,26 +177,26 @@ static inline int launch_known(const cf_kernel *kernel, const cf_size *size, cf_
     return 1;
 }
 
-/* For arguments that are known to be in order. */
+/* Launches in the scope after the compiled checks have passed. */
 static inline int launch_sized(const cf_kernel *kernel, const cf_size *size, const struct cf__scope *scope,
                                cf_stream stream, void *const args[])
 {
     const struct cf__loaded *loaded = cf__kernel_loaded(kernel, scope);
-    if (!cf__is_one_call(loaded, size) || cf__is_slow_path(-1)) {
-        const struct cf__grid known = {.grid = {size->grid[0], size->grid[1], size->grid[2]},
-                                       .block = {size->block[0], size->block[1], size->block[2]},
-                                       .shared = (int)size->shared};
+    if (!cf__is_simple_launch(loaded, size) || cf__is_slow_path(-1)) {
+        const struct cf__grid grid = {.grid = {size->grid[0], size->grid[1], size->grid[2]},
+                                      .block = {size->block[0], size->block[1], size->block[2]},
+                                      .shared = (int)size->shared};
         int status = cf__is_slow_path(CF__SLOW_PATH_POINTERS) ? check_pointers(kernel, args, scope) : CF_OK;
-        return status == CF_OK ? cf__launch(kernel, &known, scope, stream, args) : status;
+        return status == CF_OK ? cf__launch(kernel, &grid, scope, stream, args) : status;
     }
-    CUresult result = cf__launch_once(scope->driver, loaded, size->grid, size->block, size->shared, stream, args);
+    CUresult result = cf__launch_simple(scope->driver, loaded, size->grid, size->block, size->shared, stream, args);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, "cuLaunchKernel", "%s", kernel->function);
     cf__last_stream_set(stream, scope, loaded->context);
     return CF_OK;
 }
 
-static inline int launch_in_order(const cf_kernel *kernel, const cf_size *size, cf_stream stream, void *const args[])
+static inline int enter_and_launch(const cf_kernel *kernel, const cf_size *size, cf_stream stream, void *const args[])
 {
     struct cf__scope scope;
     int status = cf__enter(&scope, kernel->function, stream);
@@ -207,17 +208,17 @@ static inline int launch_in_order(const cf_kernel *kernel, const cf_size *size, 
     return status;
 }
 
-/* Each of these nanoseconds is paid at every launch: what is in order is not looked at twice. */
+/* Every launch pays for each nanosecond here, so nothing is checked twice. */
 CF__HOT int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
 {
     cf_size size;
-    int status, is_in_order = __builtin_expect(cf__in_order(kernel, args, &size), 1);
-    if (is_in_order && launch_known(kernel, &size, stream, args, &status))
+    int status, is_ok = __builtin_expect(cf__arguments_ok(kernel, args, &size), 1);
+    if (is_ok && launch_fast(kernel, &size, stream, args, &status))
         return status;
-    if (!is_in_order && cf__is_tuned(kernel))
+    if (!is_ok && cf__is_tuned(kernel))
         return cf__launch_tuned(kernel, stream, args);
     cf__name_async(cf__descriptor_ok(kernel) ? kernel->function : NULL);
-    status = is_in_order ? launch_in_order(kernel, &size, stream, args) : launch_checked(kernel, stream, args);
+    status = is_ok ? enter_and_launch(kernel, &size, stream, args) : launch_checked(kernel, stream, args);
     cf__name_async(NULL);
     return status;
 }

@@ -16,34 +16,35 @@
 struct cf__inflight;
 struct cf__scope;
 
-/* Enqueues a kernel whose arguments were checked; supplies its scratch memory. */
+/* Enqueues a kernel with checked arguments and supplies its scratch memory; returns a status. */
 int cf__launch(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope, cf_stream stream,
                void *const args[]);
 
-/* Whether a launch is one call of the driver; this and what follows is for the short ways of cf_launch() and of the
- * plain call, too. */
-static inline int cf__is_one_call(const struct cf__loaded *loaded, const cf_size *size)
+/* Returns 1 if a launch is a single driver call. The fast paths of cf_launch() and of the plain call use the functions
+ * from here on. */
+static inline int cf__is_simple_launch(const struct cf__loaded *loaded, const cf_size *size)
 {
     return loaded && loaded->is_simple &&
            (size->shared == 0 || (int)size->shared <= __atomic_load_n(&loaded->shared, __ATOMIC_ACQUIRE));
 }
 
-static inline struct cf__inflight *cf__note_kernel(const struct cf__loaded *loaded, cf_stream stream)
+/* Notes a launch for messages about faults; NULL on the CPU, or if there is no memory. */
+static inline struct cf__inflight *cf__launch_note(const struct cf__loaded *loaded, cf_stream stream)
 {
     return loaded->owner->driver->is_cpu ? NULL : cf__inflight_note(loaded->owner, loaded->name, stream);
 }
 
-/* The launch that is nothing but a call of the driver. */
-static inline CUresult cf__launch_once(const struct cf__driver *driver, const struct cf__loaded *loaded,
-                                       const uint32_t grid[], const uint32_t block[], unsigned int shared,
-                                       cf_stream stream, void *const args[])
+/* Launches with a single driver call and notes the launch as in flight. */
+static inline CUresult cf__launch_simple(const struct cf__driver *driver, const struct cf__loaded *loaded,
+                                         const uint32_t grid[], const uint32_t block[], unsigned int shared,
+                                         cf_stream stream, void *const args[])
 {
-    struct cf__inflight *running = cf__inflight_note_again(loaded->context, loaded->name, stream);
-    if (__builtin_expect(!running, 0))
-        running = cf__note_kernel(loaded, stream);
+    struct cf__inflight *note = cf__inflight_note_again(loaded->context, loaded->name, stream);
+    if (__builtin_expect(!note, 0))
+        note = cf__launch_note(loaded, stream);
     CUresult result = driver->cuLaunchKernel(loaded->function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
                                              shared, stream, (void **)(uintptr_t)args, NULL);
-    cf__inflight_launched(running);
+    cf__inflight_launched(note);
     return result;
 }
 

@@ -1,5 +1,5 @@
-/* operation.c - entry points that are made of several launches: runs the functions that enqueue them, so that these go
- * where the call goes, and what fails is told with the names of both. */
+/* operation.c - operations: entry points whose C function enqueues several launches. The launches go to the device of
+ * the call, and messages name the operation and the kernel that failed. */
 #include <stdint.h>
 #include <string.h>
 
@@ -20,8 +20,7 @@
 #include "kernel/preload.h"
 #include "kernel/section.h"
 
-/* The operations that the thread is in, the innermost first. */
-static int depth(void)
+static int count_nested(void)
 {
     int count = 0;
     for (const struct cf__operation_frame *in = cf__within; in; in = in->outer)
@@ -45,8 +44,8 @@ int cf__operation_has_empty(const void *pointer)
     return 0;
 }
 
-/* The failure of a function in which a call of the library's failed, or none did. */
-static int judge(const cf_kernel *kernel, int status, int has_failed)
+/* Reports the failure of an operation's function; `has_failed`: a library call within it failed. */
+static int report_failure(const cf_kernel *kernel, int status, int has_failed)
 {
     const char *name = cf_status_name(status);
     if (strcmp(name, "CF_?") == 0)
@@ -56,26 +55,27 @@ static int judge(const cf_kernel *kernel, int status, int has_failed)
     return cf__fail_within(kernel->function, status);
 }
 
-/* What is enqueued in it on the default stream finds its way to the place as the call itself did; only on the CPU, where
- * the plain call of a thread with a GPU may run, it has to be told. */
-static int run(const cf_kernel *kernel, const struct cf__scope *scope, cf_stream stream, void *const args[])
+/* Launches on the default stream enter the same scope as the call did. The exception is a plain call that runs on the
+ * CPU although the thread's device is a GPU: the CPU becomes the thread's device for a while. */
+static int call_function(const cf_kernel *kernel, const struct cf__scope *scope, cf_stream stream, void *const args[])
 {
     const char *named = cf__named_async();
-    const int is_lent = scope->driver->is_cpu && !cf__cpu_owns(stream);
-    const struct cf__thread_device chosen =
-        is_lent ? cf__thread_device_set((struct cf__thread_device){1, CF_HOST}) : (struct cf__thread_device){0, 0};
+    const int is_on_other_device = scope->driver->is_cpu && !cf__cpu_owns(stream);
+    const struct cf__thread_device chosen = is_on_other_device
+                                                ? cf__thread_device_set((struct cf__thread_device){1, CF_HOST})
+                                                : (struct cf__thread_device){0, 0};
     const struct cf__operation_frame self = {kernel, args, cf__within};
     unsigned int failures = cf__failures();
     cf__within = &self;
     int status = kernel->enqueue(stream, args);
     cf__within = self.outer;
-    if (is_lent)
+    if (is_on_other_device)
         (void)cf__thread_device_set(chosen);
     cf__name_async(named);
-    return status == CF_OK ? CF_OK : judge(kernel, status, cf__failures() != failures);
+    return status == CF_OK ? CF_OK : report_failure(kernel, status, cf__failures() != failures);
 }
 
-int cf__operation_ready(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded **loaded)
+int cf__operation_prepare(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded **loaded)
 {
     if (kernel->runtime != cf_launch)
         return cf__fail(
@@ -83,19 +83,19 @@ int cf__operation_ready(const cf_kernel *kernel, const struct cf__scope *scope, 
             "%s: what it is made of would be launched by another copy of Cuferry, as a shared object of cfcc's "
             "has it; call the functions of that",
             kernel->function);
-    if (depth() == CF_OPERATION_DEPTH)
+    if (count_nested() == CF_OPERATION_DEPTH)
         return cf__fail(CF_EINVAL, "%s: it is in %d operations that enqueue one another, and no more are taken",
                         kernel->function, CF_OPERATION_DEPTH);
-    return cf__load_all(kernel, scope, loaded); /* before anything is enqueued */
+    return cf__load_all(kernel, scope,
+                        loaded); /* loads before anything is enqueued, so that a failure leaves nothing half done */
 }
 
-int cf__operate(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded, cf_stream stream,
-                void *const args[])
+int cf__operation_enqueue(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded,
+                          cf_stream stream, void *const args[])
 {
-    /* A fault is told with its name, too. */
-    cf__inflight_launched(cf__note_kernel(loaded, stream));
+    cf__inflight_launched(cf__launch_note(loaded, stream));
     int64_t began = cf__trace_begin();
-    int status = run(kernel, scope, stream, args);
+    int status = call_function(kernel, scope, stream, args);
     cf__trace_end(began, "operation", kernel->function, "\"status\": \"%s\"", cf_status_name(status));
     return status;
 }

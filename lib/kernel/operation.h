@@ -8,22 +8,23 @@
 struct cf__loaded;
 struct cf__scope;
 
-/* An operation that is enqueued, and those around it; cf__within is the innermost one of the calling thread. */
+/* An operation that is being enqueued; cf__within is the calling thread's innermost frame. */
 struct cf__operation_frame {
     const cf_kernel *kernel;
     void *const *args;
-    const struct cf__operation_frame *outer;
+    const struct cf__operation_frame *outer; /* operation that contains this operation, or NULL */
 };
 
-/* Whether `pointer` is that of an array without elements of an operation that the thread is in: launches may be given it
- * for a parameter that has no extent. */
+/* Returns 1 if an operation of the calling thread has an empty array with this pointer. Launches within the operation
+ * may get it for a parameter without an extent. */
 int cf__operation_has_empty(const void *pointer);
 
-/* Loads all that an operation enqueues; refuses what cannot be enqueued here. */
-int cf__operation_ready(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded **loaded);
+/* Loads all kernels of an operation into the scope's context; fails if the operation cannot be enqueued here. */
+int cf__operation_prepare(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded **loaded);
 
-/* Enqueues what an operation is made of; it is ready, its arguments were checked, and scratch memory is among them. */
-int cf__operate(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded, cf_stream stream,
-                void *const args[]);
+/* Enqueues the launches of an operation after cf__operation_prepare(), with checked arguments that include scratch
+ * memory. */
+int cf__operation_enqueue(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded,
+                          cf_stream stream, void *const args[]);
 
 #endif

@@ -1,5 +1,5 @@
-/* overlap.c - arrays that share memory with one that is written, where the kernel declares them __restrict__ or takes
- * them in place alone. */
+/* overlap.c - checks that arrays share no memory with a written array if the kernel declares them __restrict__, clears
+ * them, or allows inplace(...) only. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,25 +14,25 @@
 #include "staging/rows.h"
 #include "kernel/section.h"
 
-__extension__ typedef __int128 wide; /* differences of addresses, and sums of them */
+__extension__ typedef __int128 wide; /* for sums and differences of addresses */
 
-/* ---- How far two sections are the same memory ---- */
+/* ---- Bytes that two sections share ---- */
 
-/* A row of the first section may lie i strides behind another one of it, 0 <= i < `first`, and a row of the second j,
- * 0 <= j < `second`: two of them are i - j strides further apart than the others. */
+/* One stride. Rows of the first section lie 0 <= i < `first` strides after its first row, rows of the second section
+ * 0 <= j < `second` strides; the distance of two rows grows by i - j strides. */
 struct step {
     size_t stride;
     int64_t first, second;
-    wide low_rest, high_rest; /* of all steps behind this one: the least and the most bytes */
+    wide low_rest, high_rest; /* least and greatest sum of all later steps, in bytes */
 };
 
 struct steps {
-    size_t count, lengths[2]; /* bytes of a row of each section */
+    size_t count, lengths[2]; /* length of a row of each section in bytes */
     struct step at[2 * CF_ARRAY_DIMS];
 };
 
-/* Strides that both sections have are one step: that of two arrays with one pitch is a number of rows. */
-static void add(struct steps *steps, size_t stride, size_t extent, int is_second)
+/* Adds a stride, longest first. A stride of both sections is one step. */
+static void add_step(struct steps *steps, size_t stride, size_t extent, int is_second)
 {
     size_t at = 0;
     if (extent < 2)
@@ -52,50 +52,49 @@ static void add_rows(struct steps *steps, const struct cf__section *section, siz
     struct cf__rows rows;
     cf__section_rows(section, element, &rows);
     steps->lengths[is_second] = rows.length;
-    add(steps, rows.pitch, rows.rows, is_second);
+    add_step(steps, rows.pitch, rows.rows, is_second);
     for (uint32_t d = 0; d < rows.nouter; d++)
-        add(steps, rows.strides[d], rows.extents[d], is_second);
+        add_step(steps, rows.strides[d], rows.extents[d], is_second);
 }
 
-/* Rounded down; `divisor` is positive. */
-static wide quotient(wide number, wide divisor)
+/* Divides and rounds down; `divisor` is positive. */
+static wide divide_down(wide number, wide divisor)
 {
     return number / divisor - (number % divisor < 0);
 }
 
-/* Bytes that a row of the first section that lies `apart` bytes behind one of the second has in common with it. */
-static uint64_t common(const struct steps *steps, wide apart)
+/* Counts bytes that two rows share; the row of the first section begins `apart` bytes after the row of the second. */
+static uint64_t count_in_row(const struct steps *steps, wide apart)
 {
     wide begin = apart > 0 ? apart : 0, end = apart + (wide)steps->lengths[0];
     end = end < (wide)steps->lengths[1] ? end : (wide)steps->lengths[1];
     return end > begin ? (uint64_t)(end - begin) : 0;
 }
 
-/* The same of all rows that are reached by steps from number `at` on. Only so many of each step are tried as can lead
- * to rows that touch: few where rows are nested in longer ones, and where the pitches of two arrays differ fewer than
- * one of them has rows. */
-static uint64_t count(const struct steps *steps, size_t at, wide apart)
+/* Counts shared bytes of all pairs of rows that steps[at] and later steps reach. The loop visits only distances that
+ * can lead to rows that touch, which are few if rows nest in longer rows. */
+static uint64_t count_in_steps(const struct steps *steps, size_t at, wide apart)
 {
     if (at == steps->count)
-        return common(steps, apart);
+        return count_in_row(steps, apart);
     const struct step *step = &steps->at[at];
     const wide stride = (wide)step->stride, first = step->first, second = step->second;
-    wide low = quotient(-(wide)steps->lengths[0] - apart - step->high_rest, stride) + 1;
-    wide high = -quotient(-((wide)steps->lengths[1] - apart - step->low_rest), stride) - 1;
+    wide low = divide_down(-(wide)steps->lengths[0] - apart - step->high_rest, stride) + 1;
+    wide high = -divide_down(-((wide)steps->lengths[1] - apart - step->low_rest), stride) - 1;
     low = low < 1 - second ? 1 - second : low;
     high = high > first - 1 ? first - 1 : high;
     uint64_t bytes = 0;
     for (wide k = low; k <= high; k++) {
         wide last = k + second < first ? k + second : first;
         uint64_t pairs = (uint64_t)(last - (k > 0 ? k : 0));
-        bytes += pairs * count(steps, at + 1, apart + k * stride);
+        bytes += pairs * count_in_steps(steps, at + 1, apart + k * stride);
     }
     return bytes;
 }
 
-/* Bytes that two sections have in common, whose first elements are there; both have some. */
-static uint64_t overlap(const struct cf__section *first, uintptr_t first_at, size_t first_element,
-                        const struct cf__section *second, uintptr_t second_at, size_t second_element)
+/* Counts bytes that two sections with elements share; the addresses are those of their first elements. */
+static uint64_t count_shared_bytes(const struct cf__section *first, uintptr_t first_at, size_t first_element,
+                                   const struct cf__section *second, uintptr_t second_at, size_t second_element)
 {
     if (first_at < second_at ? second_at - first_at >= first->span : first_at - second_at >= second->span)
         return 0;
@@ -109,7 +108,7 @@ static uint64_t overlap(const struct cf__section *first, uintptr_t first_at, siz
         step->low_rest = after->low_rest - (wide)after->stride * (after->second - 1);
         step->high_rest = after->high_rest + (wide)after->stride * (after->first - 1);
     }
-    return count(&steps, 0, (wide)first_at - (wide)second_at);
+    return count_in_steps(&steps, 0, (wide)first_at - (wide)second_at);
 }
 
 /* ---- The check ---- */
@@ -129,7 +128,7 @@ static int is_restrict(const cf_kernel *kernel, uint32_t i)
     return kernel->restricts && kernel->restricts[i];
 }
 
-/* Whether the library sets it to 0 in front of the kernel, which would erase what overlaps it. */
+/* Returns 1 if the library sets the array to 0 before the kernel, which would erase arrays that overlap it. */
 static int is_cleared(const cf_kernel *kernel, uint32_t i)
 {
     for (uint32_t k = 0; k < kernel->nzeros; k++)
@@ -138,14 +137,14 @@ static int is_cleared(const cf_kernel *kernel, uint32_t i)
     return 0;
 }
 
-/* The number of the list of inplace(...) that names a parameter; 0: none. */
-static uint8_t list_of(const cf_kernel *kernel, uint32_t i)
+/* Returns the number of the inplace(...) list that names a parameter; 0: none. */
+static uint8_t in_place_list(const cf_kernel *kernel, uint32_t i)
 {
     return kernel->in_place ? kernel->in_place[i] : 0;
 }
 
-/* Of two results one would be lost, where they were one array. */
-static int are_results(const cf_param *first, const cf_param *second)
+/* Two outputs in one array would overwrite each other. */
+static int are_outputs(const cf_param *first, const cf_param *second)
 {
     return first->direction == CF_OUT && second->direction == CF_OUT;
 }
@@ -157,15 +156,15 @@ enum cf__sharing cf__sharing_of(const cf_kernel *kernel, uint32_t i, uint32_t j)
         return CF__SHARE_ANY;
     if (is_restrict(kernel, i) || is_restrict(kernel, j) || is_cleared(kernel, i) || is_cleared(kernel, j))
         return CF__SHARE_NONE;
-    uint8_t of_first = list_of(kernel, i), of_second = list_of(kernel, j);
+    uint8_t of_first = in_place_list(kernel, i), of_second = in_place_list(kernel, j);
     if (!of_first || !of_second)
         return CF__SHARE_ANY;
-    return of_first == of_second && !are_results(first, second) ? CF__SHARE_ALL : CF__SHARE_NONE;
+    return of_first == of_second && !are_outputs(first, second) ? CF__SHARE_ALL : CF__SHARE_NONE;
 }
 
-/* The first dimension in which elements of two arrays lie otherwise, where both have as many; -1: there is none. Where
- * both have the same one element alone there is no next one. */
-static int other_stride(const struct cf__section *first, const struct cf__section *second)
+/* Returns the first dimension with different strides of two arrays with equally many dimensions, or -1. Strides of
+ * dimensions with the same single index do not matter. */
+static int find_stride_difference(const struct cf__section *first, const struct cf__section *second)
 {
     for (uint32_t d = 0; d < first->ndims; d++)
         if ((first->extents[d] > 1 || second->extents[d] > 1 || first->lowers[d] != second->lowers[d]) &&
@@ -174,9 +173,10 @@ static int other_stride(const struct cf__section *first, const struct cf__sectio
     return -1;
 }
 
-/* How far an element of the first array lies behind the second's of the same index, where other_stride() finds none. */
-static wide distance(const struct cf__section *of_first, uintptr_t first, const struct cf__section *of_second,
-                     uintptr_t second)
+/* Returns the bytes from an element of the second array to the element of the first array with the same index; strides
+ * are equal. */
+static wide index_distance(const struct cf__section *of_first, uintptr_t first, const struct cf__section *of_second,
+                           uintptr_t second)
 {
     wide bytes = (wide)first - (wide)second;
     for (uint32_t d = 0; d < of_first->ndims; d++)
@@ -184,21 +184,20 @@ static wide distance(const struct cf__section *of_first, uintptr_t first, const 
     return bytes;
 }
 
-int cf__are_one(const cf_kernel *kernel, uint32_t i, const struct cf__section *of_first, uintptr_t first, uint32_t j,
-                const struct cf__section *of_second, uintptr_t second)
+int cf__are_same_array(const cf_kernel *kernel, uint32_t i, const struct cf__section *of_first, uintptr_t first,
+                       uint32_t j, const struct cf__section *of_second, uintptr_t second)
 {
     return kernel->params[i].bytes == kernel->params[j].bytes && of_first->ndims == of_second->ndims &&
-           other_stride(of_first, of_second) < 0 && distance(of_first, first, of_second, second) == 0;
+           find_stride_difference(of_first, of_second) < 0 && index_distance(of_first, first, of_second, second) == 0;
 }
 
-/* An array of a call. */
 struct array {
     const cf_param *param;
     struct cf__section section;
-    uintptr_t begin; /* the address of its first element */
+    uintptr_t begin; /* address of the first element */
 };
 
-static int find_array(const cf_kernel *kernel, uint32_t i, void *const args[], struct array *array)
+static int measure_array(const cf_kernel *kernel, uint32_t i, void *const args[], struct array *array)
 {
     array->param = &kernel->params[i];
     int status = cf__section_measure(kernel, i, args, &array->section);
@@ -207,18 +206,18 @@ static int find_array(const cf_kernel *kernel, uint32_t i, void *const args[], s
     return status;
 }
 
-/* Why two arrays that overlap are not one. */
-static void tell_difference(const struct array *first, const struct array *second, char *text, size_t size)
+/* Explains why two arrays that overlap are not one array. */
+static void describe_difference(const struct array *first, const struct array *second, char *text, size_t size)
 {
     const struct cf__section *one = &first->section, *other = &second->section;
-    int d = one->ndims == other->ndims ? other_stride(one, other) : -1;
+    int d = one->ndims == other->ndims ? find_stride_difference(one, other) : -1;
     if (first->param->bytes != second->param->bytes)
         snprintf(text, size, "their elements have %" PRIu32 " and %" PRIu32 " bytes", first->param->bytes,
                  second->param->bytes);
     else if (one->ndims != other->ndims)
         snprintf(text, size, "they have %" PRIu32 " and %" PRIu32 " dimensions", one->ndims, other->ndims);
     else if (d < 0) {
-        wide bytes = distance(one, first->begin, other, second->begin);
+        wide bytes = index_distance(one, first->begin, other, second->begin);
         const char *behind = bytes < 0 ? second->param->name : first->param->name;
         const char *before = bytes < 0 ? first->param->name : second->param->name;
         const int has_lowers = memcmp(one->lowers, other->lowers, one->ndims * sizeof *one->lowers) != 0;
@@ -229,8 +228,8 @@ static void tell_difference(const struct array *first, const struct array *secon
                  one->strides[d], other->strides[d]);
 }
 
-static int fail(const cf_kernel *kernel, uint32_t i, uint32_t j, const struct array *first, const struct array *second,
-                uint64_t bytes)
+static int fail_overlap(const cf_kernel *kernel, uint32_t i, uint32_t j, const struct array *first,
+                        const struct array *second, uint64_t bytes)
 {
     const char *name = first->param->name, *other = second->param->name;
     char difference[160];
@@ -243,12 +242,12 @@ static int fail(const cf_kernel *kernel, uint32_t i, uint32_t j, const struct ar
     if (is_cleared(kernel, i) || is_cleared(kernel, j))
         return cf__fail(CF_EINVAL, "%s: %s and %s overlap by %" PRIu64 " bytes; %s is set to 0 in front of the kernel",
                         kernel->function, name, other, bytes, is_cleared(kernel, i) ? name : other);
-    if (list_of(kernel, i) != list_of(kernel, j) || are_results(first->param, second->param))
-        return cf__fail(CF_EINVAL, "%s: %s and %s overlap by %" PRIu64 " bytes; %s", kernel->function, name, other,
-                        bytes,
-                        list_of(kernel, i) == list_of(kernel, j) ? "both are results, and neither may be the other"
+    if (in_place_list(kernel, i) != in_place_list(kernel, j) || are_outputs(first->param, second->param))
+        return cf__fail(
+            CF_EINVAL, "%s: %s and %s overlap by %" PRIu64 " bytes; %s", kernel->function, name, other, bytes,
+            in_place_list(kernel, i) == in_place_list(kernel, j) ? "both are results, and neither may be the other"
                                                                  : "the kernel works in place with others alone");
-    tell_difference(first, second, difference, sizeof difference);
+    describe_difference(first, second, difference, sizeof difference);
     return cf__fail(CF_EINVAL, "%s: %s and %s overlap by %" PRIu64 " bytes; in place they have to be one array, and %s",
                     kernel->function, name, other, bytes, difference);
 }
@@ -256,16 +255,16 @@ static int fail(const cf_kernel *kernel, uint32_t i, uint32_t j, const struct ar
 static int check_pair(const cf_kernel *kernel, uint32_t i, uint32_t j, enum cf__sharing sharing, void *const args[])
 {
     struct array first, second;
-    int status = find_array(kernel, i, args, &first);
+    int status = measure_array(kernel, i, args, &first);
     if (status == CF_OK)
-        status = find_array(kernel, j, args, &second);
+        status = measure_array(kernel, j, args, &second);
     if (status != CF_OK || first.section.count == 0 || second.section.count == 0 ||
         (sharing == CF__SHARE_ALL &&
-         cf__are_one(kernel, i, &first.section, first.begin, j, &second.section, second.begin)))
+         cf__are_same_array(kernel, i, &first.section, first.begin, j, &second.section, second.begin)))
         return status;
-    uint64_t bytes =
-        overlap(&first.section, first.begin, first.param->bytes, &second.section, second.begin, second.param->bytes);
-    return bytes == 0 ? CF_OK : fail(kernel, i, j, &first, &second, bytes);
+    uint64_t bytes = count_shared_bytes(&first.section, first.begin, first.param->bytes, &second.section, second.begin,
+                                        second.param->bytes);
+    return bytes == 0 ? CF_OK : fail_overlap(kernel, i, j, &first, &second, bytes);
 }
 
 static int check_pairs(const cf_kernel *kernel, void *const args[])
@@ -280,7 +279,7 @@ static int check_pairs(const cf_kernel *kernel, void *const args[])
     return status;
 }
 
-int cf__check_apart(const cf_kernel *kernel, void *const given[], void *const used[])
+int cf__check_overlap(const cf_kernel *kernel, void *const given[], void *const used[])
 {
     int status = check_pairs(kernel, given);
     for (uint32_t i = 0; status == CF_OK && i < kernel->nparams; i++)

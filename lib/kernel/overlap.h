@@ -1,4 +1,4 @@
-/* overlap.h - arrays that are to be apart. */
+/* overlap.h - arrays that must not share memory. */
 #ifndef CF__OVERLAP_H
 #define CF__OVERLAP_H
 
@@ -8,27 +8,29 @@
 
 struct cf__section;
 
-/* The kernel declares some of its arrays to be apart, or one. */
-static inline int cf__keeps_apart(const cf_kernel *kernel)
+/* Returns 1 if the kernel restricts which of its arrays may share memory. */
+static inline int cf__has_overlap_rules(const cf_kernel *kernel)
 {
     return kernel->restricts || kernel->in_place || kernel->nzeros > 0;
 }
 
-/* What it counts on of two parameters. */
+/* Memory that two parameters may share. */
 enum cf__sharing {
-    CF__SHARE_ANY,  /* nothing */
-    CF__SHARE_NONE, /* they are arrays without a byte in common */
-    CF__SHARE_ALL   /* such, or one array */
+    CF__SHARE_ANY,  /* anything */
+    CF__SHARE_NONE, /* no byte */
+    CF__SHARE_ALL   /* no byte, or the whole array */
 };
+
+/* Returns the rule for parameters `i` and `j` of a kernel. */
 enum cf__sharing cf__sharing_of(const cf_kernel *kernel, uint32_t i, uint32_t j);
 
-/* Whether two arrays that have elements are one, as far as both reach: element [i][j] of the one is that of the other.
- * `first` and `second` are the addresses of their first elements. */
-int cf__are_one(const cf_kernel *kernel, uint32_t i, const struct cf__section *of_first, uintptr_t first, uint32_t j,
-                const struct cf__section *of_second, uintptr_t second);
+/* Returns 1 if elements of two non-empty arrays with the same index have the same address. `first` and `second` are the
+ * addresses of their first elements. */
+int cf__are_same_array(const cf_kernel *kernel, uint32_t i, const struct cf__section *of_first, uintptr_t first,
+                       uint32_t j, const struct cf__section *of_second, uintptr_t second);
 
-/* Fails where two arrays have memory in common that the kernel declares to be apart: at the addresses that were given,
- * or at those at which the device reaches the same memory. */
-int cf__check_apart(const cf_kernel *kernel, void *const given[], void *const used[]);
+/* Fails if two arrays share memory against the kernel's rules. `given` has the caller's pointers, `used` the addresses
+ * at which the device reaches the same memory; both are checked. */
+int cf__check_overlap(const cf_kernel *kernel, void *const given[], void *const used[]);
 
 #endif

@@ -1,4 +1,4 @@
-/* pointer.c - the pointer arguments of a kernel: what memory they lie in, and whether the launch can use it. */
+/* pointer.c - checks the memory of a kernel's pointer arguments, and if the device can use it. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,8 +19,9 @@
 #include "memory/peer.h"
 #include "kernel/section.h"
 
-/* What lies behind the array's first element does not hold all of it. */
-static int too_short(const cf_kernel *kernel, const cf_param *param, const struct cf__section *section, size_t left)
+/* Fails for an array that is longer than its allocation; `left` are bytes from its first element to the end. */
+static int fail_too_short(const cf_kernel *kernel, const cf_param *param, const struct cf__section *section,
+                          size_t left)
 {
     if (section->offset == 0)
         return cf__fail(CF_EINVAL,
@@ -33,7 +34,7 @@ static int too_short(const cf_kernel *kernel, const cf_param *param, const struc
                     section->offset + left);
 }
 
-static int wrong_device(const cf_kernel *kernel, const cf_param *param, int of_memory, int of_call)
+static int fail_wrong_device(const cf_kernel *kernel, const cf_param *param, int of_memory, int of_call)
 {
     char here[24] = "CF_HOST";
     if (of_call != CF_HOST)
@@ -42,15 +43,15 @@ static int wrong_device(const cf_kernel *kernel, const cf_param *param, int of_m
                     of_memory, here);
 }
 
-static int holds(const struct cf__range_hint *found, const void *pointer, size_t bytes)
+static int range_holds(const struct cf__range_hint *hint, const void *pointer, size_t bytes)
 {
-    CUdeviceptr before = (uintptr_t)pointer - found->begin;
-    return before < found->size && found->size - before >= bytes;
+    CUdeviceptr before = (uintptr_t)pointer - hint->begin;
+    return before < hint->size && hint->size - before >= bytes;
 }
 
-/* Only what tells it is asked for. */
+/* Asks the driver for as few attributes as suffice. */
 CF__HOT int cf__is_on_device(const struct cf__scope *scope, int device, const void *pointer, size_t bytes,
-                             struct cf__range_hint *found)
+                             struct cf__range_hint *hint)
 {
     enum { COUNT = 4 };
     unsigned int type = 0;
@@ -60,15 +61,15 @@ CF__HOT int cf__is_on_device(const struct cf__scope *scope, int device, const vo
         CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
     if (scope->driver->is_cpu)
         return 0;
-    if (holds(found, pointer, bytes))
+    if (range_holds(hint, pointer, bytes))
         return 1;
-    struct cf__range_hint of_pointer = {.size = 0};
-    void *data[COUNT] = {&type, &of_pointer.begin, &of_pointer.size, &ordinal};
+    struct cf__range_hint range = {.size = 0};
+    void *data[COUNT] = {&type, &range.begin, &range.size, &ordinal};
     unsigned int count = cf__is_only_gpu() ? COUNT - 1 : COUNT;
     if (scope->driver->cuPointerGetAttributes(count, attributes, data, (uintptr_t)pointer) != CUDA_SUCCESS ||
-        type != CU_MEMORYTYPE_DEVICE || ordinal != device || !holds(&of_pointer, pointer, bytes))
+        type != CU_MEMORYTYPE_DEVICE || ordinal != device || !range_holds(&range, pointer, bytes))
         return 0;
-    *found = of_pointer;
+    *hint = range;
     return 1;
 }
 
@@ -92,7 +93,7 @@ int cf__measure_argument(const cf_kernel *kernel, uint32_t i, void *const args[]
 }
 
 int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__scope *scope,
-                      int device, struct cf__range_hint *found, struct cf__pointer *pointer)
+                      int device, struct cf__range_hint *hint, struct cf__pointer *pointer)
 {
     const cf_param *param = &kernel->params[i];
     void *given = *(void *const *)args[i];
@@ -102,7 +103,7 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
     int is_empty, status = cf__measure_argument(kernel, i, args, section, &is_empty);
     if (status != CF_OK || is_empty)
         return status;
-    if (cf__is_on_device(scope, device, cf__forward(given, section->offset), section->span, found))
+    if (cf__is_on_device(scope, device, cf__forward(given, section->offset), section->span, hint))
         return CF_OK;
     struct cf__memory memory;
     status = cf__locate(kernel->function, cf__forward(given, section->offset), &memory);
@@ -110,18 +111,18 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
         return status;
     int is_near = memory.device == device || (device != CF_HOST && cf__peer_enabled(device, memory.device));
     if (memory.is_device && !is_near)
-        return wrong_device(kernel, param, memory.device, device);
+        return fail_wrong_device(kernel, param, memory.device, device);
     if (memory.is_bounded && memory.left < section->span)
-        return too_short(kernel, param, section, memory.left);
+        return fail_too_short(kernel, param, section, memory.left);
     if (scope->driver->is_cpu)
         return CF_OK;
-    /* Host memory is used in place where all of it, not only a part, is registered with the GPU's driver. */
+    /* The GPU uses host memory in place only if all of the array is registered with its driver. */
     if (memory.driver && !memory.driver->is_cpu && memory.usable && memory.left >= section->span) {
         pointer->usable = cf__backward(memory.usable, section->offset);
         pointer->is_pinned = memory.is_pinned;
         return CF_OK;
     }
-    /* Memory of a GPU that was freed would fault where it is staged. */
+    /* Staging freed GPU memory would fault. */
     if (!memory.driver && !cf__is_readable(cf__forward(given, section->offset)))
         return cf__fail_no_memory(kernel->function, param->name, given);
     int reaches;

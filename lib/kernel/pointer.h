@@ -12,7 +12,7 @@
 
 struct cf__scope;
 
-/* An array's pointer need not lie where its elements are: it is moved as a number. */
+/* Pointer arithmetic on integers: the pointer of an array with a lower bound may lie outside its allocation. */
 static inline void *cf__forward(const void *pointer, size_t bytes)
 {
     return (void *)((uintptr_t)pointer + bytes);
@@ -23,31 +23,32 @@ static inline void *cf__backward(const void *pointer, size_t bytes)
     return (void *)((uintptr_t)pointer - bytes);
 }
 
-/* A pointer argument, checked against the memory it lies in. */
+/* A pointer argument that was checked. */
 struct cf__pointer {
-    void *usable;               /* its address on the device; the argument as it is where `is_staged` is set */
+    void *usable;               /* address on the device; the unchanged argument if `is_staged` is set */
     int is_staged;              /* host memory that the device cannot reach */
-    int is_pinned;              /* host memory that it can, and copies by itself */
-    struct cf__section section; /* of an array */
+    int is_pinned;              /* page-locked host memory that the device reaches */
+    struct cf__section section; /* elements of an array */
 };
 
-/* Memory of the call's device that a pointer of the call was found in, which the next one may lie in, too. */
+/* Device memory that contained an earlier pointer of the call, and may contain the next pointer. */
 struct cf__range_hint {
     CUdeviceptr begin;
-    size_t size; /* 0: none so far */
+    size_t size; /* bytes; 0: no hint yet */
 };
 
-/* The section that a pointer argument is for, and whether there is nothing to look at: no elements, or NULL where there
- * may be one. CF_EINVAL for one that is not aligned. */
+/* Computes the section of pointer argument `i` and checks its alignment; returns a status. `is_empty`: an array without
+ * elements, or a NULL pointer without an extent. */
 int cf__measure_argument(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section,
                          int *is_empty);
 
-/* Whether so many bytes at a pointer are memory of the scope's GPU, which most are. */
+/* Returns 1 if `bytes` at `pointer` are memory of the scope's GPU; `hint` speeds this up and is updated. */
 int cf__is_on_device(const struct cf__scope *scope, int device, const void *pointer, size_t bytes,
-                     struct cf__range_hint *found);
+                     struct cf__range_hint *hint);
 
-/* For a kernel that runs at `scope`, on device number `device`. */
+/* Checks pointer argument `i` of a kernel that runs in `scope` on device `device`, and fills `pointer`; returns a
+ * status. */
 int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], const struct cf__scope *scope,
-                      int device, struct cf__range_hint *found, struct cf__pointer *pointer);
+                      int device, struct cf__range_hint *hint, struct cf__pointer *pointer);
 
 #endif

@@ -1,4 +1,4 @@
-/* preload.c - loads kernels before their first launch, and asks how many blocks of one are resident at once. */
+/* preload.c - loads kernels before their first launch, and reports how many blocks of a kernel are resident at once. */
 #include <inttypes.h>
 #include <stdint.h>
 
@@ -17,8 +17,8 @@
 #include "context/lost.h"
 #include "kernel/image.h"
 
-/* Those that launches there may run. */
-static int load_chosen(const cf_kernel *kernel, const struct cf__scope *scope, const struct cf__choice *choice)
+/* Loads the variants that launches in the scope may run. */
+static int load_variants(const cf_kernel *kernel, const struct cf__scope *scope, const struct cf__choice *choice)
 {
     struct cf__loaded *loaded;
     int status = CF_OK;
@@ -28,7 +28,7 @@ static int load_chosen(const cf_kernel *kernel, const struct cf__scope *scope, c
     return status == CF_OK ? cf__load_all(kernel->variants[0], scope, &loaded) : status;
 }
 
-/* The operation's own node comes last: where that is there, all is. */
+/* Loads the operation's own node last: if it exists, everything is loaded. */
 static int load_operation(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded **loaded)
 {
     int status = CF_OK;
@@ -46,12 +46,13 @@ int cf__load_all(const cf_kernel *kernel, const struct cf__scope *scope, struct 
         return load_operation(kernel, scope, loaded);
     int status = cf__kernel_load(kernel, scope, loaded);
     if (status == CF_OK && cf__is_tuned(kernel))
-        return load_chosen(kernel, scope, &(*loaded)->choice);
-    return status == CF_OK && kernel->launch.is_block_auto ? cf__kernel_block(kernel, scope, *loaded, &block) : status;
+        return load_variants(kernel, scope, &(*loaded)->choice);
+    return status == CF_OK && kernel->launch.is_block_auto ? cf__kernel_auto_block(kernel, scope, *loaded, &block)
+                                                           : status;
 }
 
-/* And for the plain call the kernels that look for elements out of range. */
-static int load(const cf_kernel *kernel, const struct cf__scope *scope)
+/* Loads the kernel, and the scan kernels that check elements for the plain call. */
+static int load_with_scans(const cf_kernel *kernel, const struct cf__scope *scope)
 {
     struct cf__loaded *loaded;
     int status = cf__load_all(kernel, scope, &loaded);
@@ -69,7 +70,7 @@ int cf_kernel_preload(const cf_kernel *kernel)
         status = cf__enter(&scope, "cf_kernel_preload", NULL);
     if (status != CF_OK)
         return status;
-    status = load(kernel, &scope);
+    status = load_with_scans(kernel, &scope);
     cf__leave(&scope);
     return status;
 }
@@ -88,14 +89,15 @@ int cf_preload(const cf_module *module)
         const cf_kernel *kernel = module->kernels[i];
         status = cf__check_kernel("cf_preload", kernel);
         if (status == CF_OK && (!scope.driver->is_cpu || cf_kernel_has_host(kernel)))
-            status = load(kernel, &scope);
+            status = load_with_scans(kernel, &scope);
     }
     cf__leave(&scope);
     return status;
 }
 
-/* A block with so much shared memory is asked for as a launch would: a device with less has none resident. */
-static int ask(const cf_kernel *kernel, const struct cf__scope *scope, int threads, size_t shared, int *blocks)
+/* A device with less shared memory than `shared` bytes has no resident blocks, which is no failure. */
+static int query_occupancy(const cf_kernel *kernel, const struct cf__scope *scope, int threads, size_t shared,
+                           int *blocks)
 {
     struct cf__loaded *loaded;
     int status = cf__kernel_load(kernel, scope, &loaded);
@@ -105,7 +107,7 @@ static int ask(const cf_kernel *kernel, const struct cf__scope *scope, int threa
     const char *call;
     CUresult result = shared > INT32_MAX ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     if (result == CUDA_SUCCESS && shared)
-        status = cf__kernel_allow(kernel, scope, loaded, (int)shared, &result, &call);
+        status = cf__kernel_try_shared(kernel, scope, loaded, (int)shared, &result, &call);
     if (status != CF_OK)
         return status;
     if (result == CUDA_SUCCESS) {
@@ -144,7 +146,7 @@ int cf_kernel_occupancy(const cf_kernel *kernel, int threads, size_t shared, int
     status = cf__enter(&scope, "cf_kernel_occupancy", NULL);
     if (status != CF_OK)
         return status;
-    status = ask(kernel, &scope, threads, shared, blocks);
+    status = query_occupancy(kernel, &scope, threads, shared, blocks);
     cf__leave(&scope);
     return status;
 }

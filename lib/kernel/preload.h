@@ -7,7 +7,8 @@
 struct cf__loaded;
 struct cf__scope;
 
-/* All that launches of a kernel or an operation run: what that uses, and variants that may be chosen. */
+/* Loads everything that launches of a kernel or an operation may run: kernels that it uses, and variants. Returns a
+ * status and the node of `kernel`. */
 int cf__load_all(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded **loaded);
 
 #endif

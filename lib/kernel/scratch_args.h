@@ -1,4 +1,4 @@
-/* scratch_args.h - scratch arrays and zeros of a launch. */
+/* scratch_args.h - scratch arrays of a launch, and arrays to clear. */
 #ifndef CF__SCRATCH_ARGS_H
 #define CF__SCRATCH_ARGS_H
 
@@ -13,42 +13,49 @@
 
 struct cf__scope;
 
-/* What a launch needs beside its arguments. */
-struct cf__scratch {
+/* Scratch memory of one launch. */
+struct cf__scratch_args {
     struct cf__scratch_array {
         CUdeviceptr memory;
         size_t bytes;
-    } * arrays;                     /* of each parameter; zeros where it is none */
-    void **args;                    /* the launch's arguments, with them */
-    void *block;                    /* that both lie in; NULL: below */
-    struct cf__scratch_lease taken; /* that all memory is in; none: each is allocated */
+    } * arrays;                     /* an entry for each parameter; zeros unless it is scratch */
+    void **args;                    /* arguments of the launch, with scratch arrays */
+    void *heap;                     /* memory of `arrays` and `args`; NULL: few_arrays and few_args */
+    struct cf__scratch_lease lease; /* block with all arrays; none: each array has an allocation */
     int is_captured;
-    int is_rezeroed;       /* the kernel leaves 0 in all of it */
-#define CF__SCRATCH_FEW 16 /* what most kernels have: these need no allocation */
+    int is_rezeroed;       /* the kernel leaves 0 in all scratch memory */
+#define CF__SCRATCH_FEW 16 /* parameters of most kernels; they need no allocation */
     struct cf__scratch_array few_arrays[CF__SCRATCH_FEW];
     void *few_args[CF__SCRATCH_FEW];
 };
 
-/* In front of the launch, which is enqueued next, in the context of that id: supplies the memory, and has it cleared.
- * And behind the launch, of that status, unless that failed: the memory is the next one's. */
-int cf__scratch_begin(const cf_kernel *kernel, const struct cf__scope *scope, unsigned long long context,
-                      cf_stream stream, void *const args[], struct cf__scratch *scratch);
-int cf__scratch_end(const cf_kernel *kernel, const struct cf__scope *scope, cf_stream stream,
-                    const struct cf__scratch *scratch, int status);
+/* Supplies and clears scratch memory for a launch that the caller enqueues next; `context` is the scope's id. Returns a
+ * status. */
+int cf__scratch_args_begin(const cf_kernel *kernel, const struct cf__scope *scope, unsigned long long context,
+                           cf_stream stream, void *const args[], struct cf__scratch_args *scratch);
 
-/* Where an array is that is to be 0, by its parameter; 0: nowhere, and it is passed over. */
+/* Frees the memory after the launch, in the order of the stream. Takes the status of the launch and returns it, or the
+ * status of a failure to free. Not called if cf__scratch_args_begin() failed. */
+int cf__scratch_args_end(const cf_kernel *kernel, const struct cf__scope *scope, cf_stream stream,
+                         const struct cf__scratch_args *scratch, int status);
+
+/* An array to clear. */
 struct cf__zero_target {
-    CUdeviceptr array;
-    int is_cpu; /* the CPU sets it, at once */
+    CUdeviceptr array; /* 0: skip it */
+    int is_cpu;        /* the CPU clears it at once, without the stream */
 };
-typedef struct cf__zero_target cf__zero_target_of(const void *data, uint32_t i, const cf_param *param);
 
-/* Sets to 0 all that is to be so. And of a launch without threads: the results, but those that are NULL. */
-int cf__clear(const cf_kernel *kernel, const struct cf__scope *scope, cf_stream stream, void *const args[],
-              cf__zero_target_of *spot_of, const void *data);
+/* Finds the array for parameter `i`. */
+typedef struct cf__zero_target cf__find_zero_target(const void *data, uint32_t i, const cf_param *param);
+
+/* Clears all arrays of zero(...) in the order of the stream; returns a status. */
+int cf__clear_arrays(const cf_kernel *kernel, const struct cf__scope *scope, cf_stream stream, void *const args[],
+                     cf__find_zero_target *find_target, const void *data);
+
+/* Clears the results of a launch without threads, except NULL. */
 int cf__clear_results(const cf_kernel *kernel, const struct cf__scope *scope, cf_stream stream, void *const args[]);
 
-/* What of an array is to be 0: bytes from the array's pointer on; there may be none. */
-int cf__zero_of(const cf_kernel *kernel, const cf_zero *zero, void *const args[], size_t *offset, size_t *bytes);
+/* Computes the offset from the array's pointer and the number of bytes to clear, which may be 0; returns a status. */
+int cf__measure_zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], size_t *offset, size_t *bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* section.c - where the elements of an array argument lie, worked out from its extents, lower bounds and pitches. */
+/* section.c - computes the section of an array argument from its extents, lower bounds and pitches. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 
 /* ---- Messages ---- */
 
-#define VALUES 160 /* room for the text of cf__describe() */
+#define VALUES 160 /* bytes for the text of cf__describe_values() */
 
 /* The three expressions of a dimension; absent ones have no steps. */
 struct dimension {
@@ -29,21 +29,21 @@ struct dimension {
 
 static const cf_expr absent = {NULL, NULL};
 
-static struct dimension dimension(const cf_param *param, uint32_t d)
+static struct dimension get_dimension(const cf_param *param, uint32_t d)
 {
     const cf_expr *lower = param->lowers ? &param->lowers[d] : &absent;
     const cf_expr *pitch = d > 0 && param->pitches ? &param->pitches[d] : &absent;
     return (struct dimension){&param->extents[d], lower, pitch};
 }
 
-/* Writes "u[1:ny][nx]", as the annotation has it, and the values that stand in it and in its pitches. */
-static void describe(const cf_kernel *kernel, const cf_param *param, void *const args[], char *section, size_t size,
-                     char values[VALUES])
+/* Writes the section as in the annotation, "u[1:ny][nx]", and the values in it and in its pitches. */
+static void describe_section(const cf_kernel *kernel, const cf_param *param, void *const args[], char *section,
+                             size_t size, char values[VALUES])
 {
     const cf_expr *exprs[3 * CF_ARRAY_DIMS];
     size_t count = 0, used = (size_t)snprintf(section, size, "%s", param->name);
     for (uint32_t d = 0; d < param->ndims; d++) {
-        struct dimension of = dimension(param, d);
+        struct dimension of = get_dimension(param, d);
         const char *lower = of.lower->ops ? of.lower->text : "", *colon = of.lower->ops ? ":" : "";
         if (used < size)
             used += (size_t)snprintf(section + used, size - used, "[%s%s%s]", lower, colon, of.extent->text);
@@ -51,25 +51,25 @@ static void describe(const cf_kernel *kernel, const cf_param *param, void *const
         exprs[count++] = of.lower;
         exprs[count++] = of.pitch;
     }
-    cf__describe(kernel, exprs, count, args, values, VALUES);
+    cf__describe_values(kernel, exprs, count, args, values, VALUES);
 }
 
-static int too_large(const cf_kernel *kernel, const cf_param *param, void *const args[])
+static int fail_too_large(const cf_kernel *kernel, const cf_param *param, void *const args[])
 {
     char section[VALUES], values[VALUES];
-    describe(kernel, param, args, section, sizeof section, values);
+    describe_section(kernel, param, args, section, sizeof section, values);
     return cf__fail(CF_EOVERFLOW, "%s: %s has more than 2^63 - 1 bytes%s%s", kernel->function, section,
                     *values ? " with " : "", values);
 }
 
-/* Names the length that rows of a dimension have in memory: "pitch(u: ld)", or the extent where there is no pitch. */
-static int too_short(const cf_kernel *kernel, const cf_param *param, uint32_t d, void *const args[], int64_t pitch,
-                     int64_t row)
+/* Fails for rows that are longer than their distance in memory, which is the pitch or, without a pitch, the extent. */
+static int fail_short_pitch(const cf_kernel *kernel, const cf_param *param, uint32_t d, void *const args[],
+                            int64_t pitch, int64_t row)
 {
     char values[VALUES];
-    struct dimension of = dimension(param, d);
+    struct dimension of = get_dimension(param, d);
     const cf_expr *exprs[] = {of.pitch, of.lower, of.extent};
-    cf__describe(kernel, exprs, 3, args, values, sizeof values);
+    cf__describe_values(kernel, exprs, 3, args, values, sizeof values);
     const char *with = *values ? " with " : "";
     if (of.pitch->ops)
         return cf__fail(CF_EINVAL, "%s: pitch(%s: %s) is %" PRId64 ", shorter than its row of %" PRId64 "%s%s",
@@ -80,42 +80,43 @@ static int too_short(const cf_kernel *kernel, const cf_param *param, uint32_t d,
 
 /* ---- Evaluation ---- */
 
-/* One expression of a dimension, whose message begins with `what` and holds the expression between the texts. */
-static int size(const cf_kernel *kernel, const cf_expr *expr, const char *what, const char *name, const char *between,
-                const char *end, void *const args[], int64_t *value)
+/* Evaluates an expression of a dimension, which must not be negative. A message has the other texts around the
+ * expression. */
+static int evaluate_size(const cf_kernel *kernel, const cf_expr *expr, const char *what, const char *name,
+                         const char *between, const char *end, void *const args[], int64_t *value)
 {
     int status = cf__evaluate(kernel, expr, args, value);
     if (status == CF_OK && *value >= 0)
         return CF_OK;
     char values[VALUES];
-    cf__describe(kernel, &expr, 1, args, values, sizeof values);
+    cf__describe_values(kernel, &expr, 1, args, values, sizeof values);
     return cf__fail(status == CF_OK ? CF_EINVAL : status, "%s: %s%s%s%s%s %s%s%s", kernel->function, what, name,
                     between, expr->text, end, status == CF_OK ? "is negative" : "overflows or divides by 0",
                     *values ? " with " : "", values);
 }
 
-/* Extent, lower bound and pitch of one dimension; `end` is the first index behind the section. */
-static int evaluate(const cf_kernel *kernel, const cf_param *param, uint32_t d, void *const args[],
-                    struct cf__section *section, int64_t *pitch, int64_t *end)
+/* Evaluates extent, lower bound and pitch of one dimension; `end` is the first index after the section. */
+static int evaluate_dimension(const cf_kernel *kernel, const cf_param *param, uint32_t d, void *const args[],
+                              struct cf__section *section, int64_t *pitch, int64_t *end)
 {
     int64_t *extent = &section->extents[d], *lower = &section->lowers[d];
-    int status = size(kernel, &param->extents[d], "the extent ", param->name, "[", "]", args, extent);
+    int status = evaluate_size(kernel, &param->extents[d], "the extent ", param->name, "[", "]", args, extent);
     *lower = 0;
     if (status == CF_OK && param->lowers && param->lowers[d].ops)
-        status = size(kernel, &param->lowers[d], "the lower bound ", param->name, "[", ":]", args, lower);
+        status = evaluate_size(kernel, &param->lowers[d], "the lower bound ", param->name, "[", ":]", args, lower);
     *pitch = *extent;
     if (status == CF_OK && d > 0 && param->pitches && param->pitches[d].ops)
-        status = size(kernel, &param->pitches[d], "pitch(", param->name, ": ", ")", args, pitch);
+        status = evaluate_size(kernel, &param->pitches[d], "pitch(", param->name, ": ", ")", args, pitch);
     if (status != CF_OK)
         return status;
     if (__builtin_add_overflow(*lower, *extent, end))
-        return too_large(kernel, param, args);
+        return fail_too_large(kernel, param, args);
     if (d > 0 && *extent > 0 && *end > *pitch)
-        return too_short(kernel, param, d, args, *pitch, *end);
+        return fail_short_pitch(kernel, param, d, args, *pitch, *end);
     return CF_OK;
 }
 
-/* What most extents are: one parameter. */
+/* Has a fast path for extents that are one int64_t parameter, as most are. */
 static int evaluate_extent(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value)
 {
     const cf_op *ops = expr->ops;
@@ -125,8 +126,10 @@ static int evaluate_extent(const cf_kernel *kernel, const cf_expr *expr, void *c
     return CF_OK;
 }
 
-/* What most arrays are: one dimension from 0 on. 0 where it is not, or where something is wrong with it. */
-static int is_plain(const cf_kernel *kernel, const cf_param *param, void *const args[], struct cf__section *section)
+/* Measures an array with one dimension and no lower bound, as most are. Returns 0 if measure_any() has to do it, or to
+ * report an error. */
+static int measure_plain(const cf_kernel *kernel, const cf_param *param, void *const args[],
+                         struct cf__section *section)
 {
     int64_t count, span;
     if (param->ndims != 1 || (param->lowers && param->lowers[0].ops) ||
@@ -142,9 +145,9 @@ static int is_plain(const cf_kernel *kernel, const cf_param *param, void *const 
     return 1;
 }
 
-/* All others. It is kept apart, since its registers and its stack would have to be saved for those as well. */
-__attribute__((noinline)) static int work_out(const cf_kernel *kernel, const cf_param *param, void *const args[],
-                                              struct cf__section *section)
+/* Measures any array. Not inlined, so that plain arrays do not pay for its registers and stack. */
+__attribute__((noinline)) static int measure_any(const cf_kernel *kernel, const cf_param *param, void *const args[],
+                                                 struct cf__section *section)
 {
     int64_t stride = param->bytes, count = 1, first = 0, last = 0;
     int overflow = 0, empty = 0;
@@ -154,7 +157,7 @@ __attribute__((noinline)) static int work_out(const cf_kernel *kernel, const cf_
     section->ndims = param->ndims;
     for (uint32_t d = param->ndims; d-- > 0;) {
         int64_t pitch, end, step;
-        int status = evaluate(kernel, param, d, args, section, &pitch, &end);
+        int status = evaluate_dimension(kernel, param, d, args, section, &pitch, &end);
         if (status != CF_OK)
             return status;
         section->strides[d] = (size_t)stride;
@@ -176,7 +179,7 @@ __attribute__((noinline)) static int work_out(const cf_kernel *kernel, const cf_
         return CF_OK;
     }
     if (overflow)
-        return too_large(kernel, param, args);
+        return fail_too_large(kernel, param, args);
     section->count = count;
     section->offset = (size_t)first;
     section->span = (size_t)(last - first);
@@ -186,28 +189,28 @@ __attribute__((noinline)) static int work_out(const cf_kernel *kernel, const cf_
 int cf__section_measure(const cf_kernel *kernel, uint32_t i, void *const args[], struct cf__section *section)
 {
     const cf_param *param = &kernel->params[i];
-    return is_plain(kernel, param, args, section) ? CF_OK : work_out(kernel, param, args, section);
+    return measure_plain(kernel, param, args, section) ? CF_OK : measure_any(kernel, param, args, section);
 }
 
-/* ---- What is to be 0 ---- */
+/* ---- zero(...) ---- */
 
-/* It reaches out of the array's section. */
-static int outside(const cf_kernel *kernel, const cf_zero *zero, void *const args[], int64_t lower, int64_t extent)
+/* Fails for zero(...) beyond the array's section. */
+static int fail_outside(const cf_kernel *kernel, const cf_zero *zero, void *const args[], int64_t lower, int64_t extent)
 {
     const cf_param *param = &kernel->params[zero->array];
     char section[VALUES], values[VALUES];
-    const struct dimension of = dimension(param, 0);
+    const struct dimension of = get_dimension(param, 0);
     const cf_expr *exprs[] = {&zero->lower, &zero->extent, of.lower, of.extent};
     const int has_lower = zero->lower.ops != NULL;
-    describe(kernel, param, args, section, sizeof section, values);
-    cf__describe(kernel, exprs, 4, args, values, sizeof values);
+    describe_section(kernel, param, args, section, sizeof section, values);
+    cf__describe_values(kernel, exprs, 4, args, values, sizeof values);
     return cf__fail(CF_EINVAL, "%s: zero(%s[%s%s%s]) is [%" PRId64 ":%" PRId64 "], which is not all in %s%s%s",
                     kernel->function, param->name, has_lower ? zero->lower.text : "", has_lower ? ":" : "",
                     zero->extent.text, lower, extent, section, *values ? " with " : "", values);
 }
 
-int cf__zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], const struct cf__section *section,
-             size_t *offset, size_t *bytes)
+int cf__section_zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[],
+                     const struct cf__section *section, size_t *offset, size_t *bytes)
 {
     const cf_param *param = &kernel->params[zero->array];
     int64_t extent, lower = 0;
@@ -215,9 +218,9 @@ int cf__zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], c
     *bytes = section->count ? section->span : 0;
     if (!zero->extent.ops)
         return CF_OK;
-    int status = size(kernel, &zero->extent, "the extent zero(", param->name, "[", "])", args, &extent);
+    int status = evaluate_size(kernel, &zero->extent, "the extent zero(", param->name, "[", "])", args, &extent);
     if (status == CF_OK && zero->lower.ops)
-        status = size(kernel, &zero->lower, "the lower bound zero(", param->name, "[", ":])", args, &lower);
+        status = evaluate_size(kernel, &zero->lower, "the lower bound zero(", param->name, "[", ":])", args, &lower);
     if (status != CF_OK)
         return status;
     *bytes = 0;
@@ -225,7 +228,7 @@ int cf__zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], c
         return CF_OK;
     if (!section->count || extent > section->extents[0] || lower < section->lowers[0] ||
         lower - section->lowers[0] > section->extents[0] - extent)
-        return outside(kernel, zero, args, lower, extent);
+        return fail_outside(kernel, zero, args, lower, extent);
     *offset = (size_t)lower * param->bytes;
     *bytes = (size_t)extent * param->bytes;
     return CF_OK;
@@ -237,13 +240,13 @@ void cf__section_rows(const struct cf__section *section, size_t element, struct 
 {
     *rows = (struct cf__rows){.length = element, .rows = 1, .slices = 1};
     uint32_t d = section->ndims;
-    for (; d > 0; d--) { /* what continues the row */
+    for (; d > 0; d--) { /* dimensions that continue the row */
         size_t extent = (size_t)section->extents[d - 1];
         if (extent > 1 && section->strides[d - 1] != rows->length)
             break;
         rows->length *= extent;
     }
-    for (; d > 0; d--) { /* what continues the rows */
+    for (; d > 0; d--) { /* dimensions that continue the slice */
         size_t extent = (size_t)section->extents[d - 1];
         if (rows->rows == 1)
             rows->pitch = section->strides[d - 1];
@@ -296,8 +299,8 @@ CUresult cf__copy_section(const struct cf__scope *scope, const struct cf__sectio
 {
     struct cf__rows rows;
     cf__section_rows(section, element, &rows);
-    /* The driver refuses a copy of memory that is registered with it in part alone; cf__copy() does it in pieces. */
-    int by_rows = rows.rows == 1 || rows.pitch > CF__MAX_PITCH || cf__left((uintptr_t)host) < section->span;
+    /* The driver refuses a copy of memory that is registered only in part; cf__copy() copies such memory in pieces. */
+    int by_rows = rows.rows == 1 || rows.pitch > CF__MAX_PITCH || cf__bytes_left((uintptr_t)host) < section->span;
     CUresult result = CUDA_SUCCESS;
     *call = by_rows ? "cuMemcpy" : "cuMemcpy2D";
     for (size_t slice = 0; slice < rows.slices && result == CUDA_SUCCESS; slice++) {

@@ -1,4 +1,4 @@
-/* symbol.c - sets the data that kernels have in __constant__ memory. */
+/* symbol.c - sets symbols: data of kernels in __constant__ memory. */
 #include <inttypes.h>
 #include <stdint.h>
 
@@ -17,7 +17,7 @@
 #include "memory/locate.h"
 #include "kernel/image.h"
 
-static int check(const char *function, const cf_symbol *symbol, const void *value, size_t *bytes)
+static int check_symbol(const char *function, const cf_symbol *symbol, const void *value, size_t *bytes)
 {
     if (!symbol)
         return cf__fail(CF_EINVAL, "%s: symbol is NULL", function);
@@ -29,8 +29,8 @@ static int check(const char *function, const cf_symbol *symbol, const void *valu
     return cf__symbol_size(symbol, bytes);
 }
 
-/* Where the symbol is on the scope's device. */
-static int locate(const cf_symbol *symbol, const struct cf__scope *scope, size_t bytes, void **target)
+/* Looks up the symbol's address on the scope's device. */
+static int locate_symbol(const cf_symbol *symbol, const struct cf__scope *scope, size_t bytes, void **target)
 {
     if (!scope->driver->is_cpu) {
         struct cf__loaded *loaded;
@@ -53,7 +53,7 @@ static int is_read_at_once(const struct cf__memory *memory, size_t bytes)
     return bytes <= CF_SYMBOL_AT_ONCE && (!memory->is_device || memory->driver->is_cpu);
 }
 
-/* The value may be memory of any kind that the device can read. */
+/* The value may lie in any memory that the device can read. */
 static int check_value(const cf_symbol *symbol, const struct cf__scope *scope, const void *value, size_t bytes,
                        int is_async, struct cf__memory *memory)
 {
@@ -63,7 +63,7 @@ static int check_value(const cf_symbol *symbol, const struct cf__scope *scope, c
     status = cf__locate(symbol->function, value, memory);
     if (status != CF_OK)
         return status;
-    /* What is read when a stream gets there may be memory of a graph that is being captured. */
+    /* An asynchronous copy may read memory of a graph that is being captured, which the CPU cannot read yet. */
     if (!memory->driver && device != CF_HOST && (!is_async || is_read_at_once(memory, bytes)) &&
         !cf__is_readable(value))
         return cf__fail_no_memory(symbol->function, "the value", value);
@@ -76,10 +76,10 @@ static int check_value(const cf_symbol *symbol, const struct cf__scope *scope, c
     return CF_OK;
 }
 
-/* Enqueues the bytes of a small value themselves, a run of equal ones at a time: a graph that the stream is captured
- * into keeps them, and not an address. */
-static CUresult fill(const struct cf__scope *scope, char *target, const unsigned char *value, size_t bytes,
-                     cf_stream stream)
+/* Enqueues the bytes of a small value as fills, one for each run of equal bytes: a captured graph keeps the bytes and
+ * not the address of the value. */
+static CUresult enqueue_fills(const struct cf__scope *scope, char *target, const unsigned char *value, size_t bytes,
+                              cf_stream stream)
 {
     CUresult result = CUDA_SUCCESS;
     for (size_t begin = 0, end; begin < bytes && result == CUDA_SUCCESS; begin = end) {
@@ -90,10 +90,10 @@ static CUresult fill(const struct cf__scope *scope, char *target, const unsigned
     return result;
 }
 
-static int set(const char *function, cf_stream stream, const cf_symbol *symbol, const void *value, int is_async)
+static int set_symbol(const char *function, cf_stream stream, const cf_symbol *symbol, const void *value, int is_async)
 {
     size_t bytes;
-    int status = check(function, symbol, value, &bytes);
+    int status = check_symbol(function, symbol, value, &bytes);
     struct cf__scope scope;
     if (status == CF_OK)
         status = cf__enter(&scope, symbol->function, stream);
@@ -103,16 +103,16 @@ static int set(const char *function, cf_stream stream, const cf_symbol *symbol, 
     struct cf__memory memory;
     status = check_value(symbol, &scope, value, bytes, is_async, &memory);
     if (status == CF_OK)
-        status = locate(symbol, &scope, bytes, &target);
+        status = locate_symbol(symbol, &scope, bytes, &target);
     if (status == CF_OK && !is_async)
         status = cf__stream_check_wait(symbol->function, &scope, NULL);
     int mode = is_async ? -1 : cf__relax(scope.driver);
     if (status == CF_OK) {
         int at_once = is_async && is_read_at_once(&memory, bytes);
         const char *call = at_once ? "cuMemsetD8Async" : is_async ? "cuMemcpyAsync" : "cuMemcpy";
-        CUresult result = at_once ? fill(&scope, target, value, bytes, stream)
+        CUresult result = at_once ? enqueue_fills(&scope, target, value, bytes, stream)
                                   : cf__copy(&scope, target, value, bytes, is_async, stream);
-        /* Copies within a device return early: wait, so that "done" is true of them too. */
+        /* Copies within a device return early, so this waits. */
         if (result == CUDA_SUCCESS && !is_async) {
             call = "cuStreamSynchronize";
             result = scope.driver->cuStreamSynchronize(NULL);
@@ -130,14 +130,14 @@ static int set(const char *function, cf_stream stream, const cf_symbol *symbol, 
 
 int cf_symbol_set(const cf_symbol *symbol, const void *value)
 {
-    return set("cf_symbol_set", NULL, symbol, value, 0);
+    return set_symbol("cf_symbol_set", NULL, symbol, value, 0);
 }
 
 int cf_symbol_set_async(cf_stream stream, const cf_symbol *symbol, const void *value)
 {
     int is_known = symbol && symbol->version == CF_REGISTRY_VERSION;
     cf__name_async(is_known ? symbol->function : NULL);
-    int status = set("cf_symbol_set_async", stream, symbol, value, 1);
+    int status = set_symbol("cf_symbol_set_async", stream, symbol, value, 1);
     cf__name_async(NULL);
     return status;
 }

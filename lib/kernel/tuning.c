@@ -1,12 +1,12 @@
-/* tuning.c - which variant of a kernel with tune(...) a call runs.
+/* tuning.c - chooses variants of kernels with tune(...).
  *
- * The state of such a kernel's own descriptor lists, for each context, a table of its variants by size class. It is made
- * at the first launch there, of the lines that came with the kernel and of those of the user's file: those of the
- * architecture that is nearest to the device's count, the user's before the others where both are as near; a class that
- * none is of has what the nearest class has, and all have the first variant where there is no line. The file is read
- * once. From then on a launch looks the table up, and works its size out where that makes a difference.
+ * The first launch of such a kernel in a context makes a table of variants by size class, from lines that came with the
+ * kernel and lines of the user's file. Only lines of the architecture nearest to the device's architecture count; the
+ * user's lines win if both are equally near. A class without a line takes the variant of the nearest class, and all
+ * classes take the first variant if there is no line at all. The file is read once.
  *
- * A call is in order where the first variant takes it. Where the chosen one does not, the first runs. */
+ * Later launches look up the table, and compute their size class only if the variants differ. The first variant decides
+ * if a call is valid: it runs if the chosen variant refuses the call. */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -29,11 +29,11 @@
 /* ---- The user's file ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char *snapshot; /* NULL: there is none */
+static char *snapshot; /* text of the file; NULL: none */
 static int is_read;
 
-/* With the lock. */
-static const char *text_of_user(void)
+/* Reads the file at the first call and returns its lines, or "". The caller holds the lock. */
+static const char *read_user_lines(void)
 {
     char path[CF__PATH];
     const char *reason = NULL;
@@ -67,15 +67,15 @@ void cf__tuning_unlock(void)
 
 /* ---- The table ---- */
 
-/* What lines say of the nearest architecture so far. */
-struct found {
-    int distance; /* INT_MAX: there are none */
-    int8_t variants[CF_TUNING_CLASSES];
+/* Variants of the nearest architecture so far. */
+struct nearest {
+    int distance;                       /* distance of that architecture; INT_MAX: no line yet */
+    int8_t variants[CF_TUNING_CLASSES]; /* number of the variant; -1: no line for the class */
 };
 
-/* How far architectures are apart: others of the same major version are nearer than all others, and of two the older
- * one. The CPU and GPUs have nothing in common. */
-static int distance(int of_line, int of_device)
+/* Returns the distance of two architectures. The same major version is nearer than all others, and of two equally far
+ * architectures the older is nearer. Lines of the CPU never serve a GPU. */
+static int compute_distance(int of_line, int of_device)
 {
     int apart = of_line > of_device ? of_line - of_device : of_device - of_line;
     if (!of_line != !of_device)
@@ -83,52 +83,52 @@ static int distance(int of_line, int of_device)
     return 2 * apart + (of_line > of_device) + (of_line / 10 != of_device / 10 ? 100000 : 0);
 }
 
-static void search(const char *text, const cf_kernel *kernel, int capability, struct found *found)
+static void search_lines(const char *text, const cf_kernel *kernel, int capability, struct nearest *nearest)
 {
     struct cf__tuning_line line;
     while (*text) {
         if (!cf__tuning_next(&text, &line) || !cf__tuning_is_of(&line, kernel))
             continue;
-        int variant = cf__tuning_variant(&line, kernel), apart = distance(line.capability, capability);
-        if (variant < 0 || apart > found->distance || apart == INT_MAX)
+        int variant = cf__tuning_variant(&line, kernel), apart = compute_distance(line.capability, capability);
+        if (variant < 0 || apart > nearest->distance || apart == INT_MAX)
             continue;
-        if (apart < found->distance) {
-            found->distance = apart;
-            memset(found->variants, -1, sizeof found->variants);
+        if (apart < nearest->distance) {
+            nearest->distance = apart;
+            memset(nearest->variants, -1, sizeof nearest->variants);
         }
-        found->variants[line.size_class] = (int8_t)variant;
+        nearest->variants[line.size_class] = (int8_t)variant;
     }
 }
 
-/* Of the nearest class, the smaller one of two; 0 where there is none. */
-static uint8_t nearest(const struct found *found, int size_class)
+/* Returns the variant of the nearest class, of the smaller class if two are equally near; 0 without lines. */
+static uint8_t find_variant(const struct nearest *nearest, int size_class)
 {
     for (int apart = 0; apart < CF_TUNING_CLASSES; apart++) {
         int below = size_class - apart, above = size_class + apart;
-        if (below >= 0 && found->variants[below] >= 0)
-            return (uint8_t)found->variants[below];
-        if (above < CF_TUNING_CLASSES && found->variants[above] >= 0)
-            return (uint8_t)found->variants[above];
+        if (below >= 0 && nearest->variants[below] >= 0)
+            return (uint8_t)nearest->variants[below];
+        if (above < CF_TUNING_CLASSES && nearest->variants[above] >= 0)
+            return (uint8_t)nearest->variants[above];
     }
     return 0;
 }
 
 void cf__tuning_choose(const cf_kernel *kernel, int capability, struct cf__choice *choice)
 {
-    struct found found = {.distance = INT_MAX};
-    memset(found.variants, -1, sizeof found.variants);
-    search(kernel->tuning ? kernel->tuning : "", kernel, capability, &found);
+    struct nearest nearest = {.distance = INT_MAX};
+    memset(nearest.variants, -1, sizeof nearest.variants);
+    search_lines(kernel->tuning ? kernel->tuning : "", kernel, capability, &nearest);
     cf__lock(&lock);
-    search(text_of_user(), kernel, capability, &found);
+    search_lines(read_user_lines(), kernel, capability, &nearest);
     cf__unlock(&lock);
     choice->is_uniform = 1;
     for (int c = 0; c < CF_TUNING_CLASSES; c++) {
-        choice->variants[c] = nearest(&found, c);
+        choice->variants[c] = find_variant(&nearest, c);
         choice->is_uniform &= choice->variants[c] == choice->variants[0];
     }
     char text[CF__VARIANT];
     cf__variant_text(kernel->variants[choice->variants[0]], text);
-    if (found.distance < INT_MAX)
+    if (nearest.distance < INT_MAX)
         cf__log(CF_LOG_INFO, "%s: it runs %s, as was measured on %s architecture", kernel->function,
-                choice->is_uniform ? text : "different variants by size", found.distance ? "the nearest" : "this");
+                choice->is_uniform ? text : "different variants by size", nearest.distance ? "the nearest" : "this");
 }

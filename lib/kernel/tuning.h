@@ -1,4 +1,4 @@
-/* tuning.h - variants of kernels with tune(...). */
+/* tuning.h - the choice among variants of kernels with tune(...). */
 #ifndef CF__TUNING_H
 #define CF__TUNING_H
 
@@ -13,11 +13,11 @@
 struct cf__choice;
 struct cf__loaded;
 
-/* What runs in place of a kernel with tune(...): the numbers of its variants, by size class. All are atomic: where a
- * device refuses one, the first comes in its place. */
+/* The variant that runs for each size class. All fields are atomic: if a device refuses a variant, the first variant
+ * replaces it. */
 struct cf__choice {
-    uint8_t is_uniform; /* they are all the same */
-    uint8_t variants[CF_TUNING_CLASSES];
+    uint8_t is_uniform;                  /* all classes have the same variant */
+    uint8_t variants[CF_TUNING_CLASSES]; /* indices into kernel->variants */
 };
 
 static inline unsigned int cf__choice_variant(const struct cf__choice *choice, int size_class)
@@ -25,7 +25,7 @@ static inline unsigned int cf__choice_variant(const struct cf__choice *choice, i
     return __atomic_load_n(&choice->variants[size_class], __ATOMIC_RELAXED);
 }
 
-/* Works out what runs on a device of that architecture, 0: the CPU; for image.c, which keeps it. */
+/* Chooses variants for a device of compute capability `capability`, times ten; 0: the CPU. */
 void cf__tuning_choose(const cf_kernel *kernel, int capability, struct cf__choice *choice);
 
 void cf__tuning_forget(void); /* at cf_shutdown() */

@@ -1,10 +1,10 @@
-/* tuning_file.c - the text file of which variants were measured to be the fastest: reads it, and adds to it.
+/* tuning_file.c - reads and extends the text file of the fastest variants.
  *
  *     cuferry tuning 1
  *     FUNCTION VERSION ARCHITECTURE CLASS VARIANT NANOSECONDS NANOSECONDS
  *     cf_copy_f32 5c1d20ab sm_90 2^28 PIECES=2 61034.5 62101.1
  *
- * The numbers at the end, of the variant and of the first one, are for people. Other lines are passed over. */
+ * The times at the end, of the variant and of the first variant, are for people. Other lines are skipped. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -35,11 +35,12 @@
 
 /* ---- Variants ---- */
 
-static uint32_t hash(uint32_t value, const char *text)
+/* FNV-1a of a text and a line end. */
+static uint32_t hash_text(uint32_t value, const char *text)
 {
     for (const char *c = text ? text : ""; *c; c++)
         value = (value ^ (unsigned char)*c) * 0x01000193;
-    return (value ^ '\n') * 0x01000193; /* FNV-1a */
+    return (value ^ '\n') * 0x01000193;
 }
 
 uint32_t cf__tuning_version(const cf_kernel *kernel)
@@ -48,23 +49,23 @@ uint32_t cf__tuning_version(const cf_kernel *kernel)
     uint32_t value = 0x811c9dc5;
     char text[CF__VARIANT];
     for (uint32_t i = 0; i < kernel->nparams; i++)
-        value = hash(value, kernel->params[i].ctype);
+        value = hash_text(value, kernel->params[i].ctype);
     const char flags[] = {(char)('0' + !!rule->counts_blocks), (char)('0' + !!rule->is_cooperative),
                           (char)('0' + !!rule->is_block_auto), 0};
-    value = hash(value, flags);
+    value = hash_text(value, flags);
     for (int d = 0; d < CF_GRID_DIMS; d++)
-        value = hash(hash(value, rule->grid[d].text), rule->block[d].text);
-    value = hash(hash(value, rule->items.text), rule->shared.text);
+        value = hash_text(hash_text(value, rule->grid[d].text), rule->block[d].text);
+    value = hash_text(hash_text(value, rule->items.text), rule->shared.text);
     for (uint32_t i = 0; i < kernel->nvariants; i++) {
         cf__variant_text(kernel->variants[i], text);
-        value = hash(value, text);
+        value = hash_text(value, text);
     }
     return value;
 }
 
 /* ---- Lines ---- */
 
-/* The next word of a line; NULL at its end. */
+/* Returns the next word of a line, and NULL at its end. */
 static const char *take_word(const char **at, size_t *length)
 {
     *at += strspn(*at, " \t");
@@ -74,12 +75,12 @@ static const char *take_word(const char **at, size_t *length)
     return *length ? word : NULL;
 }
 
-/* A number of digits alone, behind `before`, up to `most`; -1 where a word is none. */
-static int number_behind(const char *before, const char *word, size_t length, int most)
+/* Parses a decimal number up to `most` after `prefix`; -1 for any other word. */
+static int parse_number(const char *prefix, const char *word, size_t length, int most)
 {
-    size_t skipped = strlen(before);
+    size_t skipped = strlen(prefix);
     int number = 0;
-    if (length <= skipped || memcmp(word, before, skipped) != 0)
+    if (length <= skipped || memcmp(word, prefix, skipped) != 0)
         return -1;
     for (size_t i = skipped; i < length; i++) {
         if (word[i] < '0' || word[i] > '9')
@@ -91,7 +92,8 @@ static int number_behind(const char *before, const char *word, size_t length, in
     return number;
 }
 
-static int is_hex(const char *word, size_t length, uint32_t *value)
+/* Returns 1 for eight hexadecimal digits. */
+static int parse_hex(const char *word, size_t length, uint32_t *value)
 {
     *value = 0;
     for (size_t i = 0; i < length; i++) {
@@ -103,17 +105,17 @@ static int is_hex(const char *word, size_t length, uint32_t *value)
     return length == 8;
 }
 
-/* The four words behind the first. */
-static int read_words(const char **at, struct cf__tuning_line *line)
+/* Parses the four words after the function. */
+static int parse_words(const char **at, struct cf__tuning_line *line)
 {
     size_t length;
     const char *word = take_word(at, &length);
-    if (!word || !is_hex(word, length, &line->version) || !(word = take_word(at, &length)))
+    if (!word || !parse_hex(word, length, &line->version) || !(word = take_word(at, &length)))
         return 0;
     line->capability =
-        length == 4 && memcmp(word, "host", 4) == 0 ? 0 : number_behind("sm_", word, length, MOST_CAPABILITY);
+        length == 4 && memcmp(word, "host", 4) == 0 ? 0 : parse_number("sm_", word, length, MOST_CAPABILITY);
     word = take_word(at, &length);
-    line->size_class = word ? number_behind("2^", word, length, CF_TUNING_CLASSES - 1) : -1;
+    line->size_class = word ? parse_number("2^", word, length, CF_TUNING_CLASSES - 1) : -1;
     line->variant = take_word(at, &line->variant_length);
     return line->capability >= 0 && line->size_class >= 0 && line->variant;
 }
@@ -122,9 +124,9 @@ int cf__tuning_next(const char **at, struct cf__tuning_line *line)
 {
     const char *end = strchr(*at, '\n');
     int is_right = 0;
-    if (end) { /* what no end of a line follows was cut off */
+    if (end) { /* a last line without an end was cut off */
         line->function = take_word(at, &line->function_length);
-        is_right = line->function && *line->function != '#' && read_words(at, line);
+        is_right = line->function && *line->function != '#' && parse_words(at, line);
     }
     *at = end ? end + 1 : *at + strlen(*at);
     return is_right;
@@ -156,7 +158,7 @@ int cf__tuning_variant(const struct cf__tuning_line *line, const cf_kernel *kern
 
 /* ---- Reading ---- */
 
-/* A file of any kind, closed by a 0, cut where it is too large. NULL with errno; freed by the caller. */
+/* Reads any file, up to one byte more than its limit, and appends a 0. The caller frees the text. NULL with errno. */
 static char *read_text(const char *path, size_t *size)
 {
     char *text = malloc(CF__TUNING_BYTES + 2);
@@ -172,7 +174,7 @@ static char *read_text(const char *path, size_t *size)
     return text;
 }
 
-static const char *unread(void)
+static const char *explain_errno(void)
 {
     return errno == ENOMEM ? "there is no memory for it" : errno == EINVAL ? "it is no file" : cf__strerror(errno);
 }
@@ -182,7 +184,7 @@ char *cf__tuning_read(const char *path, const char **reason)
     size_t size;
     char *text = read_text(path, &size);
     if (!text) {
-        *reason = unread();
+        *reason = explain_errno();
         return NULL;
     }
     *reason = size > CF__TUNING_BYTES ? "it is too large"
@@ -200,20 +202,20 @@ char *cf__tuning_read(const char *path, const char **reason)
 
 /* ---- Writing ---- */
 
-/* A file that grows. */
+/* The new text of the file. */
 struct text {
     char *bytes;
-    size_t used;
+    size_t used; /* bytes; more than CF__TUNING_BYTES: the rest is not stored */
 };
 
-static void add(struct text *text, const char *bytes, size_t size)
+static void append_bytes(struct text *text, const char *bytes, size_t size)
 {
     if (text->used + size <= CF__TUNING_BYTES)
         memcpy(text->bytes + text->used, bytes, size);
     text->used += size;
 }
 
-/* Whether one of the results is about the same kernel, architecture and class. */
+/* Returns 1 if a result is for the same kernel, architecture and class. */
 static int is_replaced(const struct cf__tuning_line *line, const cf_tuning *results, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -223,17 +225,17 @@ static int is_replaced(const struct cf__tuning_line *line, const cf_tuning *resu
     return 0;
 }
 
-/* Tenths of a nanosecond, without the locale's say. */
-static uint64_t tenths(double seconds)
+/* Converts to tenths of a nanosecond, which print without the locale's decimal point. */
+static uint64_t to_tenths(double seconds)
 {
     double value = seconds * 1e10;
     return value >= 0 && value < 1e18 ? (uint64_t)(value + 0.5) : 0;
 }
 
-static void add_result(struct text *text, const cf_tuning *result)
+static void append_result(struct text *text, const cf_tuning *result)
 {
     char line[1024], variant[CF__VARIANT], architecture[16] = "host";
-    uint64_t time = tenths(result->seconds), first = tenths(result->first_seconds);
+    uint64_t time = to_tenths(result->seconds), first = to_tenths(result->first_seconds);
     cf__variant_text(result->variant, variant);
     if (result->capability)
         snprintf(architecture, sizeof architecture, "sm_%d", result->capability);
@@ -241,22 +243,22 @@ static void add_result(struct text *text, const cf_tuning *result)
                         result->variant->function, cf__tuning_version(result->variant), architecture,
                         result->size_class, variant, time / 10, (int)(time % 10), first / 10, (int)(first % 10));
     if (used > 0 && (size_t)used < sizeof line)
-        add(text, line, (size_t)used);
+        append_bytes(text, line, (size_t)used);
 }
 
-/* What was there, less what is measured anew, and that. */
-static void merge(struct text *text, const char *before, const cf_tuning *results, size_t count)
+/* Writes the old lines that are not replaced, then the new lines. */
+static void merge_lines(struct text *text, const char *before, const cf_tuning *results, size_t count)
 {
-    add(text, HEADER, strlen(HEADER));
+    append_bytes(text, HEADER, strlen(HEADER));
     for (const char *at = *before ? cf__tuning_begin(before) : ""; *at;) {
         struct cf__tuning_line line;
         const char *begin = at;
         int is_right = cf__tuning_next(&at, &line), is_comment = *begin == '#' && at[-1] == '\n';
         if (is_comment || (is_right && !is_replaced(&line, results, count)))
-            add(text, begin, (size_t)(at - begin));
+            append_bytes(text, begin, (size_t)(at - begin));
     }
     for (size_t i = 0; i < count; i++)
-        add_result(text, &results[i]);
+        append_result(text, &results[i]);
 }
 
 static int fail_file(const char *what, const char *path)
@@ -264,15 +266,15 @@ static int fail_file(const char *what, const char *path)
     return cf__fail(CF_EINVAL, "cf_tuning_save: %s %s: %s", what, path, cf__strerror(errno));
 }
 
-/* A new file beside `path`, and its name; -1 with errno. */
+/* Creates a file beside `path` and returns its name; -1 with errno. */
 static int open_beside(const char *path, char temporary[CF__PATH + 32])
 {
     snprintf(temporary, CF__PATH + 32, "%s.XXXXXX", path);
     return mkostemp(temporary, O_CLOEXEC);
 }
 
-/* Beside the file, and then in its place, with the rights that it had. */
-static int replace(const char *path, const struct text *text)
+/* Writes a new file and renames it to `path`, with the permissions of the old file. */
+static int replace_file(const char *path, const struct text *text)
 {
     char temporary[CF__PATH + 32];
     struct stat before;
@@ -295,7 +297,8 @@ static int replace(const char *path, const struct text *text)
     return fail_file("writing", path);
 }
 
-/* What is in a file is kept: one that is none, or that nobody can read, is an error. No file is an empty one. */
+/* Reads the old text; "" if there is no file. A file that is unreadable or of another format is an error, so that
+ * nobody loses its content. */
 static int read_before(const char *path, char **text)
 {
     size_t size = 0;
@@ -303,7 +306,8 @@ static int read_before(const char *path, char **text)
     if (!before && errno == ENOENT)
         before = calloc(1, 1);
     if (!before)
-        return cf__fail(errno == ENOMEM ? CF_ENOMEM : CF_EINVAL, "cf_tuning_save: reading %s: %s", path, unread());
+        return cf__fail(errno == ENOMEM ? CF_ENOMEM : CF_EINVAL, "cf_tuning_save: reading %s: %s", path,
+                        explain_errno());
     for (size_t i = 0; i < size; i++)
         if (before[i] == 0)
             before[i] = '\n'; /* ends a line that is damaged */
@@ -326,8 +330,8 @@ static int check_file(const char *path)
     return status;
 }
 
-/* With the lock. */
-static int update(const char *path, const cf_tuning *results, size_t count)
+/* The caller holds the lock. */
+static int update_file(const char *path, const cf_tuning *results, size_t count)
 {
     char *before = NULL;
     struct text text = {.bytes = malloc(CF__TUNING_BYTES)};
@@ -338,10 +342,10 @@ static int update(const char *path, const cf_tuning *results, size_t count)
         free(text.bytes);
         return status;
     }
-    merge(&text, before, results, count);
+    merge_lines(&text, before, results, count);
     status =
         text.used <= CF__TUNING_BYTES
-            ? replace(path, &text)
+            ? replace_file(path, &text)
             : cf__fail(CF_EINVAL, "cf_tuning_save: %s: it would have more than %zu bytes, and none of it would count",
                        path, CF__TUNING_BYTES);
     free(before);
@@ -374,7 +378,7 @@ static int lock_and_update(const char *path, const cf_tuning *results, size_t co
     int file = cf__cache_lock(locked);
     if (file < 0)
         return fail_file("locking", locked);
-    int status = update(path, results, count);
+    int status = update_file(path, results, count);
     (void)unlink(locked);
     close(file);
     return status;

@@ -1,4 +1,4 @@
-/* tuning_file.h - files of measured variants. */
+/* tuning_file.h - the file of measured variants. */
 #ifndef CF__TUNING_FILE_H
 #define CF__TUNING_FILE_H
 
@@ -7,33 +7,35 @@
 
 #include <cuferry/registry.h>
 
-/* The most bytes of a file: a larger one is none. */
+/* The largest valid file, in bytes. */
 #define CF__TUNING_BYTES ((size_t)1 << 20)
 
-/* One line of a file, cut into words. */
+/* A parsed line of the file. */
 struct cf__tuning_line {
-    const char *function, *variant; /* not closed by a 0 */
+    const char *function, *variant; /* words in the text, without a 0 at the end */
     size_t function_length, variant_length;
     uint32_t version;
-    int capability; /* times ten; 0: the CPU */
+    int capability; /* compute capability times ten; 0: the CPU */
     int size_class;
 };
 
-/* Reads the line at *at and moves *at to the next; 0 where it is none. The text is closed by a 0. */
+/* Parses the line at *at and moves *at to the next line; returns 0 for any other line. The text ends with a 0. */
 int cf__tuning_next(const char **at, struct cf__tuning_line *line);
 
-/* Behind the first line, which says what the file is; NULL where it is none. */
+/* Returns the second line of a text, or NULL if its first line is not that of this format. */
 const char *cf__tuning_begin(const char *text);
 
-/* Reads a file; NULL with a reason where there is none that can be used, and with errno, which is 0 where it was read
- * and is damaged. Freed by the caller. */
+/* Reads a file; the caller frees the text. On failure returns NULL with a reason and errno, which is 0 if the file is
+ * readable but too large or damaged. */
 char *cf__tuning_read(const char *path, const char **reason);
 
-/* Of the variants: changes with them, and with what else decides how a kernel is called. */
+/* Returns a hash of the variants and of the parameters and the launch rule. Lines of another version do not count. */
 uint32_t cf__tuning_version(const cf_kernel *kernel);
 
-/* Whether a line is of that kernel; and the number of its variant, -1 where it has no such one. */
+/* Returns 1 if the line is for this version of the kernel. */
 int cf__tuning_is_of(const struct cf__tuning_line *line, const cf_kernel *kernel);
+
+/* Returns the index of the line's variant in kernel->variants, or -1. */
 int cf__tuning_variant(const struct cf__tuning_line *line, const cf_kernel *kernel);
 
 #endif

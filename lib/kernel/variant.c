@@ -1,4 +1,4 @@
-/* variant.c - runs a kernel with tune(...): one of its variants, and the first where a device refuses that one. */
+/* variant.c - runs a variant of a kernel with tune(...), and the first variant if the device refuses the chosen one. */
 #include <cuferry.h>
 #include <cuferry/registry.h>
 #include <cuferry/tuning.h>
@@ -18,7 +18,8 @@
 
 /* ---- The size of a call ---- */
 
-static int arrays_bytes(const cf_kernel *kernel, void *const args[], double *bytes)
+/* Sums up the bytes of all arrays, twice for inout. */
+static int sum_bytes(const cf_kernel *kernel, void *const args[], double *bytes)
 {
     *bytes = 0;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
@@ -34,11 +35,11 @@ static int arrays_bytes(const cf_kernel *kernel, void *const args[], double *byt
     return CF_OK;
 }
 
-static int class_of(const cf_kernel *kernel, void *const args[], int *size_class)
+static int compute_class(const cf_kernel *kernel, void *const args[], int *size_class)
 {
     double bytes;
-    int status = kernel->bytes.ops ? cf__evaluate_real(kernel, &kernel->bytes, args, &bytes)
-                                   : arrays_bytes(kernel, args, &bytes);
+    int status =
+        kernel->bytes.ops ? cf__evaluate_real(kernel, &kernel->bytes, args, &bytes) : sum_bytes(kernel, args, &bytes);
     if (status != CF_OK)
         return kernel->bytes.ops
                    ? cf__fail(status, "%s: bytes(%s) reads what is no number", kernel->function, kernel->bytes.text)
@@ -47,8 +48,8 @@ static int class_of(const cf_kernel *kernel, void *const args[], int *size_class
     return CF_OK;
 }
 
-/* Whether there is something that each parameter's value can be read from. */
-static int are_there(const cf_kernel *kernel, void *const args[])
+/* Returns 1 if every parameter has a value. */
+static int have_values(const cf_kernel *kernel, void *const args[])
 {
     if (kernel->nparams && !args)
         return 0;
@@ -60,8 +61,9 @@ static int are_there(const cf_kernel *kernel, void *const args[])
 
 /* ---- Calls ---- */
 
-/* The kernel's table for the place; what is wrong with the arguments is said before that is made. */
-static int load(const cf_kernel *kernel, const struct cf__scope *scope, void *const args[], struct cf__loaded **loaded)
+/* Loads the table of variants; invalid arguments are reported first. */
+static int load_table(const cf_kernel *kernel, const struct cf__scope *scope, void *const args[],
+                      struct cf__loaded **loaded)
 {
     *loaded = cf__kernel_loaded(kernel, scope);
     if (*loaded)
@@ -75,23 +77,24 @@ static int enter_and_load(const cf_kernel *kernel, cf_stream stream, void *const
     struct cf__scope scope;
     int status = cf__enter(&scope, kernel->function, stream);
     if (status != CF_OK) {
-        int before = cf__check_arguments(kernel, args);
-        return before == CF_OK ? status : before;
+        int checked = cf__check_arguments(kernel, args);
+        return checked == CF_OK ? status : checked;
     }
-    status = load(kernel, &scope, args, loaded);
+    status = load_table(kernel, &scope, args, loaded);
     cf__leave(&scope);
     return status;
 }
 
-static int choose(const cf_kernel *kernel, cf_stream stream, void *const args[], struct cf__variant_try *attempt)
+static int choose_variant(const cf_kernel *kernel, cf_stream stream, void *const args[],
+                          struct cf__variant_try *attempt)
 {
     unsigned long long id;
     const struct cf__driver *driver = stream ? cf__last_stream_look_up(stream, &id) : cf__default_stream_look_up(&id);
     struct cf__loaded *loaded = driver ? cf__loaded_in(kernel->state, id) : NULL;
     int status = loaded ? CF_OK : enter_and_load(kernel, stream, args, &loaded);
     attempt->size_class = -1;
-    if (status == CF_OK && !__atomic_load_n(&loaded->choice.is_uniform, __ATOMIC_RELAXED) && are_there(kernel, args))
-        status = class_of(kernel, args, &attempt->size_class);
+    if (status == CF_OK && !__atomic_load_n(&loaded->choice.is_uniform, __ATOMIC_RELAXED) && have_values(kernel, args))
+        status = compute_class(kernel, args, &attempt->size_class);
     if (status != CF_OK)
         return status;
     attempt->loaded = loaded;
@@ -106,17 +109,17 @@ int cf__variant_try_begin(struct cf__variant_try *attempt, const cf_kernel *kern
     cf_size size;
     attempt->kernel = kernel;
     attempt->first = kernel->variants[0];
-    int status = choose(kernel, stream, args, attempt);
+    int status = choose_variant(kernel, stream, args, attempt);
     if (status != CF_OK || attempt->variant == attempt->first)
         return status;
-    if (attempt->variant->sizes && !cf__in_order(attempt->variant, args, &size))
+    if (attempt->variant->sizes && !cf__arguments_ok(attempt->variant, args, &size))
         attempt->variant = attempt->first;
     else
         cf__error_save(&attempt->before);
     return CF_OK;
 }
 
-/* Whether the device has not the registers, or the shared memory, that a block of the variant takes. */
+/* Returns 1 if a block of the variant takes more registers or shared memory than the device has. */
 static int is_too_large(const struct cf__variant_try *attempt, void *const args[], int status)
 {
     enum { LAUNCH_OUT_OF_RESOURCES = 701 };
@@ -129,13 +132,13 @@ static int is_too_large(const struct cf__variant_try *attempt, void *const args[
            cf_device_property(attempt->loaded->device, CF_PROPERTY_SHARED_PER_BLOCK, &most) == CF_OK && shared > most;
 }
 
-/* From now on the first runs there, so that no call pays for another attempt. */
-static void remember(const struct cf__variant_try *attempt, void *const args[])
+/* Makes the first variant the choice, so that no later call pays for another attempt. */
+static void remember_refusal(const struct cf__variant_try *attempt, void *const args[])
 {
     char text[CF__VARIANT];
     struct cf__choice *choice = &attempt->loaded->choice;
     int size_class = attempt->size_class;
-    if (size_class < 0 && class_of(attempt->kernel, args, &size_class) != CF_OK)
+    if (size_class < 0 && compute_class(attempt->kernel, args, &size_class) != CF_OK)
         return;
     int is_new = __atomic_exchange_n(&choice->variants[size_class], 0, __ATOMIC_RELAXED) != 0;
     __atomic_store_n(&choice->is_uniform, 0, __ATOMIC_RELAXED);
@@ -145,7 +148,7 @@ static void remember(const struct cf__variant_try *attempt, void *const args[])
                 attempt->kernel->function, size_class, text, cf_last_error());
 }
 
-/* What can be the variant's alone: its block, its memory, its grid. Nothing was enqueued then. */
+/* These statuses may be due to the variant's block, memory or grid. Nothing was enqueued. */
 int cf__variant_try_refused(const struct cf__variant_try *attempt, void *const args[], int status)
 {
     if (attempt->variant == attempt->first)
@@ -153,7 +156,7 @@ int cf__variant_try_refused(const struct cf__variant_try *attempt, void *const a
     const int is_large = is_too_large(attempt, args, status);
     const int is_refused = is_large || status == CF_EINVAL || status == CF_EOVERFLOW;
     if (is_large)
-        remember(attempt, args);
+        remember_refusal(attempt, args);
     (is_refused || status == CF_OK ? cf__error_restore : cf__error_keep)(&attempt->before);
     return is_refused;
 }
@@ -170,7 +173,7 @@ int cf__launch_tuned(const cf_kernel *kernel, cf_stream stream, void *const args
     return cf__variant_try_refused(&attempt, args, status) ? cf_launch(attempt.first, stream, args) : status;
 }
 
-/* ---- What can be asked ---- */
+/* ---- Public functions ---- */
 
 int cf_tuning_class(const cf_kernel *kernel, void *const args[], int *size_class)
 {
@@ -183,7 +186,7 @@ int cf_tuning_class(const cf_kernel *kernel, void *const args[], int *size_class
         if (kernel->params[i].direction == CF_VALUE && !args[i])
             status = cf__fail(CF_EINVAL, "cf_tuning_class: the argument for %s is NULL, and not a pointer to one",
                               kernel->params[i].name);
-    return status == CF_OK ? class_of(kernel, args, size_class) : status;
+    return status == CF_OK ? compute_class(kernel, args, size_class) : status;
 }
 
 int cf_tuning_variant(const cf_kernel *kernel, int size_class, const cf_kernel **variant)

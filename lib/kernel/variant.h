@@ -1,4 +1,4 @@
-/* variant.h - variants of a kernel with tune(...), as calls run them. */
+/* variant.h - calls of kernels with tune(...). */
 #ifndef CF__VARIANT_H
 #define CF__VARIANT_H
 
@@ -9,19 +9,23 @@
 
 struct cf__loaded;
 
-/* How the variant of a call is tried, which may be refused though the first would not be: that is no failure then. */
+/* An attempt to run the chosen variant. If the device refuses it, the first variant runs and the call has not
+ * failed. */
 struct cf__variant_try {
     const cf_kernel *kernel, *variant, *first;
-    struct cf__loaded *loaded; /* the kernel's table */
-    int size_class;            /* -1: it made no difference */
-    struct cf__error before;   /* where it is not the first */
+    struct cf__loaded *loaded; /* node of the kernel, with its choice */
+    int size_class;            /* -1: not computed, since all classes have the same variant */
+    struct cf__error before;   /* last error before the attempt, if `variant` is not `first` */
 };
+
+/* Chooses the variant for a call and saves the last error; returns a status. */
 int cf__variant_try_begin(struct cf__variant_try *attempt, const cf_kernel *kernel, cf_stream stream,
                           void *const args[]);
 
-/* Behind a launch of `variant`, with its status: whether it was refused, so that the first is to run. */
+/* Takes the status of running `variant`; returns 1 if the caller has to run `first` instead. */
 int cf__variant_try_refused(const struct cf__variant_try *attempt, void *const args[], int status);
 
+/* cf_launch() of a kernel with tune(...). */
 int cf__launch_tuned(const cf_kernel *kernel, cf_stream stream, void *const args[]);
 
 #endif

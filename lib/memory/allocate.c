@@ -1,4 +1,4 @@
-/* allocate.c - allocates and frees memory of devices and page-locked memory. */
+/* allocate.c - allocates and frees device memory and page-locked memory. */
 #include <stdint.h>
 
 #include <cuferry.h>
@@ -36,8 +36,9 @@ static CUresult allocate_pinned(const struct cf__driver *driver, void **pointer,
     return result;
 }
 
-/* What the library's pool keeps for later is given back before the answer is "no". */
-static int allocate(const char *function, const char *call, allocate_function *from, void **pointer, size_t bytes)
+/* Gives unused memory of the pool back to the driver before it reports that there is no memory. */
+static int allocate_memory(const char *function, const char *call, allocate_function *from, void **pointer,
+                           size_t bytes)
 {
     if (!pointer)
         return cf__fail(CF_EINVAL, "%s: pointer is NULL", function);
@@ -64,16 +65,16 @@ static int allocate(const char *function, const char *call, allocate_function *f
 
 int cf_mem_alloc(void **pointer, size_t bytes)
 {
-    return allocate("cf_mem_alloc", "cuMemAlloc", allocate_device, pointer, bytes);
+    return allocate_memory("cf_mem_alloc", "cuMemAlloc", allocate_device, pointer, bytes);
 }
 
 int cf_mem_alloc_pinned(void **pointer, size_t bytes)
 {
-    return allocate("cf_mem_alloc_pinned", "cuMemHostAlloc", allocate_pinned, pointer, bytes);
+    return allocate_memory("cf_mem_alloc_pinned", "cuMemHostAlloc", allocate_pinned, pointer, bytes);
 }
 
-/* Whether memory is a pool's, which the driver frees without a wait. */
-static int find_pool(const struct cf__memory *memory, const void *pointer, int *is_of_pool)
+/* Finds out if a pool owns the memory, which the driver then frees without a wait; returns a status. */
+static int check_pool(const struct cf__memory *memory, const void *pointer, int *is_of_pool)
 {
     CUmemoryPool pool = NULL;
     CUpointer_attribute attribute = CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE;
@@ -100,7 +101,7 @@ static int free_pinned(const struct cf__driver *driver, void *pointer)
                            "cf_mem_free: %p is page-locked memory, and not from cf_mem_alloc_pinned()", pointer);
 }
 
-/* The driver waits before it frees what cuMemAlloc() gave, and not for memory of a pool. */
+/* The driver itself waits before it frees memory of cuMemAlloc(); `waits`: memory of a pool, for which it does not. */
 static int free_device(const struct cf__scope *scope, void *pointer, int waits)
 {
     const struct cf__driver *driver = scope->driver;
@@ -125,11 +126,11 @@ int cf_mem_free(void *pointer)
     int status = cf__locate("cf_mem_free", pointer, &memory);
     if (status != CF_OK)
         return status;
-    int of_pool = 0;
-    status = memory.driver ? find_pool(&memory, pointer, &of_pool) : CF_OK;
+    int is_of_pool = 0;
+    status = memory.driver ? check_pool(&memory, pointer, &is_of_pool) : CF_OK;
     if (status != CF_OK)
         return status;
-    if (!memory.driver || (memory.begin != pointer && !of_pool))
+    if (!memory.driver || (memory.begin != pointer && !is_of_pool))
         return cf__fail(CF_EINVAL,
                         "cf_mem_free: %p is not from cf_mem_alloc(), cf_mem_alloc_pinned() or "
                         "cf_mem_alloc_async()",
@@ -139,7 +140,7 @@ int cf_mem_free(void *pointer)
     if (status != CF_OK)
         return status;
     int mode = cf__relax(scope.driver);
-    status = memory.is_bounded ? free_device(&scope, pointer, of_pool) : free_pinned(scope.driver, pointer);
+    status = memory.is_bounded ? free_device(&scope, pointer, is_of_pool) : free_pinned(scope.driver, pointer);
     cf__unrelax(scope.driver, mode);
     cf__leave(&scope);
     return status;

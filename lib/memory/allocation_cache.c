@@ -1,5 +1,5 @@
-/* owned.c - what cf_mem_alloc() gave on GPUs and cf_mem_free() has not taken back, as far as there is room to remember
- * it: of that memory the driver need not be asked at each call. */
+/* allocation_cache.c - remembers live allocations of cf_mem_alloc() on GPUs, so that calls on them need not ask the
+ * driver. The cache has a fixed size and forgets. */
 #include <stdint.h>
 
 #include "memory/allocation_cache.h"
@@ -8,9 +8,8 @@
 #include "driver/driver.h"
 #include "context/enter.h"
 
-/* A slot for each value of the hash; the latest allocation has it. Nothing is lost with one that has none: the driver
- * knows them all. `version` is odd while the slot is being written, and a reader that finds another one behind has read
- * nothing. */
+/* A slot for each hash value, for the latest allocation; the driver knows the others. `version` is odd while a thread
+ * writes the slot; a reader that sees it change ignores the slot. */
 enum { SLOT_BITS = 9 };
 static struct slot {
     _Alignas(32) uint64_t version;
@@ -19,23 +18,23 @@ static struct slot {
     unsigned long long context;
 } slots[1 << SLOT_BITS];
 
-/* Allocations begin at multiples of 512 bytes at least, most of them at the like of 2 MiB: the upper bits of a product
- * hang on all of the lower ones (Knuth, The Art of Computer Programming 3, 6.4). */
-static struct slot *slot_of(const void *begin)
+/* Allocations begin at multiples of 512 bytes, most of them at multiples of 2 MiB: multiplicative hashing takes the
+ * upper bits of a product, which depend on all address bits (Knuth, The Art of Computer Programming 3, 6.4). */
+static struct slot *find_slot(const void *begin)
 {
     return &slots[(uint64_t)(uintptr_t)begin * 0x9E3779B97F4A7C15 >> (64 - SLOT_BITS)];
 }
 
-/* Whether the slot is the caller's to write; one that another thread writes is left to it. */
-static int take(struct slot *slot, uint64_t *version)
+/* Returns 1 if the caller may write the slot, 0 if another thread is writing it. */
+static int lock_slot(struct slot *slot, uint64_t *version)
 {
     *version = __atomic_load_n(&slot->version, __ATOMIC_RELAXED);
     return !(*version & 1) &&
            __atomic_compare_exchange_n(&slot->version, version, *version + 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* Who reads one of these finds the odd version behind it, too. */
-static void write(struct slot *slot, uint64_t version, uintptr_t begin, size_t bytes, unsigned long long context)
+/* Release order: a reader that sees a new field also sees the odd version. */
+static void write_slot(struct slot *slot, uint64_t version, uintptr_t begin, size_t bytes, unsigned long long context)
 {
     __atomic_store_n(&slot->begin, begin, __ATOMIC_RELEASE);
     __atomic_store_n(&slot->bytes, bytes, __ATOMIC_RELEASE);
@@ -47,26 +46,26 @@ void cf__allocation_add(const struct cf__scope *scope, const void *begin, size_t
 {
     unsigned long long context;
     uint64_t version;
-    struct slot *slot = slot_of(begin);
+    struct slot *slot = find_slot(begin);
     if (!scope->driver->is_cpu && scope->driver->cuCtxGetId(scope->context, &context) == CUDA_SUCCESS &&
-        take(slot, &version))
-        write(slot, version, (uintptr_t)begin, bytes, context);
+        lock_slot(slot, &version))
+        write_slot(slot, version, (uintptr_t)begin, bytes, context);
 }
 
 void cf__allocation_drop(const void *begin)
 {
     uint64_t version;
-    struct slot *slot = slot_of(begin);
+    struct slot *slot = find_slot(begin);
     while (__atomic_load_n(&slot->begin, __ATOMIC_RELAXED) == (uintptr_t)begin)
-        if (take(slot, &version)) {
+        if (lock_slot(slot, &version)) {
             uintptr_t found = __atomic_load_n(&slot->begin, __ATOMIC_RELAXED);
-            write(slot, version, found == (uintptr_t)begin ? 0 : found, slot->bytes, slot->context);
+            write_slot(slot, version, found == (uintptr_t)begin ? 0 : found, slot->bytes, slot->context);
         }
 }
 
 CF__HOT int cf__allocation_has(unsigned long long context, const void *begin, size_t bytes)
 {
-    const struct slot *slot = slot_of(begin);
+    const struct slot *slot = find_slot(begin);
     uint64_t version = __atomic_load_n(&slot->version, __ATOMIC_ACQUIRE);
     int has = __atomic_load_n(&slot->begin, __ATOMIC_ACQUIRE) == (uintptr_t)begin && begin &&
               __atomic_load_n(&slot->bytes, __ATOMIC_ACQUIRE) >= bytes &&

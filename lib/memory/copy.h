@@ -11,7 +11,7 @@
 
 struct cf__scope;
 
-/* Copies in the scope's context, on `stream` where `is_async`. */
+/* Copies in the scope's context, on `stream` if `is_async`, else at once; returns the driver's result. */
 CUresult cf__copy(const struct cf__scope *scope, void *target, const void *source, size_t bytes, int is_async,
                   cf_stream stream);
 

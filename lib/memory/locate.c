@@ -1,4 +1,4 @@
-/* locate.c - the memory that a pointer lies in. */
+/* locate.c - finds the driver, device and allocation of a pointer. */
 #include <errno.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -17,10 +17,8 @@
 #include "context/handle.h"
 #include "context/lost.h"
 
-/* ---- What is known of a pointer ---- */
-
-/* Asks one driver about a pointer; leaves `memory` alone where it does not know it. */
-static CUresult ask(const struct cf__driver *driver, const void *pointer, struct cf__memory *memory)
+/* Asks a driver about a pointer; leaves `memory` unchanged if the driver does not know it. */
+static CUresult query_driver(const struct cf__driver *driver, const void *pointer, struct cf__memory *memory)
 {
     enum { COUNT = 7 };
     unsigned int type = 0;
@@ -53,8 +51,8 @@ static CUresult ask(const struct cf__driver *driver, const void *pointer, struct
     return CUDA_SUCCESS;
 }
 
-/* Whether the CPU can read at an address, without trying: the kernel looks at the set of signals there, and refuses
- * what is to be done with it. */
+/* Lets the kernel read a signal set at the address, with an operation that does not exist: EFAULT if it cannot read,
+ * else EINVAL and no change. */
 int cf__is_readable(const void *pointer)
 {
     enum { SET_BYTES = 8, NOTHING_KNOWN = ~0 };
@@ -77,16 +75,16 @@ int cf__locate(const char *function, const void *pointer, struct cf__memory *mem
     int status = cf__detect_cuda(function);
     if (status != CF_OK)
         return status;
-    const struct cf__driver *host = cf__cpu_in_use(), *cuda = cf__cuda_in_use();
+    const struct cf__driver *cpu = cf__cpu_in_use(), *cuda = cf__cuda_in_use();
     *memory = (struct cf__memory){.device = CF_HOST, .left = SIZE_MAX};
-    const struct cf__driver *asked = host;
-    CUresult result = host ? ask(host, pointer, memory) : CUDA_SUCCESS;
+    const struct cf__driver *asked = cpu;
+    CUresult result = cpu ? query_driver(cpu, pointer, memory) : CUDA_SUCCESS;
     if (result == CUDA_SUCCESS && !memory->driver && cuda) {
         asked = cuda;
-        result = ask(cuda, pointer, memory);
+        result = query_driver(cuda, pointer, memory);
     }
-    /* After a kernel's fault the driver answers nothing, and in a child it is not asked: what the CPU can read is
-     * host memory all the same, so that work on the CPU goes on; but not what is page-locked for the parent. */
+    /* The driver fails after a kernel's fault, and a forked child must not ask it. Work on the CPU goes on: readable
+     * memory counts as host memory, except memory that is page-locked for the parent. */
     if (cf__is_forked() && !memory->driver && pointer && (!cf__is_readable(pointer) || cf__handle_is_memory(pointer)))
         return cf__fail_fork(function);
     if (result == CUDA_SUCCESS || (cf__status_of(result) == CF_EFAULT && cf__is_readable(pointer)))
@@ -94,11 +92,11 @@ int cf__locate(const char *function, const void *pointer, struct cf__memory *mem
     return cf__fail_driver(asked, result, "cuPointerGetAttributes", "%s: %p", function, pointer);
 }
 
-size_t cf__left(uintptr_t address)
+size_t cf__bytes_left(uintptr_t address)
 {
     const struct cf__driver *cuda = cf__cuda_in_use();
     struct cf__memory memory = {.left = SIZE_MAX};
-    return cuda && ask(cuda, (const void *)address, &memory) == CUDA_SUCCESS ? memory.left : SIZE_MAX;
+    return cuda && query_driver(cuda, (const void *)address, &memory) == CUDA_SUCCESS ? memory.left : SIZE_MAX;
 }
 
 int cf__enter_memory(struct cf__scope *scope, const char *function, const struct cf__memory *memory)

@@ -9,33 +9,36 @@
 
 struct cf__scope;
 
-/* What is known of a pointer. */
+/* Memory that a pointer lies in. */
 struct cf__memory {
-    const struct cf__driver *driver; /* that allocated or registered it; NULL: ordinary host memory */
-    CUcontext context;
-    int is_device;     /* not readable by the CPU, unless the driver is the host */
-    int is_pinned;     /* the CPU's, page-locked for a GPU */
-    int device;        /* number of its device: CF_HOST or a GPU's */
-    void *usable;      /* its address on that device */
-    const void *begin; /* of its allocation; NULL where not known */
-    size_t left;       /* bytes from the pointer to the end of that; SIZE_MAX where not known */
-    int is_bounded;    /* nothing lies behind that end; behind registered host memory may lie more of an array */
+    const struct cf__driver *driver; /* driver that allocated or registered it; NULL: ordinary host memory */
+    CUcontext context;               /* NULL: not known, as for memory of a pool */
+    int is_device;                   /* device memory, which the CPU can read only if the driver is the CPU's */
+    int is_pinned;                   /* host memory, page-locked for a GPU */
+    int device;                      /* CF_HOST or number of a GPU */
+    void *usable;                    /* address on that device */
+    const void *begin;               /* start of the allocation; NULL: not known */
+    size_t left;                     /* bytes from the pointer to the end of the allocation; SIZE_MAX: not known */
+    int is_bounded; /* an array cannot continue after that end, as it can after registered host memory */
 };
 
-/* Fails, for `function`, where a driver does not answer: the pointer must then not be taken for ordinary host
- * memory. */
+/* Looks up the memory of a pointer. Fails, with a message for `function`, if a driver does not answer: the caller must
+ * not take the pointer for ordinary host memory then. */
 int cf__locate(const char *function, const void *pointer, struct cf__memory *memory);
 
-/* Whether the CPU can read at an address; a call of the system. What is neither that nor known to a driver is no memory,
- * or that of a graph whose capture has not ended. */
+/* Returns 1 if the CPU can read at an address; takes a system call. An unreadable address that no driver knows is no
+ * memory, or memory of a graph whose capture has not ended. */
 int cf__is_readable(const void *pointer);
+
+/* Fails for argument `name` of `function`, which points to no memory; returns CF_EINVAL. */
 int cf__fail_no_memory(const char *function, const char *name, const void *pointer);
 
-/* Bytes from an address to the end of what is registered or allocated there with CUDA; SIZE_MAX where nothing is
+/* Returns the bytes from an address to the end of the memory that CUDA has registered or allocated there; SIZE_MAX: not
  * known. */
-size_t cf__left(uintptr_t address);
+size_t cf__bytes_left(uintptr_t address);
 
-/* Enters the context of memory of a driver; memory of a pool has none: one of its device. */
+/* Enters the context of memory that a driver knows, or a context of its device if the memory has none; returns a
+ * status. */
 int cf__enter_memory(struct cf__scope *scope, const char *function, const struct cf__memory *memory);
 
 #endif

@@ -1,4 +1,4 @@
-/* mempool.c - memory in the order of a stream, from a pool of the library's own for each GPU. */
+/* mempool.c - allocates and frees memory in the order of a stream, from the library's own pool for each GPU. */
 #include <limits.h>
 #include <stdint.h>
 
@@ -20,22 +20,22 @@
 #include "memory/peer.h"
 #include "memory/scratch_reclaim.h"
 
-/* The devices' own pools stay as they are: other libraries in the process may have set them up. Pools are made
- * without a lock, so that fork has none to mind: of two threads that make one at once, one gives its own back. */
+/* The library leaves the devices' default pools to other libraries in the process. It creates pools without a lock: if
+ * two threads create one at once, one thread destroys its own. */
 struct pool {
     CUmemoryPool handle; /* NULL until its first use; atomic */
-    int is_absent;       /* the device has none; atomic */
+    int is_absent;       /* the device supports no pools; atomic */
 };
 static struct pool pools[CF__MAX_DEVICES];
 
 /* ---- Pools ---- */
 
-static struct pool *pool_of(int device)
+static struct pool *find_pool(int device)
 {
     return device >= 0 && device < CF__MAX_DEVICES ? &pools[device] : NULL;
 }
 
-static CUmemoryPool handle_of(struct pool *pool)
+static CUmemoryPool get_handle(struct pool *pool)
 {
     return pool ? __atomic_load_n(&pool->handle, __ATOMIC_SEQ_CST) : NULL;
 }
@@ -45,7 +45,7 @@ static int is_absent(struct pool *pool)
     return !pool || __atomic_load_n(&pool->is_absent, __ATOMIC_RELAXED);
 }
 
-static CUresult share(const struct cf__driver *driver, CUmemoryPool pool, int device, int is_on)
+static CUresult set_access(const struct cf__driver *driver, CUmemoryPool pool, int device, int is_on)
 {
     const CUmemAccessDesc access = {
         .location = {CU_MEM_LOCATION_TYPE_DEVICE, device},
@@ -54,13 +54,13 @@ static CUresult share(const struct cf__driver *driver, CUmemoryPool pool, int de
     return driver->cuMemPoolSetAccess(pool, &access, 1);
 }
 
-/* With every GPU of the mask. */
-static CUresult share_with(const struct cf__driver *driver, CUmemoryPool pool, uint64_t devices)
+/* Gives access to every GPU of a mask. */
+static CUresult grant_access(const struct cf__driver *driver, CUmemoryPool pool, uint64_t devices)
 {
     CUresult result = CUDA_SUCCESS;
     for (int device = 0; result == CUDA_SUCCESS && devices; device++, devices >>= 1)
         if (devices & 1)
-            result = share(driver, pool, device, 1);
+            result = set_access(driver, pool, device, 1);
     return result;
 }
 
@@ -69,34 +69,35 @@ static CUresult destroy_pool(const struct cf__driver *driver, uintptr_t pool)
     return driver->cuMemPoolDestroy((CUmemoryPool)pool);
 }
 
-/* Makes a pool that keeps what is freed. */
-static CUresult make(const struct cf__scope *scope, int device, uint64_t peers, CUmemoryPool *made, const char **call)
+/* Creates a pool that keeps freed memory. */
+static CUresult create_pool(const struct cf__scope *scope, int device, uint64_t peers, CUmemoryPool *made,
+                            const char **call)
 {
     const struct cf__driver *driver = scope->driver;
     const CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                                   .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
-    unsigned long long keep = ULLONG_MAX;
+    unsigned long long threshold = ULLONG_MAX;
     *call = "cuMemPoolCreate";
     CUresult result = driver->cuMemPoolCreate(made, &props);
     if (result != CUDA_SUCCESS)
         return result;
     *call = "cuMemPoolSetAttribute";
-    result = driver->cuMemPoolSetAttribute(*made, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep);
+    result = driver->cuMemPoolSetAttribute(*made, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold);
     if (result == CUDA_SUCCESS) {
         *call = "cuMemPoolSetAccess";
-        result = share_with(driver, *made, peers);
+        result = grant_access(driver, *made, peers);
     }
     if (result != CUDA_SUCCESS)
         cf__free_or_defer(scope, destroy_pool, (uintptr_t)*made);
     return result;
 }
 
-/* Whether the device can have one. */
-static CUresult look(const struct cf__scope *scope, int device, const char **call)
+/* Asks the driver if the device supports pools. */
+static CUresult check_support(const struct cf__scope *scope, int device, const char **call)
 {
-    struct pool *pool = pool_of(device);
+    struct pool *pool = find_pool(device);
     int is_there = 0;
-    if (is_absent(pool) || handle_of(pool))
+    if (is_absent(pool) || get_handle(pool))
         return CUDA_SUCCESS;
     *call = "cuDeviceGetAttribute";
     CUresult result =
@@ -106,44 +107,44 @@ static CUresult look(const struct cf__scope *scope, int device, const char **cal
     return result;
 }
 
-static CUresult add(const struct cf__scope *scope, int device, struct pool *pool, const char **call)
+static CUresult add_pool(const struct cf__scope *scope, int device, struct pool *pool, const char **call)
 {
     const struct cf__driver *driver = scope->driver;
     CUmemoryPool made = NULL, none = NULL;
-    uint64_t peers = cf__peers_of(device);
-    CUresult result = make(scope, device, peers, &made, call);
+    uint64_t peers = cf__peer_mask(device);
+    CUresult result = create_pool(scope, device, peers, &made, call);
     if (result != CUDA_SUCCESS)
         return result;
     if (!__atomic_compare_exchange_n(&pool->handle, &none, made, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
         cf__free_or_defer(scope, destroy_pool, (uintptr_t)made);
         return CUDA_SUCCESS;
     }
-    /* A peer that was enabled meanwhile did not find the pool. */
-    return share_with(driver, made, cf__peers_of(device) & ~peers);
+    /* cf_peer_enable() of another thread has not found the pool meanwhile. */
+    return grant_access(driver, made, cf__peer_mask(device) & ~peers);
 }
 
-/* Sees to it that the device has its pool, where it can have one. */
-static CUresult ready(const struct cf__scope *scope, int device, const char **call)
+/* Creates the pool of a device at its first use, if the device supports pools. */
+static CUresult prepare_pool(const struct cf__scope *scope, int device, const char **call)
 {
-    struct pool *pool = pool_of(device);
-    CUresult result = look(scope, device, call);
-    if (result != CUDA_SUCCESS || is_absent(pool) || handle_of(pool))
+    struct pool *pool = find_pool(device);
+    CUresult result = check_support(scope, device, call);
+    if (result != CUDA_SUCCESS || is_absent(pool) || get_handle(pool))
         return result;
     int mode = cf__relax(scope->driver);
-    result = add(scope, device, pool, call);
+    result = add_pool(scope, device, pool, call);
     cf__unrelax(scope->driver, mode);
     return result;
 }
 
 int cf__mempool_exists(int device)
 {
-    return !is_absent(pool_of(device));
+    return !is_absent(find_pool(device));
 }
 
-CUresult cf__mempool_share(const struct cf__driver *driver, int device, int peer, int is_on)
+CUresult cf__mempool_set_access(const struct cf__driver *driver, int device, int peer, int is_on)
 {
-    CUmemoryPool pool = handle_of(pool_of(peer));
-    return pool ? share(driver, pool, device, is_on) : CUDA_SUCCESS;
+    CUmemoryPool pool = get_handle(find_pool(peer));
+    return pool ? set_access(driver, pool, device, is_on) : CUDA_SUCCESS;
 }
 
 int cf__mempool_trim(const struct cf__scope *scope)
@@ -152,14 +153,14 @@ int cf__mempool_trim(const struct cf__scope *scope)
     if (scope->driver->is_cpu || scope->driver->cuCtxGetDevice(&device) != CUDA_SUCCESS)
         return 0;
     int is_less = cf__scratch_cache_trim(scope);
-    CUmemoryPool pool = handle_of(pool_of(device));
+    CUmemoryPool pool = get_handle(find_pool(device));
     return (pool && scope->driver->cuMemPoolTrimTo(pool, 0) == CUDA_SUCCESS) || is_less;
 }
 
 int cf__mempool_destroy(const struct cf__driver *driver, int device)
 {
-    struct pool *pool = pool_of(device);
-    CUmemoryPool handle = handle_of(pool);
+    struct pool *pool = find_pool(device);
+    CUmemoryPool handle = get_handle(pool);
     int mode = cf__relax(driver);
     CUresult result = handle ? driver->cuMemPoolDestroy(handle) : CUDA_SUCCESS;
     cf__unrelax(driver, mode);
@@ -189,9 +190,9 @@ int cf__mempools_destroy(const struct cf__driver *driver)
 
 /* ---- Allocation ---- */
 
-/* Devices without pools: what is done at once cannot be part of a graph, and trying it would break the capture. `wanted`
- * is what would be called. */
-static CUresult check_at_once(const struct cf__scope *scope, cf_stream stream, const char *wanted, const char **call)
+/* Fails in a capture, which an allocation or a free outside of the stream's order would break. `wanted` is the driver's
+ * function that the caller is about to call. */
+static CUresult check_capture(const struct cf__scope *scope, cf_stream stream, const char *wanted, const char **call)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     *call = "cuStreamIsCapturing";
@@ -202,11 +203,11 @@ static CUresult check_at_once(const struct cf__scope *scope, cf_stream stream, c
     return status == CU_STREAM_CAPTURE_STATUS_NONE ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Memory that is there at once is there in the stream's order, too. */
+/* For devices without pools: memory that exists at once exists in the stream's order, too. */
 static CUresult allocate_at_once(const struct cf__scope *scope, cf_stream stream, size_t bytes, CUdeviceptr *memory,
                                  const char **call)
 {
-    CUresult result = check_at_once(scope, stream, "cuMemAlloc", call);
+    CUresult result = check_capture(scope, stream, "cuMemAlloc", call);
     if (result != CUDA_SUCCESS)
         return result;
     int mode = cf__relax(scope->driver);
@@ -215,10 +216,10 @@ static CUresult allocate_at_once(const struct cf__scope *scope, cf_stream stream
     return result;
 }
 
-/* Freed once the stream is past all that may use it. */
+/* For devices without pools: waits for the stream, then frees. */
 static CUresult free_at_once(const struct cf__scope *scope, cf_stream stream, CUdeviceptr memory, const char **call)
 {
-    CUresult result = check_at_once(scope, stream, "cuMemFree", call);
+    CUresult result = check_capture(scope, stream, "cuMemFree", call);
     if (result != CUDA_SUCCESS)
         return result;
     int mode = cf__relax(scope->driver);
@@ -233,23 +234,15 @@ static CUresult free_at_once(const struct cf__scope *scope, cf_stream stream, CU
     return result;
 }
 
-/* What the pool keeps may lie in pieces that are too small: it is given back before the answer is "no". */
-static CUresult allocate_relaxed(const struct cf__scope *scope, CUmemoryPool pool, cf_stream stream, size_t bytes,
-                                 CUdeviceptr *memory)
-{
-    CUresult result = scope->driver->cuMemAllocFromPoolAsync(memory, bytes, pool, stream);
-    if (result != CUDA_ERROR_OUT_OF_MEMORY)
-        return result;
-    return cf__mempool_trim(scope) ? scope->driver->cuMemAllocFromPoolAsync(memory, bytes, pool, stream) : result;
-}
-
-/* Outside of graphs both count as what could break captures of other streams; in a graph they become part of it all the
- * same. */
-static CUresult allocate(const struct cf__scope *scope, CUmemoryPool pool, cf_stream stream, size_t bytes,
-                         CUdeviceptr *memory)
+/* Retries after it has given unused memory of the pool back, which may be in pieces that are too small. Outside of
+ * graphs, the driver counts this as a call that could break captures of other streams, hence cf__relax(). */
+static CUresult allocate_from_pool(const struct cf__scope *scope, CUmemoryPool pool, cf_stream stream, size_t bytes,
+                                   CUdeviceptr *memory)
 {
     int mode = cf__relax(scope->driver);
-    CUresult result = allocate_relaxed(scope, pool, stream, bytes, memory);
+    CUresult result = scope->driver->cuMemAllocFromPoolAsync(memory, bytes, pool, stream);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && cf__mempool_trim(scope))
+        result = scope->driver->cuMemAllocFromPoolAsync(memory, bytes, pool, stream);
     cf__unrelax(scope->driver, mode);
     return result;
 }
@@ -275,15 +268,15 @@ CUresult cf__mempool_alloc_async(const struct cf__scope *scope, cf_stream stream
     CUresult result = driver->cuCtxGetDevice(&device);
     if (result != CUDA_SUCCESS)
         return result;
-    result = ready(scope, device, call);
+    result = prepare_pool(scope, device, call);
     if (result != CUDA_SUCCESS)
         return result;
-    struct pool *pool = pool_of(device);
+    struct pool *pool = find_pool(device);
     if (is_absent(pool)) {
         result = allocate_at_once(scope, stream, bytes, memory, call);
     } else {
         *call = "cuMemAllocFromPoolAsync";
-        result = allocate(scope, handle_of(pool), stream, bytes, memory);
+        result = allocate_from_pool(scope, get_handle(pool), stream, bytes, memory);
     }
     if (result != CUDA_SUCCESS)
         *memory = 0;
@@ -298,10 +291,10 @@ CUresult cf__mempool_free_async(const struct cf__scope *scope, cf_stream stream,
         *call = "cuCtxGetDevice";
         CUresult result = driver->cuCtxGetDevice(&device);
         if (result == CUDA_SUCCESS)
-            result = look(scope, device, call);
+            result = check_support(scope, device, call);
         if (result != CUDA_SUCCESS)
             return result;
-        if (is_absent(pool_of(device)))
+        if (is_absent(find_pool(device)))
             return free_at_once(scope, stream, memory, call);
     }
     *call = "cuMemFreeAsync";
@@ -333,7 +326,7 @@ int cf_mem_alloc_async(cf_stream stream, void **pointer, size_t bytes)
     return status;
 }
 
-/* In the scope's context. Memory of a graph that is being captured may be unknown to the driver so far. */
+/* The driver may not know memory of a graph in capture yet, so unknown memory is not refused on a GPU. */
 static int free_async(const struct cf__scope *scope, cf_stream stream, const struct cf__memory *memory, void *pointer)
 {
     const char *call, *function = "cf_mem_free_async";
@@ -372,7 +365,7 @@ int cf_mem_trim(size_t keep)
     const struct cf__driver *driver = scope.driver;
     const char *call = "cuCtxGetDevice";
     CUresult result = driver->is_cpu ? CUDA_SUCCESS : driver->cuCtxGetDevice(&device);
-    CUmemoryPool pool = result == CUDA_SUCCESS && !driver->is_cpu ? handle_of(pool_of(device)) : NULL;
+    CUmemoryPool pool = result == CUDA_SUCCESS && !driver->is_cpu ? get_handle(find_pool(device)) : NULL;
     if (result == CUDA_SUCCESS && !driver->is_cpu) {
         int mode = cf__relax(driver);
         (void)cf__scratch_cache_trim(&scope);

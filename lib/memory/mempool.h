@@ -1,4 +1,4 @@
-/* mempool.h - pools of device memory. */
+/* mempool.h - memory in the order of a stream. */
 #ifndef CF__MEMPOOL_H
 #define CF__MEMPOOL_H
 
@@ -10,24 +10,28 @@
 
 struct cf__scope;
 
-/* Memory on the scope's device in the order of `stream`, from the library's pool. On failure `call` is the driver's
- * function that failed, for cf__fail_driver(), and `memory` is 0. */
+/* Allocates on the scope's device in the order of `stream`, from the library's pool if the device supports pools. On
+ * failure, `call` names the driver's function for cf__fail_driver(), and `memory` is 0. */
 CUresult cf__mempool_alloc_async(const struct cf__scope *scope, cf_stream stream, size_t bytes, CUdeviceptr *memory,
                                  const char **call);
+
+/* Frees such memory in the order of `stream`. */
 CUresult cf__mempool_free_async(const struct cf__scope *scope, cf_stream stream, CUdeviceptr memory, const char **call);
 
-/* Whether that is a pool's: without one it is memory of a context, which goes with that. */
+/* Returns 1 if memory of the device is a pool's, 0 if it belongs to a context and goes with it. */
 int cf__mempool_exists(int device);
 
-/* Gives back what the pool of the scope's device keeps and nobody uses; whether there may be any. */
+/* Gives unused memory of the scope's device back to the driver; returns 1 if there may have been any. */
 int cf__mempool_trim(const struct cf__scope *scope);
 
-/* Lets the GPU `device` reach the pool of the GPU `peer`, or no longer. */
-CUresult cf__mempool_share(const struct cf__driver *driver, int device, int peer, int is_on);
+/* Lets GPU `device` reach the pool of GPU `peer`, or ends this. */
+CUresult cf__mempool_set_access(const struct cf__driver *driver, int device, int peer, int is_on);
 
-/* At cf_shutdown() every pool; at cf_device_reset() that of a GPU, CUDA being in use. A pool that cannot be
- * destroyed stays. */
+/* Destroys every pool, at cf_shutdown(); `driver` is NULL if CUDA is not in use. A pool that cannot be destroyed
+ * stays. */
 int cf__mempools_destroy(const struct cf__driver *driver);
+
+/* Destroys the pool of a GPU, at cf_device_reset(). */
 int cf__mempool_destroy(const struct cf__driver *driver, int device);
 void cf__mempools_forget(void); /* without the driver */
 

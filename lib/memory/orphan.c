@@ -1,4 +1,4 @@
-/* orphan.c - memory of pools that was in contexts which are gone: it is the device's, and stays until it is freed. */
+/* orphan.c - frees memory of pools whose contexts are gone. */
 #include <cuferry.h>
 
 #include "memory/orphan.h"
@@ -9,51 +9,52 @@
 #include "context/enter.h"
 #include "memory/scratch_cache.h"
 
-/* Memory of a pool goes with no context, not even with a reset (CUDA 13.0), and is freed in any other of its device. It
- * waits here for one; what is more than there is room for stays until the process ends. Under the table's lock. */
+/* Memory of a pool survives its context, even a reset (CUDA 13.0), and any other context of the device can free it. It
+ * waits in this list until then; memory beyond its limit stays until the process ends. The lock is
+ * cf__scratch_lock(). */
 static struct orphan {
     CUdeviceptr memory;
     CUdevice device;
 } orphans[CF__SCRATCH_STREAMS];
-static int count; /* atomic, too */
+static int orphan_count; /* written with the lock; atomic */
 
 void cf__orphan_add(CUdeviceptr memory, CUdevice device)
 {
-    if (count == CF__SCRATCH_STREAMS)
+    if (orphan_count == CF__SCRATCH_STREAMS)
         return;
-    orphans[count] = (struct orphan){memory, device};
-    __atomic_store_n(&count, count + 1, __ATOMIC_RELAXED);
+    orphans[orphan_count] = (struct orphan){memory, device};
+    __atomic_store_n(&orphan_count, orphan_count + 1, __ATOMIC_RELAXED);
 }
 
-int cf__have_orphans(void)
+int cf__orphans_exist(void)
 {
-    return __atomic_load_n(&count, __ATOMIC_RELAXED) > 0;
+    return __atomic_load_n(&orphan_count, __ATOMIC_RELAXED) > 0;
 }
 
-/* One of the device's, which is an orphan no longer; 0: it has none. */
-static CUdeviceptr take(CUdevice device)
+/* Takes memory of a device off the list; 0: there is none. */
+static CUdeviceptr take_orphan(CUdevice device)
 {
     CUdeviceptr memory = 0;
     cf__scratch_lock();
-    for (int i = count; i-- > 0 && !memory;)
+    for (int i = orphan_count; i-- > 0 && !memory;)
         if (orphans[i].device == device) {
             memory = orphans[i].memory;
-            orphans[i] = orphans[count - 1];
-            __atomic_store_n(&count, count - 1, __ATOMIC_RELAXED);
+            orphans[i] = orphans[orphan_count - 1];
+            __atomic_store_n(&orphan_count, orphan_count - 1, __ATOMIC_RELAXED);
         }
     cf__scratch_unlock();
     return memory;
 }
 
-/* What the driver could not free, and still knows, stays for another time. */
+/* Memory that the driver fails to free goes back to the list, unless the failure says that it no longer exists. */
 int cf__orphans_free(const struct cf__driver *driver)
 {
     CUdevice device;
     CUdeviceptr memory;
     int freed = 0;
-    if (!cf__have_orphans() || driver->cuCtxGetDevice(&device) != CUDA_SUCCESS)
+    if (!cf__orphans_exist() || driver->cuCtxGetDevice(&device) != CUDA_SUCCESS)
         return 0;
-    while ((memory = take(device)) != 0) {
+    while ((memory = take_orphan(device)) != 0) {
         CUresult result = driver->cuMemFree(memory);
         freed += result == CUDA_SUCCESS;
         if (result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_VALUE || cf__is_gone(result))
@@ -68,14 +69,14 @@ int cf__orphans_free(const struct cf__driver *driver)
 
 void cf__orphans_forget(CUdevice device)
 {
-    while (take(device))
+    while (take_orphan(device))
         continue;
 }
 
 void cf__orphans_free_all(const struct cf__driver *cuda)
 {
     struct cf__scope scope;
-    for (int device = 0; cf__have_orphans() && device < CF__MAX_DEVICES; device++) {
+    for (int device = 0; cf__orphans_exist() && device < CF__MAX_DEVICES; device++) {
         CUcontext primary = cf__primary_held(device);
         if (primary && cf__enter_context(&scope, "cf_shutdown", cuda, primary) == CF_OK) {
             (void)cf__orphans_free(cuda);
@@ -87,5 +88,5 @@ void cf__orphans_free_all(const struct cf__driver *cuda)
 
 void cf__orphans_forget_all(void)
 {
-    __atomic_store_n(&count, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&orphan_count, 0, __ATOMIC_RELAXED);
 }

@@ -4,19 +4,19 @@
 
 #include "driver/driver.h"
 
-/* Frees what contexts that are gone have left of pools' memory on the current context's device; how many there were.
- * Relaxed. */
+/* Frees such memory of the current context's device; returns the number of freed allocations. The caller has relaxed
+ * the capture mode. */
 int cf__orphans_free(const struct cf__driver *driver);
 
-/* Notes memory of a pool whose context is gone; with the lock. */
+/* Adds memory of a pool whose context is gone. The caller holds the lock of the scratch cache. */
 void cf__orphan_add(CUdeviceptr memory, CUdevice device);
-int cf__have_orphans(void);
+int cf__orphans_exist(void);
 
-/* Forgets what is of a device, since it is gone. */
+/* Forgets memory of a device that was lost. */
 void cf__orphans_forget(CUdevice device);
 
-/* At cf_shutdown(): where the library holds no context of a device it stays until the process ends. */
+/* At cf_shutdown(): frees memory of devices whose primary context the library holds, and forgets the rest. */
 void cf__orphans_free_all(const struct cf__driver *cuda);
-void cf__orphans_forget_all(void);
+void cf__orphans_forget_all(void); /* without the driver */
 
 #endif

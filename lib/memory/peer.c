@@ -1,4 +1,4 @@
-/* peer.c - GPUs that reach each other's memory. */
+/* peer.c - lets GPUs reach each other's memory. */
 #include <pthread.h>
 #include <stdint.h>
 
@@ -15,7 +15,7 @@
 #include "context/lost.h"
 #include "memory/mempool.h"
 
-/* Of enabling and disabling: what one thread has begun must be as it ends before another one looks. */
+/* Serializes enabling and disabling. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void cf__peer_lock(void)
@@ -28,21 +28,21 @@ void cf__peer_unlock(void)
     cf__unlock(&lock);
 }
 
-/* Which GPUs cf_peer_enable() lets reach a GPU, a bit for each; and where the library did that, and not another one
- * in the process, whose doing stays. Atomic. */
-static uint64_t reaches[CF__MAX_DEVICES], ours[CF__MAX_DEVICES];
+/* Bit masks by peer; atomic. Access that another library enabled is not in `ours`, and stays. */
+static uint64_t reaches[CF__MAX_DEVICES]; /* GPUs that cf_peer_enable() lets reach it */
+static uint64_t ours[CF__MAX_DEVICES];    /* GPUs whose access the library enabled itself */
 
 int cf__peer_enabled(int device, int peer)
 {
-    return device == peer || (device >= 0 && device < CF__MAX_DEVICES && (cf__peers_of(peer) >> device & 1));
+    return device == peer || (device >= 0 && device < CF__MAX_DEVICES && (cf__peer_mask(peer) >> device & 1));
 }
 
-uint64_t cf__peers_of(int peer)
+uint64_t cf__peer_mask(int peer)
 {
     return peer >= 0 && peer < CF__MAX_DEVICES ? __atomic_load_n(&reaches[peer], __ATOMIC_SEQ_CST) : 0;
 }
 
-static void note(int device, int peer, int is_ours)
+static void note_peer(int device, int peer, int is_ours)
 {
     uint64_t bit = (uint64_t)1 << device;
     if (is_ours)
@@ -50,8 +50,8 @@ static void note(int device, int peer, int is_ours)
     __atomic_fetch_or(&reaches[peer], bit, __ATOMIC_SEQ_CST);
 }
 
-/* Whether the library had enabled it. */
-static int strike(int device, int peer)
+/* Returns 1 if the library had enabled the access itself. */
+static int forget_peer(int device, int peer)
 {
     uint64_t bit = (uint64_t)1 << device;
     __atomic_fetch_and(&reaches[peer], ~bit, __ATOMIC_SEQ_CST);
@@ -61,13 +61,13 @@ static int strike(int device, int peer)
 void cf__peers_forget(int device)
 {
     for (int other = 0; other < CF__MAX_DEVICES; other++) {
-        (void)strike(device, other);
-        (void)strike(other, device);
+        (void)forget_peer(device, other);
+        (void)forget_peer(other, device);
     }
 }
 
-/* Two devices by number: a GPU reaches itself, the CPU and a GPU do not reach each other. */
-static int possible(const char *function, int device, int peer, int *answer)
+/* A device reaches itself; the CPU and a GPU do not reach each other. */
+static int query_possible(const char *function, int device, int peer, int *answer)
 {
     const struct cf__driver *driver, *of_peer;
     CUdevice handle, other;
@@ -85,31 +85,30 @@ static int possible(const char *function, int device, int peer, int *answer)
                                                     function, device, peer);
 }
 
-/* The primary context of a GPU. */
-static int primary(const char *function, int device, CUcontext *context)
+/* Enters the primary context of `device`; `context` is the primary context of `peer`. */
+static int enter_pair(struct cf__scope *scope, const char *function, int device, int peer, CUcontext *context)
 {
-    struct cf__scope scope;
-    int status = cf__enter_device(&scope, function, device);
+    int status = cf__enter_device(scope, function, peer);
     if (status != CF_OK)
         return status;
-    *context = scope.context;
-    cf__leave(&scope);
-    return CF_OK;
+    *context = scope->context;
+    cf__leave(scope);
+    return cf__enter_device(scope, function, device);
 }
 
 int cf_peer_possible(int device, int peer, int *answer)
 {
     if (!answer)
         return cf__fail(CF_EINVAL, "cf_peer_possible: possible is NULL");
-    int is_possible, status = possible("cf_peer_possible", device, peer, &is_possible);
+    int is_possible, status = query_possible("cf_peer_possible", device, peer, &is_possible);
     if (status == CF_OK)
         *answer = is_possible != 0;
     return status;
 }
 
-/* With the lock. The driver is asked even where it was enabled before: another library may have undone that, and this
- * thread's own doing counts then. */
-static int enable(const struct cf__scope *scope, int device, int peer, CUcontext context)
+/* Asks the driver even if the access was enabled before, since another library may have disabled it. The caller holds
+ * the lock. */
+static int enable_in(const struct cf__scope *scope, int device, int peer, CUcontext context)
 {
     const struct cf__driver *driver = scope->driver;
     int mode = cf__relax(driver), was_enabled = cf__peer_enabled(device, peer);
@@ -117,11 +116,11 @@ static int enable(const struct cf__scope *scope, int device, int peer, CUcontext
     int is_done = result == CUDA_SUCCESS;
     const char *call = "cuCtxEnablePeerAccess";
     if (is_done || result == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) {
-        note(device, peer, is_done); /* a pool that is made from now on is shared by its maker */
+        note_peer(device, peer, is_done); /* first, so that a thread that creates the pool now gives access */
         call = "cuMemPoolSetAccess";
-        result = cf__mempool_share(driver, device, peer, 1);
+        result = cf__mempool_set_access(driver, device, peer, 1);
         if (result != CUDA_SUCCESS && !was_enabled) {
-            (void)strike(device, peer);
+            (void)forget_peer(device, peer);
             if (is_done)
                 (void)driver->cuCtxDisablePeerAccess(context);
         }
@@ -132,17 +131,16 @@ static int enable(const struct cf__scope *scope, int device, int peer, CUcontext
                : cf__fail_driver(driver, result, call, "cf_peer_enable: device %d, peer %d", device, peer);
 }
 
-/* Checks common to enable and disable. */
-static int check(const char *function, int device, int peer, int *is_possible)
+static int check_peers(const char *function, int device, int peer, int *is_possible)
 {
     if (cf__log_is_inside())
         return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", function);
-    return possible(function, device, peer, is_possible);
+    return query_possible(function, device, peer, is_possible);
 }
 
 int cf_peer_enable(int device, int peer)
 {
-    int is_possible, status = check("cf_peer_enable", device, peer, &is_possible);
+    int is_possible, status = check_peers("cf_peer_enable", device, peer, &is_possible);
     if (status != CF_OK)
         return status;
     if (!is_possible)
@@ -151,34 +149,32 @@ int cf_peer_enable(int device, int peer)
         return CF_OK;
     CUcontext context;
     struct cf__scope scope;
-    status = primary("cf_peer_enable", peer, &context);
-    if (status == CF_OK)
-        status = cf__enter_device(&scope, "cf_peer_enable", device);
+    status = enter_pair(&scope, "cf_peer_enable", device, peer, &context);
     if (status != CF_OK)
         return status;
     cf__peer_lock();
-    status = enable(&scope, device, peer, context);
+    status = enable_in(&scope, device, peer, context);
     cf__peer_unlock();
     cf__leave(&scope);
     return status;
 }
 
-/* With the lock: takes back what the library enabled; a context that is gone has taken it along. What fails leaves it
- * as it was. */
+/* Disables access that the library enabled; a context that is gone has no access any more. A failure changes nothing.
+ * The caller holds the lock. */
 static int disable_in(const struct cf__scope *scope, const char *function, int device, int peer, CUcontext context)
 {
     const struct cf__driver *driver = scope->driver;
     const char *call = "cuMemPoolSetAccess";
     int mode = cf__relax(driver);
-    CUresult result = cf__peer_enabled(device, peer) ? cf__mempool_share(driver, device, peer, 0) : CUDA_SUCCESS;
-    if (result == CUDA_SUCCESS && strike(device, peer)) {
+    CUresult result = cf__peer_enabled(device, peer) ? cf__mempool_set_access(driver, device, peer, 0) : CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS && forget_peer(device, peer)) {
         call = "cuCtxDisablePeerAccess";
         result = driver->cuCtxDisablePeerAccess(context);
         if (result == CUDA_ERROR_PEER_ACCESS_NOT_ENABLED)
             result = CUDA_SUCCESS;
         if (result != CUDA_SUCCESS) {
-            note(device, peer, 1);
-            (void)cf__mempool_share(driver, device, peer, 1);
+            note_peer(device, peer, 1);
+            (void)cf__mempool_set_access(driver, device, peer, 1);
         }
     }
     cf__unrelax(driver, mode);
@@ -187,15 +183,13 @@ static int disable_in(const struct cf__scope *scope, const char *function, int d
                : cf__fail_driver(driver, result, call, "%s: device %d, peer %d", function, device, peer);
 }
 
-static int disable(const char *function, int device, int peer)
+static int disable_peer(const char *function, int device, int peer)
 {
     if (!cf__peer_enabled(device, peer) || device == peer)
         return CF_OK;
     CUcontext context;
     struct cf__scope scope;
-    int status = primary(function, peer, &context);
-    if (status == CF_OK)
-        status = cf__enter_device(&scope, function, device);
+    int status = enter_pair(&scope, function, device, peer, &context);
     if (status != CF_OK)
         return status;
     cf__peer_lock();
@@ -207,18 +201,18 @@ static int disable(const char *function, int device, int peer)
 
 int cf_peer_disable(int device, int peer)
 {
-    int is_possible, status = check("cf_peer_disable", device, peer, &is_possible);
-    return status == CF_OK ? disable("cf_peer_disable", device, peer) : status;
+    int is_possible, status = check_peers("cf_peer_disable", device, peer, &is_possible);
+    return status == CF_OK ? disable_peer("cf_peer_disable", device, peer) : status;
 }
 
 int cf__peers_disable(const struct cf__driver *driver)
 {
     int status = CF_OK;
     for (int peer = 0; driver && peer < CF__MAX_DEVICES; peer++)
-        for (int device = 0; cf__peers_of(peer) && device < CF__MAX_DEVICES; device++) {
-            int failed = disable("cf_shutdown", device, peer);
-            if (failed == CF_EFAULT) /* of a device that is lost nothing has to be given back */
-                (void)strike(device, peer);
+        for (int device = 0; cf__peer_mask(peer) && device < CF__MAX_DEVICES; device++) {
+            int failed = disable_peer("cf_shutdown", device, peer);
+            if (failed == CF_EFAULT) /* a lost device has nothing to disable */
+                (void)forget_peer(device, peer);
             else if (failed != CF_OK)
                 status = failed;
         }

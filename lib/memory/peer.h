@@ -1,4 +1,4 @@
-/* peer.h - GPUs that reach the memory of others. */
+/* peer.h - GPUs that reach the memory of other GPUs. */
 #ifndef CF__PEER_H
 #define CF__PEER_H
 
@@ -6,13 +6,13 @@
 
 struct cf__driver;
 
-/* Whether kernels on GPU `device` reach the memory of GPU `peer`, since cf_peer_enable() was called or they are one. */
+/* Returns 1 if kernels on device `device` reach memory of `peer`, by cf_peer_enable() or since both are the same. */
 int cf__peer_enabled(int device, int peer);
 
-uint64_t cf__peers_of(int peer); /* a bit for each GPU that cf_peer_enable() lets reach it */
+uint64_t cf__peer_mask(int peer); /* a bit for each GPU that cf_peer_enable() lets reach `peer` */
 
-int cf__peers_disable(const struct cf__driver *driver); /* all that the library enabled, at cf_shutdown() */
-void cf__peers_forget(int device);                      /* what concerns a GPU whose primary context was reset */
+int cf__peers_disable(const struct cf__driver *driver); /* disables all access that the library enabled */
+void cf__peers_forget(int device);                      /* for a GPU whose primary context was reset */
 void cf__peer_lock(void);                               /* for fork */
 void cf__peer_unlock(void);
 

@@ -1,4 +1,11 @@
-/* workspace.c - scratch memory that the launches on a stream of a GPU have at hand, one after the other. */
+/* scratch_cache.c - scratch memory that each stream of a GPU keeps for its launches, which run one after another.
+ *
+ * Allocating before each launch and freeing after it costs a GPU a microsecond, and the CPU several driver calls. So
+ * the default stream and streams of cf_stream_create() keep one block, which their launches use one after another in
+ * the order of the stream. A thread that finds the block leased, because another thread is enqueueing there, allocates:
+ * nobody waits.
+ *
+ * Launches on streams of other libraries use the pool: those libraries destroy streams without notice. */
 #include <stdint.h>
 #include <string.h>
 
@@ -17,15 +24,10 @@
 #include "memory/mempool.h"
 #include "memory/scratch_reclaim.h"
 
-/* To allocate before a launch and to free after it costs a GPU a microsecond, and the host some calls of the driver. So
- * the default stream and streams of cf_stream_create() keep the memory of their launches, which the stream's order keeps
- * apart. A thread that finds it taken by another one, which is just enqueueing there, allocates: nobody waits.
- *
- * Other libraries destroy their streams without notice while work goes on: their launches get memory of the pool. */
-enum { LEAST_BYTES = 16384 }; /* so that it need not grow often */
+enum { LEAST_BYTES = 16384 }; /* size of the smallest block, so that blocks rarely grow */
 
 struct cf__scratch_table cf__scratch_cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static _Thread_local unsigned int found_last;
+static _Thread_local unsigned int latest_slot;
 
 void cf__scratch_lock(void)
 {
@@ -37,32 +39,32 @@ void cf__scratch_unlock(void)
     cf__unlock(&cf__scratch_cache.lock);
 }
 
-/* ---- The table, with the lock ---- */
+/* ---- The table; the caller holds the lock ---- */
 
-static int is_of(const struct cf__scratch_block *workspace, const struct cf__scratch_key *key)
+static int matches_key(const struct cf__scratch_block *block, const struct cf__scratch_key *key)
 {
-    return workspace->stream == key->stream && workspace->context == key->context && workspace->is_used;
+    return block->stream == key->stream && block->context == key->context && block->is_used;
 }
 
 struct cf__scratch_block *cf__scratch_find(const struct cf__scratch_key *key)
 {
-    if (is_of(&cf__scratch_cache.all[found_last], key))
-        return &cf__scratch_cache.all[found_last];
+    if (matches_key(&cf__scratch_cache.all[latest_slot], key))
+        return &cf__scratch_cache.all[latest_slot];
     for (unsigned int i = 0; i < CF__SCRATCH_STREAMS; i++)
-        if (is_of(&cf__scratch_cache.all[i], key)) {
-            found_last = i;
+        if (matches_key(&cf__scratch_cache.all[i], key)) {
+            latest_slot = i;
             return &cf__scratch_cache.all[i];
         }
     return NULL;
 }
 
-void cf__scratch_remove(struct cf__scratch_block *workspace)
+void cf__scratch_remove(struct cf__scratch_block *block)
 {
-    *workspace = (struct cf__scratch_block){.is_used = 0};
+    *block = (struct cf__scratch_block){.is_used = 0};
     __atomic_store_n(&cf__scratch_cache.count, cf__scratch_cache.count - 1, __ATOMIC_RELAXED);
 }
 
-static struct cf__scratch_block *add(const struct cf__scope *scope, const struct cf__scratch_key *key)
+static struct cf__scratch_block *add_block(const struct cf__scope *scope, const struct cf__scratch_key *key)
 {
     for (unsigned int i = 0; cf__scratch_cache.count < CF__SCRATCH_STREAMS && i < CF__SCRATCH_STREAMS; i++)
         if (!cf__scratch_cache.all[i].is_used) {
@@ -72,62 +74,63 @@ static struct cf__scratch_block *add(const struct cf__scope *scope, const struct
                                                                   .is_default = key->is_default,
                                                                   .driver = scope->driver,
                                                                   .handle = scope->context};
-            found_last = i;
+            latest_slot = i;
             __atomic_store_n(&cf__scratch_cache.count, cf__scratch_cache.count + 1, __ATOMIC_RELAXED);
             return &cf__scratch_cache.all[i];
         }
     return NULL;
 }
 
-/* ---- Taking and giving back ---- */
+/* ---- Leases ---- */
 
-void cf__scratch_let_go(struct cf__scratch_block *workspace)
+void cf__scratch_release(struct cf__scratch_block *block)
 {
     cf__lock(&cf__scratch_cache.lock);
-    workspace->is_taken = 0;
-    if (!workspace->memory)
-        cf__scratch_remove(workspace);
+    block->is_leased = 0;
+    if (!block->memory)
+        cf__scratch_remove(block);
     cf__unlock(&cf__scratch_cache.lock);
 }
 
-static struct cf__scratch_block *take_for(const struct cf__scope *scope, const struct cf__scratch_key *key)
+static struct cf__scratch_block *lease_block(const struct cf__scope *scope, const struct cf__scratch_key *key)
 {
     cf__lock(&cf__scratch_cache.lock);
-    struct cf__scratch_block *workspace = cf__scratch_find(key);
-    if (!workspace)
-        workspace = add(scope, key);
-    const int is_full = !workspace;
-    if (workspace && workspace->is_taken)
-        workspace = NULL;
-    if (workspace)
-        workspace->is_taken = 1;
+    struct cf__scratch_block *block = cf__scratch_find(key);
+    if (!block)
+        block = add_block(scope, key);
+    const int is_full = !block;
+    if (block && block->is_leased)
+        block = NULL;
+    if (block)
+        block->is_leased = 1;
     cf__unlock(&cf__scratch_cache.lock);
     if (is_full)
-        cf__scratch_cache_look(scope, key->context);
-    return workspace;
+        cf__scratch_cache_sweep(scope, key->context);
+    return block;
 }
 
-/* Where there is no memory for more than is asked for, the launch tries with that. */
-static int grow(const struct cf__scope *scope, const char *function, cf_stream stream,
-                struct cf__scratch_block *workspace, size_t bytes)
+/* Replaces the memory of a leased block by at least `bytes`. Without memory for the block, which is larger than the
+ * launch needs, it stays as it is and the launch allocates. */
+static int grow_block(const struct cf__scope *scope, const char *function, cf_stream stream,
+                      struct cf__scratch_block *block, size_t bytes)
 {
-    const CUdeviceptr before = workspace->memory;
+    const CUdeviceptr before = block->memory;
     const char *call = "cuCtxGetDevice";
     size_t room = LEAST_BYTES;
     CUdeviceptr memory;
     while (room < bytes)
         room *= 2;
-    CUresult result = scope->driver->cuCtxGetDevice(&workspace->device);
+    CUresult result = scope->driver->cuCtxGetDevice(&block->device);
     if (result == CUDA_SUCCESS)
         result = cf__mempool_alloc_async(scope, stream, room, &memory, &call);
     if (result == CUDA_ERROR_OUT_OF_MEMORY && strncmp(call, "cuMemAlloc", 10) == 0)
         return CF_OK;
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, call, "%s: %zu bytes of scratch memory", function, room);
-    workspace->memory = memory;
-    workspace->is_pooled = cf__mempool_exists(workspace->device);
-    workspace->bytes = room;
-    workspace->is_zero = 0;
+    block->memory = memory;
+    block->is_pooled = cf__mempool_exists(block->device);
+    block->bytes = room;
+    block->is_zero = 0;
     result = before ? cf__mempool_free_async(scope, stream, before, &call) : CUDA_SUCCESS;
     if (result == CUDA_SUCCESS)
         return CF_OK;
@@ -135,37 +138,37 @@ static int grow(const struct cf__scope *scope, const char *function, cf_stream s
     return cf__fail_driver(scope->driver, result, call, "%s: scratch memory", function);
 }
 
-int cf__scratch_take(const struct cf__scope *scope, const char *function, unsigned long long context, cf_stream stream,
-                     size_t bytes, struct cf__scratch_lease *taken)
+int cf__scratch_lease_block(const struct cf__scope *scope, const char *function, unsigned long long context,
+                            cf_stream stream, size_t bytes, struct cf__scratch_lease *lease)
 {
     struct cf__scratch_key key = {.context = context, .is_default = !stream || stream == CU_STREAM_LEGACY};
-    taken->workspace = NULL;
-    /* On the CPU launches of several threads run beside one another in whatever stream. What CF_CHECK=1 looks at, tools
-     * look at, too: there arrays lie apart, as long as they are declared. */
+    lease->block = NULL;
+    /* On the CPU, launches of several threads overlap even in one stream. With CF_CHECK=1, tools expect an allocation
+     * of the declared size for each array. */
     if (scope->driver->is_cpu || bytes > CF__SCRATCH_BYTES || cf__is_slow_path(CF__SLOW_PATH_POINTERS) ||
         !(key.is_default || cf__handle_serial(CF__STREAM, stream)))
         return CF_OK;
     CUresult result = scope->driver->cuStreamGetId(stream, &key.stream);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, "cuStreamGetId", "%s", function);
-    struct cf__scratch_block *workspace = take_for(scope, &key);
-    int status = workspace && workspace->bytes < bytes ? grow(scope, function, stream, workspace, bytes) : CF_OK;
-    if (!workspace || status != CF_OK || workspace->bytes < bytes) {
-        if (workspace)
-            cf__scratch_let_go(workspace);
+    struct cf__scratch_block *block = lease_block(scope, &key);
+    int status = block && block->bytes < bytes ? grow_block(scope, function, stream, block, bytes) : CF_OK;
+    if (!block || status != CF_OK || block->bytes < bytes) {
+        if (block)
+            cf__scratch_release(block);
         return status;
     }
-    *taken = (struct cf__scratch_lease){workspace, workspace->memory, workspace->bytes, workspace->is_zero};
+    *lease = (struct cf__scratch_lease){block, block->memory, block->bytes, block->is_zero};
     return CF_OK;
 }
 
-void cf__scratch_give(const struct cf__scratch_lease *taken, int is_zero)
+void cf__scratch_return(const struct cf__scratch_lease *lease, int is_zero)
 {
-    struct cf__scratch_block *workspace = taken->workspace;
-    workspace->is_zero = is_zero;
+    struct cf__scratch_block *block = lease->block;
+    block->is_zero = is_zero;
     cf__lock(&cf__scratch_cache.lock);
-    workspace->is_done = 0;
-    workspace->latest = ++cf__scratch_cache.launches;
-    workspace->is_taken = 0;
+    block->is_done = 0;
+    block->latest = ++cf__scratch_cache.launches;
+    block->is_leased = 0;
     cf__unlock(&cf__scratch_cache.lock);
 }

@@ -12,30 +12,34 @@
 
 struct cf__scope;
 
-#define CF__SCRATCH_STREAMS 128 /* streams that have some */
+#define CF__SCRATCH_STREAMS 128 /* limit of streams with a block */
 
+/* More bytes than this are allocated for each launch. */
+#define CF__SCRATCH_BYTES ((size_t)2 << 20)
+
+/* Scratch memory of one stream. */
 struct cf__scratch_block {
-    unsigned long long context, stream; /* their ids */
-    int is_used;                        /* there is one here */
-    int is_taken;                       /* and a thread has what it holds for itself */
-    int is_default;                     /* its stream is there for as long as the context is */
-    int is_done;                        /* the last launch is known to be */
-    uint64_t latest;                    /* its number */
+    unsigned long long context, stream; /* ids */
+    int is_used;                        /* the entry of the table has a block */
+    int is_leased;                      /* one thread uses the block */
+    int is_default;                     /* a default stream, which lives as long as the context */
+    int is_done;                        /* the latest launch is known to be complete */
+    uint64_t latest;                    /* number of the latest launch */
     const struct cf__driver *driver;
     CUcontext handle;
     CUdevice device;
-    /* Who has taken it has these, without the lock. */
+    /* The thread with the lease reads and writes the other fields, without the lock. */
     CUdeviceptr memory;
     size_t bytes;
-    int is_pooled; /* the memory goes with no context */
-    int is_zero;   /* all of the memory, behind what was launched so far */
+    int is_pooled; /* the memory is a pool's and survives the context */
+    int is_zero;   /* all bytes are 0 after the launches so far */
 };
 
-/* The lock is of the whole; the driver is called without it. */
+/* All blocks. No thread calls the driver while it holds the lock. */
 extern struct cf__scratch_table {
     pthread_mutex_t lock;
-    int count; /* that are used; atomic */
-    uint64_t launches;
+    int count;         /* used blocks; atomic */
+    uint64_t launches; /* launches so far */
     struct cf__scratch_block all[CF__SCRATCH_STREAMS];
 } cf__scratch_cache;
 
@@ -44,30 +48,30 @@ struct cf__scratch_key {
     int is_default;
 };
 
-/* With the lock. */
+/* Finds the block of a stream, or NULL. The caller holds the lock. */
 struct cf__scratch_block *cf__scratch_find(const struct cf__scratch_key *key);
-void cf__scratch_remove(struct cf__scratch_block *workspace); /* from the table; its memory is another matter */
 
-/* Of one that was taken and not used; what holds no memory is no more. */
-void cf__scratch_let_go(struct cf__scratch_block *workspace);
+/* Removes a block from the table without freeing its memory. The caller holds the lock. */
+void cf__scratch_remove(struct cf__scratch_block *block);
 
-/* More than this is allocated for each launch. */
-#define CF__SCRATCH_BYTES ((size_t)2 << 20)
+/* Ends the lease of a block that no launch used; removes a block without memory. */
+void cf__scratch_release(struct cf__scratch_block *block);
 
-/* One that was taken for a launch. */
+/* A block for one launch. */
 struct cf__scratch_lease {
-    struct cf__scratch_block *workspace; /* NULL: there is none to be had */
+    struct cf__scratch_block *block; /* NULL: the launch has to allocate */
     CUdeviceptr memory;
-    size_t bytes; /* that it has, or more than were asked for */
-    int is_zero;  /* all of them are, as launches leave it that set to 0 again what they have used */
+    size_t bytes; /* size of the block */
+    int is_zero;  /* all bytes are 0, since `rezero` kernels clear what they have used */
 };
 
-/* Takes that of `stream`, which is not being captured, in the scope's context of that id, for a launch of `function`.
- * There is none of a stream that another library created. All that uses the memory is enqueued on the stream before it is
- * given back; `is_zero` says that it will all be 0 then. */
-int cf__scratch_take(const struct cf__scope *scope, const char *function, unsigned long long context, cf_stream stream,
-                     size_t bytes, struct cf__scratch_lease *taken);
-void cf__scratch_give(const struct cf__scratch_lease *taken, int is_zero);
+/* Leases the block of `stream`, which must not be in a capture, with at least `bytes`; `context` is the scope's id and
+ * `function` is for messages. Gives no block for streams of other libraries and for large sizes. Returns a status. */
+int cf__scratch_lease_block(const struct cf__scope *scope, const char *function, unsigned long long context,
+                            cf_stream stream, size_t bytes, struct cf__scratch_lease *taken);
+
+/* Ends a lease after all work that uses the block was enqueued. `is_zero`: that work leaves 0 in all bytes. */
+void cf__scratch_return(const struct cf__scratch_lease *lease, int is_zero);
 
 void cf__scratch_lock(void); /* for fork */
 void cf__scratch_unlock(void);

@@ -1,5 +1,4 @@
-/* reclaim.c - frees the scratch memory that streams keep: with a stream or a context, where memory is short, at the end.
- */
+/* scratch_reclaim.c - frees cached scratch memory: with its stream or context, if memory is short, and at the end. */
 #include <stdint.h>
 
 #include <cuferry.h>
@@ -18,47 +17,47 @@
 
 /* ---- Contexts that are gone ---- */
 
-/* What is taken stays, but where `is_any`: nobody is inside. Memory that is not a pool's went with the context, and so,
- * for all that is known, did what a fault has taken along: its address may be another's by now. */
-static void forget(unsigned long long context, int is_any, int is_lost)
+/* Removes the blocks of a context that is gone; leased blocks only if `is_any`, since no thread uses them then. Only
+ * memory of a pool has survived the context, and after a fault not even that is certain. */
+static void forget_blocks(unsigned long long context, int is_any, int is_lost)
 {
     cf__scratch_lock();
     for (unsigned int i = 0; i < CF__SCRATCH_STREAMS; i++) {
-        struct cf__scratch_block *one = &cf__scratch_cache.all[i];
-        if (!one->is_used || one->context != context || (one->is_taken && !is_any))
+        struct cf__scratch_block *block = &cf__scratch_cache.all[i];
+        if (!block->is_used || block->context != context || (block->is_leased && !is_any))
             continue;
-        if (one->memory && one->is_pooled && !is_lost)
-            cf__orphan_add(one->memory, one->device);
-        cf__scratch_remove(one);
+        if (block->memory && block->is_pooled && !is_lost)
+            cf__orphan_add(block->memory, block->device);
+        cf__scratch_remove(block);
     }
     cf__scratch_unlock();
 }
 
-static int is_gone(const struct cf__driver *driver, CUcontext handle, unsigned long long context)
+static int is_context_gone(const struct cf__driver *driver, CUcontext handle, unsigned long long context)
 {
     unsigned long long id;
     CUresult result = driver->cuCtxGetId(handle, &id);
     return result == CUDA_SUCCESS ? id != context : cf__is_gone(result);
 }
 
-/* Another library may have destroyed the context of one. */
-static void look_at(unsigned int i, unsigned long long current)
+/* Checks one entry of the table, since another library may have destroyed its context. */
+static void forget_if_gone(unsigned int i, unsigned long long current)
 {
-    struct cf__scratch_block other = {.is_used = 0};
-    const struct cf__scratch_block *one = &cf__scratch_cache.all[i];
+    struct cf__scratch_block copy = {.is_used = 0};
+    const struct cf__scratch_block *block = &cf__scratch_cache.all[i];
     cf__scratch_lock();
-    if (one->is_used && !one->is_taken && one->context != current)
-        other = *one;
+    if (block->is_used && !block->is_leased && block->context != current)
+        copy = *block;
     cf__scratch_unlock();
-    if (other.is_used && is_gone(other.driver, other.handle, other.context))
-        forget(other.context, 0, cf__is_lost(other.driver, other.handle));
+    if (copy.is_used && is_context_gone(copy.driver, copy.handle, copy.context))
+        forget_blocks(copy.context, 0, cf__is_lost(copy.driver, copy.handle));
 }
 
-void cf__scratch_cache_look(const struct cf__scope *scope, unsigned long long current)
+void cf__scratch_cache_sweep(const struct cf__scope *scope, unsigned long long current)
 {
     static unsigned int next; /* atomic */
-    look_at(__atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % CF__SCRATCH_STREAMS, current);
-    if (!cf__have_orphans())
+    forget_if_gone(__atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % CF__SCRATCH_STREAMS, current);
+    if (!cf__orphans_exist())
         return;
     int mode = cf__relax(scope->driver);
     (void)cf__orphans_free(scope->driver);
@@ -67,15 +66,15 @@ void cf__scratch_cache_look(const struct cf__scope *scope, unsigned long long cu
 
 /* ---- Freeing ---- */
 
-/* Behind an attempt to free the memory of one that is taken. What could not be freed stays for another. */
-static void end_free(struct cf__scratch_block *workspace, CUresult result)
+/* Ends the lease of a block after an attempt to free its memory; a failure leaves it for another attempt. */
+static void finish_free(struct cf__scratch_block *block, CUresult result)
 {
     if (result == CUDA_SUCCESS)
-        workspace->memory = 0;
-    cf__scratch_let_go(workspace);
+        block->memory = 0;
+    cf__scratch_release(block);
 }
 
-void cf__scratch_drop(const struct cf__scope *scope, cf_stream stream)
+void cf__scratch_free_stream(const struct cf__scope *scope, cf_stream stream)
 {
     struct cf__scratch_key key;
     const char *call;
@@ -84,36 +83,36 @@ void cf__scratch_drop(const struct cf__scope *scope, cf_stream stream)
         scope->driver->cuStreamGetId(stream, &key.stream) != CUDA_SUCCESS)
         return;
     cf__scratch_lock();
-    struct cf__scratch_block *workspace = cf__scratch_find(&key);
-    if (workspace && workspace->is_taken)
-        workspace = NULL;
-    if (workspace)
-        workspace->is_taken = 1;
+    struct cf__scratch_block *block = cf__scratch_find(&key);
+    if (block && block->is_leased)
+        block = NULL;
+    if (block)
+        block->is_leased = 1;
     cf__scratch_unlock();
-    if (workspace && workspace->is_pooled)
-        end_free(workspace, cf__mempool_free_async(scope, stream, workspace->memory, &call));
-    else if (workspace)
-        cf__scratch_let_go(workspace);
+    if (block && block->is_pooled)
+        finish_free(block, cf__mempool_free_async(scope, stream, block->memory, &call));
+    else if (block)
+        cf__scratch_release(block);
 }
 
-/* Takes the next of a context that can be freed behind the work of the default stream, or is known to be done. */
-static struct cf__scratch_block *take_next(unsigned long long context, unsigned int *next)
+/* Leases the next block of a context that is done, or can be freed in the order of the default stream. */
+static struct cf__scratch_block *lease_next(unsigned long long context, unsigned int *next)
 {
-    struct cf__scratch_block *taken = NULL;
+    struct cf__scratch_block *found = NULL;
     cf__scratch_lock();
-    for (; *next < CF__SCRATCH_STREAMS && !taken; ++*next) {
-        struct cf__scratch_block *one = &cf__scratch_cache.all[*next];
-        if (one->is_used && !one->is_taken && one->context == context && (one->is_default || one->is_done))
-            taken = one;
+    for (; *next < CF__SCRATCH_STREAMS && !found; ++*next) {
+        struct cf__scratch_block *block = &cf__scratch_cache.all[*next];
+        if (block->is_used && !block->is_leased && block->context == context && (block->is_default || block->is_done))
+            found = block;
     }
-    if (taken)
-        taken->is_taken = 1;
+    if (found)
+        found->is_leased = 1;
     cf__scratch_unlock();
-    return taken;
+    return found;
 }
 
-/* Behind what the default stream has to do so far. It cannot be used while a stream that is ordered with it is captured,
- * which trying would break. */
+/* Frees in the order of the default stream. Asks first, since a free would break the capture of a stream that is
+ * ordered with it. */
 static CUresult free_in_default(const struct cf__scope *scope, CUdeviceptr memory, const char **call)
 {
     CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -122,21 +121,21 @@ static CUresult free_in_default(const struct cf__scope *scope, CUdeviceptr memor
     return result == CUDA_SUCCESS ? cf__mempool_free_async(scope, NULL, memory, call) : result;
 }
 
-/* In the context of that id; gives how many went, and the latest failure. */
+/* Frees blocks of the scope's context, which has that id; returns their number and the latest failure. */
 static int free_done(const struct cf__scope *scope, unsigned long long context, CUresult *failure, const char **call)
 {
-    struct cf__scratch_block *taken;
+    struct cf__scratch_block *block;
     unsigned int next = 0;
     int freed = 0;
     *failure = CUDA_SUCCESS;
-    while ((taken = take_next(context, &next)) != NULL) {
+    while ((block = lease_next(context, &next)) != NULL) {
         const char *freeing = "cuMemFree";
         CUresult result;
-        if (taken->is_done)
-            result = scope->driver->cuMemFree(taken->memory);
+        if (block->is_done)
+            result = scope->driver->cuMemFree(block->memory);
         else
-            result = free_in_default(scope, taken->memory, &freeing);
-        end_free(taken, result);
+            result = free_in_default(scope, block->memory, &freeing);
+        finish_free(block, result);
         freed += result == CUDA_SUCCESS;
         if (result != CUDA_SUCCESS) {
             *failure = result;
@@ -152,10 +151,10 @@ int cf__scratch_cache_trim(const struct cf__scope *scope)
     CUresult failure;
     const char *call;
     const int are_there = __atomic_load_n(&cf__scratch_cache.count, __ATOMIC_RELAXED) > 0;
-    if ((!are_there && !cf__have_orphans()) || scope->driver->cuCtxGetId(scope->context, &context) != CUDA_SUCCESS)
+    if ((!are_there && !cf__orphans_exist()) || scope->driver->cuCtxGetId(scope->context, &context) != CUDA_SUCCESS)
         return 0;
     for (unsigned int i = 0; are_there && i < CF__SCRATCH_STREAMS; i++)
-        look_at(i, context);
+        forget_if_gone(i, context);
     return free_done(scope, context, &failure, &call) + cf__orphans_free(scope->driver) > 0;
 }
 
@@ -171,16 +170,16 @@ void cf__scratch_cache_done(CUcontext context, uint64_t now)
 {
     cf__scratch_lock();
     for (unsigned int i = 0; cf__scratch_cache.count && i < CF__SCRATCH_STREAMS; i++) {
-        struct cf__scratch_block *one = &cf__scratch_cache.all[i];
-        if (one->is_used && !one->is_taken && one->handle == context && one->latest <= now)
-            one->is_done = 1;
+        struct cf__scratch_block *block = &cf__scratch_cache.all[i];
+        if (block->is_used && !block->is_leased && block->handle == context && block->latest <= now)
+            block->is_done = 1;
     }
     cf__scratch_unlock();
 }
 
 /* ---- The end ---- */
 
-static int have_any(unsigned long long context)
+static int has_blocks(unsigned long long context)
 {
     int is_any = 0;
     cf__scratch_lock();
@@ -190,13 +189,13 @@ static int have_any(unsigned long long context)
     return is_any;
 }
 
-/* In the scope's context. Streams that nothing is known of may be at work, or gone. */
-static int free_all(const struct cf__scope *scope, unsigned long long context)
+/* Frees all blocks of the scope's context; waits for the device, since other streams may be at work, or destroyed. */
+static int free_context(const struct cf__scope *scope, unsigned long long context)
 {
     const char *call;
     CUresult result;
     (void)free_done(scope, context, &result, &call);
-    if (!have_any(context))
+    if (!has_blocks(context))
         return CF_OK;
     int status = cf__sync_context("cf_shutdown", scope, &result);
     if (status != CF_OK)
@@ -205,29 +204,29 @@ static int free_all(const struct cf__scope *scope, unsigned long long context)
     if (result == CUDA_SUCCESS)
         (void)free_done(scope, context, &result, &call);
     if (cf__is_gone(result))
-        forget(context, 1, cf__status_of(result) == CF_EFAULT);
+        forget_blocks(context, 1, cf__status_of(result) == CF_EFAULT);
     else if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, call, "cf_shutdown: scratch memory");
     return CF_OK;
 }
 
-/* What fails stays. */
+/* Blocks that cannot be freed stay. */
 int cf__scratch_cache_free(const struct cf__driver *cuda)
 {
     int status = CF_OK;
     for (unsigned int i = 0; i < CF__SCRATCH_STREAMS; i++) {
-        const struct cf__scratch_block *one = &cf__scratch_cache.all[i];
+        const struct cf__scratch_block *block = &cf__scratch_cache.all[i];
         struct cf__scope scope;
-        if (!one->is_used)
+        if (!block->is_used)
             continue;
-        const int is_lost = cf__is_lost(one->driver, one->handle);
-        if (is_lost || is_gone(one->driver, one->handle, one->context)) {
-            forget(one->context, 1, is_lost);
+        const int is_lost = cf__is_lost(block->driver, block->handle);
+        if (is_lost || is_context_gone(block->driver, block->handle, block->context)) {
+            forget_blocks(block->context, 1, is_lost);
             continue;
         }
-        int failed = cf__enter_context(&scope, "cf_shutdown", one->driver, one->handle);
+        int failed = cf__enter_context(&scope, "cf_shutdown", block->driver, block->handle);
         if (failed == CF_OK) {
-            failed = free_all(&scope, one->context);
+            failed = free_context(&scope, block->context);
             cf__leave(&scope);
         }
         if (failed != CF_OK)
@@ -240,12 +239,12 @@ int cf__scratch_cache_free(const struct cf__driver *cuda)
 
 void cf__scratch_cache_forget(unsigned long long context)
 {
-    forget(context, 1, 0);
+    forget_blocks(context, 1, 0);
 }
 
 void cf__scratch_cache_lose(unsigned long long context, int device)
 {
-    forget(context, 1, 1);
+    forget_blocks(context, 1, 1);
     cf__orphans_forget(device);
 }
 

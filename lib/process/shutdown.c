@@ -147,7 +147,7 @@ __attribute__((constructor(101))) static void start_library(void)
     cf__context_observer = (struct cf__context_events){.dropped = free_context_staging,
                                                        .ended = forget_context,
                                                        .lost = cf__scratch_cache_lose,
-                                                       .stream_ends = cf__scratch_drop,
+                                                       .stream_ends = cf__scratch_free_stream,
                                                        .wait_begins = cf__scratch_cache_now,
                                                        .waited = cf__scratch_cache_done};
     (void)atexit(note_exit);
