@@ -19,7 +19,7 @@ struct cf__scope;
 
 /* Scratch memory of one stream. */
 struct cf__scratch_block {
-    unsigned long long context, stream; /* ids */
+    unsigned long long context, stream; /* ids; CF__NO_CONTEXT: an orphan, whose context is gone */
     int is_used;                        /* the entry of the table has a block */
     int is_leased;                      /* one thread uses the block */
     int is_default;                     /* a default stream, which lives as long as the context */

@@ -8,17 +8,18 @@
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "driver/failure.h"
+#include "context/drivers.h"
 #include "context/enter.h"
 #include "context/lost.h"
 #include "stream/sync.h"
 #include "memory/mempool.h"
-#include "memory/orphan.h"
 #include "memory/scratch_cache.h"
 
 /* ---- Contexts that are gone ---- */
 
-/* Removes the blocks of a context that is gone; leased blocks only if `is_any`, since no thread uses them then. Only
- * memory of a pool has survived the context, and after a fault not even that is certain. */
+/* Removes the blocks of a context that is gone; leased blocks only if `is_any`, since no thread uses them then. Memory
+ * of a pool survives its context, even a reset (CUDA 13.0), unless a fault has destroyed it: its block becomes an
+ * orphan, of CF__NO_CONTEXT, which any other context of the device can free. */
 static void forget_blocks(unsigned long long context, int is_any, int is_lost)
 {
     cf__scratch_lock();
@@ -26,9 +27,13 @@ static void forget_blocks(unsigned long long context, int is_any, int is_lost)
         struct cf__scratch_block *block = &cf__scratch_cache.all[i];
         if (!block->is_used || block->context != context || (block->is_leased && !is_any))
             continue;
-        if (block->memory && block->is_pooled && !is_lost)
-            cf__orphan_add(block->memory, block->device);
-        cf__scratch_remove(block);
+        if (block->memory && block->is_pooled && !is_lost) {
+            block->context = CF__NO_CONTEXT;
+            block->is_default = block->is_leased = 0;
+            block->is_done = 1;
+        } else {
+            cf__scratch_remove(block);
+        }
     }
     cf__scratch_unlock();
 }
@@ -40,8 +45,9 @@ static int is_context_gone(const struct cf__driver *driver, CUcontext handle, un
     return result == CUDA_SUCCESS ? id != context : cf__is_gone(result);
 }
 
-/* Checks one entry of the table, since another library may have destroyed its context. */
-static void forget_if_gone(unsigned int i, unsigned long long current)
+/* Checks one entry of the table, since another library may have destroyed its context. Returns 1 if the entry may be an
+ * orphan. */
+static int forget_if_gone(unsigned int i, unsigned long long current)
 {
     struct cf__scratch_block copy = {.is_used = 0};
     const struct cf__scratch_block *block = &cf__scratch_cache.all[i];
@@ -49,27 +55,22 @@ static void forget_if_gone(unsigned int i, unsigned long long current)
     if (block->is_used && !block->is_leased && block->context != current)
         copy = *block;
     cf__scratch_unlock();
-    if (copy.is_used && is_context_gone(copy.driver, copy.handle, copy.context))
-        forget_blocks(copy.context, 0, cf__is_lost(copy.driver, copy.handle));
-}
-
-void cf__scratch_cache_sweep(const struct cf__scope *scope, unsigned long long current)
-{
-    static unsigned int next; /* atomic */
-    forget_if_gone(__atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % CF__SCRATCH_STREAMS, current);
-    if (!cf__orphans_exist())
-        return;
-    int mode = cf__relax(scope->driver);
-    (void)cf__orphans_free(scope->driver);
-    cf__unrelax(scope->driver, mode);
+    if (!copy.is_used || copy.context == CF__NO_CONTEXT)
+        return copy.is_used;
+    if (!is_context_gone(copy.driver, copy.handle, copy.context))
+        return 0;
+    forget_blocks(copy.context, 0, cf__is_lost(copy.driver, copy.handle));
+    return 1;
 }
 
 /* ---- Freeing ---- */
 
-/* Ends the lease of a block after an attempt to free its memory; a failure leaves it for another attempt. */
+/* Ends the lease of a block after an attempt to free its memory; a failure leaves it for another attempt, unless it
+ * says that the memory of an orphan no longer exists. */
 static void finish_free(struct cf__scratch_block *block, CUresult result)
 {
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS ||
+        (block->context == CF__NO_CONTEXT && (result == CUDA_ERROR_INVALID_VALUE || cf__is_gone(result))))
         block->memory = 0;
     cf__scratch_release(block);
 }
@@ -95,14 +96,15 @@ void cf__scratch_free_stream(const struct cf__scope *scope, cf_stream stream)
         cf__scratch_release(block);
 }
 
-/* Leases the next block of a context that is done, or can be freed in the order of the default stream. */
-static struct cf__scratch_block *lease_next(unsigned long long context, unsigned int *next)
+/* Leases the next block of a context and a device that is done, or can be freed in the order of the default stream. */
+static struct cf__scratch_block *lease_next(unsigned long long context, CUdevice device, unsigned int *next)
 {
     struct cf__scratch_block *found = NULL;
     cf__scratch_lock();
     for (; *next < CF__SCRATCH_STREAMS && !found; ++*next) {
         struct cf__scratch_block *block = &cf__scratch_cache.all[*next];
-        if (block->is_used && !block->is_leased && block->context == context && (block->is_default || block->is_done))
+        if (block->is_used && !block->is_leased && block->context == context && block->device == device &&
+            (block->is_default || block->is_done))
             found = block;
     }
     if (found)
@@ -121,20 +123,22 @@ static CUresult free_in_default(const struct cf__scope *scope, CUdeviceptr memor
     return result == CUDA_SUCCESS ? cf__mempool_free_async(scope, NULL, memory, call) : result;
 }
 
-/* Frees blocks of the scope's context, which has that id; returns their number and the latest failure. */
-static int free_done(const struct cf__scope *scope, unsigned long long context, CUresult *failure, const char **call)
+/* Frees blocks of the scope's context, which has that id, or orphans of its device; returns their number and the latest
+ * failure. */
+static int free_blocks(const struct cf__scope *scope, unsigned long long context, CUresult *failure, const char **call)
 {
     struct cf__scratch_block *block;
     unsigned int next = 0;
     int freed = 0;
-    *failure = CUDA_SUCCESS;
-    while ((block = lease_next(context, &next)) != NULL) {
+    CUdevice device;
+    *call = "cuCtxGetDevice";
+    *failure = scope->driver->cuCtxGetDevice(&device);
+    if (*failure != CUDA_SUCCESS)
+        return 0;
+    while ((block = lease_next(context, device, &next)) != NULL) {
         const char *freeing = "cuMemFree";
-        CUresult result;
-        if (block->is_done)
-            result = scope->driver->cuMemFree(block->memory);
-        else
-            result = free_in_default(scope, block->memory, &freeing);
+        CUresult result =
+            block->is_done ? scope->driver->cuMemFree(block->memory) : free_in_default(scope, block->memory, &freeing);
         finish_free(block, result);
         freed += result == CUDA_SUCCESS;
         if (result != CUDA_SUCCESS) {
@@ -145,17 +149,34 @@ static int free_done(const struct cf__scope *scope, unsigned long long context, 
     return freed;
 }
 
+int cf__scratch_cache_free_orphans(const struct cf__scope *scope)
+{
+    CUresult failure;
+    const char *call;
+    return free_blocks(scope, CF__NO_CONTEXT, &failure, &call);
+}
+
+void cf__scratch_cache_sweep(const struct cf__scope *scope, unsigned long long current)
+{
+    static unsigned int next; /* atomic */
+    if (!forget_if_gone(__atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % CF__SCRATCH_STREAMS, current))
+        return;
+    int mode = cf__relax(scope->driver);
+    (void)cf__scratch_cache_free_orphans(scope);
+    cf__unrelax(scope->driver, mode);
+}
+
 int cf__scratch_cache_trim(const struct cf__scope *scope)
 {
     unsigned long long context;
     CUresult failure;
     const char *call;
-    const int are_there = __atomic_load_n(&cf__scratch_cache.count, __ATOMIC_RELAXED) > 0;
-    if ((!are_there && !cf__orphans_exist()) || scope->driver->cuCtxGetId(scope->context, &context) != CUDA_SUCCESS)
+    if (!__atomic_load_n(&cf__scratch_cache.count, __ATOMIC_RELAXED) ||
+        scope->driver->cuCtxGetId(scope->context, &context) != CUDA_SUCCESS)
         return 0;
-    for (unsigned int i = 0; are_there && i < CF__SCRATCH_STREAMS; i++)
-        forget_if_gone(i, context);
-    return free_done(scope, context, &failure, &call) + cf__orphans_free(scope->driver) > 0;
+    for (unsigned int i = 0; i < CF__SCRATCH_STREAMS; i++)
+        (void)forget_if_gone(i, context);
+    return free_blocks(scope, context, &failure, &call) + cf__scratch_cache_free_orphans(scope) > 0;
 }
 
 uint64_t cf__scratch_cache_now(void)
@@ -194,7 +215,7 @@ static int free_context(const struct cf__scope *scope, unsigned long long contex
 {
     const char *call;
     CUresult result;
-    (void)free_done(scope, context, &result, &call);
+    (void)free_blocks(scope, context, &result, &call);
     if (!has_blocks(context))
         return CF_OK;
     int status = cf__sync_context("cf_shutdown", scope, &result);
@@ -202,12 +223,42 @@ static int free_context(const struct cf__scope *scope, unsigned long long contex
         return status;
     call = "cuCtxSynchronize";
     if (result == CUDA_SUCCESS)
-        (void)free_done(scope, context, &result, &call);
+        (void)free_blocks(scope, context, &result, &call);
     if (cf__is_gone(result))
         forget_blocks(context, 1, cf__status_of(result) == CF_EFAULT);
     else if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, call, "cf_shutdown: scratch memory");
     return CF_OK;
+}
+
+/* Removes the orphans of a device without freeing them. */
+static void forget_orphans(CUdevice device)
+{
+    cf__scratch_lock();
+    for (unsigned int i = 0; i < CF__SCRATCH_STREAMS; i++) {
+        struct cf__scratch_block *block = &cf__scratch_cache.all[i];
+        if (block->is_used && block->context == CF__NO_CONTEXT && block->device == device)
+            cf__scratch_remove(block);
+    }
+    cf__scratch_unlock();
+}
+
+/* Frees orphans in the primary contexts that the library holds; the others stay until the process ends. */
+static void free_all_orphans(const struct cf__driver *cuda)
+{
+    for (unsigned int i = 0; i < CF__SCRATCH_STREAMS; i++) {
+        const struct cf__scratch_block *block = &cf__scratch_cache.all[i];
+        const CUdevice device = block->device;
+        struct cf__scope scope;
+        if (!block->is_used || block->context != CF__NO_CONTEXT)
+            continue;
+        CUcontext primary = cf__primary_held(device);
+        if (primary && cf__enter_context(&scope, "cf_shutdown", cuda, primary) == CF_OK) {
+            (void)cf__scratch_cache_free_orphans(&scope);
+            cf__leave(&scope);
+        }
+        forget_orphans(device);
+    }
 }
 
 /* Blocks that cannot be freed stay. */
@@ -217,7 +268,7 @@ int cf__scratch_cache_free(const struct cf__driver *cuda)
     for (unsigned int i = 0; i < CF__SCRATCH_STREAMS; i++) {
         const struct cf__scratch_block *block = &cf__scratch_cache.all[i];
         struct cf__scope scope;
-        if (!block->is_used)
+        if (!block->is_used || block->context == CF__NO_CONTEXT)
             continue;
         const int is_lost = cf__is_lost(block->driver, block->handle);
         if (is_lost || is_context_gone(block->driver, block->handle, block->context)) {
@@ -233,7 +284,7 @@ int cf__scratch_cache_free(const struct cf__driver *cuda)
             status = failed;
     }
     if (cuda)
-        cf__orphans_free_all(cuda);
+        free_all_orphans(cuda);
     return status;
 }
 
@@ -245,7 +296,7 @@ void cf__scratch_cache_forget(unsigned long long context)
 void cf__scratch_cache_lose(unsigned long long context, int device)
 {
     forget_blocks(context, 1, 1);
-    cf__orphans_forget(device);
+    forget_orphans(device);
 }
 
 void cf__scratch_cache_forget_all(void)
@@ -254,6 +305,5 @@ void cf__scratch_cache_forget_all(void)
     for (unsigned int i = 0; i < CF__SCRATCH_STREAMS; i++)
         if (cf__scratch_cache.all[i].is_used)
             cf__scratch_remove(&cf__scratch_cache.all[i]);
-    cf__orphans_forget_all();
     cf__scratch_unlock();
 }

@@ -17,7 +17,6 @@
 #include "context/lost.h"
 #include "stream/capture.h"
 #include "memory/mempool.h"
-#include "memory/orphan.h"
 #include "memory/peer.h"
 #include "memory/scratch_reclaim.h"
 #include "kernel/image.h"
@@ -88,6 +87,7 @@ static void forget_contents(struct reset *reset, struct cf__context *record, uns
  * context has left, before new allocations can get its addresses. */
 static int check_context(const struct reset *reset, CUcontext fresh)
 {
+    const struct cf__scope scope = {.driver = reset->driver, .context = fresh};
     CUcontext popped;
     CUresult result = reset->driver->cuCtxPushCurrent(fresh);
     if (result != CUDA_SUCCESS)
@@ -98,7 +98,7 @@ static int check_context(const struct reset *reset, CUcontext fresh)
     int status = result == CUDA_SUCCESS ? CF_OK : fail_reset(reset, result, "cuCtxSynchronize");
     if (status == CF_OK) {
         int mode = cf__relax(reset->driver);
-        (void)cf__orphans_free(reset->driver);
+        (void)cf__scratch_cache_free_orphans(&scope);
         cf__unrelax(reset->driver, mode);
     }
     (void)reset->driver->cuCtxPopCurrent(&popped);
