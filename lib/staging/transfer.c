@@ -141,7 +141,7 @@ static void move_span(const struct transfer_queue *queue, const struct span *spa
 static void check_elements(struct transfer_queue *queue, struct cf__transfer *transfer, size_t begin, size_t bytes,
                            const char *buffer)
 {
-    /* After an element outside its range only lower elements and earlier checks matter. */
+    /* After an element outside its range only chunks with checks still matter: a lower element may be outside, too. */
     if (!transfer->check(transfer->checks, buffer, begin, bytes) &&
         __atomic_load_n(&queue->end, __ATOMIC_RELAXED) > queue->checked)
         __atomic_store_n(&queue->end, queue->checked, __ATOMIC_RELAXED);
