@@ -45,7 +45,7 @@ void cf__drivers_unlock(void)
     cf__unlock(&lock);
 }
 
-/* Takes the lock. Fails in the callback of the log, where no driver may come into use: a call is under way around it. */
+/* Takes the lock. Fails in the callback of the log, where no driver may come into use: a call is under way. */
 static int take_lock(const char *function)
 {
     if (cf__log_is_inside())

@@ -1,6 +1,6 @@
 /* handle.c - records of the streams, events and graphs that the library made on GPUs. Handles from before a reset of
- * their device are refused, because the driver may take them for other handles, or crash. Page-locked memory is recorded
- * so that a forked child does not take it for the CPU's. */
+ * their device are refused, because the driver may take them for other handles, or crash. Page-locked memory is
+ * recorded so that a forked child does not take it for the CPU's. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@ static size_t entry_count, table_size; /* table_size is a power of 2 */
 static size_t stale_count;             /* stale entries among them */
 static unsigned int last_serial;       /* 0 is no entry's */
 
-/* A reset forgets the stale entries of earlier resets if there are more, since programs need not destroy such handles. */
+/* A reset forgets the stale entries of earlier resets if there are more, as programs need not destroy them. */
 #define MAX_STALE 4096
 
 /* ---- The table; caller holds the lock ---- */

@@ -20,7 +20,7 @@ struct cf__event_mark {
     uint64_t launches; /* number of the last of them */
 };
 
-/* Launches of one thread in one context that may be in flight. All threads read the record, its own thread writes it. */
+/* Launches of one thread in one context that may be in flight. All threads read the record, its own writes it. */
 enum { CF__INFLIGHT_SLOTS = 8 };
 struct cf__inflight {
     _Alignas(64) unsigned long long context; /* id of the context, or CF__NO_CONTEXT; atomic */
@@ -62,8 +62,9 @@ static inline struct cf__inflight *cf__inflight_note_again(unsigned long long co
     return record;
 }
 
-/* Notes a launch right before the driver's call; cf__inflight_launched() follows right after it. Messages about a fault
- * name the kernels that were noted. A note that stays too long adds a name to them, and the right name is never lost. */
+/* Notes a launch right before the driver's call; cf__inflight_launched() follows right after it. Messages about a
+ * fault name the kernels that were noted. A note that stays too long adds a name to them, and the right name is
+ * never lost. */
 static inline struct cf__inflight *cf__inflight_note(struct cf__context *context, const char *name, cf_stream stream)
 {
     struct cf__inflight *record = cf__inflight_note_again(context->id, name, stream);

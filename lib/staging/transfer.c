@@ -1,9 +1,9 @@
-/* transfer.c - copies arrays between pageable host memory and a GPU, through pinned buffers that several threads fill or
- * empty.
+/* transfer.c - copies arrays between pageable host memory and a GPU, through pinned buffers that several threads
+ * fill or empty.
  *
- * The driver copies pageable memory with one thread, at a fifth of the link's rate. Here all arrays of a call form one
- * queue of bytes, row after row, which is cut into chunks. Each lane is a thread of the pool with two buffers: it fills
- * one buffer while the link copies the other. */
+ * The driver copies pageable memory with one thread, at a fifth of the link's rate. Here all arrays of a call form
+ * one queue of bytes, row after row, which is cut into chunks. Each lane is a thread of the pool with two buffers:
+ * it fills one buffer while the link copies the other. */
 #include <stdint.h>
 #include <string.h>
 

@@ -21,8 +21,8 @@
 
 /* ---- Open captures ---- */
 
-/* A wait for a context would break a capture of any of its streams, and the driver does not report such captures. So the
- * library records the captures that it begins, and a capture begins only while no such wait is under way.
+/* A wait for a context would break a capture of any of its streams, and the driver does not report such captures. So
+ * the library records the captures that it begins, and a capture begins only while no such wait is under way.
  *
  * The lock is not held during calls to the driver, and another thread may begin or end a capture of the same stream
  * meanwhile. So records are removed by their number and not by their stream. */
@@ -135,8 +135,9 @@ static uint64_t get_begun_number(cf_stream stream)
     return number;
 }
 
-/* Only the thread that began a capture may end it, in the same stream; otherwise the driver drops the recording. So such
- * a call fails here, while the capture can still be ended. Stores the record's number; 0: another library began it. */
+/* Only the thread that began a capture may end it, in the same stream; otherwise the driver drops the recording. So
+ * such a call fails here, while the capture can still be ended. Stores the record's number; 0: another library began
+ * it. */
 static int check_end(const char *function, const struct cf__driver *driver, cf_stream stream, uint64_t id,
                      uint64_t *number)
 {

@@ -45,8 +45,8 @@ static int leave_event(struct cf__scope *scope, CUresult result, const char *cal
     return status;
 }
 
-/* The driver returns these results for an event that was last recorded in a capture: CAPTURED_EVENT while the capture is
- * open, which the call may break. */
+/* The driver returns these results for an event that was last recorded in a capture: CAPTURED_EVENT while the
+ * capture is open, which the call may break. */
 static int is_captured(CUresult result)
 {
     return result == CUDA_ERROR_CAPTURED_EVENT || result == CUDA_ERROR_INVALID_VALUE;

@@ -122,8 +122,8 @@ static int check_launch(const struct cf__scope *scope, cf_graph_exec exec, cf_st
     return status;
 }
 
-/* Returns the record of the scope's context, which it adds at the first use; NULL on the CPU. NULL after a failure, too:
- * the launch needs no record. */
+/* Returns the record of the scope's context, which it adds at the first use; NULL on the CPU. NULL after a failure,
+ * too: the launch needs no record. */
 static struct cf__context *get_context_record(const struct cf__scope *scope)
 {
     struct cf__error before;

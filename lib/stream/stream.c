@@ -198,8 +198,8 @@ static int wait_across(const struct cf__scope *scope, cf_stream stream, cf_event
     return cf__event_wait("cf_stream_wait", event);
 }
 
-/* The GPUs' driver returns INVALID_VALUE for an event whose capture has ended (CUDA 13.0), and for no other error of this
- * call. The CPU's driver returns it for unknown handles. */
+/* The GPUs' driver returns INVALID_VALUE for an event whose capture has ended (CUDA 13.0), and for no other error of
+ * this call. The CPU's driver returns it for unknown handles. */
 static int is_of_ended_capture(const struct cf__scope *scope, CUresult result)
 {
     return result == CUDA_ERROR_CAPTURED_EVENT || (result == CUDA_ERROR_INVALID_VALUE && !scope->driver->is_cpu);
