@@ -37,8 +37,9 @@ static void call_callback(int level, const char *text)
     pthread_mutex_unlock(&lock);
     if (!log)
         return;
-    /* The fork handler clears cf__within in a child; once out of the callback, the child is in the operation again. */
-    const struct cf__operation_frame *within = cf__within;
+    /* The fork handler clears cf__current_operation in a child; once out of the callback, the child is in the operation
+     * again. */
+    const struct cf__operation_frame *within = cf__current_operation;
     callback_state = INSIDE;
     log(data, level, text);
     callback_state = OUTSIDE;

@@ -9,8 +9,8 @@
 /* Frees one object, with its context current. */
 typedef CUresult cf__free_function(const struct cf__driver *driver, uintptr_t object);
 
-/* Notes an object that could not be freed. cf__deferred_free_retry() calls `function` with `context` current, or reports
- * the object if there is no memory for a note. */
+/* Notes an object that could not be freed. cf__deferred_free_retry() calls `function` with `context` current, or
+ * reports the object if there is no memory for a note. */
 void cf__defer_free(const struct cf__driver *driver, CUcontext context, cf__free_function *function, uintptr_t object);
 
 /* Frees the noted objects. Returns the status of the last free that failed again; its note stays. */

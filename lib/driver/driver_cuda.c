@@ -155,8 +155,8 @@ static int check_resources(void)
     return error == ENOMEM ? error : 0;
 }
 
-/* Returns 1 if dlopen()'s message says that LIBRARY does not exist. If a dependency is missing, the message differs from
- * the message about NO_LIBRARY in more than the name. */
+/* Returns 1 if dlopen()'s message says that LIBRARY does not exist. If a dependency is missing, the message differs
+ * from the message about NO_LIBRARY in more than the name. */
 static int is_no_such_file(const char *text)
 {
     const char *at = strstr(text, LIBRARY), *other;

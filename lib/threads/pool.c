@@ -234,8 +234,8 @@ static void wait_for_work(void)
 
 #define FAULT_BYTES ((size_t)32 << 10)
 
-/* An application's fault handler with SA_ONSTACK runs on this stack, as a kernel may have used up its own. Sanitizers set
- * one up before. */
+/* An application's fault handler with SA_ONSTACK runs on this stack, as a kernel may have used up its own. Sanitizers
+ * set one up before. */
 static void set_signal_stack(char *memory, size_t bytes)
 {
     const stack_t own = {.ss_sp = memory, .ss_size = bytes};

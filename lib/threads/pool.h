@@ -72,8 +72,8 @@ struct cf__pool_pace cf__pool_pace_begin(const struct cf__pool_job *job);
 /* Runs and times `units` of the job, from unit `begin` on, on the calling thread. */
 void cf__pool_run_timed(const struct cf__pool_job *job, struct cf__pool_pace *pace, uint64_t begin, uint64_t units);
 
-/* Runs all units from `begin` on, with at most `wanted` workers, as far as they are free. Returns the pace of the calling
- * thread when the job is done. */
+/* Runs all units from `begin` on, with at most `wanted` workers, as far as they are free. Returns the pace of the
+ * calling thread when the job is done. */
 struct cf__pool_pace cf__pool_share(struct cf__pool_job *job, uint64_t begin, uint64_t wanted);
 
 /* Returns the state of the workers between jobs. */

@@ -1,8 +1,8 @@
 /* trace.c - the trace's text: a file that is one JSON array after each write.
  *
  * The system may cut the write of a killed process between two pages, but not within a page. So events and the array's
- * end are written one page at a time: no event crosses a page, and blanks fill a page. Only the four bytes that move the
- * end from a full page to the next page lie in two pages.
+ * end are written one page at a time: no event crosses a page, and blanks fill a page. Only the four bytes that move
+ * the end from a full page to the next page lie in two pages.
  *
  * A process that is killed loses its last second. cf_shutdown() and the process's end write the rest. If the library is
  * used again after cf_shutdown(), the trace continues in the same file. */

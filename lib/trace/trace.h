@@ -35,10 +35,10 @@ static inline int64_t cf__trace_begin(void)
     return cf__traces() ? cf__now() : 0;
 }
 
-/* Writes a span of the calling thread from `begin`, a result of cf__trace_begin(), to now; nothing if it is 0. `format`
- * makes the members of a JSON object; NULL: no members. */
-__attribute__((format(printf, 4, 5))) void cf__trace_end(int64_t begin, const char *category, const char *name,
-                                                         const char *format, ...);
+/* Writes a span of the calling thread from `begin`, a result of cf__trace_span_begin(), to now; nothing if it is 0.
+ * `format` makes the members of a JSON object; NULL: no members. */
+__attribute__((format(printf, 4, 5))) void cf__trace_span_end(int64_t begin, const char *category, const char *name,
+                                                              const char *format, ...);
 
 /* Writes `text` as the content of a JSON string, cut to `size` bytes; returns `quoted`. */
 char *cf__trace_quote(char *quoted, size_t size, const char *text);

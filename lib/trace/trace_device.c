@@ -1,8 +1,8 @@
 /* trace_device.c - device times of enqueued work, by events before and after it, on the CPU's clock.
  *
  * A context's times count from a reference event. Its CPU time is measured by polling it in a stream of its own, and
- * measured again every ten seconds. Causality corrects it: no work begins before it was enqueued, and finished work ended
- * before now. Events are queried and never waited for; if too many are pending, further work gets no times. */
+ * measured again every ten seconds. Causality corrects it: no work begins before it was enqueued, and finished work
+ * ended before now. Events are queried and never waited for; if too many are pending, further work gets no times. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -97,7 +97,8 @@ static void destroy_object(const struct cf__trace_clock *clock, int is_entered, 
         cf__defer_free(clock->driver, clock->context, function, object);
 }
 
-/* Records an event in an idle stream and polls it; writes its CPU time. Returns 1 if it happened within a millisecond. */
+/* Records an event in an idle stream and polls it; writes its CPU time. Returns 1 if it happened within a
+ * millisecond. */
 static int measure_event(const struct cf__driver *driver, CUevent event, CUstream stream, int64_t *when)
 {
     int64_t before = cf__now();

@@ -1,7 +1,7 @@
 /* trace_file.c - opens the file of a trace and keeps other writers out of it.
  *
- * The writer holds a lock of its open file description. The kernel releases the lock however the process ends, so a file
- * without a lock has no living writer and may be overwritten. */
+ * The writer holds a lock of its open file description. The kernel releases the lock however the process ends, so a
+ * file without a lock has no living writer and may be overwritten. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -26,8 +26,8 @@ static int open_file(const char *path, int flags)
     return file;
 }
 
-/* All copies of the library in a process would share a lock of the process, and lose it when one closes the file. If the
- * file system has no locks, the writer that created the file owns it. */
+/* All copies of the library in a process would share a lock of the process, and lose it when one closes the file. If
+ * the file system has no locks, the writer that created the file owns it. */
 static int lock_file(int descriptor, int is_new)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
