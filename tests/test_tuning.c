@@ -814,16 +814,27 @@ static void file_keeps_its_rights_and_links(void **state)
     assert_non_null(strstr(read_text(), "WAY=2"));
 }
 
-/* A link that leads to no file becomes the file; a circle of links is refused. */
-static void link_without_a_file_is_replaced(void **state)
+/* One that leads to a file which is not there yet, from another folder, by two links. */
+static void link_to_a_file_that_is_missing_stays_one(void **state)
 {
     (void)state;
-    char detail[256];
+    char inner[96], second[128], target[128], detail[256];
     struct stat status;
     const cf_tuning result = {kernel_of("which_i32")->variants[1], 0, 10, 1, 2};
-    assert_int_equal(symlink("missing", path), 0);
+    snprintf(inner, sizeof inner, "%s/inner", folder);
+    snprintf(second, sizeof second, "%s/second", inner);
+    snprintf(target, sizeof target, "%s/target", inner);
+    assert_int_equal(mkdir(inner, 0700), 0);
+    assert_int_equal(symlink("inner/second", path), 0);
+    assert_int_equal(symlink("target", second), 0);
+    assert_ok(cf_tuning_save(path, NULL, 0));
+    assert_int_equal(lstat(target, &status), -1);
     assert_ok(cf_tuning_save(path, &result, 1));
     assert_int_equal(lstat(path, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(lstat(second, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(lstat(target, &status), 0);
     assert_true(S_ISREG(status.st_mode));
     assert_non_null(strstr(read_text(), "WAY=2"));
 
@@ -1060,7 +1071,7 @@ int main(int argc, char *argv[])
         TEST(results_are_merged),
         TEST(files_of_others_are_left_alone),
         TEST(file_keeps_its_rights_and_links),
-        TEST(link_without_a_file_is_replaced),
+        TEST(link_to_a_file_that_is_missing_stays_one),
         TEST(saving_that_cannot_be_is_an_error),
         TEST(limit_of_the_size_of_files_is_an_error),
         TEST(files_beside_are_left_alone),

@@ -92,12 +92,26 @@ ssize_t cf__cache_read(const char *path, char *text, size_t size)
 
 int cf__cache_follow(const char *path, char real[PATH_MAX])
 {
+    enum { MOST_LINKS = 40 }; /* the kernel's limit */
+    char target[PATH_MAX];
+    ssize_t length = 0;
     if (realpath(path, real))
         return 1;
-    if (errno == ELOOP || errno == ENAMETOOLONG)
-        return 0;
     snprintf(real, PATH_MAX, "%s", path);
-    return 1;
+    for (int links = 0; links < MOST_LINKS && (length = readlink(real, target, sizeof target)) >= 0; links++) {
+        const char *slash = *target == '/' ? NULL : strrchr(real, '/');
+        size_t folder = slash ? (size_t)(slash + 1 - real) : 0;
+        if (folder + (size_t)length >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return 0;
+        }
+        memcpy(real + folder, target, (size_t)length);
+        real[folder + (size_t)length] = 0;
+    }
+    if (length < 0)
+        return 1;
+    errno = ELOOP;
+    return 0;
 }
 
 /* An earlier owner removes the file before it unlocks it: a lock counts only if the name still leads to this file. */

@@ -22,8 +22,8 @@ void cf__cache_folders(const char *path);
 /* Reads at most `size` bytes of a regular file. Returns the number of bytes read, or -1 with `errno`. */
 ssize_t cf__cache_read(const char *path, char *text, size_t size);
 
-/* Writes the path of the file to which `path` leads through symbolic links, so that replacing `real` keeps the links;
- * `path` itself if there is no file. Returns 0 with `errno` on failure. */
+/* Writes the path to which the symbolic links of `path` lead, also if no file is there yet: replacing `real` keeps the
+ * links. Returns 0 with `errno` on failure. */
 int cf__cache_follow(const char *path, char real[PATH_MAX]);
 
 /* Creates the lock file `name` if needed, and waits for its lock. Returns a descriptor, or -1 with `errno`. The caller
