@@ -173,7 +173,7 @@ static inline void compare_fill(struct compare *of)
 static inline const char *compare_once(struct compare *of, int *is_fast)
 {
     const cf_kernel *kernel = of->kernel;
-    cf_size size;
+    cf_launch_size size;
     struct cf__grid expected;
     memset(&size, 0xa5, sizeof size);
     int status = cf__check_arguments(kernel, of->args);

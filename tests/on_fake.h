@@ -167,7 +167,7 @@ static inline const struct cf__driver *other_library(void)
 {
     static struct cf__driver driver;
     char reason[256];
-    if (!driver.cuInit && cf__driver_cuda(&driver, reason, sizeof reason) != CF_OK)
+    if (!driver.cuInit && cf__driver_cuda_fill(&driver, reason, sizeof reason) != CF_OK)
         fail_msg("there is no driver: %s", reason);
     return &driver;
 }

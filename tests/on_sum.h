@@ -11,9 +11,9 @@ enum { X, Y, N, M, PARAMS };
 static const cf_expr extent_n = NUMBER("n", N), extent_m = NUMBER("m", M), square[2] = {NUMBER("m", M), NUMBER("m", M)};
 static cf_param params[PARAMS];
 
-static inline int sizes(void *const args[], cf_size *size)
+static inline int sizes(void *const args[], cf_launch_size *size)
 {
-    *size = (cf_size){{1, 1, 1}, {32, 1, 1}, 0};
+    *size = (cf_launch_size){{1, 1, 1}, {32, 1, 1}, 0};
     int64_t n = *(const int64_t *)args[N], m = *(const int32_t *)args[M];
     return n >= 0 && m >= 0 && (!n || *(void *const *)args[X]) && (!m || *(void *const *)args[Y]);
 }

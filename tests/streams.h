@@ -173,7 +173,7 @@ static void expect_costs(const char *family, double bytes, double flops)
         kernel = first_variant(kernel);
         assert_non_null(kernel->sizes);
         /* One piece of 16 bytes for each thread, past 2^31 elements too: no memory is needed to work that out. */
-        cf_size size;
+        cf_launch_size size;
         void *pointer = &n;
         n = (int64_t)1 << 33;
         for (uint32_t i = 0; i + 1 < kernel->nparams; i++)

@@ -30,7 +30,7 @@ static int set_up_group(void **state)
     driver = &cf__driver_cpu;
     if (on_cuda()) {
         driver = &cuda;
-        if (cf__driver_cuda(&cuda, reason, sizeof reason) != CF_OK)
+        if (cf__driver_cuda_fill(&cuda, reason, sizeof reason) != CF_OK)
             return -1;
     }
     return driver->cuInit(0) || driver->cuDeviceGet(&device, 0) || driver->cuDevicePrimaryCtxRetain(&context, device) ||

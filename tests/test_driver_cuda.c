@@ -14,7 +14,7 @@ static void expect(int status, const char *reason)
 {
     struct cf__driver driver;
     char said[256] = "";
-    assert_int_equal(cf__driver_cuda(&driver, said, sizeof said), status);
+    assert_int_equal(cf__driver_cuda_fill(&driver, said, sizeof said), status);
     assert_string_equal(said, reason);
     assert_null(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD));
 }
@@ -61,7 +61,7 @@ static void expect_cannot_be_loaded(const char *because)
 {
     struct cf__driver driver;
     char said[256] = "";
-    assert_int_equal(cf__driver_cuda(&driver, said, sizeof said), CF_EDRIVER);
+    assert_int_equal(cf__driver_cuda_fill(&driver, said, sizeof said), CF_EDRIVER);
     if (strncmp(said, "libcuda.so.1 cannot be loaded: ", 31) != 0 || !strstr(said, because))
         fail_msg("it says \"%s\" and not \"%s\"", said, because);
 }
@@ -164,7 +164,7 @@ static void expect_usable(void)
 {
     struct cf__driver driver;
     char said[256] = "";
-    if (cf__driver_cuda(&driver, said, sizeof said) != CF_OK)
+    if (cf__driver_cuda_fill(&driver, said, sizeof said) != CF_OK)
         fail_msg("it says \"%s\"", said);
 }
 
@@ -278,7 +278,7 @@ static void driver_reason_is_cut_to_its_size(void **state)
     (void)state;
     struct cf__driver driver;
     char said[] = "0123456789";
-    assert_int_equal(cf__driver_cuda(&driver, said, 8), CF_EDRIVER);
+    assert_int_equal(cf__driver_cuda_fill(&driver, said, 8), CF_EDRIVER);
     assert_memory_equal(said, "the NVI\00089", sizeof said);
 }
 
@@ -287,7 +287,7 @@ static void fill(struct cf__driver *driver)
 {
     char reason[256] = "untouched";
     memset(driver, 0xff, sizeof *driver);
-    assert_int_equal(cf__driver_cuda(driver, reason, sizeof reason), CF_OK);
+    assert_int_equal(cf__driver_cuda_fill(driver, reason, sizeof reason), CF_OK);
     assert_string_equal(reason, "untouched");
     assert_int_equal(driver->is_cpu, 0);
 #define ASSERT_FILLED(name, version, parameters, names) \

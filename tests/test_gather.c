@@ -113,7 +113,7 @@ static void gather_descriptor_says_what_it_costs(void **state)
             void *pointer = &n, *args[] = {&pointer, &pointer, &pointer, &n, &m};
             void *of_rows[] = {&pointer, &pointer, &pointer, &n, &width, &m};
             double value;
-            cf_size size;
+            cf_launch_size size;
             assert_ok(cf_kernel_evaluate_real(kernel, kernel->bytes.ops, args, &value));
             assert_true(value == 1000 * (2 * element_bytes + index_bytes));
             assert_ok(cf_kernel_evaluate_real(rows, rows->bytes.ops, of_rows, &value));

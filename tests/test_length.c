@@ -60,7 +60,7 @@ struct part {
     int64_t begin, end;           /* elements */
     int64_t first, last;          /* elements that the blocks may take, and a little more */
     uint64_t block, behind_block; /* the blocks that run */
-    cf_size size;
+    cf_launch_size size;
 };
 
 static struct part part_around(const cf_kernel *kernel, void *args[], int64_t n, int64_t center)

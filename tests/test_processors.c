@@ -61,10 +61,10 @@ static int tear_down(void **state)
 static void processors_without_groups_are_all(void **state)
 {
     (void)state;
-    assert_int_equal(cf__processors_of_groups(root, 24), 24);
+    assert_int_equal(cf__processors_limit(root, 24), 24);
     put("/proc/self/cgroup", "");
     put("/proc/self/mountinfo", OTHERS);
-    assert_int_equal(cf__processors_of_groups(root, 24), 24);
+    assert_int_equal(cf__processors_limit(root, 24), 24);
 }
 
 static void processors_of_version_2_are_those_of_the_least_group(void **state)
@@ -72,18 +72,18 @@ static void processors_of_version_2_are_those_of_the_least_group(void **state)
     (void)state;
     put("/proc/self/cgroup", "0::/user.slice/job 7.scope/step\n");
     put("/proc/self/mountinfo", OTHERS MOUNT_2);
-    assert_int_equal(cf__processors_of_groups(root, 24), 24); /* no group has such a file */
+    assert_int_equal(cf__processors_limit(root, 24), 24); /* no group has such a file */
     put("/sys/fs/cgroup/user.slice/job 7.scope/step/cpu.max", "max 100000\n");
-    assert_int_equal(cf__processors_of_groups(root, 24), 24);
+    assert_int_equal(cf__processors_limit(root, 24), 24);
     put("/sys/fs/cgroup/user.slice/job 7.scope/cpu.max", "750000 100000\n");
-    assert_int_equal(cf__processors_of_groups(root, 24), 8);
+    assert_int_equal(cf__processors_limit(root, 24), 8);
     put("/sys/fs/cgroup/user.slice/cpu.max", "600000 100000\n");
-    assert_int_equal(cf__processors_of_groups(root, 24), 6);
+    assert_int_equal(cf__processors_limit(root, 24), 6);
     put("/sys/fs/cgroup/user.slice/job 7.scope/step/cpu.max", "200001 100000\n");
-    assert_int_equal(cf__processors_of_groups(root, 24), 3);
-    assert_int_equal(cf__processors_of_groups(root, 2), 2);
+    assert_int_equal(cf__processors_limit(root, 24), 3);
+    assert_int_equal(cf__processors_limit(root, 2), 2);
     put("/sys/fs/cgroup/user.slice/job 7.scope/step/cpu.max", "1000 100000\n");
-    assert_int_equal(cf__processors_of_groups(root, 24), 1);
+    assert_int_equal(cf__processors_limit(root, 24), 1);
 }
 
 /* The container's own group is mounted as the highest, and named so or not. */
@@ -95,17 +95,17 @@ static void processors_in_a_container_are_those_of_what_is_mounted(void **state)
     static const char *const names[] = {"0::/\n", "0::/../outside\n", "0::/docker/0123\n"};
     for (int i = 0; i < 3; i++) {
         put("/proc/self/cgroup", names[i]);
-        assert_int_equal(cf__processors_of_groups(root, 24), 4);
+        assert_int_equal(cf__processors_limit(root, 24), 4);
     }
     put("/proc/self/mountinfo", "30 24 0:26 /docker/0123 /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
-    assert_int_equal(cf__processors_of_groups(root, 24), 4);
+    assert_int_equal(cf__processors_limit(root, 24), 4);
     put("/sys/fs/cgroup/docker/0123/cpu.max", "100000 100000\n"); /* another one's */
-    assert_int_equal(cf__processors_of_groups(root, 24), 4);
+    assert_int_equal(cf__processors_limit(root, 24), 4);
     put("/proc/self/cgroup", "0::/docker/0123/inner\n");
     put("/sys/fs/cgroup/inner/cpu.max", "200000 100000\n");
-    assert_int_equal(cf__processors_of_groups(root, 24), 2);
+    assert_int_equal(cf__processors_limit(root, 24), 2);
     put("/proc/self/cgroup", "0::/docker/01234\n");
-    assert_int_equal(cf__processors_of_groups(root, 24), 4);
+    assert_int_equal(cf__processors_limit(root, 24), 4);
 }
 
 static void processors_of_version_1_are_found_by_the_controller(void **state)
@@ -117,14 +117,14 @@ static void processors_of_version_1_are_found_by_the_controller(void **state)
     put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
     put("/sys/fs/cgroup/cpu,cpuacct/wrong/cpu.cfs_quota_us", "100000\n");
     put("/sys/fs/cgroup/cpu,cpuacct/wrong/cpu.cfs_period_us", "100000\n");
-    assert_int_equal(cf__processors_of_groups(root, 24), 24);
+    assert_int_equal(cf__processors_limit(root, 24), 24);
     put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "250000\n");
-    assert_int_equal(cf__processors_of_groups(root, 24), 24); /* without a period */
+    assert_int_equal(cf__processors_limit(root, 24), 24); /* without a period */
     put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "50000\n");
-    assert_int_equal(cf__processors_of_groups(root, 24), 5);
+    assert_int_equal(cf__processors_limit(root, 24), 5);
     put("/sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_quota_us", "-1\n");
     put("/sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_period_us", "100000\n");
-    assert_int_equal(cf__processors_of_groups(root, 24), 5);
+    assert_int_equal(cf__processors_limit(root, 24), 5);
 }
 
 static void processors_where_files_make_no_sense_are_all(void **state)
@@ -136,14 +136,14 @@ static void processors_where_files_make_no_sense_are_all(void **state)
     put("/proc/self/mountinfo", "\n - \nx - cgroup2\n1 2 - cgroup2 cgroup2 rw\n" MOUNT_2);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         put("/sys/fs/cgroup/a/cpu.max", texts[i]);
-        assert_int_equal(cf__processors_of_groups(root, 24), 24);
+        assert_int_equal(cf__processors_limit(root, 24), 24);
     }
     put("/sys/fs/cgroup/a/cpu.max", "100000 100000"); /* without an end of the line */
-    assert_int_equal(cf__processors_of_groups(root, 24), 1);
+    assert_int_equal(cf__processors_limit(root, 24), 1);
     static char line[5000] = "0::/";
     memset(line + 4, 'a', sizeof line - 6);
     put("/proc/self/cgroup", line);
-    assert_int_equal(cf__processors_of_groups(root, 24), 24);
+    assert_int_equal(cf__processors_limit(root, 24), 24);
 }
 
 /* ---- Affinity ---- */
@@ -164,7 +164,7 @@ static cpu_set_t first_of(const cpu_set_t *set)
     return one;
 }
 
-static void assert_found(const struct cf__cpus *found, const cpu_set_t *set)
+static void assert_found(const struct cf__processor_set *found, const cpu_set_t *set)
 {
     assert_int_equal(CPU_COUNT_S(sizeof found->sets, found->sets), CPU_COUNT(set));
     assert_true(CPU_EQUAL(&found->sets[0], set));
@@ -184,20 +184,20 @@ static int count_threads(void)
 static void processors_of_one_thread_are_at_most_those_it_may_run_on(void **state)
 {
     (void)state;
-    struct cf__cpus found;
+    struct cf__processor_set found;
     cpu_set_t before, one;
     if (count_threads() > 1)
         skip_test("needs a driver without threads of its own");
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
-    int all = cf__processors(&found);
+    int all = cf__processors_count(&found);
     assert_in_range(all, 1, CPU_COUNT(&before));
     assert_found(&found, &before);
     one = first_of(&before);
     bind_to(&one);
-    assert_int_equal(cf__processors(&found), 1);
+    assert_int_equal(cf__processors_count(&found), 1);
     assert_found(&found, &one);
     bind_to(&before);
-    assert_int_equal(cf__processors(&found), all);
+    assert_int_equal(cf__processors_count(&found), all);
 }
 
 static void *wait_for_end(void *barrier)
@@ -210,7 +210,7 @@ static void *wait_for_end(void *barrier)
 static void processors_of_bound_threads_are_those_of_all(void **state)
 {
     (void)state;
-    struct cf__cpus found;
+    struct cf__processor_set found;
     cpu_set_t before, one;
     pthread_barrier_t barrier;
     pthread_t other;
@@ -218,11 +218,11 @@ static void processors_of_bound_threads_are_those_of_all(void **state)
     one = first_of(&before);
     if (CPU_COUNT(&before) == 1)
         skip_test("needs two processors");
-    int all = cf__processors(&found);
+    int all = cf__processors_count(&found);
     assert_int_equal(pthread_barrier_init(&barrier, NULL, 2), 0);
     assert_int_equal(pthread_create(&other, NULL, wait_for_end, &barrier), 0);
     bind_to(&one);
-    int with_other = cf__processors(&found);
+    int with_other = cf__processors_count(&found);
     bind_to(&before);
     pthread_barrier_wait(&barrier);
     assert_int_equal(pthread_join(other, NULL), 0);

@@ -497,7 +497,7 @@ static void reduce_grid_hangs_on_the_length(void **state)
             int64_t n;
             void *pointer = &n, *args[5] = {&pointer, &pointer, &pointer, NULL, &n};
             double value;
-            cf_size size;
+            cf_launch_size size;
             args[kernel->nparams - 1] = &n;
             args[kernel->nparams - 2] = NULL;
             assert_non_null(kernel->sizes);

@@ -392,7 +392,7 @@ static void scan_grid_is_one_block_for_a_tile(void **state)
             int64_t n;
             void *pointer = &n, *args[] = {&pointer, &pointer, NULL, &n};
             double value;
-            cf_size size;
+            cf_launch_size size;
             assert_non_null(kernel->sizes);
             for (int shift = 0; shift < 31; shift++)
                 for (int more = 0; more < 3; more++) {

@@ -107,7 +107,7 @@ static void scatter_descriptor_says_what_it_costs(void **state)
             int64_t n = 1000, m = 1;
             void *pointer = &n, *args[] = {&pointer, &pointer, &pointer, &n, &m};
             double value;
-            cf_size size;
+            cf_launch_size size;
             assert_ok(cf_kernel_evaluate_real(kernel, kernel->bytes.ops, args, &value));
             assert_true(value == 1000 * (2 * (double)types[type].bytes + (index_type ? 8 : 4)));
             n = (int64_t)1 << 33;

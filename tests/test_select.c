@@ -310,7 +310,7 @@ static void select_grid_is_one_block_for_a_tile(void **state)
         int64_t n = 0;
         void *pointer = &n, *args[] = {&pointer, &pointer, &pointer, &pointer, NULL, &n};
         double value;
-        cf_size size;
+        cf_launch_size size;
         assert_non_null(kernel->sizes);
         assert_int_equal(kernel->sizes(args, &size), 1);
         assert_int_equal(size.grid[0], 1);

@@ -24,9 +24,9 @@ static const cf_param params[PARAMS] = {{.name = "out",
                                         VALUE("bytes", int64_t, CF_I64)};
 
 static int sizes_calls, is_in_order;
-static cf_size in_order;
+static cf_launch_size in_order;
 
-static int sizes(void *const args[], cf_size *size)
+static int sizes(void *const args[], cf_launch_size *size)
 {
     sizes_calls++;
     *size = in_order;
@@ -64,7 +64,7 @@ static int set_up(void **state)
     any_block.launch.grid[0] = n_threads;
     sizes_calls = 0;
     is_in_order = 1;
-    in_order = (cf_size){{7, 1, 1}, {64, 1, 1}, 0};
+    in_order = (cf_launch_size){{7, 1, 1}, {64, 1, 1}, 0};
     fails_launch = CUDA_SUCCESS;
     checks_mode = not_relaxed = 0;
     assert_ok(cf_mem_alloc((void **)&out, sizeof *out));

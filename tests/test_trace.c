@@ -17,11 +17,11 @@ static void without_a_name_there_is_no_trace(void **state)
     (void)state;
     setenv("CF_TRACE", "", 1);
     work(1);
-    assert_false(cf__traces());
+    assert_false(cf__trace_is_on());
     assert_ok(cf_shutdown());
     unsetenv("CF_TRACE");
     work(1);
-    assert_false(cf__traces());
+    assert_false(cf__trace_is_on());
     struct cf__driver driver = {.is_cpu = 1};
     assert_ptr_equal(cf__trace_wrap(&driver), &driver); /* what costs nothing */
 }
@@ -219,7 +219,7 @@ static void meets_a_limit(void)
     if (cf_mem_free(memory) != CF_OK)
         _exit(4);
     work(bytes < 100000 ? 300 : 2000);
-    if (!works() || cf_shutdown() != CF_OK || cf__traces() || pthread_sigmask(SIG_SETMASK, NULL, &blocked) != 0 ||
+    if (!works() || cf_shutdown() != CF_OK || cf__trace_is_on() || pthread_sigmask(SIG_SETMASK, NULL, &blocked) != 0 ||
         sigpending(&waiting) != 0 || sigismember(&blocked, SIGXFSZ) || sigismember(&waiting, SIGXFSZ))
         _exit(5);
     exit(ends == 1 ? 0 : 6);
@@ -387,9 +387,9 @@ static void forks(void)
     int status = -1;
     pid_t child = fork();
     if (child == 0) {
-        if (cf_device_use(CF_HOST) != CF_OK || !works() || cf__traces())
+        if (cf_device_use(CF_HOST) != CF_OK || !works() || cf__trace_is_on())
             _exit(4);
-        if (cf_shutdown() != CF_OK || !works() || cf__traces())
+        if (cf_shutdown() != CF_OK || !works() || cf__trace_is_on())
             _exit(5);
         exit(0);
     }
@@ -415,7 +415,7 @@ static void forks_beside_others(void)
         pid_t child = fork();
         if (child == 0) {
             alarm(600);
-            if (cf_device_use(CF_HOST) != CF_OK || !works() || cf__traces() || cf_shutdown() != CF_OK || !works())
+            if (cf_device_use(CF_HOST) != CF_OK || !works() || cf__trace_is_on() || cf_shutdown() != CF_OK || !works())
                 _exit(7);
             exit(0);
         }

@@ -287,7 +287,7 @@ static void library_that_finds_a_held_file_logs_it_once_and_works(void **state)
     int descriptor = hold(path);
     watch_log();
     work(1);
-    assert_false(cf__traces());
+    assert_false(cf__trace_is_on());
     assert_true(works());
     expect_refused(path);
     watch_log();

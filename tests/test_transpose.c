@@ -103,7 +103,7 @@ static void transpose_descriptor_says_what_it_costs(void **state)
         int64_t rows = cases[c].rows, cols = cases[c].cols;
         void *pointer = &rows, *args[] = {&pointer, &pointer, &rows, &cols};
         double value;
-        cf_size size;
+        cf_launch_size size;
         assert_int_equal(kernel->sizes(args, &size), 1);
         assert_int_equal(size.grid[0], cases[c].blocks);
         assert_ok(cf_kernel_evaluate_real(kernel, kernel->bytes.ops, args, &value));

@@ -73,7 +73,7 @@ class _Stub:
             body = emit_sizes(variant)
             if body and body not in self._bodies:
                 self._bodies[body] = f'cf__sizes_{variant.name}'
-                text.append(f'static int {self._bodies[body]}(void *const cf__args[], cf_size *cf__size)\n{{\n{body}}}\n')
+                text.append(f'static int {self._bodies[body]}(void *const cf__args[], cf_launch_size *cf__size)\n{{\n{body}}}\n')
             if body:
                 self._sizes[variant.name] = self._bodies[body]
         comment = '/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */\n' * bool(text)

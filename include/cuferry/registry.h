@@ -239,15 +239,15 @@ typedef struct cf_image {
 } cf_image;
 
 /* Grid and block of a launch, and its bytes of dynamic shared memory. */
-typedef struct cf_size {
+typedef struct cf_launch_size {
     uint32_t grid[CF_GRID_DIMS], block[CF_GRID_DIMS];
     uint32_t shared;
-} cf_size;
+} cf_launch_size;
 
 /* The scalar checks and the launch rule of a kernel, compiled: 1 and the size where every check holds, every pointer
  * whose extent is not 0 is set and there is something to launch; else 0, and the descriptor tells what is to be
  * said. */
-typedef int cf_size_body(void *const args[], cf_size *size);
+typedef int cf_launch_size_body(void *const args[], cf_launch_size *size);
 
 /* Enqueues what an operation is made of, in the stream's order; `args` as of a launch, with scratch memory, of which the
  * stream's device can reach all that pointers lead to. A status. */
@@ -288,7 +288,7 @@ typedef struct cf_kernel {
         nvariants; /* the ways in which tune(...) lets this kernel run, 0 where it has no tune: the kernel stands for
                            the one that the library chooses, and each variant for itself */
     const struct cf_kernel *const *variants;
-    cf_size_body *sizes;      /* NULL where the expressions are interpreted at each launch */
+    cf_launch_size_body *sizes;      /* NULL where the expressions are interpreted at each launch */
     uint8_t is_bounded;       /* neither the kernel nor what it calls has a loop: a thread's work has a bound */
     uint8_t is_closed;        /* it reads and writes its arguments alone, and no data of the file */
     const uint8_t *restricts; /* whether each parameter is declared __restrict__; NULL where no arrays are kept apart */

@@ -17,7 +17,7 @@
 #include "base/env.h"
 #include "base/error.h"
 
-int cf__cache_path(const char *variable, const char *name, char path[CF__PATH])
+int cf__cachefile_path(const char *variable, const char *name, char path[CF__PATH])
 {
     const char *file = cf__env_file(variable), *cache = cf__env_file("XDG_CACHE_HOME"), *home = cf__env_file("HOME");
     int used;
@@ -34,12 +34,12 @@ int cf__cache_path(const char *variable, const char *name, char path[CF__PATH])
     return used < CF__PATH;
 }
 
-int cf__cache_tell_path(const char *function, const char *variable, const char *name, char *path, size_t size)
+int cf__cachefile_copy_path(const char *function, const char *variable, const char *name, char *path, size_t size)
 {
     char found[CF__PATH];
     if (!path)
         return cf__fail(CF_EINVAL, "%s: path is NULL", function);
-    if (!cf__cache_path(variable, name, found))
+    if (!cf__cachefile_path(variable, name, found))
         return cf__fail(CF_ENOTSUP, "%s: %s is empty, or there is no folder for it", function, variable);
     if (strlen(found) >= size)
         return cf__fail(CF_EINVAL, "%s: the path has %zu bytes and there is room for %zu", function, strlen(found) + 1,
@@ -48,7 +48,7 @@ int cf__cache_tell_path(const char *function, const char *variable, const char *
     return CF_OK;
 }
 
-void cf__cache_folders(const char *path)
+void cf__cachefile_make_folders(const char *path)
 {
     char folder[CF__PATH];
     snprintf(folder, sizeof folder, "%s", path);
@@ -65,7 +65,7 @@ void cf__cache_folders(const char *path)
     (void)mkdir(folder, 0700);
 }
 
-ssize_t cf__cache_read(const char *path, char *text, size_t size)
+ssize_t cf__cachefile_read(const char *path, char *text, size_t size)
 {
     struct stat status;
     size_t used = 0;
@@ -90,7 +90,7 @@ ssize_t cf__cache_read(const char *path, char *text, size_t size)
     return is_ok ? (ssize_t)used : -1;
 }
 
-int cf__cache_follow(const char *path, char real[PATH_MAX])
+int cf__cachefile_resolve(const char *path, char real[PATH_MAX])
 {
     enum { MOST_LINKS = 40 }; /* the kernel's limit */
     char target[PATH_MAX];
@@ -115,7 +115,7 @@ int cf__cache_follow(const char *path, char real[PATH_MAX])
 }
 
 /* An earlier owner removes the file before it unlocks it: a lock counts only if the name still leads to this file. */
-int cf__cache_lock(const char *name)
+int cf__cachefile_lock(const char *name)
 {
     enum { TRIES = 100 }; /* on some file systems, inode numbers are never the same twice */
     for (int try = 0; try < TRIES; try++) {

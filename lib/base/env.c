@@ -57,7 +57,7 @@ int cf__env_read_calls(void)
         return cf__fail(CF_EINVAL, "CF_CHECK=%s: it is 0 or 1", check);
     if (where < 0)
         return cf__fail(CF_EINVAL, "CF_HOST_DATA=%s: it is auto, stage or host", host_data);
-    cf__slow_path(CF__SLOW_PATH_POINTERS, check_value);
+    cf__slow_path_set(CF__SLOW_PATH_POINTERS, check_value);
     __atomic_store_n(&cf__env.host_data, where, __ATOMIC_RELAXED);
     return CF_OK;
 }

@@ -54,12 +54,12 @@ int cf_last_driver_result(void)
     return driver_result;
 }
 
-void cf__name_async(const char *function)
+void cf__error_name_async(const char *function)
 {
     async_of = function;
 }
 
-const char *cf__named_async(void)
+const char *cf__error_async_name(void)
 {
     return async_of;
 }
@@ -85,7 +85,7 @@ static void log_detail(void)
         cf__log(CF_LOG_ERROR, "%s", detail);
 }
 
-unsigned int cf__failures(void)
+unsigned int cf__error_count(void)
 {
     return failures;
 }
@@ -124,12 +124,12 @@ int cf__fail_result(int status, int result, const char *text)
     return note_failure(status, result);
 }
 
-void cf__note_cause(const char *text)
+void cf__error_note_cause(const char *text)
 {
     snprintf(cause, sizeof cause, "%s", text);
 }
 
-int cf__take_cause(char *text, size_t size)
+int cf__error_take_cause(char *text, size_t size)
 {
     int is_there = *cause != 0;
     if (is_there)
@@ -140,7 +140,7 @@ int cf__take_cause(char *text, size_t size)
 
 /* ---- Saved details ---- */
 
-void cf__error_take(struct cf__error *error)
+void cf__error_copy(struct cf__error *error)
 {
     memcpy(error->detail, detail, strlen(detail) + 1);
     error->result = driver_result;
@@ -148,7 +148,7 @@ void cf__error_take(struct cf__error *error)
 
 void cf__error_save(struct cf__error *error)
 {
-    cf__error_take(error);
+    cf__error_copy(error);
     error->failures = failures;
     error->is_quiet = is_quiet;
     is_quiet = 1;

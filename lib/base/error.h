@@ -16,19 +16,19 @@ int cf__fail_result(int status, int result, const char *text);
 int cf__fail_within(const char *function, int status);
 
 /* Keeps the cause of a failure of the CPU's driver for the calling thread's next detail. */
-void cf__note_cause(const char *text);
+void cf__error_note_cause(const char *text);
 
 /* Writes the cause and clears it. Returns 0 if there is none. */
-int cf__take_cause(char *text, size_t size);
+int cf__error_take_cause(char *text, size_t size);
 
 /* Until a call with NULL, the calling thread's details that begin with `function` name its `_async` form instead. */
-void cf__name_async(const char *function);
+void cf__error_name_async(const char *function);
 
-/* Returns the name that cf__name_async() set, or NULL. */
-const char *cf__named_async(void);
+/* Returns the name that cf__error_name_async() set, or NULL. */
+const char *cf__error_async_name(void);
 
 /* Returns how often the calling thread has failed. Callers compare two counts. */
-unsigned int cf__failures(void);
+unsigned int cf__error_count(void);
 
 /* The calling thread's detail, saved around a step whose failure may not be a failure of the call. */
 struct cf__error {
@@ -48,7 +48,7 @@ void cf__error_restore(const struct cf__error *error);
 void cf__error_keep(const struct cf__error *error);
 
 /* A worker's failure: the worker copies its detail into `error`; the calling thread then fails with that detail. */
-void cf__error_take(struct cf__error *error);
+void cf__error_copy(struct cf__error *error);
 int cf__fail_as(int status, const struct cf__error *error);
 
 #endif

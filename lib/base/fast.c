@@ -76,7 +76,7 @@ int cf__fail_fork(const char *what)
 
 /* ---- The slow path ---- */
 
-void cf__slow_path(int reasons, int is_on)
+void cf__slow_path_set(int reasons, int is_on)
 {
     if (is_on)
         __atomic_or_fetch(&cf__fast.slow_path, reasons, __ATOMIC_RELAXED);

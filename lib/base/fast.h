@@ -81,6 +81,6 @@ static inline int cf__is_slow_path(int reasons)
 }
 
 /* Sets or clears reasons. */
-void cf__slow_path(int reasons, int is_on);
+void cf__slow_path_set(int reasons, int is_on);
 
 #endif

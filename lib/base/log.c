@@ -15,7 +15,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects callback an
 static cf_log *callback;
 static void *callback_data;
 int cf__logging;
-_Thread_local const struct cf__operation_frame *cf__within;
+_Thread_local const struct cf__operation_frame *cf__current_operation;
 
 /* A callback that calls the library, which the header forbids, must not recurse without end. */
 static _Thread_local enum { OUTSIDE, INSIDE, CHILD_OF_INSIDE } callback_state;
@@ -43,12 +43,12 @@ static void call_callback(int level, const char *text)
     callback_state = INSIDE;
     log(data, level, text);
     callback_state = OUTSIDE;
-    cf__within = within;
+    cf__current_operation = within;
 }
 
 /* ---- Lines that wait until the thread holds no lock ---- */
 
-_Thread_local struct cf__lock_state cf__held;
+_Thread_local struct cf__lock_state cf__thread_locks;
 static _Thread_local char waiting[2048]; /* lines: a byte for the level, the text, a zero */
 static _Thread_local size_t waiting_bytes;
 static _Thread_local int lost_lines; /* lines that did not fit */
@@ -56,7 +56,7 @@ static _Thread_local int lost_lines; /* lines that did not fit */
 static void keep_line(int level, const char *text)
 {
     size_t bytes = 1 + strlen(text) + 1;
-    cf__held.has_lines = 1;
+    cf__thread_locks.has_lines = 1;
     if (bytes > sizeof waiting - waiting_bytes) {
         lost_lines++;
         return;
@@ -78,11 +78,11 @@ static int take_line(int *level, char text[CF__DETAIL])
     return 1;
 }
 
-void cf__log_waiting(void)
+void cf__log_flush(void)
 {
     char text[CF__DETAIL];
     int level;
-    cf__held.has_lines = 0;
+    cf__thread_locks.has_lines = 0;
     while (take_line(&level, text))
         call_callback(level, text);
     if (lost_lines) {
@@ -101,7 +101,7 @@ void cf__log_line(int level, const char *format, ...)
     va_start(values, format);
     cf__vformat(text, sizeof text, format, values);
     va_end(values);
-    if (cf__held.locks)
+    if (cf__thread_locks.locks)
         keep_line(level, text);
     else
         call_callback(level, text);
@@ -130,5 +130,5 @@ void cf__log_forget(void)
         callback_state = CHILD_OF_INSIDE;
     waiting_bytes = 0;
     lost_lines = 0;
-    cf__held.has_lines = 0;
+    cf__thread_locks.has_lines = 0;
 }

@@ -13,30 +13,30 @@ struct cf__operation_frame;
 extern _Thread_local struct cf__lock_state {
     int locks;     /* locks that the thread holds */
     int has_lines; /* log lines are waiting */
-} cf__held;
+} cf__thread_locks;
 
 static inline void cf__lock(pthread_mutex_t *lock)
 {
     pthread_mutex_lock(lock);
-    cf__held.locks++;
+    cf__thread_locks.locks++;
 }
 
 /* Returns 1 if the lock was taken. */
 static inline int cf__trylock(pthread_mutex_t *lock)
 {
     int is_taken = pthread_mutex_trylock(lock) == 0;
-    cf__held.locks += is_taken;
+    cf__thread_locks.locks += is_taken;
     return is_taken;
 }
 
 /* Passes the waiting lines to the callback. */
-void cf__log_waiting(void);
+void cf__log_flush(void);
 
 static inline void cf__unlock(pthread_mutex_t *lock)
 {
     pthread_mutex_unlock(lock);
-    if (--cf__held.locks == 0 && cf__held.has_lines)
-        cf__log_waiting();
+    if (--cf__thread_locks.locks == 0 && cf__thread_locks.has_lines)
+        cf__log_flush();
 }
 
 /* ---- The log ---- */
@@ -59,6 +59,6 @@ void cf__log_unlock(void);
 void cf__log_forget(void);
 
 /* The operation that the calling thread is enqueuing, or NULL. A child that the callback forks starts with NULL. */
-extern _Thread_local const struct cf__operation_frame *cf__within;
+extern _Thread_local const struct cf__operation_frame *cf__current_operation;
 
 #endif

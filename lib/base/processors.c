@@ -172,7 +172,7 @@ static void limit_by_ancestors(const char *root, int version, const char *group,
     }
 }
 
-int cf__processors_of_groups(const char *root, int most)
+int cf__processors_limit(const char *root, int most)
 {
     int64_t limited = most;
     for (int version = 1; version <= 2; version++) {
@@ -194,11 +194,11 @@ int cf__processors_of_groups(const char *root, int most)
 
 /* Adds the processors that the process's threads may run on; threads that end meanwhile are skipped. Without /proc only
  * the calling thread's mask counts: fewer workers only take longer. */
-static void add_thread_masks(struct cf__cpus *cpus)
+static void add_thread_masks(struct cf__processor_set *cpus)
 {
     DIR *tasks = opendir("/proc/self/task");
     for (const struct dirent *task; tasks && (task = readdir(tasks)) != NULL;) {
-        struct cf__cpus own;
+        struct cf__processor_set own;
         int id = atoi(task->d_name);
         if (id > 0 && sched_getaffinity(id, sizeof own.sets, own.sets) == 0)
             CPU_OR_S(sizeof own.sets, cpus->sets, cpus->sets, own.sets);
@@ -207,7 +207,7 @@ static void add_thread_masks(struct cf__cpus *cpus)
         closedir(tasks);
 }
 
-int cf__processors(struct cf__cpus *cpus)
+int cf__processors_count(struct cf__processor_set *cpus)
 {
     if (sched_getaffinity(0, sizeof cpus->sets, cpus->sets) != 0)
         CPU_ZERO_S(sizeof cpus->sets, cpus->sets);
@@ -215,5 +215,5 @@ int cf__processors(struct cf__cpus *cpus)
     int count = CPU_COUNT_S(sizeof cpus->sets, cpus->sets);
     if (!count)
         count = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    return cf__processors_of_groups("", count < 1 ? 1 : count);
+    return cf__processors_limit("", count < 1 ? 1 : count);
 }

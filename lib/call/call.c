@@ -205,7 +205,7 @@ static int run_with_heap(struct cf__call *call)
 }
 
 /* Takes the launch size of the compiled checks, if they have computed it. */
-static int compute_size(struct cf__call *call, int is_sized, const cf_size *size)
+static int compute_size(struct cf__call *call, int is_sized, const cf_launch_size *size)
 {
     if (!is_sized) {
         cf__call_relax(call);
@@ -230,8 +230,8 @@ static int check_call(const cf_kernel *kernel, void *const args[])
 static void trace_call(int64_t began, const cf_kernel *kernel, int status)
 {
     char plan[CF__TRACE_ARGS];
-    cf__trace_end(began, "call", kernel->function, "\"plan\": \"%s\", \"status\": \"%s\"",
-                  cf__trace_quote(plan, sizeof plan, cf_last_plan()), cf_status_name(status));
+    cf__trace_span_end(began, "call", kernel->function, "\"plan\": \"%s\", \"status\": \"%s\"",
+                       cf__trace_quote(plan, sizeof plan, cf_last_plan()), cf_status_name(status));
 }
 
 static int enter_scope(struct cf__scope *scope, const cf_kernel *kernel)
@@ -259,16 +259,16 @@ CF__HOT int cf_call(const cf_kernel *kernel, void *const args[])
     void *few_args[FEW];
     struct cf__scope scope;
     struct cf__call call;
-    cf_size size;
+    cf_launch_size size;
     int is_sized = cf__arguments_ok(kernel, args, &size);
     if (!is_sized && cf__is_tuned(kernel))
         return call_tuned(kernel, args);
     int status = is_sized ? CF_OK : check_call(kernel, args);
     if (status != CF_OK)
         return status;
-    if (cf__within)
+    if (cf__current_operation)
         return cf__fail(CF_EINVAL, "%s: it waits, within the operation %s, which must not; there is %s_async()",
-                        kernel->function, cf__within->kernel->function, kernel->function);
+                        kernel->function, cf__current_operation->kernel->function, kernel->function);
     status = enter_scope(&scope, kernel);
     if (status != CF_OK)
         return status;
@@ -287,12 +287,12 @@ CF__HOT int cf_call(const cf_kernel *kernel, void *const args[])
     call.plan = cf__plan_begin(kernel);
     call.staging = NULL;
     call.is_relaxed = 0;
-    int64_t began = cf__trace_begin(); /* after cf__enter(), which opens the trace */
+    int64_t began = cf__trace_span_begin(); /* after cf__enter(), which opens the trace */
     status = compute_size(&call, is_sized, &size);
     if (status == CF_OK)
         status = (kernel->nparams <= FEW && kernel->nchecks <= FEW_CHECKS ? run_call : run_with_heap)(&call);
     if (call.is_relaxed && !scope.driver->is_cpu)
-        cf__unrelax(scope.driver, call.mode);
+        cf__capture_restore(scope.driver, call.mode);
     cf__leave(&scope);
     if (began)
         trace_call(began, kernel, status);

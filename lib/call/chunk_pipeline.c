@@ -138,7 +138,7 @@ static int launch_kernel(struct run *run, uint64_t part)
     const int status = pipeline->launch(pipeline->data, (int64_t)part * pipeline->part, get_length(pipeline, part));
     if (status != CF_OK) {
         run->status = status;
-        cf__error_take(&run->error);
+        cf__error_copy(&run->error);
     }
     cf__error_restore(&before);
     return status;
@@ -243,9 +243,9 @@ static CUresult copy_in(struct run *run, const struct chunk *chunk, struct cf__b
     const char *call;
     CUresult result = cf__buffer_prepare(pipeline->scope, buffer, chunk->bytes, 1, &call);
     if (result == CUDA_SUCCESS) {
-        int64_t began = cf__trace_begin();
+        int64_t began = cf__trace_span_begin();
         memcpy(buffer->memory, chunk->host, chunk->bytes);
-        cf__trace_end(began, "stage", "fill a buffer", NULL);
+        cf__trace_span_end(began, "stage", "fill a buffer", NULL);
         call = "cuMemcpyAsync";
         result = pipeline->scope->driver->cuMemcpyAsync(chunk->device, (uintptr_t)buffer->memory, chunk->bytes,
                                                         pipeline->set->stream);
@@ -286,9 +286,9 @@ static CUresult finish_copy_out(struct run *run, const struct chunk *chunk, stru
         fail_run(run, result, call, chunk->array);
         return result;
     }
-    int64_t began = cf__trace_begin();
+    int64_t began = cf__trace_span_begin();
     memcpy(chunk->host, buffer->memory, chunk->bytes);
-    cf__trace_end(began, "stage", "empty a buffer", NULL);
+    cf__trace_span_end(began, "stage", "empty a buffer", NULL);
     return result;
 }
 
@@ -350,10 +350,10 @@ static void run_lanes(void *data, uint64_t begin, uint64_t end)
         fail_run(run, result, "cuCtxPushCurrent", NULL);
         return;
     }
-    int mode = cf__relax(driver);
+    int mode = cf__capture_relax(driver);
     for (uint64_t l = begin; l < end; l++)
         run_lane(run, &run->pipeline->set->lanes[l]);
-    cf__unrelax(driver, mode);
+    cf__capture_restore(driver, mode);
     (void)driver->cuCtxPopCurrent(&context);
 }
 
@@ -393,7 +393,8 @@ static int finish_run(struct run *run)
     int status;
     if (run->status != CF_OK)
         status = cf__fail_as(run->status, &run->error);
-    else if (cf__status_of(run->result) == CF_EFAULT) /* a fault of the kernel, whichever driver function reported it */
+    else if (cf__result_status(run->result) ==
+             CF_EFAULT) /* a fault of the kernel, whichever driver function reported it */
         status = cf__fail_driver(pipeline->scope->driver, run->result, run->call, "%s", pipeline->function);
     else
         status = cf__fail_driver(pipeline->scope->driver, run->result, run->call, "%s: staging%s%s", pipeline->function,
@@ -416,10 +417,11 @@ int cf__chunk_pipeline_run(const struct cf__chunk_pipeline *pipeline)
     }
     pthread_mutex_init(&run.lock, NULL);
     pthread_cond_init(&run.changed, NULL);
-    int64_t began = cf__trace_begin();
+    int64_t began = cf__trace_span_begin();
     uint64_t lanes = count_chunks(&run);
     cf__pool_for(run_lanes, &run, lanes, 1);
-    cf__trace_end(began, "stage", "stage in parts", "\"parts\": %zu, \"lanes\": %d", (size_t)run.parts, (int)lanes);
+    cf__trace_span_end(began, "stage", "stage in parts", "\"parts\": %zu, \"lanes\": %d", (size_t)run.parts,
+                       (int)lanes);
     int status = finish_run(&run);
     /* These statuses would promise that nothing was enqueued, and make a tuned kernel start again with its first
      * variant. */

@@ -118,16 +118,16 @@ __attribute__((noinline)) static int check_arrays(const cf_kernel *kernel, void 
 
 static int wait_for_kernel(const cf_kernel *kernel, const struct cf__scope *scope)
 {
-    int mode = cf__relax(scope->driver);
+    int mode = cf__capture_relax(scope->driver);
     CUresult result = scope->driver->cuStreamSynchronize(NULL);
-    cf__unrelax(scope->driver, mode);
+    cf__capture_restore(scope->driver, mode);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, "cuStreamSynchronize", "%s", kernel->function);
     cf__inflight_waited(scope, NULL);
     return CF_OK;
 }
 
-static int launch_and_wait(const cf_kernel *kernel, const cf_size *size, const struct cf__scope *scope,
+static int launch_and_wait(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
                            const struct cf__loaded *loaded, void *const args[], unsigned int count)
 {
     CUresult result = cf__launch_simple(scope->driver, loaded, size->grid, size->block, size->shared, NULL, args);
@@ -143,7 +143,7 @@ static int launch_and_wait(const cf_kernel *kernel, const cf_size *size, const s
     return CF_OK;
 }
 
-CF__HOT int cf__run_resident(const cf_kernel *kernel, const cf_size *size, const struct cf__scope *scope,
+CF__HOT int cf__run_resident(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
                              void *const args[], int *status)
 {
     unsigned int count = 0;

@@ -62,7 +62,7 @@ struct cf__call {
 static inline void cf__call_relax(struct cf__call *call)
 {
     if (!call->is_relaxed && !call->scope->driver->is_cpu)
-        call->mode = cf__relax(call->scope->driver);
+        call->mode = cf__capture_relax(call->scope->driver);
     call->is_relaxed = 1;
 }
 

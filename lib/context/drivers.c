@@ -113,7 +113,7 @@ static int use_cuda(void)
         return CF_OK;
     cf__fork_watch(1); /* a fork may come before the driver is in use */
     no_cuda[0] = 0;
-    int status = cf__driver_cuda(&cuda_table, no_cuda, sizeof no_cuda);
+    int status = cf__driver_cuda_fill(&cuda_table, no_cuda, sizeof no_cuda);
     if (status == CF_OK)
         status = use_driver(&cf__cuda, &cuda_table);
     if (status == CF_OK)
@@ -336,7 +336,7 @@ static int release_primary_contexts(struct cf__backend *backend, int is_kept)
                 call = "cuDevicePrimaryCtxRelease";
                 result = driver->cuDevicePrimaryCtxRelease(device);
             }
-            if (result != CUDA_SUCCESS && !cf__is_gone(result)) {
+            if (result != CUDA_SUCCESS && !cf__result_is_gone(result)) {
                 status = cf__fail_driver(driver, result, call, "cf_shutdown: device %d", i);
                 break;
             }

@@ -101,7 +101,7 @@ void cf__contexts_review(void)
 
 static int is_current_failing(const struct cf__driver *driver)
 {
-    return cf__status_of(driver->cuStreamQuery(NULL)) == CF_EFAULT;
+    return cf__result_status(driver->cuStreamQuery(NULL)) == CF_EFAULT;
 }
 
 static const struct cf__context *find_lost(const struct cf__driver *driver, CUcontext handle)
@@ -147,7 +147,7 @@ static int list_used_contexts(const struct cf__driver *driver, struct used_conte
  * current one, for example that of an event, so all retained and used contexts are probed. */
 static const struct cf__context *find_newly_lost(const struct cf__driver *driver, CUcontext current)
 {
-    int device = 0, mode = cf__relax(driver); /* other devices may be captured on */
+    int device = 0, mode = cf__capture_relax(driver); /* other devices may be captured on */
     unsigned long long id;
     CUcontext found = NULL;
     if (current && !find_lost(driver, current) && is_current_failing(driver)) {
@@ -166,7 +166,7 @@ static const struct cf__context *find_newly_lost(const struct cf__driver *driver
             probe_context(driver, handle, used[count].device) && !found)
             found = handle;
     }
-    cf__unrelax(driver, mode);
+    cf__capture_restore(driver, mode);
     return find_lost(driver, found);
 }
 
@@ -224,8 +224,8 @@ int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char
     va_start(values, format);
     cf__vformat(what, sizeof what, format, values);
     va_end(values);
-    cf__describe_result(driver, result, call, what, text, sizeof text);
-    int status = cf__note_lost(driver, cf__status_of(result), text, sizeof text);
+    cf__result_describe(driver, result, call, what, text, sizeof text);
+    int status = cf__note_lost(driver, cf__result_status(result), text, sizeof text);
     return cf__fail_result(status, (int)result, text);
 }
 

@@ -54,6 +54,6 @@ CUresult cf__cpu_run(const cf_kernel *kernel, const cf_host_launch *request, int
         cf__schedule_run(kernel->host, &launch);
     if (!run.has_failed)
         return CUDA_SUCCESS;
-    cf__note_cause(run.text);
+    cf__error_note_cause(run.text);
     return run.result;
 }

@@ -73,7 +73,7 @@ static CUresult free_object(const struct note *note, const char **call)
         result = note->function(driver, note->object);
         (void)driver->cuCtxPopCurrent(&context);
     }
-    return cf__is_gone(result) ? CUDA_SUCCESS : result;
+    return cf__result_is_gone(result) ? CUDA_SUCCESS : result;
 }
 
 /* Lost objects are reported once: they are destroyed with their contexts. */
@@ -93,8 +93,8 @@ static int report_lost(void)
 static int fail_free(const struct cf__driver *driver, CUresult result, const char *call)
 {
     char text[CF__DETAIL];
-    cf__describe_result(driver, result, call, "cf_shutdown: what an earlier call could not free", text, sizeof text);
-    return cf__fail_result(cf__status_of(result), (int)result, text);
+    cf__result_describe(driver, result, call, "cf_shutdown: what an earlier call could not free", text, sizeof text);
+    return cf__fail_result(cf__result_status(result), (int)result, text);
 }
 
 int cf__deferred_free_retry(void)

@@ -23,7 +23,7 @@
 #include "base/text.h"
 #include "driver/driver.h"
 
-#define ABSENT 1 /* result of cf__driver_cuda(): no driver or no GPU */
+#define ABSENT 1 /* result of cf__driver_cuda_fill(): no driver or no GPU */
 
 #define LIBRARY "libcuda.so.1"
 #define NO_LIBRARY "libcuda.so.none" /* a name that no file has */
@@ -247,7 +247,7 @@ static int open_library(void **library, char *reason, size_t size)
     return is_absent ? ABSENT : CF_EDRIVER;
 }
 
-int cf__driver_cuda(struct cf__driver *driver, char *reason, size_t size)
+int cf__driver_cuda_fill(struct cf__driver *driver, char *reason, size_t size)
 {
     void *library = NULL;
     struct cf__locale locale = cf__enter_c_locale();

@@ -8,7 +8,7 @@ struct cf__driver;
 
 /* Fills `driver` from libcuda.so.1. Returns CF_OK; 1 if there is no driver or no GPU; another status if there is a GPU
  * that cannot be used. Unless CF_OK, `reason`, of `size` bytes, has the cause in one line. */
-int cf__driver_cuda(struct cf__driver *driver, char *reason, size_t size);
+int cf__driver_cuda_fill(struct cf__driver *driver, char *reason, size_t size);
 
 /* Returns 1 if any part of the process has loaded the driver. */
 int cf__driver_cuda_is_loaded(void);

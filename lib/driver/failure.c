@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "driver/driver.h"
 
-int cf__status_of(CUresult result)
+int cf__result_status(CUresult result)
 {
     if (result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
         return CF_ECAPTURE;
@@ -52,14 +52,14 @@ int cf__status_of(CUresult result)
     }
 }
 
-int cf__is_gone(CUresult result)
+int cf__result_is_gone(CUresult result)
 {
-    return cf__status_of(result) == CF_EFAULT || result == CUDA_ERROR_DEINITIALIZED ||
+    return cf__result_status(result) == CF_EFAULT || result == CUDA_ERROR_DEINITIALIZED ||
            result == CUDA_ERROR_CONTEXT_IS_DESTROYED || result == CUDA_ERROR_INVALID_CONTEXT ||
            result == CUDA_ERROR_INVALID_HANDLE;
 }
 
-void cf__describe_result(const struct cf__driver *driver, CUresult result, const char *call, const char *what,
+void cf__result_describe(const struct cf__driver *driver, CUresult result, const char *call, const char *what,
                          char *text, size_t size)
 {
     const char *name = NULL, *meaning = NULL;
@@ -67,7 +67,7 @@ void cf__describe_result(const struct cf__driver *driver, CUresult result, const
     int is_known = driver->cuGetErrorName(result, &name) == CUDA_SUCCESS && name;
     if (driver->cuGetErrorString(result, &meaning) != CUDA_SUCCESS || !meaning)
         meaning = "no text";
-    int has_cause = cf__take_cause(cause, sizeof cause);
+    int has_cause = cf__error_take_cause(cause, sizeof cause);
     if (driver->is_cpu && (has_cause || is_known)) /* users know no driver calls of the CPU */
         snprintf(text, size, "%.256s: %s", what, has_cause ? cause : meaning);
     else

@@ -7,14 +7,14 @@
 #include "driver/driver.h"
 
 /* Returns the status that a driver's result stands for. */
-int cf__status_of(CUresult result);
+int cf__result_status(CUresult result);
 
 /* Returns 1 if the result of a free means that nothing is left to free: the driver or the context is gone, or the
  * context is lost and will be destroyed as a whole. */
-int cf__is_gone(CUresult result);
+int cf__result_is_gone(CUresult result);
 
 /* Writes "what: call returned 1 (NAME, text)"; for the CPU's driver "what: " and the noted cause, if there is one. */
-void cf__describe_result(const struct cf__driver *driver, CUresult result, const char *call, const char *what,
+void cf__result_describe(const struct cf__driver *driver, CUresult result, const char *call, const char *what,
                          char *text, size_t size);
 
 #endif

@@ -13,7 +13,7 @@ struct cf__scope;
 
 /* Checks the scalars and computes the launch size with the kernel's compiled functions. Returns 0 if the slow path has
  * to do so: it finds and reports errors. */
-static inline int cf__arguments_ok(const cf_kernel *kernel, void *const args[], cf_size *size)
+static inline int cf__arguments_ok(const cf_kernel *kernel, void *const args[], cf_launch_size *size)
 {
     return cf__descriptor_ok(kernel) && kernel->sizes && args && kernel->sizes(args, size);
 }

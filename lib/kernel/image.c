@@ -300,11 +300,11 @@ static int load_item(const struct item *item, const struct cf__driver *driver, s
         return status;
 
     CUlibrary library;
-    int mode = cf__relax(driver);
+    int mode = cf__capture_relax(driver);
     status = load_library(item->function, item->image, driver, &library);
     if (status == CF_OK)
         status = (item->kernel ? find_kernel : find_symbol)(item, driver, library, node);
-    cf__unrelax(driver, mode);
+    cf__capture_restore(driver, mode);
     return status;
 }
 
@@ -355,11 +355,11 @@ static int add_node(const struct item *item, const struct cf__driver *driver, un
     if (!node)
         return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
     const int is_choice = item->kernel && cf__is_tuned(item->kernel);
-    int64_t began = is_choice ? 0 : cf__trace_begin();
+    int64_t began = is_choice ? 0 : cf__trace_span_begin();
     int status = load_item(item, driver, &made);
-    cf__trace_end(began, "load", item->function, NULL);
+    cf__trace_span_end(began, "load", item->function, NULL);
     if (status == CF_OK && made.function)
-        cf__trace_kernel(made.function, item->kernel);
+        cf__trace_note_kernel(made.function, item->kernel);
     if (status != CF_OK) {
         if (!spare)
             free(node);
@@ -431,9 +431,9 @@ int cf__kernel_auto_block(const cf_kernel *kernel, const struct cf__scope *scope
     *block = __atomic_load_n(&loaded->block, __ATOMIC_RELAXED);
     if (*block)
         return CF_OK;
-    int mode = cf__relax(scope->driver);
+    int mode = cf__capture_relax(scope->driver);
     CUresult result = scope->driver->cuOccupancyMaxPotentialBlockSize(&grid, block, loaded->function, NULL, 0, 0);
-    cf__unrelax(scope->driver, mode);
+    cf__capture_restore(scope->driver, mode);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, "cuOccupancyMaxPotentialBlockSize", "%s: block(auto)",
                                kernel->function);
@@ -470,9 +470,9 @@ int cf__kernel_try_shared(const cf_kernel *kernel, const struct cf__scope *scope
     if (cf__log_is_inside())
         return fail_in_callback(kernel->function);
     cf__image_lock();
-    int mode = cf__relax(scope->driver);
+    int mode = cf__capture_relax(scope->driver);
     *result = raise_shared_limit(scope->driver, loaded, bytes, call);
-    cf__unrelax(scope->driver, mode);
+    cf__capture_restore(scope->driver, mode);
     cf__image_unlock();
     return CF_OK;
 }
@@ -506,7 +506,7 @@ static int unload_libraries(const struct cf__driver *cuda)
     int status = CF_OK;
     for (struct library **link = &libraries, *library; (library = *link) != NULL;) {
         CUresult result = cuda ? cuda->cuLibraryUnload(library->handle) : CUDA_SUCCESS;
-        if (result != CUDA_SUCCESS && !cf__is_gone(result)) {
+        if (result != CUDA_SUCCESS && !cf__result_is_gone(result)) {
             status = cf__fail_driver(cuda, result, "cuLibraryUnload", "cf_shutdown: unloading an image");
             link = &library->next;
             continue;

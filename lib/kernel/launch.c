@@ -157,7 +157,7 @@ static int launch_checked(const cf_kernel *kernel, cf_stream stream, void *const
 
 /* The fast path, for the thread's latest stream and for the default stream. Returns 0 if the call needs another
  * path. */
-static inline int launch_fast(const cf_kernel *kernel, const cf_size *size, cf_stream stream, void *const args[],
+static inline int launch_fast(const cf_kernel *kernel, const cf_launch_size *size, cf_stream stream, void *const args[],
                               int *status)
 {
     unsigned long long id;
@@ -171,14 +171,14 @@ static inline int launch_fast(const cf_kernel *kernel, const cf_size *size, cf_s
         return 1;
     if (cf__needs_slow_path(result))
         return 0;
-    cf__name_async(kernel->function);
+    cf__error_name_async(kernel->function);
     *status = cf__fail_driver(driver, result, "cuLaunchKernel", "%s", kernel->function);
-    cf__name_async(NULL);
+    cf__error_name_async(NULL);
     return 1;
 }
 
 /* Launches in the scope after the compiled checks have passed. */
-static inline int launch_sized(const cf_kernel *kernel, const cf_size *size, const struct cf__scope *scope,
+static inline int launch_sized(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
                                cf_stream stream, void *const args[])
 {
     const struct cf__loaded *loaded = cf__kernel_loaded(kernel, scope);
@@ -196,7 +196,8 @@ static inline int launch_sized(const cf_kernel *kernel, const cf_size *size, con
     return CF_OK;
 }
 
-static inline int enter_and_launch(const cf_kernel *kernel, const cf_size *size, cf_stream stream, void *const args[])
+static inline int enter_and_launch(const cf_kernel *kernel, const cf_launch_size *size, cf_stream stream,
+                                   void *const args[])
 {
     struct cf__scope scope;
     int status = cf__enter(&scope, kernel->function, stream);
@@ -211,14 +212,14 @@ static inline int enter_and_launch(const cf_kernel *kernel, const cf_size *size,
 /* Every launch pays for each nanosecond here, so nothing is checked twice. */
 CF__HOT int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const args[])
 {
-    cf_size size;
+    cf_launch_size size;
     int status, is_ok = __builtin_expect(cf__arguments_ok(kernel, args, &size), 1);
     if (is_ok && launch_fast(kernel, &size, stream, args, &status))
         return status;
     if (!is_ok && cf__is_tuned(kernel))
         return cf__launch_tuned(kernel, stream, args);
-    cf__name_async(cf__descriptor_ok(kernel) ? kernel->function : NULL);
+    cf__error_name_async(cf__descriptor_ok(kernel) ? kernel->function : NULL);
     status = is_ok ? enter_and_launch(kernel, &size, stream, args) : launch_checked(kernel, stream, args);
-    cf__name_async(NULL);
+    cf__error_name_async(NULL);
     return status;
 }

@@ -22,7 +22,7 @@ int cf__launch(const cf_kernel *kernel, const struct cf__grid *size, const struc
 
 /* Returns 1 if a launch is a single driver call. The fast paths of cf_launch() and of the plain call use the functions
  * from here on. */
-static inline int cf__is_simple_launch(const struct cf__loaded *loaded, const cf_size *size)
+static inline int cf__is_simple_launch(const struct cf__loaded *loaded, const cf_launch_size *size)
 {
     return loaded && loaded->is_simple &&
            (size->shared == 0 || (int)size->shared <= __atomic_load_n(&loaded->shared, __ATOMIC_ACQUIRE));

@@ -23,7 +23,7 @@
 static int count_nested(void)
 {
     int count = 0;
-    for (const struct cf__operation_frame *in = cf__within; in; in = in->outer)
+    for (const struct cf__operation_frame *in = cf__current_operation; in; in = in->outer)
         count++;
     return count;
 }
@@ -37,7 +37,7 @@ static int is_empty_array(const cf_kernel *kernel, uint32_t i, void *const args[
 
 int cf__operation_has_empty(const void *pointer)
 {
-    for (const struct cf__operation_frame *in = cf__within; in; in = in->outer)
+    for (const struct cf__operation_frame *in = cf__current_operation; in; in = in->outer)
         for (uint32_t i = 0; i < in->kernel->nparams; i++)
             if (is_empty_array(in->kernel, i, in->args) && *(void *const *)in->args[i] == pointer)
                 return 1;
@@ -59,20 +59,20 @@ static int report_failure(const cf_kernel *kernel, int status, int has_failed)
  * CPU although the thread's device is a GPU: the CPU becomes the thread's device for a while. */
 static int call_function(const cf_kernel *kernel, const struct cf__scope *scope, cf_stream stream, void *const args[])
 {
-    const char *named = cf__named_async();
+    const char *named = cf__error_async_name();
     const int is_on_other_device = scope->driver->is_cpu && !cf__cpu_owns(stream);
     const struct cf__thread_device chosen = is_on_other_device
                                                 ? cf__thread_device_set((struct cf__thread_device){1, CF_HOST})
                                                 : (struct cf__thread_device){0, 0};
-    const struct cf__operation_frame self = {kernel, args, cf__within};
-    unsigned int failures = cf__failures();
-    cf__within = &self;
+    const struct cf__operation_frame self = {kernel, args, cf__current_operation};
+    unsigned int failures = cf__error_count();
+    cf__current_operation = &self;
     int status = kernel->enqueue(stream, args);
-    cf__within = self.outer;
+    cf__current_operation = self.outer;
     if (is_on_other_device)
         (void)cf__thread_device_set(chosen);
-    cf__name_async(named);
-    return status == CF_OK ? CF_OK : report_failure(kernel, status, cf__failures() != failures);
+    cf__error_name_async(named);
+    return status == CF_OK ? CF_OK : report_failure(kernel, status, cf__error_count() != failures);
 }
 
 int cf__operation_prepare(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded **loaded)
@@ -94,8 +94,8 @@ int cf__operation_enqueue(const cf_kernel *kernel, const struct cf__scope *scope
                           cf_stream stream, void *const args[])
 {
     cf__inflight_launched(cf__launch_note(loaded, stream));
-    int64_t began = cf__trace_begin();
+    int64_t began = cf__trace_span_begin();
     int status = call_function(kernel, scope, stream, args);
-    cf__trace_end(began, "operation", kernel->function, "\"status\": \"%s\"", cf_status_name(status));
+    cf__trace_span_end(began, "operation", kernel->function, "\"status\": \"%s\"", cf_status_name(status));
     return status;
 }

@@ -8,7 +8,7 @@
 struct cf__loaded;
 struct cf__scope;
 
-/* An operation that is being enqueued; cf__within is the calling thread's innermost frame. */
+/* An operation that is being enqueued; cf__current_operation is the calling thread's innermost frame. */
 struct cf__operation_frame {
     const cf_kernel *kernel;
     void *const *args;

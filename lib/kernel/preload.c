@@ -111,11 +111,11 @@ static int query_occupancy(const cf_kernel *kernel, const struct cf__scope *scop
     if (status != CF_OK)
         return status;
     if (result == CUDA_SUCCESS) {
-        int mode = cf__relax(scope->driver);
+        int mode = cf__capture_relax(scope->driver);
         call = "cuOccupancyMaxActiveBlocksPerMultiprocessor";
         result =
             scope->driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, loaded->function, threads, shared);
-        cf__unrelax(scope->driver, mode);
+        cf__capture_restore(scope->driver, mode);
         if (result != CUDA_SUCCESS)
             return cf__fail_driver(scope->driver, result, call, "%s: %d threads", kernel->function, threads);
     } else if (result != CUDA_ERROR_INVALID_VALUE) {

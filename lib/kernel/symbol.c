@@ -106,7 +106,7 @@ static int set_symbol(const char *function, cf_stream stream, const cf_symbol *s
         status = locate_symbol(symbol, &scope, bytes, &target);
     if (status == CF_OK && !is_async)
         status = cf__stream_check_wait(symbol->function, &scope, NULL);
-    int mode = is_async ? -1 : cf__relax(scope.driver);
+    int mode = is_async ? -1 : cf__capture_relax(scope.driver);
     if (status == CF_OK) {
         int at_once = is_async && is_read_at_once(&memory, bytes);
         const char *call = at_once ? "cuMemsetD8Async" : is_async ? "cuMemcpyAsync" : "cuMemcpy";
@@ -123,7 +123,7 @@ static int set_symbol(const char *function, cf_stream stream, const cf_symbol *s
             status = cf__fail_driver(scope.driver, result, call, "%s: %zu bytes of %s", symbol->function, bytes,
                                      symbol->name);
     }
-    cf__unrelax(scope.driver, mode);
+    cf__capture_restore(scope.driver, mode);
     cf__leave(&scope);
     return status;
 }
@@ -136,8 +136,8 @@ int cf_symbol_set(const cf_symbol *symbol, const void *value)
 int cf_symbol_set_async(cf_stream stream, const cf_symbol *symbol, const void *value)
 {
     int is_known = symbol && symbol->version == CF_REGISTRY_VERSION;
-    cf__name_async(is_known ? symbol->function : NULL);
+    cf__error_name_async(is_known ? symbol->function : NULL);
     int status = set_symbol("cf_symbol_set_async", stream, symbol, value, 1);
-    cf__name_async(NULL);
+    cf__error_name_async(NULL);
     return status;
 }

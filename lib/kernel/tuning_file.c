@@ -162,7 +162,7 @@ int cf__tuning_variant(const struct cf__tuning_line *line, const cf_kernel *kern
 static char *read_text(const char *path, size_t *size)
 {
     char *text = malloc(CF__TUNING_BYTES + 2);
-    ssize_t got = text ? cf__cache_read(path, text, CF__TUNING_BYTES + 1) : -1;
+    ssize_t got = text ? cf__cachefile_read(path, text, CF__TUNING_BYTES + 1) : -1;
     if (got < 0) {
         int error = text ? errno : ENOMEM;
         free(text);
@@ -371,11 +371,11 @@ static int check_results(const cf_tuning *results, size_t count)
 static int lock_and_update(const char *path, const cf_tuning *results, size_t count)
 {
     char locked[PATH_MAX + 8], real[PATH_MAX];
-    if (!cf__cache_follow(path, real))
+    if (!cf__cachefile_resolve(path, real))
         return fail_file("following", path);
     path = real;
     snprintf(locked, sizeof locked, "%s.lock", path);
-    int file = cf__cache_lock(locked);
+    int file = cf__cachefile_lock(locked);
     if (file < 0)
         return fail_file("locking", locked);
     int status = update_file(path, results, count);
@@ -386,7 +386,7 @@ static int lock_and_update(const char *path, const cf_tuning *results, size_t co
 
 int cf_tuning_path(char *path, size_t size)
 {
-    return cf__cache_tell_path("cf_tuning_path", "CF_TUNING", "tuning", path, size);
+    return cf__cachefile_copy_path("cf_tuning_path", "CF_TUNING", "tuning", path, size);
 }
 
 int cf_tuning_save(const char *path, const cf_tuning *results, size_t count)
@@ -404,6 +404,6 @@ int cf_tuning_save(const char *path, const cf_tuning *results, size_t count)
     if (count == 0)
         return check_file(path ? path : usual);
     if (!path && !cf__env_file("CF_TUNING"))
-        cf__cache_folders(usual);
+        cf__cachefile_make_folders(usual);
     return lock_and_update(path ? path : usual, results, count);
 }

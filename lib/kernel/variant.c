@@ -106,7 +106,7 @@ static int choose_variant(const cf_kernel *kernel, cf_stream stream, void *const
 int cf__variant_try_begin(struct cf__variant_try *attempt, const cf_kernel *kernel, cf_stream stream,
                           void *const args[])
 {
-    cf_size size;
+    cf_launch_size size;
     attempt->kernel = kernel;
     attempt->first = kernel->variants[0];
     int status = choose_variant(kernel, stream, args, attempt);
@@ -164,9 +164,9 @@ int cf__variant_try_refused(const struct cf__variant_try *attempt, void *const a
 int cf__launch_tuned(const cf_kernel *kernel, cf_stream stream, void *const args[])
 {
     struct cf__variant_try attempt;
-    cf__name_async(kernel->function);
+    cf__error_name_async(kernel->function);
     int status = cf__variant_try_begin(&attempt, kernel, stream, args);
-    cf__name_async(NULL);
+    cf__error_name_async(NULL);
     if (status != CF_OK)
         return status;
     status = cf_launch(attempt.variant, stream, args);

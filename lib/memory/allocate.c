@@ -50,11 +50,11 @@ static int allocate_memory(const char *function, const char *call, allocate_func
     int status = cf__enter(&scope, function, NULL);
     if (status != CF_OK)
         return status;
-    int mode = cf__relax(scope.driver);
+    int mode = cf__capture_relax(scope.driver);
     CUresult result = from(scope.driver, pointer, bytes);
     if (result == CUDA_ERROR_OUT_OF_MEMORY && cf__mempool_trim(&scope))
         result = from(scope.driver, pointer, bytes);
-    cf__unrelax(scope.driver, mode);
+    cf__capture_restore(scope.driver, mode);
     if (result != CUDA_SUCCESS)
         status = cf__fail_driver(scope.driver, result, call, "%s: %zu bytes", function, bytes);
     else
@@ -139,9 +139,9 @@ int cf_mem_free(void *pointer)
     status = cf__enter_memory(&scope, "cf_mem_free", &memory);
     if (status != CF_OK)
         return status;
-    int mode = cf__relax(scope.driver);
+    int mode = cf__capture_relax(scope.driver);
     status = memory.is_bounded ? free_device(&scope, pointer, is_of_pool) : free_pinned(scope.driver, pointer);
-    cf__unrelax(scope.driver, mode);
+    cf__capture_restore(scope.driver, mode);
     cf__leave(&scope);
     return status;
 }

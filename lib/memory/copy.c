@@ -152,10 +152,10 @@ static int find_context(const struct copy *copy, const struct side *side, int wa
     if (status != CF_OK)
         return status;
     *context = scope.context;
-    int mode = cf__relax(scope.driver);
+    int mode = cf__capture_relax(scope.driver);
     if (waits)
         status = wait_for_stream(copy->function, &scope, NULL);
-    cf__unrelax(scope.driver, mode);
+    cf__capture_restore(scope.driver, mode);
     cf__leave(&scope);
     return status;
 }
@@ -302,9 +302,9 @@ static int enter_and_copy(struct copy *copy)
         copy->width *= copy->rows;
         copy->rows = 1;
     }
-    int mode = copy->waits ? cf__relax(copy->scope.driver) : -1;
+    int mode = copy->waits ? cf__capture_relax(copy->scope.driver) : -1;
     status = run_copy(copy);
-    cf__unrelax(copy->scope.driver, mode);
+    cf__capture_restore(copy->scope.driver, mode);
     cf__leave(&copy->scope);
     return status;
 }
@@ -384,10 +384,10 @@ static int enter_cpu_after_wait(struct copy *copy)
     if (status == CF_OK && !cf__stream_is_default(copy->stream))
         status = cf__fail(CF_EINVAL, "%s: target is memory of CF_HOST and the stream is of device %d", copy->function,
                           device);
-    int mode = cf__relax(copy->scope.driver);
+    int mode = cf__capture_relax(copy->scope.driver);
     if (status == CF_OK)
         status = wait_for_stream(copy->function, &copy->scope, copy->stream);
-    cf__unrelax(copy->scope.driver, mode);
+    cf__capture_restore(copy->scope.driver, mode);
     cf__leave(&copy->scope);
     copy->stream = NULL;
     return status == CF_OK ? cf__enter_context(&copy->scope, copy->function, target->driver, target->context) : status;
@@ -431,9 +431,9 @@ static int fill_memory(const char *function, cf_stream stream, void *target, uns
         status = enter_cpu_after_wait(&copy);
     if (status != CF_OK)
         return status;
-    int mode = copy.waits ? cf__relax(copy.scope.driver) : -1;
+    int mode = copy.waits ? cf__capture_relax(copy.scope.driver) : -1;
     status = fill_entered(&copy, value);
-    cf__unrelax(copy.scope.driver, mode);
+    cf__capture_restore(copy.scope.driver, mode);
     cf__leave(&copy.scope);
     return status;
 }

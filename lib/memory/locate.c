@@ -87,7 +87,7 @@ int cf__locate(const char *function, const void *pointer, struct cf__memory *mem
      * memory counts as host memory, except memory that is page-locked for the parent. */
     if (cf__is_forked() && !memory->driver && pointer && (!cf__is_readable(pointer) || cf__handle_is_memory(pointer)))
         return cf__fail_fork(function);
-    if (result == CUDA_SUCCESS || (cf__status_of(result) == CF_EFAULT && cf__is_readable(pointer)))
+    if (result == CUDA_SUCCESS || (cf__result_status(result) == CF_EFAULT && cf__is_readable(pointer)))
         return CF_OK;
     return cf__fail_driver(asked, result, "cuPointerGetAttributes", "%s: %p", function, pointer);
 }

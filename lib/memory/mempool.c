@@ -130,9 +130,9 @@ static CUresult prepare_pool(const struct cf__scope *scope, int device, const ch
     CUresult result = check_support(scope, device, call);
     if (result != CUDA_SUCCESS || is_absent(pool) || get_handle(pool))
         return result;
-    int mode = cf__relax(scope->driver);
+    int mode = cf__capture_relax(scope->driver);
     result = add_pool(scope, device, pool, call);
-    cf__unrelax(scope->driver, mode);
+    cf__capture_restore(scope->driver, mode);
     return result;
 }
 
@@ -161,10 +161,10 @@ int cf__mempool_destroy(const struct cf__driver *driver, int device)
 {
     struct pool *pool = find_pool(device);
     CUmemoryPool handle = get_handle(pool);
-    int mode = cf__relax(driver);
+    int mode = cf__capture_relax(driver);
     CUresult result = handle ? driver->cuMemPoolDestroy(handle) : CUDA_SUCCESS;
-    cf__unrelax(driver, mode);
-    if (result != CUDA_SUCCESS && !cf__is_gone(result))
+    cf__capture_restore(driver, mode);
+    if (result != CUDA_SUCCESS && !cf__result_is_gone(result))
         return cf__fail_driver(driver, result, "cuMemPoolDestroy", "the memory pool of device %d", device);
     if (pool)
         *pool = (struct pool){NULL, 0};
@@ -210,9 +210,9 @@ static CUresult allocate_at_once(const struct cf__scope *scope, cf_stream stream
     CUresult result = check_capture(scope, stream, "cuMemAlloc", call);
     if (result != CUDA_SUCCESS)
         return result;
-    int mode = cf__relax(scope->driver);
+    int mode = cf__capture_relax(scope->driver);
     result = scope->driver->cuMemAlloc(memory, bytes);
-    cf__unrelax(scope->driver, mode);
+    cf__capture_restore(scope->driver, mode);
     return result;
 }
 
@@ -222,7 +222,7 @@ static CUresult free_at_once(const struct cf__scope *scope, cf_stream stream, CU
     CUresult result = check_capture(scope, stream, "cuMemFree", call);
     if (result != CUDA_SUCCESS)
         return result;
-    int mode = cf__relax(scope->driver);
+    int mode = cf__capture_relax(scope->driver);
     *call = "cuStreamSynchronize";
     result = scope->driver->cuStreamSynchronize(stream);
     if (result == CUDA_SUCCESS) {
@@ -230,28 +230,28 @@ static CUresult free_at_once(const struct cf__scope *scope, cf_stream stream, CU
         *call = "cuMemFree";
         result = scope->driver->cuMemFree(memory);
     }
-    cf__unrelax(scope->driver, mode);
+    cf__capture_restore(scope->driver, mode);
     return result;
 }
 
 /* Retries after it has given unused memory of the pool back, which may be in pieces that are too small. Outside of
- * graphs, the driver counts this as a call that could break captures of other streams, hence cf__relax(). */
+ * graphs, the driver counts this as a call that could break captures of other streams, hence cf__capture_relax(). */
 static CUresult allocate_from_pool(const struct cf__scope *scope, CUmemoryPool pool, cf_stream stream, size_t bytes,
                                    CUdeviceptr *memory)
 {
-    int mode = cf__relax(scope->driver);
+    int mode = cf__capture_relax(scope->driver);
     CUresult result = scope->driver->cuMemAllocFromPoolAsync(memory, bytes, pool, stream);
     if (result == CUDA_ERROR_OUT_OF_MEMORY && cf__mempool_trim(scope))
         result = scope->driver->cuMemAllocFromPoolAsync(memory, bytes, pool, stream);
-    cf__unrelax(scope->driver, mode);
+    cf__capture_restore(scope->driver, mode);
     return result;
 }
 
 static CUresult free_relaxed(const struct cf__driver *driver, cf_stream stream, CUdeviceptr memory)
 {
-    int mode = cf__relax(driver);
+    int mode = cf__capture_relax(driver);
     CUresult result = driver->cuMemFreeAsync(memory, stream);
-    cf__unrelax(driver, mode);
+    cf__capture_restore(driver, mode);
     return result;
 }
 
@@ -367,11 +367,11 @@ int cf_mem_trim(size_t keep)
     CUresult result = driver->is_cpu ? CUDA_SUCCESS : driver->cuCtxGetDevice(&device);
     CUmemoryPool pool = result == CUDA_SUCCESS && !driver->is_cpu ? get_handle(find_pool(device)) : NULL;
     if (result == CUDA_SUCCESS && !driver->is_cpu) {
-        int mode = cf__relax(driver);
+        int mode = cf__capture_relax(driver);
         (void)cf__scratch_cache_trim(&scope);
         call = "cuMemPoolTrimTo";
         result = pool ? driver->cuMemPoolTrimTo(pool, keep) : CUDA_SUCCESS;
-        cf__unrelax(driver, mode);
+        cf__capture_restore(driver, mode);
     }
     if (result != CUDA_SUCCESS)
         status = cf__fail_driver(driver, result, call, "cf_mem_trim: %zu bytes", keep);

@@ -111,7 +111,7 @@ int cf_peer_possible(int device, int peer, int *answer)
 static int enable_in(const struct cf__scope *scope, int device, int peer, CUcontext context)
 {
     const struct cf__driver *driver = scope->driver;
-    int mode = cf__relax(driver), was_enabled = cf__peer_enabled(device, peer);
+    int mode = cf__capture_relax(driver), was_enabled = cf__peer_enabled(device, peer);
     CUresult result = driver->cuCtxEnablePeerAccess(context, 0);
     int is_done = result == CUDA_SUCCESS;
     const char *call = "cuCtxEnablePeerAccess";
@@ -125,7 +125,7 @@ static int enable_in(const struct cf__scope *scope, int device, int peer, CUcont
                 (void)driver->cuCtxDisablePeerAccess(context);
         }
     }
-    cf__unrelax(driver, mode);
+    cf__capture_restore(driver, mode);
     return result == CUDA_SUCCESS
                ? CF_OK
                : cf__fail_driver(driver, result, call, "cf_peer_enable: device %d, peer %d", device, peer);
@@ -165,7 +165,7 @@ static int disable_in(const struct cf__scope *scope, const char *function, int d
 {
     const struct cf__driver *driver = scope->driver;
     const char *call = "cuMemPoolSetAccess";
-    int mode = cf__relax(driver);
+    int mode = cf__capture_relax(driver);
     CUresult result = cf__peer_enabled(device, peer) ? cf__mempool_set_access(driver, device, peer, 0) : CUDA_SUCCESS;
     if (result == CUDA_SUCCESS && forget_peer(device, peer)) {
         call = "cuCtxDisablePeerAccess";
@@ -177,7 +177,7 @@ static int disable_in(const struct cf__scope *scope, const char *function, int d
             (void)cf__mempool_set_access(driver, device, peer, 1);
         }
     }
-    cf__unrelax(driver, mode);
+    cf__capture_restore(driver, mode);
     return result == CUDA_SUCCESS
                ? CF_OK
                : cf__fail_driver(driver, result, call, "%s: device %d, peer %d", function, device, peer);

@@ -42,7 +42,7 @@ static int is_context_gone(const struct cf__driver *driver, CUcontext handle, un
 {
     unsigned long long id;
     CUresult result = driver->cuCtxGetId(handle, &id);
-    return result == CUDA_SUCCESS ? id != context : cf__is_gone(result);
+    return result == CUDA_SUCCESS ? id != context : cf__result_is_gone(result);
 }
 
 /* Checks one entry of the table, since another library may have destroyed its context. Returns 1 if the entry may be an
@@ -70,7 +70,7 @@ static int forget_if_gone(unsigned int i, unsigned long long current)
 static void finish_free(struct cf__scratch_block *block, CUresult result)
 {
     if (result == CUDA_SUCCESS ||
-        (block->context == CF__NO_CONTEXT && (result == CUDA_ERROR_INVALID_VALUE || cf__is_gone(result))))
+        (block->context == CF__NO_CONTEXT && (result == CUDA_ERROR_INVALID_VALUE || cf__result_is_gone(result))))
         block->memory = 0;
     cf__scratch_release(block);
 }
@@ -161,9 +161,9 @@ void cf__scratch_cache_sweep(const struct cf__scope *scope, unsigned long long c
     static unsigned int next; /* atomic */
     if (!forget_if_gone(__atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % CF__SCRATCH_STREAMS, current))
         return;
-    int mode = cf__relax(scope->driver);
+    int mode = cf__capture_relax(scope->driver);
     (void)cf__scratch_cache_free_orphans(scope);
-    cf__unrelax(scope->driver, mode);
+    cf__capture_restore(scope->driver, mode);
 }
 
 int cf__scratch_cache_trim(const struct cf__scope *scope)
@@ -224,8 +224,8 @@ static int free_context(const struct cf__scope *scope, unsigned long long contex
     call = "cuCtxSynchronize";
     if (result == CUDA_SUCCESS)
         (void)free_blocks(scope, context, &result, &call);
-    if (cf__is_gone(result))
-        forget_blocks(context, 1, cf__status_of(result) == CF_EFAULT);
+    if (cf__result_is_gone(result))
+        forget_blocks(context, 1, cf__result_status(result) == CF_EFAULT);
     else if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, call, "cf_shutdown: scratch memory");
     return CF_OK;

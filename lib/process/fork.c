@@ -64,7 +64,7 @@ static void after_fork(void)
 static void after_fork_in_child(void)
 {
     if (cf__log_is_inside())
-        cf__within = NULL;
+        cf__current_operation = NULL;
     cf__fork_wipe_page();
     for (int i = 0; i < LOCKS; i++)
         if (locks[i].forget)

@@ -93,13 +93,13 @@ static int check_context(const struct reset *reset, CUcontext fresh)
     if (result != CUDA_SUCCESS)
         return fail_reset(reset, result, "cuCtxPushCurrent");
     result = reset->driver->cuCtxSynchronize();
-    if (cf__status_of(result) == CF_EFAULT)
+    if (cf__result_status(result) == CF_EFAULT)
         cf__context_mark_lost(reset->driver, fresh, reset->device, *reset->running ? reset->running : NULL);
     int status = result == CUDA_SUCCESS ? CF_OK : fail_reset(reset, result, "cuCtxSynchronize");
     if (status == CF_OK) {
-        int mode = cf__relax(reset->driver);
+        int mode = cf__capture_relax(reset->driver);
         (void)cf__scratch_cache_free_orphans(&scope);
-        cf__unrelax(reset->driver, mode);
+        cf__capture_restore(reset->driver, mode);
     }
     (void)reset->driver->cuCtxPopCurrent(&popped);
     return status;
@@ -110,7 +110,7 @@ static int check_context(const struct reset *reset, CUcontext fresh)
 static void release_context(const struct reset *reset)
 {
     CUresult result = reset->driver->cuDevicePrimaryCtxRelease(reset->handle);
-    if (result != CUDA_SUCCESS && !cf__is_gone(result))
+    if (result != CUDA_SUCCESS && !cf__result_is_gone(result))
         cf__primary_owe(reset->device);
 }
 

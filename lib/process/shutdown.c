@@ -43,7 +43,7 @@ static int is_gone(const struct cf__context *context)
 {
     unsigned long long id;
     CUresult result = context->driver->cuCtxGetId(context->handle, &id);
-    return context->is_lost || (result == CUDA_SUCCESS ? id != context->id : cf__is_gone(result));
+    return context->is_lost || (result == CUDA_SUCCESS ? id != context->id : cf__result_is_gone(result));
 }
 
 /* Frees the staging sets of all contexts. In a context that cannot be entered, the frees fail and are deferred. */
@@ -64,7 +64,7 @@ static void free_staging_sets(void)
 static int free_all(void)
 {
     const struct cf__driver *cuda = cf__cuda_in_use();
-    int status = CF_OK, mode = cuda ? cf__relax(cuda) : -1; /* another library may be capturing */
+    int status = CF_OK, mode = cuda ? cf__capture_relax(cuda) : -1; /* another library may be capturing */
     cf__trace_close();
     add_status(&status, cf__peers_disable(cuda));
     free_staging_sets();
@@ -72,7 +72,7 @@ static int free_all(void)
     add_status(&status, cf__deferred_free_retry()); /* before the pools that own the memory */
     add_status(&status, cf__mempools_destroy(cuda));
     add_status(&status, cf__images_unload(cuda));
-    cf__unrelax(cuda, mode);
+    cf__capture_restore(cuda, mode);
     return status;
 }
 

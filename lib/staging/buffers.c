@@ -164,10 +164,10 @@ int cf__cells_acquire(const struct cf__scope *scope, const char *function, uint6
         sets->cells = taken->next;
     cf__unlock(&sets->lock);
     if (!taken) {
-        int mode = cf__relax(scope->driver);
+        int mode = cf__capture_relax(scope->driver);
         void *memory = NULL;
         CUresult result = scope->driver->cuMemHostAlloc(&memory, sizeof *taken, CU_MEMHOSTALLOC_PORTABLE);
-        cf__unrelax(scope->driver, mode);
+        cf__capture_restore(scope->driver, mode);
         if (result != CUDA_SUCCESS)
             return cf__fail_driver(scope->driver, result, "cuMemHostAlloc", "%s: checking elements", function);
         taken = memory;

@@ -199,9 +199,9 @@ static void fill_buffers(struct transfer_queue *queue, struct cf__staging_lane *
         struct cf__buffer *buffer = &lane->buffers[b];
         if (prepare_buffer(queue, buffer, 1) != CUDA_SUCCESS)
             return;
-        int64_t began = cf__trace_begin();
+        int64_t began = cf__trace_span_begin();
         (void)process_chunk(queue, chunk, buffer->memory, MOVE);
-        cf__trace_end(began, "stage", "fill a buffer", NULL);
+        cf__trace_span_end(began, "stage", "fill a buffer", NULL);
         if (process_chunk(queue, chunk, buffer->memory, ENQUEUE) != CUDA_SUCCESS ||
             mark_buffer(queue, buffer) != CUDA_SUCCESS)
             return;
@@ -211,10 +211,10 @@ static void fill_buffers(struct transfer_queue *queue, struct cf__staging_lane *
 static CUresult empty_buffer(struct transfer_queue *queue, uint64_t chunk, struct cf__buffer *buffer)
 {
     CUresult result = prepare_buffer(queue, buffer, 1);
-    int64_t began = cf__trace_begin();
+    int64_t began = cf__trace_span_begin();
     if (result == CUDA_SUCCESS)
         result = process_chunk(queue, chunk, buffer->memory, MOVE);
-    cf__trace_end(began, "stage", "empty a buffer", NULL);
+    cf__trace_span_end(began, "stage", "empty a buffer", NULL);
     return result;
 }
 
@@ -248,10 +248,10 @@ static void run_lanes(void *data, uint64_t begin, uint64_t end)
         (void)fail_transfer(queue, result, "cuCtxPushCurrent", NULL);
         return;
     }
-    int mode = cf__relax(driver);
+    int mode = cf__capture_relax(driver);
     for (uint64_t l = begin; l < end; l++)
         (queue->to_host ? empty_buffers : fill_buffers)(queue, &queue->set->lanes[l]);
-    cf__unrelax(driver, mode);
+    cf__capture_restore(driver, mode);
     (void)driver->cuCtxPopCurrent(&context);
 }
 
@@ -285,11 +285,11 @@ int cf__staging_transfer(const struct cf__scope *scope, struct cf__staging_set *
         .scope = scope, .set = set, .transfers = transfers, .count = count, .to_host = to_host};
     if (count == 0)
         return CF_OK;
-    int64_t began = cf__trace_begin();
+    int64_t began = cf__trace_span_begin();
     uint64_t lanes = lay_out(&queue);
     cf__pool_for(run_lanes, &queue, lanes, 1);
-    cf__trace_end(began, "stage", to_host ? "stage out" : "stage in", "\"bytes\": %zu, \"lanes\": %d, \"chunk\": %zu",
-                  queue.total, (int)lanes, queue.chunk);
+    cf__trace_span_end(began, "stage", to_host ? "stage out" : "stage in",
+                       "\"bytes\": %zu, \"lanes\": %d, \"chunk\": %zu", queue.total, (int)lanes, queue.chunk);
     if (!queue.has_failed)
         return CF_OK;
     cf__staging_drain(scope, set);

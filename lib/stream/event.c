@@ -21,9 +21,9 @@ static int enter_event(struct cf__scope *scope, const char *function, const char
 /* Relaxes the capture mode around the call, which would break a capture of another stream otherwise. */
 static CUresult call_relaxed(const struct cf__scope *scope, CUresult (*call)(CUevent event), cf_event event)
 {
-    int mode = cf__relax(scope->driver);
+    int mode = cf__capture_relax(scope->driver);
     CUresult result = call(event);
-    cf__unrelax(scope->driver, mode);
+    cf__capture_restore(scope->driver, mode);
     return result;
 }
 

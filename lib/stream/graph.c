@@ -23,9 +23,9 @@ int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
     if (status != CF_OK)
         return status;
     CUgraphExec made;
-    int mode = cf__relax(scope.driver);
+    int mode = cf__capture_relax(scope.driver);
     CUresult result = scope.driver->cuGraphInstantiateWithFlags(&made, graph, 0);
-    cf__unrelax(scope.driver, mode);
+    cf__capture_restore(scope.driver, mode);
     if (result == CUDA_SUCCESS)
         *exec = cf__handle_add(&scope, CF__GRAPH_EXEC, made);
     else
@@ -44,9 +44,9 @@ static int destroy_graph(const char *function, const char *name, enum cf__handle
     if (status != CF_OK)
         return status;
     unsigned int serial = cf__handle_serial(kind, handle);
-    int mode = cf__relax(scope.driver), is_exec = kind == CF__GRAPH_EXEC;
+    int mode = cf__capture_relax(scope.driver), is_exec = kind == CF__GRAPH_EXEC;
     CUresult result = is_exec ? scope.driver->cuGraphExecDestroy(handle) : scope.driver->cuGraphDestroy(handle);
-    cf__unrelax(scope.driver, mode);
+    cf__capture_restore(scope.driver, mode);
     if (result == CUDA_SUCCESS)
         cf__handle_remove(kind, handle, serial);
     else

@@ -49,10 +49,10 @@ static int create_stream(const char *function, cf_stream *stream, int has_priori
     if (status != CF_OK)
         return status;
     CUstream made;
-    int mode = cf__relax(scope.driver);
+    int mode = cf__capture_relax(scope.driver);
     CUresult result = has_priority ? scope.driver->cuStreamCreateWithPriority(&made, CU_STREAM_NON_BLOCKING, priority)
                                    : scope.driver->cuStreamCreate(&made, CU_STREAM_NON_BLOCKING);
-    cf__unrelax(scope.driver, mode);
+    cf__capture_restore(scope.driver, mode);
     if (result == CUDA_SUCCESS)
         *stream = cf__handle_add(&scope, CF__STREAM, made);
     else
@@ -132,10 +132,10 @@ int cf_stream_destroy(cf_stream stream)
     status = cf__stream_check_wait("cf_stream_destroy", &scope, stream);
     if (status == CF_OK) {
         unsigned int serial = cf__handle_serial(CF__STREAM, stream);
-        int mode = cf__relax(scope.driver);
+        int mode = cf__capture_relax(scope.driver);
         cf__context_observer.stream_ends(&scope, stream);
         CUresult result = scope.driver->cuStreamDestroy(stream);
-        cf__unrelax(scope.driver, mode);
+        cf__capture_restore(scope.driver, mode);
         if (result != CUDA_SUCCESS)
             status = fail_stream(&scope, result, "cuStreamDestroy", "cf_stream_destroy", stream);
         else
@@ -156,9 +156,9 @@ static int wait_or_query(const char *function, cf_stream stream, int is_query)
         return status;
     status = cf__stream_check_wait(function, &scope, stream);
     if (status == CF_OK) {
-        int mode = cf__relax(scope.driver);
+        int mode = cf__capture_relax(scope.driver);
         CUresult result = (is_query ? scope.driver->cuStreamQuery : scope.driver->cuStreamSynchronize)(stream);
-        cf__unrelax(scope.driver, mode);
+        cf__capture_restore(scope.driver, mode);
         if (result == CUDA_SUCCESS)
             cf__inflight_waited(&scope, stream);
         else if (is_query && result == CUDA_ERROR_NOT_READY)

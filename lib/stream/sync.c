@@ -44,9 +44,9 @@ int cf_device_sync(void)
     int status = cf__enter(&scope, "cf_device_sync", NULL);
     if (status != CF_OK)
         return status;
-    int mode = cf__relax(scope.driver);
+    int mode = cf__capture_relax(scope.driver);
     status = cf__sync_context("cf_device_sync", &scope, &result);
-    cf__unrelax(scope.driver, mode);
+    cf__capture_restore(scope.driver, mode);
     if (status == CF_OK && result != CUDA_SUCCESS)
         status = cf__fail_driver(scope.driver, result, "cuCtxSynchronize", "cf_device_sync");
     cf__leave(&scope);

@@ -48,11 +48,11 @@ static int sleeping;                                   /* workers that sleep */
 static int spinning;                                   /* workers that spin for work; read without the lock */
 static pthread_t workers[MAX_THREADS];
 static int worker_count;
-static int thread_target = 1; /* wanted threads, including the caller's; atomic */
-static int is_configured;     /* thread_target is the environment's; atomic */
-static struct cf__cpus cpus;  /* processors that the workers may run on; written under the lock */
-static int may_spin;          /* there is a processor for each thread; atomic */
-static int is_started;        /* the workers were started, or could not be */
+static int thread_target = 1;         /* wanted threads, including the caller's; atomic */
+static int is_configured;             /* thread_target is the environment's; atomic */
+static struct cf__processor_set cpus; /* processors that the workers may run on; written under the lock */
+static int may_spin;                  /* there is a processor for each thread; atomic */
+static int is_started;                /* the workers were started, or could not be */
 static int is_stopping;
 
 /* The process that started the workers. clone() and _Fork() run no fork handler: their child has a copy of this state
@@ -272,8 +272,8 @@ static void *run_worker(void *data)
 
 int cf__pool_configure(void)
 {
-    struct cf__cpus found;
-    int processors = cf__processors(&found), count, status = cf__env_read_threads(MAX_THREADS, &count);
+    struct cf__processor_set found;
+    int processors = cf__processors_count(&found), count, status = cf__env_read_threads(MAX_THREADS, &count);
     if (status != CF_OK)
         return status;
     if (!count)

@@ -75,7 +75,7 @@ static int is_our_file(void)
 static void stop_trace(void)
 {
     __atomic_store_n(&cf__trace_on, 0, __ATOMIC_RELAXED);
-    cf__slow_path(CF__SLOW_PATH_TRACE, 0);
+    cf__slow_path_set(CF__SLOW_PATH_TRACE, 0);
     descriptor = -1;
     used = 0;
 }
@@ -239,7 +239,7 @@ static void append_event(const struct cf__trace_event *event)
         flush_text();
 }
 
-void cf__trace_thread(int64_t *of_process, int64_t *row)
+void cf__trace_get_row(int64_t *of_process, int64_t *row)
 {
     if (!thread)
         thread = (pid_t)syscall(SYS_gettid);
@@ -252,7 +252,7 @@ static void name_thread(void)
 {
     char name[17] = "thread", quoted[6 * sizeof name], args[sizeof quoted + 16];
     int64_t of_process, row;
-    cf__trace_thread(&of_process, &row);
+    cf__trace_get_row(&of_process, &row);
     named = generation;
     (void)prctl(PR_GET_NAME, name);
     snprintf(args, sizeof args, "\"name\": \"%s\"", cf__trace_quote(quoted, sizeof quoted, name));
@@ -269,7 +269,7 @@ void cf__trace_write(const struct cf__trace_event *event)
     cf__unlock(&lock);
 }
 
-void cf__trace_end(int64_t begin, const char *category, const char *name, const char *format, ...)
+void cf__trace_span_end(int64_t begin, const char *category, const char *name, const char *format, ...)
 {
     if (!begin)
         return;
@@ -320,7 +320,7 @@ static int write_start(void)
 static int open_file(const char *name)
 {
     struct stat found = {.st_mode = 0};
-    descriptor = cf__trace_file(name, path);
+    descriptor = cf__trace_open_file(name, path);
     if (descriptor < 0)
         return -1;
     (void)fstat(descriptor, &found);
@@ -358,7 +358,7 @@ static int start_trace(const char *name)
     flushed = cf__now();
     generation++;
     __atomic_store_n(&cf__trace_on, 1, __ATOMIC_RELAXED);
-    cf__slow_path(CF__SLOW_PATH_TRACE, 1);
+    cf__slow_path_set(CF__SLOW_PATH_TRACE, 1);
     return CF_OK;
 }
 
@@ -368,7 +368,7 @@ int cf__trace_open(void)
     if (!name || !*name)
         return CF_OK;
     cf__lock(&lock);
-    int status = cf__traces() || is_refused || is_child ? CF_OK : start_trace(name);
+    int status = cf__trace_is_on() || is_refused || is_child ? CF_OK : start_trace(name);
     cf__unlock(&lock);
     return status;
 }
@@ -378,7 +378,7 @@ int cf__trace_is_child(void)
     return is_child;
 }
 
-void cf__trace_end_file(int is_final)
+void cf__trace_close_file(int is_final)
 {
     cf__lock(&lock);
     flush_text();

@@ -2,7 +2,7 @@
  *
  * A traced driver has its own table, whose functions record each call and forward it to the real driver. Without
  * CF_TRACE there is no such table and no cost. The library itself records events that a driver cannot know, such as the
- * decisions of a plain call: cf__trace_begin() and cf__trace_end() check one flag first. */
+ * decisions of a plain call: cf__trace_span_begin() and cf__trace_span_end() check one flag first. */
 #ifndef CF__TRACE_H
 #define CF__TRACE_H
 
@@ -14,7 +14,7 @@
 extern int cf__trace_on; /* atomic */
 
 /* Returns 1 while a trace is recorded. */
-static inline int cf__traces(void)
+static inline int cf__trace_is_on(void)
 {
     return __atomic_load_n(&cf__trace_on, __ATOMIC_RELAXED);
 }
@@ -24,15 +24,15 @@ static inline int cf__traces(void)
 int cf__trace_open(void);
 
 /* Writes the remaining text and closes the file. `is_final`: also frees the memory. */
-void cf__trace_end_file(int is_final);
+void cf__trace_close_file(int is_final);
 
 /* Returns 1 in a forked child of a process that wrote a trace. */
 int cf__trace_is_child(void);
 
 /* Returns the time at which a span begins, or 0 if there is no trace. */
-static inline int64_t cf__trace_begin(void)
+static inline int64_t cf__trace_span_begin(void)
 {
-    return cf__traces() ? cf__now() : 0;
+    return cf__trace_is_on() ? cf__now() : 0;
 }
 
 /* Writes a span of the calling thread from `begin`, a result of cf__trace_span_begin(), to now; nothing if it is 0.
@@ -67,6 +67,6 @@ struct cf__trace_event {
 void cf__trace_write(const struct cf__trace_event *event);
 
 /* Writes the process and row of the calling thread. */
-void cf__trace_thread(int64_t *of_process, int64_t *row);
+void cf__trace_get_row(int64_t *of_process, int64_t *row);
 
 #endif

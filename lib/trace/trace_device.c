@@ -93,7 +93,7 @@ static void destroy_object(const struct cf__trace_clock *clock, int is_entered, 
     if (!object)
         return;
     CUresult result = is_entered ? function(clock->driver, object) : CUDA_ERROR_UNKNOWN;
-    if (result != CUDA_SUCCESS && !cf__is_gone(result))
+    if (result != CUDA_SUCCESS && !cf__result_is_gone(result))
         cf__defer_free(clock->driver, clock->context, function, object);
 }
 
@@ -163,9 +163,9 @@ static struct cf__trace_clock *add_clock(const struct cf__driver *driver, CUcont
     clock->driver = driver;
     pthread_mutex_init(&clock->lock, NULL);
     if (driver->cuCtxGetDevice(&clock->device) == CUDA_SUCCESS) {
-        int mode = cf__relax(driver);
+        int mode = cf__capture_relax(driver);
         measure_reference(clock);
-        cf__unrelax(driver, mode);
+        cf__capture_restore(driver, mode);
         name_device(clock);
     }
     clock->next = clocks;
@@ -365,19 +365,19 @@ static int is_capturing(const struct cf__driver *driver, CUstream stream)
                                   : status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-void cf__trace_device_begin(struct cf__trace_span *span, const struct cf__driver *driver, CUstream stream)
+void cf__trace_device_begin(struct cf__trace_device_span *span, const struct cf__driver *driver, CUstream stream)
 {
-    *span = (struct cf__trace_span){.clock = NULL};
-    if (!cf__traces())
+    *span = (struct cf__trace_device_span){.clock = NULL};
+    if (!cf__trace_is_on())
         return; /* the trace has ended */
     span->is_captured = is_capturing(driver, stream);
     struct cf__trace_clock *clock = driver->is_cpu || span->is_captured ? NULL : current_clock(driver, 1);
     if (clock && clock->reference) {
         struct cf__trace_event thread;
-        cf__trace_thread(&thread.process, &thread.row);
+        cf__trace_get_row(&thread.process, &thread.row);
         if (stream == CU_STREAM_LEGACY)
             stream = NULL;
-        int mode = cf__relax(driver);
+        int mode = cf__capture_relax(driver);
         cf__lock(&clock->lock);
         if (cf__now() - clock->measured > 10 * (int64_t)SECOND)
             measure_reference(clock);
@@ -388,7 +388,7 @@ void cf__trace_device_begin(struct cf__trace_span *span, const struct cf__driver
         struct cf__trace_pending *pending = row && !clock->is_lost ? take_pending(clock) : NULL;
         clock->lost_count += !pending;
         cf__unlock(&clock->lock);
-        cf__unrelax(driver, mode);
+        cf__capture_restore(driver, mode);
         if (pending) {
             span->clock = clock;
             span->pending = pending;
@@ -406,8 +406,8 @@ void cf__trace_device_begin(struct cf__trace_span *span, const struct cf__driver
 }
 
 /* Records the end of the enqueued work. */
-static void record_end(struct cf__trace_span *span, const struct cf__driver *driver, CUresult result, CUstream stream,
-                       const char *category, const char *name, const char *args)
+static void record_end(struct cf__trace_device_span *span, const struct cf__driver *driver, CUresult result,
+                       CUstream stream, const char *category, const char *name, const char *args)
 {
     struct cf__trace_clock *clock = span->clock;
     struct cf__trace_pending *pending = span->pending;
@@ -431,7 +431,7 @@ static void record_end(struct cf__trace_span *span, const struct cf__driver *dri
     cf__unlock(&clock->lock);
 }
 
-void cf__trace_device_end(struct cf__trace_span *span, const struct cf__driver *driver, CUresult result,
+void cf__trace_device_end(struct cf__trace_device_span *span, const struct cf__driver *driver, CUresult result,
                           CUstream stream, const char *category, const char *name, const char *args)
 {
     if (span->clock)
@@ -443,11 +443,11 @@ void cf__trace_device_collect(const struct cf__driver *driver)
     struct cf__trace_clock *clock = driver->is_cpu ? NULL : current_clock(driver, 0);
     if (!clock)
         return;
-    int mode = cf__relax(driver);
+    int mode = cf__capture_relax(driver);
     cf__lock(&clock->lock);
     collect_rows(clock);
     cf__unlock(&clock->lock);
-    cf__unrelax(driver, mode);
+    cf__capture_restore(driver, mode);
 }
 
 /* ---- Ends of streams, contexts and the trace ---- */
@@ -487,7 +487,7 @@ static int may_exist(const struct cf__trace_clock *clock)
     if (!clock->id)
         return 0;
     CUresult result = clock->driver->cuCtxGetId(clock->context, &id);
-    return result == CUDA_SUCCESS ? id == clock->id : !cf__is_gone(result);
+    return result == CUDA_SUCCESS ? id == clock->id : !cf__result_is_gone(result);
 }
 
 void cf__trace_device_contexts_destroyed(const struct cf__driver *driver)

@@ -10,7 +10,7 @@ struct cf__trace_clock;
 struct cf__trace_pending;
 
 /* Enqueued work, timed by events before and after it. */
-struct cf__trace_span {
+struct cf__trace_device_span {
     struct cf__trace_clock *clock; /* NULL: the work gets no device times */
     struct cf__trace_pending *pending;
     int64_t begin; /* time of the call, in nanoseconds */
@@ -19,8 +19,8 @@ struct cf__trace_span {
 
 /* Called before and after a call that enqueues on `stream` in the current context of a real driver. `category` and
  * `name` of the device's span stay valid until the trace is closed; `args` is copied. */
-void cf__trace_device_begin(struct cf__trace_span *span, const struct cf__driver *driver, CUstream stream);
-void cf__trace_device_end(struct cf__trace_span *span, const struct cf__driver *driver, CUresult result,
+void cf__trace_device_begin(struct cf__trace_device_span *span, const struct cf__driver *driver, CUstream stream);
+void cf__trace_device_end(struct cf__trace_device_span *span, const struct cf__driver *driver, CUresult result,
                           CUstream stream, const char *category, const char *name, const char *args);
 
 /* Writes the finished spans of the current context. Called after waits. */

@@ -27,9 +27,9 @@ struct name {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects names */
 static struct name *names; /* the latest first: a handle of an unloaded image may be used again */
 
-void cf__trace_kernel(CUfunction function, const cf_kernel *kernel)
+void cf__trace_note_kernel(CUfunction function, const cf_kernel *kernel)
 {
-    if (!cf__traces())
+    if (!cf__trace_is_on())
         return;
     size_t size = strlen(kernel->function) + 1;
     struct name *name = malloc(sizeof *name + size);
@@ -44,7 +44,7 @@ void cf__trace_kernel(CUfunction function, const cf_kernel *kernel)
     cf__unlock(&lock);
 }
 
-void cf__trace_kernels_forget(void)
+void cf__trace_forget_kernels(void)
 {
     cf__lock(&lock);
     for (struct name *name; (name = names) != NULL;) {
@@ -78,7 +78,7 @@ static const char *find_name(const struct cf__driver *driver, CUfunction functio
 struct record {
     const struct cf__driver *driver;
     CUstream stream;
-    struct cf__trace_span span;
+    struct cf__trace_device_span span;
 };
 
 static void begin_record(struct record *record, const struct cf__driver *driver, CUstream stream)
@@ -100,7 +100,7 @@ static CUresult end_record(struct record *record, CUresult result, const char *h
              record->span.is_captured ? ", \"captured\": true" : "");
     if (result != CUDA_SUCCESS)
         snprintf(with + strlen(with), sizeof with - strlen(with), ", \"result\": %u", result);
-    cf__trace_end(record->span.begin, is_done ? device_category : host_category, name, "%s", with);
+    cf__trace_span_end(record->span.begin, is_done ? device_category : host_category, name, "%s", with);
     cf__trace_device_end(&record->span, record->driver, result, record->stream, device_category, name, args);
     return result;
 }
@@ -109,8 +109,8 @@ static CUresult end_record(struct record *record, CUresult result, const char *h
 static CUresult end_simple_record(int64_t began, CUresult result, const char *category, const char *name,
                                   const char *args)
 {
-    cf__trace_end(began, category, name, result == CUDA_SUCCESS ? "%s" : "%s%s\"result\": %u", args, *args ? ", " : "",
-                  result);
+    cf__trace_span_end(began, category, name, result == CUDA_SUCCESS ? "%s" : "%s%s\"result\": %u", args,
+                       *args ? ", " : "", result);
     return result;
 }
 
@@ -263,7 +263,7 @@ static CUresult trace_cuMemsetD8Async(const struct cf__driver *driver, CUdevicep
 
 static CUresult trace_cuStreamSynchronize(const struct cf__driver *driver, CUstream stream)
 {
-    int64_t began = cf__trace_begin();
+    int64_t began = cf__trace_span_begin();
     CUresult result = driver->cuStreamSynchronize(stream);
     end_simple_record(began, result, "wait", "wait for a stream", "");
     cf__trace_device_collect(driver);
@@ -272,7 +272,7 @@ static CUresult trace_cuStreamSynchronize(const struct cf__driver *driver, CUstr
 
 static CUresult trace_cuEventSynchronize(const struct cf__driver *driver, CUevent event)
 {
-    int64_t began = cf__trace_begin();
+    int64_t began = cf__trace_span_begin();
     CUresult result = driver->cuEventSynchronize(event);
     end_simple_record(began, result, "wait", "wait for an event", "");
     cf__trace_device_collect(driver);
@@ -281,7 +281,7 @@ static CUresult trace_cuEventSynchronize(const struct cf__driver *driver, CUeven
 
 static CUresult trace_cuCtxSynchronize(const struct cf__driver *driver)
 {
-    int64_t began = cf__trace_begin();
+    int64_t began = cf__trace_span_begin();
     CUresult result = driver->cuCtxSynchronize();
     end_simple_record(began, result, "wait", "wait for a device", "");
     cf__trace_device_collect(driver);
@@ -291,7 +291,7 @@ static CUresult trace_cuCtxSynchronize(const struct cf__driver *driver)
 static CUresult trace_cuMemAlloc(const struct cf__driver *driver, CUdeviceptr *pointer, size_t bytes)
 {
     char details[CF__TRACE_ARGS];
-    int64_t began = cf__trace_begin();
+    int64_t began = cf__trace_span_begin();
     CUresult result = driver->cuMemAlloc(pointer, bytes);
     snprintf(details, sizeof details, "\"bytes\": %zu", bytes);
     return end_simple_record(began, result, "memory", "allocate device memory", details);
@@ -299,14 +299,14 @@ static CUresult trace_cuMemAlloc(const struct cf__driver *driver, CUdeviceptr *p
 
 static CUresult trace_cuMemFree(const struct cf__driver *driver, CUdeviceptr pointer)
 {
-    int64_t began = cf__trace_begin();
+    int64_t began = cf__trace_span_begin();
     return end_simple_record(began, driver->cuMemFree(pointer), "memory", "free device memory", "");
 }
 
 static CUresult trace_cuMemHostAlloc(const struct cf__driver *driver, void **pointer, size_t bytes, unsigned int flags)
 {
     char details[CF__TRACE_ARGS];
-    int64_t began = cf__trace_begin();
+    int64_t began = cf__trace_span_begin();
     CUresult result = driver->cuMemHostAlloc(pointer, bytes, flags);
     snprintf(details, sizeof details, "\"bytes\": %zu", bytes);
     return end_simple_record(began, result, "memory", "allocate pinned memory", details);
@@ -314,14 +314,14 @@ static CUresult trace_cuMemHostAlloc(const struct cf__driver *driver, void **poi
 
 static CUresult trace_cuMemFreeHost(const struct cf__driver *driver, void *pointer)
 {
-    int64_t began = cf__trace_begin();
+    int64_t began = cf__trace_span_begin();
     return end_simple_record(began, driver->cuMemFreeHost(pointer), "memory", "free pinned memory", "");
 }
 
 static CUresult trace_cuGraphInstantiateWithFlags(const struct cf__driver *driver, CUgraphExec *exec, CUgraph graph,
                                                   unsigned long long flags)
 {
-    int64_t began = cf__trace_begin();
+    int64_t began = cf__trace_span_begin();
     return end_simple_record(began, driver->cuGraphInstantiateWithFlags(exec, graph, flags), "graph",
                              "instantiate a graph", "");
 }
@@ -402,7 +402,7 @@ TRACED(DEFINE)
 
 const struct cf__driver *cf__trace_wrap(const struct cf__driver *driver)
 {
-    if (!cf__traces())
+    if (!cf__trace_is_on())
         return driver;
     struct cf__driver *table = driver->is_cpu ? &traced_cpu : &traced_cuda;
     *(driver->is_cpu ? &real_cpu : &real_cuda) = driver;

@@ -10,9 +10,9 @@
 const struct cf__driver *cf__trace_wrap(const struct cf__driver *driver);
 
 /* Notes that a GPU's function is this kernel, for the names of spans. */
-void cf__trace_kernel(CUfunction function, const cf_kernel *kernel);
+void cf__trace_note_kernel(CUfunction function, const cf_kernel *kernel);
 
 /* Frees the noted names. */
-void cf__trace_kernels_forget(void);
+void cf__trace_forget_kernels(void);
 
 #endif

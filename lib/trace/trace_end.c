@@ -15,7 +15,7 @@
 static void finish_trace(int is_final)
 {
     __atomic_store_n(&cf__trace_on, 0, __ATOMIC_RELAXED);
-    cf__slow_path(CF__SLOW_PATH_TRACE, 0);
+    cf__slow_path_set(CF__SLOW_PATH_TRACE, 0);
     uint64_t lost = cf__trace_device_finish(is_final);
     if (lost) {
         char args[48];
@@ -24,14 +24,14 @@ static void finish_trace(int is_final)
             .phase = 'i', .category = "trace", .name = "device times lost", .begin = cf__now(), .args = args});
     }
     if (is_final)
-        cf__trace_kernels_forget();
-    cf__trace_end_file(is_final);
+        cf__trace_forget_kernels();
+    cf__trace_close_file(is_final);
 }
 
 /* Device times of unfinished work are lost. Other threads may still run, so no memory is freed. */
 static void finish_at_exit(void)
 {
-    if (cf__traces())
+    if (cf__trace_is_on())
         finish_trace(0);
 }
 
@@ -39,7 +39,7 @@ static void finish_at_exit(void)
 void cf__trace_end_at_exit(const struct cf__driver *driver)
 {
     static int will_end[2];
-    if (cf__traces() && !will_end[driver->is_cpu])
+    if (cf__trace_is_on() && !will_end[driver->is_cpu])
         will_end[driver->is_cpu] = atexit(finish_at_exit) == 0;
 }
 

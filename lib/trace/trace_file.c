@@ -61,7 +61,7 @@ static int expand_name(const char *name, char path[PATH_MAX])
     return 0;
 }
 
-int cf__trace_file(const char *name, char path[PATH_MAX])
+int cf__trace_open_file(const char *name, char path[PATH_MAX])
 {
     if (expand_name(name, path) != 0) {
         snprintf(path, PATH_MAX, "%.64s...", name);

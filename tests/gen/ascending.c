@@ -29,7 +29,7 @@ cf_host_body t__h_sum_rows_f32, t__h_sum_rows_f64;
 extern const uint32_t t__b_sum_rows_f32[], t__b_sum_rows_f64[];
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
-static int cf__sizes_sum_rows_f32(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_sum_rows_f32(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5] || !cf__args[6])
         return 0;
@@ -42,11 +42,11 @@ static int cf__sizes_sum_rows_f32(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (n != 0 && !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
-static int cf__sizes_sum_rows_f64(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_sum_rows_f64(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5] || !cf__args[6])
         return 0;
@@ -59,7 +59,7 @@ static int cf__sizes_sum_rows_f64(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (n != 0 && !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((rows + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 

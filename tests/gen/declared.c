@@ -31,7 +31,7 @@ extern const uint32_t t__b_relax[], t__b_move[], t__b_narrow[], t__b_rows[], t__
     t__b_copy_body[], t__b_copy_box[];
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
-static int cf__sizes_relax(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_relax(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
         return 0;
@@ -46,7 +46,7 @@ static int cf__sizes_relax(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((cf__g_nx + 15) / 16), (uint32_t)((cf__g_ny + 3) / 4), 1}, {16, 4, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((cf__g_nx + 15) / 16), (uint32_t)((cf__g_ny + 3) / 4), 1}, {16, 4, 1}, 0};
     return 1;
 }
 
@@ -101,7 +101,7 @@ int t_relax_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, 
 }
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
-static int cf__sizes_move(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_move(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
         return 0;
@@ -110,7 +110,7 @@ static int cf__sizes_move(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -144,7 +144,7 @@ int t_move_async(cf_stream cf__stream, struct body *cf__p_bodies, cf_float4 cf__
 }
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
-static int cf__sizes_narrow(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_narrow(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || !cf__args[5] || !cf__args[6] ||
         !cf__args[7])
@@ -155,7 +155,7 @@ static int cf__sizes_narrow(void *const cf__args[], cf_size *cf__size)
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2] ||
         !*(void *const *)cf__args[3] || !*(void *const *)cf__args[4])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -207,7 +207,7 @@ int t_narrow_async(cf_stream cf__stream, const cf_half *cf__p_h, const cf_bfloat
 }
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
-static int cf__sizes_rows(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_rows(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4])
         return 0;
@@ -216,7 +216,7 @@ static int cf__sizes_rows(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -254,7 +254,7 @@ int t_rows_async(cf_stream cf__stream, float *const *cf__p_rows, volatile int *c
 }
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
-static int cf__sizes_copy_f4(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_copy_f4(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2])
         return 0;
@@ -263,11 +263,11 @@ static int cf__sizes_copy_f4(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
-static int cf__sizes_copy_body(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_copy_body(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2])
         return 0;
@@ -279,11 +279,11 @@ static int cf__sizes_copy_body(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
-static int cf__sizes_copy_box(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_copy_box(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2])
         return 0;
@@ -295,7 +295,7 @@ static int cf__sizes_copy_box(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 

@@ -28,7 +28,7 @@ cf_host_body t__h_k;
 extern const uint32_t t__b_k[];
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
-static int cf__sizes_k(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_k(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2])
         return 0;
@@ -37,7 +37,7 @@ static int cf__sizes_k(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 

@@ -28,7 +28,7 @@ cf_host_body t__h_told, t__h_forgotten_f32, t__h_forgotten_f64;
 extern const uint32_t t__b_told[], t__b_forgotten_f32[], t__b_forgotten_f64[];
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
-static int cf__sizes_told(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_told(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
         return 0;
@@ -37,7 +37,7 @@ static int cf__sizes_told(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -135,7 +135,7 @@ int (t_forgotten_async)(cf_stream cf__stream, const float *u, float *y, float *c
 }
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
-static int cf__sizes_chained(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_chained(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2])
         return 0;
@@ -144,7 +144,7 @@ static int cf__sizes_chained(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (n != 0 && !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (struct cf_size){{1, 1, 1}, {1, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{1, 1, 1}, {1, 1, 1}, 0};
     return 1;
 }
 

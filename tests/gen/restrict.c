@@ -28,7 +28,7 @@ cf_host_body t__h_add, t__h_accumulate, t__h_compare, t__h_alone;
 extern const uint32_t t__b_add[], t__b_accumulate[], t__b_compare[], t__b_alone[];
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
-static int cf__sizes_add(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_add(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
         return 0;
@@ -37,7 +37,7 @@ static int cf__sizes_add(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -100,7 +100,7 @@ int t_accumulate_async(cf_stream cf__stream, const float *x, const float *y, flo
 }
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
-static int cf__sizes_compare(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_compare(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[3])
         return 0;
@@ -109,7 +109,7 @@ static int cf__sizes_compare(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (n != 0 && (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1]))
         return 0;
-    *cf__size = (struct cf_size){{1, 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{1, 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -143,7 +143,7 @@ int t_compare_async(cf_stream cf__stream, const float *x, const float *y, int n)
 }
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
-static int cf__sizes_alone(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_alone(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2])
         return 0;
@@ -152,7 +152,7 @@ static int cf__sizes_alone(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 

@@ -75,8 +75,8 @@ __global__ void members(const particle_t *x, struct box b, enum way way, int4 la
 }
 
 /* Names that the generated function must not take for its own. */
-#pragma cf kernel grid(args, size) in(cf[size]) check(cf_size > 0)
-__global__ void names(const float *cf, int args, int size, int cf_size)
+#pragma cf kernel grid(args, size) in(cf[size]) check(cf_launch_size > 0)
+__global__ void names(const float *cf, int args, int size, int cf_launch_size)
 {
 }
 

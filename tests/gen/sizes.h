@@ -17,8 +17,8 @@
 #undef c
 #pragma push_macro("cf")
 #undef cf
-#pragma push_macro("cf_size")
-#undef cf_size
+#pragma push_macro("cf_launch_size")
+#undef cf_launch_size
 #pragma push_macro("d")
 #undef d
 #pragma push_macro("dt")
@@ -95,8 +95,8 @@ CF_CHECKED int t_members(const particle_t *x, struct box b, enum way way, cf_int
 CF_CHECKED int t_members_async(cf_stream stream, const particle_t *x, struct box b, enum way way, cf_int4 lanes);
 
 /* Names that the generated function must not take for its own. */
-CF_CHECKED int t_names(const float *cf, int args, int size, int cf_size);
-CF_CHECKED int t_names_async(cf_stream stream, const float *cf, int args, int size, int cf_size);
+CF_CHECKED int t_names(const float *cf, int args, int size, int cf_launch_size);
+CF_CHECKED int t_names_async(cf_stream stream, const float *cf, int args, int size, int cf_launch_size);
 
 /* Never in order, so that nothing is compiled. */
 CF_CHECKED int t_never(const double *x, int n);
@@ -129,7 +129,7 @@ extern const struct cf_module t_registry;
 #pragma pop_macro("b")
 #pragma pop_macro("c")
 #pragma pop_macro("cf")
-#pragma pop_macro("cf_size")
+#pragma pop_macro("cf_launch_size")
 #pragma pop_macro("d")
 #pragma pop_macro("dt")
 #pragma pop_macro("e")

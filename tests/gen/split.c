@@ -29,7 +29,7 @@ cf_host_body t__h_axpy_f32, t__h_axpy_f64, t__h_pick__ITEMS_1;
 extern const uint32_t t__b_axpy_f32[], t__b_axpy_f64[], t__b_pick__ITEMS_1[];
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
-static int cf__sizes_axpy_f32(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_axpy_f32(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3])
         return 0;
@@ -38,7 +38,7 @@ static int cf__sizes_axpy_f32(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -110,7 +110,7 @@ int (t_axpy_async)(cf_stream cf__stream, float a, const float *x, float *y, int6
 }
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
-static int cf__sizes_pick__ITEMS_1(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_pick__ITEMS_1(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[4] || !cf__args[5] || !cf__args[6])
         return 0;
@@ -130,7 +130,7 @@ static int cf__sizes_pick__ITEMS_1(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[1] || !*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((cf__1 + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((cf__1 + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 

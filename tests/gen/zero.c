@@ -30,7 +30,7 @@ cf_host_body t__h_count, t__h_again, t__h_shifted_f32__BLOCK_128, t__h_shifted_i
 extern const uint32_t t__b_count[], t__b_again[], t__b_shifted_f32__BLOCK_128[], t__b_shifted_i64__BLOCK_128[];
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
-static int cf__sizes_count(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_count(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[0] || !cf__args[1] || !cf__args[5])
         return 0;
@@ -43,7 +43,7 @@ static int cf__sizes_count(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -91,7 +91,7 @@ int t_count_async(cf_stream cf__stream, const double *x, int64_t *y, int64_t n)
 }
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
-static int cf__sizes_again(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_again(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[2] || !cf__args[3])
         return 0;
@@ -100,7 +100,7 @@ static int cf__sizes_again(void *const cf__args[], cf_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 
@@ -137,7 +137,7 @@ int t_again_async(cf_stream cf__stream, int *y, int n)
 }
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
-static int cf__sizes_shifted_f32__BLOCK_128(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_shifted_f32__BLOCK_128(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[2] || !cf__args[3] || !cf__args[4])
         return 0;
@@ -156,11 +156,11 @@ static int cf__sizes_shifted_f32__BLOCK_128(void *const cf__args[], cf_size *cf_
         return 0;
     if (!*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((n + 127) / 128), 1, 1}, {128, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((n + 127) / 128), 1, 1}, {128, 1, 1}, 0};
     return 1;
 }
 
-static int cf__sizes_shifted_f32__BLOCK_256(void *const cf__args[], cf_size *cf__size)
+static int cf__sizes_shifted_f32__BLOCK_256(void *const cf__args[], cf_launch_size *cf__size)
 {
     if (!cf__args[2] || !cf__args[3] || !cf__args[4])
         return 0;
@@ -179,7 +179,7 @@ static int cf__sizes_shifted_f32__BLOCK_256(void *const cf__args[], cf_size *cf_
         return 0;
     if (!*(void *const *)cf__args[2])
         return 0;
-    *cf__size = (struct cf_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((n + 255) / 256), 1, 1}, {256, 1, 1}, 0};
     return 1;
 }
 

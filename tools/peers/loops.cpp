@@ -287,7 +287,7 @@ void compare_stream(stream_kind kind, const char *tag, int64_t n, int64_t width,
         args = {&x, &index, &z, &rows, &width, &rows};
     }
     const cf_kernel *body = kernel->nvariants ? kernel->variants[0] : kernel; // what is tuned has none of its own
-    cf_size size;
+    cf_launch_size size;
     if (!body->sizes(args.data(), &size))
         throw std::runtime_error(name + " has no size");
     auto by_hand = [&] { processor ? plain_stream_v3(kind, !is_large, data) : plain_stream(kind, !is_large, data); };
