@@ -46,7 +46,8 @@ static int cf__sizes_relax(void *const cf__args[], cf_launch_size *cf__size)
         return 0;
     if (!*(void *const *)cf__args[0] || !*(void *const *)cf__args[1])
         return 0;
-    *cf__size = (struct cf_launch_size){{(uint32_t)((cf__g_nx + 15) / 16), (uint32_t)((cf__g_ny + 3) / 4), 1}, {16, 4, 1}, 0};
+    *cf__size = (struct cf_launch_size){{(uint32_t)((cf__g_nx + 15) / 16), (uint32_t)((cf__g_ny + 3) / 4), 1}, {16, 4,
+        1}, 0};
     return 1;
 }
 
