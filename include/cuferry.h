@@ -382,7 +382,7 @@ struct cf_module;
  * NULL where the extent is not 0, and the launch itself: its grid, its block, its shared memory. A launch with
  * nothing to do succeeds without one. CF_ENOTSUP where a kernel has no form for the CPU and the call runs there.
  *
- * An entry point may be an operation, which is made of several launches (see kernels/README.md): they all are enqueued, or
+ * An entry point may be an operation, which is made of several launches (see kernels/LANGUAGE.md): they all are enqueued, or
  * a failure of one is that of the call, whose detail names both; outputs in device memory are undefined then.
  *
  * cf_call() is the plain entry points' tier, complete and safe: pointers may be host or device memory, arrays are

@@ -109,7 +109,7 @@ class GeneratorTest:
         """It lists all clauses of an operation."""
         sys.path.insert(0, os.path.join(ROOT, 'gen'))
         from annotation.clauses import CLAUSES, OF_KERNELS     # pylint: disable=import-error,import-outside-toplevel
-        text = read(os.path.join(ROOT, 'kernels', 'README.md'))
+        text = read(os.path.join(ROOT, 'kernels', 'LANGUAGE.md'))
         listed = set(re.findall(r'`(\w+)`', re.search(r'\*\*The declaration\*\*.*?Its clauses are (.*?)\.', text, re.DOTALL)[1]))
         self.tap.check('readme_has_every_clause_of_operations', ', '.join(listed ^ (set(CLAUSES) - set(OF_KERNELS))))
 
