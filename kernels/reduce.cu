@@ -6,7 +6,7 @@
 
 /* Sets *result to the sum of n elements of x; of none it is 0. Integers wrap. Floats are added in their own type, in an
  * order that hangs on n alone: the same call gives the same bits, time after time, on GPUs and on the CPU, however x is
- * aligned. It is no loop's order (kernels/LANGUAGE.md says which it is): up to half a million partial sums, then a tree
+ * aligned. It is no loop's order (kernels/KERNELS.md says which it is): up to half a million partial sums, then a tree
  * of them, whose rounding errors are fewer than a loop's. */
 #pragma cf kernel blocks(REDUCE_BLOCKS) block(REDUCE_THREADS) host(grid(REDUCE_BLOCKS)) in(x[n]) out(result[1]) \
     scratch(work[REDUCE_WORK(sizeof(T))]) zero(work) rezero(work) bytes(1.0 * n * sizeof(T)) flops(1.0 * n)

@@ -5,7 +5,7 @@
 
 /* Sets y[i] to the sum of x[0] to x[i], both of n elements. x may be y; else they must not overlap. Integers wrap.
  * Floats are added in their own type, in an order that hangs on i and the type alone: the same call gives the same
- * bits, time after time, on GPUs and on the CPU. It is no loop's order (kernels/LANGUAGE.md says which it is), and its
+ * bits, time after time, on GPUs and on the CPU. It is no loop's order (kernels/KERNELS.md says which it is), and its
  * rounding errors are fewer. */
 #pragma cf kernel blocks(SCAN_TILES) block(SCAN_THREADS) host(grid(SCAN_TILES)) in(x[n]) out(y[n]) \
     inplace(x, y) scratch(work[SCAN_WORK]) zero(work) bytes(2.0 * n * sizeof(T)) flops(1.0 * n)

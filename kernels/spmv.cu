@@ -12,7 +12,7 @@
  * row_ptr[i] to row_ptr[i + 1] - 1 of val, in the columns that col says, in any order. row_ptr has nrows + 1 elements,
  * which lie in [0, nnz] and ascend; columns lie in [0, ncols). The plain call checks all of that. Elements in front of
  * row_ptr[0] and behind row_ptr[nrows] are of no row. y is not read where beta is 0; it must overlap no other array,
- * which the plain call checks. The same call gives the same bits each time; kernels/LANGUAGE.md says in which order sums
+ * which the plain call checks. The same call gives the same bits each time; kernels/KERNELS.md says in which order sums
  * are. */
 #pragma cf operation in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows]) \
     scratch(work[SPMV_WORK(T, nnz)]) zero(work) rezero(work) \

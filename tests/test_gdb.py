@@ -1,4 +1,4 @@
-"""test_gdb.py - gdb stops in kernels that run on the CPU, as kernels/LANGUAGE.md tells.
+"""test_gdb.py - gdb stops in kernels that run on the CPU, as kernels/CHECKS.md tells.
 
 usage: test_gdb.py BUILD_FOLDER
 """

@@ -36,7 +36,7 @@ class GeneratorTest:
             self.case(stem)
         if self.options.device:
             self.device(stems)
-        self.readme()
+        self.language()
         self.variants()
         self.reaches()
         self.plain_expressions()
@@ -105,13 +105,13 @@ class GeneratorTest:
         with open(os.path.join(ROOT, 'gen', 'emit', 'manifest.schema.json'), encoding='utf-8') as file:
             return list(jsonschema.Draft202012Validator(json.load(file)).iter_errors(manifest))
 
-    def readme(self):
-        """It lists all clauses of an operation."""
+    def language(self):
+        """LANGUAGE.md lists all clauses of an operation."""
         sys.path.insert(0, os.path.join(ROOT, 'gen'))
         from annotation.clauses import CLAUSES, OF_KERNELS     # pylint: disable=import-error,import-outside-toplevel
         text = read(os.path.join(ROOT, 'kernels', 'LANGUAGE.md'))
         listed = set(re.findall(r'`(\w+)`', re.search(r'\*\*The declaration\*\*.*?Its clauses are (.*?)\.', text, re.DOTALL)[1]))
-        self.tap.check('readme_has_every_clause_of_operations', ', '.join(listed ^ (set(CLAUSES) - set(OF_KERNELS))))
+        self.tap.check('language_has_every_clause_of_operations', ', '.join(listed ^ (set(CLAUSES) - set(OF_KERNELS))))
 
     def variants(self):
         """A kernel has variants, and an operation none."""

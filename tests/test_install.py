@@ -51,7 +51,8 @@ class InstallTest:
                       'share/man/man1/cfcc.1', 'share/man/man1/cf-bench.1',
                       'share/man/man1/cf-run.1', 'share/man/man1/cf-tune.1', 'share/man/man3/cuferry.3',
                       'share/cuferry/cuferry.json', 'share/cuferry/kernels/gather.cu',
-                      'share/cuferry/manifest.schema.json']
+                      'share/cuferry/manifest.schema.json',
+                      *(f'share/cuferry/kernels/{name}.md' for name in ('LANGUAGE', 'CPU', 'CHECKS', 'KERNELS'))]
             lost = [w for w in wanted if not os.path.exists(destdir + os.path.join(self.prefix, w))]
             self.tap.check(name, f'{out}{err}lost: {lost}' if code or lost else '')
         # What follows uses a tree that was moved, and that knows neither the source tree nor the build folder.

@@ -491,7 +491,7 @@ static void loop_sums_are_the_same_bit_for_bit(void **state)
             snprintf(name, sizeof name, "multiply_add_%s", kinds[kind]);
             run_line(kernel_of(name), n, 256, (void *[]){(void *)(uintptr_t)&a, &in, &out, extent(&count, kind, n)},
                      way);
-            /* In one of the two ways throughout; see kernels/LANGUAGE.md. */
+            /* In one of the two ways throughout; see kernels/CPU.md. */
             if (memcmp(to, plain, sizeof to) != 0 && memcmp(to, fused, sizeof to) != 0)
                 fail_msg("%s, n = %d, way %d", name, n, way);
             for (int i = 0; i < ROOM; i++)

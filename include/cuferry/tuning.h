@@ -3,7 +3,7 @@
  * A kernel whose annotation says tune(...) is built once for each of its values: its descriptor's `variants`. A call of
  * its C function, or of cf_call() and cf_launch() with its own descriptor, runs the one that was measured to be the
  * fastest on the device's architecture at the call's size; one of its variants runs as it is. cf-tune measures and
- * writes the file; programs need nothing of this header for that to take effect. kernels/LANGUAGE.md has the format.
+ * writes the file; programs need nothing of this header for that to take effect. cf-tune(1) has the format.
  *
  * The file is read once, when the first tuned kernel is launched, and again after cf_shutdown(): within a process the
  * same call always runs the same variant, but where the device has not the registers or the shared memory for it: the

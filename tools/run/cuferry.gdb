@@ -1,4 +1,4 @@
-# cuferry.gdb - for gdb -x: stops in kernels that run on the CPU, and knows CUDA's names for the indices. See kernels/LANGUAGE.md.
+# cuferry.gdb - for gdb -x: stops in kernels that run on the CPU, and knows CUDA's names for the indices. See kernels/CHECKS.md.
 
 set breakpoint pending on
 # One thread of the CPU runs all, block after block.
