@@ -4,8 +4,8 @@
 #include "numbers.cuh"
 #include "stream.cuh"
 
-/* Adds a times x to y, both of n elements. x may be y; else they must not overlap, which the plain call checks.
- * Integers wrap. For 16-bit floats a is a float, and the sum is rounded once, from float. */
+/* Adds a times x to y, both of n elements. x may be y; otherwise they must not overlap, which the plain call checks.
+ * Integers wrap. With 16-bit floats a is a float, and each sum is rounded once, from float. */
 #pragma cf kernel grid(n) items(16 / sizeof(T)) host(grid(n)) in(x[n]) inout(y[n]) split(n) inplace(x, y) \
     bytes(3.0 * n * sizeof(T)) flops(2.0 * n) \
     tolerance(is_integral(T) ? 0 : sizeof(T) == 8 ? 1e-14 : sizeof(T) == 4 ? 1e-6 : 8e-3)
@@ -22,8 +22,8 @@ template <typename T, typename A> __global__ void axpy(A a, const T *x, T *y, in
 #endif
 }
 
-/* Sets w to a times x plus y, all of n elements: axpy that keeps y. x and y may overlap, and w may be x or y; else w
- * must overlap neither, which the plain call checks. Numbers are as in axpy. */
+/* Sets w to a times x plus y, all of n elements: axpy that keeps y. x and y may overlap. w may be x or y; otherwise
+ * it must overlap neither, which the plain call checks. Numbers are as in axpy. */
 #pragma cf kernel grid(n) items(16 / sizeof(T)) host(grid(n)) in(x[n], y[n]) out(w[n]) split(n) inplace(x, y, w) \
     bytes(3.0 * n * sizeof(T)) flops(2.0 * n) \
     tolerance(is_integral(T) ? 0 : sizeof(T) == 8 ? 1e-14 : sizeof(T) == 4 ? 1e-6 : 8e-3)

@@ -8,9 +8,9 @@
 #include "stream.cuh"
 
 #ifdef __CUDA_ARCH__
-/* Four elements of N by a thread, a block's width apart: neighbouring threads have neighbouring indices. Loads that skip
- * the L1 cache are faster where few elements of M are read, and slower where they are read again: a thread takes them if
- * its first two indices are 64 KiB apart. */
+/* A thread gathers four elements, a block's width apart: neighbouring threads read neighbouring indices. Loads past
+ * the L1 cache are faster for few of many elements, and slower if elements are read again: a thread uses them if its
+ * first two indices are 64 KiB apart. */
 template <typename T, typename I>
 __device__ inline void gather_elements(const T *source, const I *index, T *res, int64_t N, int64_t M)
 {
@@ -62,8 +62,8 @@ __global__ void gather(const T *__restrict__ source, const I *__restrict__ index
 }
 
 #ifdef __CUDA_ARCH__
-/* 16 bytes by a thread, in words that rows and arrays are aligned to, a block's width apart. Where the numbers of words
- * fit 32 bits, which most do, a division takes a fraction of the time. */
+/* A thread gathers 16 bytes in words of the common alignment, a block's width apart. U is uint32_t if the number of
+ * words fits, as a 32-bit division takes a fraction of the time. */
 template <typename word, typename U, typename I>
 __device__ inline void gather_words(const word *source, const I *index, word *res, U rows, U width)
 {
@@ -97,14 +97,14 @@ __device__ inline void gather_words(const T *source, const I *index, T *res, int
 }
 #endif
 
-/* A thread of the CPU copies GATHER_ROWS rows, or, where they are long, GATHER_PART elements of one. */
+/* A CPU thread copies GATHER_ROWS rows, or GATHER_PART elements of a row longer than GATHER_LONG. */
 #define GATHER_ROWS 16
 #define GATHER_LONG 256
 #define GATHER_PART 4096
 
 #ifndef __CUDA_ARCH__
-/* Rows of `size` to twice as many bytes, each in two moves, which overlap in most: a loop over so few elements, or a call
- * of memcpy(), would take longer to begin than to run. */
+/* Copies rows of `size` to twice as many bytes, each with two moves that mostly overlap: a loop over so few
+ * elements, or a call of memcpy(), would take longer to begin than to run. */
 template <int size, typename I>
 __device__ __forceinline__ void gather_short(const char *source, const I *index, char *res, int64_t rows, int64_t bytes)
 {
@@ -142,8 +142,8 @@ __device__ __forceinline__ void gather_few(const T *elements, const I *index, T 
 }
 #endif
 
-/* Gathers N rows of source, which has M, all of width elements: res[i][k] = source[index[i]][k]. Every index must lie in
- * [0, M), and res must overlap neither source nor index; the plain call checks both. */
+/* Gathers N rows of source, which has M, all of width elements: res[i][k] = source[index[i]][k]. Every index must lie
+ * in [0, M), and res must overlap neither source nor index; the plain call checks both. */
 #pragma cf kernel grid(N * width) items(16 / sizeof(T)) \
     host(grid(width > GATHER_LONG ? N * ((width - 1) / GATHER_PART + 1) : (N - 1) / GATHER_ROWS + 1)) \
     in(source[M][width], index[N]) out(res[N][width]) check(0 <= index[:] < M) split(N) \

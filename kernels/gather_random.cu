@@ -1,18 +1,19 @@
-/* gather_random - res[i] = source[index[i]], where indices are in no order and the source fits no cache. For each
- * element a sector of 32 bytes would be read from memory. So elements are fetched window by window of the source, each
- * of which fits the second cache: first each tile of indices is put into the order of their windows, in res itself,
- * then elements take the places of their indices, and in the end each tile is put back into its own order. Which
- * element goes where is found anew for that: this takes little more time than to keep it would, and no memory. */
+/* gather_random - res[i] = source[index[i]] for indices in no order and a source larger than any cache. A plain
+ * gather would read a 32-byte sector from memory for each element. Here elements are fetched window by window of the
+ * source, each of which fits the L2 cache: the first launch sorts each tile of indices by window, in res itself, the
+ * second replaces indices by elements, the third restores the tile's order. The third computes the order again,
+ * which takes hardly longer than storing it, and no memory. */
 #include <stdint.h>
 
 #include "gather_random.cuh"
 
-/* Gathers N elements of source, which has M: res[i] = source[index[i]], as cf_gather does; for indices in no order. A GPU
- * with a second cache of 32 MiB or more goes through source window by window where that has more than 64 MiB, and 1.25
- * times that cache, and 4 GiB at most, and N is 2^22 or more and at least M / 8, or M / 2 where elements have 8 bytes;
- * else, and on the CPU, it gathers in one launch. Where indices are in order it is slower than cf_gather.
- * Every index must lie in [0, M), and res must overlap neither source nor index; the plain call checks both. Takes
- * scratch memory, a 64th of the bytes of res at most: 8 MiB where M and N are 2^28 and elements have 4 bytes. */
+/* Gathers N elements of source, which has M: res[i] = source[index[i]], as cf_gather does, for indices in no order.
+ * A GPU with an L2 cache of 32 MiB or more goes through source window by window if source has more than 64 MiB, more
+ * than 1.25 times that cache and at most 4 GiB, and N is at least 2^22 and at least M / 8, or M / 2 for elements of
+ * 8 bytes. Otherwise, and on the CPU, it gathers in one launch. If indices are in order, it is slower than
+ * cf_gather. Every index must lie in [0, M), and res must overlap neither source nor index; the plain call checks
+ * both. Takes scratch memory of at most a 64th of the bytes of res: 8 MiB if M and N are 2^28 and elements have 4
+ * bytes. */
 #pragma cf operation in(source[M], index[N]) out(res[N]) \
     scratch(starts[GATHER_RANDOM_IS_ORDERED(sizeof(T)) \
                        ? GATHER_RANDOM_RUNS(sizeof(T), GATHER_RANDOM_SHIFT(sizeof(T))) : 0], \
@@ -29,9 +30,8 @@ void gather_random(const T *__restrict__ source, const I *__restrict__ index, T 
 
 /* ---- The launches, whose blocks loop ---- */
 
-/* Sets each tile of res to its indices, in the order of their windows and, within one, in their own, and starts to
- * where those of each window are: from the low 16 bits to the high ones. There are 2^BITS windows at most. Sets *next
- * to 0. */
+/* Sets each tile of res to its indices in the order of their windows, stable within a window, and starts to the
+ * begin (low 16 bits) and end (high 16 bits) of each window. There are at most 2^BITS windows. Sets *next to 0. */
 #pragma cf kernel internal blocks(min(blocks, GATHER_RANDOM_TILES(sizeof(U)))) block(GATHER_RANDOM_THREADS(sizeof(U))) \
     host(grid(GATHER_RANDOM_TILES(sizeof(U)))) in(index[N]) \
     inout(res[N], starts[GATHER_RANDOM_RUNS(sizeof(U), shift)], next[1]) check(0 <= index[:] < M) \
@@ -60,9 +60,9 @@ __global__ void __launch_bounds__(GATHER_RANDOM_THREADS(sizeof(U)), 1024 / GATHE
 #endif
 }
 
-/* Replaces the indices in res by the elements of source: of a window after those of the one in front of it. Blocks take
- * the groups of a window one by one, from *next on, as they get done: had each its own from the first, they would soon be
- * windows apart, and all of these at once do not stay in the second cache. */
+/* Replaces the indices in res by the elements of source, window by window. Blocks take the groups of a window one by
+ * one from *next: with fixed groups they would soon be windows apart, and the L2 cache does not hold so many
+ * windows. */
 #pragma cf kernel internal blocks(min(blocks, GATHER_RANDOM_GROUPS(sizeof(U)) * GATHER_RANDOM_WINDOWS(shift))) \
     block(32 * GATHER_RANDOM_WARPS) host(grid(GATHER_RANDOM_TILES(sizeof(U)))) \
     in(source[M], starts[GATHER_RANDOM_RUNS(sizeof(U), shift)]) inout(res[N], next[1]) \
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(32 * GATHER_RANDOM_WARPS)
 {
 #ifdef __CUDA_ARCH__
     const uint32_t groups = (uint32_t)GATHER_RANDOM_GROUPS(sizeof(U)), windows = (uint32_t)GATHER_RANDOM_WINDOWS(shift);
-    __shared__ uint32_t taken[2]; /* and the one behind, which is taken meanwhile */
+    __shared__ uint32_t taken[2]; /* the current group and the next, which is taken meanwhile */
     if (threadIdx.x == 0)
         taken[0] = atomicAdd(next, 1);
     __syncthreads();
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(32 * GATHER_RANDOM_WARPS)
 #endif
 }
 
-/* Puts each tile of res back from the order of windows into that of index. */
+/* Puts each tile of res back from the order of windows into the order of index. */
 #pragma cf kernel internal blocks(min(blocks, GATHER_RANDOM_TILES(sizeof(U)))) block(GATHER_RANDOM_THREADS(sizeof(U))) \
     host(grid(GATHER_RANDOM_TILES(sizeof(U)))) in(index[N]) inout(res[N]) check(0 <= index[:] < M) \
     check(0 < M <= 4294967296, 0 <= shift < 32, (M - 1) >> shift < 1 << BITS, 1 <= blocks)

@@ -1,8 +1,8 @@
 /* gather_random.cuh - the steps of a gather that goes through the source window by window, tile by tile of the results.
  *
- * Ranks are where indices are in a tile that is in the order of windows: how many of earlier windows there are, and how
- * many of the same one in front. Two kernels find them, and both have to find the same, which they do as ranks are
- * stable. */
+ * The rank of an index is its position in its tile after sorting by window: the number of indices of earlier
+ * windows, plus the number of earlier indices of the same window. Two kernels find ranks and must agree, which they
+ * do because ranks are stable. */
 #ifndef KERNELS_GATHER_RANDOM_CUH
 #define KERNELS_GATHER_RANDOM_CUH
 
@@ -23,7 +23,7 @@ template <typename U> __device__ __forceinline__ int gather_random_size(int64_t 
     return N - tile * most < most ? (int)(N - tile * most) : most;
 }
 
-/* Wrong indices, which no call but the plain one looks at, have a window that there is. */
+/* Wrong indices, which only the plain call finds, get a valid window. */
 template <int BITS> struct gather_random_window {
     int shift;
     __device__ __forceinline__ uint32_t Digit(uint32_t index) const
@@ -34,13 +34,13 @@ template <int BITS> struct gather_random_window {
 
 #ifdef __CUDA_ARCH__
 
-/* A warp has rows of 32 indices, one behind the other. */
+/* The position of a thread's first index: a warp has consecutive rows of 32 indices. */
 __device__ __forceinline__ int gather_random_first()
 {
     return (int)(threadIdx.x / 32 * 32 * GATHER_RANDOM_ITEMS + threadIdx.x % 32);
 }
 
-/* A thread's indices; what is behind the last one has the last window, and comes behind all that have it. */
+/* Loads a thread's indices. Positions past the last index get the last window, and sort after all of its indices. */
 template <int BITS, typename I>
 __device__ __forceinline__ void gather_random_load(const I *index, int size, bool is_whole, int shift,
                                                    uint32_t (&own)[GATHER_RANDOM_ITEMS])
@@ -104,7 +104,7 @@ __device__ __forceinline__ void gather_random_order_tile(const I *__restrict__ i
             __stcs(res + i, (U)ordered[i]);
 }
 
-/* A warp has a run, in rows of 32 that begin where those of the tile do. */
+/* A warp fetches a run, in rows of 32 that begin with those of the tile. */
 template <typename U>
 __device__ __forceinline__ void gather_random_fetch_run(const U *__restrict__ source, uint32_t run, U *__restrict__ res)
 {
@@ -132,7 +132,7 @@ __device__ __forceinline__ void gather_random_fetch_run(const U *__restrict__ so
     }
 }
 
-/* The tile is copied to shared memory while ranks are found. */
+/* Copies the tile to shared memory while ranks are found. */
 template <int BITS, typename U, typename I>
 __device__ __forceinline__ void gather_random_restore_tile(const I *__restrict__ index, U *__restrict__ res, int64_t N,
                                                            int shift, int64_t tile)
@@ -177,7 +177,7 @@ __device__ __forceinline__ void gather_random_restore_tile(const I *__restrict__
 
 /* ---- On the CPU: a thread for a tile ---- */
 
-/* Sets `to` to where the indices of each window begin. */
+/* Sets `to` to the position of each window's first index. */
 template <int BITS, typename I>
 __device__ __forceinline__ void gather_random_begins(const I *index, int size, int shift, uint32_t (&to)[1 << BITS])
 {

@@ -1,4 +1,4 @@
-/* histogram - how many elements of an array fall into each of some bins of the same width */
+/* histogram - the number of elements of an array in each of some bins of the same width */
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -7,13 +7,13 @@
 #include "share.cuh"
 #include "stream.cuh"
 
-/* Bins that a block counts in its shared memory; more are counted in memory. A block that counted little would spend its
- * time on adding up its bins. */
+/* Up to HISTOGRAM_SHARED bins are counted in a block's shared memory, more in global memory. Each block has enough
+ * elements that adding up its bins takes little of its time. */
 #define HISTOGRAM_THREADS 512
 #define HISTOGRAM_SHARED 8192
 
-/* Blocks of a multiprocessor: registers are enough for three, or two where elements have 8 bytes, and so is the shared
- * memory of Turing. An H100 and an H200 hold HISTOGRAM_MOST blocks. */
+/* Blocks on a multiprocessor: registers are enough for three, or two with elements of 8 bytes; the shared memory of
+ * Turing is enough for two. An H100 and an H200 hold HISTOGRAM_MOST blocks. */
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
 #define HISTOGRAM_RESIDENT 2
 #else
@@ -25,7 +25,7 @@
 #define HISTOGRAM_SPLIT(each) (n / (each) < 1 ? 1 : n / (each) < HISTOGRAM_MOST ? n / (each) : HISTOGRAM_MOST)
 #define HISTOGRAM_BLOCKS HISTOGRAM_SPLIT(HISTOGRAM_EACH(8192, 4))
 
-/* The same on the CPU, where adding up takes longer. */
+/* The number of parts on the CPU, where adding up takes longer. */
 #define HISTOGRAM_PARTS HISTOGRAM_SPLIT(HISTOGRAM_EACH(65536, 64))
 
 /* ---- Which bin ---- */
@@ -44,10 +44,10 @@ template <> struct histogram_bits<double> {
     static constexpr double least = DBL_MIN, error = 1.2e-15; /* 10 * 2^-53 */
 };
 
-/* Where the bins of floats begin, and where the last one ends. */
+/* The bounds of the bins of floats. */
 template <typename T> struct histogram_edges {
     T lower, upper;
-    double low, width, back; /* an edge is (low + bin * width) * back; back is 2 where upper - lower is no number */
+    double low, width, back; /* an edge is (low + bin * width) * back; back is 2 if upper - lower overflows */
     int64_t bins;
 
     __device__ __forceinline__ histogram_edges(T from, T to, int64_t count) : lower(from), upper(to), bins(count)
@@ -66,8 +66,8 @@ template <typename T> struct histogram_edges {
     }
 };
 
-/* The bin of an x in [lower, upper), by edges alone. The division finds it or the one beside it, unless edges coincide.
- * A call, since few ranges need it and it would take registers of loops. */
+/* The bin of an x in [lower, upper), by edges alone. The division finds it or a neighbour, unless edges coincide.
+ * Not inlined, since few ranges need it and it would take registers from loops. */
 template <typename T> static __device__ __noinline__ int64_t histogram_search(T x, T lower, T upper, int64_t bins)
 {
     const histogram_edges<T> edges(lower, upper, bins);
@@ -90,15 +90,15 @@ template <typename T> static __device__ __noinline__ int64_t histogram_search(T 
     return first;
 }
 
-/* Floats: bin i has x where edge(i) <= x < edge(i + 1). An estimate in T tells the bin of nearly all elements; those that
- * lie too near to an edge for that are compared with the edge. */
+/* Floats: bin i has x if edge(i) <= x < edge(i + 1). An estimate in T tells the bin of nearly all elements; elements
+ * too near to an edge are compared with the edge. */
 template <typename T> struct histogram_range {
     typedef typename histogram_bits<T>::type U;
     typedef typename histogram_bits<T>::whole whole;
     T lower, upper;
     double width;
-    T scale, offset; /* x * scale + offset is the place of x among the bins, less a half */
-    T certain;       /* the bin is certain where a place is that near to the middle of it; -1: nowhere */
+    T scale, offset; /* x * scale + offset is the place of x among the bins, minus 0.5 */
+    T certain;       /* the bin is certain if a place is this near to the middle of it; -1: never */
     int64_t bins;
 
     __device__ __forceinline__ histogram_range(T from, T to, int64_t count) : lower(from), upper(to), bins(count)
@@ -117,13 +117,13 @@ template <typename T> struct histogram_range {
     {
         return x * scale + offset;
     }
-    /* A place that is below the bins, which NaN counts as, or above them is the nearest such integer. */
+    /* The place, limited to -1 and bins; NaN counts as -1. */
     __device__ __forceinline__ T clamped(T x) const
     {
         const T at = place(x), most = (T)bins, low = at > -1 ? at : -1;
         return low < most ? low : most;
     }
-    /* The nearest integer to a place, which wraps; `distance` is how far it is. */
+    /* The nearest integer to a place, which wraps; `distance` is the place minus that integer. */
     __device__ __forceinline__ whole nearest(T place, T &distance) const
     {
         const T zero = histogram_bits<T>::integers, sum = place + zero;
@@ -133,7 +133,7 @@ template <typename T> struct histogram_range {
         distance = place - (sum - zero);
         return (whole)(bits - of_zero);
     }
-    /* Where a bin of a range that has estimates begins, and where the last one ends. */
+    /* The lower bound of a bin, in a range that has estimates; bin = bins gives the upper bound of the last bin. */
     __device__ __forceinline__ double edge(int64_t bin) const
     {
         const double inner = __dadd_rn((double)lower, __dmul_rn((double)bin, width));
@@ -146,7 +146,7 @@ template <typename T> struct histogram_range {
         const whole at = nearest(clamped(x), distance), edge = at + (distance > 0);
         return edge > 0 ? edge : 0;
     }
-    /* -1 or bins: in none. */
+    /* Returns -1 or bins if x is in no bin. */
     __device__ __forceinline__ int64_t find(T x) const
     {
         if (!is_estimated())
@@ -169,7 +169,7 @@ __device__ __forceinline__ double histogram_bound(double, double edge)
     return edge;
 }
 
-/* Integers: exactly. The quotient of doubles is off by one at most, but where there are very many bins. */
+/* Integers: exact. The quotient of doubles is off by at most one, except with very many bins. */
 template <typename T, typename U, typename product> struct histogram_whole_range {
     T lower, upper;
     U width;
@@ -221,8 +221,8 @@ __device__ __forceinline__ void histogram_add(int64_t *count, uint32_t more)
 
 #ifdef __CUDA_ARCH__
 
-/* Calls prepare() once the first elements are on their way, then count(x) for arrays of elements: for pieces of 16 bytes,
- * of which a thread loads up to four at once, and for each one before the first piece and after the last. */
+/* Calls prepare() when the first loads are in flight, then count(x) for arrays of elements: for pieces of 16 bytes,
+ * of which a thread loads up to four at once, and for each element before the first piece and after the last. */
 template <typename T, typename Prepare, typename Count>
 __device__ __forceinline__ void histogram_pass(const T *x, int64_t n, Prepare prepare, Count &count)
 {
@@ -254,10 +254,10 @@ __device__ __forceinline__ void histogram_pass(const T *x, int64_t n, Prepare pr
         count({x[head + pieces * N + thread]});
 }
 
-/* Elements of a thread that are counted in shared memory, where bins are `1 << shift` counts apart. */
+/* Counts a thread's elements in shared memory, where each bin has `1 << shift` copies side by side. */
 template <typename T> struct histogram_counter {
     const histogram_range<T> &range;
-    const T *bounds; /* of all edges, where there is room for them */
+    const T *bounds; /* all edges, if has_bounds */
     bool has_bounds;
     unsigned int *own;
     int shift;
@@ -272,7 +272,7 @@ template <typename T> struct histogram_counter {
         if ((uint32_t)bin < (uint32_t)range.bins)
             atomicAdd(own + ((uint32_t)bin << shift), 1u);
     }
-    /* A branch for all of a piece, not for each element. */
+    /* One branch for a whole piece, not one for each element. */
     template <int N> __device__ __forceinline__ void operator()(const T (&x)[N]) const
     {
         if constexpr (share_is_integral<T>()) {
@@ -303,7 +303,7 @@ template <typename T> struct histogram_counter {
     }
 };
 
-/* Each block counts for itself. Few bins have copies, so that fewer threads of a warp meet. */
+/* Each block counts its own elements. Few bins have copies, so that fewer threads of a warp collide. */
 template <typename T, typename I>
 __device__ __forceinline__ void histogram_shared(const T *x, I *counts, int64_t n, const histogram_range<T> &range)
 {
@@ -335,9 +335,8 @@ __device__ __forceinline__ void histogram_shared(const T *x, I *counts, int64_t 
     }
 }
 
-/* Elements of a thread that are counted in memory. It keeps the count of one bin, which most of its elements are in where
- * there is such a bin: where many are alike, few meet in memory. The bin is found as in a vote, in which two that differ
- * take each other's. */
+/* Counts a thread's elements in memory. The thread keeps the count of one bin in registers, so that many equal
+ * elements cause few atomic operations. A majority vote finds this bin: elements of two bins cancel each other. */
 template <typename T, typename I> struct histogram_voter {
     const histogram_range<T> &range;
     I *counts;
@@ -375,7 +374,7 @@ template <typename T, typename I> struct histogram_voter {
     }
 };
 
-/* A call, so that its registers are not those of the other way. */
+/* Not inlined, so that its registers do not add to those of histogram_shared(). */
 template <typename T, typename I>
 static __device__ __noinline__ void histogram_global(const T *x, T lower, T upper, I *counts, int64_t n, int64_t bins)
 {
@@ -388,8 +387,8 @@ static __device__ __noinline__ void histogram_global(const T *x, T lower, T uppe
 
 #else
 
-/* Sets found to the bins of a few elements, from 1 on, and to 0 or bins + 1 where they are in none. Floats are estimated
- * all at once, by instructions for several, and one by one where an estimate is not certain. */
+/* Sets found to the bins of a few elements, counted from 1, and to 0 or bins + 1 for elements in no bin. Floats are
+ * estimated with vector instructions, and searched one by one if an estimate is not certain. */
 #define HISTOGRAM_FEW 64
 template <typename T>
 __device__ __forceinline__ void histogram_find(const T *x, int size, const histogram_range<T> &range, uint32_t *found)
@@ -409,7 +408,8 @@ __device__ __forceinline__ void histogram_find(const T *x, int size, const histo
         found[i] = (uint32_t)(range.find(x[i]) + 1);
 }
 
-/* A thread for a block. Neighbouring elements are counted apart, so that an addition need not wait for the last one. */
+/* A CPU thread for a block. Neighbouring elements are counted in separate copies, so that an addition does not wait
+ * for the previous one. */
 template <typename T, typename I>
 __device__ __forceinline__ void histogram_part(const T *x, I *counts, int64_t n, const histogram_range<T> &range)
 {
@@ -446,11 +446,11 @@ __device__ __forceinline__ void histogram_part(const T *x, I *counts, int64_t n,
 
 #endif
 
-/* Sets counts[b] to how many of n elements of x lie in bin b: the bins are parts of [lower, upper), all of the same
- * width, each with its lower bound and without its upper one. Elements outside are not counted, nor is NaN. Bounds of
- * floats are those of numpy.histogram: lower + b * ((upper - lower) / bins), each operation rounded to double; integers
- * are exact, so that each has a bin of its own where upper - lower is bins. Counts of int32_t wrap. counts and x must
- * not overlap; the plain call checks that. */
+/* Sets counts[b] to the number of the n elements of x in bin b. The bins divide [lower, upper) into parts of the
+ * same width, each with its lower bound and without its upper one. Elements outside and NaN are not counted. Bounds
+ * of floats are those of numpy.histogram: lower + b * ((upper - lower) / bins), each operation rounded to double.
+ * Integers are exact: each has a bin of its own if upper - lower is bins. Counts of int32_t wrap. counts and x must
+ * not overlap; the plain call checks it. */
 #pragma cf kernel blocks(HISTOGRAM_BLOCKS) block(HISTOGRAM_THREADS) host(grid(HISTOGRAM_PARTS)) in(x[n]) \
     out(counts[bins]) zero(counts) check(bins >= 1, lower < upper) check(lower - lower == 0, upper - upper == 0) \
     bytes(1.0 * n * sizeof(T) + 1.0 * bins * sizeof(I)) flops(0)

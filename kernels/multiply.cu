@@ -4,8 +4,8 @@
 #include "numbers.cuh"
 #include "stream.cuh"
 
-/* Multiplies x and y element by element into z, all of n elements. x and y may overlap, and z may be x or y; else z
- * must overlap neither, which the plain call checks. Integers wrap; products of 16-bit floats are rounded once. */
+/* Multiplies x and y element by element into z, all of n elements. x and y may overlap. z may be x or y; otherwise
+ * it must overlap neither, which the plain call checks. Integers wrap; products of 16-bit floats are rounded once. */
 #pragma cf kernel grid(n) items(16 / sizeof(T)) host(grid(n)) in(x[n], y[n]) out(z[n]) split(n) inplace(x, y, z) \
     bytes(3.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t; f16: __half; bf16: __nv_bfloat16)
@@ -20,8 +20,8 @@ template <typename T> __global__ void multiply(const T *x, const T *y, T *z, int
 #endif
 }
 
-/* Sets y to a times x, both of n elements. x may be y; else they must not overlap, which the plain call checks.
- * Integers wrap. For 16-bit floats a is a float, and the product is rounded once. */
+/* Sets y to a times x, both of n elements. x may be y; otherwise they must not overlap, which the plain call checks.
+ * Integers wrap. With 16-bit floats a is a float, and each product is rounded once. */
 #pragma cf kernel grid(n) items(16 / sizeof(T)) host(grid(n)) in(x[n]) out(y[n]) split(n) inplace(x, y) \
     bytes(2.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float, float; f64: double, double; i32: int32_t, int32_t; i64: int64_t, int64_t; \

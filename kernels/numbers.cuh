@@ -1,4 +1,4 @@
-/* numbers.cuh - arithmetic of all element types: integers wrap, 16-bit floats are computed in float, rounded once. */
+/* numbers.cuh - arithmetic of all element types: integers wrap, 16-bit floats are computed in float and rounded once */
 #ifndef KERNELS_NUMBERS_CUH
 #define KERNELS_NUMBERS_CUH
 

@@ -1,9 +1,8 @@
-/* outside - the first element of an array that lies outside a range, or that is less than the one in front of it; what
- * check(lower <= a[:] < upper, ascending(a)) runs */
+/* outside - the first element of an array outside a range, or less than the element before it, for check(lower <=
+ * a[:] < upper, ascending(a)) */
 #include <stdint.h>
 
-/* *first may be memory of the host, to which each atomic operation takes a while: elements behind the one that it names
- * already need none. */
+/* *first may be host memory, where an atomic operation takes a while: skip it if *first is lower already. */
 __device__ inline void lower_to(int64_t *first, int64_t i)
 {
 #ifdef __CUDA_ARCH__
@@ -13,8 +12,8 @@ __device__ inline void lower_to(int64_t *first, int64_t i)
     atomicMin((long long *)first, (long long)i);
 }
 
-/* Lowers *first to the index of the first element of x that is below lower or above upper; *first stays where no
- * element is. The caller sets *first beforehand, commonly to n. */
+/* Lowers *first to the index of the first element of x below lower or above upper; *first stays if there is none.
+ * The caller sets *first beforehand, usually to n. */
 #pragma cf kernel grid(n) in(x[n]) inout(first[1])
 #pragma cf instances(i8: int8_t; i16: int16_t; i32: int32_t; i64: int64_t; \
     u8: uint8_t; u16: uint16_t; u32: uint32_t; u64: uint64_t)
@@ -25,8 +24,8 @@ template <typename T> __global__ void outside(const T *x, T lower, T upper, int6
         lower_to(first, i);
 }
 
-/* The same in rows of `length` elements, whose first elements are `pitch` elements apart. *first counts the elements
- * row by row, and not what lies between the rows. */
+/* The same for rows of `length` elements, whose first elements are `pitch` elements apart. *first counts the
+ * elements row by row, without those between the rows. */
 #pragma cf kernel grid(length * rows) in(x[rows][length]) pitch(x: pitch) inout(first[1])
 #pragma cf instances(i8: int8_t; i16: int16_t; i32: int32_t; i64: int64_t; \
     u8: uint8_t; u16: uint16_t; u32: uint32_t; u64: uint64_t)
@@ -41,8 +40,8 @@ __global__ void outside_rows(const T *x, T lower, T upper, int64_t *first, int64
         lower_to(first, i);
 }
 
-/* Lowers *first to the index of the first element of x that is less than the one in front of it; *first stays where no
- * element is. The caller sets *first beforehand, commonly to n. */
+/* Lowers *first to the index of the first element of x that is less than the element before it; *first stays if
+ * there is none. The caller sets *first beforehand, usually to n. */
 #pragma cf kernel grid(n) in(x[n]) inout(first[1])
 #pragma cf instances(i8: int8_t; i16: int16_t; i32: int32_t; i64: int64_t; \
     u8: uint8_t; u16: uint16_t; u32: uint32_t; u64: uint64_t)

@@ -1,13 +1,13 @@
-/* reduce - an array to one value: its sum, its product with another, its least and its greatest element, and where they
- * are. What C has as min and max is called least and greatest here: CUDA has a min() and a max() of its own. */
+/* reduce - an array to one value: its sum, its dot product with another, its least and greatest element, and their
+ * indices. The C functions min and max are called least and greatest here, since CUDA has a min() and a max(). */
 #include <stdint.h>
 
 #include "reduce.cuh"
 
-/* Sets *result to the sum of n elements of x; of none it is 0. Integers wrap. Floats are added in their own type, in an
- * order that hangs on n alone: the same call gives the same bits, time after time, on GPUs and on the CPU, however x is
- * aligned. It is no loop's order (kernels/KERNELS.md says which it is): up to half a million partial sums, then a tree
- * of them, whose rounding errors are fewer than a loop's. */
+/* Sets *result to the sum of n elements of x, which is 0 for n = 0. Integers wrap. Floats are added in their own
+ * type, in an order that depends on n alone: the same call gives the same bits each time, on GPUs and on the CPU,
+ * for any alignment of x. The order is not that of a loop (see kernels/KERNELS.md): up to half a million partial
+ * sums are added in a tree, with smaller rounding errors than a loop's. */
 #pragma cf kernel blocks(REDUCE_BLOCKS) block(REDUCE_THREADS) host(grid(REDUCE_BLOCKS)) in(x[n]) out(result[1]) \
     scratch(work[REDUCE_WORK(sizeof(T))]) zero(work) rezero(work) bytes(1.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)
@@ -19,8 +19,8 @@ __global__ void __launch_bounds__(256, 4) sum(const T *x, T *result, uint64_t *w
         *result = total;
 }
 
-/* Sets *result to the sum of the products of n elements of x and y, in the order of sum; of none it is 0. Integers
- * wrap. A product and its addition may be rounded once or twice, so that devices differ in the last bits. */
+/* Sets *result to the sum of the products of n elements of x and y, in the order of sum; it is 0 for n = 0. Integers
+ * wrap. A product and its addition may be rounded once or twice, so devices differ in the last bits. */
 #pragma cf kernel blocks(REDUCE_BLOCKS) block(REDUCE_THREADS) host(grid(REDUCE_BLOCKS)) in(x[n], y[n]) \
     out(result[1]) scratch(work[REDUCE_WORK(sizeof(T))]) zero(work) rezero(work) bytes(2.0 * n * sizeof(T)) flops(2.0 * n) \
     tolerance(is_integral(T) ? 0 : sizeof(T) == 8 ? 1e-15 * n : 1e-7 * n)
@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(256, 4) dot(const T *x, const T *y, T *result,
         *result = total;
 }
 
-/* Sets *result to the least of n elements of x, of which there must be one. Where one is NaN the result is, as with
- * NumPy: a number would say that all was well. Of 0 and -0 it is either, the same one each time. */
+/* Sets *result to the least of n elements of x; n must be 1 or more. If an element is NaN, the result is NaN, as in
+ * NumPy, since a number would hide it. Of 0 and -0 it is either, the same each time. */
 #pragma cf kernel name(min) blocks(REDUCE_BLOCKS) block(REDUCE_THREADS) host(grid(REDUCE_BLOCKS)) in(x[n]) \
     out(result[1]) scratch(work[REDUCE_WORK(sizeof(T))]) zero(work) rezero(work) check(n >= 1) bytes(1.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)
@@ -46,8 +46,8 @@ __global__ void __launch_bounds__(256, 4) least(const T *x, T *result, uint64_t 
         *result = best;
 }
 
-/* Sets *result to the greatest of n elements of x, of which there must be one. Where one is NaN the result is, as with
- * NumPy. Of 0 and -0 it is either, the same one each time. */
+/* Sets *result to the greatest of n elements of x; n must be 1 or more. If an element is NaN, the result is NaN, as
+ * in NumPy. Of 0 and -0 it is either, the same each time. */
 #pragma cf kernel name(max) blocks(REDUCE_BLOCKS) block(REDUCE_THREADS) host(grid(REDUCE_BLOCKS)) in(x[n]) \
     out(result[1]) scratch(work[REDUCE_WORK(sizeof(T))]) zero(work) rezero(work) check(n >= 1) bytes(1.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)
@@ -59,8 +59,8 @@ __global__ void __launch_bounds__(256, 4) greatest(const T *x, T *result, uint64
         *result = best;
 }
 
-/* Sets *index to where the least of n elements of x is, of which there must be one: the first NaN, if there is one;
- * else the first of those that are least, among which 0 and -0 are equal. */
+/* Sets *index to the index of the least of n elements of x; n must be 1 or more. It is the first NaN if there is
+ * one, else the first of the least elements, among which 0 and -0 are equal. */
 #pragma cf kernel blocks(REDUCE_BLOCKS) block(REDUCE_THREADS) host(grid(REDUCE_BLOCKS)) in(x[n]) out(index[1]) \
     scratch(work[REDUCE_WORK(16)]) zero(work) rezero(work) check(n >= 1) bytes(1.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)
@@ -72,8 +72,8 @@ __global__ void __launch_bounds__(256, 4) argmin(const T *x, int64_t *index, uin
         *index = best.index;
 }
 
-/* Sets *index to where the greatest of n elements of x is, of which there must be one: the first NaN, if there is one;
- * else the first of those that are greatest, among which 0 and -0 are equal. */
+/* Sets *index to the index of the greatest of n elements of x; n must be 1 or more. It is the first NaN if there is
+ * one, else the first of the greatest elements, among which 0 and -0 are equal. */
 #pragma cf kernel blocks(REDUCE_BLOCKS) block(REDUCE_THREADS) host(grid(REDUCE_BLOCKS)) in(x[n]) out(index[1]) \
     scratch(work[REDUCE_WORK(16)]) zero(work) rezero(work) check(n >= 1) bytes(1.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)

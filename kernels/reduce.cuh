@@ -1,12 +1,11 @@
-/* reduce.cuh - an array reduced to one value by one launch, in an order that hangs on the array's length and element
- * type alone, the same on GPUs and on the CPU.
+/* reduce.cuh - reduces an array to one value in one launch, in an order that depends only on the array's length and
+ * element type, the same on GPUs and on the CPU
  *
- * The array is cut into rows of 256 times 16 bytes, and the rows are dealt out to the blocks of the grid in order, as
- * evenly as can be; how many blocks there are says REDUCE_BLOCKS. A block folds the first elements of its rows, from
- * row to row, then the second ones, and so on. What comes of that, one value for each place of a row, it folds to one:
- * the 16 bytes of a thread, then neighbours, pairs of neighbours and so on within 32 threads, then the eight that are
- * left from the first to the last (cub::BlockReduce with BLOCK_REDUCE_WARP_REDUCTIONS). The last block folds the
- * values of all blocks in the same way, as if there were an array of them with one element to a thread. */
+ * The array is divided into rows of 256 times 16 bytes, and the rows are dealt out to REDUCE_BLOCKS blocks in order,
+ * as evenly as possible. A block folds each place of a row over its rows, from row to row. It then folds the places
+ * to one value: the 16 bytes of a thread, then neighbours, pairs of neighbours and so on within 32 threads, then the
+ * eight that are left from the first to the last (cub::BlockReduce with BLOCK_REDUCE_WARP_REDUCTIONS). The last
+ * block folds the values of all blocks in the same way, as an array with one element for a thread. */
 #ifndef KERNELS_REDUCE_CUH
 #define KERNELS_REDUCE_CUH
 
@@ -22,20 +21,19 @@
 
 #define REDUCE_THREADS 256
 
-/* Until there are REDUCE_MOST blocks each takes 32 KiB at most, eight accesses of a thread, which are all under way at
- * once; from then on they take more. A large GPU holds four of them on each of its processors: that many begin and end
- * together. */
+/* Up to REDUCE_MOST blocks take at most 32 KiB each: eight accesses of a thread, all in flight at once. Larger
+ * arrays make blocks larger. A large GPU holds four blocks on each multiprocessor: that many begin and end together. */
 #define REDUCE_MOST 528
 #define REDUCE_OF_32_KIB(n, size) ((n) / (32768 / (size)) + ((n) % (32768 / (size)) > 0))
 #define REDUCE_BLOCKS max(1, min(REDUCE_OF_32_KIB(n, sizeof(T)), REDUCE_MOST))
 
-/* Words of scratch memory, all of which have to be 0, and are so again in the end: one that counts the blocks on the CPU, and those of the blocks'
- * values, which have so many bytes each. */
+/* Words of scratch memory, all 0 before and after a launch: one counts the blocks on the CPU, the others hold the
+ * blocks' values of `bytes` bytes each. */
 #define REDUCE_WORK(bytes) (REDUCE_BLOCKS > 1 ? 1 + (bytes) / 4 * REDUCE_BLOCKS : 0)
 
-/* ---- What is folded ----
+/* ---- Folds ----
  *
- * `place` is what a place of a row has come to; `value` what it becomes with its index, if that counts. Values are
+ * `place` is the state of a place of a row; `value` is a state with its index, if the index matters. Values are
  * joined from the left to the right. */
 
 template <typename T> __device__ __forceinline__ T reduce_times(T a, T b)
@@ -48,7 +46,7 @@ template <typename T> __device__ __forceinline__ T reduce_times(T a, T b)
         return (T)((uint64_t)a * (uint64_t)b);
 }
 
-/* What no element is better than. */
+/* The worst element there is. */
 template <typename T, bool is_max> __device__ __forceinline__ T reduce_worst()
 {
     if constexpr (!share_is_integral<T>())
@@ -59,14 +57,14 @@ template <typename T, bool is_max> __device__ __forceinline__ T reduce_worst()
         return is_max ? (T)INT64_MIN : (T)INT64_MAX;
 }
 
-/* Whether x takes the place of `best`, which came before it: a NaN does, of anything that is none. */
+/* True if x replaces `best`, which came before it; a NaN replaces every number. */
 template <bool is_max, typename T> __device__ __forceinline__ bool reduce_is_better(T x, T best)
 {
     return (best == best) & !(is_max ? best >= x : best <= x);
 }
 
-/* Which of two things goes with the better one of x and `best`: it is written as two choices, of which compilers make
- * vector code where they make none of one with an `and`. */
+/* The companion of the better of x and `best`. It takes two selections: compilers vectorize these, but not one
+ * selection with an `and`. */
 template <bool is_max, typename T, typename U>
 __device__ __forceinline__ U reduce_choose(T x, T best, U of_x, U of_best)
 {
@@ -79,7 +77,7 @@ __device__ __forceinline__ U reduce_choose(T x, T best, U of_x, U of_best)
 
 template <typename T> struct reduce_sum {
     typedef T element, place, value;
-    typedef reduce_sum joined; /* a fold whose values are joined alike */
+    typedef reduce_sum joined; /* the fold that joins its values */
     static constexpr int arrays = 1;
 
     static __device__ __forceinline__ place none()
@@ -132,7 +130,7 @@ template <typename T, bool is_max> struct reduce_best {
     }
 };
 
-/* An element with its row, in a number of its own size; and with its index. */
+/* An element with its row, in a number of the element's size; and an element with its index. */
 template <int bytes> struct reduce_row {
     typedef int32_t type;
 };
@@ -156,7 +154,7 @@ template <typename T, bool is_max> struct reduce_arg {
     typedef typename reduce_row<sizeof(T)>::type row_number;
     static constexpr int arrays = 1, slots = REDUCE_THREADS * 16 / (int)sizeof(T);
 
-    /* Of elements that are all the worst there is, the first one is the best. */
+    /* If all elements are the worst there is, the first is the best. */
     static __device__ __forceinline__ place none()
     {
         return {reduce_worst<T, is_max>(), 0};
@@ -177,12 +175,12 @@ template <typename T, bool is_max> struct reduce_arg {
     }
 };
 
-/* ---- Who has what ---- */
+/* ---- Division among blocks ---- */
 
 struct reduce_part {
     int64_t begin; /* the first element */
-    int rows;      /* whole ones */
-    int rest;      /* elements behind them */
+    int rows;      /* whole rows */
+    int rest;      /* elements after them */
 };
 
 #ifdef __CUDA_ARCH__
@@ -211,7 +209,7 @@ template <typename T, int arrays> struct reduce_arrays {
     const T *at[arrays];
 };
 
-/* Where a block's value is in scratch memory. */
+/* The blocks' values in scratch memory. */
 template <typename Value> __device__ __forceinline__ share_words<Value> *reduce_values(uint64_t *work)
 {
     return reinterpret_cast<share_words<Value> *>(work + 1);
@@ -241,7 +239,8 @@ template <typename Fold> struct reduce_join {
     }
 };
 
-/* The first `rows` of some rows, all of which are under way at once; `x` and `y` are the thread's, and aligned. */
+/* Takes `rows` rows, at most `together`, with all loads in flight at once; `x` and `y` are the thread's, and
+ * aligned. */
 template <typename Fold, int together, typename T, int N>
 __device__ __forceinline__ void reduce_rows(typename Fold::place (&places)[N], const T *x, const T *y, int row,
                                             int rows)
@@ -261,7 +260,7 @@ __device__ __forceinline__ void reduce_rows(typename Fold::place (&places)[N], c
                 Fold::take(places[j], of_x[k].at[j], of_y[k].at[j], row + k);
 }
 
-/* The first `count` elements of a thread in one row, however they are aligned. */
+/* Takes the first `count` elements of a thread in one row, of any alignment. */
 template <typename Fold, typename T, int N>
 __device__ __forceinline__ void reduce_one_row(typename Fold::place (&places)[N], const T *x, const T *y, int row,
                                                int count)
@@ -279,7 +278,7 @@ __device__ __forceinline__ void reduce_one_row(typename Fold::place (&places)[N]
             Fold::take(places[j], of_x[j], of_y[j], row);
 }
 
-/* What a thread's places come to over the rows of a block. */
+/* The value of a thread's places over the rows of a block. */
 template <typename Fold, typename T = typename Fold::element>
 __device__ __forceinline__ typename Fold::value reduce_thread(const reduce_part &part,
                                                               const reduce_arrays<T, Fold::arrays> &arrays)
@@ -319,7 +318,8 @@ __device__ __forceinline__ typename Fold::value reduce_thread(const reduce_part 
     return values[0];
 }
 
-/* The same over the values of all blocks, which come as they are ready. `own` is that of the last block, which asks. */
+/* A thread's share of the values of all blocks, as they become ready. `own` is the value of the last block, which
+ * calls this. */
 template <typename Fold>
 __device__ __forceinline__ typename Fold::value reduce_blocks(uint64_t *work, const typename Fold::value &own)
 {
@@ -348,7 +348,7 @@ __device__ __forceinline__ typename Fold::value reduce_blocks(uint64_t *work, co
 #pragma unroll
         for (int k = 0; k < together; k++) {
             if (block + k * REDUCE_THREADS < last)
-                share_clear(values + block + k * REDUCE_THREADS); /* for the next launch: nobody else looks */
+                share_clear(values + block + k * REDUCE_THREADS); /* for the next launch; nobody else reads it */
             if (block + k * REDUCE_THREADS <= last)
                 total = Fold::join(total, others[k]);
         }
@@ -356,8 +356,8 @@ __device__ __forceinline__ typename Fold::value reduce_blocks(uint64_t *work, co
     return total;
 }
 
-/* The value of the whole array comes out in one thread of the last block: true there. That block waits for the others,
- * and is the only one that waits: they all come to their ends, in whatever order they are started. */
+/* Returns true in the thread of the last block that has the value of the whole array. Only the last block waits: all
+ * others come to their ends, in whatever order they start. */
 template <typename Fold, typename T = typename Fold::element>
 __device__ __forceinline__ bool reduce_grid(int64_t n, uint64_t *work, const reduce_arrays<T, Fold::arrays> &arrays,
                                             typename Fold::value *result)
@@ -370,7 +370,7 @@ __device__ __forceinline__ bool reduce_grid(int64_t n, uint64_t *work, const red
     const bool is_last = blockIdx.x == gridDim.x - 1;
     value own = reduce_thread<Fold>(part, arrays);
     bool is_of_all = gridDim.x == 1;
-    for (;;) { /* once for the block, and once more for all of them: there is one copy of the tree */
+    for (;;) { /* first for the block, then for all blocks: there is one copy of the tree */
         *result = block_reduce(tree).Reduce(own, reduce_join<Fold>());
         if (is_of_all)
             return threadIdx.x == 0;
@@ -392,8 +392,8 @@ __device__ __forceinline__ bool reduce_grid(int64_t n, uint64_t *work, const red
 
 /* ---- On the CPU: a thread for a block, the same order ---- */
 
-/* Joins neighbours until there are eight values, one for each warp, and these from the left to the right. The two
- * arrays take turns, so that compilers vectorize. One copy will do: it is little of the work. */
+/* Joins neighbours until eight values are left, one for each warp, and these from the left to the right. The two
+ * arrays take turns, so that compilers vectorize. Not inlined, since it is little of the work. */
 template <typename Fold>
 __device__ __attribute__((noinline)) typename Fold::value reduce_tree(typename Fold::value *values,
                                                                       typename Fold::value *half, int count)
@@ -412,7 +412,7 @@ __device__ __attribute__((noinline)) typename Fold::value reduce_tree(typename F
     return values[0];
 }
 
-/* The places of a row, as an array that compilers vectorize over. */
+/* The places of a row, as an array over which compilers vectorize. */
 template <typename Fold> struct reduce_places {
     typedef typename Fold::element T;
     static constexpr int slots = REDUCE_THREADS * 16 / (int)sizeof(T);
@@ -423,7 +423,7 @@ template <typename Fold> struct reduce_places {
         for (int s = 0; s < slots; s++)
             of[s] = Fold::none();
     }
-    /* Four rows in one pass: the one part that is compiled for each kind of processor. */
+    /* Takes four rows in one pass: the only part that is compiled for each kind of processor. */
     __device__ __forceinline__ void take_four(const T *x, const T *y)
     {
         for (int s = 0; s < slots; s++) {
@@ -435,7 +435,7 @@ template <typename Fold> struct reduce_places {
             of[s] = place;
         }
     }
-    /* What is left, and what all come to. */
+    /* Takes the rest, and joins all places. */
     __device__ __attribute__((noinline)) T finish(const T *x, const T *y, int64_t left)
     {
         T half[slots / 2];
@@ -466,7 +466,7 @@ template <typename Fold> struct reduce_of {
     }
 };
 
-/* Where a value is, or a NaN if it is one: 64 elements at a time, which compilers compare at once. */
+/* The index of a value, or of the first NaN if the value is NaN. Compilers compare 64 elements at once. */
 template <typename T> __device__ __attribute__((noinline)) int64_t reduce_find(const T *x, int64_t count, T value)
 {
     const bool is_nan = value != value;
@@ -482,7 +482,7 @@ template <typename T> __device__ __attribute__((noinline)) int64_t reduce_find(c
     return at;
 }
 
-/* The first index of the best element is the same in whatever order: first in which stretch it is, then where there. */
+/* The first index of the best element does not depend on the order: find its stretch first, then its place there. */
 template <typename T, bool is_max> struct reduce_of<reduce_arg<T, is_max>> {
     static constexpr int64_t stretch = 8 * REDUCE_THREADS * 16 / (int)sizeof(T);
 
@@ -518,7 +518,7 @@ __device__ __attribute__((noinline)) typename Fold::value reduce_blocks(uint64_t
     return reduce_tree<Fold>(values, half, REDUCE_THREADS);
 }
 
-/* Counts a block as arrived: true in the last one, which has the result. */
+/* Counts a block as arrived; returns true in the last block, which has the result. */
 template <typename Fold>
 __device__ __attribute__((noinline)) bool reduce_arrive(uint64_t *work, int64_t block, int64_t blocks,
                                                         typename Fold::value *value)
@@ -535,7 +535,7 @@ __device__ __attribute__((noinline)) bool reduce_arrive(uint64_t *work, int64_t 
     return true;
 }
 
-/* True in the thread that has the result; called as on a GPU. */
+/* Returns true in the thread that has the result, as on a GPU. */
 template <typename Fold, typename T = typename Fold::element>
 __device__ __forceinline__ bool reduce_grid(int64_t n, uint64_t *work, const reduce_arrays<T, Fold::arrays> &arrays,
                                             typename Fold::value *result)

@@ -1,12 +1,12 @@
-/* scan - prefix sums of an array, with each element and without. */
+/* scan - inclusive and exclusive prefix sums of an array */
 #include <stdint.h>
 
 #include "scan.cuh"
 
-/* Sets y[i] to the sum of x[0] to x[i], both of n elements. x may be y; else they must not overlap. Integers wrap.
- * Floats are added in their own type, in an order that hangs on i and the type alone: the same call gives the same
- * bits, time after time, on GPUs and on the CPU. It is no loop's order (kernels/KERNELS.md says which it is), and its
- * rounding errors are fewer. */
+/* Sets y[i] to the sum of x[0] to x[i], both of n elements. x may be y; otherwise they must not overlap. Integers
+ * wrap. Floats are added in their own type, in an order that depends on i and the type alone: the same call gives
+ * the same bits each time, on GPUs and on the CPU. The order is not that of a loop (see kernels/KERNELS.md), and
+ * rounding errors are smaller. */
 #pragma cf kernel blocks(SCAN_TILES) block(SCAN_THREADS) host(grid(SCAN_TILES)) in(x[n]) out(y[n]) \
     inplace(x, y) scratch(work[SCAN_WORK]) zero(work) bytes(2.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)
@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(384) inclusive_scan(const T *x, T *y, uint64_t
 #endif
 }
 
-/* Sets y[i] to the sum of x[0] to x[i - 1], which of nothing is 0; as inclusive_scan in all else. */
+/* Sets y[i] to the sum of x[0] to x[i - 1], and y[0] to 0; otherwise like inclusive_scan. */
 #pragma cf kernel blocks(SCAN_TILES) block(SCAN_THREADS) host(grid(SCAN_TILES)) in(x[n]) out(y[n]) \
     inplace(x, y) scratch(work[SCAN_WORK]) zero(work) bytes(2.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)

@@ -6,10 +6,10 @@
 
 #include "stream.cuh"
 
-/* Writes N elements of source to res, which has M: res[index[i]] = source[i]; what no index names stays as it is. Every
- * index must lie in [0, M), and res must overlap neither source nor index; the plain call checks both. All indices should
- * differ, which is not checked: where one stands more than once, its element of res becomes one of those that are
- * written there, and not always the same one. */
+/* Writes N elements of source to res, which has M: res[index[i]] = source[i]; other elements of res stay. Every
+ * index must lie in [0, M), and res must overlap neither source nor index; the plain call checks both. All indices
+ * should differ, which is not checked: if an index occurs more than once, its element of res gets one of its values,
+ * and not always the same. */
 #pragma cf kernel grid(N) items(4) host(grid((N - 1) / 4 + 1)) in(source[N], index[N]) inout(res[M]) \
     check(0 <= index[:] < M, distinct(index)) split(N) bytes(N * (2.0 * sizeof(T) + sizeof(I))) flops(0)
 #pragma cf instances(f32_i32: float, int32_t; f32_i64: float, int64_t; f64_i32: double, int32_t; \
@@ -21,7 +21,7 @@ __global__ void scatter(const T *__restrict__ source, const I *__restrict__ inde
                         int64_t M)
 {
 #ifdef __CUDA_ARCH__
-    /* A block's width apart: where neighbouring indices are neighbours, so are the accesses of neighbouring threads. */
+    /* A block's width apart: if neighbouring indices are neighbours, so are the accesses of neighbouring threads. */
     const int64_t first = (int64_t)blockIdx.x * blockDim.x * 4 + threadIdx.x;
     I at[4];
     T value[4];

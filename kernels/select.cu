@@ -1,13 +1,13 @@
-/* select - the elements of an array whose flags are set, or their indices, in their order. What C
- * has as cf_select and cf_select_index is called compact and compact_index here: select() is a function of POSIX. */
+/* select - the elements of an array whose flags are set, or their indices, in order. The C functions cf_select and
+ * cf_select_index are called compact and compact_index here, since select() is a function of POSIX. */
 #include <stdint.h>
 
 #include "select.cuh"
 
-/* Copies those of n elements of x whose flag is not 0 to the beginning of y, in their order, and sets *count to how
- * many they are. y has room for n, of which what is behind the first *count stays as it was: that is why it is inout,
- * and why y in host memory is copied to a GPU, too. y and count must overlap nothing; the plain call checks it. Flags
- * are bytes of any value; C's bool is one, by a cast of the pointer. */
+/* Copies those of n elements of x whose flag is not 0 to the beginning of y, in order, and sets *count to their
+ * number. y has room for n elements, and keeps its values after the first *count: so y is inout, and a plain call
+ * copies a host array y to a GPU, too. y and count must overlap nothing; the plain call checks it. Flags are bytes
+ * of any value; a pointer to bool may be cast. */
 #pragma cf kernel name(select) blocks(SELECT_BLOCKS) block(SELECT_THREADS) host(grid(SELECT_CHUNKS)) \
     in(x[n], flag[n]) inout(y[n]) out(count[1]) scratch(work[SELECT_WORK]) zero(work) \
     bytes(n * (1.0 + 2.0 * sizeof(T))) flops(0)
@@ -25,8 +25,8 @@ __global__ void __launch_bounds__(256, 4) compact(const T *__restrict__ x, const
 #endif
 }
 
-/* Sets the beginning of y to the indices, from 0 on, of those of n flags that are not 0, in ascending order, and *count
- * to how many they are; as select in all else. Of int32_t there are indices of 2^31 flags. */
+/* Sets the beginning of y to the indices, from 0 on, of those of n flags that are not 0, in ascending order, and
+ * *count to their number; otherwise like select. Indices of int32_t suffice for 2^31 flags. */
 #pragma cf kernel name(select_index) blocks(SELECT_BLOCKS) block(SELECT_THREADS) host(grid(SELECT_CHUNKS)) \
     in(flag[n]) inout(y[n]) out(count[1]) scratch(work[SELECT_WORK]) zero(work) \
     check(sizeof(I) > 4 || n <= 2147483648) bytes(n * (1.0 + sizeof(I))) flops(0)

@@ -1,11 +1,11 @@
-/* select.cuh - what is flagged of a sequence, in its order, by one launch, which on a GPU reads each flag once, and an
- * element only where its flag is set.
+/* select.cuh - the flagged elements of a sequence, in order, in one launch, which on a GPU reads each flag once, and an
+ * element only if its flag is set
  *
- * The sequence is cut into tiles. How many flags of a tile are set is known and told to others before its elements are
- * read; a tile's results begin behind those of all tiles in front of it, which it sums up backwards, from tile to tile,
- * until one is met that has its own sum already: the decoupled look-back of Merrill and Garland, "Single-pass Parallel
- * Prefix Scan with Decoupled Look-back" (2016). Counts are integers: whatever is found ready first, the sums are the
- * same. */
+ * The sequence is divided into tiles. A tile publishes the number of its set flags before it reads its elements. Its
+ * results begin after those of all earlier tiles, whose numbers it adds backwards, until it meets a tile that has
+ * published the sum of all up to itself: the decoupled look-back of Merrill and Garland, "Single-pass Parallel
+ * Prefix Scan with Decoupled Look-back" (2016). The sums are integers, so the order in which they become ready does
+ * not matter. */
 #ifndef KERNELS_SELECT_CUH
 #define KERNELS_SELECT_CUH
 
@@ -24,20 +24,20 @@
 #define SELECT_TILE (SELECT_THREADS * SELECT_ROWS)
 #define SELECT_TILES (n / SELECT_TILE + (n % SELECT_TILE > 0))
 
-/* A thread of the CPU takes a chunk, whose flags stay in its cache until they are read again. */
+/* A CPU thread takes a chunk, whose flags stay in its cache until they are read again. */
 #define SELECT_CHUNK 32768
 #define SELECT_CHUNKS max(1, n / SELECT_CHUNK + (n % SELECT_CHUNK > 0))
 
-/* One block at least, which sets the count of an empty sequence. */
+/* At least one block, which sets the count of an empty sequence. */
 #define SELECT_BLOCKS max(1, SELECT_TILES)
 
-/* Words of scratch memory, all of which have to be 0: on a GPU one for each tile, on the CPU a state, of fewer than the
- * tiles of two chunks. */
+/* Words of scratch memory, all 0 at first: on a GPU one for each tile, on the CPU a state, which fits into the words
+ * of one chunk. */
 #define SELECT_WORK (SELECT_TILES > 1 ? SELECT_TILES : 0)
 
-/* ---- What is selected ----
+/* ---- Sources ----
  *
- * `at` gives what is kept of place i of a part of the sequence, `result` what that is in the end. */
+ * `at` returns the kept form of place i in a part of the sequence, `result` the result for a kept form. */
 
 template <typename T> struct select_elements {
     typedef T kept, result_type;
@@ -52,7 +52,7 @@ template <typename T> struct select_elements {
         return x[i];
     }
 #ifndef __CUDA_ARCH__
-    __device__ __forceinline__ void prefetch(int i) const /* also past the end, which does no harm */
+    __device__ __forceinline__ void prefetch(int i) const /* i may be past the end */
     {
         __builtin_prefetch(reinterpret_cast<const void *>(reinterpret_cast<uintptr_t>(x) + (size_t)i * sizeof(T)));
     }
@@ -92,28 +92,28 @@ static_assert(SELECT_TILE <= 65536 && SELECT_CHUNK <= 65536, "places in a part t
 
 /* ---- On a GPU ----
  *
- * A tile's word is 0 until something is known of it; then its count, SELECT_OWN, and in the end that of all tiles up to
- * it, SELECT_ALL. A word is written and read by one access, and so needs no order of two. Blocks are started in the
- * order of their numbers, as CUB takes for granted, too: a block waits for such in front of it alone. */
+ * The word of a tile is 0 at first, then its number with SELECT_OWN, and in the end the sum of all tiles up to it
+ * with SELECT_ALL. One access writes or reads a word, so no order of two matters. Blocks start in the order of their
+ * numbers, as CUB assumes, too: a block waits only for earlier blocks. */
 
 #define SELECT_OWN (UINT64_C(1) << 62)
 #define SELECT_ALL (UINT64_C(1) << 63)
-#define SELECT_WINDOWS 4 /* of 32 tiles, which are looked at together: about as many are under way at once */
+#define SELECT_WINDOWS 4 /* of 32 tiles, read together: about as many are in flight at once */
 
-/* The word of a tile; in front of the first one nothing is selected. */
+/* The word of a tile; nothing is selected before the first tile. */
 __device__ __forceinline__ uint64_t select_look(const uint64_t *work, int64_t tile)
 {
     return tile >= 0 ? share_load_word(work + tile) : SELECT_ALL;
 }
 
-/* Of 32 tiles lane 0 has the last one, and so on backwards. Those behind the last that has the sum of all count, and
- * that one: waits for them, and adds each to its lane's `before`. Whether there was such a sum. */
+/* Lane 0 has the last of 32 tiles, lane 1 the tile before it, and so on. Waits for the tiles back to the first that
+ * has SELECT_ALL, and adds each number to its lane's `before`. Returns true if a tile had SELECT_ALL. */
 __device__ __forceinline__ bool select_window(const uint64_t *work, int64_t tile, uint64_t word, uint64_t &before)
 {
     uint32_t sums, counted;
     for (;;) {
         sums = __ballot_sync(0xffffffff, word >= SELECT_ALL);
-        counted = sums ^ (sums - 1); /* the lanes up to the first one that has such a sum: all where none has */
+        counted = sums ^ (sums - 1); /* the lanes up to the first one with SELECT_ALL; all if there is none */
         if (__all_sync(0xffffffff, word || !(counted >> threadIdx.x % 32 & 1)))
             break;
         if (!word)
@@ -124,7 +124,7 @@ __device__ __forceinline__ bool select_window(const uint64_t *work, int64_t tile
     return sums;
 }
 
-/* How many are selected in front of a tile; a warp's work. */
+/* The number of elements selected before a tile, found by a warp. */
 __device__ __forceinline__ uint64_t select_before(const uint64_t *work, int64_t tile)
 {
     uint64_t before = 0;
@@ -175,7 +175,7 @@ __device__ __forceinline__ void select_grid(int64_t n, const Source &all, const 
     if (gridDim.x > 1 && threadIdx.x == 0)
         share_store_word(work + tile, (tile ? SELECT_OWN : SELECT_ALL) | (uint64_t)total);
 
-    /* The elements are under way while the first warp looks at other tiles. */
+    /* The elements are in flight while the first warp looks at other tiles. */
     kept elements[SELECT_ROWS];
 #pragma unroll
     for (int k = 0; k < SELECT_ROWS; k++)
@@ -192,7 +192,7 @@ __device__ __forceinline__ void select_grid(int64_t n, const Source &all, const 
         }
     }
 
-    /* What a warp selects goes to neighbouring places: put together in shared memory first, it fills whole sectors. */
+    /* The results of a warp are neighbours: collected in shared memory first, they fill whole sectors. */
     const int warp_begin = __shfl_sync(0xffffffff, row_begin, 0);
     const int selected = __shfl_sync(0xffffffff, row_begin + __popc(own), SELECT_ROWS - 1) - warp_begin;
     kept *const of_warp = staged + warp * SELECT_ROWS * 32;
@@ -212,19 +212,19 @@ __device__ __forceinline__ void select_grid(int64_t n, const Source &all, const 
 
 /* ---- On the CPU: a thread for a chunk ----
  *
- * Threads take chunks as they come, so that one waits only for such as others are at work on; each counts its flags and
- * then takes its turn to add them, which lets the next one copy at the same time. */
+ * Threads take chunks as they come, so that a thread waits only for chunks on which others work. Each counts its
+ * flags and then takes its turn to add them, so that the next one can copy at the same time. */
 
-/* All bytes 0: that of no chunks. */
+/* All bytes are 0 before the first chunk. */
 struct select_state {
-    uint64_t begun;   /* chunks that were taken; atomic */
+    uint64_t begun;   /* number of chunks taken; atomic */
     uint64_t turn;    /* the chunk whose turn it is; atomic */
-    int64_t in_front; /* how many are selected in front of that one */
+    int64_t in_front; /* number of elements selected before it */
 };
 static_assert(sizeof(select_state) / sizeof(uint64_t) <= SELECT_CHUNK / SELECT_TILE,
               "the state fits into the words of tiles");
 
-/* Gives how many are selected in front of a chunk, and adds the chunk's. */
+/* Returns the number of elements selected before a chunk, and adds the chunk's. */
 __device__ __forceinline__ int64_t select_turn(select_state *state, int64_t chunk, int64_t selected)
 {
     share_await(&state->turn, (uint64_t)chunk);
@@ -234,7 +234,7 @@ __device__ __forceinline__ int64_t select_turn(select_state *state, int64_t chun
     return in_front;
 }
 
-/* Sums of bytes, which compilers make one instruction for 16 or 32 of, as long as they do not overflow. */
+/* Adds bytes, for which compilers use one instruction for 16 or 32, in groups that cannot overflow. */
 __device__ __attribute__((noinline)) inline int select_count(const uint8_t *flag, int size)
 {
     int total = 0, i = 0;
@@ -249,17 +249,17 @@ __device__ __attribute__((noinline)) inline int select_count(const uint8_t *flag
     return total;
 }
 
-/* Whether none of eight bytes is 0. */
+/* True if none of eight bytes is 0. */
 __device__ __forceinline__ bool select_are_all(uint64_t eight)
 {
     return !((eight - UINT64_C(0x0101010101010101)) & ~eight & UINT64_C(0x8080808080808080));
 }
 
-/* Where few are selected, a processor sees no sequence in what is read, and fetches nothing ahead by itself. */
+/* Distance of prefetches: if few elements are selected, the processor sees no sequence in the reads. */
 #define SELECT_AHEAD 512
 
-/* Without a branch for each element, which nothing could foretell: what is not selected is written, too, and the next
- * one over it. As long as eight more are to come that stays within the chunk's own results. */
+/* No branch for each element, which nothing could predict: an element that is not selected is written, too, and then
+ * overwritten. While eight more are to come, all writes stay within the chunk's own results. */
 template <typename Source>
 __device__ __forceinline__ void select_copy(const Source &source, const uint8_t *flag,
                                             typename Source::result_type *__restrict__ y, int size, int selected)

@@ -1,8 +1,9 @@
-/* share.cuh - what kernels of several blocks share: sums, values that blocks of one launch pass to one another
- * on a GPU, through memory that is 0 at first, and waiting for one's turn on the CPU.
+/* share.cuh - common to kernels of several blocks: sums, values that blocks of one launch pass to one another on a GPU,
+ * and turns of threads on the CPU
  *
- * A value is shared as words whose lower half is 1 once the upper half is there, which holds four of its bytes. A word
- * is written and read by one access, so that no order of two accesses counts, and no fence is needed. */
+ * A value is shared in words that are 0 at first. The lower half of a word becomes 1 together with the upper half,
+ * which holds four bytes of the value. One access writes or reads a word, so that no order of two accesses matters
+ * and no fence is needed. */
 #ifndef KERNELS_SHARE_CUH
 #define KERNELS_SHARE_CUH
 
@@ -30,7 +31,7 @@ template <typename T> __device__ __forceinline__ T share_plus(T a, T b)
         return (T)((uint64_t)a + (uint64_t)b);
 }
 
-/* `words` is what a value takes at least; with four of them no two share a sector of the cache. */
+/* `words` is the room for a value; with four words, no two values share a sector of the cache. */
 template <typename T, int words = sizeof(T) / 4> struct share_words {
     static_assert(sizeof(T) % 4 == 0 && words >= (int)sizeof(T) / 4, "");
     static constexpr int used = sizeof(T) / 4;
@@ -73,7 +74,7 @@ __device__ __forceinline__ void share_store(share_words<T, words> *address, cons
         share_store_word(&address->at[i], (uint64_t)half[i] << 32 | 1);
 }
 
-/* As if it had never been stored, once nobody looks for it any more. */
+/* Clears a value that nobody reads any more. */
 template <typename T, int words> __device__ __forceinline__ void share_clear(share_words<T, words> *address)
 {
 #pragma unroll
@@ -81,7 +82,7 @@ template <typename T, int words> __device__ __forceinline__ void share_clear(sha
         share_store_word(&address->at[i], 0);
 }
 
-/* Reads a value once it is there: `is_there` says so, and is true from the first where none is wanted. */
+/* Reads a value if it is there, and sets `is_there`; does nothing if `is_there` is true already. */
 template <typename T, int words>
 __device__ __forceinline__ void share_look(const share_words<T, words> *address, bool &is_there, T &value)
 {
@@ -103,8 +104,8 @@ __device__ __forceinline__ void share_look(const share_words<T, words> *address,
 
 #else
 
-/* Waits until *turn is `own`. Those in front are at work as a rule, and soon done. Who waits longer for a thread that
- * may have no processor leaves it its own, and in the end takes none up. */
+/* Waits until *turn is `own`. Earlier threads are usually running and soon done, so it spins first. In a longer wait
+ * it yields its processor, which the other thread may need, and finally sleeps. */
 static __device__ __attribute__((noinline)) inline void share_await(const uint64_t *turn, uint64_t own)
 {
     const int pauses = 1000, yields = 1000;

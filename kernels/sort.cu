@@ -1,10 +1,10 @@
-/* sort - arrays in ascending or descending order, alone, with values, or as the indices that sort them; sort.c launches
- * what is at the end. */
+/* sort - arrays in ascending or descending order, alone, with values, or as the indices that sort them. sort.c
+ * enqueues the kernels at the end of this file. */
 #include <stdint.h>
 
 #include "sort.cuh"
 
-/* What is moved: every pass reads and writes all, and what counts in front of them reads the keys. */
+/* Bytes moved: every pass reads and writes all keys and values; the count before them reads the keys. */
 #define SORT_BYTES(key, value) (n * (key) * (1.0 + 2.0 * ((key) + (value))))
 #define SORT_OTHER (n > SORT_SMALL ? n : 0)
 #define SORT_WORDS(key, value) (SORT_DIGITS / 2 * (min(n, SORT_MOST) / SORT_TILE(key, value) + 1))
@@ -12,10 +12,10 @@
 #define SORT_WORK(key, value) \
     (n > SORT_SMALL ? SORT_COUNTERS + SORT_DIGITS * (2 * (key) + 2) + 2 * SORT_WORDS(key, value) : 0)
 
-/* Sets `sorted` to the n keys in ascending order, or, where `descending` is true, in descending order. Equal keys keep
- * their order, which shows in zeros and NaNs alone: -0 and 0 are equal, and so are NaNs, which are larger than all
- * numbers: they come last in ascending order, as in NumPy, and first in descending order. sorted may be keys; else they
- * must not overlap. Takes scratch memory for n keys, a tenth of that, and some 40 KiB. */
+/* Sets `sorted` to the n keys in ascending order, or in descending order if `descending` is true. Equal keys keep
+ * their order, which shows only in zeros and NaNs: -0 and 0 are equal, and so are NaNs, which are larger than all
+ * numbers. NaNs come last in ascending order, as in NumPy, and first in descending order. sorted may be keys;
+ * otherwise they must not overlap. Takes scratch memory for n keys, a tenth of that, and about 40 KiB. */
 #pragma cf operation in(keys[n]) out(sorted[n]) inplace(keys, sorted) scratch(other[SORT_OTHER]) \
     scratch(work[SORT_WORK(sizeof(K), 0)]) zero(work[SORT_ZERO(sizeof(K), 0)]) \
     uses(sort_small, sort_count, sort_pass) bytes(SORT_BYTES(sizeof(K), 0)) flops(0)
@@ -23,8 +23,8 @@
 template <typename K>
 void sort_keys(const K *keys, K *sorted, K *other, uint64_t *work, int64_t n, bool descending);
 
-/* Sorts n keys, and sets sorted_values to the values in the order of their keys; equal keys keep the order of theirs.
- * sorted_values may be values, as sorted_keys may be keys; as sort_keys in all else. */
+/* Sorts n keys, and sets sorted_values to the values in the order of their keys; values of equal keys keep their
+ * order. sorted_values may be values, as sorted_keys may be keys; otherwise like sort_keys. */
 #pragma cf operation in(keys[n], values[n]) out(sorted_keys[n], sorted_values[n]) \
     inplace(keys, sorted_keys; values, sorted_values) scratch(other_keys[SORT_OTHER], other_values[SORT_OTHER]) \
     scratch(work[SORT_WORK(sizeof(K), sizeof(V))]) zero(work[SORT_ZERO(sizeof(K), sizeof(V))]) \
@@ -37,9 +37,9 @@ template <typename K, typename V>
 void sort_pairs(const K *keys, const V *values, K *sorted_keys, V *sorted_values, K *other_keys, V *other_values,
                 uint64_t *work, int64_t n, bool descending);
 
-/* Sets index to the indices, from 0 on, that sort the n keys: keys[index[0]] is the first in that order, and of equal
- * keys the one with the lower index comes first. As sort_keys in all else; of int32_t there are indices of 2^31 keys.
- * Takes scratch memory for twice the keys, and for the indices. */
+/* Sets index to the indices, from 0 on, that sort the n keys: keys[index[0]] is the first in that order, and of
+ * equal keys the lower index comes first. Otherwise like sort_keys; indices of int32_t suffice for 2^31 keys. Takes
+ * scratch memory for twice the keys, and for the indices. */
 #pragma cf operation in(keys[n]) out(index[n]) scratch(one[SORT_OTHER], two[SORT_OTHER], other[SORT_OTHER]) \
     scratch(work[SORT_WORK(sizeof(K), sizeof(I))]) zero(work[SORT_ZERO(sizeof(K), sizeof(I))]) \
     check(sizeof(I) > 4 || n <= 2147483648) uses(sort_small, sort_count, sort_pass) \
@@ -58,8 +58,8 @@ void argsort(const K *__restrict__ keys, I *__restrict__ index, K *one, K *two, 
 #define SORT_COUNTING min(n / 4096 + (n % 4096 > 0), 1056)
 #define SORT_PASSING (n / SORT_TILE(KEY, VALUE) + (n % SORT_TILE(KEY, VALUE) > 0))
 
-/* Adds to counts how many keys have each digit in each pass, and sets begins to where each begins. counters are 0 at
- * first. */
+/* Adds the number of keys with each digit in each pass to counts, and sets begins to the first position of each
+ * digit. counters are 0 at first. */
 #pragma cf kernel internal blocks(SORT_COUNTING) block(SORT_DIGITS) host(grid(SORT_CHUNKS)) \
     resident(keys, counters, counts, begins)
 #pragma cf instances(u32: 4; u64: 8)
@@ -78,17 +78,18 @@ __global__ void __launch_bounds__(256) sort_count(const void *keys, uint64_t *co
 #endif
 }
 
-/* So many of a pass at once: with three, registers are just enough for keys alone. Turing has room for two. */
+/* Blocks of a pass on a multiprocessor: with three, registers are just enough for keys alone. Turing has room for
+ * two. */
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
 #define SORT_BLOCKS 2
 #else
 #define SORT_BLOCKS (VALUE == 0 ? 3 : 2)
 #endif
 
-/* Moves keys, with values, to where `begins` says of the digit at `shift`, and sets next_begins to where more of them
- * would go, which is right behind whole tiles alone; all launches together have `total` keys. Of words the bytes are 0
- * at first; those of next_words, which are of next_tiles tiles, are in the end. Values that are NULL are indices, from
- * `index` on; sorted may be NULL. */
+/* Moves keys, with values, to the positions in `begins` for the digit at `shift`, and sets next_begins to the
+ * positions of further keys, which may follow whole tiles only; all launches together have `total` keys. The bytes
+ * of words are 0 at first; those of next_words, for next_tiles tiles, are set to 0. If values is NULL, values are
+ * indices from `index` on; sorted may be NULL. */
 #pragma cf kernel internal blocks(SORT_PASSING) block(SORT_THREADS) host(grid(SORT_CHUNKS)) \
     resident(keys, sorted, values, moved, begins, next_begins, words, next_words)
 #pragma cf instances(u32: 4, 0; u64: 8, 0; u32_b32: 4, 4; u32_b64: 4, 8; u64_b32: 8, 4; u64_b64: 8, 8)
@@ -112,7 +113,7 @@ __global__ void __launch_bounds__(384, SORT_BLOCKS)
 #endif
 }
 
-/* All of it for few keys, with values of value_size bytes, 0 where there are none; as sort_pass in all else. */
+/* Sorts few keys in one launch, with values of value_size bytes, 0 for none; otherwise like sort_pass. */
 #pragma cf kernel internal blocks(n > 0) block(THREADS) host(grid(n > 0)) check(n <= SORT_SMALL_KEYS(THREADS)) \
     resident(keys, sorted, values, moved)
 #pragma cf instances(u32: 4, 512; u64: 8, 512; u32_few: 4, 256; u64_few: 8, 256)

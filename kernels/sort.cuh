@@ -1,13 +1,13 @@
 /* sort.cuh - the steps of a radix sort, least significant digit first: one launch counts the digits of all passes, and
- * one for each pass of 8 bits moves every key, and the value that goes with it, to its place.
+ * one for each pass of 8 bits moves every key, with its value, to its place
  *
- * That is the "one sweep" of Adinolfi and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs"
- * (2022): a pass reads and writes each key once, and a tile learns how many keys of each digit stand in front of it by
- * decoupled look-back over the tiles in front, whose counts are there before they have moved anything.
+ * This is the "one sweep" of Adinolfi and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs"
+ * (2022): a pass reads and writes each key once, and a tile learns the number of earlier keys of each digit by
+ * decoupled look-back over earlier tiles, which publish their counts before they move anything.
  *
- * Keys are moved as they are. Their order is that of codes, unsigned numbers of the same size: of integers their bits,
- * with those of `flip` inverted, so that the sign comes right, and the order backwards where it is to descend; of floats
- * see sort_ordered(). So there is one machine code for all types of a size, and for both orders. */
+ * Keys are moved as they are. Their order is that of codes, unsigned numbers of the same size. The code of an
+ * integer is its bits, with those of `flip` inverted for the sign and for descending order; for floats see
+ * sort_ordered(). So there is one machine code for all types of a size, and for both orders. */
 #ifndef KERNELS_SORT_CUH
 #define KERNELS_SORT_CUH
 
@@ -22,7 +22,7 @@
 #include "share.cuh"
 #include "sort.h"
 
-/* What has `size` bytes: keys and values are moved as such. */
+/* The type of `size` bytes as which keys and values are moved. */
 struct sort_nothing {
 };
 template <int size> struct sort_bits;
@@ -36,8 +36,8 @@ template <> struct sort_bits<8> {
     typedef uint64_t type;
 };
 
-/* Floats as unsigned numbers in their order: -0 is 0, and every NaN the largest number. On a GPU a sum of floats that is
- * no number is always the same one, with the sign bit 0 and the others 1. */
+/* Floats as unsigned numbers in their order: -0 becomes 0, and every NaN the largest number. On a GPU a sum of
+ * floats that is NaN always has the sign bit 0 and all others 1. */
 template <typename U> __device__ __forceinline__ U sort_ordered(U bits)
 {
     constexpr U sign = (U)1 << (8 * sizeof(U) - 1), infinity = sizeof(U) == 4 ? 0x7f800000 : (U)0x7ff0000000000000;
@@ -52,7 +52,7 @@ template <typename U> __device__ __forceinline__ U sort_ordered(U bits)
     return bits < sign ? bits | sign : bits == sign ? sign : ~bits;
 }
 
-/* The bits of which sort_ordered() made `code`, where only one kind of them gives that. */
+/* True if only one key has this code, so that sort_unordered() restores the key. */
 template <typename U> __device__ __forceinline__ bool sort_is_unique(U code)
 {
     return code != ~(U)0 && code != (U)1 << (8 * sizeof(U) - 1);
@@ -64,7 +64,7 @@ template <typename U> __device__ __forceinline__ U sort_unordered(U code)
     return code & sign ? code ^ sign : ~code;
 }
 
-/* What makes codes of keys, and digits of codes. */
+/* Makes codes of keys. */
 template <typename U> struct sort_order {
     U flip;
     bool is_float;
@@ -79,8 +79,8 @@ template <typename U> struct sort_order {
 
 /* ---- On a GPU: counting ---- */
 
-/* A block's counts go to 64 bits when it is done: it has fewer keys than 2^32, as no GPU has memory for so many blocks of
- * more. */
+/* A block counts in 32 bits, and adds to 64 bits when it is done: it has fewer than 2^32 keys, as no GPU has memory
+ * for so many blocks of more. */
 template <typename U, int threads, int items>
 __device__ __forceinline__ void sort_count_grid(const U *keys, int64_t n, sort_order<U> order,
                                                 unsigned long long *counts, unsigned int *done, int64_t *begins)
@@ -127,7 +127,7 @@ __device__ __forceinline__ void sort_count_grid(const U *keys, int64_t n, sort_o
             atomicAdd(counts + pass * SORT_DIGITS + threadIdx.x, (unsigned long long)sum);
     }
 
-    /* The last block finds where each digit begins in each pass. */
+    /* The last block finds the first position of each digit in each pass. */
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0)
@@ -148,13 +148,13 @@ __device__ __forceinline__ void sort_count_grid(const U *keys, int64_t n, sort_o
 
 /* ---- On a GPU: a pass ----
  *
- * The word of a tile and a digit: nothing yet, how many keys of the tile have the digit, or how many up to the tile's
- * end. Blocks are started in the order of their numbers, as for scan.cuh. Launches have their words by turns, and each
- * clears those of the next. */
+ * The word of a tile and a digit is 0 at first, then the number of the tile's keys with the digit (SORT_OWN), and
+ * then the number of keys up to the tile's end (SORT_ALL). Blocks start in the order of their numbers, as for
+ * scan.cuh. Launches use two sets of words by turns, and each clears the set of the next. */
 #define SORT_OWN (1u << 30)
 #define SORT_ALL (1u << 31)
 
-/* How many keys of a digit stand in front of a tile, of which `words` is the word of the digit. */
+/* The number of keys of a digit before a tile; `words` is the tile's word of the digit. */
 template <int together> __device__ __forceinline__ uint32_t sort_before(const uint32_t *words, int tile)
 {
     uint32_t before = 0;
@@ -178,14 +178,14 @@ template <int together> __device__ __forceinline__ uint32_t sort_before(const ui
 
 template <typename U> struct sort_digit {
     int shift;
-    uint32_t flip; /* of the digit */
+    uint32_t flip; /* flip of the digit */
     __device__ __forceinline__ uint32_t Digit(U code) const
     {
         return ((uint32_t)(code >> shift) ^ flip) & (SORT_DIGITS - 1);
     }
 };
 
-/* Makes the compiler take digits of codes anew, rather than keep them in registers, which are scarce. */
+/* Makes the compiler find digits of codes again, rather than keep them in registers, which are scarce. */
 __device__ __forceinline__ void sort_forget(uint32_t &code)
 {
     asm volatile("" : "+r"(code));
@@ -196,7 +196,7 @@ __device__ __forceinline__ void sort_forget(uint64_t &code)
     asm volatile("" : "+l"(code));
 }
 
-/* Shares how many keys of a digit a tile has, as soon as that is known. */
+/* Publishes the number of a tile's keys of a digit as soon as it is known. */
 template <typename U, int items> struct sort_publish {
     U (&codes)[items];
     uint32_t *words;
@@ -228,7 +228,7 @@ template <int items> struct sort_packed {
     }
 };
 
-/* Where all keys have one digit, they stay in their places. */
+/* If all keys have one digit, they stay in their places. */
 template <typename U, typename V, int threads>
 __device__ __forceinline__ void sort_copy_grid(const U *__restrict__ keys, U *__restrict__ sorted,
                                                const V *__restrict__ values, V *__restrict__ moved,
@@ -280,7 +280,7 @@ __device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__
     if (has_values && values)
         values += begin;
 
-    /* What is behind the last key has the last digit, and comes behind all keys that have it. */
+    /* Positions past the last key get the last digit, and sort after all keys that have it. */
     const int64_t digit_begin = is_digit ? begins[threadIdx.x] : 0;
     U own[items];
     if (size == all)
@@ -337,7 +337,7 @@ __device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__
             digits.set(i, digit);
         if (at < size && sorted)
             sorted[to[digit] + at] = key;
-        __syncwarp(); /* keeps addresses from taking registers, as all are found first otherwise */
+        __syncwarp(); /* keeps the compiler from finding all addresses first, which takes registers */
     }
     if constexpr (has_values) {
         V with[items];
@@ -364,7 +364,7 @@ __device__ __forceinline__ void sort_pass_grid(const U *__restrict__ keys, U *__
 
 /* ---- On a GPU: few keys ----
  *
- * One block takes them all, and keeps them from pass to pass; values follow in the end, by their indices. */
+ * One block takes all keys, and keeps them from pass to pass; values follow in the end, by their indices. */
 template <typename U, int threads, int items>
 __device__ __forceinline__ void sort_small_grid(const U *keys, U *sorted, const void *values, void *moved,
                                                 int value_size, int n, sort_order<U> order)
@@ -434,9 +434,9 @@ __device__ __forceinline__ void sort_small_grid(const U *keys, U *sorted, const 
 
 /* ---- On the CPU: a thread for a chunk, by the same passes ----
  *
- * Threads take chunks as they come, and take turns with where a chunk's keys go, as for select.cuh. */
+ * Threads take chunks as they come, and take turns to find the positions of a chunk's keys, as for select.cuh. */
 
-/* sort_ordered() without a branch for the sign, which is as often guessed wrong as right. */
+/* sort_ordered() without a branch for the sign, which is mispredicted half the time. */
 template <typename U, bool is_float> __device__ __forceinline__ U sort_code(U key, U flip)
 {
     if constexpr (is_float) {
@@ -457,7 +457,7 @@ __device__ __forceinline__ void sort_count_digits(const U *keys, int size, U fli
     }
 }
 
-/* Each thread takes a chunk; the last one that is done finds where each digit begins in each pass. */
+/* Each thread takes a chunk; the last to finish finds the first position of each digit in each pass. */
 template <typename U>
 __device__ __forceinline__ void sort_count_next(const U *keys, int64_t n, sort_order<U> order, uint64_t *counts,
                                                 uint64_t *begun, uint64_t *done, int64_t *begins)
@@ -484,13 +484,13 @@ __device__ __forceinline__ void sort_count_next(const U *keys, int64_t n, sort_o
     }
 }
 
-/* All bytes 0: that of no chunks. */
+/* All bytes are 0 before the first chunk. */
 struct sort_state {
-    uint64_t begun; /* chunks that were taken; atomic */
+    uint64_t begun; /* number of chunks taken; atomic */
     uint64_t turn;  /* the chunk whose turn it is; atomic */
 };
 
-/* Where the keys of a chunk go, by digit; `next` is where those of the next one do. */
+/* Sets `to` to the positions of a chunk's keys, by digit, and `next` to those of the next chunk. */
 __device__ __forceinline__ void sort_turn(sort_state *state, int64_t chunk, const int64_t *begins, int64_t *next,
                                           const uint32_t *own, int64_t *to)
 {
@@ -501,7 +501,7 @@ __device__ __forceinline__ void sort_turn(sort_state *state, int64_t chunk, cons
     __atomic_store_n(&state->turn, (uint64_t)chunk + 1, __ATOMIC_RELEASE);
 }
 
-/* Values that nobody gave are indices. */
+/* If values is NULL, values are indices from `index` on. */
 template <typename U, typename V, bool is_float> struct sort_chunk {
     const U *keys;
     U *sorted;
@@ -566,10 +566,10 @@ __device__ __forceinline__ void sort_pass_next(const U *keys, U *sorted, const V
 
 /* ---- On the CPU: few keys ----
  *
- * By one thread, with what it has of its own, which may be little: threads have stacks of 128 KiB by default in some
- * places. So indices are sorted, of two bytes, not keys; keys and values then follow them. */
+ * One thread sorts them in its own stack, which may be small: 128 KiB is the default in some places. So it sorts
+ * indices of two bytes, not keys; keys and values then follow them. */
 
-/* What is moved is moved four bytes of each element at a time, so that half of what it takes fits beside the indices. */
+/* Elements are moved four bytes at a time, so that half of the room for 8-byte elements is enough. */
 union sort_memory {
     struct {
         uint16_t other[SORT_SMALL];
@@ -578,7 +578,7 @@ union sort_memory {
     uint32_t moved[SORT_SMALL];
 };
 
-/* Very few keys, by insertion. */
+/* Sorts very few keys by insertion. */
 template <typename U>
 __device__ __forceinline__ void sort_insert(const U *keys, uint16_t *indices, int n, sort_order<U> order)
 {
@@ -595,7 +595,7 @@ __device__ __forceinline__ void sort_insert(const U *keys, uint16_t *indices, in
     }
 }
 
-/* The same digits as of many keys, but such as all keys have. */
+/* Sorts by the same digits as many keys, without those that all keys share. */
 template <typename U, bool is_float>
 __device__ __forceinline__ void sort_indices(const U *keys, uint16_t *indices, sort_memory *memory, int n, U flip)
 {
@@ -641,8 +641,7 @@ __device__ __forceinline__ void sort_indices(const U *keys, uint16_t *indices, s
         memcpy(indices, from, (size_t)n * sizeof *from);
 }
 
-/* Elements that are not to stay where they are are read and written where they lie; those of the same array by way of
- * memory. */
+/* Moves elements to another array directly, and within one array by way of memory. */
 template <typename T>
 __device__ __forceinline__ void sort_pick(const T *elements, T *picked, const uint16_t *indices, sort_memory *memory,
                                           int n)

@@ -1,19 +1,19 @@
-/* spmv - y = alpha A x + beta y, where the matrix A has its rows one behind the other (CSR). A warp has 32 rows, whose
- * products it puts side by side in shared memory before they are summed up, as CSR-Stream does (Greathouse and Daga,
- * "Efficient sparse matrix-vector multiplication on GPUs using the CSR storage format", SC 2014), or one row, where
- * rows have many elements. Parts of long rows are left to other blocks. */
+/* spmv - y = alpha A x + beta y, for a sparse matrix A in rows (CSR). A warp has 32 rows, whose products it puts
+ * side by side in shared memory before it adds them, as CSR-Stream does (Greathouse and Daga, "Efficient sparse
+ * matrix-vector multiplication on GPUs using the CSR storage format", SC 2014), or one row if rows have many
+ * elements. Parts of long rows are left to other blocks. */
 #include <stdint.h>
 
 #include "spmv.cuh"
 #include "spmv.h"
 #include "spmv_long.cuh"
 
-/* Sets y to alpha A x + beta y, of a matrix of nrows rows and ncols columns that has nnz elements: row i has elements
- * row_ptr[i] to row_ptr[i + 1] - 1 of val, in the columns that col says, in any order. row_ptr has nrows + 1 elements,
- * which lie in [0, nnz] and ascend; columns lie in [0, ncols). The plain call checks all of that. Elements in front of
- * row_ptr[0] and behind row_ptr[nrows] are of no row. y is not read where beta is 0; it must overlap no other array,
- * which the plain call checks. The same call gives the same bits each time; kernels/KERNELS.md says in which order sums
- * are. */
+/* Sets y to alpha A x + beta y, for a matrix of nrows rows and ncols columns with nnz elements: row i has elements
+ * row_ptr[i] to row_ptr[i + 1] - 1 of val, in the columns that col names, in any order. row_ptr has nrows + 1
+ * elements, which lie in [0, nnz] and ascend; columns lie in [0, ncols). The plain call checks all of this. Elements
+ * before row_ptr[0] and from row_ptr[nrows] on belong to no row. y is not read if beta is 0; it must overlap no
+ * other array, which the plain call checks. The same call gives the same bits each time; kernels/KERNELS.md has the
+ * order of sums. */
 #pragma cf operation in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows]) \
     scratch(work[SPMV_WORK(T, nnz)]) zero(work) rezero(work) \
     check(0 <= row_ptr[:] <= nnz, 0 <= col[:] < ncols, ascending(row_ptr)) \
@@ -36,8 +36,8 @@ void spmv(T alpha, const I *__restrict__ row_ptr, const J *__restrict__ col, con
 #define SPMV_APART (void)0
 #endif
 
-/* On the CPU a thread sums up a row: a short one in order, of others the even and the odd elements apart, so that an
- * addition does not wait for the one before it. */
+/* A CPU thread adds a row: a short row in order, the even and odd elements of others apart, so that an addition does
+ * not wait for the previous one. */
 template <typename T, typename I, typename J>
 __device__ __forceinline__ void spmv_serial(T alpha, const I *row_ptr, const J *col, const T *val, const T *x, T beta,
                                             T *y, int64_t nrows)
@@ -66,11 +66,11 @@ __device__ __forceinline__ void spmv_serial(T alpha, const I *row_ptr, const J *
 
 /* ---- Short rows ---- */
 
-/* What of one row two lanes take at once. */
+/* The most elements of a row that two lanes take at once. */
 #define SPMV_SHORT 8
 
-/* A warp's 32 rows from `base`, none of more than eight elements: two lanes have two rows, and all loads of both are
- * under way at once. False: some row has more, and nothing is done. */
+/* Adds a warp's 32 rows from `base` if none has more than eight elements, else returns false: two lanes have two
+ * rows, and all loads of both are in flight at once. */
 template <typename T, typename I, typename J>
 __device__ __forceinline__ bool spmv_sum_short(const spmv_matrix<T, I, J> &a, int64_t base)
 {
@@ -130,12 +130,12 @@ __device__ __forceinline__ bool spmv_sum_short(const spmv_matrix<T, I, J> &a, in
 
 /* ---- Rows of any lengths ---- */
 
-/* Where a product is in shared memory: a place further for each 32, so that lanes whose rows have all the same even
+/* The position of a product in shared memory: one further for each 32, so that lanes whose rows have the same even
  * length do not read from one bank. */
 #define SPMV_SLOT(k) ((k) + ((k) >> 5))
 
-/* The sums of what a warp's rows have of a tile's products: a lane sums up its row's, one product after the other, and
- * the warp those of rows that have more than other lanes should wait for. */
+/* The sums of a tile's products for a warp's rows: a lane adds its row's products in order, and the warp adds rows
+ * with so many that other lanes would wait. */
 template <typename T> __device__ __forceinline__ T spmv_sum_products(const T *products, int first, int last)
 {
     const int lane = (int)(threadIdx.x % 32);
@@ -159,8 +159,8 @@ template <typename T> __device__ __forceinline__ T spmv_sum_products(const T *pr
     return sum;
 }
 
-/* A warp's 32 rows from `base`: products of a tile of elements at a time, and then sums of these. Long rows are left,
- * by each warp or by the block. What is read stays within the arrays, whatever row_ptr says within its range. */
+/* Adds a warp's 32 rows from `base`, one tile of products at a time. Each warp, or the block, leaves long rows to
+ * others. Reads stay within the arrays for every row_ptr within its range. */
 template <int items, bool is_left_by_block, typename T, typename I, typename J>
 __device__ __forceinline__ void spmv_sum_rows(const spmv_matrix<T, I, J> &a, const spmv_list<T> &list, int64_t base)
 {
@@ -180,7 +180,7 @@ __device__ __forceinline__ void spmv_sum_rows(const spmv_matrix<T, I, J> &a, con
         spmv_leave_of_block(list, a.row_ptr, a.rows, base);
     unsigned int longs = __ballot_sync(SPMV_WARP, is_long);
     T sum = 0;
-    for (;; longs &= longs - 1) { /* up to the next long row, and then from behind it */
+    for (;; longs &= longs - 1) { /* up to the next long row, then after it */
         const int owner = __ffs((int)longs) - 1;
         const I stop = owner < 0 ? end : __shfl_sync(SPMV_WARP, first, owner);
 #pragma unroll 1
@@ -212,8 +212,8 @@ __device__ __forceinline__ void spmv_sum_rows(const spmv_matrix<T, I, J> &a, con
 
 #endif
 
-/* Rows of commonly few elements: all loads of a warp whose rows are short are under way at once. What others need has
- * to do with as few registers. */
+/* For rows of mostly few elements: all loads of a warp whose rows are short are in flight at once. The code for
+ * other rows has to do with as few registers. */
 #pragma cf kernel internal blocks((nrows - 1) / SPMV_THREADS + 1) block(SPMV_THREADS) host(grid(nrows)) \
     in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(T, room)])
 #pragma cf instances(f32_i32: float, int32_t, int32_t; f32_i64: float, int64_t, int64_t; \
@@ -236,8 +236,8 @@ __global__ void __launch_bounds__(SPMV_THREADS, SPMV_RESIDENT(sizeof(T) + sizeof
 #endif
 }
 
-/* Rows of commonly more: large tiles, so that warps are seldom between two of them. The parts of long rows are the last
- * blocks', which begin while others still run. */
+/* For rows of mostly more elements: large tiles, so that warps are seldom between two. The last blocks add the parts
+ * of long rows, and begin while others still run. */
 #pragma cf kernel internal blocks((nrows - 1) / SPMV_THREADS + 1 + SPMV_BLOCKS(room)) block(SPMV_THREADS) \
     host(grid(nrows)) \
     in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(T, room)])
@@ -266,7 +266,7 @@ __global__ void __launch_bounds__(SPMV_THREADS, 8)
 #endif
 }
 
-/* Rows of many elements, or too few rows to give a warp 32: a warp has one. */
+/* For rows of many elements, or too few rows to give a warp 32: a warp has one row. */
 #pragma cf kernel internal blocks((nrows - 1) / (SPMV_THREADS / 32) + 1) block(SPMV_THREADS) host(grid(nrows)) \
     in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(T, room)])
 #pragma cf instances(f32_i32: float, int32_t, int32_t; f32_i64: float, int64_t, int64_t; \
@@ -297,7 +297,7 @@ __global__ void __launch_bounds__(SPMV_THREADS, SPMV_RESIDENT(sizeof(T) + sizeof
 #endif
 }
 
-/* The parts that rows of few and of many elements have left: the CPU leaves none. */
+/* Adds the parts that spmv_short_rows and spmv_wide_rows have left: the CPU leaves none. */
 #pragma cf kernel internal blocks(SPMV_BLOCKS(room)) block(SPMV_THREADS) host(grid(1)) \
     in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows], work[SPMV_WORDS(T, room)])
 #pragma cf instances(f32_i32: float, int32_t, int32_t; f32_i64: float, int64_t, int64_t; \
@@ -312,7 +312,7 @@ __global__ void __launch_bounds__(SPMV_THREADS, 8)
 #ifdef __CUDA_ARCH__
     const spmv_matrix<T, I, J> a = {row_ptr, col, val, x, y, alpha, beta, nrows};
     const spmv_list<T> list = {work, part, room};
-    if (*work > 0) /* else nobody has counted anything */
+    if (*work > 0) /* else no part was left */
         spmv_take_parts(a, list, blockIdx.x, gridDim.x);
 #endif
 }

@@ -1,4 +1,4 @@
-/* spmv.cuh - elements of a sparse matrix, multiplied and summed up by a warp of a GPU. */
+/* spmv.cuh - elements of a sparse matrix, multiplied and added by a warp of a GPU */
 #ifndef KERNELS_SPMV_CUH
 #define KERNELS_SPMV_CUH
 
@@ -6,7 +6,7 @@
 
 #include "spmv.h"
 
-/* So many blocks of a multiprocessor at once, or as many as have threads on this architecture. */
+/* Blocks on a multiprocessor at once: `blocks`, or as many as its threads allow on this architecture. */
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ / 100 == 10
 #define SPMV_RESIDENT(blocks) (blocks)
 #else
@@ -14,7 +14,7 @@
 #define SPMV_RESIDENT(blocks) ((blocks) < SPMV_RESIDENT_MOST ? (blocks) : SPMV_RESIDENT_MOST)
 #endif
 
-/* How y becomes what it is to be; it is not read where beta is 0. */
+/* Sets *y, which is not read if beta is 0. */
 template <typename T> __device__ __forceinline__ void spmv_set(T *y, T alpha, T sum, T beta)
 {
     *y = beta == (T)0 ? alpha * sum : alpha * sum + beta * *y;
@@ -32,14 +32,14 @@ template <typename T, typename I, typename J> struct spmv_matrix {
     int64_t rows;
 };
 
-/* An index, none of which is negative, and some more: of 32 bits they take one instruction to add to an address, and
- * with a sign three. */
+/* An index plus `more`. Indices are not negative: an unsigned 32-bit number takes one instruction to add to an
+ * address, a signed one three. */
 template <typename I> __device__ __forceinline__ uint64_t spmv_at(I index, unsigned int more = 0)
 {
     return sizeof(I) == 4 ? (uint32_t)index + more : (uint64_t)index + more;
 }
 
-/* Keeps a compiler from making the index wider where it is loaded, in two registers and a branch. */
+/* Keeps the compiler from widening the index at its load, which takes two registers and a branch. */
 __device__ __forceinline__ void spmv_hold(int32_t &index)
 {
     asm volatile("" : "+r"(index));
@@ -57,9 +57,8 @@ template <typename T> __device__ __forceinline__ T spmv_sum_of(T value)
     return value;
 }
 
-/* Products of every 32nd of `left` elements, as many as there is room for, without the first where `skips` is set;
- * their loads do not wait for one another. What others read of the same 32 bytes comes from the first cache, so that no
- * hint is given. */
+/* Multiplies every 32nd of `left` elements, at most `count`, without the first if `skips` is set; loads do not wait
+ * for one another. They have no hint: other lanes read the same 32 bytes from the L1 cache. */
 template <int count, typename T, typename J>
 __device__ __forceinline__ void spmv_multiply(const J *col, const T *val, const T *x, int left, bool skips,
                                               T (&product)[count])
@@ -82,9 +81,9 @@ __device__ __forceinline__ void spmv_multiply(const J *col, const T *val, const 
             product[u] *= __ldg(x + spmv_at(at[u]));
 }
 
-/* A warp's sum of the products of the elements from `first` to `last` - 1, fewer than 2^31, or none
- * where `last` is less, whatever the distance. It begins in front of them,
- * where 32 elements of four bytes have a cache line of their own: of others each load would take two. */
+/* A warp's sum of the products of the elements `first` to `last` - 1, fewer than 2^31, or 0 if `last` is less. It
+ * begins earlier, where 32 elements of four bytes have a cache line of their own: otherwise each load would take
+ * two. */
 template <int count, typename T, typename I, typename J>
 __device__ __forceinline__ T spmv_sum_elements(const spmv_matrix<T, I, J> &a, I first, I last)
 {

@@ -1,5 +1,5 @@
-/* spmv_long.cuh - long rows of a sparse matrix: who has rows leaves the parts of long ones on a list, and other blocks
- * sum them up, later in the same launch or in one behind it. */
+/* spmv_long.cuh - long rows of a sparse matrix: warps leave the parts of long rows on a list, and other blocks add
+ * them, later in the same launch or in the next */
 #ifndef KERNELS_SPMV_LONG_CUH
 #define KERNELS_SPMV_LONG_CUH
 
@@ -11,11 +11,10 @@
 
 /* ---- The list ---- */
 
-/* Of each part a word says which row has it and which part of the row it is, and there is its sum, to be shared. The
- * first word counts parts. Blocks are counted in as many places as a warp has lanes, each in a cache line of its own,
- * since those of one line would wait for one another: below 2^32 the blocks that have left their long rows, and above
- * the ones that have no more parts to sum up; the second word counts the places that all of these have got to. All of
- * it is 0 but while it is used. */
+/* Each part has a word, with its row and its number in the row, and a shared sum. The first word counts parts.
+ * Blocks are counted in 32 places, each in a cache line of its own, as those of one line would wait for one another:
+ * the lower 32 bits count blocks that have left their long rows, the upper ones blocks that have added their parts;
+ * the second word counts complete places. All words are 0 while the list is not used. */
 template <typename T> struct spmv_list {
     unsigned long long *work;
     int32_t part, room; /* elements of a part, and parts */
@@ -33,11 +32,11 @@ template <typename T> struct spmv_list {
     }
 };
 
-/* A part's word has the row above these bits, and its number in the row in them. */
+/* A part's word has the row above these bits, and the part's number in the row in them. */
 #define SPMV_ROW_BITS 13
 #define SPMV_NO_PART (~0ull)
 
-/* A long row has more elements a part where it would have too many parts. */
+/* The elements of a part: more if the row would have too many parts. */
 __device__ __forceinline__ int64_t spmv_part_of(int64_t length, int32_t part)
 {
     return length <= (int64_t)part * SPMV_PARTS_OF_A_ROW ? part : (length / SPMV_PARTS_OF_A_ROW / 32 + 1) * 32;
@@ -48,16 +47,16 @@ __device__ __forceinline__ unsigned int spmv_parts_of(int64_t length, int64_t pa
     return length >> 32 ? (unsigned int)(length / part) : (unsigned int)length / (unsigned int)part;
 }
 
-/* Where part `number` of a row's `parts` begins, of which the last one's end is where another would: a row's own ends,
- * else where elements have a cache line of their own. */
+/* The begin of part `number` of a row's `parts`; number = parts gives the row's end. Inner parts begin where
+ * elements have a cache line of their own. */
 template <typename I>
 __device__ __forceinline__ I spmv_begin_of(I first, I last, unsigned int number, unsigned int parts, int64_t length)
 {
     return number == 0 ? first : number == parts ? last : (I)((first + number * length) & -32);
 }
 
-/* Whether a row is a long one, of 32 that have the elements from `begin` to `end` - 1: with many a warp would take long
- * for what it can leave. */
+/* True if a row is long, among 32 rows with the elements `begin` to `end` - 1. If these have many elements, shorter
+ * rows count as long, too: a warp would take long for them. */
 template <typename T, typename I>
 __device__ __forceinline__ bool spmv_is_long(const spmv_list<T> &list, I first, I last, I begin, I end)
 {
@@ -66,8 +65,8 @@ __device__ __forceinline__ bool spmv_is_long(const spmv_list<T> &list, I first, 
 
 /* ---- Leaving rows ---- */
 
-/* Leaves a row of so many elements, by all lanes of a warp. There is room for all parts that rows may have; where
- * row_ptr does not ascend, rows may have more, and those without room are left out. */
+/* Leaves the parts of a row on the list, with all lanes of a warp. There is room for the parts of all rows; if
+ * row_ptr does not ascend, rows may have more, and parts without room are dropped. */
 template <typename T>
 __device__ __forceinline__ void spmv_leave(const spmv_list<T> &list, int64_t row, int64_t elements)
 {
@@ -83,7 +82,7 @@ __device__ __forceinline__ void spmv_leave(const spmv_list<T> &list, int64_t row
                base + parts <= room ? (unsigned long long)row << SPMV_ROW_BITS | part : SPMV_NO_PART);
 }
 
-/* Leaves those of a warp's 32 rows from `base` that are long, and returns whether there are any. */
+/* Leaves the long ones of a warp's 32 rows from `base`; returns true if there are any. */
 template <typename T, typename I>
 __device__ __forceinline__ bool spmv_leave_long(const spmv_list<T> &list, int64_t base, I first, I last, bool is_long)
 {
@@ -95,8 +94,8 @@ __device__ __forceinline__ bool spmv_leave_long(const spmv_list<T> &list, int64_
     return longs != 0;
 }
 
-/* Leaves those of a block's rows from `base` that are long, by its first warp, and counts the block: to count each warp
- * takes longer. */
+/* Leaves the long rows of a block from `base`, with its first warp, and counts the block: counting each warp takes
+ * longer. */
 template <typename T, typename I>
 __device__ __forceinline__ void spmv_leave_of_block(const spmv_list<T> &list, const I *__restrict__ row_ptr,
                                                     int64_t rows, int64_t base)
@@ -116,7 +115,7 @@ __device__ __forceinline__ void spmv_leave_of_block(const spmv_list<T> &list, co
         const I first = bound[w], next = __shfl_down_sync(SPMV_WARP, first, 1), last = lane == 31 ? end : next;
         has_long |= spmv_leave_long(list, base + 32 * w, first, last, spmv_is_long(list, first, last, begin, end));
     }
-    if (has_long) { /* in all lanes or none: the parts that they have left are there before the block is counted */
+    if (has_long) { /* in all lanes or none; the parts are visible before the block is counted */
         __threadfence();
         __syncwarp();
     }
@@ -126,8 +125,8 @@ __device__ __forceinline__ void spmv_leave_of_block(const spmv_list<T> &list, co
 
 /* ---- Their parts ---- */
 
-/* Waits until so many blocks have left their rows: the first ones of the launch, which are under way at least. Blocks are
- * started in the order of their numbers, as for scan.cuh. */
+/* Waits until the first `blocks` blocks of the launch have left their rows. Blocks start in the order of their
+ * numbers, as for scan.cuh, so these blocks are running at least. */
 template <typename T>
 __device__ __forceinline__ void spmv_wait_until_left(const spmv_list<T> &list, unsigned int blocks)
 {
@@ -135,16 +134,16 @@ __device__ __forceinline__ void spmv_wait_until_left(const spmv_list<T> &list, u
     if (threadIdx.x < 32) {
         while (spmv_sum_of((unsigned int)share_load_word((uint64_t *)list.blocks(threadIdx.x))) != blocks)
             __nanosleep(100);
-        __threadfence(); /* nothing is read before */
+        __threadfence(); /* no read moves before the wait */
     }
     __syncthreads();
 }
 
-/* Part of a row, as the list has it. */
+/* A part of a row on the list. */
 template <typename I> struct spmv_part {
     int64_t row;
     I begin, end;
-    unsigned int number, parts; /* of the row; 0: left out */
+    unsigned int number, parts; /* of the row; 0 parts: dropped */
 };
 
 template <typename T, typename I, typename J>
@@ -165,8 +164,8 @@ __device__ __forceinline__ spmv_part<I> spmv_read_part(const spmv_matrix<T, I, J
     return part;
 }
 
-/* The sum of the shared sums from `place` on, by all lanes of a warp, each of which adds up every 32nd. Warps in front
- * have them, so that they are there or under way. */
+/* The sum of the shared sums from `place` on, by all lanes of a warp, each of which adds every 32nd. Earlier warps
+ * have stored them or will soon. */
 template <typename T>
 __device__ __forceinline__ T spmv_collect(const spmv_list<T> &list, unsigned int place, unsigned int parts)
 {
@@ -199,8 +198,8 @@ __device__ __forceinline__ T spmv_collect(const spmv_list<T> &list, unsigned int
     return spmv_sum_of(sum);
 }
 
-/* The parts from `begin` to `end` - 1: their sums, and then, when the block has all of its own, those of the rows whose
- * last part is one of them. The list is left 0. */
+/* Adds the parts `begin` to `end` - 1, and then, when the block has all of its own, the rows whose last part is
+ * among them. Leaves the list 0. */
 template <int count, typename T, typename I, typename J>
 __device__ __forceinline__ void spmv_sum_parts(const spmv_matrix<T, I, J> &a, const spmv_list<T> &list,
                                                unsigned int begin, unsigned int end)
@@ -238,7 +237,7 @@ __device__ __forceinline__ void spmv_sum_parts(const spmv_matrix<T, I, J> &a, co
     }
 }
 
-/* Whether the other ones of `blocks` have been here before. */
+/* True if all other blocks of `blocks` have been here before. */
 template <typename T>
 __device__ __forceinline__ bool spmv_is_last(const spmv_list<T> &list, unsigned int number, unsigned int blocks)
 {
@@ -248,7 +247,7 @@ __device__ __forceinline__ bool spmv_is_last(const spmv_list<T> &list, unsigned 
     return before + 1 == of_lane && atomicAdd(list.work + 1, 1ull) + 1 == lanes;
 }
 
-/* What block `number` of `blocks` has of the parts on the list: each warp as many as others, one behind the other. */
+/* Adds the share of block `number` of `blocks`: each warp has as many consecutive parts as the others. */
 template <typename T, typename I, typename J>
 __device__ __forceinline__ void spmv_take_parts(const spmv_matrix<T, I, J> &a, const spmv_list<T> &list,
                                                 unsigned int number, unsigned int blocks)
@@ -262,7 +261,7 @@ __device__ __forceinline__ void spmv_take_parts(const spmv_matrix<T, I, J> &a, c
         const unsigned int each = parts / warps, more = parts % warps, begin = own * each + (own < more ? own : more);
         spmv_sum_parts<count>(a, list, begin, begin + each + (own < more));
     }
-    __syncthreads(); /* nobody looks at the counts any more */
+    __syncthreads(); /* nobody reads the counts any more */
     if (threadIdx.x == 0)
         is_last = spmv_is_last(list, number, blocks);
     __syncthreads();

@@ -1,5 +1,5 @@
-/* stream.cuh - how kernels that pass over arrays once access them on a GPU: 16 bytes at a time where the arrays'
- * alignment lets them. On the CPU compilers find the accesses themselves, in plain loops over elements: host(grid(n)). */
+/* stream.cuh - accesses on a GPU for kernels that pass over arrays once: 16 bytes at a time if the alignment of the
+ * arrays allows it. On the CPU, compilers vectorize plain loops over elements: host(grid(n)). */
 #ifndef KERNELS_STREAM_CUH
 #define KERNELS_STREAM_CUH
 
@@ -29,8 +29,8 @@ template <typename T, int N> __device__ inline stream_piece<T, N> stream_load(co
     return piece;
 }
 
-/* With a hint that nobody reads them again soon, or without. Where all that a kernel does is to pass over arrays, the hint
- * costs 3 to 5 % on an H200. */
+/* `hint` says that nobody reads the elements again soon. It costs 3 to 5 % on an H200 in kernels that only pass over
+ * arrays. */
 template <typename T, int N, bool hint> __device__ inline void stream_store(T *address, const stream_piece<T, N> &piece)
 {
     typedef typename stream_word<sizeof(stream_piece<T, N>)>::type word;
@@ -45,17 +45,16 @@ template <typename T, int N, bool hint> __device__ inline void stream_store(T *a
     }
 }
 
-/* Elements in front of the first one that a piece may begin with. */
+/* The number of elements before the first at which a piece may begin. */
 template <int N, typename T> __device__ inline int stream_head(const T *array)
 {
     constexpr unsigned int period = alignof(stream_piece<T, N>) / sizeof(T);
     return (int)(-(uintptr_t)array / sizeof(T) % period);
 }
 
-/* out[i] = op(in[i]...) for n elements, by one thread for each `count` times 16 bytes of out, a block's width apart. Arrays
- * that are misaligned alike have a head and a tail, of less than a piece each, between which all accesses are of 16
- * bytes; others are accessed element by element, by neighbouring threads. An element is read before it is written, by
- * the same thread: in may be out. */
+/* out[i] = op(in[i]...) for n elements; a thread has `count` times 16 bytes of out, a block's width apart. Arrays of
+ * equal misalignment are accessed by 16 bytes between a short head and tail, others by elements. A thread reads an
+ * element before it writes it, so in may be out. */
 template <int count = 1, typename T, typename Op, typename... In>
 __device__ inline void stream_map(int64_t n, T *out, Op op, const In *...in)
 {
@@ -103,7 +102,7 @@ __device__ inline void stream_map(int64_t n, T *out, Op op, const In *...in)
     }
 }
 
-/* Of memory that nothing writes meanwhile, past the first cache: what is read there is not read again. */
+/* Loads past the L1 cache an element that is not read again, from memory that nothing writes meanwhile. */
 template <typename T> __device__ inline T stream_load_once(const T *address)
 {
     T value;

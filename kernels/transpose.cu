@@ -5,10 +5,10 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-/* A block has a tile of 256 bytes of so many rows, in which a thread has a small tile of 16 bytes of so many rows.
- * Of a thin matrix, which has less than half a tile one way, it has all of that and as many elements the other way
- * as there is room for in a tile, where less than half a tile's side is left over; on the CPU, TRANSPOSE_ALONG.
- * `size` is that of an element. */
+/* A block has a square tile with sides of 256 bytes, and a thread a small square tile with sides of 16 bytes. A
+ * matrix with less than half a tile's side one way is thin: a block has that side whole, and the other as far as a
+ * tile has room, with less than half a side left over; a CPU thread has TRANSPOSE_ALONG. `size` is that of an
+ * element. */
 #define TRANSPOSE_PIECES(n, length) ((n) / (length) + ((n) % (length) > 0))
 #define TRANSPOSE_IS_THIN(size) (rows < 128 / (size) || cols < 128 / (size))
 #define TRANSPOSE_TILES(size) (TRANSPOSE_PIECES(rows, 256 / (size)) * TRANSPOSE_PIECES(cols, 256 / (size)))
@@ -42,8 +42,8 @@ template <typename T> __device__ __forceinline__ void transpose_store(T *address
     __stcs(reinterpret_cast<uint4 *>(address), bits);
 }
 
-/* A tile in shared memory, as it is to be written: the words of the rows that a small tile has lie apart, so that
- * neither those who write 16 bytes nor those who read them meet in a bank. */
+/* A tile in shared memory, in the order of writing. The words of a small tile's rows lie apart, so that neither
+ * writing nor reading 16 bytes causes bank conflicts. */
 template <typename T> struct transpose_tile {
     static constexpr int N = 16 / (int)sizeof(T), side = 16 * N;
     transpose_word<T> words[N][16][17];
@@ -54,7 +54,7 @@ template <typename T> struct transpose_tile {
     }
 };
 
-/* The tile whose first element is in[0]; `height` and `width` are what is left of the matrix from there on. */
+/* Reads the tile whose first element is in[0]; `height` and `width` are the rest of the matrix from there on. */
 template <typename T>
 __device__ __forceinline__ void transpose_read(transpose_tile<T> &tile, const T *in, int64_t cols, int64_t height,
                                                int64_t width, bool is_aligned)
@@ -119,23 +119,23 @@ __device__ __forceinline__ void transpose_write(transpose_tile<T> &tile, T *out,
         if (i < height) {
 #pragma unroll 4
             for (int j = thread / side; j < last; j += step)
-                out[j * rows + i] = tile.at(j, i); /* parts of sectors, whose rest is written by the next block */
+                out[j * rows + i] = tile.at(j, i); /* parts of sectors; the next block writes the rest */
         }
     }
 }
 
-/* e over a divisor whose reciprocal is given: exact for what a tile has, far below 2^21. */
+/* e divided by a number whose reciprocal is given: exact for the elements of a tile, far below 2^21. */
 __device__ __forceinline__ int transpose_quotient(int e, float reciprocal)
 {
     return (int)(((float)e + 0.5f) * reciprocal);
 }
 
-/* `across` rows or columns, all of them, of `along` elements: what lies together on one side is `across` pieces on the
- * other. */
+/* Transposes `along` elements of all `across` rows or columns of a thin matrix: they are contiguous on one side, and
+ * `across` pieces on the other. */
 template <typename T>
 __device__ __forceinline__ void transpose_thin(T *tile, const T *in, T *out, int64_t rows, int64_t cols, int along)
 {
-    const bool has_rows = rows < cols; /* few of them */
+    const bool has_rows = rows < cols; /* few rows */
     constexpr int together = 8;
     const int across = (int)(has_rows ? rows : cols), pitch = along | 1, count = across * along;
     const int read_width = has_rows ? along : across, write_width = has_rows ? across : along;
@@ -166,8 +166,8 @@ __device__ __forceinline__ void transpose_thin(T *tile, const T *in, T *out, int
 
 #else
 
-/* Elements of a tile come together in a copy that lies close: rows of a large matrix are far apart, often by a power of
- * two, of which a cache holds few. */
+/* Copies the tile first: rows of a large matrix are far apart, often by a power of two, and a cache holds few such
+ * rows. */
 template <typename T, int side>
 __device__ __forceinline__ void transpose_block(const T *in, T *out, int64_t rows, int64_t cols, int height, int width)
 {
@@ -181,8 +181,8 @@ __device__ __forceinline__ void transpose_block(const T *in, T *out, int64_t row
 
 #endif
 
-/* Writes the columns of a matrix as rows: out[j][i] = in[i][j] for rows times cols elements. The two must not overlap;
- * the plain call checks that. */
+/* Writes the columns of a matrix as rows: out[j][i] = in[i][j] for rows times cols elements. in and out must not
+ * overlap; the plain call checks it. */
 #pragma cf kernel blocks(TRANSPOSE_BLOCKS(sizeof(T))) block(256) host(grid(TRANSPOSE_PARTS(sizeof(T)))) \
     in(in[rows][cols]) out(out[cols][rows]) bytes(2.0 * rows * cols * sizeof(T)) flops(0)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t; f16: __half; bf16: __nv_bfloat16)
@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(256)
                            out + first * (rows < cols ? rows : 1), rows, cols, (int)(left < length ? left : length));
         return;
     }
-    /* Neighbours share sectors of the rows that they write. */
+    /* Neighbouring blocks share sectors of the rows that they write. */
     const int64_t i = block % (unsigned int)high * side, j = block / (unsigned int)high * side;
     transpose_read(tile, in + i * cols + j, cols, rows - i, cols - j,
                    ((uintptr_t)in | (uintptr_t)(cols * size)) % 16 == 0);
