@@ -1,11 +1,11 @@
-/* gather_random.c - the launches that gather in no order: three that go through the source window by window, or, where
- * that does not pay, the one of cf_gather. */
+/* gather_random.c - enqueues a gather in no order: three launches that go through the source window by window, or
+ * the launch of cf_gather if these would be slower */
 #include "cuferry/kernels_internal.h"
 
 #include "gather_random.h"
 
-/* Whether the three launches pay on the stream's device, for a source of more than 1.25 times its second cache, and how
- * many blocks they have there. On the CPU, whose caches are others, they never pay. */
+/* The choice for the stream's device, and the blocks of the three launches there. They are faster if the source has
+ * more than 1.25 times the L2 cache; on the CPU, whose caches differ, they never are. */
 struct way {
     bool is_by_windows;
     int32_t blocks;
@@ -28,7 +28,7 @@ static int find_way(cf_stream stream, size_t element, int64_t M, struct way *way
     return CF_OK;
 }
 
-/* `bits` are the types of the kernels, which move elements as such. */
+/* `bits` is the type in which the kernels move elements. */
 #define WINDOWS(U, I, bits, of_index)                                                                               \
     static int by_windows_##bits##_##of_index(cf_stream stream, const struct way *way, const U *source,             \
                                               const I *index, U *res, int64_t N, int64_t M, uint32_t *starts,       \

@@ -1,15 +1,15 @@
-/* sort.c - the launches that sort an array: one for few keys, else one that counts and one or more for each 8 bits. */
+/* sort.c - enqueues a sort: one launch for few keys, else one that counts, and one or more for each 8 bits */
 #include "cuferry/kernels_internal.h"
 
 #include "sort.h"
 
-/* ---- Shapes: keys and values of so many bytes ---- */
+/* ---- Shapes: sizes of keys and values in bytes ---- */
 
 struct shape {
-    int key, value; /* bytes; value is 0 where there are none */
+    int key, value; /* bytes; value is 0 if there are none */
     int64_t tile, part;
     int (*small[2])(cf_stream, const void *, void *, const void *, void *, int, int64_t, uint64_t,
-                    bool); /* of SORT_SMALL keys at most, and of SORT_SMALL_FEW */
+                    bool); /* for at most SORT_SMALL and SORT_SMALL_FEW keys */
     int (*count)(cf_stream, const void *, uint64_t *, uint64_t *, int64_t *, int64_t, uint64_t, bool);
     int (*pass)(cf_stream, const void *, void *, const void *, void *, const int64_t *, int64_t *, void *, void *,
                 int64_t, int64_t, int64_t, int64_t, int, uint64_t, bool);
@@ -27,7 +27,7 @@ static const struct shape shapes[2][3] = {
     {SHAPE(8, 0, u64, u64), SHAPE(8, 4, u64, u64_b32), SHAPE(8, 8, u64, u64_b64)},
 };
 
-/* ---- Orders: which bits of a key are inverted, and whether it is a float ---- */
+/* ---- Orders: inverted bits of a key ---- */
 
 enum kind { UNSIGNED, SIGNED, FLOAT };
 
@@ -39,28 +39,28 @@ static uint64_t flip_of(enum kind kind, int key, bool descending)
 
 /* ---- A sort ---- */
 
-/* Keys and values go from the first to the second array, then to the third, and from there to the second and third by
- * turns, as often as a key has bytes, which is an even number. Values that are NULL at first are indices; keys may be
- * NULL in the end. */
+/* Keys and values go from the first array to the second, then to the third, and on between the second and third by
+ * turns, as often as a key has bytes, an even number. Values that are NULL at first are indices; keys may be NULL in
+ * the end. */
 struct arrays {
     const void *keys, *values;
     void *other_keys, *other_values;
-    void *back_keys, *back_values; /* where those that come back from the others stay, until the last pass */
+    void *back_keys, *back_values; /* the third array, until the last pass */
     void *sorted_keys, *sorted_values;
 };
 
 struct sort {
     const struct shape *shape;
-    int64_t n, tiles; /* the most of a launch */
+    int64_t n, tiles; /* keys; tiles of a launch, at most */
     uint64_t flip;
     bool is_float;
     /* Scratch memory: see sort.h. */
     uint64_t *counters, *counts, *words[2];
     int64_t *begins, *carried;
-    int turn; /* whose words the next launch has */
+    int turn; /* index of the next launch's words */
 };
 
-/* A pass has as few launches, of about the same length, as it takes. */
+/* A pass has as few launches as possible, of about the same length. */
 static struct sort sort_of(const struct shape *shape, enum kind kind, uint64_t *work, int64_t n, bool descending)
 {
     const int64_t launches = (n - 1) / shape->part + 1, tiles = (n - 1) / launches / shape->tile + 1;
@@ -83,7 +83,7 @@ static const void *beyond(const void *array, int64_t elements, int bytes)
     return array ? (const char *)array + elements * bytes : NULL;
 }
 
-/* One digit. */
+/* Enqueues the launches for one digit. */
 static int pass(cf_stream stream, struct sort *sort, int number, const void *keys, void *sorted, const void *values,
                 void *moved)
 {

@@ -1,10 +1,10 @@
-/* spmv.c - the launches that multiply a sparse matrix and a vector: one for all rows, and where these are
- * of few or of many elements one for parts of long ones. */
+/* spmv.c - enqueues the product of a sparse matrix and a vector: one launch for all rows, and if these have few or
+ * many elements, another for the parts of long rows */
 #include "cuferry/kernels_internal.h"
 
 #include "spmv.h"
 
-/* How rows are given to warps, by the elements that they commonly have. */
+/* The division of rows among warps, by their mean number of elements. */
 enum way { SHORT, ROWS, WIDE };
 
 static enum way way_of(int64_t nrows, int64_t nnz)
@@ -15,8 +15,8 @@ static enum way way_of(int64_t nrows, int64_t nnz)
     return nnz <= 8 * nrows ? SHORT : ROWS;
 }
 
-/* How many elements make a row a long one of a warp that has one: four times what rows have at the mean, or what there
- * is for each of some thousand warps, and no fewer than a part has. */
+/* With a warp for each row, a row is long from this many elements on: four times the mean, or the share of each of
+ * some thousand warps, and at least the elements of a part. */
 static int64_t long_from(int64_t nrows, int64_t nnz, int64_t part)
 {
     const int64_t each = nnz / nrows, share = nnz / 8192, least = part > SPMV_LONG ? part : SPMV_LONG;
