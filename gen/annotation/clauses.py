@@ -289,8 +289,8 @@ def _zeros(cursor, clauses):
             raise TokenError(name, f'a second zero of {name.text}; name one section of it')
         section = _dimension(cursor, name) if cursor.at('[') else None
         if cursor.at('['):
-            raise TokenError(cursor.token, f'zero takes one section, of an array of one dimension; write zero({name.text}) '
-                                           'for all of it')
+            raise TokenError(cursor.token, f'zero takes one section, of an array of one dimension; write '
+                                           f'zero({name.text}) for all of it')
         clauses.zeros[name.text] = name, section
         if not cursor.accept(','):
             return

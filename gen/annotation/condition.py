@@ -13,7 +13,8 @@ def read_condition(item, names, params):
     """One condition of check(...), for one instance."""
     tree, text = item
     # Callers of the C function know nothing of the template's names.
-    values = {**{n: t.c for n, t in names.types.items()}, **{n: str(v) if v >= 0 else f'({v})' for n, v in names.constants.items()}}
+    values = {n: t.c for n, t in names.types.items()}
+    values.update({n: str(v) if v >= 0 else f'({v})' for n, v in names.constants.items()})
     text = re.sub(r'(?<![\w.:])[A-Za-z_]\w*(?!\w|::)', lambda m: values.get(m.group(), m.group()), text)
     if tree.kind == 'ORDER':
         token, order = tree.parts[0], tree.token.text

@@ -87,7 +87,8 @@ class _Consistency:
                 self._error(token, f'{name} is not declared by scratch(...) or out(...), which is the only memory that '
                                    'the library may set to 0; write 0 in the kernel, or have the caller do it')
             elif array.direction == 'CF_OUT' and len(array.dims) > 1:
-                self._error(token, f'{name} has {len(array.dims)} dimensions; of out(...), arrays of one can be set to 0')
+                self._error(token, f'{name} has {len(array.dims)} dimensions; of out(...), arrays of one can be set to '
+                                   '0')
             elif section and len(array.dims) > 1:
                 self._error(token, f'{name} has {len(array.dims)} dimensions; write zero({name}) for all of it')
             elif any(name == other.text for names in clauses.in_place for other in names):

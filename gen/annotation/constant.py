@@ -167,7 +167,8 @@ class _Constants:
             raise self._error((lower or extent)[0], where, (lower or extent)[0],
                               f'it begins at {start}, and {name} at {first}')
         if None not in (first, count) and start + length > first + count:
-            raise self._error(extent[0], where, extent[0], f'it ends at {start + length}, and {name} at {first + count}')
+            raise self._error(extent[0], where, extent[0],
+                              f'it ends at {start + length}, and {name} at {first + count}')
 
     # ---- Trees
 

@@ -43,7 +43,8 @@ def resolve_operations(files, prefix, manifest, diagnostics):
     operations = [k for f in files for k in f.kernels if k.is_operation]
     if not operations:
         return files
-    is_bundled = prefix != 'cf' and any(u.text.startswith('cf_') for k in operations for i in k.instances for u in i.uses)
+    uses = [u for k in operations for i in k.instances for u in i.uses]
+    is_bundled = prefix != 'cf' and any(u.text.startswith('cf_') for u in uses)
     bundled = {b.name: b for b in map(_Bundled, manifest() if is_bundled else ())}
     families = {}       # name: those of its instances, which may stand in several files
     for kernel in (k for f in files for k in f.kernels):

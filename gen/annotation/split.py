@@ -19,15 +19,16 @@ def check_split(token, params, checks, zeros):
         own = param.dims[1:] if param in parts else param.dims
         if any(_reads(e, number) for d in own for e in (d.extent, d.lower, d.pitch)):
             raise TokenError(token, f'{name} stands in the section of {param.name} otherwise than as its outermost '
-                                    f'extent alone; split({name}) takes {param.name}[{name}], or rows, as {param.name}[{name}][2], '
-                                    'and arrays that it does not stand in')
+                                    f'extent alone; split({name}) takes {param.name}[{name}], or rows, as '
+                                    f'{param.name}[{name}][2], and arrays that it does not stand in')
         if param.direction == 'CF_OUT' and param not in parts:
             raise TokenError(token, f'{param.name} is out(...), all of which each part would write; write inout where '
                                     'they add to it')
         if param in parts and any(d.lower or d.pitch for d in param.dims):
             raise TokenError(token, f'{param.name} has a section or a pitch; split takes arrays whose elements lie '
                                     'side by side, from the first on')
-    moving = next((c for c in checks if c.array is not None and any(_reads(e, number) for e in (c.lower, c.upper))), None)
+    moving = next((c for c in checks if c.array is not None and
+                   (_reads(c.lower, number) or _reads(c.upper, number))), None)
     if moving:
         raise TokenError(token, f'the range of {params[moving.array].name} reads {name}, and would be another one for '
                                 'each part')

@@ -24,7 +24,8 @@ def read_tuning(text, path, files, prefix):
         if words[WORDS - 1] in variants.get(words[0], ()):
             functions.setdefault(words[0], []).append(line)
     if is_there and not functions:
-        sys.stderr.write(f'{path}: no line of it is of a variant of these kernels, whose functions begin with {prefix}_\n')
+        sys.stderr.write(f'{path}: no line of it is of a variant of these kernels, whose functions begin with '
+                         f'{prefix}_\n')
     return functions
 
 

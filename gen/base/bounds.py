@@ -1,4 +1,4 @@
-"""Limits of annotations, kernels and launches. The library has the first ones too; <cuferry/registry.h> defines them."""
+"""Limits of annotations, kernels and launches. <cuferry/registry.h> defines those that the library shares."""
 
 import os
 import re

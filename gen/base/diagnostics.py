@@ -19,7 +19,7 @@ class GeneratorError(Exception):
 
 
 class Diagnostics:
-    """Collects errors and warnings, so that all of a file are reported at once, and shows each with its line and a caret."""
+    """Errors and warnings of all files. report() shows each with its line and a caret."""
 
     def __init__(self):
         self._errors: List[Tuple[Location, str]] = []

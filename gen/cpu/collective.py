@@ -31,10 +31,10 @@ _FOREIGN = (
 )
 # Names after thrust:: that have a form for the CPU.
 OF_THRUST = frozenset('''
-    abs acos acosh arg asin asinh atan atanh bit_and bit_or bit_xor complex conj cos cosh divides equal_to exp get greater
-    greater_equal imag less less_equal log log10 logical_and logical_not logical_or make_pair make_tuple maximum minimum
-    minus modulus multiplies negate norm not_equal_to pair plus polar pow proj real sin sinh sqrt swap tan tanh tie tuple
-    tuple_element tuple_size'''.split())
+    abs acos acosh arg asin asinh atan atanh bit_and bit_or bit_xor complex conj cos cosh divides equal_to exp get
+    greater greater_equal imag less less_equal log log10 logical_and logical_not logical_or make_pair make_tuple maximum
+    minimum minus modulus multiplies negate norm not_equal_to pair plus polar pow proj real sin sinh sqrt swap tan tanh
+    tie tuple tuple_element tuple_size'''.split())
 _FOREIGN_WORDS = tuple((re.compile(pattern), what, instead) for pattern, what, instead in _FOREIGN)
 _ANY_FOREIGN = re.compile('|'.join(pattern for pattern, _, _ in _FOREIGN))
 # What stands behind cuda::

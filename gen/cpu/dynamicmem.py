@@ -1,7 +1,7 @@
 """extern __shared__ memory, whose size the launch tells: which kernels use it for certain.
 
-Found by name, and names may be those of others: what a function could have declared itself, or could mean another function
-or class by, does not count."""
+Found by name. A name that a function may have declared itself, or that may mean another function or class, does not
+count."""
 
 from cpu.sharedmem import find_ranges, names_of, Outside
 from declare.declarations import behind_template

@@ -19,7 +19,8 @@ from tokens.brackets import matching, SPECIFIERS, without_attributes
 from tokens.lexer import spell_tokens
 
 INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
-_OPERATORS = {'<', '>', '<=', '>=', '==', '!=', '&', '|', '^', '!', 'and', 'or', 'not', 'xor', 'not_eq', 'bitand', 'bitor'}
+_OPERATORS = {'<', '>', '<=', '>=', '==', '!=', '&', '|', '^', '!', 'and', 'or', 'not', 'xor', 'not_eq', 'bitand',
+              'bitor'}
 # What a global index may begin with, but for the functions that give one.
 _OPENINGS = {'threadIdx', 'blockIdx', '(', 'static_cast'}
 # What functions of the library's own headers that read them are reached by.

@@ -19,7 +19,8 @@ _OTHERS = {'static', 'extern', 'union', 'struct', 'class', 'enum', 'new', 'delet
 
 
 def has_only_numbers(kernel, declarations, types):
-    """`types` are the template parameters that are types of numbers; those of the kernel's parameters are known to be."""
+    """Whether a kernel works on numbers alone. `types`: its template parameters that are types of numbers; the types of
+    its parameters are known to be."""
     # Operators take objects of classes.
     others = [d for d in declarations if not d.has('__global__') and not d.has('operator')]
     for declaration in find_reachable([kernel], others):

@@ -24,7 +24,7 @@ _FROM_MACRO = ('a __shared__ declaration that a macro gives is not for the CPU, 
 
 
 class _Range:
-    """The tokens of a declaration, without its semicolon; what stands in front of it; where in them __shared__ stands."""
+    """The tokens of a declaration without its semicolon, the token before it, and its __shared__."""
 
     def __init__(self, tokens, before, at):
         self.tokens, self.before, self.shared = tokens, before, tokens[at]

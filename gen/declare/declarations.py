@@ -63,7 +63,7 @@ class Declaration:
 
     @cached_property
     def last_return(self):
-        """The `return` of a `return;` that a function's body ends with; None where it is a part of another statement."""
+        """The `return` of a `return;` that ends a function's body; None where it is a part of another statement."""
         before, word, semicolon = ([None] * 3 + (self.body or []))[-3:]
         is_last = word is not None and word.text == 'return' and semicolon.text == ';'
         return word if is_last and (before is None or before.text in (';', '{', '}', ':')) else None

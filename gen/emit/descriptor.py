@@ -42,8 +42,8 @@ def doc_string(lines, indent):
 
 
 def emit_family(kernel, prefix, tables, sizes, uses, tuned):
-    """What the descriptors of a family share, and the text of each by the name of its variant. `sizes` and `uses`:
-    the names of compiled launch rules, and of lists of kernels, by variant; `tuned`: lines of a tuning file by function."""
+    """What the descriptors of a family share, and the text of each by the name of its variant. `sizes`, `uses`: the
+    names of compiled launch rules and of lists of kernels by variant; `tuned`: lines of a tuning file by function."""
     return _Family(kernel, prefix, tables, sizes, uses, tuned).emit()
 
 
@@ -86,8 +86,8 @@ class _Family:
         return [f'.doc = {name}']
 
     def _share_rows(self, what, tables, labels=None):
-        """The value of a table of rows for each descriptor; '' where it has none. Rows of several lines have a macro for
-        their common fields."""
+        """The value of a table of rows for each descriptor; '' where it has none. Tables that repeat get a name, and so
+        do the common fields of rows that take several lines."""
         family, names = self._kernel.name, {}
         for (_, variant), table in zip(self._described, tables):
             if tables.count(table) > 1 and table and str(table) not in names:
@@ -138,7 +138,8 @@ class _Family:
             return (fields + [f'.condition = {self._expr(check.condition, name)}', '.array = -1'] +
                     ['.is_real = 1'] * check.is_real)
         fields.append(f'.array = {check.array}')
-        for field, bound, is_open in (('lower', check.lower, check.lower_open), ('upper', check.upper, check.upper_open)):
+        for field, bound, is_open in (('lower', check.lower, check.lower_open),
+                                      ('upper', check.upper, check.upper_open)):
             if bound:
                 fields.append(f'.{field} = {self._expr(bound, name)}')
             if bound and is_open:

@@ -8,8 +8,8 @@ from emit.proofs import assert_copyable, assert_values
 
 def emit_cpu_bodies(file, prefix):
     # No header comes behind the kernel file, whose macros may be called as anything.
-    text = [banner(file.path), f'#include "cuferry/cpu/prelude.cuh"\n#include "{file.stem}.host.cu"\n\n', assert_copyable(file),
-            assert_values(file)]
+    text = [banner(file.path), f'#include "cuferry/cpu/prelude.cuh"\n#include "{file.stem}.host.cu"\n\n',
+            assert_copyable(file), assert_values(file)]
     seen = set()
     for instance in file.instances:
         for variant in instance.all_variants:

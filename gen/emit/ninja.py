@@ -7,8 +7,8 @@ from base.text import banner
 
 
 def emit_edges(paths, outputs, gpu):
-    """`outputs` lists what one run of cfgen over all files writes; `gpu` adds the edges of device code. A C file beside a
-    kernel file, with its name, has the functions of its operations."""
+    """`outputs`: the files that one run of cfgen writes; `gpu` adds the edges of device code. A C file beside a kernel
+    file, with its name, has the functions of its operations."""
     # Named one by one: restat does not see through a phony edge.
     generator = ''.join(f' $\n    $srcdir/{name}' for name in (
         'include/cuferry/registry.h', *(f'gen/{name}' for name in source_files())))

@@ -30,9 +30,11 @@ class _Stub:
     def emit(self):
         file, prefix = self._file, self._prefix
         # Not the library's header, which changes with every other kernel file.
-        text = [banner(file.path), '#include <cuferry.h>\n#include <cuferry/registry.h>\n', *map(include, file.includes)]
+        text = [banner(file.path), '#include <cuferry.h>\n#include <cuferry/registry.h>\n',
+                *map(include, file.includes)]
         if file.kernels or file.symbols:
-            text.append('\n#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* the library\'s header has them */\n')
+            text.append('\n#pragma GCC diagnostic ignored "-Wmissing-prototypes" '
+                        '/* the library\'s header has them */\n')
         if file.launched or file.symbols:
             text.append('\n' + _image(file, prefix))
         text.append(self._declarations())
@@ -73,11 +75,12 @@ class _Stub:
             body = emit_sizes(variant)
             if body and body not in self._bodies:
                 self._bodies[body] = f'cf__sizes_{variant.name}'
-                text.append(f'static int {self._bodies[body]}(void *const cf__args[], cf_launch_size *cf__size)\n{{\n{body}}}\n')
+                text.append(f'static int {self._bodies[body]}(void *const cf__args[], cf_launch_size *cf__size)\n'
+                            f'{{\n{body}}}\n')
             if body:
                 self._sizes[variant.name] = self._bodies[body]
-        comment = '/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */\n' * bool(text)
-        return comment + '\n'.join(text)
+        comment = '/* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */\n'
+        return comment * bool(text) + '\n'.join(text)
 
     # ---- Operations
 
@@ -138,21 +141,24 @@ class _Stub:
         text = []
         for suffix, declared, passed in (('', '', []), ('_async', 'cf_stream cf__stream', ['cf__stream'])):
             text.append(_head(f'({self._prefix}_{kernel.name}{suffix})', parameter_list(first, declared)) + '{\n' +
-                        fold(f'    return {self._prefix}_{first.name}{suffix}({", ".join(passed + names)});\n', 8) + '}\n')
+                        fold(f'    return {self._prefix}_{first.name}{suffix}({", ".join(passed + names)});\n', 8) +
+                        '}\n')
         return '\n'.join(text)
 
     def _symbol(self, symbol):
         prefix = self._prefix
         name, function, data = (of(prefix, symbol) for of in (symbol_descriptor_name, setter_name, host_data_name))
         size = host_data_bytes_name(prefix, symbol)
-        fields = ['.version = CF_REGISTRY_VERSION', f'.name = {c_string(symbol.name)}', f'.function = {c_string(function)}']
+        fields = ['.version = CF_REGISTRY_VERSION', f'.name = {c_string(symbol.name)}',
+                  f'.function = {c_string(function)}']
         fields += [f'.doc = {doc_string(symbol.doc, 11)}'] * bool(symbol.doc)
         fields += [f'.file = {c_string(symbol.location.file)}', f'.line = {symbol.location.line}',
                    f'.ctype = {c_string(symbol.type.c)}', *type_fields(symbol.type)]
         if symbol.extents:
             extents = ', '.join(map(str, symbol.extents))
             fields += [f'.ndims = {len(symbol.extents)}', f'.extents = (const int64_t[]){{{extents}}}']
-        fields += [f'CF__DATA({symbol.name})', f'.host = &{data}', f'.host_bytes = &{size}', '.state = &(cf_state){NULL}']
+        fields += [f'CF__DATA({symbol.name})', f'.host = &{data}', f'.host_bytes = &{size}',
+                   '.state = &(cf_state){NULL}']
         own = replace(symbol, name=f'cf__p_{symbol.name}')
         value = f'&{own.name}' if is_set_by_value(symbol) else own.name
         return (f'extern void *const {data};\nextern const uint32_t {size};\nextern const cf_symbol {name};\n'

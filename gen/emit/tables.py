@@ -20,7 +20,7 @@ class Tables:
         self._is_counting = False
 
     def write_array(self, ctype, values, write_entry, name):
-        """A constant array, by a name of its own where it repeats and is long. `write_entry` gives the text of a value."""
+        """A constant array, by a name where it repeats and is long. `write_entry` gives the text of a value."""
         key = ctype, values
         if key in self._names:
             return self._names[key]

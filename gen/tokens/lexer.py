@@ -78,7 +78,7 @@ def tokenize(text, file, line, column):
 
 
 def spell_tokens(tokens):
-    """What some tokens are in the source, blanks and lines folded. Those that a macro gave may have one place: they stay
+    """The text of tokens as in the source, blanks and lines folded. Tokens of a macro may have one place: they stay
     apart where they would be another token, but for << and >>."""
     text, previous = '', None
     for token in tokens:

@@ -61,13 +61,13 @@ class Scanner:
     """Splits the preprocessed text of one kernel file into pragmas and tokens, in order.
 
     The text has the definitions of macros in their places (-dD), so that annotations can use them: the compilers leave
-    pragmas unexpanded.
-    What stands in system headers is passed over, unless it is device code. Pragmas are read from the source itself, where their positions are
-    true: the preprocessor folds their white space. Other tokens are found again in their source line."""
+    pragmas unexpanded. System headers without device code are skipped. Pragmas are read from the source itself, where
+    their positions are true: the preprocessor folds their white space. Other tokens are found again in their source
+    line."""
 
     def __init__(self, text, display, diagnostics, fixed_words):
-        """`display` turns a file name of the preprocessor's into the one that messages and outputs show. Macros called as
-        one of `fixed_words` are not expanded in annotations."""
+        """`display` turns a file name of the preprocessor's into the one that messages and outputs show. Macros with
+        names in `fixed_words` are not expanded in annotations."""
         self._text = _with_letters(text)
         self._display = display
         self._diagnostics = diagnostics
@@ -244,7 +244,7 @@ def _unescape(name):
 
 
 def _without_excess(text, source, first):
-    """What follows a marker, which says that its next line is number `first`, without empty lines that the source has not."""
+    """The text after a marker, whose next line is number `first`, without empty lines that the source does not have."""
     def is_there(line, number):
         return 0 < number <= len(source) and source[number - 1].split() == line.split()
 
