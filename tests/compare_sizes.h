@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cuferry.h>
+
 #include "base/descriptor.h"
 #include "kernel/arguments.h"
 #include "kernel/expr.h"
