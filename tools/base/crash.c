@@ -1,4 +1,4 @@
-/* crash.c - says which kernel ran when a signal ends this process: one that divides by 0 on the CPU, or goes astray. */
+/* crash.c - names the running kernel when a signal ends the process. */
 #include "base/crash.h"
 
 #include <signal.h>
@@ -10,15 +10,15 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* A wild write may show as late as when memory is freed, which aborts. */
+/* A wild write may only abort a later free(). */
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
 
-static const char *name; /* of the program; NULL: nothing is watched */
+static const char *name; /* the program's name; NULL: no handler is installed */
 static int is_in_line;
-static char lines[COUNT(signals)][512]; /* made before: a handler may not */
-static char stack[1 << 16];             /* for the handler: the thread's own may be what has no end */
+static char lines[COUNT(signals)][512]; /* text prepared in advance: a signal handler cannot format it */
+static char stack[1 << 16];             /* the handler's stack: the thread's own may have overflowed */
 
-/* Runs on whichever thread it was; another one that comes here waits for the end. */
+/* Runs on any thread. A second thread that receives a signal waits for the end of the process. */
 static void end(int number)
 {
     static int has_begun;
@@ -29,7 +29,7 @@ static void end(int number)
         i++;
     ssize_t put = is_in_line ? write(quiet_output(), "\n", 1) : 0;
     put += write(STDERR_FILENO, lines[i], strlen(lines[i]));
-    (void)put; /* there is nobody else to tell */
+    (void)put; /* a failed write cannot be reported */
     _exit(CRASH_STATUS);
 }
 

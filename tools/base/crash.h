@@ -1,16 +1,16 @@
-/* crash.h - says which kernel ran when a signal ends this process: one that divides by 0 on the CPU, or goes astray. */
+/* crash.h - names the running kernel when a signal ends the process, as on a division by 0 on the CPU. */
 #ifndef CRASH_H
 #define CRASH_H
 
-/* The process's exit status then. */
+/* Exit status of a process that such a signal ends. */
 #define CRASH_STATUS 2
 
-/* From now on such a signal prints one line, where no other handler of it stands, as a sanitizer's. The process is not
- * forked for it: a GPU does not survive that, and debuggers would look at the wrong one. */
+/* Installs handlers that print one line, except for signals that have a handler already, such as a sanitizer's. The
+ * process does not fork: a GPU does not survive a fork, and a debugger would follow the wrong process. */
 void crash_watch(const char *program);
 
-/* Names the kernel that runs from now on; the line ends with `more`. What waits in stdout is written out; where that leaves
- * a line open, `is_in_line`, the line is ended first. */
+/* Sets the name of the running kernel; the line ends with `more`. Writes buffered standard output, and first ends its
+ * last line if `is_in_line`. */
 void crash_expect(const char *kernel, const char *more, int is_in_line);
 
 #endif

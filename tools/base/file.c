@@ -1,4 +1,4 @@
-/* file.c - writes files whole or not at all, and removes folders. */
+/* file.c - writes complete files, and removes folders. */
 #include "base/file.h"
 
 #include <dirent.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Linux takes at most 2 GiB in one call. */
+/* Limit of one write(): Linux writes at most 2 GiB. */
 #define CHUNK ((size_t)1 << 30)
 
 struct parts {
@@ -29,7 +29,7 @@ static int write_all(int fd, const void *data, size_t size)
     return 0;
 }
 
-/* Writes everything and closes `fd` in any case; -1 with errno. */
+/* Writes all parts and closes `fd` in every case; -1 with errno. */
 static int write_parts(int fd, const struct parts *parts)
 {
     int status = 0;
@@ -61,7 +61,7 @@ static int replace(const char *target, mode_t mode, const struct parts *parts)
     int status = fd < 0 ? -1 : 0;
     if (status == 0) {
         if (mode)
-            (void)fchmod(fd, mode); /* where the file system knows no modes the file is good without */
+            (void)fchmod(fd, mode); /* without modes in the file system the file is still good */
         status = write_parts(fd, parts);
         if (status == 0)
             status = rename(temporary, target);
@@ -85,7 +85,7 @@ int file_write(const char *path, const struct file_part *list, size_t count, str
         int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
         status = fd < 0 ? -1 : write_parts(fd, &parts);
     } else {
-        char *target = exists ? realpath(path, NULL) : NULL; /* a symbolic link stays one */
+        char *target = exists ? realpath(path, NULL) : NULL; /* a symbolic link remains */
         if (target ? access(target, W_OK) == 0 : !exists)
             status = replace(target ? target : path, exists ? info.st_mode & 07777 : 0, &parts);
         int error = errno;
@@ -95,7 +95,7 @@ int file_write(const char *path, const struct file_part *list, size_t count, str
     return status == 0 ? 0 : message_set(message, "%s: %s", path, strerror(errno));
 }
 
-/* Whether a file can be made in the folder of a path. */
+/* Returns 1 if a file can be created in the folder of a path. */
 static int check_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');

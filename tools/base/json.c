@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Deeper values are refused, so that no file overflows the stack. */
+/* Depth of values; deeper values could overflow the stack. */
 #define DEEPEST 100
 
 struct reader {
@@ -74,7 +74,7 @@ static char *put_utf8(char *to, unsigned code)
     return to;
 }
 
-/* Behind "\u"; two of them make one character past U+FFFF. */
+/* Reads the digits after "\u"; two escapes make one character past U+FFFF. */
 static int read_unicode(struct reader *reader, char **to)
 {
     unsigned code, low;
@@ -106,7 +106,7 @@ static int read_escape(struct reader *reader, char **to)
     return 0;
 }
 
-/* Bytes up to the closing quote: the text takes no more than what it is read from. */
+/* Bytes up to the closing quote, an upper bound for the decoded text. */
 static size_t written_length(const struct reader *reader)
 {
     const char *at = reader->at;
@@ -115,7 +115,7 @@ static size_t written_length(const struct reader *reader)
     return (size_t)(at - reader->at);
 }
 
-/* Behind the opening quote. */
+/* Reads a string; the position is after its opening quote. */
 static int read_string(struct reader *reader, char **text)
 {
     char *to = *text = malloc(written_length(reader) + 1);
@@ -146,7 +146,7 @@ static size_t digits(struct reader *reader)
     return (size_t)(reader->at - begin);
 }
 
-/* strtod() takes more than JSON has: hexadecimal, infinity, a plus. The program never leaves the locale "C". */
+/* strtod() accepts more than JSON: hexadecimal, infinity, a plus. The program stays in the locale "C". */
 static int read_number(struct reader *reader, struct json *json)
 {
     const char *begin = reader->at;
@@ -180,7 +180,7 @@ static int read_key(struct reader *reader, struct json *item)
     return accept(reader, ":") ? 0 : wrong(reader, "a colon is missing");
 }
 
-/* Behind the bracket. */
+/* Reads members; the position is after the opening bracket. */
 static int read_items(struct reader *reader, struct json *json, const char *close, int depth)
 {
     struct json **last = &json->first;

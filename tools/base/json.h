@@ -11,18 +11,18 @@ enum json_kind { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSO
 struct json {
     enum json_kind kind;
     double number;
-    char *text;        /* of a string, without zero bytes in it */
-    char *key;         /* in an object */
-    struct json *next; /* in the array or object that it is in */
+    char *text;        /* a string's text, without zero bytes */
+    char *key;         /* name of an object's member */
+    struct json *next; /* next value of the same array or object */
     struct json *first;
 };
 
-/* Reads one value, in UTF-8, of RFC 8259. NULL with the reason, which begins with `name` and has the line; freed by the
- * caller. The length is without the zero byte that text[length] has to be. */
+/* Reads one value of RFC 8259 in UTF-8. text[length] must be 0. The caller frees the tree. NULL with a message that
+ * begins with `name` and contains the line. */
 struct json *json_read(const char *text, size_t length, const char *name, struct message *message);
 void json_free(struct json *json);
 
-/* The member called `key`; NULL where the value is no object, or has none. */
+/* Member `key` of an object; NULL if the value is no object or lacks it. */
 const struct json *json_get(const struct json *object, const char *key);
 
 #endif

@@ -1,18 +1,18 @@
-/* message.h - the one line that says what went wrong, on its way from where it happened to main(). */
+/* message.h - the one line of an error message, passed from the failing function to main(). */
 #ifndef MESSAGE_H
 #define MESSAGE_H
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Longer lines are cut. Two paths of PATH_MAX are past what anyone reads. */
+/* Bytes of a message, more than two readable paths need; longer lines are cut. */
 #define MESSAGE_SIZE 4096
 
 struct message {
     char text[MESSAGE_SIZE];
 };
 
-/* Writes the line and returns -1, so that a failure reads `return message_set(message, ...)`. */
+/* Writes the line and returns -1 for `return message_set(message, ...)`. */
 __attribute__((format(printf, 2, 3))) static inline int message_set(struct message *message, const char *format, ...)
 {
     va_list args;
@@ -22,7 +22,7 @@ __attribute__((format(printf, 2, 3))) static inline int message_set(struct messa
     return -1;
 }
 
-/* Adds to the line. */
+/* Appends to the line. */
 __attribute__((format(printf, 2, 3))) static inline void message_add(struct message *message, const char *format, ...)
 {
     size_t used = 0;
@@ -34,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static inline void message_add(struct mess
     va_end(args);
 }
 
-/* Prints the line on stderr, as one line whatever the names of files in it hold. */
+/* Prints one line on stderr; control characters in file names do not break it. */
 static inline void message_print(const char *program, struct message *message)
 {
     for (char *at = message->text; *at; at++)

@@ -1,11 +1,11 @@
-/* quiet.c - keeps from standard output what kernels print in runs after the first. */
+/* quiet.c - discards standard output of a kernel's later runs. */
 #include "base/quiet.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
-static volatile int output = -1; /* a copy of the descriptor of standard output; -1: not quiet */
+static volatile int output = -1; /* a copy of standard output's descriptor; -1: not quiet */
 
 void quiet_begin(void)
 {

@@ -1,13 +1,13 @@
-/* quiet.h - keeps from standard output what kernels print in runs after the first. */
+/* quiet.h - discards standard output of a kernel's later runs. */
 #ifndef QUIET_H
 #define QUIET_H
 
-/* Until quiet_end(), which follows, everything that is written to standard output is lost; where there is no descriptor
- * left for that, nothing is. A process may also end quiet. */
+/* Discards all standard output until quiet_end(). Without a free file descriptor, nothing is discarded. A process may
+ * end quiet. */
 void quiet_begin(void);
 void quiet_end(void);
 
-/* The descriptor of standard output, quiet or not, for a signal handler. */
+/* Descriptor of the real standard output, for a signal handler. */
 int quiet_output(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* runtime.c - the library that runs kernels: the one in this program or, for a shared object with operations, the one in that. */
+/* runtime.c - the copy of the library that runs kernels: this program's, or that of a shared object with operations. */
 #include "base/runtime.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-/* runtime.h - the library that runs kernels: the one in this program or, for a shared object with operations, the one in that,
- * where the launches go that these make. What tools call of it they call here. */
+/* runtime.h - the copy of the library that runs kernels: this program's, or that of a shared object with operations,
+ * whose launches use its own copy. Tools call the library through this table. */
 #ifndef RUNTIME_H
 #define RUNTIME_H
 
@@ -50,14 +50,15 @@ struct runtime {
 };
 extern struct runtime runtime;
 
-/* From now on that of a shared object, which dlopen() opened as `path`. Nothing of the other was called yet. */
+/* Switches to the copy of a shared object that dlopen() opened as `path`. No function of the program's own copy may
+ * have been called before. */
 int runtime_use(void *handle, const char *path, struct message *message);
 
-/* Sets the message to cf_last_error(), and returns -1. */
+/* Sets the message to cf_last_error() and returns -1. */
 int runtime_failure(struct message *message);
 
-/* Before any call: a driver, NULL for the library's own choice. Calls run on a GPU where there is one, whatever the size,
- * unless the user has set CF_HOST_DATA. */
+/* Chooses the driver before any other call; NULL: the library chooses. Calls of every size run on a GPU if there is
+ * one, unless CF_HOST_DATA is set. */
 int runtime_set_environment(const char *driver, struct message *message);
 
 #define cf_call(...) runtime.cf_call(__VA_ARGS__)

@@ -1,10 +1,10 @@
-/* compare.c - compares a result with what was expected, bit for bit or within a tolerance. */
+/* compare.c - compares a result with the expected values, bit for bit or within a tolerance. */
 #include "data/compare.h"
 
 #include <math.h>
 #include <string.h>
 
-/* |a - b| / max(1, |b|), and infinity where only equal numbers agree. */
+/* |a - b| / max(1, |b|), or infinity where only equal numbers agree. */
 static double deviation(long double a, long double b)
 {
     if (a == b || (isnan(a) && isnan(b)))
@@ -15,7 +15,7 @@ static double deviation(long double a, long double b)
     return (double)(fabsl(a - b) / (size > 1 ? size : 1));
 }
 
-/* The largest of an element's numbers. */
+/* Largest difference among an element's numbers. */
 static double element_deviation(const struct element_type *type, const char *result, const char *expected)
 {
     int parts = element_parts(type->type);

@@ -1,4 +1,4 @@
-/* compare.h - compares a result with what was expected, bit for bit or within a tolerance. */
+/* compare.h - compares a result with the expected values, bit for bit or within a tolerance. */
 #ifndef COMPARE_H
 #define COMPARE_H
 
@@ -7,19 +7,19 @@
 #include "data/element.h"
 #include "data/npy.h"
 
-/* Bit for bit, in place of a tolerance. */
+/* Tolerance that means bit for bit. */
 #define COMPARE_EXACT (-1.0)
 
-/* What comparing two arrays has found. */
+/* Result of comparing two arrays. */
 struct comparison {
-    size_t count;                /* of elements that differ */
-    size_t first;                /* the number of the first of them */
-    double largest;              /* of |a - b| / max(1, |b|) over all numbers a of the result and b expected */
-    char expected[ELEMENT_TEXT]; /* the first's value; empty where there is none */
+    size_t count;                /* number of differing elements */
+    size_t first;                /* index of the first differing element */
+    double largest;              /* largest |a - b| / max(1, |b|) over numbers a of the result and b expected */
+    char expected[ELEMENT_TEXT]; /* value of the first differing element; empty without one */
 };
 
-/* Compares two arrays of one description. Numbers a and b, parts of complex ones and components of vectors each, agree
- * where |a - b| <= tolerance * max(1, |b|); a NaN agrees with any NaN. Structs always have to be equal. */
+/* Compares two arrays of one description. Numbers a and b, also parts of complex numbers and components of vectors,
+ * agree if |a - b| <= tolerance * max(1, |b|). Two NaNs agree. Structs must be equal. */
 struct comparison compare_arrays(const void *result, const void *expected, const struct npy_array *array,
                                  double tolerance);
 

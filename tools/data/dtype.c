@@ -1,10 +1,10 @@
-/* dtype.c - the types of elements as NumPy's files name them: '<f4', '|V24', [('x', '<f4'), ('id', '<i8')]. */
+/* dtype.c - element types as NumPy files name them: '<f4', '|V24', [('x', '<f4'), ('id', '<i8')]. */
 #include "data/dtype.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#define NESTING 8 /* of structures in structures; more is no data of C */
+#define NESTING 8 /* depth of nested structures; C data need no more */
 
 static int bad_descr(const char *path, struct message *message)
 {
@@ -16,8 +16,8 @@ static int too_large(const char *path, struct message *message)
     return message_set(message, "%s: its elements are too large", path);
 }
 
-/* The size that a name tells, such as 8 of "<f8" and 40 of "<U10", where one character has 4 bytes; 0 for objects and
- * what is unknown. A unit stands behind times: "<M8[ns]". */
+/* Size in bytes that a name states: 8 in "<f8", 40 in "<U10" with its 4-byte characters; 0 for objects and unknown
+ * types. A unit may follow, as in "<M8[ns]". */
 static int64_t size_of(const char *name)
 {
     static const char kinds[] = "biufcmMSUV";
@@ -31,7 +31,7 @@ static int64_t size_of(const char *name)
     return literal.at < literal.end && *literal.at != '[' ? 0 : name[1] == 'U' ? 4 * size : size;
 }
 
-/* Takes the name of a type, whose bytes stand as they do in memory. */
+/* Reads a type name; the byte order must be the machine's. */
 static int parse_name(struct literal *literal, const char *path, char *name, size_t size, int64_t *bytes,
                       struct message *message)
 {
@@ -48,7 +48,7 @@ static int parse_name(struct literal *literal, const char *path, char *name, siz
 static int parse_structure(struct literal *literal, const char *path, int depth, int64_t *bytes,
                            struct message *message);
 
-/* Takes "(2, 3)" or "2", the shape of a field, and multiplies. */
+/* Reads the shape of a field, "(2, 3)" or "2", and multiplies its dimensions. */
 static int parse_repeats(struct literal *literal, const char *path, int64_t *bytes, struct message *message)
 {
     int in_parentheses = literal_accept(literal, "("), fits = 1;
@@ -63,7 +63,7 @@ static int parse_repeats(struct literal *literal, const char *path, int64_t *byt
     return fits ? 0 : too_large(path, message);
 }
 
-/* Takes a field behind its opening parenthesis: a name, or a title and a name, then a type and perhaps a shape. */
+/* Reads a field after its opening parenthesis: a name, or a title and a name, a type, and an optional shape. */
 static int parse_field(struct literal *literal, const char *path, int depth, int64_t *bytes, struct message *message)
 {
     char name[256], type[32];
@@ -89,7 +89,7 @@ static int parse_field(struct literal *literal, const char *path, int depth, int
     return literal_accept(literal, ")") ? 0 : bad_descr(path, message);
 }
 
-/* Takes what follows "[", and sums the fields up. */
+/* Reads fields after "[" and adds their sizes. */
 static int parse_structure(struct literal *literal, const char *path, int depth, int64_t *bytes,
                            struct message *message)
 {

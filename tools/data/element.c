@@ -1,4 +1,4 @@
-/* element.c - single values of the registry's types: their kinds and limits, from text and to text. */
+/* element.c - single values of the registry's types: kinds, limits, text. */
 #include "data/element.h"
 
 #include <ctype.h>
@@ -214,7 +214,7 @@ void element_set_part(cf_type type, void *value, int part, double number)
     memcpy((char *)value + (size_t)part * size, &stored, size);
 }
 
-/* Reads one part of a floating or complex value, and sets `end` behind it. */
+/* Reads one part of a floating or complex value; sets `end` after it. */
 static int read_part(cf_type type, const char *text, const char **end, void *value, int part)
 {
     char *stop;
@@ -222,14 +222,14 @@ static int read_part(cf_type type, const char *text, const char **end, void *val
         return -1;
     errno = 0;
     double number = part_type(type) == CF_F32 ? (double)strtof(text, &stop) : strtod(text, &stop);
-    if (stop == text || (errno == ERANGE && isinf(number))) /* what is too small for the type rounds, as in C */
+    if (stop == text || (errno == ERANGE && isinf(number))) /* a number too small for the type rounds, as in C */
         return -1;
     *end = stop;
     element_set_part(type, value, part, number);
     return isinf(element_part(type, value, part)) && !isinf(number) ? -1 : 0;
 }
 
-/* Reads "1", "2j" or "1+2j", as Python writes them. */
+/* Reads "1", "2j" or "1+2j" in Python's notation. */
 static int read_complex(cf_type type, const char *text, void *value)
 {
     const char *end;
@@ -301,7 +301,7 @@ int element_read_list(cf_type type, const char *text, size_t count, void *values
     return status;
 }
 
-/* The digits that tell all values of a floating type apart. */
+/* Number of digits that distinguishes all values of a floating type. */
 static int digits(cf_type type)
 {
     switch (type) {
@@ -323,7 +323,7 @@ static int reads_back(cf_type type, const char *text, int part, double number)
     return read_part(type, text, &end, again, part) == 0 && element_part(type, again, part) == (long double)number;
 }
 
-/* Writes one part with the fewest digits that read back as the same number, and the zeros that save a power of 10. */
+/* Writes one part with the fewest digits that read back as the same number; trailing zeros replace a power of 10. */
 static size_t format_part(cf_type type, const void *value, int part, const char *format, char *text, size_t size)
 {
     const double number = (double)element_part(type, value, part);
@@ -342,7 +342,7 @@ static size_t format_part(cf_type type, const void *value, int part, const char 
     return (size_t)snprintf(text, size, format, enough ? enough : most, number);
 }
 
-/* Returns the length. */
+/* Writes a value; returns the length. */
 static size_t format_number(cf_type type, const void *value, char *text, size_t size)
 {
     int64_t integer = 0;
@@ -364,7 +364,7 @@ static size_t format_number(cf_type type, const void *value, char *text, size_t 
 
 void element_format(const struct element_type *type, const void *value, char text[ELEMENT_TEXT])
 {
-    const uint32_t shown = 32; /* bytes of a struct */
+    const uint32_t shown = 32; /* bytes of a struct that are shown */
     size_t used = 0, size = element_parts(type->type) ? cf_type_size(type->type) : 0;
     if (size == 0)
         used += (size_t)snprintf(text, ELEMENT_TEXT, "0x");

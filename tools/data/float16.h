@@ -1,11 +1,11 @@
-/* float16.h - IEEE 754 binary16 and bfloat16 as numbers: both have a sign, an exponent and a fraction in 16 bits. */
+/* float16.h - IEEE 754 binary16 and bfloat16 as numbers. */
 #ifndef FLOAT16_H
 #define FLOAT16_H
 
 #include <math.h>
 #include <stdint.h>
 
-/* The bits of the fraction in each; what is left of 15 bits is the exponent's. */
+/* Bits of the fraction. The exponent has the rest of 15 bits. */
 #define FLOAT16_HALF 10
 #define FLOAT16_BRAIN 7
 
@@ -19,7 +19,7 @@ static inline double float16_number(uint16_t bits, int fraction_bits)
     return bits >> 15 ? -size : size;
 }
 
-/* Rounds to the nearest, ties to even; what is too large becomes infinite. */
+/* Rounds to nearest, ties to even; overflow becomes infinity. */
 static inline uint16_t float16_bits(double number, int fraction_bits)
 {
     int limit = (1 << (15 - fraction_bits)) - 1, bias = limit / 2, exponent;
@@ -34,7 +34,7 @@ static inline uint16_t float16_bits(double number, int fraction_bits)
     exponent = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
     if (exponent > bias)
         return (uint16_t)(sign | infinite);
-    /* The leading 1 of a normal number adds 1 to its exponent; a fraction that rounds up to 2 adds another. */
+    /* Adding the fraction with its leading 1 also raises the exponent by 1, and by 2 if the fraction rounds up to 2. */
     uint32_t significand = (uint32_t)rint(ldexp(fabs(number), fraction_bits - exponent));
     uint32_t bits = ((uint32_t)(exponent + bias - 1) << fraction_bits) + significand;
     return (uint16_t)(sign | (bits < infinite ? bits : infinite));

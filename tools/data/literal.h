@@ -1,4 +1,4 @@
-/* literal.h - reads the Python literals that make the header of a NumPy file. */
+/* literal.h - reads the Python literals in the header of a NumPy file. */
 #ifndef LITERAL_H
 #define LITERAL_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What is left to read. */
+/* Remaining text. */
 struct literal {
     const char *at, *end;
 };
@@ -17,7 +17,7 @@ static inline void literal_skip(struct literal *literal)
         literal->at++;
 }
 
-/* Takes `text` where it is next. */
+/* Skips `text` if it is next. */
 static inline int literal_accept(struct literal *literal, const char *text)
 {
     size_t length = strlen(text);
@@ -28,7 +28,7 @@ static inline int literal_accept(struct literal *literal, const char *text)
     return 1;
 }
 
-/* Takes a string in either quote, without escapes. */
+/* Reads a string in either quote, without escapes. */
 static inline int literal_string(struct literal *literal, char *text, size_t size)
 {
     literal_skip(literal);
@@ -44,7 +44,7 @@ static inline int literal_string(struct literal *literal, char *text, size_t siz
     return 1;
 }
 
-/* Takes an integer without a sign; `fits` is cleared where it is past INT64_MAX. Python 2 wrote an L behind. */
+/* Reads an unsigned integer; clears `fits` past INT64_MAX. Python 2 appended an L. */
 static inline int literal_integer(struct literal *literal, int64_t *value, int *fits)
 {
     literal_skip(literal);

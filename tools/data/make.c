@@ -1,4 +1,4 @@
-/* make.c - arrays that are made on the spot: random numbers, such that all differ, such that ascend, and equal ones. */
+/* make.c - generated arrays: random, distinct, ascending or equal numbers. */
 #include "data/make.h"
 
 #include <inttypes.h>
@@ -8,13 +8,13 @@
 
 #include "data/random.h"
 
-/* The rules: name, and what follows TYPE:COUNT. */
+/* The rules: a name, and the fields after TYPE:COUNT. */
 static const struct rule {
     const char *name;
     int rule;
-    int numbers; /* of mandatory fields */
+    int numbers; /* number of mandatory fields */
     int seeded;
-    const char *kinds; /* of types, see element_kind() */
+    const char *kinds; /* kinds of types, see element_kind() */
     const char *usage, *makes;
 } rules[] = {
     {"random", MAKE_RANDOM, 0, 1, "fc", "random:TYPE:COUNT[:seed=S]", "floating-point and complex"},
@@ -43,7 +43,7 @@ int make_is_named(const char *text)
 
 /* ---- Text ---- */
 
-/* Splits "random:f32:100" in place; the number of fields, MAX_FIELDS + 1 where there are more. */
+/* Splits "random:f32:100" in place; returns the number of fields, or MAX_FIELDS + 1 if there are more. */
 static int split(char *text, char *fields[MAX_FIELDS])
 {
     int count = 0;
@@ -83,8 +83,7 @@ static int read_shape(const char *text, struct npy_array *array, const char *wha
     return npy_measure(array) == 0 ? 0 : message_set(message, "%s: %s elements are too many", what, text);
 }
 
-/* Reads the bounds of rules that make integers. The upper one is exclusive, so it may be one past the type's
- * largest value. */
+/* Reads the bounds of integer rules. The upper bound is exclusive, so it may be one past the type's largest value. */
 static int read_range(struct make *make, const char *low_text, const char *high_text, const char *what,
                       struct message *message)
 {
@@ -100,7 +99,7 @@ static int read_range(struct make *make, const char *low_text, const char *high_
     return 0;
 }
 
-/* Integers in [low, high], modulo 2^64: 0 stands for that. */
+/* Number of integers in [low, high] modulo 2^64; 0 stands for 2^64. */
 static uint64_t span_of(const struct make *make)
 {
     switch (make->type) {
@@ -123,7 +122,7 @@ static int check_distinct(const struct make *make, size_t count, const char *wha
     return 0;
 }
 
-/* Takes "seed=S" as the last field. */
+/* Reads "seed=S" from the last field. */
 static int read_seed(struct make *make, const char *text, const char *what, struct message *message)
 {
     union element seed;
@@ -171,7 +170,7 @@ int make_read(struct make *make, const char *text, const char *name, struct npy_
 
 /* ---- Elements ---- */
 
-/* Makes integers in [low, high], modulo 2^64, which cuts them to what they are in any type. */
+/* Makes integers in [low, high] modulo 2^64; storing them truncates to the type. */
 static void make_integers(const struct make *make, void *elements, size_t count)
 {
     uint64_t low, span = span_of(make);
@@ -191,14 +190,14 @@ static void make_integers(const struct make *make, void *elements, size_t count)
     }
 }
 
-/* A distance at random, such that some are many times as large as most. */
+/* A random distance; some distances are many times the usual. */
 static double distance(const struct make *make, uint64_t i)
 {
     const double e = -log1p(-random_f64(make->seed, i));
     return e * e;
 }
 
-/* Makes integers that ascend from low to high, as their cut values. */
+/* Makes ascending integers from low to high; storing them truncates to the type. */
 static void make_ascending(const struct make *make, void *elements, size_t count)
 {
     double total = 0, behind = 0;
@@ -224,8 +223,8 @@ static void make_ascending(const struct make *make, void *elements, size_t count
     }
 }
 
-/* Makes numbers in [0, 1): multiples of the distance between the largest two, so that the type holds all exactly.
- * Complex numbers take two each. */
+/* Makes numbers in [0, 1): multiples of the spacing of the type's largest numbers there, so that all are exact. A
+ * complex number takes two. */
 static void make_reals(const struct make *make, char *elements, size_t count)
 {
     int parts = element_parts(make->type);
@@ -238,7 +237,7 @@ static void make_reals(const struct make *make, char *elements, size_t count)
         }
 }
 
-/* Writes the first element, then doubles what is there. */
+/* Writes the first element, then doubles the filled part. */
 static void make_equal(const struct make *make, char *elements, size_t bytes)
 {
     size_t done = cf_type_size(make->type);
@@ -261,7 +260,7 @@ void make_elements(const struct make *make, void *elements, size_t bytes)
         make_integers(make, elements, count);
     else if (make->rule == MAKE_ASCENDING)
         make_ascending(make, elements, count);
-    else if (make->type == CF_F32) /* large ones are common, and this takes a tenth of the time */
+    else if (make->type == CF_F32) /* large f32 arrays are common, and this loop takes a tenth of the time */
         for (size_t i = 0; i < count; i++)
             ((float *)elements)[i] = random_f32(make->seed, i);
     else

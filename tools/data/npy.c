@@ -1,7 +1,7 @@
-/* npy.c - arrays in NumPy's .npy files: described, read, written.
+/* npy.c - arrays in NumPy's .npy files.
  *
- * The format is that of NumPy's enhancement proposal 1: "\x93NUMPY", a version, the length of the header, and a header
- * that is a Python dictionary of 'descr', 'fortran_order' and 'shape'; then the elements. */
+ * The format is that of NumPy enhancement proposal 1: "\x93NUMPY", a version, the length of the header, a header that
+ * is a Python dictionary of 'descr', 'fortran_order' and 'shape', and the elements. */
 #include "data/npy.h"
 
 #include <errno.h>
@@ -23,10 +23,10 @@
 
 #define MAGIC "\x93NUMPY"
 #define MAGIC_SIZE 6
-#define ALIGNMENT 64            /* of the elements in a file, as NumPy writes it */
-#define HEADER_LIMIT (1 << 20)  /* bytes; that of a plain array has about 100 */
-#define DESCR_LIMIT 60000       /* bytes; a header of version 1.0 has up to 65535 */
-#define CHUNK ((size_t)1 << 30) /* bytes to one read(), which takes no more than 2 GiB */
+#define ALIGNMENT 64            /* of the elements in a file, as NumPy writes them */
+#define HEADER_LIMIT (1 << 20)  /* bytes; the header of a plain array has about 100 */
+#define DESCR_LIMIT 60000       /* bytes; a header of version 1.0 has at most 65535 */
+#define CHUNK ((size_t)1 << 30) /* bytes per read(), which reads at most 2 GiB */
 
 int npy_measure(struct npy_array *array)
 {
@@ -36,7 +36,7 @@ int npy_measure(struct npy_array *array)
         empty |= array->shape[d] == 0;
         overflow |= __builtin_mul_overflow(count, array->shape[d], &count);
     }
-    if (empty) /* whatever the other dimensions are */
+    if (empty) /* regardless of the other dimensions */
         count = overflow = 0;
     overflow |= __builtin_mul_overflow(count, (int64_t)array->type.bytes, &bytes);
     if (overflow || bytes > PTRDIFF_MAX)
@@ -68,12 +68,12 @@ static int parse_shape(struct literal *literal, const char *path, struct npy_arr
         array->shape[array->ndims++] = value;
         comma = literal_accept(literal, ",");
     }
-    if (array->ndims == 1 && !comma) /* "(3)" is a number */
+    if (array->ndims == 1 && !comma) /* "(3)" is a number, not a tuple */
         return bad_header(path, "shape", message);
     return fits ? 0 : message_set(message, "%s: its shape is too large", path);
 }
 
-/* Whether a header of version 1.0 can hold what another one has: ASCII, and not too much of it. */
+/* 1 if a header of version 1.0 can hold this header: ASCII, and short enough. */
 static int is_portable(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -82,7 +82,7 @@ static int is_portable(const char *text, size_t length)
     return length < DESCR_LIMIT;
 }
 
-/* Keeps the descr of structures as it is written, for a file that is to have the same. */
+/* Keeps the descr of structures as it was read, for an output file of the same type. */
 static int parse_type(struct literal *literal, struct npy_file *file, struct message *message)
 {
     struct npy_array *array = &file->array;
@@ -157,7 +157,7 @@ static int read_at(const struct npy_file *file, void *target, size_t size, size_
     return 0;
 }
 
-/* Reads what stands before the elements, in a file of `size` bytes. */
+/* Reads the part before the elements, in a file of `size` bytes. */
 static int read_header(struct npy_file *file, size_t size, struct message *message)
 {
     unsigned char prefix[MAGIC_SIZE + 6]; /* magic, version, length of the header in 2 or 4 bytes */
@@ -198,7 +198,7 @@ static int read_header(struct npy_file *file, size_t size, struct message *messa
     return status;
 }
 
-/* Everything but opening. */
+/* Reads the header of an open file. */
 static int inspect(struct npy_file *file, struct message *message)
 {
     struct stat info;
@@ -223,7 +223,7 @@ static int inspect(struct npy_file *file, struct message *message)
 int npy_open(struct npy_file *file, const char *path, struct message *message)
 {
     *file = (struct npy_file){.path = path};
-    /* Without O_NONBLOCK a pipe that nobody writes to would keep us here. */
+    /* Without O_NONBLOCK, open() waits for the writer of a pipe. */
     file->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (file->fd < 0)
         return message_set(message, "%s: %s", path, strerror(errno));
@@ -255,14 +255,14 @@ void npy_free(struct npy_file *file)
 
 /* ---- Writing ---- */
 
-/* Makes the header; the caller frees it. NULL where there is no memory. */
+/* Makes the header, which the caller frees; NULL without memory. */
 static char *make_header(const struct npy_array *array, size_t *size)
 {
     char made[DTYPE_TEXT], *header;
     const char *descr = array->descr ? array->descr : made;
     dtype_format(&array->type, made);
     size_t limit = strlen(descr) + (NPY_DIMS + 1) * 24 + 2 * ALIGNMENT + 128, used = MAGIC_SIZE + 4;
-    /* The components of a vector are one dimension more. */
+    /* A vector's components are one more dimension. */
     uint32_t ndims = array->ndims + (array->type.lanes > 1 && !array->descr);
     header = malloc(limit);
     if (!header)
@@ -275,7 +275,7 @@ static char *make_header(const struct npy_array *array, size_t *size)
     while ((used + 1) % ALIGNMENT)
         header[used++] = ' ';
     header[used++] = '\n';
-    memcpy(header, MAGIC "\x01", MAGIC_SIZE + 2); /* version 1, and 0 from the string's end */
+    memcpy(header, MAGIC "\x01", MAGIC_SIZE + 2); /* version 1, and the string's final 0 */
     header[MAGIC_SIZE + 2] = (char)((used - MAGIC_SIZE - 4) & 0xff);
     header[MAGIC_SIZE + 3] = (char)((used - MAGIC_SIZE - 4) >> 8);
     *size = used;

@@ -1,4 +1,4 @@
-/* npy.h - arrays in NumPy's .npy files: described, read, written.
+/* npy.h - arrays in NumPy's .npy files.
  *
  * Every function returns 0, or -1 with one line in `message` that begins with the file's path. Nothing is printed. */
 #ifndef NPY_H
@@ -7,14 +7,14 @@
 #include "data/element.h"
 #include "base/message.h"
 
-/* The most dimensions that are read; NumPy itself had this limit up to version 1. */
+/* Largest number of dimensions, NumPy's own limit up to version 1. */
 #define NPY_DIMS 32
 
-/* What an array is: elements of one type in C order. A shape of no dimensions has one element. A file has vectors as
- * arrays of their components, with one dimension more. */
+/* An array of one type in C order. A shape without dimensions has one element. In a file, a vector is an array of
+ * components, with one more dimension. */
 struct npy_array {
     struct element_type type;
-    const char *descr; /* what a file calls the type, where that is not to be made of `type`; the file's */
+    const char *descr; /* the file's name of the type, if `type` does not determine it; owned by the file */
     uint32_t ndims;
     int64_t shape[NPY_DIMS];
     size_t count, bytes; /* see npy_measure() */
@@ -23,17 +23,17 @@ struct npy_array {
 /* A file that is open for reading. */
 struct npy_file {
     struct npy_array array;
-    const char *path; /* the caller's */
+    const char *path; /* owned by the caller */
     int fd;
-    size_t begin; /* of the elements in the file */
+    size_t begin; /* offset of the elements in bytes */
     char *descr;
 };
 
-/* Works out count and bytes from type and shape; -1, without a message, past PTRDIFF_MAX bytes. */
+/* Computes count and bytes from type and shape; -1 without a message past PTRDIFF_MAX bytes. */
 int npy_measure(struct npy_array *array);
 
-/* Opens a regular file of format version 1.0, 2.0 or 3.0 and describes its array, having compared the file's size with
- * it. Everything but npy_read() can be decided on that. The path must outlive the file. */
+/* Opens a regular file of format version 1.0, 2.0 or 3.0, describes its array and checks the file's size. The path must
+ * outlive the file. */
 int npy_open(struct npy_file *file, const char *path, struct message *message);
 
 /* Reads the elements, array.bytes bytes. */
@@ -43,8 +43,8 @@ int npy_read(const struct npy_file *file, void *elements, struct message *messag
 void npy_close(struct npy_file *file);
 void npy_free(struct npy_file *file);
 
-/* Writes a file of format version 1.0. It appears under its name when it is complete, in place of what was there; a
- * target that exists and is not a regular file, such as /dev/null, is written to as it is. */
+/* Writes a file of format version 1.0. The complete file replaces an earlier file of that name; an existing target that
+ * is no regular file, such as /dev/null, is written in place. */
 int npy_write(const char *path, const struct npy_array *array, const void *elements, struct message *message);
 
 #endif

@@ -1,4 +1,4 @@
-/* option.c - takes options from the command line: "--repeat 3" or "--repeat=3". */
+/* option.c - reads options of the command line: "--repeat 3" or "--repeat=3". */
 #include "data/option.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ const struct option *option_take(const struct option *known, size_t count, char 
             return NULL;
         }
         if (!*value && known[i].has_value)
-            *value = argv[++*at]; /* NULL past the last */
+            *value = argv[++*at]; /* NULL after the last argument */
         if (!*value && known[i].has_value) {
             message_set(message, "%s needs a value; --help shows how to use it", known[i].name);
             return NULL;

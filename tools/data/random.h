@@ -1,9 +1,8 @@
-/* random.h - seeded random numbers of which each can be had by its index, the same on every machine.
+/* random.h - seeded random numbers, accessible by index and equal on every machine.
  *
- * Number `i` of seed `s` is output i of SplitMix64 begun at state s: the generator of Steele, Lea and Flood, "Fast
- * splittable pseudorandom number generators" (OOPSLA 2014), with the constants of Vigna's public-domain splitmix64.c.
- * Its state moves by a constant, so output i needs no output before it and an array can be filled in any order and by
- * any number of threads. Not for secrets. */
+ * Number `i` of seed `s` is output i of SplitMix64 with state s (Steele, Lea and Flood, "Fast splittable pseudorandom
+ * number generators", OOPSLA 2014; constants of Vigna's public-domain splitmix64.c). Output i needs no earlier output,
+ * so that any number of threads can fill an array in any order. Not for secrets. */
 #ifndef RANDOM_H
 #define RANDOM_H
 
@@ -18,7 +17,7 @@ static inline uint64_t random_bits(uint64_t seed, uint64_t i)
     return z ^ (z >> 31);
 }
 
-/* Uniform in [0, 1): multiples of 2^-24 and 2^-53, all of which the type holds exactly. */
+/* Uniform in [0, 1): multiples of 2^-24 and 2^-53, which the type holds exactly. */
 static inline float random_f32(uint64_t seed, uint64_t i)
 {
     return (float)(random_bits(seed, i) >> 40) * 0x1p-24f;
@@ -29,8 +28,8 @@ static inline double random_f64(uint64_t seed, uint64_t i)
     return (double)(random_bits(seed, i) >> 11) * 0x1p-53;
 }
 
-/* Uniform in [0, span), where a span of 0 stands for 2^64. The high half of a 128-bit product takes each value with a
- * probability that is off by less than 2^-64; rejecting the excess would make number i depend on more than i. */
+/* Uniform in [0, span); a span of 0 stands for 2^64. Each value's probability is off by less than 2^-64; rejection
+ * would make number i depend on more than i. */
 static inline uint64_t random_below(uint64_t seed, uint64_t i, uint64_t span)
 {
     __extension__ typedef unsigned __int128 wide;
@@ -44,9 +43,8 @@ static inline int64_t random_integer(uint64_t seed, uint64_t i, int64_t low, int
     return (int64_t)((uint64_t)low + random_below(seed, i, (uint64_t)high - (uint64_t)low));
 }
 
-/* Number `i`, which is below span, of an order of [0, span) made at random: each value comes once. Four rounds of a
- * Feistel network permute the next power of two; what that takes out of the span goes through it again, as often as it
- * takes to come back in. A span of 0 stands for 2^64. */
+/* Number `i` < span of a random permutation of [0, span); a span of 0 stands for 2^64. Four rounds of a Feistel network
+ * permute the next power of two; values outside the span go through it again. */
 static inline uint64_t random_permuted(uint64_t seed, uint64_t i, uint64_t span)
 {
     const int bits = span == 1 ? 0 : 64 - __builtin_clzll(span - 1), low_bits = bits / 2, high_bits = bits - low_bits;

@@ -1,11 +1,11 @@
-/* argument.c - what the command line says of a kernel's parameters: values, and arrays that are read or made. */
+/* argument.c - the command line's values and arrays for a kernel's parameters. */
 #include "kernel/argument.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGNMENT 64 /* of values: no type of C has more */
+#define ALIGNMENT 64 /* of values; no C type has a larger one */
 
 /* ---- Types ---- */
 
@@ -14,7 +14,7 @@ static int is_void(const cf_param *param)
     return param->type == CF_OPAQUE && param->bytes == 0;
 }
 
-/* Whether the file has the vector's components as its last dimension. */
+/* 1 if the file has the vector's components as its last dimension. */
 static int has_lanes(const cf_param *param, const struct npy_array *array)
 {
     return array->type.type != CF_OPAQUE && param->lanes > 1 && array->ndims > 0 &&
@@ -31,7 +31,7 @@ int argument_suits(const cf_param *param, const struct npy_array *array)
         return 1 + (param->type == CF_OPAQUE && array->ndims == param->ndims);
     int is_same = type->type == param->type && param->type != CF_OPAQUE;
     if (!is_same && !(type->type == CF_U16 && param->type == CF_BF16) &&
-        !(type->type == CF_BOOL && param->type == CF_U8)) /* a mask of NumPy's, for flags */
+        !(type->type == CF_BOOL && param->type == CF_U8)) /* NumPy's masks serve as flags */
         return 0;
     int lanes = has_lanes(param, array);
     if (param->lanes > 1 && !lanes)
@@ -52,7 +52,7 @@ void argument_adapt(const cf_param *param, struct npy_array *array)
 
 /* ---- Arrays ---- */
 
-/* Takes the output's path off, and describes what is read or made. */
+/* Removes the output's path, and describes the array that is read or made. */
 static int describe_array(const cf_param *param, struct argument *argument, struct message *message)
 {
     const char *comma = NULL, *input_end = argument->text + strlen(argument->text);
@@ -128,7 +128,7 @@ int arguments_assign(const cf_kernel *kernel, const char *called, char *const *w
             return -1;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
-        arguments[i].make.seed = i; /* arrays differ unless they are told otherwise */
+        arguments[i].make.seed = i; /* arrays differ by default */
         if (param->type == CF_PTR && param->direction != CF_SCRATCH)
             return message_set(message, "%s: %s holds pointers, which no file and no command line can give", called,
                                param->name);
@@ -205,7 +205,7 @@ void **arguments_values(const cf_kernel *kernel, const struct argument *argument
 
 /* ---- Elements ---- */
 
-/* Other bytes than 0 and 1 are no values of C's bool, and a kernel may do anything with them. */
+/* Bytes other than 0 and 1 are no values of C's bool and have undefined effects. */
 static int check_bools(const struct argument *argument, struct message *message)
 {
     const unsigned char *elements = argument->data;

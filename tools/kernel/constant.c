@@ -1,4 +1,4 @@
-/* constant.c - what the command line says of the data in __constant__ memory. */
+/* constant.c - the command line's values for __constant__ data. */
 #include "kernel/constant.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* constant.h - what the command line says of the data in __constant__ memory. */
+/* constant.h - the command line's values for __constant__ data. */
 #ifndef CONSTANT_H
 #define CONSTANT_H
 
@@ -8,7 +8,7 @@
 
 #include "base/message.h"
 
-/* Values to set. Zeros are none. */
+/* Values to set. All zeros: none. */
 struct constants {
     size_t count;
     struct constant {
@@ -17,11 +17,11 @@ struct constants {
     } * list;
 };
 
-/* The symbol called `name`; NULL where there is none. */
+/* Symbol `name`; NULL if there is none. */
 const cf_symbol *constant_find(const cf_module *module, const char *name, size_t length);
 
-/* Reads `words`, each "name=value": numbers with commas in between, or FILE.npy. Whatever it returns, the constants are
- * then the caller's to free. */
+/* Reads `words`, each "name=value" with numbers separated by commas, or FILE.npy. The caller frees the constants in
+ * every case. */
 int constants_read(struct constants *constants, const cf_module *module, char *const *words, size_t count,
                    struct message *message);
 

@@ -1,4 +1,4 @@
-/* describe.c - prints what the registry knows of kernels. */
+/* describe.c - prints the registry's data on kernels. */
 #include "kernel/describe.h"
 
 #include <inttypes.h>
@@ -63,7 +63,7 @@ void describe_all(const cf_module *module)
     }
 }
 
-/* ---- What both kernels and setters have ---- */
+/* ---- Kernels and setters ---- */
 
 /* Begins a line. */
 static void print_key(const char *key)
@@ -71,7 +71,7 @@ static void print_key(const char *key)
     printf("  %-9s ", key);
 }
 
-/* One line of output for each line of a comment. */
+/* One output line per line of a comment. */
 static void print_doc(const char *doc)
 {
     while (doc && *doc) {
@@ -190,7 +190,7 @@ static void print_zeros(const cf_kernel *kernel)
     }
 }
 
-/* A line for each list, as inplace(...) has them. */
+/* One line per list, for inplace(...) and the like. */
 static void print_in_place(const cf_kernel *kernel)
 {
     if (!kernel->in_place)
@@ -243,7 +243,7 @@ static void print_variants(const cf_kernel *kernel)
     }
 }
 
-/* The constants of the file that the kernel stands in: it may read them. */
+/* The file's constants, which the kernel may read. */
 static void print_constants(const cf_module *module, const cf_kernel *kernel)
 {
     for (size_t i = 0; i < module->nsymbols; i++)

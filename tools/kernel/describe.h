@@ -1,4 +1,4 @@
-/* describe.h - prints what the registry knows of kernels. */
+/* describe.h - prints the registry's data on kernels. */
 #ifndef DESCRIBE_H
 #define DESCRIBE_H
 
@@ -6,10 +6,10 @@
 
 #include "base/message.h"
 
-/* Prints one line for each kernel, and for each setter of a constant: its name and its C prototype. */
+/* Prints one line, name and C prototype, per kernel and per setter of a constant. */
 void describe_all(const cf_module *module);
 
-/* Prints all that is known of the kernel called `name`, or of each of that family, or of a setter such as "set_dt". */
+/* Prints all data of kernel `name`, of each member of that family, or of a setter such as "set_dt". */
 int describe_named(const cf_module *module, const char *name, struct message *message);
 
 #endif

@@ -1,10 +1,10 @@
-/* infer.c - works out the scalars that the arrays' shapes tell, and the shapes that the scalars tell.
+/* infer.c - computes scalars from the shapes of arrays, and shapes from scalars.
  *
- * An array lies in memory with one length per dimension: the pitch, or where there is none the extent; of the
- * outermost dimension that is not known, and the array reaches at least to the end of its section. Each input gives
- * equations "length = what the file has". One with a single unknown parameter is solved by undoing its expression from
- * the outside in, which goes while the unknown stands on one side of every step. Solved ones give values to others,
- * until nothing changes. In the end all equations are checked, so that a wrong guess cannot pass. */
+ * An array has one length per dimension in memory: its pitch, or its extent if there is no pitch. The outermost length
+ * is unknown, but reaches at least to the end of the section. Each input gives equations "length = the file's". An
+ * equation with one unknown parameter is solved by undoing its expression from the outside in, if only one operand of
+ * each step holds the unknown. Solutions feed other equations until nothing changes; a final check of all equations
+ * catches wrong guesses. */
 #include "kernel/infer.h"
 
 #include <inttypes.h>
@@ -18,12 +18,12 @@
 struct inference {
     const cf_kernel *kernel;
     struct argument *arguments;
-    void **args; /* the values, as cf_kernel_evaluate() takes them */
+    void **args; /* values, as cf_kernel_evaluate() takes them */
     struct equation *equations;
     uint32_t count;
 };
 
-/* The length of one dimension of an array has a value, or (PRODUCT) those of all together have. */
+/* An equation gives the length of one dimension a value, or (PRODUCT) the product of all lengths. */
 struct equation {
     uint32_t array;
     int dimension;
@@ -33,8 +33,7 @@ struct equation {
 
 enum solution { SOLVED, NOT_YET, IMPOSSIBLE };
 
-/* What may be taken for true where nothing better is left: that a quotient is exact; that a section reaches to the end
- * of its array. */
+/* Assumptions of last resort: a quotient is exact; a section reaches to the end of its array. */
 enum guess { NOTHING, QUOTIENTS, SECTIONS, GUESSES };
 
 /* ---- Expressions ---- */
@@ -47,7 +46,7 @@ static const cf_op *end_of(const cf_expr *expr)
     return op;
 }
 
-/* The parameter that a step reads; -1 where it reads none. */
+/* Parameter that a step reads; -1: none. */
 static int64_t param_of(const cf_op *op)
 {
     return op->code == CF_OP_PARAM    ? op->operand
@@ -68,7 +67,7 @@ static int is_unknown(const struct inference *inference, const cf_expr *expr)
     return has_unknown(inference->arguments, expr->ops, end_of(expr));
 }
 
-/* Evaluates the steps from `begin` up to `end`; -1 where something in them is unknown, or they overflow. */
+/* Evaluates steps from `begin` up to `end`; -1 if a value is unknown or overflows. */
 static int evaluate(const struct inference *inference, const cf_op *begin, const cf_op *end, int64_t *value)
 {
     if (has_unknown(inference->arguments, begin, end))
@@ -82,7 +81,7 @@ static int evaluate_all(const struct inference *inference, const cf_expr *expr, 
     return evaluate(inference, expr->ops, end_of(expr), value);
 }
 
-/* Whether an expression is of operators alone, so that its operands can be told apart from the end on. */
+/* 1 if an expression has operators alone, so that operands can be separated from the end. */
 static int is_plain(const cf_expr *expr)
 {
     for (const cf_op *op = expr->ops; op->code != CF_OP_END; op++)
@@ -91,7 +90,7 @@ static int is_plain(const cf_expr *expr)
     return 1;
 }
 
-/* The first step of the operand that ends with `last`, in a plain expression. */
+/* First step of the operand that ends with `last`, in a plain expression. */
 static const cf_op *operand_begin(const cf_op *last)
 {
     int wanted = 1;
@@ -105,8 +104,8 @@ static const cf_op *operand_begin(const cf_op *last)
     }
 }
 
-/* What the unknown operand of a step must be for it to give `*target`, where the other operand is `known`. A quotient
- * is taken as exact, n / 4 = 8 gives 32 although 33 would do as well, and only where `guess` allows it. */
+/* Value of a step's unknown operand that gives `*target`, with the other operand `known`. A quotient counts as exact
+ * only if `guess` allows it: n / 4 = 8 gives 32, although 33 fits too. */
 static enum solution undo(int32_t code, int unknown_is_left, enum guess guess, int64_t known, int64_t *target)
 {
     int64_t value = *target;
@@ -141,7 +140,7 @@ static enum solution undo(int32_t code, int unknown_is_left, enum guess guess, i
     }
 }
 
-/* Finds the one parameter without which `expr` is not known, and its value for the expression to be `target`. */
+/* Finds the only unknown parameter of `expr`, and the value that makes `expr` equal `target`. */
 static enum solution solve(const struct inference *inference, const cf_expr *expr, enum guess guess, int64_t target,
                            uint32_t *param, int64_t *value)
 {
@@ -210,7 +209,7 @@ static int reads(const cf_expr *expr, uint32_t param)
     return 0;
 }
 
-/* Whether an array's declaration reads a parameter. */
+/* 1 if an array's declaration reads a parameter. */
 static int declaration_reads(const cf_param *array, uint32_t param)
 {
     for (uint32_t d = 0; d < array->ndims; d++)
@@ -220,7 +219,7 @@ static int declaration_reads(const cf_param *array, uint32_t param)
     return 0;
 }
 
-/* Adds "N = 3 as given, M = 4 from source" for the parameters that an array's declaration reads. */
+/* Appends "N = 3 as given, M = 4 from source" for the parameters that an array's declaration reads. */
 static void add_values(const struct inference *inference, const cf_param *array, struct message *message)
 {
     const cf_kernel *kernel = inference->kernel;
@@ -243,7 +242,7 @@ static void add_values(const struct inference *inference, const cf_param *array,
     }
 }
 
-/* Begins a line with what is known: "gather: index has 100 elements". */
+/* Begins a line with the known facts: "gather: index has 100 elements". */
 static void begin_line(const struct inference *inference, const struct equation *equation, struct message *message)
 {
     const cf_param *param = &inference->kernel->params[equation->array];
@@ -300,9 +299,9 @@ static int make_equations(struct inference *inference, struct message *message)
     return 0;
 }
 
-/* The expression of a dimension's length in memory, and the elements that lie in front of it. */
+/* Expression of a dimension's length in memory, and the number of elements before the section. */
 struct length {
-    const cf_expr *expr, *lower; /* lower: NULL where there are none */
+    const cf_expr *expr, *lower; /* lower: NULL if there are none */
 };
 
 static struct length length_of(const cf_param *param, uint32_t d)
@@ -323,7 +322,7 @@ static int evaluate_length(const struct inference *inference, const cf_param *pa
     return __builtin_add_overflow(*value, lower, value) ? -1 : 0;
 }
 
-/* The same of known parameters; what is wrong with the length, or NULL. */
+/* The same for known parameters; returns the fault of the length, or NULL. */
 static const char *find_length(const struct inference *inference, const cf_param *param, uint32_t d, int64_t *value)
 {
     if (evaluate_length(inference, param, d, value) != 0)
@@ -331,13 +330,13 @@ static const char *find_length(const struct inference *inference, const cf_param
     return *value < 0 ? "has a negative extent" : NULL;
 }
 
-/* Whether an equation's array may be longer than its section reaches. */
+/* 1 if an equation's array may reach past its section. */
 static int is_open(const struct inference *inference, const struct equation *equation)
 {
     return equation->dimension <= 0 && length_of(&inference->kernel->params[equation->array], 0).lower != NULL;
 }
 
-/* Reduces an equation to one length with unknowns, and solves that. */
+/* Reduces an equation to one length with unknowns, and solves it. */
 static enum solution solve_equation(const struct inference *inference, const struct equation *equation,
                                     enum guess guess, uint32_t *param, int64_t *value)
 {
@@ -384,7 +383,7 @@ static int assign(const struct inference *inference, const struct equation *equa
     return 0;
 }
 
-/* Solves what can be solved, and guesses only where nothing else is left to do. */
+/* Solves equations, and guesses only when nothing else is left. */
 static int solve_all(const struct inference *inference, struct message *message)
 {
     for (int guess = NOTHING; guess < GUESSES; guess++)
@@ -399,7 +398,7 @@ static int solve_all(const struct inference *inference, struct message *message)
                 continue;
             if (assign(inference, &inference->equations[e], param, value, message) != 0)
                 return -1;
-            guess = NOTHING - 1; /* from the start, with what is known now */
+            guess = NOTHING - 1; /* back to no guess */
             break;
         }
     return 0;
@@ -467,8 +466,7 @@ static const char *without_const(const char *ctype)
     return strncmp(ctype, "const ", 6) == 0 ? ctype + 6 : ctype;
 }
 
-/* What the file of an input with the same elements calls their type; NULL where there is none, or it is a type of
- * NumPy's own. */
+/* The type name in an input file with the same elements; NULL without one or for NumPy's own types. */
 static const char *find_descr(const cf_kernel *kernel, const struct argument *arguments, const cf_param *output)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++)
@@ -478,7 +476,7 @@ static const char *find_descr(const cf_kernel *kernel, const struct argument *ar
     return NULL;
 }
 
-/* An output is as long as it lies in memory, and no longer than its section reaches. */
+/* An output is as long as it is in memory, and no longer than its section. */
 static int describe_output(const struct inference *inference, uint32_t i, struct message *message)
 {
     const cf_kernel *kernel = inference->kernel;

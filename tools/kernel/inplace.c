@@ -1,15 +1,15 @@
-/* inplace.c - the ways in which arrays of an inplace(...) list can be one array: what cf-run tries for each. */
+/* inplace.c - the ways in which arrays of an inplace(...) list can be one array. */
 #include "kernel/inplace.h"
 
 #include "kernel/argument.h"
 
-/* The number of the list of inplace(...) that names a parameter; 0: none. */
+/* Number of the inplace(...) list that names a parameter; 0: none. */
 static uint8_t list_of(const cf_kernel *kernel, uint32_t i)
 {
     return kernel->in_place ? kernel->in_place[i] : 0;
 }
 
-/* Whether i is read alone, and of a list with `written`. */
+/* 1 if parameter i is only read, and is in the list of `written`. */
 static int can_be(const cf_kernel *kernel, uint32_t i, uint32_t written)
 {
     return kernel->params[i].direction == CF_IN && list_of(kernel, i) && list_of(kernel, i) == list_of(kernel, written);

@@ -1,4 +1,4 @@
-/* inplace.h - the ways in which arrays of an inplace(...) list can be one array: what cf-run tries for each. */
+/* inplace.h - the ways in which arrays of an inplace(...) list can be one array; cf-run tries each. */
 #ifndef INPLACE_H
 #define INPLACE_H
 
@@ -6,20 +6,20 @@
 
 #include "base/message.h"
 
-/* An array that is written, in place of one that is read alone, or of all such of its list. Where two are written, one
- * result is lost, and there is nothing to compare. */
+/* A written array that takes the place of one read-only array of its list, or of all of them. Two written arrays never
+ * share memory: one result would be lost. */
 struct inplace {
     uint32_t written, read;
 };
 #define INPLACE_ALL UINT32_MAX
 
-/* The way number k; -1 past the last. */
+/* Way number k; -1 after the last. */
 int inplace_at(const cf_kernel *kernel, uint32_t k, struct inplace *which);
 
-/* Whether parameter i is that array. */
+/* 1 if parameter i is that array. */
 int inplace_has(const cf_kernel *kernel, const struct inplace *which, uint32_t i);
 
-/* Adds "y is x", "w is x and y". */
+/* Appends "y is x", "w is x and y". */
 void inplace_add(const cf_kernel *kernel, const struct inplace *which, struct message *message);
 
 #endif

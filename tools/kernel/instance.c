@@ -5,15 +5,15 @@
 #include <stdint.h>
 #include <string.h>
 
-#define NAME_LIMIT 128 /* longer names are not compared for likeness */
-#define LISTED 4       /* instances that one message tells the types of */
+#define NAME_LIMIT 128 /* longer names are not compared for similarity */
+#define LISTED 4       /* instances whose types one message lists */
 
 int instance_is_named(const cf_module *module, const cf_kernel *kernel, const char *name)
 {
     const cf_kernel *exact = cf_kernel_find(module, name);
     if (exact || strcmp(kernel->function, name) == 0)
         return !exact || kernel == exact;
-    /* The name of a C function is its key with the prefix. */
+    /* The C function's name is the key with the prefix. */
     size_t length = strlen(module->prefix);
     if (strncmp(name, module->prefix, length) == 0 && name[length] == '_' && !cf_kernel_find(module, name + length + 1))
         name += length + 1;
@@ -22,7 +22,7 @@ int instance_is_named(const cf_module *module, const cf_kernel *kernel, const ch
 
 /* ---- Did you mean ---- */
 
-/* The number of letters to insert, delete or replace, after Levenshtein; two exchanged neighbours count as two. */
+/* Levenshtein distance: letters to insert, delete or replace; an exchange of two letters counts as two. */
 static size_t distance(const char *a, const char *b)
 {
     size_t row[NAME_LIMIT + 1], length = strlen(b);
@@ -47,7 +47,7 @@ static void unknown_kernel(const cf_module *module, const char *name, struct mes
 {
     const cf_kernel *kernel;
     const char *nearest = NULL;
-    size_t least = strlen(name) / 3 + 2; /* what differs by more is no slip of the fingers */
+    size_t least = strlen(name) / 3 + 2; /* a larger distance is no typing error */
     size_t listed = 0;
     for (size_t i = 0; (kernel = cf_kernel_at(module, i)) != NULL; i++) {
         listed += !cf_kernel_is_internal(kernel);
@@ -100,7 +100,7 @@ int instance_is_meant(const cf_module *module, const cf_kernel *kernel, const st
 
 /* ---- Types ---- */
 
-/* How well all given arrays suit a kernel: as the worst of them does, see argument_suits(). */
+/* How well the given arrays suit a kernel: the worst of them decides, see argument_suits(). */
 static int fit(const cf_kernel *kernel, const struct argument *arguments)
 {
     int worst = 2;
@@ -112,7 +112,7 @@ static int fit(const cf_kernel *kernel, const struct argument *arguments)
     return worst;
 }
 
-/* How near the given arrays are to those of a kernel: 2 for each that suits, 1 where its components alone do. */
+/* Similarity of the given arrays to a kernel's: 2 per suitable array, 1 if only the components suit. */
 static uint32_t nearness(const cf_kernel *kernel, const struct argument *arguments)
 {
     uint32_t sum = 0;
@@ -124,7 +124,7 @@ static uint32_t nearness(const cf_kernel *kernel, const struct argument *argumen
     return sum;
 }
 
-/* Adds " gather_f32_i32 (source f32, index i32, res f32)". */
+/* Appends " gather_f32_i32 (source f32, index i32, res f32)". */
 static void add_types(const cf_kernel *kernel, struct message *message)
 {
     const char *separator = " (";
@@ -150,7 +150,7 @@ static int has_vectors(const cf_module *module, const char *name)
     return 0;
 }
 
-/* Adds " source f32, index u8"; with the shapes where a vector's components may be in them. */
+/* Appends " source f32, index u8", with shapes if they may contain a vector's components. */
 static void add_given(const cf_kernel *any, const struct argument *arguments, int with_shapes, struct message *message)
 {
     const char *separator = " ";
@@ -167,7 +167,7 @@ static void add_given(const cf_kernel *any, const struct argument *arguments, in
     }
 }
 
-/* Adds the instances that the arrays suit as well as any, or else those that are nearest to them; not too many. */
+/* Appends the instances that suit the arrays best, or the most similar; at most LISTED. */
 static void add_nearest(const cf_module *module, const char *name, const struct argument *arguments, int best,
                         struct message *message)
 {
@@ -189,7 +189,7 @@ static void add_nearest(const cf_module *module, const char *name, const struct 
         message_add(message, ", and %" PRIu32 " more, which --describe %s shows", count - LISTED, name);
 }
 
-/* Says what is given and what there is. */
+/* Reports the given types and the available instances. */
 static void no_single_one(const cf_module *module, const char *name, const cf_kernel *any,
                           const struct argument *arguments, int count, int best, struct message *message)
 {

@@ -9,11 +9,11 @@
 #include "kernel/argument.h"
 #include "base/message.h"
 
-/* Whether `name` is a kernel's name, or else its family's; the names of their C functions do too. */
+/* 1 if `name` is the kernel's or its family's name, or a name of their C functions. */
 int instance_is_named(const cf_module *module, const cf_kernel *kernel, const char *name);
 
-/* What a command line names: kernels or families, all where there are none, and those that are left out. Those that serve
- * operations alone are among all only where `with_internal` says so. */
+/* Kernels or families that a command line names (none: all), less the excluded ones. Kernels that only serve operations
+ * count among all only if `with_internal`. */
 struct instance_names {
     int with_internal;
     char *const *names;
@@ -22,14 +22,14 @@ struct instance_names {
     size_t exception_count;
 };
 
-/* Every name has to mean a kernel; and whether a kernel is meant. */
+/* Checks that every name means a kernel; tests a kernel against the choice. */
 int instance_check_names(const cf_module *module, const struct instance_names *names, struct message *message);
 int instance_is_meant(const cf_module *module, const cf_kernel *kernel, const struct instance_names *names);
 
-/* Any kernel that `name` means, as all of a family have the same parameter names; NULL where there is none. */
+/* Any kernel that `name` means, since a family shares its parameter names; NULL if there is none. */
 const cf_kernel *instance_any(const cf_module *module, const char *name, struct message *message);
 
-/* The one kernel that `name` means and that the given arrays suit best; NULL where there is not one. */
+/* The kernel that `name` means and that suits the given arrays best; NULL if not exactly one. */
 const cf_kernel *instance_pick(const cf_module *module, const char *name, const struct argument *arguments,
                                struct message *message);
 

@@ -1,4 +1,4 @@
-/* module.c - opens the kernels of a shared object or an object that cfcc made. */
+/* module.c - opens the kernels of a shared object or object made by cfcc. */
 #include "kernel/module.h"
 
 #include <dirent.h>
@@ -28,7 +28,7 @@
 
 /* ---- Files ---- */
 
-/* Whether what a header refers to is in the file: a segment that is not would end the process when it is read. */
+/* 1 if the file contains all segments of its header: reading a missing segment would end the process. */
 static int is_whole(int fd, const Elf64_Ehdr *header, uint64_t size)
 {
     uint64_t sections = header->e_shoff + (uint64_t)header->e_shnum * header->e_shentsize;
@@ -45,7 +45,7 @@ static int is_whole(int fd, const Elf64_Ehdr *header, uint64_t size)
     return 1;
 }
 
-/* Tells shared objects (ET_DYN) from objects (ET_REL), for this machine; -1 for anything else. */
+/* Distinguishes shared objects (ET_DYN) and objects (ET_REL) for this machine; -1 for anything else. */
 static int examine(int fd, const char *path, struct message *message)
 {
     Elf64_Ehdr header;
@@ -105,11 +105,11 @@ static int check_versions(const char *path, const cf_module *module, struct mess
     return 0;
 }
 
-/* `path` is what messages name. It stays open for good: threads of the library may be in its code. */
+/* `path` appears in messages. The object is never closed: threads of the library may run its code. */
 static const cf_module *open_shared(const char *file, const char *path, struct message *message)
 {
     cf_module_info_function *info = NULL;
-    char *real = realpath(file, NULL); /* a name without a slash would be looked for elsewhere */
+    char *real = realpath(file, NULL); /* dlopen() would search for a name without a slash */
     void *handle = real ? dlopen(real, RTLD_NOW | RTLD_LOCAL) : NULL;
     free(real);
     if (!handle) {
@@ -129,7 +129,7 @@ static const cf_module *open_shared(const char *file, const char *path, struct m
     return k == module->count || runtime_use(handle, path, message) == 0 ? module : NULL;
 }
 
-/* ---- Signals: what ends this process ends cfcc first, and leaves no folder behind ---- */
+/* ---- Signals: a signal that ends this process ends cfcc first, which leaves no folder behind ---- */
 
 static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
 #define SIGNALS (sizeof signals / sizeof *signals)
@@ -171,7 +171,7 @@ static void catch_signals(struct handlers *old)
     }
 }
 
-/* A signal that was caught has its effect now. */
+/* Lets a caught signal take effect. */
 static void release_signals(const struct handlers *old)
 {
     for (size_t i = 0; i < SIGNALS; i++)
@@ -183,7 +183,7 @@ static void release_signals(const struct handlers *old)
 
 /* ---- Objects ---- */
 
-/* Reads what cfcc says until it closes its output, and keeps the first line; of a linker also what it introduces. */
+/* Reads the output of cfcc to its end, and keeps the first line, for a linker also the line that it introduces. */
 static void read_line(int fd, char *line, size_t size)
 {
     char buffer[512];
@@ -205,7 +205,7 @@ static void read_line(int fd, char *line, size_t size)
     line[used] = 0;
 }
 
-/* In the child: runs cfcc with its output in a pipe. */
+/* In the child process: runs cfcc with its output in a pipe. */
 static void run_cfcc(char *const *command, int output, const sigset_t *mask)
 {
     (void)dup2(output, STDOUT_FILENO);
@@ -216,7 +216,7 @@ static void run_cfcc(char *const *command, int output, const sigset_t *mask)
     _exit(127);
 }
 
-/* Has cfcc make a shared object of an object. Signals are caught, and blocked. */
+/* Runs cfcc to make a shared object of an object, with signals caught and blocked. */
 static int make_shared(const char *cfcc, const char *object, const char *target, const sigset_t *mask,
                        struct message *message)
 {
@@ -255,7 +255,7 @@ static int make_shared(const char *cfcc, const char *object, const char *target,
     return message_set(message, "%s: no shared object can be made of it: %s", object, *said ? said : "cfcc was ended");
 }
 
-/* The cfcc that lies beside this program. */
+/* The cfcc beside this program. */
 static int find_cfcc(const char *object, char path[PATH_MAX], struct message *message)
 {
     ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
@@ -282,7 +282,7 @@ static const cf_module *open_object(const char *path, struct message *message)
     catch_signals(&old);
     int length = snprintf(folder, sizeof folder, "%s/cf-run-XXXXXX", temporary);
     if (length < (int)sizeof folder && mkdtemp(folder)) {
-        /* Without links, which could lead elsewhere later. */
+        /* Resolves links, which could point elsewhere later. */
         char *real = realpath(folder, NULL);
         if (real)
             snprintf(folder, sizeof folder, "%s", real);

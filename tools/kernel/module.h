@@ -1,4 +1,4 @@
-/* module.h - opens the kernels of a shared object or an object that cfcc made. */
+/* module.h - opens the kernels of a shared object or object made by cfcc. */
 #ifndef MODULE_H
 #define MODULE_H
 
@@ -6,8 +6,8 @@
 
 #include "base/message.h"
 
-/* Opens a file that `cfcc --shared` made; or one that cfcc made, of which the cfcc beside this program first makes a
- * shared object. NULL where it is none, or one of another version. The kernels are there until the process ends. */
+/* Opens a file made by `cfcc --shared`, or an object made by cfcc, which the cfcc beside this program first turns into
+ * a shared object. The kernels stay until the process ends. NULL with a message for other files and versions. */
 const cf_module *module_open(const char *path, struct message *message);
 
 #endif

@@ -1,4 +1,4 @@
-/* parts.c - a call in two parts, as split(...) says that it may be made. */
+/* parts.c - a call in two parts, as split(...) permits it. */
 #include "kernel/parts.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static int has_parts(const cf_kernel *kernel, uint32_t i)
     return argument_is_array(&kernel->params[i]) && cf_param_is_split(kernel, i);
 }
 
-/* All elements; 0 where nothing is said of parts. */
+/* Number of elements of the split; 0 without split(...). */
 static int64_t count(const cf_kernel *kernel, void *const args[])
 {
     int64_t elements = 0;
@@ -36,7 +36,7 @@ int64_t parts_cut(const cf_kernel *kernel, void *const args[], uint32_t k)
     return elements <= multiple ? 0 : ((elements - 1) / 3 / multiple + 1) * multiple;
 }
 
-/* Bytes of an array for each of the elements. */
+/* Bytes of an array per element. */
 static int stride_of(const cf_kernel *kernel, const cf_param *param, void *const args[], size_t *bytes)
 {
     *bytes = param->bytes;
@@ -67,7 +67,7 @@ static int call_part(const cf_kernel *kernel, void *const args[], int64_t first,
         changed[i] = &pointers[i];
     }
     if (status == CF_OK) {
-        changed[cf_kernel_split(kernel)] = &length; /* its low bytes come first, and any integer type takes them */
+        changed[cf_kernel_split(kernel)] = &length; /* the low bytes come first, so that any integer type reads them */
         status = cf_call(kernel, changed);
     }
     free(changed);

@@ -1,4 +1,4 @@
-/* variant_text.c - finds the variant of a tuned kernel that the command line asks for. */
+/* variant_text.c - finds the variant of a tuned kernel that the command line names. */
 #include "kernel/variant_text.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@ void variant_add(const cf_kernel *variant, struct message *message)
         message_add(message, "%s%s=%" PRId64, i ? "," : "", variant->constants[i].name, variant->constants[i].value);
 }
 
-/* Adds "; there is BLOCK=128,ITEMS=1, BLOCK=256,ITEMS=1". */
+/* Appends "; there is BLOCK=128,ITEMS=1, BLOCK=256,ITEMS=1". */
 static int add_variants(const cf_kernel *kernel, struct message *message)
 {
     for (uint32_t i = 0; i < kernel->nvariants; i++) {
@@ -23,7 +23,7 @@ static int add_variants(const cf_kernel *kernel, struct message *message)
     return -1;
 }
 
-/* The number of the constant called `name`; -1 where there is none. */
+/* Number of the constant `name`; -1 if there is none. */
 static int find(const cf_kernel *kernel, const char *name)
 {
     for (uint32_t i = 0; i < kernel->nconstants; i++)

@@ -1,4 +1,4 @@
-/* variant_text.h - finds the variant of a tuned kernel that the command line asks for. */
+/* variant_text.h - finds the variant of a tuned kernel that the command line names. */
 #ifndef VARIANT_TEXT_H
 #define VARIANT_TEXT_H
 
@@ -8,17 +8,16 @@
 
 #include "base/message.h"
 
-/* The one variant of `kernel` whose constants have the values of `text`, such as "BLOCK=512,ITEMS=2"; NULL where there
- * is not one. */
+/* The only variant of `kernel` with the values in `text`, such as "BLOCK=512,ITEMS=2"; NULL if not exactly one. */
 const cf_kernel *variant_pick(const cf_kernel *kernel, const char *text, struct message *message);
 
-/* Whether a kernel stands for the one of its variants that the library chooses. */
+/* 1 if the library chooses among the kernel's variants. */
 static inline int variant_is_chosen(const cf_kernel *kernel)
 {
     return kernel->nvariants && !kernel->nconstants;
 }
 
-/* Adds "BLOCK=512,ITEMS=2". */
+/* Appends "BLOCK=512,ITEMS=2". */
 void variant_add(const cf_kernel *variant, struct message *message);
 
 #endif
