@@ -1,4 +1,4 @@
-/* verify.c - runs every kernel of a library on the CPU and on a GPU, over arguments of many sizes, and compares. */
+/* verify.c - runs every kernel of a library on the CPU and on a GPU with arguments of many sizes, and compares. */
 #include "verify/verify.h"
 
 #include <stdio.h>
@@ -16,17 +16,17 @@ struct verification {
     const struct verify_plan *plan;
     struct verify_conditions conditions;
     int name_width;
-    int is_lost; /* the device is of no use any more */
+    int is_lost; /* the device cannot be used any more */
     size_t agree, differ, left_out;
-    struct message first; /* of what differs */
+    struct message first; /* first difference */
 };
 
 /* ---- One kernel ---- */
 
-/* Where every access is looked at, what takes a moment takes minutes: a call is to be of some ten million accesses. */
+/* Limits of one call in a check: some ten million accesses, since each access is examined. */
 static const struct verify_limits watched = {(size_t)16 << 20, (int64_t)1 << 16, 5e6, 5e6};
 
-/* A large size that can be had: what is past the limits is not. */
+/* Tries the largest size within the limits. */
 static void try_large(const struct verification *verification, struct verify_trials *trials, int only)
 {
     static const int64_t large[] = {100003, 10007, 1009, 307, 65536, 1024};
@@ -44,13 +44,13 @@ static void try_sizes(const struct verification *verification, struct verify_tri
         return;
     }
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !*trials->wrong.text; i++) {
-        if (i == 5) { /* the block may depend on what was chosen before */
+        if (i == 5) { /* the block may depend on the values of the sizes before */
             int64_t block = verify_values_block(&trials->values);
             sizes[5] = block - 1, sizes[6] = block, sizes[7] = block + 1;
         }
         verify_size(&verification->conditions, trials, sizes[i], VERIFY_ALL_SIZES);
     }
-    /* Nothing of the one, and some of the others: an empty grid, and results all the same. */
+    /* One size is 0, the others are small: an empty grid may still have results. */
     for (uint32_t s = 0; trials->values.size_count > 1 && s < trials->values.size_count && !*trials->wrong.text; s++)
         verify_size(&verification->conditions, trials, 0, (int)s);
     if (!*trials->wrong.text)
@@ -86,7 +86,7 @@ static void print_outcome(struct verification *verification, const struct verify
     fflush(stdout);
 }
 
-/* Tells first what runs: a kernel that faults on the CPU ends the process. */
+/* Prints the name first: a kernel that faults on the CPU ends the process. */
 static void verify_kernel(struct verification *verification, const cf_kernel *kernel)
 {
     struct message name = {""}, reason = {""};

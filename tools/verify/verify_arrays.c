@@ -1,4 +1,4 @@
-/* verify_arrays.c - the arrays of a call that is verified: where sections lie, random elements, what was written. */
+/* verify_arrays.c - the arrays of a verified call: positions of sections, random elements, detection of writes. */
 #include "verify/verify_arrays.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "kernel/argument.h"
 #include "base/runtime.h"
 
-/* Integers that nothing is declared of are made in [0, ANY_HIGH], or, where all are to differ, as far as it takes. */
+/* Integers without a declared range are in [0, ANY_HIGH], or in a larger range if all have to differ. */
 #define ANY_HIGH 100
 
 /* ---- Sections ---- */
@@ -29,7 +29,7 @@ static int measure_section(const cf_kernel *kernel, const cf_param *param, void 
     int64_t stride = 1, last = 0, bytes;
     struct npy_array *section = &array->section;
     section->type = argument_type(param);
-    if (section->type.bytes == 0) /* of void */
+    if (section->type.bytes == 0) /* elements of void */
         section->type.bytes = 1;
     section->ndims = param->ndims;
     for (uint32_t d = param->ndims; d-- > 0;) {
@@ -55,7 +55,7 @@ static int measure_section(const cf_kernel *kernel, const cf_param *param, void 
 
 /* ---- Elements ---- */
 
-/* Narrows [low, high] to what one check allows. */
+/* Narrows [low, high] to the range that one check allows. */
 static int narrow(const cf_kernel *kernel, const cf_check *check, void *const args[], element_wide *low,
                   element_wide *high)
 {
@@ -80,7 +80,7 @@ int verify_array_is_distinct(const cf_kernel *kernel, uint32_t i)
     return kernel->distinct && kernel->distinct[i];
 }
 
-/* A check says that the array's elements ascend. */
+/* 1 if a check demands ascending elements. */
 static int is_ascending(const cf_kernel *kernel, uint32_t i)
 {
     for (uint32_t c = 0; c < kernel->nchecks; c++)
@@ -89,7 +89,7 @@ static int is_ascending(const cf_kernel *kernel, uint32_t i)
     return 0;
 }
 
-/* Integers within all checks, near the bound where there is but one; -1 where there are too few. */
+/* Finds a range within all checks, near the bound if there is only one; -1 if it has too few integers. */
 static int choose_integers(const cf_kernel *kernel, uint32_t i, void *const args[], struct verify_array *array)
 {
     cf_type type = array->section.type.type;
@@ -149,7 +149,7 @@ int verify_arrays_measure(const cf_kernel *kernel, void *const args[], uint64_t 
 
 /* ---- Memory ---- */
 
-/* The offset of row number `row` of the section, in bytes; rows are of the innermost dimension. */
+/* Offset in bytes of row number `row` of the section; a row is the innermost dimension. */
 static size_t row_offset(const struct verify_array *array, size_t row)
 {
     const struct npy_array *section = &array->section;
@@ -168,7 +168,7 @@ static size_t row_bytes(const struct verify_array *array)
     return (section->ndims ? (size_t)section->shape[section->ndims - 1] : 1) * section->type.bytes;
 }
 
-/* Numbers; zeros for structs, of which nothing is known. */
+/* Makes numbers, or zeros for structs, whose members are not known. */
 static void make_packed(const struct verify_array *array, void *packed)
 {
     if (element_parts(array->make.type) || element_is_integer(array->make.type))
@@ -227,7 +227,7 @@ size_t verify_array_take(const struct verify_array *array, const void *memory, c
 
 /* ---- Arrays that are one ---- */
 
-/* Whether elements of the same index lie at the same place, as far as both go. */
+/* 1 if elements of equal index have equal positions, as far as both arrays reach. */
 static int fits(const struct verify_array *array, const struct verify_array *other)
 {
     const struct npy_array *one = &array->section, *two = &other->section;
@@ -240,7 +240,7 @@ static int fits(const struct verify_array *array, const struct verify_array *oth
     return 1;
 }
 
-/* What `make` makes is to be within what `other` makes, too. */
+/* Narrows `make` to the range of `other`. */
 static int narrow_make(struct make *make, const struct make *other)
 {
     int64_t low, high, other_low, other_high;

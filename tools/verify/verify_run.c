@@ -1,4 +1,4 @@
-/* verify_run.c - one call of a kernel that is verified: its arrays on the CPU or a GPU, and what it wrote. */
+/* verify_run.c - one call of a verified kernel: its arrays on the CPU or a GPU, and its writes. */
 #include "verify/verify_run.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "watch/check.h"
 #include "watch/watch_kernel.h"
 
-/* The kernel, watched. */
+/* The twin that is checked. */
 static const cf_kernel *watch(const struct verify_call *call, struct message *message)
 {
     const cf_kernel *kernel = call->kernel;
@@ -36,24 +36,24 @@ static int make_call(const struct verify_call *call, void *const args[], struct 
     int status = call->first_part ? parts_call(kernel, args, call->first_part, message) : cf_call(kernel, args);
     if (status != CF_OK && !call->first_part)
         runtime_failure(message);
-    result->is_refused = status == CF_EINVAL || status == CF_EOVERFLOW; /* a grid past a device's limits, too */
+    result->is_refused = status == CF_EINVAL || status == CF_EOVERFLOW; /* also a grid past a device's limits */
     return status;
 }
 
-/* An array for one call: in host memory, and on a GPU a copy of all of it, so that the poison is there, too, which a
- * call with host arrays does not move. Where it is several in one, what was in it before is kept. */
+/* An array for one call: in host memory, and on a GPU as a complete copy, with the poison, which a call with host
+ * arrays would not copy. If several parameters share it, its earlier content is kept. */
 struct array {
     void *host, *device, *before;
     char *passed;
 };
 
-/* AddressSanitizer itself looks at what lies around. */
+/* AddressSanitizer itself checks the surrounding bytes */
 static size_t guard(void)
 {
     return check_is(CHECK_ADDRESS) ? 0 : VERIFY_GUARD;
 }
 
-/* The number of the array that has the memory of array i. */
+/* Number of the array whose memory array i uses. */
 static uint32_t home_of(const struct verify_call *call, uint32_t i)
 {
     return call->inplace && inplace_has(call->kernel, call->inplace, i) ? call->home : i;
@@ -64,14 +64,14 @@ static int is_filled(const struct verify_call *call, uint32_t i)
     return argument_is_read(&call->kernel->params[i]) || (call->inplace && i == call->home);
 }
 
-/* What lies beside a section that is read are other bytes than those beside an output: where a kernel copies an input's padding
- * into an output's, that shows. */
+/* Inputs and outputs have different bytes outside their sections, so that a copy from an input's padding into an
+ * output's shows. */
 static int beside(const struct verify_call *call, uint32_t i, int poison)
 {
     return is_filled(call, i) ? poison ^ 0xff : poison;
 }
 
-/* Takes what was written; -1 where something beside a section was, too. */
+/* Copies the results; -1 if something outside a section was written. */
 static int take(const struct verify_call *call, uint32_t i, const struct array *from, int poison, void **packed,
                 struct message *message)
 {
@@ -160,11 +160,11 @@ int verify_run(const struct verify_call *call, int device, int poison, struct ve
     const uint32_t count = call->kernel->nparams;
     struct array *arrays = calloc(count + (size_t)1, sizeof *arrays);
     void **args = calloc(count + (size_t)1, sizeof *args);
-    quiet_begin(); /* arguments are made up, and so would be what a kernel prints of them */
+    quiet_begin(); /* arguments are made up, and printed text would be, too */
     int status = arrays && args ? run_with(call, device, poison, arrays, args, result, message)
                                 : message_set(message, "no memory");
     quiet_end();
-    /* What was on a device that is lost has gone with it. */
+    /* a lost device's memory is gone */
     for (uint32_t i = 0; arrays && i < count; i++)
         if (free_array(device, &arrays[i]) != CF_OK && status == CF_OK)
             status = runtime_failure(message);

@@ -1,4 +1,4 @@
-/* verify_size.c - one choice of values: a kernel's two runs with it, and the comparison of what they wrote. */
+/* verify_size.c - two runs of a kernel with one choice of values, and the comparison of their results. */
 #include "verify/verify_size.h"
 
 #include <inttypes.h>
@@ -14,12 +14,12 @@
 #include "verify/verify_run.h"
 #include "watch/check.h"
 
-/* What arrays hold before a run. They differ, so that what neither run writes differs too. */
+/* Poison of the two runs. The bytes differ, so that elements that neither run writes differ, too. */
 static const int poisons[2] = {0x5a, 0xa5};
 
-/* ---- The order of the CPU ---- */
+/* ---- Order on the CPU ---- */
 
-/* The order of blocks and threads in the second of two runs on the CPU. */
+/* Order of blocks and threads in the second of two runs on the CPU. */
 #define ORDER "CF_HOST_ORDER"
 
 int verify_set_order(const char *order, struct message *message)
@@ -54,7 +54,7 @@ static void add_place(int device, int which, int other, struct message *message)
         message_add(message, " on device %d", device);
 }
 
-/* "y[12] = 3 on device 0 and 4 on the CPU; 3 of 33 elements differ, by up to 1, tolerance 1e-05". */
+/* Writes "y[12] = 3 on device 0 and 4 on the CPU; 3 of 33 elements differ, by up to 1, tolerance 1e-05". */
 static int differs(const struct verify_trials *trials, uint32_t i, const struct comparison *found, const void *got,
                    int device, struct message *message)
 {
@@ -114,7 +114,7 @@ static int compare(struct verify_trials *trials, const struct verify_result resu
 
 /* ---- One choice ---- */
 
-/* One run, with what the trials have chosen. */
+/* One run with the values of the trials. */
 static int run(const struct verify_conditions *conditions, const struct verify_trials *trials, int device, int poison,
                struct verify_result *result, struct message *message)
 {
@@ -155,7 +155,7 @@ static int find_tolerance(struct verify_trials *trials, struct message *message)
     return 0;
 }
 
-/* The first variant's run, or on the CPU the kernel's own. */
+/* The run of the first variant, or the kernel's own run on the CPU. */
 static int run_first(const struct verify_conditions *conditions, struct verify_trials *trials,
                      struct verify_result *result, struct message *message)
 {
@@ -168,7 +168,7 @@ static int run_first(const struct verify_conditions *conditions, struct verify_t
     return status;
 }
 
-/* 0 where both runs agree, or where a device refuses what the annotation allows, as a block that is too large. */
+/* 0 if both runs agree, or if a device refuses a size that the annotation allows, such as a block that is too large. */
 static int try_values(const struct verify_conditions *conditions, struct verify_trials *trials,
                       struct verify_result results[2], struct message *message)
 {
@@ -199,8 +199,8 @@ static void forget(const struct verify_trials *trials, struct verify_result *res
     result->is_refused = 0;
 }
 
-/* The same values with arrays that are one: against a call whose arrays are apart, and have the same elements. 0, too,
- * where the library refuses it. */
+/* The same values and elements with shared arrays, compared with separate arrays. 0 also if the library refuses the
+ * call. */
 static int try_inplace(const struct verify_conditions *conditions, struct verify_trials *joined,
                        const struct inplace *which, struct verify_result results[2], struct message *message)
 {
@@ -245,8 +245,7 @@ static int try_all_inplace(const struct verify_conditions *conditions, struct ve
     return status;
 }
 
-/* The same values in two calls, for some elements and then for the others: against one call on the CPU. 0, too, where the
- * library refuses a part of them. */
+/* The same values in two calls, compared with one call on the CPU. 0 also if the library refuses a part. */
 static int try_cut(const struct verify_conditions *conditions, struct verify_trials *trials, int64_t first_part,
                    struct verify_result results[2], struct message *message)
 {
@@ -272,7 +271,7 @@ static int try_cut(const struct verify_conditions *conditions, struct verify_tri
     return status;
 }
 
-/* The first cut that is not refused. The sections that are watched are those of one call. */
+/* The first cut that is not refused. The watched sections are those of one call. */
 static int try_parts(const struct verify_conditions *conditions, struct verify_trials *trials,
                      struct verify_result results[2], struct message *message)
 {

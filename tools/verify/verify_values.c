@@ -1,4 +1,4 @@
-/* verify_values.c - chooses the values of parameters that are no arrays: those of a size, within all checks. */
+/* verify_values.c - chooses values of scalar parameters: a size, within all checks. */
 #include "verify/verify_values.h"
 
 #include <inttypes.h>
@@ -10,10 +10,10 @@
 #include "kernel/argument.h"
 #include "base/runtime.h"
 
-/* What takes a moment on the CPU. */
+/* Limits of a call that the CPU runs in a moment. */
 static const struct verify_limits small = {(size_t)64 << 20, (int64_t)1 << 18, 1e8, 5e7};
 
-/* Choices that are tried for one size. */
+/* Choices tried per size. */
 #define MOST_TRIES 50000
 
 /* ---- Numbers ---- */
@@ -52,7 +52,7 @@ static void add_expr(struct verify_values *values, const cf_expr *expr, enum rol
         }
 }
 
-/* The numbers that expressions read come first, in the order of the declaration, then the other values. */
+/* Numbers in expressions come first, in the order of the declaration, then other values. */
 static void find_numbers(struct verify_values *values)
 {
     const cf_kernel *kernel = values->kernel;
@@ -116,7 +116,7 @@ void verify_values_free(struct verify_values *values)
 
 /* ---- Candidates ---- */
 
-/* In place of the size, of what is next to it, and of its double. */
+/* Placeholders for the size, its neighbours and its double. */
 enum { SIZE = -1000, BELOW, ABOVE, DOUBLE };
 
 static const int64_t whole[] = {SIZE, 1, 2, 3, 4, 5, 7, 8, 16, 17, 32, 64, 128, 256, BELOW, ABOVE, DOUBLE, 0};
@@ -129,7 +129,7 @@ static const double reals[] = {0.375, 0.5, 0.25, 1, 1.5, 2, 0.01, 3, 10, 100, 1e
 struct search {
     struct verify_values *values;
     int64_t size;
-    int only; /* the number that alone is `size`; VERIFY_ALL_SIZES */
+    int only; /* number that alone is `size`; VERIFY_ALL_SIZES */
     int tries;
 };
 
@@ -174,7 +174,7 @@ static int64_t candidate(const struct search *search, uint32_t i, uint32_t c)
                              : value;
 }
 
-/* Sets number i to its candidate c; -1 where its type does not hold it. */
+/* Sets number i to its candidate c; -1 if its type cannot hold it. */
 static int set_number(const struct search *search, uint32_t i, uint32_t c)
 {
     const struct verify_number *number = &search->values->numbers[i];
@@ -192,7 +192,7 @@ static int set_number(const struct search *search, uint32_t i, uint32_t c)
 
 /* ---- Whether a choice will do ---- */
 
-/* A product of a launch rule's expressions; -1 where one fails or is below 0. */
+/* Product of a launch rule's expressions; -1 if one fails or is negative. */
 static int64_t product(const struct verify_values *values, const cf_expr *exprs)
 {
     int64_t result = 1, value;
@@ -290,7 +290,7 @@ static int is_good(const struct search *search)
 
 /* ---- The search ---- */
 
-/* Tries all choices whose candidates, from number i on, have numbers that add up to `distance`. */
+/* Tries all choices whose candidate numbers from number i on add up to `distance`. */
 static int try_from(struct search *search, uint32_t i, uint32_t distance)
 {
     if (i == search->values->count)

@@ -1,8 +1,8 @@
-/* access.c - reads and writes of a kernel that was compiled with -fsanitize=thread: what that has called, in the place of
- * ThreadSanitizer's own runtime.
+/* access.c - reads and writes of a kernel that was compiled with -fsanitize=thread. These functions replace the runtime
+ * of ThreadSanitizer.
  *
- * ThreadSanitizer knows threads of the CPU, and takes 4 to 100 us to begin one. A kernel's threads are not such, all run on
- * one, and what orders them is known: so their accesses are looked at here, at some 20 ns each. */
+ * ThreadSanitizer needs 4 to 100 us to start each thread of the CPU. All threads of a kernel run on one CPU thread in a
+ * known order, so that a check here takes about 20 ns per access. */
 #include <stdint.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@
 #endif
 #endif
 
-/* With a sanitizer of its own cf-run checks nothing, and has these functions already. */
+/* A cf-run with a sanitizer of its own has these functions already, and checks nothing. */
 #ifndef IS_SANITIZED
 
 #define EXPORT __attribute__((visibility("default")))
@@ -26,7 +26,7 @@
 
 /* ---- Plain accesses ---- */
 
-/* `pc` is behind the access in the code. */
+/* `pc` is the address after the access. */
 static void note_access(const void *address, size_t bytes, int how, const void *pc)
 {
     if (!watch_current || !check_current->access || !bytes)
@@ -56,7 +56,7 @@ ACCESSES(__tsan_unaligned_read, ACCESS_READ)
 ACCESSES(__tsan_unaligned_write, ACCESS_WRITE)
 ACCESSES(__tsan_unaligned_read_write, ACCESS_READ | ACCESS_WRITE)
 
-/* What PTX has as relaxed accesses: two of them are no race. A flag that one thread polls is such. */
+/* PTX's relaxed accesses, such as a flag that a thread polls; two of them are no race. */
 static void note_volatile(const void *address, size_t bytes, int how, const void *pc)
 {
     if (watch_current && check_current->looseness)
@@ -95,7 +95,7 @@ void __tsan_write_range(void *address, size_t bytes)
     note_access(address, bytes, ACCESS_WRITE | ACCESS_WHOLE, PC);
 }
 
-/* ---- Copies: what compilers make of them goes here, and newer ones say so themselves ---- */
+/* ---- Copies: compilers call these functions, and newer compilers also report the copy themselves ---- */
 
 static void note_copy(void *target, const void *source, size_t bytes, const void *pc)
 {
@@ -193,7 +193,7 @@ ATOMIC(16, uint16_t)
 ATOMIC(32, uint32_t)
 ATOMIC(64, uint64_t)
 
-/* The headers ask for it where a kernel changes 16 bytes. All threads run on one thread of the CPU. */
+/* The headers call it for atomic operations on 16 bytes. All kernel threads share one CPU thread. */
 __extension__ typedef unsigned __int128 bits128;
 EXPORT bits128 __tsan_atomic128_compare_exchange_val(volatile bits128 *address, bits128 old, bits128 value, int order,
                                                      int other);
@@ -235,7 +235,7 @@ void __tsan_func_entry(void *pc)
     (void)pc;
 }
 
-/* A virtual function is called, or an object's class changes: what stands there is read or written. */
+/* A virtual call reads the object's pointer to its class, and a constructor writes it. */
 EXPORT void __tsan_vptr_read(void **address);
 void __tsan_vptr_read(void **address)
 {

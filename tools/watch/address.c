@@ -1,5 +1,5 @@
-/* address.c - accesses outside of arrays and of the sections that an annotation declares: AddressSanitizer finds them. A
- * finding names the array that is nearest, and the thread that ran. */
+/* address.c - accesses outside arrays and outside declared sections, found by AddressSanitizer. A finding names the
+ * nearest array and the thread. */
 #include "watch/address.h"
 
 #include <dlfcn.h>
@@ -14,21 +14,21 @@
 
 /* ---- Reports ---- */
 
-/* It is loaded before cf-run, which is not linked with it. */
+/* AddressSanitizer's runtime is preloaded; cf-run is not linked with it. */
 static void *function(const char *name)
 {
     return dlsym(RTLD_DEFAULT, name);
 }
 
-/* How far outside of a region an address may be to be told by it. */
+/* Largest distance in bytes from a region at which a finding names the region. */
 #define NEAR (1 << 20)
 
-/* Says where an address is, as near to a region as it is. */
+/* Describes an address relative to the nearest region. */
 static void describe_address(const char *address, size_t bytes, int is_write, const char *kind)
 {
     char what[200] = "", who[96] = "outside of the kernel's threads";
     const struct region *region = region_nearest(address);
-    if (!bytes) { /* a signal, which tells no more */
+    if (!bytes) { /* from a signal, without a size */
         if (watch_current)
             watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
         finding_tell("{asan}: {wild}; %s", who);
@@ -38,7 +38,7 @@ static void describe_address(const char *address, size_t bytes, int is_write, co
         region_describe(region, address, what, sizeof what);
     if (watch_current)
         watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
-    /* An array of its own is closed by close_sections() alone, whatever AddressSanitizer takes it for. */
+    /* close_sections() alone closes a whole array, whatever AddressSanitizer reports */
     const int is_undeclared =
         region && region->kind == REGION_ARRAY && address >= region->begin && address < region->begin + region->bytes;
     finding_tell("{asan}: %s: %s of %zu bytes%s%s%s; %s", is_undeclared ? "undeclared" : kind,
@@ -51,7 +51,7 @@ static void describe_address(const char *address, size_t bytes, int is_write, co
                  who);
 }
 
-/* Called behind a report, just before the process ends. */
+/* Called after a report, just before the process ends. */
 static void note_death(void)
 {
     int (*is_present)(void);
@@ -72,7 +72,7 @@ static void note_death(void)
         finding_tell("{asan}: the kernel ends");
 }
 
-/* The report's path is none of ASAN_OPTIONS, where nothing may hold a blank. */
+/* ASAN_OPTIONS cannot hold the path, which may contain a blank. */
 static void catch_reports(const char *module_path)
 {
     void (*set)(void (*)(void)), (*set_path)(const char *);
@@ -87,10 +87,9 @@ static void catch_reports(const char *module_path)
         set_path(path);
 }
 
-/* ---- Sections: a GPU gets them alone from a call with host arrays, so that accesses to the rest are errors, too ---- */
+/* ---- Sections: a call with host arrays copies only sections to a GPU, so that other accesses are errors ---- */
 
-/* AddressSanitizer has one mark for eight bytes: where a
- * section begins among them, those in front of it stay open, too. */
+/* AddressSanitizer marks groups of eight bytes: if a section begins inside a group, the group stays open. */
 static void (*close_bytes)(const void *begin, size_t bytes), (*open_bytes)(const void *begin, size_t bytes);
 
 static struct region *array_of(uint32_t i, void *const args[])
@@ -106,7 +105,7 @@ static int has_section(const cf_param *param)
            (param->direction == CF_IN || param->direction == CF_OUT || param->direction == CF_INOUT);
 }
 
-/* Row by row. */
+/* Opens the section row by row. */
 static void open_section(const cf_param *param, const char *array, const struct region *region, void *const args[])
 {
     struct section section;
@@ -116,7 +115,7 @@ static void open_section(const cf_param *param, const char *array, const struct 
     if (section_is_empty(&section))
         return;
     const size_t row = (size_t)section.extents[section.ndims - 1] * param->bytes;
-    section.extents[section.ndims - 1] = 1; /* steps by rows */
+    section.extents[section.ndims - 1] = 1; /* one step per row */
     do {
         const char *begin = array + section_place(&section, index) * (int64_t)param->bytes;
         if (begin < end)

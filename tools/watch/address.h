@@ -1,10 +1,10 @@
-/* address.h - accesses outside of arrays and of the sections that an annotation declares: AddressSanitizer finds them. */
+/* address.h - accesses outside arrays and outside declared sections, found by AddressSanitizer. */
 #ifndef ADDRESS_H
 #define ADDRESS_H
 
 #include "watch/check.h"
 
-/* AddressSanitizer's report is in the module's folder, in a file of this name and the process's number. */
+/* Start of the report's file name, which ends with the process's number; the file is in the module's folder. */
 #define ADDRESS_REPORT "asan"
 
 extern const struct check_ops address_check;

@@ -1,4 +1,4 @@
-/* check.h - a kind of check: what it does while a kernel runs. */
+/* check.h - the functions of one kind of check. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -9,19 +9,19 @@
 
 enum check_kind { CHECK_ADDRESS, CHECK_RACE, CHECK_POISON };
 
-/* ACCESS_LOOSE is of volatile accesses, beside ACCESS_ATOMIC: two of them are a race. ACCESS_WHOLE is of what is larger
- * than any number, which is only copied. */
+/* ACCESS_LOOSE, beside ACCESS_ATOMIC: a volatile access; two of them race. ACCESS_WHOLE: larger than any number, so it
+ * can only be a copy. */
 enum { ACCESS_WRITE = 1, ACCESS_ATOMIC = 2, ACCESS_READ = 4, ACCESS_LOOSE = 8, ACCESS_WHOLE = 16 };
 
-/* Functions are NULL where a kind has nothing to do; watch.c and access.c call the others. `pc` is behind the access in
- * the code. `region` is NULL for memory that is in none. */
+/* watch.c and access.c call these functions; NULL: the kind has nothing to do. `pc` is the address after the access.
+ * `region` is NULL for memory outside all regions. */
 struct check_ops {
     enum check_kind kind;
 
     /* The process begins. */
     void (*begin)(const char *module_path);
 
-    /* A launch begins; a part of it begins and ends; it has ended without an error, or an operation has; its state goes. */
+    /* Begin of a launch; begin and end of one of its parts; success of a launch or operation; removal of its state. */
     void (*begin_launch)(void);
     void (*begin_part)(void *const args[]);
     void (*end_part)(void *const args[]);
@@ -32,11 +32,11 @@ struct check_ops {
     void (*begin_block)(struct watch_slot *slot);
     void (*end_block)(struct watch_slot *slot);
 
-    /* The thread ends, or waits: the last access is done, and its memory is there. */
+    /* The thread ends or waits: its last access is complete and its memory exists. */
     void (*settle)(void);
 
-    /* The thread comes to a barrier; these lanes of its warp have come to a __syncwarp(); all threads have come to the
-     * barrier in memory at an address. */
+    /* The thread arrives at a barrier; these lanes of its warp have arrived at a __syncwarp(); all threads have arrived
+     * at the barrier object at an address. */
     void (*arrive)(struct watch_thread *thread);
     void (*sync_lanes)(struct watch_slot *slot, uint32_t warp, uint32_t lanes);
     void (*begin_phase)(const void *address);
@@ -44,15 +44,15 @@ struct check_ops {
     void (*access)(struct region *region, const char *address, size_t bytes, int how, const void *pc);
     void (*copy)(char *target, const char *source, size_t bytes, const void *pc);
 
-    /* ACCESS_LOOSE where a volatile access is one of those of a warp that goes without __syncwarp(), else 0. */
+    /* ACCESS_LOOSE if a volatile access belongs to code of a warp without __syncwarp(), otherwise 0. */
     int (*looseness)(const void *address, size_t bytes);
 
-    /* An atomic access gives what the thread did before a fence, and takes what others gave. */
+    /* An atomic access publishes the thread's work before a fence, and acquires the work that others published. */
     void (*atomic)(const void *address, int is_read, int is_write, int is_release);
     void (*fence)(void);
 };
 
-/* The check of this process, which the cf-run that started this one has chosen; NULL: none. */
+/* This process's check, chosen by the cf-run that started it; NULL: none. */
 extern const struct check_ops *check_current;
 
 static inline int check_is(enum check_kind kind)

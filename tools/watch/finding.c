@@ -1,4 +1,4 @@
-/* finding.c - findings of a checked kernel, on their way to the cf-run that started this one. */
+/* finding.c - sends findings of a checked kernel to the cf-run that started this one. */
 #include "watch/finding.h"
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 
 const cf_kernel *finding_kernel, *finding_operation;
 
-static int findings = -1; /* descriptor */
+static int findings = -1; /* file descriptor; -1: none */
 static const char *module_path;
 
 void finding_begin(int descriptor, const char *path)

@@ -1,4 +1,4 @@
-/* poison.c - reads of memory that nobody wrote, and outputs that nobody wrote. */
+/* poison.c - reads of unwritten memory, and outputs that stay unwritten. */
 #include "watch/poison.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 #define MAX_PLACES 64
 
-/* Places in the code that were told of: each once. */
+/* Places in the code that were reported; each is reported once. */
 static const void *places[MAX_PLACES];
 static int place_count;
 
@@ -42,31 +42,31 @@ static void tell(const struct region *region, const char *address, const void *p
 
 /* ---- Structs ---- */
 
-/* Larger ones have no padding that anyone would ask for. */
+/* Bytes of the largest copy that may contain padding. */
 #define MAX_BYTES 1024
 
-/* A read of which nobody wrote some bytes. Where they are padding, or a member that nobody needs, what was read goes as it
- * is to another place, as a struct's copy, and is not told of: what reads them there is. */
+/* A read with unwritten bytes. Padding and unused members of a struct are copied unchanged, which is not reported; a
+ * later read of the copy is. */
 struct part {
     const struct region *region;
-    const char *unseen; /* the first such byte */
+    const char *unseen; /* first unwritten byte */
     const void *pc;
     uint32_t block, thread;
-    uint32_t age;     /* accesses since then */
-    int is_whole;     /* it can be nothing but a copy, if to a variable of which we are not told */
-    char *told_first; /* gcc tells of a copy's write, then of its read, and then makes both; else NULL */
+    uint32_t age;     /* number of accesses since then */
+    int is_whole;     /* only a copy is possible, perhaps to a variable that is not watched */
+    char *told_first; /* target of a copy that gcc reports (write, then read) before it makes it; else NULL */
     size_t bytes;
     unsigned char value[MAX_BYTES], seen[MAX_BYTES];
 };
 
-/* A struct of several words may be read as a whole before it is written. */
+/* A struct of several words may be read completely before it is written. */
 #define MAX_PARTS 8
 #define MAX_AGE 32
 
 static struct part parts[MAX_PARTS];
 static int part_count;
 
-/* The access before this one, if it was a write: it is done when the next comes. */
+/* Write access before the current one; it is complete when the next access comes. */
 static struct {
     char *address;
     size_t bytes;
@@ -84,7 +84,7 @@ static void tell_part(void)
     drop_part(0);
 }
 
-/* Whether what was read stands here now. What nobody wrote is no more written in the copy. */
+/* 1 if the value that was read is now at `target`; its unwritten bytes stay unwritten there. */
 static int is_copied(const struct part *part, char *target)
 {
     if (!target || memcmp(part->value, target, part->bytes) != 0)
@@ -147,7 +147,7 @@ static void add_part(const struct region *region, const char *address, size_t by
 
 /* ---- Accesses ---- */
 
-/* The first byte that nobody wrote; NULL where there is none. */
+/* First unwritten byte; NULL if all are written. */
 static const char *find_unseen(const struct region *region, const char *address, size_t bytes)
 {
     const unsigned char *seen = region->seen + (address - region->begin), *unseen = memchr(seen, 0, bytes);
@@ -197,7 +197,7 @@ static void note_copy(char *target, const char *source, size_t bytes, const void
 
 /* ---- Outputs ---- */
 
-/* A struct may have padding, which nobody has to write. */
+/* A struct's padding may stay unwritten. */
 static int is_missing(const cf_param *param, const unsigned char *seen)
 {
     return param->type == CF_OPAQUE ? !memchr(seen, 1, param->bytes) : memchr(seen, 0, param->bytes) != NULL;

@@ -1,9 +1,9 @@
-/* race.c - accesses of a kernel's threads that nothing orders: data races, within a block and between blocks.
+/* race.c - data races of a kernel's threads, within a block and between blocks.
  *
- * What orders accesses of two threads, as CUDA promises it: __syncthreads() those of a block, grid.sync() those of the launch,
- * __syncwarp() those of its lanes (shuffles and votes order nothing); and a fence before an atomic operation or a volatile
- * write, whose value the other thread takes by one. Two atomic accesses are no race, nor are two that write the same value;
- * nor are two volatile ones but of a __shared__ array's elements. */
+ * CUDA orders accesses of two threads by __syncthreads() in a block, grid.sync() in the launch, __syncwarp() among its
+ * lanes (not by shuffles or votes), and by a fence before an atomic operation or volatile write that another thread
+ * reads in the same way. No race are two atomic accesses, two writes of one value, and two volatile accesses outside
+ * elements of a __shared__ array. */
 #include "watch/race.h"
 
 #include <stdint.h>
@@ -18,44 +18,44 @@
 
 #define MAX_PAIRS 64
 
-/* One access: who made it, when on his clock, and where in the code. */
+/* One access: its thread, its time on the thread's clock, and its place in the code. */
 struct access {
-    const void *pc; /* NULL: none */
+    const void *pc; /* NULL: no access */
     uint32_t block, epoch, grid, step;
     uint16_t thread;
     uint8_t how, bytes;
 };
 
-/* The accesses to some bytes that later ones may race with. Of those that read, two that differ are enough to show that
- * some other thread did. */
+/* Accesses to some bytes that a later access may race with. Two reads by different threads suffice to show that another
+ * thread read. */
 struct cell {
     struct access write, atomic, reads[2];
 };
 
-/* Four bytes of memory, together or each for itself. */
+/* Four bytes of memory, as one cell or as one per byte. */
 struct race_word {
     struct cell together, *apart;
 };
 
-/* What a thread gave with an atomic access: all that stands before this. */
+/* State that a thread published with an atomic access: all its work before the access. */
 struct given {
     uint32_t block, warp;
     struct watch_clock clock;
 };
 
-/* An address that atomic accesses order by. */
+/* An address at which atomic accesses order threads. */
 struct race_sync {
     const void *address;
     struct given *given;
     uint32_t held, room;
-    uint32_t merged;          /* of those, what stands for all that were given in phases before: one for each warp */
-    uint32_t base;            /* how many those are */
-    uint32_t phase;           /* what was given before it began */
-    struct race_known *known; /* what those who gave knew */
+    uint32_t merged;          /* entries at the begin that sum up earlier phases, one per warp */
+    uint32_t base;            /* number of publications that they sum up */
+    uint32_t phase;           /* number of publications before the current phase */
+    struct race_known *known; /* knowledge of the publishing threads */
     uint32_t known_count, known_room;
-    uint32_t visit, visited;   /* the latest look at it, and how many that took in */
-    const cf_host_block *head; /* in whose memory it is, in the list of that block's; NULL: in none */
-    struct race_sync *next;    /* in that memory, or of those whose block has ended */
+    uint32_t visit, visited;   /* latest search that visited it, and the number of publications seen then */
+    const cf_host_block *head; /* block whose memory contains it, and in whose list it is; NULL: none */
+    struct race_sync *next;    /* next in that memory, or in the list of ended blocks */
 };
 
 static uint32_t count_of(const struct race_sync *sync)
@@ -63,19 +63,19 @@ static uint32_t count_of(const struct race_sync *sync)
     return sync->base + sync->held - sync->merged;
 }
 
-/* A thread or a block knows the first `count` that were given at an address. */
+/* A thread or a block has acquired the first `count` publications of an address. */
 struct race_known {
     struct race_sync *sync;
     uint32_t count;
-    uint32_t epoch; /* of a block's: since then */
+    uint32_t epoch; /* for a block: epoch since which it holds */
 };
 
-static struct race_sync **syncs; /* a table by address, a power of two long */
+static struct race_sync **syncs; /* hash table by address; its size is a power of two */
 static size_t sync_count, sync_room;
-static struct race_sync *ended; /* of blocks before, which others know of */
+static struct race_sync *ended; /* of ended blocks, and referenced by others */
 static uint32_t visit;
 
-/* A write of a value that may be the one that stood there, which is seen when it is done. */
+/* A write that may repeat the value in memory; the comparison follows when it is complete. */
 static struct {
     char *address;
     size_t bytes;
@@ -161,7 +161,7 @@ static int is_known(const struct access *access, const struct race_known *known,
     return 0;
 }
 
-/* What a thread, or its block, knows by atomic accesses. */
+/* Acquired by the thread, or by its block, through atomic accesses. */
 static int is_learnt(const struct access *access, const struct watch_thread *thread)
 {
     const struct watch_slot *slot = thread->slot;
@@ -170,7 +170,7 @@ static int is_learnt(const struct access *access, const struct watch_thread *thr
            is_known(access, slot->known, slot->known_count, thread->clock.epoch);
 }
 
-/* Whether an access is ordered before what the running thread does now. */
+/* 1 if an access is ordered before the running thread's current work. */
 static inline int is_ordered(const struct access *access, const struct watch_thread *thread)
 {
     if (access->grid < thread->clock.grid)
@@ -184,8 +184,8 @@ static inline int is_ordered(const struct access *access, const struct watch_thr
 
 /* ---- Accesses ---- */
 
-/* Sums of a warp were once made with volatile accesses to a __shared__ array and nothing else, which since Volta is wrong:
- * these are no flags, which are variables of their own, or come behind a fence. */
+/* Old warp sums used volatile accesses to a __shared__ array alone, which is wrong since Volta. A flag is a variable of
+ * its own, or its write follows a fence. */
 static int looseness(const void *address, size_t bytes)
 {
     const struct watch_thread *thread = watch_current;
@@ -214,7 +214,7 @@ static void look(const struct access *before, const struct access *now, struct r
         tell(before, now, region, address);
         return;
     }
-    if (pending.address) /* one of this access is enough */
+    if (pending.address) /* one race per access is enough */
         return;
     pending.address = (char *)(uintptr_t)address;
     pending.bytes = 1;
@@ -237,7 +237,7 @@ static void keep_read(struct cell *cell, const struct access *now)
             reads[i] = *now;
             return;
         }
-    /* Far apart they show more: of another block, or of another warp. */
+    /* The most distant threads show most: other blocks, then other warps. */
     if (reads[0].block == reads[1].block &&
         (now->block != reads[0].block || reads[0].thread / 32 == reads[1].thread / 32))
         reads[1] = *now;
@@ -271,7 +271,7 @@ static void forget(struct region *region)
 {
     for (size_t w = 0; region->is_split && w < region->words_bytes / sizeof *region->words; w++)
         free(region->words[w].apart);
-    if (region->words) /* pages that nobody touched take no time */
+    if (region->words) /* untouched pages take no time */
         (void)madvise(region->words, region->words_bytes, MADV_DONTNEED);
     region->is_split = 0;
 }
@@ -282,7 +282,7 @@ static void end_region(struct region *region)
     munmap(region->words, region->words_bytes);
 }
 
-/* The words of a region, zero at first. */
+/* The words of a region, initially zero. */
 static struct race_word *words_of(struct region *region)
 {
     if (region->words)
@@ -295,7 +295,7 @@ static struct race_word *words_of(struct region *region)
     return region->words;
 }
 
-/* Whether the bytes of a word go each for itself from here on. */
+/* 1 if the bytes of a word are separate cells from now on. */
 static int split(struct race_word *word)
 {
     if (word->apart)
@@ -336,7 +336,7 @@ static void note_access(struct region *region, const char *address, size_t bytes
         for (size_t i = low; i < high; i++)
             note(&words[w].apart[i], &now, region, region->begin + w * 4 + i);
     }
-    if (pending.address && bytes <= sizeof pending.old) { /* all of it counts, whatever part was met first */
+    if (pending.address && bytes <= sizeof pending.old) { /* the whole write counts, whichever part matched first */
         pending.address = (char *)(uintptr_t)address;
         pending.bytes = bytes;
         memcpy(pending.old, address, bytes);
@@ -358,7 +358,7 @@ static int room_for(void **array, uint32_t count, uint32_t *room, size_t size)
     return 1;
 }
 
-/* Adds what is known of an address to a list, or more of it. */
+/* Adds or extends the knowledge of an address in a list. */
 static void learn(struct race_known **known, uint32_t *count, uint32_t *room, struct race_known what)
 {
     for (uint32_t i = 0; i < *count; i++)
@@ -384,7 +384,7 @@ static void empty(struct race_sync *sync)
 
 static size_t place_of(const void *address);
 
-/* What was given at addresses in a block's memory is not for the next block that has it. Of what others know stays. */
+/* A later block in the same memory must not see publications of this block; other threads keep what they reference. */
 static void end_block(struct watch_slot *slot)
 {
     struct race_sync *own = slot->syncs;
@@ -408,7 +408,7 @@ static void end_block(struct watch_slot *slot)
 static void begin_block(struct watch_slot *slot)
 {
     settle();
-    region_each(slot->head, forget); /* its shared memory was another block's */
+    region_each(slot->head, forget); /* its shared memory belonged to another block */
     end_block(slot);
     free(slot->known);
     slot->known = NULL;
@@ -484,14 +484,14 @@ static int grow(void)
     return 1;
 }
 
-/* Whether an address is in a block's memory: a shared variable, or a barrier of its tiles. */
+/* 1 if an address is in a block's memory: a shared variable, or a barrier of its tiles. */
 static int is_of(const struct watch_slot *slot, const void *address)
 {
     const struct region *region = region_find(address);
     return (uintptr_t)address - (uintptr_t)slot->head < sizeof *slot->head || (region && region->block == slot->head);
 }
 
-/* What is given at an address; NULL where nothing is, or with `is_new` without memory. */
+/* Record of an address; NULL if there is none, or, with `is_new`, without memory. */
 static struct race_sync *sync_at(const void *address, int is_new)
 {
     if (is_new && !grow())
@@ -543,7 +543,7 @@ static void note_atomic(const void *address, int is_read, int is_write, int is_r
         give(thread, address);
 }
 
-/* What two of a warp gave, one after the other. */
+/* Merges two publications of one warp. */
 static void merge(struct given *into, const struct given *from)
 {
     struct watch_clock *a = &into->clock;
@@ -554,7 +554,7 @@ static void merge(struct given *into, const struct given *from)
         a->lanes[i] = a->lanes[i] > b->lanes[i] ? a->lanes[i] : b->lanes[i];
 }
 
-/* Who comes to a barrier knows all that was given there in the phases before, so that one for each warp does. */
+/* A thread at a barrier acquires all publications of earlier phases, so that one entry per warp represents them. */
 static void begin_phase(const void *address)
 {
     struct race_sync *sync = sync_at(address, 0);
@@ -596,7 +596,7 @@ static void end_launch(void)
     sync_count = sync_room = 0;
 }
 
-/* Launches are in an order. */
+/* Launches run in order. */
 static void begin_launch(void)
 {
     region_each(NULL, forget);

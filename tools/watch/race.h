@@ -1,4 +1,4 @@
-/* race.h - accesses of a kernel's threads that nothing orders. */
+/* race.h - data races of a kernel's threads. */
 #ifndef RACE_H
 #define RACE_H
 

@@ -1,4 +1,4 @@
-/* region.c - the memory that a checked kernel works on: its arrays, scratch memory, __device__ and __shared__ variables. */
+/* region.c - the memory of a checked kernel: arrays, scratch memory, __device__ and __shared__ variables. */
 #include "watch/region.h"
 
 #include <stdio.h>
@@ -10,11 +10,11 @@
 static struct region **regions; /* sorted by address */
 static size_t count, room;
 
-/* Those that were found last, the latest first: a kernel goes back and forth between a few. */
+/* Recently found regions, latest first: a kernel alternates between a few. */
 #define RECENT 4
 static struct region *recent[RECENT];
 
-/* How many regions begin at or below an address. */
+/* Number of regions that begin at or below an address. */
 static size_t up_to(const void *address)
 {
     size_t low = 0, high = count;
@@ -121,7 +121,7 @@ static void describe_shared(const struct region *region, ptrdiff_t offset, char 
     }
     used = snprintf(text, size, "__shared__ {key:%lx}", finding_offset(region->key));
     for (int i = 0; i < 3 && shape->extents[i] && used >= 0 && (size_t)used < size; i++) {
-        ptrdiff_t row = (ptrdiff_t)shape->element; /* what one index of this dimension takes */
+        ptrdiff_t row = (ptrdiff_t)shape->element; /* bytes per index of this dimension */
         for (int j = i + 1; j < 3 && shape->extents[j]; j++)
             row *= (ptrdiff_t)shape->extents[j];
         const ptrdiff_t index = divide(offset, row);

@@ -1,4 +1,4 @@
-/* sanitize.c - runs cf-run once more over kernels that were built anew to be checked, and prints what that found. */
+/* sanitize.c - runs cf-run again over kernels that were rebuilt for a check, and prints the findings. */
 #include "watch/sanitize.h"
 
 #include <ctype.h>
@@ -17,16 +17,16 @@
 #include "watch/address.h"
 #include "watch/watch_begin.h"
 
-/* What the run leaves in its folder. */
+/* State of such a run and its results. */
 struct check {
     char folder[PATH_MAX], module[PATH_MAX + 16], findings[PATH_MAX + 16];
-    char runtime[PATH_MAX]; /* of AddressSanitizer; empty for the others */
-    char source[PATH_MAX];  /* where its report says that the error is */
-    char caller[PATH_MAX];  /* where a kernel file calls that, if it is in a header; or "" */
-    int has_address;        /* it tells which was wild */
+    char runtime[PATH_MAX]; /* AddressSanitizer's library; empty for other checks */
+    char source[PATH_MAX];  /* location of the error according to its report */
+    char caller[PATH_MAX];  /* for a location in a header: its caller in a kernel file, or "" */
+    int has_address;        /* the report contains the wild address */
     unsigned long address;
-    int count;      /* findings that were printed */
-    char **printed; /* those that are kept */
+    int count;      /* number of printed findings */
+    char **printed; /* printed findings that are kept */
     int kept;
 };
 
@@ -35,7 +35,7 @@ struct check {
 static volatile pid_t child;
 static volatile sig_atomic_t caught;
 
-/* What ends this process ends the program first that it waits for, and the folder goes. */
+/* A signal that ends this process first ends the program it waits for, and removes the folder. */
 static void pass_on(int number)
 {
     caught = number;
@@ -43,7 +43,7 @@ static void pass_on(int number)
         (void)kill(child, number);
 }
 
-/* SIGPIPE, too: who reads the first lines alone ends what prints them. */
+/* Also SIGPIPE: a reader of the first lines alone ends this process. */
 static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
 #define SIGNALS (sizeof signals / sizeof *signals)
 
@@ -70,7 +70,7 @@ static void release_signals(const struct sigaction old[SIGNALS], const char *kin
     (void)raise(caught);
 }
 
-/* In the child. Who kills this process, and leaves it no time to pass that on, does not want the program to go on. */
+/* In the child process: it must not outlive a parent that was killed and could not pass the signal on. */
 static void become(const char *const argv[], pid_t parent)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -79,8 +79,8 @@ static void become(const char *const argv[], pid_t parent)
     _exit(127);
 }
 
-/* Runs a program to its end; its status as waitpid() gives it, or -1. Where `text` is not NULL, what it writes to its standard
- * output goes there, for the caller to free. */
+/* Runs a program to its end; returns its status from waitpid(), or -1. Its standard output goes to `text`, which the
+ * caller frees, if `text` is not NULL. */
 static int run_program(const char *const argv[], char **text)
 {
     int ends[2] = {-1, -1}, status = -1;
@@ -118,7 +118,7 @@ static int run_program(const char *const argv[], char **text)
     return status;
 }
 
-/* What there is to add of a program that may not have come to its end. */
+/* Adds a note on a program that may have been interrupted. */
 static const char *how_it_ended(int status)
 {
     static char text[100];
@@ -130,7 +130,7 @@ static const char *how_it_ended(int status)
     return text;
 }
 
-/* A program that lies beside this one. */
+/* Path of a program beside this one. */
 static int beside(const char *name, char path[PATH_MAX], struct message *message)
 {
     ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
@@ -144,7 +144,7 @@ static int beside(const char *name, char path[PATH_MAX], struct message *message
                : message_set(message, "--check needs the %s beside cf-run: %s: %s", name, path, strerror(errno));
 }
 
-/* What a program of the compiler's prints, for the caller to free; NULL where it fails. */
+/* Output of a program of the compiler, which the caller frees; NULL if it fails. */
 static char *ask(const char *const argv[])
 {
     static int is_told;
@@ -171,7 +171,7 @@ static int make_folder(struct check *check, struct message *message)
         check->folder[0] = 0;
         return message_set(message, "--check: no folder can be made in %s: %s", temporary, strerror(errno));
     }
-    /* As the loader names it. */
+    /* the loader's name for it */
     char *real = realpath(check->folder, NULL);
     if (real)
         snprintf(check->folder, sizeof check->folder, "%s", real);
@@ -181,7 +181,7 @@ static int make_folder(struct check *check, struct message *message)
     return 0;
 }
 
-/* What the compiler says goes to the user. */
+/* The compiler's messages go to the user. */
 static int rebuild(struct check *check, const char *kind, const char *module, const char *cxx, struct message *message)
 {
     char cfcc[PATH_MAX], *said = NULL;
@@ -208,14 +208,14 @@ static int rebuild(struct check *check, const char *kind, const char *module, co
     message_set(message, "--check=%s: %s could not be built for it", kind, module ? module : "the bundled kernels");
     if (status == -1 || WIFSIGNALED(status))
         message_add(message, ": %s%s", cfcc, how_it_ended(status));
-    else if (WEXITSTATUS(status) != 1) /* else it told why */
+    else if (WEXITSTATUS(status) != 1) /* with status 1 it has printed the reason */
         message_add(message, ": %s ended with exit code %d", cfcc, WEXITSTATUS(status));
     return -1;
 }
 
 /* ---- Running ---- */
 
-/* Adds to what a variable of the environment says. */
+/* Appends to a variable of the environment. */
 static int add_to(const char *name, const char *more, const char *separator, int is_first)
 {
     const char *old = getenv(name);
@@ -231,8 +231,8 @@ static int add_to(const char *name, const char *more, const char *separator, int
     return status;
 }
 
-/* The loader takes a path for several where it has a blank or a colon: then one without leads to the runtime, which
- * knows itself by its file's name. */
+/* The loader splits paths at blanks and colons. A symbolic link without them leads to the runtime, which identifies
+ * itself by its file's name. */
 static int name_runtime(struct check *check, const char *kind, struct message *message)
 {
     static const char separators[] = " :";
@@ -252,7 +252,7 @@ static int name_runtime(struct check *check, const char *kind, struct message *m
     return 0;
 }
 
-/* The program's status, or -1. Redzones are as wide as they can be, so that what lies far outside is seen, too. */
+/* Returns the program's status, or -1. The widest redzones catch the most distant accesses. */
 static int run_again(struct check *check, const char *kind, char **argv, struct message *message)
 {
     static const char options[] =
@@ -285,13 +285,13 @@ static int is_ours(const char *file)
     return strstr(file, "cuferry/cpu/") || strstr(file, ".host.cpp") || *file == '?';
 }
 
-/* A header that stands in for one of CUDA's, whose functions are in a kernel file as those of our own are. */
+/* A shadow of a CUDA header; its functions are part of a kernel file as our own are. */
 static int is_stand_in(const char *file)
 {
     return strstr(file, "cuferry/shadow/") != NULL;
 }
 
-/* A path as the user would write it. */
+/* A path relative to the current folder. */
 static const char *shown(const char *file)
 {
     char here[PATH_MAX];
@@ -307,14 +307,14 @@ static int is_kernel_file(const char *place)
     return colon && colon - place > 3 && strncmp(colon - 3, ".cu", 3) == 0;
 }
 
-/* Writes "block.cu:12" for a byte of the module's code: of the functions that are inlined there, the innermost that is not of
- * our headers, nor, where there is another, of one that stands in for CUDA's. `function` gets its name, `caller` where a
- * header's function was called in a kernel file, or "". */
+/* Writes "block.cu:12" for a byte of the module's code: the innermost inlined function outside our headers, and outside
+ * shadow headers if possible. `function` gets its name, `caller` its place in a kernel file if it is in a header, or
+ * "". */
 static void find_line(const struct check *check, const char *offset, char *line, size_t size, char *function,
                       size_t function_size, char caller[PATH_MAX])
 {
     const char *const command[] = {"addr2line", "-i", "-f", "-C", "-e", check->module, offset, NULL};
-    int is_found = 0, is_best = 0; /* not of a header that stands in */
+    int is_found = 0, is_best = 0; /* is_best: found outside the shadow headers */
     snprintf(line, size, "module.so+%s", offset);
     snprintf(function, function_size, "?");
     *caller = 0;
@@ -365,7 +365,7 @@ static void find_data(const struct check *check, const char *offset, char *what,
     free(text);
 }
 
-/* The name of the __shared__ variable whose key lies at a byte of the module. */
+/* Name of the __shared__ variable whose key is at a byte of the module. */
 static void find_name(const struct check *check, const char *offset, char *name, size_t size)
 {
     const char *const command[] = {"nm", "-C", check->module, NULL};
@@ -383,7 +383,7 @@ static void find_name(const struct check *check, const char *offset, char *name,
     free(text);
 }
 
-/* What a signal ended. */
+/* Reports the signal that ended the run. */
 static void print_wild(const struct check *check, FILE *out)
 {
     if (!check->has_address)
@@ -394,7 +394,7 @@ static void print_wild(const struct check *check, FILE *out)
         fprintf(out, "a wild access, of address 0x%lx", check->address);
 }
 
-/* Writes a finding, with names in the place of {pc:N}, {key:N}, {data:N}, {asan} and {wild}. */
+/* Prints a finding with {pc:N}, {key:N}, {data:N}, {asan} and {wild} replaced by names. */
 static void write_finding(const struct check *check, const char *text, FILE *out)
 {
     char offset[32], name[PATH_MAX], function[256], caller[PATH_MAX], called[PATH_MAX] = "";
@@ -431,7 +431,7 @@ static void write_finding(const struct check *check, const char *text, FILE *out
     fprintf(out, "%s%s\n", *called ? "; called at " : "", called);
 }
 
-/* Compilers make several accesses of one: then a line is the same as one before. */
+/* Compilers split one access into several, whose findings are equal lines. */
 static int is_printed(const struct check *check, const char *line)
 {
     for (int i = 0; i < check->kept; i++)
@@ -440,7 +440,7 @@ static int is_printed(const struct check *check, const char *line)
     return 0;
 }
 
-/* Takes a line over. */
+/* Takes a finding's line over. */
 static void keep(struct check *check, char *line)
 {
     char **larger = realloc(check->printed, ((size_t)check->kept + 1) * sizeof *larger);
@@ -476,7 +476,7 @@ static void print_finding(struct check *check, const char *text)
 
 /* ---- AddressSanitizer's report ---- */
 
-/* A frame of a stack in the module: "    #3 0x7f12 (/tmp/x/module.so+0x1234)". */
+/* Reads a stack frame in the module: "    #3 0x7f12 (/tmp/x/module.so+0x1234)". */
 static const char *offset_in(const struct check *check, const char *line, char *offset, size_t size)
 {
     const char *frame = strstr(line, check->module), *hash = line + strspn(line, " ");
@@ -489,7 +489,7 @@ static const char *offset_in(const struct check *check, const char *line, char *
 
 #define WILD "on unknown address 0x"
 
-/* Reads a report, and prints it with source lines: what tells of the kernel, and not of this program. */
+/* Prints a report with source lines: its parts on the kernel, without those on this program. */
 static void read_report(struct check *check, FILE *file, FILE *out)
 {
     char line[4096], offset[64], place[PATH_MAX], function[256], caller[PATH_MAX];
@@ -518,7 +518,7 @@ static void read_report(struct check *check, FILE *file, FILE *out)
     }
 }
 
-/* The report's text, for the caller to free; NULL where there is none. */
+/* The report's text, which the caller frees; NULL without a report. */
 static char *take_report(struct check *check)
 {
     char *text = NULL;
@@ -562,7 +562,7 @@ static void print_findings(struct check *check)
     free(report);
 }
 
-/* How a run ended in which nothing was found; 0 where that is all there is to say. */
+/* Reports a run's end without findings; 0 if it needs no further report. */
 static int judge(const char *kind, const char *program, int ended, struct message *message)
 {
     if (ended == -1)

@@ -1,12 +1,12 @@
-/* sanitize.h - runs cf-run once more over kernels that were built anew to be checked. */
+/* sanitize.h - runs cf-run again over kernels that were rebuilt for a check. */
 #ifndef SANITIZE_H
 #define SANITIZE_H
 
 #include "base/message.h"
 
-/* Builds the kernels of `module`, NULL for the bundled ones, for a check of a kind ("address", "race", "poison") with the C++
- * compiler `cxx`, NULL for the configured one, runs this program on them with the same arguments, and prints what that
- * found. -1 where it found anything, or failed. */
+/* Rebuilds the kernels of `module` (NULL: the bundled ones) for check `kind` ("address", "race", "poison") with the C++
+ * compiler `cxx` (NULL: the configured one), runs this program on them with the same arguments, and prints the
+ * findings. -1 after findings or a failure. */
 int sanitize_run(const char *kind, const char *module, const char *cxx, char **argv, struct message *message);
 
 #endif

@@ -1,5 +1,5 @@
-/* undefined.c - what UndefinedBehaviorSanitizer finds in a checked kernel: addresses that are not aligned, indices past an
- * array's type, division by 0. The compiler calls these functions, which stand in the place of its runtime's. */
+/* undefined.c - findings of UndefinedBehaviorSanitizer in a checked kernel: misaligned addresses, indices past a type's
+ * array, division by 0. These functions replace the sanitizer's runtime. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 
 #define EXPORT __attribute__((visibility("default"), noreturn))
 
-/* What compilers describe a place and a type by. */
+/* The compilers' descriptions of places and types. */
 struct place {
     const char *file;
     uint32_t line, column;
@@ -48,7 +48,7 @@ struct overflow {
     const struct type *type;
 };
 
-/* "'int[4]'", also where clang tells a typedef of the generator's first: "'cf__T_tile' (aka 'int[4]')". */
+/* Strips "'cf__T_tile' (aka 'int[4]')", clang's text for a typedef of the generator, to "'int[4]'". */
 static const char *name_of(const struct type *type)
 {
     static char text[256];
@@ -59,8 +59,7 @@ static const char *name_of(const struct type *type)
     return text;
 }
 
-/* `from` is where the compiler's call came from, which tells of a kernel what the place does not where that is in one of
- * our headers. */
+/* `from` is the call's return address: it identifies the kernel's line if the place is in one of our headers. */
 __attribute__((noreturn)) static void tell(const struct place *place, const void *from, const char *what)
 {
     char who[96] = "outside of the kernel's threads";
@@ -82,7 +81,7 @@ void __ubsan_handle_type_mismatch_v1_abort(const struct mismatch *data, uintptr_
                                         "a cast to a base of", "a null pointer as", "a dynamic operation on"};
     char text[300];
     const char *verb = data->kind < sizeof verbs / sizeof *verbs ? verbs[data->kind] : "an access of";
-    /* clang names the element of what is null. */
+    /* clang names the element of a null pointer */
     if (pointer % (1ul << data->log_alignment) == 0)
         snprintf(text, sizeof text, "%s %s through a null pointer", verb, name_of(data->type));
     else
@@ -97,7 +96,7 @@ void __ubsan_handle_out_of_bounds_abort(const struct bounds *data, uintptr_t ind
     char text[300];
     int is_signed = data->index->kind == 0 && data->index->info & 1;
     unsigned bits = 1u << (data->index->info >> 1);
-    if (is_signed && bits < 8 * sizeof index) /* the rest is not defined */
+    if (is_signed && bits < 8 * sizeof index) /* the other bits are undefined */
         index = (uintptr_t)((intptr_t)(index << (8 * sizeof index - bits)) >> (8 * sizeof index - bits));
     if (is_signed)
         snprintf(text, sizeof text, "index %ld is outside of %s", (long)(intptr_t)index, name_of(data->array));

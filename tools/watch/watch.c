@@ -1,7 +1,7 @@
-/* watch.c - what happens in a checked kernel: which thread of which block runs, and what is found.
+/* watch.c - launches of a checked kernel: which thread of which block runs, and findings at barriers and in warps.
  *
- * The kernel's CPU body asks a table of functions for everything that threads do together. Here it gets a table of ours, which
- * asks the library's, so that it is known which thread runs: one at a time, since CF_THREADS is 1. */
+ * A CPU body calls a table of functions for everything that threads do together. This table stands before the library's
+ * and follows the running thread; CF_THREADS is 1, so that one thread runs at a time. */
 #include "watch/watch.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "watch/watch_arrays.h"
 #include "watch/watch_thread.h"
 
-/* Lanes that have come to a warp operation with one mask. */
+/* Lanes that have arrived at a warp operation with one mask. */
 struct group {
     uint32_t mask, arrived;
     int is_sync;
@@ -23,7 +23,7 @@ struct watch_warp {
     uint32_t lanes, ended;
     struct group groups[32];
     uint32_t group_count;
-    cf_host_where barrier; /* of the block, where the first lane came to it; and which lane, and which barrier */
+    cf_host_where barrier; /* the block's barrier at which the first lane arrived, with its lane and epoch */
     uint32_t first, epoch;
 };
 
@@ -32,7 +32,7 @@ int watch_runs;
 
 static const cf_host_ops *real;
 static cf_host_ops ops;
-static int has_failed; /* this one: what it did not do it may have wanted to */
+static int has_failed; /* this launch failed: unwritten outputs are no finding */
 static cf_host_thread *run_thread;
 static void *run_closure;
 static struct watch_slot *slots;
@@ -45,7 +45,8 @@ static int is_same(const cf_host_where *one, const cf_host_where *other)
     return one->line == other->line && strcmp(one->file, other->file) == 0;
 }
 
-/* Two places are told of once; or one, which is both. Of the first ones, that is: generated code may have many. */
+/* 1 if a pair of places, or one place with itself, was reported before. The first 64 pairs are kept: generated code may
+ * have many. */
 static int is_told(const cf_host_where *one, const cf_host_where *other)
 {
     static struct {
@@ -84,7 +85,7 @@ static void unsee(struct region *region)
         memset(region->seen, 0, region->bytes);
 }
 
-/* Begins a block in its place. */
+/* Starts a block in its slot. */
 static void begin_block(struct watch_slot *slot, const cf_host_block *head)
 {
     uint32_t threads = watch_launched->block.x * watch_launched->block.y * watch_launched->block.z;
@@ -115,7 +116,7 @@ static void begin_block(struct watch_slot *slot, const cf_host_block *head)
                                     .seen = check_is(CHECK_POISON) ? calloc(watch_launched->shared, 1) : NULL});
 }
 
-/* The place of a block that runs now; NULL without memory. */
+/* Slot of a running block; NULL without memory. */
 static struct watch_slot *slot_of(const cf_host_block *head)
 {
     static size_t latest;
@@ -126,7 +127,7 @@ static struct watch_slot *slot_of(const cf_host_block *head)
         struct watch_slot *larger = realloc(slots, (slot_count + 1) * sizeof *slots);
         if (!larger)
             return NULL;
-        /* Threads name their block's place. */
+        /* threads point to their block's slot */
         for (size_t s = 0; s < slot_count && larger != slots; s++)
             for (uint32_t t = 0; t < watch_launched->block.x * watch_launched->block.y * watch_launched->block.z; t++)
                 larger[s].threads[t].slot = &larger[s];
@@ -160,7 +161,7 @@ static void end_slots(void)
 
 /* ---- Lanes together ---- */
 
-/* All of a group have come that will. */
+/* All remaining lanes of a group have arrived. */
 static void complete(struct watch_slot *slot, uint32_t w, uint32_t i)
 {
     struct watch_warp *warp = &slot->warps[w];
@@ -177,7 +178,7 @@ static int is_complete(const struct watch_warp *warp, const struct group *group)
     return ((group->arrived | warp->ended) & group->mask) == group->mask;
 }
 
-/* A lane comes to an operation of the lanes in a mask, its own among them. */
+/* A lane arrives at an operation of the lanes in a mask, which includes its own. */
 static void arrive(struct watch_thread *thread, uint32_t mask, int is_sync)
 {
     uint32_t w = thread->number / 32, i = 0;
@@ -238,15 +239,15 @@ static void run(const cf_host_launch *what, uint64_t begin, uint64_t end, cf_hos
     run_thread = thread;
     run_closure = closure;
     real->run(what, begin, end, enter, NULL);
-    has_failed |= watch_current != NULL; /* a thread failed, or waited for ever: none came to its end last */
+    has_failed |= watch_current != NULL; /* a thread failed or waited forever, so that none ended last */
     watch_current = NULL;
     settle();
     end_slots();
     region_end(REGION_END_BLOCKS);
 }
 
-/* A barrier in a branch that only some lanes of a warp take, where others take another one: that lets them all go on here,
- * and on some GPUs, but a warp has to come to the same one. */
+/* Lanes of one warp at different barriers, in different branches: this library and some GPUs let them continue, but a
+ * warp has to arrive at one barrier. */
 static void look_at_barrier(const struct watch_thread *own, const cf_host_where *where)
 {
     struct watch_warp *warp = &own->slot->warps[own->number / 32];
@@ -263,8 +264,8 @@ static void look_at_barrier(const struct watch_thread *own, const cf_host_where 
     }
 }
 
-/* Threads that are at the end of a kernel are not waited for, here and on a GPU, but a barrier that they did not come to
- * is in a branch that not all threads take: what comes of it CUDA leaves open. */
+/* Neither this library nor a GPU waits for threads at the end of a kernel. CUDA leaves undefined what happens if they
+ * missed a barrier. */
 static void look_at_end(struct watch_slot *slot)
 {
     char who[96], other[96];
@@ -288,7 +289,7 @@ static void come_to_barrier(struct watch_thread *own, const cf_host_where *where
     look_at_end(slot);
 }
 
-/* What a kernel that is built to be checked calls at its last brace. */
+/* A kernel that is built for a check calls it at its closing brace. */
 __attribute__((visibility("default"))) void cf__checked_end(const char *file, int line);
 void cf__checked_end(const char *file, int line)
 {
@@ -296,7 +297,7 @@ void cf__checked_end(const char *file, int line)
     if (!own || !check_is(CHECK_RACE))
         return;
     own->end = (cf_host_where){"", file, line};
-    /* The one that passed the fewest barriers shows most. */
+    /* The thread that passed the fewest barriers shows most. */
     if (!own->slot->past || own->clock.epoch < own->slot->past->clock.epoch)
         own->slot->past = own;
     look_at_end(own->slot);
@@ -327,7 +328,7 @@ static void grid(cf_host_block *block, const cf_host_where *where)
     watch_current = own;
 }
 
-/* The lane whose value a shuffle gives; the lane itself where its segment has no such. */
+/* Lane whose value a shuffle reads; the reading lane itself if its segment has no such lane. */
 static uint32_t source_of(const cf_host_warp *what, uint32_t lane)
 {
     int width = what->width, first = (int)lane & ~(width - 1), last = first + width - 1, from = (int)lane;
@@ -342,8 +343,8 @@ static uint32_t source_of(const cf_host_warp *what, uint32_t lane)
     return (uint32_t)from;
 }
 
-/* What a shuffle takes from a lane that did not come is undefined. A lane that the mask leaves out may have ended or not: that
- * is the order in which lanes run here. */
+/* The value from a lane that did not arrive is undefined. A lane outside the mask may have ended or not, depending on
+ * the order in which lanes run. */
 static void look_at_source(const struct watch_thread *own, uint32_t mask, const cf_host_warp *what,
                            const cf_host_where *where)
 {
@@ -365,7 +366,7 @@ static uint64_t warp(cf_host_block *block, uint32_t mask, uint64_t value, cf_hos
     struct watch_thread *own = watch_current;
     settle();
     uint32_t lanes = mask & own->slot->warps[own->number / 32].lanes;
-    if (lanes >> own->number % 32 & 1) /* else the library refuses it */
+    if (lanes >> own->number % 32 & 1) /* otherwise the library refuses the call */
         arrive(own, lanes, what.kind == CF_HOST_WARP_SYNC);
     uint64_t result = real->warp(block, mask, value, what, where);
     watch_current = own;
@@ -389,7 +390,7 @@ static void yield(cf_host_block *block)
     watch_current = own;
 }
 
-/* What orders at these barriers are the atomic accesses that the kernel makes to their words. */
+/* The kernel's atomic accesses to the barrier's words order the threads. */
 static void wait(cf_host_block *block, const uint64_t *word, uint64_t phase, const cf_host_where *where)
 {
     struct watch_thread *own = watch_current;
@@ -437,7 +438,7 @@ static void end_launch(void)
         check_current->look_at_scratch(finding_kernel, watch_launched->args);
     if (check_current->end_launch)
         check_current->end_launch();
-    if (!check_is(CHECK_ADDRESS)) /* whose reports name arrays in later launches, too */
+    if (!check_is(CHECK_ADDRESS)) /* AddressSanitizer's reports also name arrays in later launches */
         region_end(REGION_END_LAUNCH);
 }
 
@@ -446,7 +447,7 @@ int watch_is_looking(void)
     return watch_runs <= 1 || check_is(CHECK_ADDRESS);
 }
 
-/* Parts come one after the other. */
+/* Parts of a launch run one after the other. */
 void watch_launch(const cf_kernel *of, cf_host_body *host, const cf_host_launch *what, uint64_t begin, uint64_t end)
 {
     cf_host_launch own = *what;
@@ -468,7 +469,7 @@ void watch_launch(const cf_kernel *of, cf_host_body *host, const cf_host_launch 
     ops.wake = wake;
     ops.shared = shared;
     own.ops = &ops;
-    own.is_ordered = 1; /* every thread is told of, and none is left out */
+    own.is_ordered = 1; /* every thread is called, none is skipped */
     if (begin == 0)
         begin_launch();
     if (check_current->begin_part)

@@ -7,14 +7,13 @@
 
 #include <cuferry/registry.h>
 
-/* Looks at a part of a launch of `of` by its own CPU body. */
+/* Checks a part of a launch of `of` with its own CPU body. */
 void watch_launch(const cf_kernel *of, cf_host_body *host, const cf_host_launch *what, uint64_t begin, uint64_t end);
 
-/* Bytes of each array of the kernel, or operation, that is watched. */
+/* Size in bytes of each array of the watched kernel or operation. */
 extern const size_t *watch_bytes;
 
-/* How often it has begun to run since it is watched; and whether this run is looked at: the timed ones are the same as
- * the first. */
+/* Number of runs since the watch began; and 1 if the current run is checked: timed runs repeat the first. */
 extern int watch_runs;
 int watch_is_looking(void);
 

@@ -1,4 +1,4 @@
-/* watch_arrays.c - the memory that a checked kernel may touch, known by its names: arrays, scratch memory, the module's own data. */
+/* watch_arrays.c - the named memory that a checked kernel may touch: arrays, scratch memory, the module's own data. */
 #include "watch/watch_arrays.h"
 
 #include <link.h>
@@ -19,7 +19,7 @@ static int64_t extent(const cf_expr *expr, void *const args[])
     return expr->ops && cf_kernel_evaluate(finding_kernel, expr->ops, SIZE_MAX, args, &value) == CF_OK ? value : 0;
 }
 
-/* The bytes of an array, as the command line has it; of scratch memory, as it is declared. */
+/* Bytes of an array as given on the command line, or of scratch memory as declared. */
 static size_t bytes_of(uint32_t i, const size_t *bytes_of_arrays, void *const args[])
 {
     const cf_param *param = &finding_kernel->params[i];
@@ -31,7 +31,7 @@ static size_t bytes_of(uint32_t i, const size_t *bytes_of_arrays, void *const ar
     return bytes > 0 ? (size_t)bytes : 0;
 }
 
-/* What the module can write of its own. */
+/* The module's writable data. */
 static int add_data(struct dl_phdr_info *info, size_t size, void *module_path)
 {
     (void)size;
@@ -51,7 +51,7 @@ void watch_data(const char *module_path)
     (void)dl_iterate_phdr(add_data, (void *)module_path);
 }
 
-/* What the library has set to 0 counts as written. */
+/* Memory that the library has cleared counts as written. */
 static void see_zeros(uint32_t i, void *const args[], unsigned char *seen, size_t bytes)
 {
     if (!seen)
@@ -68,7 +68,8 @@ static void see_zeros(uint32_t i, void *const args[], unsigned char *seen, size_
     }
 }
 
-/* Arrays of a kernel that works in place may be one: as long as the longest, and written before where one is read. */
+/* Arrays of a kernel that works in place may be one array: it has the largest size, and is written if a reader is among
+ * them. */
 static void join(uint32_t first, const size_t *bytes_of_arrays, void *const args[], size_t *bytes, int *is_written)
 {
     for (uint32_t i = first + 1; i < finding_kernel->nparams; i++) {

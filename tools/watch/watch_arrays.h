@@ -1,14 +1,14 @@
-/* watch_arrays.h - the memory that a checked kernel may touch, known by its names. */
+/* watch_arrays.h - the named memory that a checked kernel may touch. */
 #ifndef WATCH_ARRAYS_H
 #define WATCH_ARRAYS_H
 
 #include <stddef.h>
 
-/* Has the arrays and the scratch memory of `finding_kernel` known by their names. `bytes` has the size of each array;
- * NULL: it is as declared. Those that are there stay as they are. */
+/* Registers arrays and scratch memory of `finding_kernel` by name. `bytes` has the size of each array; NULL: the
+ * declared sizes. Existing regions stay. */
 void watch_arrays(const size_t *bytes, void *const args[], int is_kept);
 
-/* Has what the module can write of its own known. */
+/* Registers the module's writable data. */
 void watch_data(const char *module_path);
 
 #endif

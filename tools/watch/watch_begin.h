@@ -2,11 +2,11 @@
 #ifndef WATCH_BEGIN_H
 #define WATCH_BEGIN_H
 
-/* The environment variable that tells it: "race:7:/tmp/x/module.so" - the check, the descriptor where findings go, the
+/* Environment variable for that process: "race:7:/tmp/x/module.so" - the check, the file descriptor for findings, the
  * module. */
 #define WATCH_VARIABLE "CF__CHECKED"
 
-/* Reads that variable. The module's path; NULL where nothing is checked here. */
+/* Reads the variable; returns the module's path, or NULL if this process checks nothing. */
 const char *watch_begin(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* watch_kernel.c - the twin of a kernel, or of an operation, that is watched as it runs. */
+/* watch_kernel.c - the twin of a kernel or an operation that is checked as it runs. */
 #include "watch/watch_kernel.h"
 
 #include <stdlib.h>
@@ -10,10 +10,10 @@
 #include "watch/watch.h"
 #include "watch/watch_operation.h"
 
-static cf_host_body *host_body; /* of a kernel: its own */
-static size_t *array_bytes;     /* of each parameter of what is watched */
+static cf_host_body *host_body; /* the kernel's own CPU body */
+static size_t *array_bytes;     /* size of each parameter's array */
 
-/* In the place of the kernel's CPU body. */
+/* Replaces the kernel's CPU body. */
 static void body(const cf_host_launch *what, uint64_t begin, uint64_t end)
 {
     watch_runs += begin == 0;

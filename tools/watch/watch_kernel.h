@@ -1,4 +1,4 @@
-/* watch_kernel.h - the twin of a kernel, or of an operation, that is watched as it runs. */
+/* watch_kernel.h - the twin of a kernel or an operation that is checked as it runs. */
 #ifndef WATCH_KERNEL_H
 #define WATCH_KERNEL_H
 
@@ -8,8 +8,8 @@
 
 #include "base/message.h"
 
-/* A twin of a kernel that is watched as it runs: its first launch from now on. `bytes` has the size of each parameter's
- * array. NULL where the kernel has no form for the CPU. */
+/* Makes a twin of a kernel whose first launch from now on is checked. `bytes` has the size of each parameter's array.
+ * NULL if the kernel has no CPU body. */
 const cf_kernel *watch_kernel(const cf_kernel *kernel, const size_t *bytes, struct message *message);
 
 #endif

@@ -1,8 +1,7 @@
-/* watch_operation.c - what happens in a checked operation: the kernels that it launches are watched as they run, over memory that
- * is known from the operation's own arguments.
+/* watch_operation.c - checks the kernels that an operation launches, in memory known from the operation's arguments.
  *
- * Its launches name the registered descriptors, which are constants: those of the kernels that it uses get another CPU body, in
- * this process alone. */
+ * Its launches name registered descriptors, which are constants: in this process alone, the used kernels get another
+ * CPU body. */
 #include "watch/watch_operation.h"
 
 #include <stdlib.h>
@@ -21,14 +20,14 @@
 
 /* ---- Kernels ---- */
 
-/* A body has no word of the kernel that it is of: there is one for each place. */
+/* A CPU body is not told its kernel, so that each kernel needs a function of its own. */
 #define PLACES(X) EIGHT(X, 0) EIGHT(X, 1) EIGHT(X, 2) EIGHT(X, 3) EIGHT(X, 4) EIGHT(X, 5) EIGHT(X, 6) EIGHT(X, 7)
 #define EIGHT(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7)
 
 enum { MOST = 64 };
 static struct {
     const cf_kernel *kernel;
-    cf_host_body *host; /* its own */
+    cf_host_body *host; /* the kernel's own CPU body */
 } places[MOST];
 static int count;
 
@@ -117,7 +116,7 @@ int watch_enqueue(struct CUstream_st *stream, void *const args[])
     return status;
 }
 
-/* ---- What its function writes without a kernel: it was built to call these ---- */
+/* ---- Writes without a kernel: the checked build calls these functions ---- */
 
 static unsigned char *seen_of(const void *address, size_t bytes)
 {

@@ -6,13 +6,13 @@
 
 #include "base/message.h"
 
-/* The CPU body of a kernel, of which one that watches may have taken the place. */
+/* The own CPU body of a kernel, even if a watching body has replaced it. */
 cf_host_body *watch_host(const cf_kernel *kernel);
 
-/* Has the kernels of an operation watched; -1 with a message where that cannot be. */
+/* Replaces the CPU bodies of an operation's kernels; -1 with a message. */
 int watch_uses(const cf_kernel *operation, struct message *message);
 
-/* Takes the place of the function of `finding_operation`. */
+/* Replaces the function of `finding_operation`. */
 cf_enqueue_body watch_enqueue;
 
 #endif

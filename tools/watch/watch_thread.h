@@ -7,49 +7,48 @@
 
 #include <cuferry/registry.h>
 
-/* A lane's place in the order of what a block does. An access is known by what stood here when it was made. */
+/* Position of a lane in the order of a block's work. An access keeps the position at which it was made. */
 struct watch_clock {
-    uint32_t epoch; /* barriers of the block that the thread has passed */
-    uint32_t grid;  /* of the grid */
-    uint32_t lanes
-        [32]; /* for each lane of the warp: everything that it did before that step is ordered before this thread */
+    uint32_t epoch;     /* number of the block's barriers passed */
+    uint32_t grid;      /* number of the grid's barriers passed */
+    uint32_t lanes[32]; /* per lane of the warp: the lane's work before that step is ordered before this thread */
 };
 
-/* A CUDA thread that runs, or waits. */
+/* A CUDA thread that runs or waits. */
 struct watch_thread {
     struct watch_slot *slot;
-    uint32_t number; /* in the block */
+    uint32_t number; /* number in the block */
     uint32_t took_part;
-    cf_host_where end; /* of the kernel, once it has come there */
+    cf_host_where end; /* place of the kernel's end, once it has arrived there */
     struct watch_clock clock;
-    struct watch_clock fence; /* at the last fence */
+    struct watch_clock fence; /* clock at the latest fence */
     int has_fence;
-    struct race_known *known; /* what it knows by atomics */
+    struct race_known *known; /* acquired through atomic accesses */
     uint32_t known_count, known_room;
 };
 
-/* A block that is resident. */
+/* A block that runs. */
 struct watch_slot {
     const cf_host_block *head;
     cf_dim3 index;
-    uint32_t number; /* of the block */
-    uint32_t ended;  /* threads */
-    /* The latest barrier that a thread came to, and which thread; and the one that came to the kernel's end first. */
+    uint32_t number; /* number of the block */
+    uint32_t ended;  /* threads that have ended */
+    /* The latest barrier with a waiting thread, and the thread that first arrived at the kernel's end. */
     cf_host_where barrier;
     struct watch_thread *waiting, *past;
-    uint32_t epoch; /* that barrier's */
+    uint32_t epoch; /* epoch of that barrier */
     struct watch_thread *threads;
     struct watch_warp *warps;
-    struct race_known *known; /* what its threads knew when they came to a barrier */
+    struct race_known *known; /* knowledge of its threads at the latest barrier */
     uint32_t known_count, known_room;
-    struct race_sync *syncs; /* in its memory */
-    int is_known;            /* elsewhere: what was given there */
+    struct race_sync *syncs; /* records in its memory */
+    int is_known;            /* other threads have acquired from those records */
 };
 
-/* The thread that runs; NULL outside of kernels. */
+/* The running thread; NULL outside kernels. */
 extern struct watch_thread *watch_current;
 
-/* The launch that it is of. */
+/* The launch of the running thread. */
 extern const cf_host_launch *watch_launched;
 
 /* Writes "thread (1, 0, 0) of block (2, 0, 0)". */
