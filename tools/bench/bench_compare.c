@@ -42,7 +42,7 @@ void bench_compare_print(const struct bench_run *earlier, const struct bench_res
         printf("%9.3f%s", ratio, change == BENCH_SLOWER ? " slower" : change == BENCH_FASTER ? " faster" : "");
 }
 
-/* What makes a comparison one of two machines. */
+/* Lists the differences that make a comparison one of two machines. */
 static void print_differences(const struct bench_machine *then, const struct bench_machine *now)
 {
     if (strcmp(then->device_name, now->device_name) != 0)

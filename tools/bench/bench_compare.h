@@ -7,16 +7,16 @@
 
 enum bench_change { BENCH_NEW, BENCH_SAME, BENCH_SLOWER, BENCH_FASTER, BENCH_BROKEN };
 
-/* What a result is beside the earlier one of the same kernel, variant, size and values. `ratio`: its time over the
- * earlier. The two are the same where their spreads, from the first to the third quartile, overlap. BENCH_NEW where there
- * is no earlier one, BENCH_BROKEN where there is one and no time now. */
+/* Relation of a result to the earlier result of the same kernel, variant, size and values. `ratio`: new time over old.
+ * They are the same if their spreads, first to third quartile, overlap. BENCH_NEW: no earlier result; BENCH_BROKEN: no
+ * time now. */
 enum bench_change bench_compare(const struct bench_run *earlier, const struct bench_result *result, double *ratio);
 
 /* Prints "  2.01 slower", or "      new". */
 void bench_compare_print(const struct bench_run *earlier, const struct bench_result *result);
 
-/* Prints how many results changed, and where the two runs were not alike; fails with `tolerance` from 0 on where one is
- * slower by more than that part and beyond the spread, or broken. */
+/* Prints how many results changed, and how the two runs differ. With `tolerance` >= 0, fails if a result is broken, or
+ * slower by more than that part and beyond the spread. */
 int bench_compare_conclude(const struct bench_run *earlier, const struct bench_run *now, double tolerance,
                            struct message *message);
 

@@ -1,4 +1,4 @@
-/* bench_copy.c - how fast a device copies its own memory: the limit that kernels are compared with. */
+/* bench_copy.c - the speed at which a device copies its own memory: the limit for kernels. */
 #include "bench/bench_copy.h"
 
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include "bench/bench_timing.h"
 #include "base/runtime.h"
 
-/* Each of the two arrays has so many times the cache's bytes, within limits. */
+/* Size of each of the two arrays, as a multiple of the cache, and its limits. */
 #define CACHES 16
 #define LEAST_BYTES ((size_t)4 << 20)
 #define MOST_BYTES ((size_t)1 << 30)
@@ -44,7 +44,7 @@ static int copy_device(void *data, cf_stream stream, size_t piece, struct messag
 
 /* ---- On the CPU ---- */
 
-/* Threads that each copy a part of the arrays, all at the same time. */
+/* Threads that copy parts of the arrays at the same time. */
 struct team {
     struct arrays arrays;
     size_t count;
@@ -69,7 +69,7 @@ static void copy_part(const struct team *team, size_t number)
     memcpy((char *)team->arrays.target + begin, (const char *)team->arrays.source + begin, end - begin);
 }
 
-/* The first writes decide which node's memory a part lies in. */
+/* The first writes decide which node's memory a part uses. */
 static void touch_part(const struct team *team, size_t number)
 {
     size_t begin = part_begin(team, number), end = part_begin(team, number + 1);
@@ -101,7 +101,7 @@ static int copy_host(void *data, cf_stream stream, size_t piece, struct message 
     return 0;
 }
 
-/* The calling thread is the first member. -1 where a thread cannot be had, of which none is left then. */
+/* The calling thread is the first member. -1 if a thread cannot be started; then all started threads have ended. */
 static int team_begin(struct team *team)
 {
     team->members = calloc(team->count, sizeof *team->members);
@@ -116,7 +116,7 @@ static int team_begin(struct team *team)
     for (size_t i = 1; i < team->count; i++) {
         team->members[i] = (struct member){.team = team, .number = i};
         if (pthread_create(&team->members[i].thread, NULL, run_member, &team->members[i]) != 0)
-            return -1; /* those that are there wait until the process ends */
+            return -1; /* started threads wait until the process ends */
     }
     touch_part(team, 0);
     return 0;
@@ -159,7 +159,7 @@ int bench_copy_measure(const struct bench_machine *machine, size_t available, do
         struct bench_work work = {copy_device, NULL, 1, &arrays};
         if (cf_mem_fill(arrays.source, 1, arrays.bytes) != CF_OK ||
             cf_mem_fill(arrays.target, 2, arrays.bytes) != CF_OK ||
-            cf_mem_copy(arrays.target, arrays.source, arrays.bytes) != CF_OK) /* loads what the driver copies with */
+            cf_mem_copy(arrays.target, arrays.source, arrays.bytes) != CF_OK) /* loads the driver's copy kernels */
             status = runtime_failure(message);
         else
             status = bench_timing_take(&work, 1, budget, &times, message);

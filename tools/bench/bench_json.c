@@ -1,4 +1,4 @@
-/* bench_json.c - results as JSON, to a file and from it; cf-bench.1 has the schema. */
+/* bench_json.c - writes and reads results as JSON; cf-bench.1 has the schema. */
 #include "bench/bench_json.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ static const char *const outcomes[] = {"measured", "not run", "failed"};
 
 /* ---- Writing ---- */
 
-/* The bytes of the character in UTF-8 that is next; 0 where it is none, as where a text was cut. */
+/* Bytes of the next UTF-8 character; 0 if it is invalid, for instance where a text was cut. */
 static int utf8_length(const unsigned char *at)
 {
     int length = *at < 0x80                  ? 1
@@ -34,7 +34,7 @@ static int utf8_length(const unsigned char *at)
     return is_wrong ? 0 : length;
 }
 
-/* What is not UTF-8 becomes U+FFFD. */
+/* Invalid UTF-8 becomes U+FFFD. */
 static void write_string(FILE *file, const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;
@@ -167,7 +167,7 @@ int bench_json_write(const char *path, const struct bench_run *run, struct messa
 
 /* ---- Reading ---- */
 
-/* The first thing that is wrong is told. */
+/* Keeps the first error. */
 struct source {
     const char *path;
     struct message *message;
@@ -181,7 +181,7 @@ static void wrong(struct source *source, const char *key, const char *what)
     source->is_wrong = 1;
 }
 
-/* A number of [low, high]; `absent` for null. */
+/* Reads a number in [low, high]; `absent` for null. */
 static double get_real(struct source *source, const struct json *object, const char *key, double low, double high,
                        double absent)
 {
@@ -198,7 +198,7 @@ static int64_t get_integer(struct source *source, const struct json *object, con
     return (int64_t)get_real(source, object, key, low, 0x1p62, low);
 }
 
-/* Longer texts are cut, as they were when they were written. */
+/* Longer texts are cut, as when they were written. */
 static void get_text(struct source *source, const struct json *object, const char *key, char *text, size_t size)
 {
     const struct json *found = json_get(object, key);
@@ -224,7 +224,7 @@ static void get_machine(struct source *source, const struct json *root, struct b
                       *copy = json_get(root, "copy");
     char driver[8];
     get_text(source, where, "cuferry", machine->version, sizeof machine->version);
-    if (json_get(where, "date")) /* which older files lack */
+    if (json_get(where, "date")) /* older files lack it */
         get_text(source, where, "date", machine->date, sizeof machine->date);
     get_text(source, where, "system", machine->system, sizeof machine->system);
     get_text(source, where, "processor", machine->processor, sizeof machine->processor);
@@ -287,7 +287,7 @@ static int get_results(struct source *source, const struct json *results, struct
     return source->is_wrong ? -1 : 0;
 }
 
-/* The caller frees it. */
+/* The caller frees the text. */
 static char *read_file(const char *path, size_t *length, struct message *message)
 {
     FILE *file = fopen(path, "re");

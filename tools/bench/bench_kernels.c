@@ -1,4 +1,4 @@
-/* bench_kernels.c - which kernels are timed, with which values that the command line sets. */
+/* bench_kernels.c - chooses the kernels to time and the command line's values for them. */
 #include "bench/bench_kernels.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ int bench_kernels_choose(struct bench_kernels *chosen, const cf_module *module, 
                  : message_set(message, "there is no kernel to run");
 }
 
-/* Whether one of the kernels has a value of that name. */
+/* 1 if one of the kernels has a value of that name. */
 static int is_parameter(const struct bench_kernels *chosen, const char *name, size_t length)
 {
     for (size_t k = 0; k < chosen->count; k++)

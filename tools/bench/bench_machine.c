@@ -1,4 +1,4 @@
-/* bench_machine.c - where a benchmark runs: processor, device, versions, cache, memory. */
+/* bench_machine.c - describes the machine: processor, device, versions, cache, memory. */
 #include "bench/bench_machine.h"
 
 #include <dlfcn.h>
@@ -15,12 +15,12 @@
 
 #include "base/runtime.h"
 
-/* Where nobody tells: what a processor of today has at most, so that what is timed is in memory. */
+/* Fallback for unknown caches: the largest of today, so that arrays are in memory. */
 #define UNKNOWN_CACHE ((int64_t)64 << 20)
 
 /* ---- Caches of the processor ---- */
 
-/* The first line of a file below the folder; empty where there is none. */
+/* First line of a file below the folder; empty without one. */
 static void read_line(const char *folder, int cpu, int index, const char *name, char line[BENCH_NAME])
 {
     char path[512];
@@ -35,7 +35,7 @@ static void read_line(const char *folder, int cpu, int index, const char *name, 
     (void)fclose(file);
 }
 
-/* "32768K". */
+/* Reads "32768K". */
 static int64_t read_size(const char *text)
 {
     char *end;
@@ -44,7 +44,7 @@ static int64_t read_size(const char *text)
     return value > 0 && value < (1LL << 31) ? (int64_t)value << shift : 0;
 }
 
-/* The cache of the highest level that a CPU has; 0 where that is not told. */
+/* Bytes of a CPU's highest-level cache; 0 if unknown. */
 static int64_t last_cache(const char *folder, int cpu, char shared[BENCH_NAME])
 {
     int64_t size = 0;
@@ -97,7 +97,7 @@ static int64_t host_cache(void)
 
 /* ---- Memory ---- */
 
-/* What Linux could give without anybody's being moved out: more than what is free, since files' pages go. */
+/* Memory that Linux can give without swapping: free pages and pages of files. */
 size_t bench_machine_host_available(void)
 {
     FILE *file = fopen("/proc/meminfo", "re");
@@ -124,7 +124,7 @@ int bench_machine_available(const struct bench_machine *machine, size_t *availab
 
 /* ---- The whole ---- */
 
-/* The driver is open already, where it is used. */
+/* the driver is open already if it is used */
 static void describe_driver(char text[32])
 {
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);

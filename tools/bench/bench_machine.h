@@ -1,4 +1,4 @@
-/* bench_machine.h - where a benchmark runs: processor, device, versions, cache, memory. */
+/* bench_machine.h - describes the machine: processor, device, versions, cache, memory. */
 #ifndef BENCH_MACHINE_H
 #define BENCH_MACHINE_H
 
@@ -7,17 +7,18 @@
 #include "bench/bench_result.h"
 #include "base/message.h"
 
-/* Describes the thread's device, all but its copy bandwidth. `cache`: bytes of its last cache, or below 0: it is asked. */
+/* Describes the thread's device, except its copy bandwidth. `cache`: bytes of its last cache; below 0: ask the
+ * device. */
 int bench_machine_describe(struct bench_machine *machine, int64_t cache, struct message *message);
 
-/* Bytes of the device's memory that may be taken now, and none of it is missed then. */
+/* Bytes of the device's memory that may be taken now without harm to others. */
 int bench_machine_available(const struct bench_machine *machine, size_t *available, struct message *message);
 
-/* Bytes of the host's memory that may be taken; SIZE_MAX where the system does not tell. */
+/* Bytes of host memory that may be taken; SIZE_MAX if unknown. */
 size_t bench_machine_host_available(void);
 
-/* Bytes of the processor's last caches, all that the CPUs of this process have, from a folder like
- * /sys/devices/system/cpu; 0 where it does not tell. */
+/* Bytes of all last-level caches of this process's CPUs, read from a folder like /sys/devices/system/cpu; 0 if
+ * unknown. */
 int64_t bench_machine_caches(const char *folder);
 
 #endif

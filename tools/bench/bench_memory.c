@@ -1,4 +1,4 @@
-/* bench_memory.c - the arrays that a kernel is timed on: several copies, past the cache, that launches take in turn. */
+/* bench_memory.c - the arrays of a timed kernel: several copies, larger than the cache, used in turn. */
 #include "bench/bench_memory.h"
 
 #include <stdlib.h>
@@ -6,16 +6,16 @@
 #include "kernel/argument.h"
 #include "base/runtime.h"
 
-/* Where an array begins, as cf_mem_alloc() has it. */
+/* Alignment of an array in bytes, as cf_mem_alloc() aligns. */
 #define ALIGNMENT ((size_t)256)
 
 #define TIMES_CACHE 4
 
-/* What arrays hold before they are written. */
+/* Content of arrays before they are written. */
 #define POISON 0x5a
 
-/* Short kernels are launched several times between two clock readings, on as many copies where they change their arrays:
- * a GPU moves so many bytes in more time than its events take to tell apart. */
+/* Bytes on a GPU whose transfer takes longer than the resolution of events: shorter kernels are launched several times
+ * per reading, on as many copies if they change their arrays. */
 #define SHORT_BYTES ((size_t)64 << 20)
 #define SHORT_COPIES ((size_t)64)
 
@@ -35,7 +35,8 @@ static void lay_out(struct bench_memory *memory)
         memory->bytes = ALIGNMENT;
 }
 
-/* As many copies as are past the cache several times over, since caches keep parts of what is only a little larger; fewer where memory is short, as long as they are past it once. */
+/* Enough copies for several times the cache, since caches keep parts of slightly larger data; fewer if memory is short,
+ * but more than the cache once. */
 static int count_copies(struct bench_memory *memory, size_t cache, size_t available, struct message *message)
 {
     size_t spare = memory->has_changes ? 1 : 0, room = available / memory->bytes;
@@ -53,7 +54,7 @@ static int count_copies(struct bench_memory *memory, size_t cache, size_t availa
 
 /* ---- Contents ---- */
 
-/* The first copy, array by array, so that the host never holds more than one. */
+/* Uploads the first copy array by array, so that the host holds one array at a time. */
 static int make_first(const struct bench_memory *memory, struct message *message)
 {
     const cf_kernel *kernel = memory->values->kernel;
@@ -73,7 +74,7 @@ static int make_first(const struct bench_memory *memory, struct message *message
     return 0;
 }
 
-/* Doubles what is there, `done` copies, until all `count` are. */
+/* Doubles the `done` existing copies until there are `count`. */
 static int multiply(const struct bench_memory *memory, cf_stream stream, size_t count, struct message *message)
 {
     for (size_t done = 1; done < count;) {
@@ -135,7 +136,7 @@ int bench_memory_make(struct bench_memory *memory, const struct verify_values *v
 
 void bench_memory_free(struct bench_memory *memory)
 {
-    if (cf_mem_free(memory->base) != CF_OK) { /* what is lost is lost; the launches have told it */
+    if (cf_mem_free(memory->base) != CF_OK) { /* on a lost device it fails, as the launches have reported */
     }
     free(memory->offsets);
     free(memory->pointers);

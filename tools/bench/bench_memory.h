@@ -1,4 +1,4 @@
-/* bench_memory.h - the arrays that a kernel is timed on: several copies, past the cache, that launches take in turn. */
+/* bench_memory.h - the arrays of a timed kernel: several copies, larger than the cache, used in turn. */
 #ifndef BENCH_MEMORY_H
 #define BENCH_MEMORY_H
 
@@ -12,17 +12,16 @@
 struct bench_memory {
     const struct verify_values *values;
     char *base;      /* all copies, one after the other */
-    size_t *offsets; /* of each parameter's array in a copy */
-    size_t bytes;    /* of a copy */
-    size_t count;    /* of copies */
-    int has_changes; /* launches read what others wrote: copies are made good from one more behind them */
-    void **pointers; /* of the arrays in the copy that is next */
+    size_t *offsets; /* of each parameter's array in a copy, in bytes */
+    size_t bytes;    /* size of a copy */
+    size_t count;    /* number of copies */
+    int has_changes; /* launches read results of others: copies are restored from one more, after the last */
+    void **pointers; /* to the arrays in the next copy */
     void **args;     /* as cf_launch() takes them */
 };
 
-/* Makes the arrays on the thread's device: so many copies that all of them have four times `cache` bytes. Less
- * than `available` bytes are allocated. -1 with the reason, such as too little memory. Freed by the caller whatever it
- * returns. */
+/* Makes the arrays on the thread's device, with copies of four times `cache` bytes in all. Allocates less than
+ * `available` bytes. -1 with the reason, such as too little memory. The caller frees the memory in every case. */
 int bench_memory_make(struct bench_memory *memory, const struct verify_values *values, size_t cache, size_t available,
                       struct message *message);
 void bench_memory_free(struct bench_memory *memory);
@@ -30,7 +29,7 @@ void bench_memory_free(struct bench_memory *memory);
 /* Points the arguments to copy number `copy`. */
 void bench_memory_take(struct bench_memory *memory, size_t copy);
 
-/* Enqueues on `stream` what makes every copy what it was at first. */
+/* Enqueues the restoration of every copy on `stream`. */
 int bench_memory_restore(const struct bench_memory *memory, cf_stream stream, struct message *message);
 
 #endif

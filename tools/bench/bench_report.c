@@ -1,4 +1,4 @@
-/* bench_report.c - prints results as a table, and what goes on as a line that is written over. */
+/* bench_report.c - prints results as a table, and progress as a line that is overwritten. */
 #include "bench/bench_report.h"
 
 #include <inttypes.h>

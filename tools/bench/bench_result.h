@@ -1,4 +1,4 @@
-/* bench_result.h - what a benchmark has found: the machine, its copy bandwidth, and a result for each kernel and size. */
+/* bench_result.h - results of a benchmark: the machine, its copy bandwidth, and one result per kernel and size. */
 #ifndef BENCH_RESULT_H
 #define BENCH_RESULT_H
 
@@ -7,24 +7,24 @@
 
 #include "bench/bench_statistics.h"
 
-/* All of it is plain data that goes through a pipe: longer texts are cut. */
+/* Everything is plain data that goes through a pipe; longer texts are cut. */
 #define BENCH_NAME 160
 #define BENCH_REASON 512
 
-/* How fast the device copies memory of its own. */
+/* Speed at which the device copies its own memory. */
 struct bench_copy {
-    double bytes; /* read and written by one copy */
+    double bytes; /* bytes read and written by one copy */
     struct bench_statistics seconds;
 };
 
 struct bench_machine {
     char version[32]; /* of Cuferry */
-    char date[16];    /* of the run, "2026-05-01"; empty where it is not known */
+    char date[16];    /* of the run, "2026-05-01"; empty if unknown */
     char system[BENCH_NAME];
     char processor[BENCH_NAME];
     int threads;     /* that run kernels on the CPU */
-    int on_cuda;     /* else on the CPU */
-    char driver[32]; /* version of CUDA that the driver is for: "13.0"; empty on the CPU */
+    int on_cuda;     /* 0: on the CPU */
+    char driver[32]; /* CUDA version of the driver: "13.0"; empty on the CPU */
     int device;
     char device_name[BENCH_NAME];
     int64_t capability;
@@ -34,24 +34,24 @@ struct bench_machine {
 
 enum bench_outcome {
     BENCH_MEASURED,
-    BENCH_LEFT_OUT, /* it cannot be run, or not at that size */
+    BENCH_LEFT_OUT, /* cannot run, or not at that size */
     BENCH_FAILED    /* the kernel is wrong */
 };
 
 struct bench_result {
     char kernel[BENCH_NAME];
-    char variant[BENCH_NAME]; /* "BLOCK=128,ITEMS=2" of a tuned kernel; else empty */
+    char variant[BENCH_NAME]; /* "BLOCK=128,ITEMS=2" for a tuned kernel; otherwise empty */
     int64_t size;
     enum bench_outcome outcome;
-    char reason[BENCH_REASON];       /* empty of BENCH_MEASURED, whose are the fields below */
+    char reason[BENCH_REASON];       /* empty for BENCH_MEASURED; only then the fields below count */
     char values[BENCH_NAME];         /* of the parameters: "n = 1024" */
     int64_t elements;                /* of the largest array */
-    int size_class;                  /* that the library has it in, to choose a variant */
-    double bytes, flops;             /* of one launch; flops below 0 where they are not declared */
-    int64_t copies;                  /* of the arrays, which the launches take in turn */
-    int64_t batch;                   /* launches of a sample */
+    int size_class;                  /* the library's class of the size, for the choice of a variant */
+    double bytes, flops;             /* of one launch; flops below 0: not declared */
+    int64_t copies;                  /* of the arrays, used in turn */
+    int64_t batch;                   /* launches per sample */
     int is_verified;                 /* compared with the CPU before */
-    struct bench_statistics seconds; /* of one launch */
+    struct bench_statistics seconds; /* per launch */
 };
 
 /* Bytes per second. */

@@ -1,4 +1,4 @@
-/* bench_sizes.c - the sizes of a sweep, as the command line names them: 2^10:2^28, 1000:10^6:10, 1000,2^20. */
+/* bench_sizes.c - reads the sizes of a sweep: 2^10:2^28, 1000:10^6:10, 1000,2^20. */
 #include "bench/bench_sizes.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 
 #define LARGEST ((int64_t)1 << 62)
 
-/* Takes digits; -1 where there are none, or too many. */
+/* Reads digits; -1 without digits or with too many. */
 static int read_digits(const char **at, int64_t *value)
 {
     const char *begin = *at;
@@ -18,7 +18,7 @@ static int read_digits(const char **at, int64_t *value)
     return *at == begin ? -1 : 0;
 }
 
-/* Takes "1000" or "2^20". */
+/* Reads "1000" or "2^20". */
 static int read_number(const char **at, int64_t *value)
 {
     int64_t base, exponent = 1;
@@ -44,7 +44,7 @@ static int add(struct bench_sizes *sizes, int64_t size, const char *text, struct
     return 0;
 }
 
-/* Takes a factor such as 2, 10 or 1.5, without regard to the locale. */
+/* Reads a factor such as 2, 10 or 1.5, independent of the locale. */
 static int read_factor(const char **at, double *factor)
 {
     int64_t whole;
@@ -59,7 +59,7 @@ static int read_factor(const char **at, double *factor)
     return 0;
 }
 
-/* The size behind another one, by a factor above 1: exact where that is whole, and always larger; -1 past 2^62. */
+/* The next size, by a factor above 1: exact if it is an integer, and always larger; -1 past 2^62. */
 static int64_t next_size(int64_t size, double factor)
 {
     int64_t next;

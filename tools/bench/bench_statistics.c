@@ -1,4 +1,4 @@
-/* bench_statistics.c - what a set of samples says: least, quartiles, median, most, and how sure the median is. */
+/* bench_statistics.c - statistics of samples: least, quartiles, median, most, error of the median. */
 #include "bench/bench_statistics.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static int compare_samples(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The sample below which `part` of all lie. */
+/* The sample below which `part` of all samples lie. */
 static double find_quantile(const double *sorted, size_t count, double part)
 {
     double at = part * (double)(count - 1);
@@ -41,7 +41,7 @@ int bench_statistics_is_busy(const struct bench_statistics *statistics)
     return bench_statistics_spread(statistics) > BENCH_BUSY;
 }
 
-/* The quartiles of a normal distribution are 1.349 deviations apart, and the median of n samples has an error of 1.2533
+/* The quartiles of a normal distribution are 1.349 deviations apart; the median of n samples has an error of 1.2533
  * deviations / sqrt(n). */
 double bench_statistics_error(const struct bench_statistics *statistics)
 {

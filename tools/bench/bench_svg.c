@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 
-/* The plot's frame, in the units of the drawing. */
+/* Frame of the plot, in units of the drawing. */
 #define LEFT 90.0
 #define TOP 72.0
 #define WIDTH 720.0
@@ -18,14 +18,14 @@
 #define LINE 18.0
 #define MARGIN 20.0
 
-/* The width of letters as a part of their font's size: exact in the legend, more than the mean elsewhere. */
+/* Width of letters as a part of the font size: exact in the legend, above the mean elsewhere. */
 #define LETTER 0.65
 #define TITLE_SIZE 16.0
 #define TEXT_SIZE 12.0
-#define LIMIT_NAME "limit: copy, %.4g GB/s" /* of at most 32 letters */
-#define TITLE_NAMES 60                      /* letters of names in the title; at least one name */
+#define LIMIT_NAME "limit: copy, %.4g GB/s" /* at most 32 letters */
+#define TITLE_NAMES 60                      /* letters of names in the title; at least one name is shown */
 
-/* Colours that people of any sight tell apart, after Okabe and Ito; a second round is dashed, and so on. */
+/* Colours for all kinds of colour vision, after Okabe and Ito; the second round is dashed, and so on. */
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
 static const char *const dashes[] = {"none", "6 3", "2 3", "8 3 2 3"};
 #define COLOURS (sizeof colours / sizeof *colours)
@@ -34,10 +34,10 @@ static const char *const dashes[] = {"none", "6 3", "2 3", "8 3 2 3"};
 struct plot {
     FILE *file;
     const struct bench_run *run;
-    double first, last;     /* exponents of 2 at the left and the right */
+    double first, last;     /* exponents of 2 at the left and right edge */
     double most;            /* bytes per second at the top */
-    size_t series, longest; /* the lines of the legend, and the letters of the longest */
-    int is_busy;            /* a spread is past BENCH_BUSY */
+    size_t series, longest; /* lines of the legend, and letters of the longest */
+    int is_busy;            /* a spread is above BENCH_BUSY */
     struct message title, machine;
 };
 
@@ -52,7 +52,7 @@ static int is_same(const struct bench_result *a, const struct bench_result *b)
     return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->variant, b->variant) == 0;
 }
 
-/* 1 where no earlier result of the kernel is drawn. */
+/* 1 if no earlier result of the kernel is drawn. */
 static int is_first(const struct bench_run *run, size_t number)
 {
     for (size_t i = 0; i < number; i++)
@@ -76,7 +76,7 @@ static double y_of(const struct plot *plot, double bandwidth)
     return TOP + HEIGHT * (1 - bandwidth / plot->most);
 }
 
-/* Bytes per second at the end of a bar, which is the third or the first quartile of the times. */
+/* Bytes per second at the end of a bar, from the third or first quartile of the times. */
 static double bar_end(const struct bench_result *result, double seconds)
 {
     double bandwidth = seconds > 0 ? result->bytes / seconds : HUGE_VAL;
@@ -102,7 +102,7 @@ static void put_name(const struct plot *plot, const struct bench_result *result)
 
 /* ---- Axes ---- */
 
-/* A round distance between marks, of which there are about `count`. */
+/* A round distance between about `count` marks. */
 static double round_step(double range, double count)
 {
     double rough = range / count, unit = pow(10, floor(log10(rough)));
@@ -160,7 +160,7 @@ static void draw_axes(const struct plot *plot)
             TOP + HEIGHT / 2);
 }
 
-/* Begins a line of the legend: how something is drawn. */
+/* Begins a line of the legend with its symbol. */
 static void draw_key(const struct plot *plot, size_t number, const char *colour, const char *dash, const char *class)
 {
     double y = TOP + 10 + LINE * (double)number;
@@ -185,7 +185,7 @@ static void draw_limit(const struct plot *plot)
 
 /* ---- Results ---- */
 
-/* One line through all results of a kernel, which are in the order of their sizes. */
+/* A line through all results of a kernel, which are ordered by size. */
 static void draw_line(const struct plot *plot, size_t from, const char *colour, const char *dash)
 {
     const struct bench_run *run = plot->run;
@@ -229,7 +229,7 @@ static void draw_results(const struct plot *plot)
         for (size_t k = i; k < run->count; k++)
             if (is_drawn(&run->results[k]) && is_same(&run->results[k], &run->results[i]))
                 draw_point(plot, &run->results[k], colour);
-        draw_key(plot, ++number, colour, dash, "legend"); /* the limit is the first */
+        draw_key(plot, ++number, colour, dash, "legend"); /* the limit is the first line */
         put_name(plot, &run->results[i]);
         fprintf(plot->file, "</text>\n");
     }
@@ -237,7 +237,7 @@ static void draw_results(const struct plot *plot)
 
 /* ---- Texts around it ---- */
 
-/* "axpy_f32, axpy_f64 and 3 more: bandwidth over size, 2026-05-01". */
+/* Writes "axpy_f32, axpy_f64 and 3 more: bandwidth over size, 2026-05-01". */
 static void set_title(struct plot *plot)
 {
     const struct bench_run *run = plot->run;
@@ -307,7 +307,7 @@ static void draw_texts(const struct plot *plot)
         put_line(plot, "caption", TOP + HEIGHT + 72 + LINE * (double)i, TEXT_SIZE, caption[i]);
 }
 
-/* As wide and as high as all that is in it. */
+/* The drawing is as large as its content. */
 static void begin_file(const struct plot *plot)
 {
     double width = LEGEND + 32 + text_width(plot->longest, TEXT_SIZE);

@@ -1,4 +1,4 @@
-/* bench_sweep.c - times many kernels at many sizes, in a process of its own that may fail. */
+/* bench_sweep.c - times many kernels at many sizes, in a separate process that may fail. */
 #include "bench/bench_sweep.h"
 
 #include <errno.h>
@@ -22,19 +22,19 @@
 #include "base/runtime.h"
 #include "kernel/variant_text.h"
 
-/* Seconds until the machine has to be described, its copies timed. */
+/* Limit in seconds for describing the machine and timing its copies. */
 #define PATIENCE 600.0
 
-/* What the worker tells, in a pipe. */
+/* A record from the worker in a pipe. */
 struct record {
     enum { MACHINE, STEP, RESULT, FAILURE, LOST, DONE } kind;
-    size_t kernel; /* its number in the plan */
+    size_t kernel; /* number in the plan */
     int64_t size;
-    char what[16]; /* STEP */
+    char what[16]; /* for STEP */
     union {
         struct bench_machine machine;
         struct bench_result result;
-        char text[BENCH_REASON]; /* FAILURE: of all */
+        char text[BENCH_REASON]; /* FAILURE of the whole run */
     } of;
 };
 
@@ -55,7 +55,7 @@ static void send(const struct worker *worker, const struct record *record)
     for (size_t done = 0; done < sizeof *record;) {
         ssize_t put = write(worker->output, bytes + done, sizeof *record - done);
         if (put < 0 && errno != EINTR)
-            _exit(EXIT_FAILURE); /* nobody listens */
+            _exit(EXIT_FAILURE); /* the reader is gone */
         done += put > 0 ? (size_t)put : 0;
     }
 }
@@ -84,14 +84,14 @@ static void name_result(struct bench_result *result, const cf_kernel *kernel)
     snprintf(result->variant, sizeof result->variant, "%.*s", (int)sizeof result->variant - 1, variant.text);
 }
 
-/* What a launch will take at a size, if times go on to grow as they did, and at least as sizes do. */
+/* Expected time of a launch at a size: times continue to grow as before, and at least as sizes do. */
 static double expected(const struct bench_result *last, const struct bench_result *before, double elements)
 {
     double growth = 1;
     if (before->elements > 0 && last->elements > before->elements)
         growth =
             log(last->seconds.median / before->seconds.median) / log((double)last->elements / (double)before->elements);
-    growth = growth > 3 ? 3 : growth > 1 ? growth : 1; /* what is past that is noise */
+    growth = growth > 3 ? 3 : growth > 1 ? growth : 1; /* faster growth is noise */
     return last->elements > 0 ? last->seconds.median * pow(elements / (double)last->elements, growth) : 0;
 }
 
@@ -173,13 +173,13 @@ static int work(struct worker *worker, int is_first, struct message *message)
     return 0;
 }
 
-/* The process's whole life. */
+/* Main function of the worker process. */
 static void run_worker(struct worker *worker, int is_first)
 {
     struct message message = {""};
     struct record end = {.kind = FAILURE};
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    quiet_begin(); /* a kernel that prints would do so some thousand times */
+    quiet_begin(); /* a kernel that prints would do so thousands of times */
     int status = work(worker, is_first, &message);
     if (status == 0 && cf_shutdown() != CF_OK && !worker->is_lost)
         status = runtime_failure(&message);
@@ -198,11 +198,11 @@ struct sweep {
     const struct bench_listener *listener;
     struct bench_run *run;
     int is_described;
-    size_t kernel; /* that is next, or at work */
+    size_t kernel; /* next or current kernel */
     int64_t size;
 };
 
-/* Reads one record: 1; 0 where the worker has ended, -1 where it is silent for too long. */
+/* Reads one record: 1; 0 if the worker has ended, -1 if it is silent for too long. */
 static int receive(int input, double limit, struct record *record)
 {
     double end = bench_timing_now() + limit;
@@ -238,7 +238,7 @@ static int keep(struct sweep *sweep, const struct bench_result *result, struct m
     return 0;
 }
 
-/* The kernel at work is to blame; the next one goes on. */
+/* Blames the current kernel; the next kernel continues. */
 static int blame(struct sweep *sweep, const char *reason, struct message *message)
 {
     struct bench_result result;
@@ -250,7 +250,7 @@ static int blame(struct sweep *sweep, const char *reason, struct message *messag
     return keep(sweep, &result, message);
 }
 
-/* Takes one record; 1 where it was the last. */
+/* Handles one record; 1 after the last record. */
 static int take(struct sweep *sweep, const struct record *record, struct message *message)
 {
     sweep->kernel = record->kernel;
@@ -275,7 +275,7 @@ static int take(struct sweep *sweep, const struct record *record, struct message
     return 1;
 }
 
-/* Listens to a worker until it ends. */
+/* Reads records of a worker until it ends. */
 static int listen_to(struct sweep *sweep, pid_t child, int input, struct message *message)
 {
     struct record record;
@@ -308,7 +308,7 @@ static int start(struct sweep *sweep, struct message *message)
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return message_set(message, "no pipe: %s", strerror(errno));
-    (void)fflush(stdout); /* what waits there is not the worker's to print */
+    (void)fflush(stdout); /* the worker must not print this buffered text again */
     pid_t child = fork();
     if (child == 0) {
         struct worker worker = {

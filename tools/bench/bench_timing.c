@@ -1,4 +1,4 @@
-/* bench_timing.c - takes samples of how long a piece of work takes, by a GPU's events or the CPU's clock. */
+/* bench_timing.c - samples the time of a piece of work, by a GPU's events or the CPU's clock. */
 #include "bench/bench_timing.h"
 
 #include <errno.h>
@@ -10,21 +10,21 @@
 
 #include "base/runtime.h"
 
-/* What a GPU's events tell apart: CUDA's documentation says "around 0.5 microseconds". */
+/* Resolution of a GPU's events: CUDA's documentation says "around 0.5 microseconds". */
 #define EVENT_RESOLUTION 0.5e-6
 
-/* Pieces that are enqueued before the GPU is let begin: streams hold about a thousand. */
+/* Pieces enqueued before the GPU may begin: streams hold about a thousand. */
 #define MOST_ENQUEUED 256
-#define MOST_BATCH ((size_t)1 << 20) /* on the CPU, where nothing is enqueued */
+#define MOST_BATCH ((size_t)1 << 20) /* on the CPU, where pieces are not queued */
 
-/* Samples that are taken in any case, that a sure median takes, and that are the most. */
+/* Numbers of samples: minimum, minimum for a precise median, maximum. */
 #define FEWEST_SAMPLES 5
 #define SURE_SAMPLES 20
 #define MOST_SAMPLES 2000
-#define SURE 0.005  /* the median's error */
-#define SURE_PART 5 /* of the budget, which has to be over: samples that are close in time are alike */
+#define SURE 0.005  /* error of the median that ends sampling */
+#define SURE_PART 5 /* divides the budget; the quotient must pass in any case, since samples close in time are alike */
 
-/* Seconds that a GPU is given to raise its clock, where the work takes less. */
+/* Seconds for a GPU to raise its clock, if the work takes less. */
 #define WARM_UP 0.02
 
 struct timing {
@@ -34,9 +34,9 @@ struct timing {
     cf_stream stream;
     cf_event events[2 * MOST_ENQUEUED];
     size_t event_count;
-    size_t piece; /* that is next */
+    size_t piece; /* next piece */
     size_t batch;
-    double *samples; /* seconds of a batch */
+    double *samples; /* seconds per batch */
     size_t count;
 };
 
@@ -47,7 +47,7 @@ double bench_timing_now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* The least that two readings of the CPU's clock differ by, where they differ. */
+/* Smallest difference between two different readings of the CPU's clock. */
 static double clock_resolution(void)
 {
     double least = 1e-3;
@@ -62,8 +62,8 @@ static double clock_resolution(void)
 
 /* ---- Holding a stream back ---- */
 
-/* A GPU that works while the CPU still enqueues would wait for it between two short kernels, and events would show that.
- * So the stream first waits for a function that returns when all is enqueued. */
+/* Events would include time in which a GPU waits for the CPU to enqueue the next short kernel. The stream therefore
+ * first waits for a host function that returns when everything is enqueued. */
 struct gate {
     pthread_t owner;
     sem_t open;
@@ -76,14 +76,14 @@ static void wait_for_gate(void *data)
     if (pthread_equal(pthread_self(), gate->owner)) /* a driver that calls it at once */
         return;
     clock_gettime(CLOCK_REALTIME, &latest);
-    latest.tv_sec += 2; /* whatever it is that enqueuing waits for, it must not be this */
+    latest.tv_sec += 2; /* enqueuing may wait for this function: it must end */
     while (sem_timedwait(&gate->open, &latest) != 0 && errno == EINTR)
         continue;
 }
 
 /* ---- Samples ---- */
 
-/* Enqueues one batch; what pieces have changed is made good before the first of them comes again. */
+/* Enqueues one batch, and restores changed data before pieces repeat. */
 static int enqueue_batch(struct timing *timing, struct message *message)
 {
     const struct bench_work *work = timing->work;
@@ -105,7 +105,7 @@ static int restore(struct timing *timing, struct message *message)
     return work->restore(work->data, timing->stream, message);
 }
 
-/* The samples of a GPU that are enqueued at once: as many as a stream holds, and as pieces are left. */
+/* Number of GPU samples enqueued at once, limited by the stream and by the remaining pieces. */
 static size_t samples_at_once(const struct timing *timing)
 {
     const struct bench_work *work = timing->work;
@@ -127,7 +127,7 @@ static int enqueue_samples(struct timing *timing, size_t count, struct message *
     return 0;
 }
 
-/* `limit`: not more samples than that. */
+/* `limit`: largest number of samples. */
 static int sample_cuda(struct timing *timing, size_t limit, struct message *message)
 {
     struct gate gate = {.owner = pthread_self()};
@@ -164,7 +164,7 @@ static int sample_host(struct timing *timing, struct message *message)
     return 0;
 }
 
-/* Takes a sample, or of a GPU several. */
+/* Takes a sample, or several on a GPU. */
 static int sample(struct timing *timing, size_t limit, struct message *message)
 {
     return timing->on_cuda ? sample_cuda(timing, limit, message) : sample_host(timing, message);
@@ -172,7 +172,7 @@ static int sample(struct timing *timing, size_t limit, struct message *message)
 
 /* ---- Batches ---- */
 
-/* The pieces of a batch that `seconds` for the present one call for, if `wanted` is what a batch has to take. */
+/* Pieces for a batch of `wanted` seconds, if the present batch takes `seconds`. */
 static size_t larger_batch(const struct timing *timing, double seconds, double wanted)
 {
     double factor = seconds > 0 ? 1.2 * wanted / seconds : 16;
@@ -183,7 +183,7 @@ static size_t larger_batch(const struct timing *timing, double seconds, double w
     return batch < most ? batch : most;
 }
 
-/* Finds how many pieces a batch takes for the clock to tell it. What it runs warms up the device, too. */
+/* Finds the pieces per batch that the clock can measure; also warms up the device. */
 static int find_batch(struct timing *timing, struct message *message)
 {
     double wanted = BENCH_RESOLUTIONS * timing->resolution, end = bench_timing_now() + (timing->on_cuda ? WARM_UP : 0);
@@ -216,7 +216,7 @@ static int is_sure(const struct timing *timing, double since, double *scratch)
     return bench_statistics_error(&statistics) < SURE;
 }
 
-/* The first samples may be slower than the others, and a batch of theirs too small. */
+/* The first samples may be slower than later samples, and their batch too small. */
 static int is_too_short(struct timing *timing, double *scratch)
 {
     for (size_t i = 0; i < timing->count; i++)
@@ -256,7 +256,7 @@ static int prepare(struct timing *timing, struct message *message)
     return 0;
 }
 
-/* After a failure that is reported already. */
+/* Frees events after a failure that was reported before. */
 static void discard(struct timing *timing)
 {
     int lost = 0;

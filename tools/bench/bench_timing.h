@@ -1,4 +1,4 @@
-/* bench_timing.h - takes samples of how long a piece of work takes, by a GPU's events or the CPU's clock. */
+/* bench_timing.h - samples the time of a piece of work, by a GPU's events or the CPU's clock. */
 #ifndef BENCH_TIMING_H
 #define BENCH_TIMING_H
 
@@ -9,31 +9,31 @@
 #include "bench/bench_statistics.h"
 #include "base/message.h"
 
-/* A sample is at least so many times as long as what the clock can tell apart. */
+/* Shortest sample, as a multiple of the clock's resolution. */
 #define BENCH_RESOLUTIONS 20
 
-/* Work that is done again and again. */
+/* Work that is repeated. */
 struct bench_work {
-    /* Enqueues piece number `piece` on `stream`; on the CPU it is done then. */
+    /* Enqueues piece number `piece` on `stream`; on the CPU it is then complete. */
     int (*enqueue)(void *data, cf_stream stream, size_t piece, struct message *message);
-    /* Makes good what the pieces have changed; NULL where nothing has to be. Pieces are numbered anew from 0 then. */
+    /* Restores data that pieces have changed; NULL: nothing to restore. Numbering then restarts at 0. */
     int (*restore)(void *data, cf_stream stream, struct message *message);
-    size_t pieces; /* that there are; after the last one follows the first */
+    size_t pieces; /* number; the first piece follows the last */
     void *data;
 };
 
 struct bench_times {
-    struct bench_statistics seconds; /* of one piece */
-    size_t batch;                    /* pieces of a sample */
+    struct bench_statistics seconds; /* per piece */
+    size_t batch;                    /* pieces per sample */
 };
 
-/* Times the work on the thread's device, for about `budget` seconds: less where the median is known to half a percent
- * before, and longer where that would be less than five samples. `on_cuda`: by the GPU's events, of which each pair is
- * around a batch that was enqueued before the GPU begins it. */
+/* Times the work on the thread's device for about `budget` seconds: less if the median is known to half a percent, more
+ * if five samples need it. `on_cuda`: by the GPU's events, each pair around a batch that is enqueued before the GPU
+ * begins it. */
 int bench_timing_take(const struct bench_work *work, int on_cuda, double budget, struct bench_times *times,
                       struct message *message);
 
-/* Seconds of the CPU's clock, from any beginning. */
+/* Seconds of the CPU's clock, from an arbitrary origin. */
 double bench_timing_now(void);
 
 #endif

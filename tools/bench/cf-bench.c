@@ -1,4 +1,4 @@
-/* cf-bench.c - times the kernels of a library over a sweep of sizes, and compares with copies and with earlier results. */
+/* cf-bench.c - times a library's kernels over a sweep of sizes, and compares with copies and earlier results. */
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
@@ -74,8 +74,8 @@ struct options {
     struct instance_names names;
     char **settings;
     size_t setting_count;
-    size_t room;  /* of each of the lists */
-    char **lists; /* what names, exceptions and settings lie in */
+    size_t room;  /* of each list */
+    char **lists; /* storage of names, exceptions and settings */
 };
 
 /* ---- Options ---- */
@@ -274,7 +274,7 @@ static int read_results(const struct options *options, const struct bench_run *e
     return 0;
 }
 
-/* Kernels that are wrong, and runs without a result, are failures. */
+/* Wrong kernels and runs without a result are failures. */
 static int judge(const struct bench_run *run, struct message *message)
 {
     size_t failed = 0, measured = 0;
@@ -341,7 +341,7 @@ int main(int argc, char **argv)
     struct options options;
     struct message message = {""};
     signal(SIGXFSZ, SIG_IGN); /* a file past the limit is an error like a full disk, not the end of the process */
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* whatever a module does when it is loaded */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* unaffected by a module's code at load */
     if (plain)
         (void)uselocale(plain);
     int status = read_options(&options, argc, argv, &message);

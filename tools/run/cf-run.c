@@ -1,4 +1,4 @@
-/* cf-run.c - runs any registered kernel from the command line, over arrays from .npy files or made on the spot. */
+/* cf-run.c - runs any registered kernel from the command line, over arrays from .npy files or generated arrays. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@
 #include "watch/watch_kernel.h"
 
 #define MAX_REPEATS 1000000
-#define LONG_STEP ((size_t)64 << 20) /* bytes, from which on a person at a terminal is told what goes on */
+#define LONG_STEP ((size_t)64 << 20) /* bytes from which on a user at a terminal sees progress */
 
 static const char help[] =
     "usage: cf-run [OPTION...] KERNEL NAME=VALUE...\n"
@@ -100,23 +100,23 @@ enum mode { RUN, LIST, DESCRIBE, HELP, VERSION };
 
 struct options {
     enum mode mode;
-    const char *kernel; /* to run, or to describe */
-    const char *driver; /* NULL where it is not given */
+    const char *kernel; /* to run or to describe */
+    const char *driver; /* NULL: not given */
     int device, has_device;
     unsigned repeats;
     int verify, all;
-    char **exceptions; /* of all */
+    char **exceptions; /* excluded from all */
     size_t exception_count;
-    const char *check;   /* NULL: nothing is checked */
-    const char *cxx;     /* the compiler of that; NULL: the configured one */
+    const char *check;   /* NULL: no check */
+    const char *cxx;     /* compiler for the check; NULL: the configured one */
     const char *module;  /* NULL: the bundled kernels */
-    const char *variant; /* NULL: the first */
+    const char *variant; /* NULL: the first variant */
     char **settings;     /* name=value, of constants */
     size_t setting_count;
-    char **words; /* name=value, in the place of the arguments that were read */
+    char **words; /* name=value; they take the place of arguments that were read */
     int word_count;
-    char **argv;        /* as they were given */
-    const char *of_run; /* an option that says something of a run; NULL: none */
+    char **argv;        /* as given */
+    const char *of_run; /* a given option that only applies to runs; NULL: none */
 };
 
 /* ---- Options ---- */
@@ -129,7 +129,7 @@ static int read_count(const char *option, const char *text, int low, int high, i
     return status;
 }
 
-/* --describe's value, or NULL for --list. */
+/* `value` is the name that --describe takes; NULL for --list. */
 static int set_listing(struct options *options, char *value, struct message *message)
 {
     if (options->mode == HELP || options->mode == VERSION)
@@ -141,7 +141,7 @@ static int set_listing(struct options *options, char *value, struct message *mes
     return 0;
 }
 
-/* What an option does with its value; `value` is NULL for those that take none. */
+/* Applies an option; `value` is NULL for options without a value. */
 static int set_option(struct options *options, const char *name, char *value, struct message *message)
 {
     if (strcmp(name, "--module") == 0) {
@@ -268,7 +268,7 @@ static int load(const cf_kernel *kernel, struct argument *arguments, struct mess
     return 0;
 }
 
-/* Before the run, which may take long. */
+/* Reports long work before it begins. */
 static int check_outputs(const cf_kernel *kernel, const struct argument *arguments, struct message *message)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++)
@@ -286,7 +286,7 @@ static int save(const cf_kernel *kernel, const struct argument *arguments, struc
     return 0;
 }
 
-/* The kernel, and all of its arguments but the arrays' elements; `any` is of the family that is called for. */
+/* Finds the kernel and prepares its arguments, except for elements; `any` is some kernel of the named family. */
 static int settle(const struct options *options, const cf_module *module, const cf_kernel *any, struct trial_plan *plan,
                   struct message *message)
 {
@@ -305,7 +305,7 @@ static int settle(const struct options *options, const cf_module *module, const 
     return infer_arguments(kernel, plan->arguments, message);
 }
 
-/* Where this run is a check's, its kernel is watched. */
+/* In a process that checks, the kernel's watched twin takes its place. */
 static const cf_kernel *watch(const struct trial_plan *plan, struct message *message)
 {
     if (!check_current)
@@ -322,7 +322,7 @@ static const cf_kernel *watch(const struct trial_plan *plan, struct message *mes
     return watched;
 }
 
-/* Everything from the arguments on. */
+/* Reads the arguments, runs the kernel, and writes the results. */
 static int run_plan(const struct options *options, const cf_module *module, const cf_kernel *any,
                     struct trial_plan *plan, struct message *message)
 {
@@ -340,10 +340,10 @@ static int run_plan(const struct options *options, const cf_module *module, cons
     crash_expect(plan->kernel->name, plan->kernel->host ? "; --check address may tell where" : "", 0);
     if (trial_run(plan, &times, message) != 0 || report_run(plan, &times, device, message) != 0)
         return -1;
-    (void)fflush(stdout); /* for the case that the kernel ends the process now */
+    (void)fflush(stdout); /* in case the kernel ends the process now */
     if (options->verify && report_verify(plan, device, message) != 0)
         return -1;
-    /* Threads that race show where a false inplace(...) has them do so. */
+    /* Under a false inplace(...), threads race; the check shows it. */
     if ((options->verify || check_is(CHECK_RACE)) && report_inplace(&own, device, watch, message) != 0)
         return -1;
     return save(plan->kernel, plan->arguments, message);

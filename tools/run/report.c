@@ -1,4 +1,4 @@
-/* report.c - prints how a kernel ran, and how its results compare with those of the CPU. */
+/* report.c - prints how a kernel ran, and how its results compare with the CPU's. */
 #include "run/report.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 struct report {
     const struct trial_plan *plan;
     void **args;
-    int width; /* of the keys */
+    int width; /* of the keys, in columns */
 };
 
 static void print_key(const struct report *report, const char *key)
@@ -52,14 +52,14 @@ static void print_argument(const struct report *report, uint32_t i)
     printf("\n");
 }
 
-/* A real expression of the annotation; -1 where there is none. */
+/* Value of a real expression of the annotation; -1 without one. */
 static int evaluate(const struct report *report, const cf_expr *expr, double *value)
 {
     const cf_kernel *kernel = report->plan->kernel;
     return expr->ops && cf_kernel_evaluate_real(kernel, expr->ops, report->args, value) == CF_OK ? 0 : -1;
 }
 
-/* The bytes that one launch moves: as annotated, else those of its arrays. */
+/* Bytes that one launch moves: as annotated, or the size of its arrays. */
 static double moved_bytes(const struct report *report)
 {
     const cf_kernel *kernel = report->plan->kernel;
@@ -72,7 +72,7 @@ static double moved_bytes(const struct report *report)
     return total;
 }
 
-/* An amount of work, and how much of it is done in a second, by three digits at least. */
+/* Prints an amount of work, and its rate per second with at least three digits. */
 static void print_rate(const struct report *report, const char *key, double amount, const char *rate_key,
                        const char *unit, double milliseconds)
 {
@@ -104,7 +104,7 @@ static void print_times(const struct report *report, const struct trial_times *t
     }
 }
 
-/* Of a tuned kernel, which the plan ends with: the one that is chosen need not be the one that ran. */
+/* The plan of a tuned kernel ends with the chosen variant, which may differ from the variant that ran. */
 static void print_variant(const struct report *report)
 {
     static const char before[] = "; variant ";
@@ -148,7 +148,7 @@ int report_run(const struct trial_plan *plan, const struct trial_times *times, i
 
 /* ---- Verification ---- */
 
-/* Writes "[17]" or "[3][5]" for an element's number. */
+/* Writes "[17]" or "[3][5]" for an element's index. */
 static void add_index(const struct npy_array *array, size_t number, struct message *message)
 {
     size_t below = array->count;
@@ -161,7 +161,8 @@ static void add_index(const struct npy_array *array, size_t number, struct messa
     }
 }
 
-/* Begins with "sum[3] = 1.5 on device 0 and 1.25 on the CPU", or "sum[3] = 1.5 in the run and 1.25 again on the CPU". */
+/* Begins with "sum[3] = 1.5 on device 0 and 1.25 on the CPU", or "sum[3] = 1.5 in the run and 1.25 again on the
+ * CPU". */
 static int disagreement(const cf_kernel *kernel, uint32_t i, const struct npy_array *array, const void *result,
                         const struct comparison *comparison, double tolerance, int device, const char *how,
                         struct message *message)
@@ -206,7 +207,7 @@ static int verify(const struct trial_plan *plan, double tolerance, int device, s
     return 0;
 }
 
-/* What an annotation tells, or COMPARE_EXACT. */
+/* The annotation's tolerance, or COMPARE_EXACT. */
 static int find_tolerance(const struct trial_plan *plan, double *tolerance, struct message *message)
 {
     const cf_kernel *kernel = plan->kernel;
@@ -237,7 +238,7 @@ int report_verify(const struct trial_plan *plan, int device, struct message *mes
     return status;
 }
 
-/* Whether all of these arrays have elements. */
+/* 1 if each of these arrays has elements. */
 static int are_there(const struct trial_plan *plan, const struct inplace *which)
 {
     for (uint32_t i = 0; i < plan->kernel->nparams; i++)

@@ -1,4 +1,4 @@
-/* trial.c - runs a kernel over the arrays of the command line: once with all checks, then timed, then on the CPU. */
+/* trial.c - runs a kernel over the command line's arrays: once with all checks, then timed, then on the CPU. */
 #include "run/trial.h"
 
 #include <stdint.h>
@@ -12,24 +12,24 @@
 #include "base/runtime.h"
 #include "verify/verify_size.h"
 
-/* Outputs hold this before a run, so that an element that is not written shows. */
+/* Outputs hold this byte before a run, so that an unwritten element shows. */
 #define POISON 0xa5
 
-/* Launches that are enqueued without waiting in between: while one runs the next is prepared, so that the time between
- * two events is the kernel's and not the launching thread's. */
+/* Launches that are enqueued without a wait: the next is prepared while one runs, so that the time between two events
+ * excludes the launching thread. */
 #define BATCH 32
 
 struct trial {
     const cf_kernel *kernel;
     struct argument *arguments;
-    void **pointers; /* one a parameter: its array, in device memory */
-    void **saved;    /* likewise: the original of an array that a run changes */
+    void **pointers; /* one per parameter: its array in device memory */
+    void **saved;    /* one per parameter: the original of an array that a run changes */
     void **args;     /* as cf_call() takes them */
     cf_stream stream;
     cf_event events[2 * BATCH]; /* before and after each launch */
 };
 
-/* For the clean-up after a failure that is reported already. */
+/* Frees a buffer after a failure that was reported before. */
 static void ignore(int status)
 {
     (void)status;
@@ -42,7 +42,7 @@ static int is_changed(const cf_param *param)
 
 /* ---- Memory ---- */
 
-/* Allocates an array's memory, and uploads what is in it. */
+/* Allocates an array's memory and uploads its elements. */
 static int upload(const struct trial *trial, uint32_t i, struct message *message)
 {
     const cf_param *param = &trial->kernel->params[i];
@@ -55,7 +55,7 @@ static int upload(const struct trial *trial, uint32_t i, struct message *message
     return 0;
 }
 
-/* Everything that a run needs, on the thread's device. */
+/* Prepares all memory of a run on the thread's device. */
 static int prepare(struct trial *trial, const struct trial_plan *plan, struct message *message)
 {
     const cf_kernel *kernel = plan->kernel;
@@ -90,7 +90,7 @@ static void discard(struct trial *trial)
     free(trial->pointers);
 }
 
-/* Enqueues the restoring of the arrays that a run changes, and the poisoning of the outputs. */
+/* Enqueues the restoration of changed arrays and the poisoning of outputs. */
 static int reset(const struct trial *trial, int with_outputs, struct message *message)
 {
     for (uint32_t i = 0; i < trial->kernel->nparams; i++) {
@@ -126,7 +126,7 @@ static int call(const struct trial *trial, double *milliseconds, struct message 
     if (cf_call(trial->kernel, trial->args) != CF_OK)
         return runtime_failure(message);
     *milliseconds = now() - begin;
-    return cf_device_sync() == CF_OK ? 0 : runtime_failure(message); /* by then what it prints on a GPU has come */
+    return cf_device_sync() == CF_OK ? 0 : runtime_failure(message); /* by then a GPU's printed text has arrived */
 }
 
 static int launch_batch(const struct trial *trial, unsigned count, int is_first, float *milliseconds,
@@ -134,7 +134,7 @@ static int launch_batch(const struct trial *trial, unsigned count, int is_first,
 {
     const cf_event *event = trial->events;
     for (unsigned r = 0; r < count; r++) {
-        /* Outputs are poisoned once more: what is reported is to come from a launch, not from the call. */
+        /* Poisons the outputs again: the reported results must come from a launch, not from the call. */
         if (reset(trial, is_first && r == 0, message) != 0)
             return -1;
         if (cf_event_record(event[2 * r], trial->stream) != CF_OK ||
@@ -222,7 +222,7 @@ int trial_verify(const struct trial_plan *plan, double tolerance, struct compari
     quiet_end();
     for (uint32_t i = 0; status == 0 && i < plan->kernel->nparams; i++) {
         const struct argument *argument = &plan->arguments[i];
-        if (argument_is_written(&plan->kernel->params[i])) /* memory of CF_HOST can be read as it is */
+        if (argument_is_written(&plan->kernel->params[i])) /* memory of CF_HOST is readable */
             comparisons[i] = compare_arrays(argument->result, trial.pointers[i], &argument->array, tolerance);
     }
     discard(&trial);
@@ -231,12 +231,12 @@ int trial_verify(const struct trial_plan *plan, double tolerance, struct compari
 
 /* ---- Arrays that are one ---- */
 
-/* A call whose arrays hold what is given. */
+/* A call with its own copies of the given elements. */
 struct joined {
     const struct trial_plan *plan;
     const struct inplace *which;
-    char *whole;   /* what is in all of the arrays that are one */
-    uint32_t home; /* the longest of them */
+    char *whole;   /* content of the shared array */
+    uint32_t home; /* number of the largest of them */
 };
 
 static int has(const struct joined *joined, uint32_t i)
@@ -256,7 +256,7 @@ static int make_whole(struct joined *joined, struct message *message)
     if (!joined->whole)
         return message_set(message, "%s: no memory for %zu bytes", plan->kernel->name, bytes);
     memset(joined->whole, POISON, bytes);
-    /* The inputs come last, whose elements pass the checks. */
+    /* Inputs come last, since their elements pass the checks. */
     for (int is_input = 0; is_input < 2; is_input++)
         for (uint32_t i = 0; i < plan->kernel->nparams; i++)
             if (has(joined, i) && plan->arguments[i].data && (i != joined->which->written) == is_input)
@@ -264,7 +264,7 @@ static int make_whole(struct joined *joined, struct message *message)
     return 0;
 }
 
-/* The memory of array i; -1 for a failure of the library. */
+/* Allocates the memory of array i; -1 for a failure of the library. */
 static int allocate(const struct joined *joined, uint32_t i, void **memory)
 {
     const struct argument *argument = &joined->plan->arguments[i];
@@ -275,7 +275,7 @@ static int allocate(const struct joined *joined, uint32_t i, void **memory)
     return (from ? cf_mem_copy(*memory, from, bytes) : cf_mem_fill(*memory, POISON, bytes)) == CF_OK ? 0 : -1;
 }
 
-/* What the call has written is in `result`. 1 where the library refuses the call. */
+/* Makes the call and copies the output to `result`. 1 if the library refuses the call. */
 static int call_joined(const struct joined *joined, const cf_kernel *kernel, int are_one, int device, void *result,
                        struct message *message)
 {

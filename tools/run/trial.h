@@ -1,4 +1,4 @@
-/* trial.h - runs a kernel over the arrays of the command line: once with all checks, then timed, then on the CPU. */
+/* trial.h - runs a kernel over the command line's arrays: once with all checks, then timed, then on the CPU. */
 #ifndef TRIAL_H
 #define TRIAL_H
 
@@ -10,36 +10,35 @@
 #include "kernel/inplace.h"
 #include "base/message.h"
 
-/* What is run. */
+/* Description of a run. */
 struct trial_plan {
     const cf_kernel *kernel;
     struct argument *arguments;
-    const struct constants *constants; /* that are set first */
+    const struct constants *constants; /* set before the run */
     unsigned repeats;
 };
 
-/* Milliseconds. */
+/* Times in milliseconds. */
 struct trial_times {
-    double call;         /* of the first run, a cf_call(): loads the kernel, and checks all indices */
+    double call;         /* of the first run, by cf_call(), which loads the kernel and checks all indices */
     float median, least; /* of the timed launches */
 };
 
-/* Runs the kernel on the thread's device: one cf_call(), then the timed launches, each from the given inputs. What the
- * last of them wrote is left in the arguments' results. Outputs hold a pattern before, which stays where the kernel
- * does not write. */
+/* Runs the kernel on the thread's device: one cf_call(), then timed launches, each from the given inputs. The last
+ * launch's results are left in the arguments. Outputs hold a pattern before, which stays in unwritten elements. */
 int trial_run(const struct trial_plan *plan, struct trial_times *times, struct message *message);
 
-/* Runs the kernel anew on the CPU, which becomes the thread's device, and compares with the results. `comparisons` has
- * one entry a parameter. */
+/* Runs the kernel again on the CPU, which becomes the thread's device, and compares the results. `comparisons` has one
+ * entry per parameter. */
 int trial_verify(const struct trial_plan *plan, double tolerance, struct comparison *comparisons,
                  struct message *message);
 
-/* What of a kernel runs, such as one that is watched, which has to be made for each call; NULL where there is none. */
+/* Makes the kernel that runs in place of another, such as a watched twin, for each call; NULL without memory. */
 typedef const cf_kernel *trial_twin(const struct trial_plan *plan, struct message *message);
 
-/* One more call, by a twin on `device`, with arrays that are one, whose elements are the input's; on the CPU in another
- * order. What it writes, `result`, which is the caller's to free, is compared with a call on the CPU whose arrays are
- * apart and hold the same. 1 where the library refuses either, as with extents that are 0. */
+/* Makes one more call with shared arrays on `device`, on the CPU in another order, and compares its `result`, which the
+ * caller frees, with a call on the CPU with separate arrays. 1 if the library refuses either call, for instance for
+ * extents of 0. */
 int trial_inplace(const struct trial_plan *plan, const struct inplace *which, trial_twin *twin, int device,
                   double tolerance, void **result, struct comparison *comparison, struct message *message);
 

@@ -1,4 +1,4 @@
-/* cf-tune.c - times all variants of tuned kernels and keeps the fastest, by architecture and size, where calls find it. */
+/* cf-tune.c - times all variants of tuned kernels, and keeps the fastest by architecture and size for calls to find. */
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
@@ -75,15 +75,15 @@ enum mode { RUN, MACHINE, HELP, VERSION };
 struct options {
     enum mode mode;
     const char *sizes, *module, *driver, *json, *file;
-    const char *of_kernels; /* an option that was given and means nothing with --machine; NULL: none */
+    const char *of_kernels; /* a given option that --machine does not use; NULL: none */
     int device, has_device, verify, is_dry;
     double budget, limit;
     int64_t cache;
     struct instance_names names;
     char **settings;
     size_t setting_count;
-    size_t room;  /* of each of the lists */
-    char **lists; /* what names, exceptions and settings lie in */
+    size_t room;  /* of each list */
+    char **lists; /* storage of names, exceptions and settings */
 };
 
 /* ---- Options ---- */
@@ -189,7 +189,7 @@ static int read_options(struct options *options, int argc, char **argv, struct m
     options->room = room;
     options->names.names = options->lists;
     options->names.exceptions = options->lists + room;
-    options->names.with_internal = 1; /* operations call them as C programs call others */
+    options->names.with_internal = 1; /* operations launch them */
     options->settings = options->lists + 2 * room;
     for (int i = 1; i < argc; i++)
         if (argv[i][0] != '-')
@@ -234,7 +234,7 @@ static void tell_step(void *data, size_t kernel, int64_t size, const char *what)
     bench_report_progress(&teller->report, text);
 }
 
-/* Prints failures at once: nothing else is printed of them. */
+/* Prints failures at once: nothing else reports them. */
 static void tell_result(void *data, const struct bench_result *result)
 {
     struct teller *teller = data;
@@ -297,8 +297,8 @@ static int set_environment(const struct options *options, struct message *messag
     return runtime_set_environment(options->driver, message);
 }
 
-/* Copies the kernels of a plan without those that have failed, which are not run again, to `right`, which may be the
- * plan's own list. */
+/* Copies a plan's kernels, except those that failed and do not run again, to `right`, which may be the plan's own
+ * list. */
 static size_t without_wrong(const struct bench_plan *plan, const struct bench_run *run, const cf_kernel **right)
 {
     size_t count = 0;
@@ -330,7 +330,7 @@ static int sweep_variants(const struct options *options, const struct bench_kern
         status = bench_sweep_run(&plan, &listener, &runs[teller.run], message);
         plan.count = status == 0 ? without_wrong(&plan, &runs[teller.run], right) : 0;
         plan.kernels = right;
-        plan.verify = 0; /* that was done */
+        plan.verify = 0; /* verified in the first run */
         if (plan.count == 0)
             break;
     }
@@ -340,7 +340,7 @@ static int sweep_variants(const struct options *options, const struct bench_kern
     return status;
 }
 
-/* Finds the variant that this process runs, which has used no device before. */
+/* Finds the variant that calls use at present; this process has used no device before. */
 static int find_present(void *data, const cf_kernel *kernel, int size_class, const cf_kernel **variant,
                         struct message *message)
 {
@@ -351,7 +351,7 @@ static int find_present(void *data, const cf_kernel *kernel, int size_class, con
     return 0;
 }
 
-/* The kernel whose variants lie in a plan from there on. */
+/* The kernel whose variants begin there in the plan. */
 static const cf_kernel *owner_of(const cf_module *module, const cf_kernel *variant)
 {
     return cf_kernel_find(module, variant->name);
@@ -406,7 +406,7 @@ static int write_json(const struct options *options, const struct bench_run runs
     return status;
 }
 
-/* Variants that are wrong, and runs without a result, are failures. */
+/* Wrong variants and runs without a result are failures. */
 static int judge_runs(const struct bench_run runs[TUNE_RUNS], const struct tune_findings *findings,
                       struct message *message)
 {
@@ -439,7 +439,7 @@ static int measure_kernels(struct options *options, const cf_module *module, con
         struct message later = {""};
         print_findings(&findings);
         status = save_findings(options, &findings, &runs[0].machine, message);
-        /* Either file keeps the results if the other one cannot be written. */
+        /* Either file keeps the results if the other cannot be written. */
         if (options->json && write_json(options, runs, status == 0 ? message : &later) != 0)
             status = -1;
     }
@@ -451,8 +451,8 @@ static int measure_kernels(struct options *options, const cf_module *module, con
     return status;
 }
 
-/* Checks, before anything takes long, that the file can be written; an environment variable may name it. The last two
- * folders of the default path may be missing: `path` is cut to the first one to be made. */
+/* Checks before long work that the file, perhaps named by an environment variable, can be written. The last two folders
+ * of the default path may be missing: `path` is cut to the first missing folder. */
 static int check_path(char *path, const char *variable, struct message *message)
 {
     const char *named = getenv(variable);
@@ -563,7 +563,7 @@ int main(int argc, char **argv)
     struct options options;
     struct message message = {""};
     signal(SIGXFSZ, SIG_IGN); /* a file past the limit is an error like a full disk, not the end of the process */
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* whatever a module does when it is loaded */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* unaffected by a module's code at load */
     if (plain)
         (void)uselocale(plain);
     int status = read_options(&options, argc, argv, &message);

@@ -1,6 +1,6 @@
-/* machine_measure.c - measures the constants of the machine that plain calls on host arrays go by, and keeps them in a file.
+/* machine_measure.c - measures the machine's constants for plain calls on host arrays, and keeps them in a file.
  *
- * Plain calls and copies are timed, since their times are what the constants are to predict. */
+ * It times plain calls and copies, since the constants predict their times. */
 #include "tune/machine_measure.h"
 
 #include <errno.h>
@@ -19,15 +19,15 @@
 #include "base/file.h"
 #include "base/runtime.h"
 
-/* More than most caches hold: 256 MiB. */
+/* 256 MiB, more than most caches hold. */
 #define FLOATS ((int64_t)1 << 26)
 #define INDICES ((int64_t)1 << 20)
 
-/* Runs of each, at least, and seconds. */
+/* Minimum of runs per measurement, and of seconds. */
 #define REPEATS 4
 #define BUDGET 0.02
 
-/* Elements of calls whose arrays stay in the cache: one that a thread runs alone, and one that wakes the others. */
+/* Elements of calls whose arrays stay in the cache: one call that a thread runs alone, one that wakes the others. */
 #define ALONE 4096
 #define WAKING ((int64_t)1 << 17)
 
@@ -72,7 +72,7 @@ static double get_seconds(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* Seconds at best. The first run is not counted. */
+/* Seconds of the fastest run; the first run does not count. */
 static int measure_job(const struct memory *memory, struct job job, double *least, struct message *message)
 {
     double spent = 0;
@@ -92,7 +92,7 @@ static int measure_job(const struct memory *memory, struct job job, double *leas
 
 /* ---- The constants ---- */
 
-/* On the thread's GPU. */
+/* Measures the thread's GPU. */
 static int measure_link(struct memory *memory, struct machine *machine, struct message *message)
 {
     const int64_t n = FLOATS / 2;
@@ -112,7 +112,7 @@ static int measure_link(struct memory *memory, struct machine *machine, struct m
     return status;
 }
 
-/* Measures the library's threads on the CPU: bytes and random accesses a second. */
+/* Measures the library's threads on the CPU: bytes and random accesses per second. */
 static int measure_memory(const struct memory *memory, double *bandwidth, double *accesses, struct message *message)
 {
     double stream = 1, hop = 1;
@@ -126,7 +126,7 @@ static int measure_memory(const struct memory *memory, double *bandwidth, double
     return status;
 }
 
-/* The library's threads as they are; on the CPU, which measure_memory() has chosen. */
+/* Measures the library's threads as they are, on the CPU that measure_memory() has chosen. */
 static int measure_pool(const struct memory *memory, int64_t threads, struct machine *machine, struct message *message)
 {
     double alone = 1, waking = 1;
@@ -141,7 +141,7 @@ static int measure_pool(const struct memory *memory, int64_t threads, struct mac
     return status;
 }
 
-/* The library is begun anew for each number of threads, which is the environment's at the end as it was. */
+/* Restarts the library for each number of threads; the environment is restored at the end. */
 static int measure_cpu(const struct memory *memory, int64_t threads, struct machine *machine, struct message *message)
 {
     const char *asked = getenv("CF_THREADS");
@@ -198,7 +198,7 @@ static int measure_machine(struct machine *machine, struct message *message)
 
 /* ---- The file ---- */
 
-/* Two digits, which other measurements of the machine are likely to give again, as "51e9". */
+/* Two digits, such as "51e9", which other measurements of the machine will probably repeat. */
 static void add_number(struct message *text, const char *name, double number)
 {
     int exponent = 0;
@@ -209,7 +209,7 @@ static void add_number(struct message *text, const char *name, double number)
     message_add(text, "%s %de%d\n", name, (int)(number + 0.5), exponent);
 }
 
-/* A file's text, "" where there is none; freed by the caller. One of another kind is refused. */
+/* A file's text, "" if there is none; the caller frees it. Other kinds of files are refused. */
 static int read_file(const char *path, char **text, struct message *message)
 {
     *text = calloc(1, CF_MACHINE_BYTES + 2);
@@ -234,7 +234,7 @@ int machine_find(char *path, size_t size, struct message *message)
     return status;
 }
 
-/* The header and what a text has of other machines; the header alone where that has grown too long. */
+/* The header and a text's lines of other machines; the header alone if they have become too long. */
 static size_t keep_others(char *text, const char *identity)
 {
     static const char end[] = "\nend\n";
@@ -271,7 +271,7 @@ static int update_file(const char *path, const struct machine_lines *lines, stru
 int machine_write(const char *path, const struct machine_lines *lines, struct message *message)
 {
     char real[PATH_MAX], locked[PATH_MAX + 8];
-    (void)umask(077); /* it is the user's alone */
+    (void)umask(077); /* readable by the user only */
     if (!getenv("CF_MACHINE_FILE"))
         cf__cachefile_make_folders(path);
     if (!cf__cachefile_resolve(path, real))

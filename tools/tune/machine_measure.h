@@ -1,4 +1,4 @@
-/* machine_measure.h - measures the constants of the machine that plain calls on host arrays go by, and keeps them in a file. */
+/* machine_measure.h - measures the machine's constants for plain calls on host arrays, and keeps them in a file. */
 #ifndef MACHINE_MEASURE_H
 #define MACHINE_MEASURE_H
 
@@ -6,23 +6,24 @@
 
 #include "base/message.h"
 
-/* The lines of one machine in the file. */
+/* Lines of one machine in the file. */
 struct machine_lines {
     char identity[1024];
     struct message numbers;
 };
 
-/* Sets `needed` to 1 where calls on the calling thread's device have something to decide; else to 0, and prints why. */
+/* Sets `needed` to 1 if calls on the calling thread's device have a decision to make; otherwise to 0, and prints the
+ * reason. */
 int machine_is_needed(int *needed, struct message *message);
 
 /* Measures the constants of the calling thread's GPU and of this process's CPU. Ends with cf_shutdown(). */
 int machine_measure(struct machine_lines *lines, struct message *message);
 
-/* Writes the path of the file; an error where there is none, or a file of another kind. */
+/* Writes the path of the file; fails if there is no path, or a file of another kind. */
 int machine_find(char *path, size_t size, struct message *message);
 
-/* Adds lines to the file, in place of those of the same machine; it is made, and its folders where the path is the default
- * one. A file of another kind is left alone, which is an error. Holds a lock on PATH.lock meanwhile. */
+/* Replaces the machine's lines in the file. Creates the file, and folders of the default path. A file of another kind
+ * is an error and stays unchanged. Holds a lock on PATH.lock meanwhile. */
 int machine_write(const char *path, const struct machine_lines *lines, struct message *message);
 
 #endif

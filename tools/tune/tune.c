@@ -1,4 +1,4 @@
-/* tune.c - which variant of a kernel two runs over all of them found to be the fastest, by size. */
+/* tune.c - finds the fastest variant of a kernel by size, from two runs over all variants. */
 #include "tune/tune.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "kernel/variant_text.h"
 
-/* The first result of a variant with an outcome in one run, at a size, or at any: -1. NULL where there is none. */
+/* First result of a variant with an outcome in one run, at a size or, for -1, at any size. NULL if there is none. */
 static const struct bench_result *find(const struct bench_run *run, const cf_kernel *variant,
                                        enum bench_outcome outcome, int64_t size)
 {
@@ -27,7 +27,7 @@ int tune_is_wrong(const struct bench_run *run, const cf_kernel *variant)
     return find(run, variant, BENCH_FAILED, -1) != NULL;
 }
 
-/* The mean of the runs' medians; 0 where it was not timed in all, or is wrong at whatever size. */
+/* Mean of the runs' medians; 0 if a run has no time, or the variant is wrong at any size. */
 static double time_of(const struct bench_run runs[TUNE_RUNS], const cf_kernel *variant, int64_t size)
 {
     double sum = 0;
@@ -40,7 +40,7 @@ static double time_of(const struct bench_run runs[TUNE_RUNS], const cf_kernel *v
     return sum / TUNE_RUNS;
 }
 
-/* In every run, and by more than what is noise. */
+/* 1 if faster in every run by more than noise. */
 static int is_faster(const struct bench_run runs[TUNE_RUNS], const cf_kernel *variant, const cf_kernel *than,
                      int64_t size)
 {
@@ -54,7 +54,8 @@ static int is_faster(const struct bench_run runs[TUNE_RUNS], const cf_kernel *va
     return 1;
 }
 
-/* The fastest of those that are faster than the present one, else that; where that cannot be timed, the fastest. */
+/* The fastest of the variants that beat the present one, otherwise the present one; the fastest if the present one has
+ * no time. */
 static const cf_kernel *best_of(const cf_kernel *kernel, const struct bench_run runs[TUNE_RUNS],
                                 const cf_kernel *present, int64_t size)
 {
@@ -113,7 +114,7 @@ static int judge_size(const cf_kernel *kernel, const struct bench_run runs[TUNE_
     return 0;
 }
 
-/* One finding a size, of the first variant that could be timed there; of those of which none could, one at all. */
+/* One finding per size, of the first variant with a time there; if none has one, a single finding. */
 int tune_judge(const cf_kernel *kernel, const struct bench_run runs[TUNE_RUNS], tune_present *present, void *data,
                struct tune_findings *findings, struct message *message)
 {

@@ -1,4 +1,4 @@
-/* tune.h - which variant of a kernel two runs over all of them found to be the fastest, by size. */
+/* tune.h - finds the fastest variant of a kernel by size, from two runs over all variants. */
 #ifndef TUNE_H
 #define TUNE_H
 
@@ -7,23 +7,22 @@
 #include "bench/bench_result.h"
 #include "base/message.h"
 
-/* The same work is timed so often, one run after the other: what is faster by chance is not so twice. */
+/* Number of runs over the same work: chance results do not repeat. */
 #define TUNE_RUNS 2
 
-/* A variant takes the place of the present one where it takes less by this part in each of the runs, and their times do
- * not overlap from first to third quartile, or it takes less than half of that quartile: a busy machine adds to times
- * what it will. */
+/* A variant replaces the present one if it takes less by this part in each run, and their times from first to third
+ * quartile do not overlap, or it takes less than half of that quartile. A busy machine only adds to times. */
 #define TUNE_MARGIN 0.01
 
-/* What was found of one kernel at one size. */
+/* Finding on one kernel at one size. */
 struct tune_finding {
     const cf_kernel *kernel;
-    const cf_kernel *variant; /* that is kept; NULL: none could be timed */
+    const cf_kernel *variant; /* the kept variant; NULL: none has a time */
     int64_t size;
     int size_class;
-    double seconds, first_seconds; /* of it and of the first one; 0 where that could not be timed */
-    int is_new;                    /* it takes the place of another one */
-    char reason[BENCH_REASON];     /* where there is none */
+    double seconds, first_seconds; /* of that variant and of the first variant; 0: no time */
+    int is_new;                    /* it replaces another variant */
+    char reason[BENCH_REASON];     /* reason for having no variant */
 };
 
 struct tune_findings {
@@ -31,19 +30,19 @@ struct tune_findings {
     size_t count;
 };
 
-/* Says which variant runs at present for a class. */
+/* Returns the variant that a class uses at present. */
 typedef int tune_present(void *data, const cf_kernel *kernel, int size_class, const cf_kernel **variant,
                          struct message *message);
 
-/* Whether a variant has failed at some size: it is never taken. */
+/* 1 if a variant has failed at some size: it is never chosen. */
 int tune_is_wrong(const struct bench_run *run, const cf_kernel *variant);
 
-/* Judges the results of the kernel's variants; appends a finding for each size. Freed by the caller whatever it
- * returns. */
+/* Judges the results of the kernel's variants and appends a finding per size. The caller frees the findings in every
+ * case. */
 int tune_judge(const cf_kernel *kernel, const struct bench_run runs[TUNE_RUNS], tune_present *present, void *data,
                struct tune_findings *findings, struct message *message);
 
-/* Whether the finding at `number` is the one that is kept for its class: of several sizes the last. */
+/* 1 if finding `number` is kept for its class: of several sizes, the last. */
 int tune_is_last(const struct tune_findings *findings, size_t number);
 
 #endif
