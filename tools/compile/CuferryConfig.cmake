@@ -1,7 +1,7 @@
-# CuferryConfig.cmake - what find_package(Cuferry) gives: the library Cuferry::cuferry, and cuferry_add_kernels() for
-# kernels of one's own.
+# CuferryConfig.cmake - defines, for find_package(Cuferry), the library Cuferry::cuferry and the function
+# cuferry_add_kernels().
 
-# Depfiles of custom commands work with Makefiles since then.
+# Depfiles of custom commands work with Makefiles from this version on.
 cmake_minimum_required(VERSION 3.20)
 
 if(NOT TARGET Cuferry::cuferry)
@@ -14,8 +14,8 @@ if(NOT TARGET Cuferry::cuferry)
     unset(_cuferry_prefix)
 endif()
 
-# At the end of a folder's CMakeLists.txt, when it has said which files its commands make: all others are there. What
-# other folders make lies in the build tree.
+# Runs at the end of a folder's CMakeLists.txt, when the outputs of its commands are known: all other files must exist.
+# Files that other folders make are in the build tree.
 function(_cuferry_check_files target)
     foreach(file IN LISTS ARGN)
         get_source_file_property(is_generated "${file}" GENERATED)
@@ -30,10 +30,10 @@ endfunction()
 # cuferry_add_kernels(<target> [PREFIX p] [HEADER h.h] [TARGETS 80 90 ...] [TUNING file]
 #                     [INCLUDE_DIRECTORIES dir...] [DEFINITIONS NAME[=TEXT]...] file.cu... [file.c...])
 #
-# Compiles kernel files into the target with cfcc, and C files of their operations, which may as well be among the
-# target's own sources, with the target's include directories and definitions beside those
-# that are named here. The C functions begin with the prefix, by default the name of the first
-# file; their header, by default <prefix>.h, is on the include path of the target and of what links it.
+# Compiles kernel files into the target with cfcc, and C files of their operations, which may also be among the target's
+# own sources. Include directories and definitions are the target's and the ones named here. The C functions begin with
+# the prefix, by default the name of the first file; their header, by default <prefix>.h, is on the include path of the
+# target and of everything that links it.
 function(cuferry_add_kernels target)
     set(files ${ARGN})
     list(FILTER files INCLUDE REGEX "\\.cu$")
@@ -56,7 +56,7 @@ function(cuferry_add_kernels target)
     if(NOT arg_HEADER)
         set(arg_HEADER "${arg_PREFIX}.h")
     endif()
-    # What cfcc would refuse when the project is built.
+    # Refuses at configuration what cfcc would refuse during the build.
     if(NOT arg_PREFIX MATCHES "^[A-Za-z][A-Za-z0-9_]*$" OR arg_PREFIX MATCHES "^cf(_|$)")
         message(FATAL_ERROR "cuferry_add_kernels(${target}): C functions cannot begin with '${arg_PREFIX}'; give "
             "another PREFIX")
@@ -78,7 +78,7 @@ function(cuferry_add_kernels target)
     foreach(file IN LISTS files c_files)
         get_filename_component(file "${file}" ABSOLUTE)
         list(APPEND sources "${file}")
-        # The header for C files is made where there are operations alone; one that is never made would be out of date.
+        # Only operations get a header for C files; a listed output that is never made would always be out of date.
         set(found "${c_files}")
         if(NOT found AND EXISTS "${file}")
             file(STRINGS "${file}" found REGEX "^[ \t]*#[ \t]*pragma[ \t]+cf[ \t]+operation")
@@ -104,7 +104,7 @@ function(cuferry_add_kernels target)
     foreach(definition IN LISTS arg_DEFINITIONS)
         list(APPEND flags "-D${definition}")
     endforeach()
-    # The target's own, and those of what it links.
+    # The target's own, and those of the libraries that it links.
     set(folders "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
     set(macros "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
     if(arg_TARGETS)
@@ -112,7 +112,7 @@ function(cuferry_add_kernels target)
         list(APPEND flags "--targets=${targets}")
     endif()
 
-    # Nothing waits for the headers' times, which stay where their texts do.
+    # Nothing depends on the headers' times, which stay if their text does.
     add_custom_command(
         OUTPUT "${object}"
         BYPRODUCTS ${headers}
@@ -126,7 +126,7 @@ function(cuferry_add_kernels target)
         VERBATIM)
     set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
     target_sources(${target} PRIVATE "${object}")
-    # As properties: these go with both signatures of target_link_libraries().
+    # As properties, these work with both signatures of target_link_libraries().
     set_property(TARGET ${target} APPEND PROPERTY INCLUDE_DIRECTORIES "${folder}")
     set_property(TARGET ${target} APPEND PROPERTY INTERFACE_INCLUDE_DIRECTORIES "$<BUILD_INTERFACE:${folder}>")
     set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES Cuferry::cuferry)

@@ -1,4 +1,4 @@
-"""again.py - builds a library again as it was built before, to check it."""
+"""again.py - rebuilds a library as before, for a check."""
 
 import os
 import shlex
@@ -12,7 +12,7 @@ from record import moved, read_records
 
 
 def build_again(options, config, runner, folder):
-    """Sets the options to those of a library that was built before, and goes to where that was."""
+    """Sets the options to those of an earlier build, and changes to its folder."""
     options.output = os.path.abspath(options.output or f'{options.check}.so')
     root_programs(options)
     if options.bundled:
@@ -21,7 +21,7 @@ def build_again(options, config, runner, folder):
         record, place = own_record(options, config, runner, folder), os.path.dirname(os.path.abspath(options.again))
     check_flags(options, config, record)
     where = os.path.normpath(os.path.join(place, record['folder']))
-    if os.path.isdir(where):  # what flags of the compiler name may be relative to it
+    if os.path.isdir(where):  # the compiler's flags may contain relative paths
         os.chdir(where)
     else:
         where = os.getcwd()
@@ -33,7 +33,7 @@ def build_again(options, config, runner, folder):
     options.sources, options.c_files, options.prefix = record['sources'], record['c_files'], record['prefix']
     options.includes, options.defines = record['includes'], record['defines']
     options.cxx_flags = record['cxx_flags']
-    # C files may include an older one of this name, which its guard then keeps out.
+    # C files may include an older header of this name; the guard, which is the same, excludes it.
     options.header = os.path.join(folder, record['header'])
     option = next((s for s in record['sources'] + record['c_files'] if s[0] in '-@'), None)
     if option:
@@ -68,7 +68,7 @@ def own_record(options, config, runner, folder):
 
 
 def root_programs(options):
-    """Has relative paths of programs mean the user's folder, and not the one that a record names."""
+    """Resolves relative paths of programs in the user's folder, not in the folder that a record names."""
     os.environ['PATH'] = os.pathsep.join(map(os.path.abspath, os.get_exec_path()))
     for name in ('cc', 'cxx'):
         words = shlex.split(getattr(options, name))
@@ -77,12 +77,12 @@ def root_programs(options):
 
 
 def is_program(word, before):
-    """The first word is a program; so is a later file, such as a script, unless it may be the value of a flag."""
+    """True for the first word, and for a later file, such as a script, unless it may be the value of a flag."""
     return '/' in word and (before is None or word[0] != '-' and not before.startswith('-') and os.path.isfile(word))
 
 
 def check_flags(options, config, record):
-    """Refuses flags that only the user may give, and says that a record's compiler is not run."""
+    """Refuses flags that only the user may give, and reports that a record's compiler is not run."""
     named = grouped(shlex.split(options.cxx))
     groups = [group for group in grouped(record['cxx_flags']) if group not in named]
     record['cxx_flags'] = [word for group in groups for word in group]
@@ -97,7 +97,7 @@ def check_flags(options, config, record):
 
 
 def runtime_of(options):
-    """AddressSanitizer's runtime, which has to be loaded before everything else."""
+    """Path of AddressSanitizer's runtime, which must be loaded first."""
     machine = os.uname().machine
     for name in (f'libclang_rt.asan-{machine}.so', 'libclang_rt.asan.so', 'libasan.so'):
         try:

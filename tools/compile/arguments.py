@@ -1,4 +1,4 @@
-"""arguments.py - the command line: what it says, what was left out, and what cannot work."""
+"""arguments.py - the command line: options, defaults, and refusals."""
 
 import argparse
 import os
@@ -49,8 +49,8 @@ def arguments(config):
                             help=f'the {language} compiler (default: {config[name]})')
     parser.add_argument('-j', dest='jobs', type=int, default=len(os.sched_getaffinity(0)), metavar='N',
                         help='run N compilers at once (default: the CPUs)')
-    # For cf-run alone: CPU code that is checked, of kernel files, of what FILE was built of, or of the bundled kernels; and
-    # an output that is run at once, so that nobody else may be able to change it.
+    # For cf-run alone: a checked build of kernel files, of the sources of FILE, or of the bundled kernels; and an
+    # output that is run at once, which no other user may be able to change.
     parser.add_argument('--check', choices=sorted(CHECKS), help=argparse.SUPPRESS)
     parser.add_argument('--again', metavar='FILE', help=argparse.SUPPRESS)
     parser.add_argument('--bundled', action='store_true', help=argparse.SUPPRESS)
@@ -93,13 +93,13 @@ def arguments(config):
 
 
 def wrong_target(text):
-    """What can be no target, whatever the nvcc and whether there is one; None where all may be."""
+    """The first invalid target, for any nvcc or none; None if all are valid."""
     names = [n for n in re.split('[, ]', text) if n] or [text]
     return None if text in ('major', 'native') else next((n for n in names if not re.fullmatch(r'\d{2,3}', n)), None)
 
 
 def check(options, parser):
-    """Fills in what was left out, and refuses what cannot work, before anything is run."""
+    """Fills in defaults and refuses impossible options, before anything is run."""
     options.sources = [f for f in options.files if f.endswith('.cu')]
     options.c_files = [f for f in options.files if f.endswith('.c')]
     options.objects = [f for f in options.files if f.endswith(('.o', '.a'))]
@@ -146,7 +146,7 @@ def check_files(options):
 
 
 def check_names(options):
-    """Refuses names that no file of the workspace can have, or two of them."""
+    """Refuses names that are invalid in the workspace, and duplicates."""
     for paths, what in ((options.sources, 'kernel'), (options.c_files, 'C')):
         seen = {}
         for path in paths:
@@ -158,8 +158,8 @@ def check_names(options):
 
 
 def check_outputs(options, headers):
-    """Refuses what cannot be written, or is the user's. The internal header is in `headers` where there is one, which only
-    the generator knows."""
+    """Refuses outputs that cannot be written or are the user's own files. `headers` contains the internal header if
+    there is one; only the generator knows."""
     outputs = [options.output, *headers, *filter(None, [options.manifest, options.depfile])]
     for path in outputs:
         problem = unwritable(path, options.files + [options.tuning] * bool(options.tuning))
@@ -177,7 +177,7 @@ def check_outputs(options, headers):
 
 
 def internal_header(options):
-    """The header for the C files of operations, beside the other; see emit_header.py."""
+    """The header for the C files of operations, beside the other; see gen/emit/header.py."""
     return re.sub(r'\.h$', '', options.header) + '_internal.h'
 
 

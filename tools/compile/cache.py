@@ -1,4 +1,4 @@
-"""cache.py - libraries that were built to be checked, kept until what they were built of changes."""
+"""cache.py - libraries built for a check, kept until their sources change."""
 
 import hashlib
 import json
@@ -11,8 +11,8 @@ from trust import Untrusted, open_folder, read_file
 
 
 def cache_folder():
-    """The library's folder for such files, see lib/cache.c; None if the environment names none. The standard has
-    relative paths ignored."""
+    """The library's folder for cached files, see lib/base/cachefile.c; None if the environment names none. Relative
+    paths are ignored, as the XDG standard demands."""
     for variable, below in (('XDG_CACHE_HOME', 'cuferry'), ('HOME', '.cache/cuferry')):
         if os.path.isabs(os.environ.get(variable, '')):
             return os.path.join(os.environ[variable], below)
@@ -20,8 +20,8 @@ def cache_folder():
 
 
 class Cache:
-    """Libraries that were built again, by what they were built of. They are run: only a file that no other user can
-    have written counts."""
+    """Libraries that were rebuilt, by their inputs. They are run, so that only files that no other user can have
+    written count."""
 
     KEPT = 32
 
@@ -46,7 +46,7 @@ class Cache:
             return hashlib.sha256(file.read()).hexdigest()
 
     def find(self, target):
-        """Whether the library is there, and as it would be built now: then it is in its place."""
+        """Copies the library to its place if it is cached and a new build would be the same."""
         if self._folder is None:
             return False
         try:
@@ -66,7 +66,7 @@ class Cache:
             return False
 
     def keep(self, library, inputs):
-        """A cache that cannot be written is none."""
+        """A cache that cannot be written is ignored."""
         if self._folder is None:
             return
         try:

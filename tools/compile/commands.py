@@ -20,7 +20,7 @@ class Runner:
         self._folder = folder
 
     def start(self, command, cwd=None):
-        """A future of what the command prints; it raises Refused with that where the command fails."""
+        """A future of the command's output; it raises Refused with the output if the command fails."""
         return self._pool.submit(self._run, command, cwd)
 
     def _run(self, command, cwd):
@@ -28,7 +28,7 @@ class Runner:
             if self._is_stopped:
                 raise Interrupted
             try:
-                # What a compiler that is killed leaves goes with our own folder.
+                # The workspace's removal also removes files that a killed compiler leaves.
                 process = subprocess.Popen(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                            stderr=subprocess.STDOUT, start_new_session=True,
                                            env=dict(os.environ, TMPDIR=self._folder))

@@ -1,4 +1,4 @@
-"""compilation.py - from kernel files to objects: the generator, and the compilers of the CPU's and the GPUs' code."""
+"""compilation.py - from kernel files to objects: the generator, and the compilers of CPU and GPU code."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from workspace import stem
 
 
 class Compilation:
-    """Of all kernel files of one run; `objects` are in its workspace at the end."""
+    """Compiles all kernel files of one run; `objects` are in its workspace at the end."""
 
     def __init__(self, workspace, flags):
         self.workspace, self.flags = workspace, flags
@@ -27,7 +27,7 @@ class Compilation:
 
     @property
     def internal(self):
-        """The header for the C files of operations; None where there are none."""
+        """The header for the C files of operations; None without operations."""
         path = self._path(os.path.join('header', os.path.basename(internal_header(self.options))))
         return path if os.path.exists(path) else None
 
@@ -48,7 +48,7 @@ class Compilation:
 
     @property
     def stubs(self):
-        """The objects that have the functions that programs call."""
+        """The objects with the functions that programs call."""
         return [self._path(f'{name}.stub.o') for name in self.workspace.stems]
 
     def _path(self, name):
@@ -61,7 +61,7 @@ class Compilation:
             self.options.cxx, self.config.words('scan_flags'), self.options.cxx_flags, self.flags.kernel_includes,
             self.flags.user, ['-MD', '-MF', self._path(f'{name}.scan.d'), '-MT', 'scan', source],
             ['-o', self._path(f'{name}.ii')]) for name, source in self.pairs])
-        # The compilers say the same again.
+        # The compilers will repeat these messages.
         self.workspace.messages.clear()
 
     def _start_generator(self, *words):
@@ -74,7 +74,7 @@ class Compilation:
         self.workspace.wait([self._start_generator('--prefix', self.options.prefix, '--header', header, '--outdir',
                                                    self.workspace.folder, '--root', '.', '--bundled',
                                                    self.config.manifest, *tuning, *scanned)])
-        # Out of the way of a header of the user's with the same name: nothing that was generated includes it.
+        # A separate folder: no generated file includes it, and the user may have a header of the same name.
         os.mkdir(os.path.dirname(self.header))
         os.rename(self._path(header), self.header)
         internal = os.path.basename(internal_header(self.options))
@@ -85,8 +85,7 @@ class Compilation:
             self._rename_bundled()
 
     def _rename_bundled(self):
-        """The header of the bundled kernels' C files, by which what they define and call has the prefix of what is built
-        again."""
+        """The header that gives functions in the bundled kernels' C files the prefix of the rebuilt library."""
         prefix, names = self.options.prefix, set()
         for path in (self.header, self.internal):
             with open(path, encoding='utf-8') as file:
@@ -98,7 +97,7 @@ class Compilation:
     # ---- The objects
 
     def _compile(self):
-        """All objects; those of device code wait for nvcc."""
+        """All objects; objects of device code wait for nvcc."""
         host_flags = self.flags.host()
         rest = [self._start_host(name, source, host_flags) for name, source in self.pairs]
         rest.append(self.start_c(self.registry, self.options.sources[0]))
@@ -111,7 +110,7 @@ class Compilation:
     def _compile_images(self):
         for ptx, fatbin in [self._start_device(name) for name in self.workspace.stems]:
             self.workspace.wait([ptx])
-            # It said what the PTX's compilation said.
+            # The PTX's compilation has printed the same messages.
             said = len(self.workspace.messages)
             self.workspace.wait([fatbin])
             del self.workspace.messages[said:]
@@ -126,7 +125,7 @@ class Compilation:
             ['-c', self._path(f'{name}.c'), '-o', self._path(f'{name}.o')])
 
     def _start_operations(self, source):
-        """The functions of operations, which include the header as it is now, and not an older one beside them."""
+        """The functions of operations, which include the new header, not an older header beside them."""
         name = f'{stem(source)}.operations'
         include = ['-include', self.internal or self.header, '-I', self._path('header')]
         for path in self.options.sources:
@@ -143,7 +142,7 @@ class Compilation:
             ['-c', self._path(f'{name}.host.cpp'), '-o', self._path(f'{name}.host.o')])
 
     def _start_device(self, name):
-        """PTX of one target, to learn the entry names from, and the image of all."""
+        """PTX of one target, for the entry names, and the image of all targets."""
         common = [self.toolkit.nvcc, *self.toolkit.flags, '-Xcompiler', '-iquote,.', '-I', self.config.include,
                   *self.flags.user, *self.options.nvcc_flags, self._path(f'{name}.dev.cu')]
         ptx = [f'-arch=compute_{self.toolkit.sm[0]}', '-MD', '-MF', self._path(f'{name}.device.d')]

@@ -1,11 +1,11 @@
-"""config.py - what configure found, and where the parts of Cuferry are."""
+"""config.py - the results of configure, and the locations of Cuferry's parts."""
 
 import os
 import shlex
 
 
 class Config:
-    """In an installed tree or in a build folder: the folder of cfcc.json, and the values that it has."""
+    """The folder of cfcc.json, in an installed tree or in a build folder, and its values."""
 
     def __init__(self, program, folder, values):
         self.program, self.folder, self.values = program, folder, values
@@ -14,7 +14,7 @@ class Config:
             self.include, self.generator = os.path.join(source, 'include'), os.path.join(source, 'gen', 'cfgen')
             self.library = os.path.join(folder, 'libcuferry.a')
             self.manifest = os.path.join(folder, 'gen', 'cuferry.json')
-            self.bundled = source   # the folder that has kernels/
+            self.bundled = source   # the folder that contains kernels/
         else:
             prefix = os.path.dirname(os.path.dirname(folder))
             self.include, self.generator = os.path.join(prefix, 'include'), os.path.join(folder, 'gen', 'cfgen')
@@ -29,7 +29,7 @@ class Config:
         return shlex.split(self.values[name])
 
     def own_files(self):
-        """All of Cuferry that has a part in what cfcc makes, less headers, which depfiles name."""
+        """All files of Cuferry that affect the output of cfcc, except headers, which depfiles name."""
         folders = [os.path.dirname(path) for path in (self.generator, os.path.realpath(__file__))]
         return [self.program, self.library, self.generator, *(
             os.path.join(folder, n) for folder in folders for n in sorted(os.listdir(folder)) if n.endswith('.py'))]

@@ -1,4 +1,4 @@
-"""depfile.py - the files that were read, of the compilers' depfiles and for the user's."""
+"""depfile.py - reads the compilers' depfiles, and writes the user's."""
 
 import os
 import re
@@ -7,8 +7,8 @@ from workspace import stem
 
 
 def inputs_of(workspace, made):
-    """Real path to the path as it is known. The headers that are `made` are none, also where an older one of them was
-    seen."""
+    """Maps real paths of inputs to the paths as named. The headers in `made` are outputs, even if an older version was
+    read."""
     inputs, options = {}, workspace.options
     made = list(map(os.path.realpath, made))
     names = [f'{name}.{kind}.d' for name in workspace.stems for kind in ('scan', 'host', 'device')]
@@ -29,7 +29,7 @@ def write_depfile(workspace, made):
 
 
 def _names(path):
-    """The files that a depfile of a compiler's names."""
+    """The files that a compiler's depfile names."""
     with open(path, encoding='utf-8', errors='surrogateescape') as file:
         text = file.read().replace('\\\n', ' ')
     words = re.findall(r'(?:\\.|[^ \t\n\\])+', text.split(': ', 1)[1])

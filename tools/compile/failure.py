@@ -1,12 +1,12 @@
-"""failure.py - what ends cfcc before it is done."""
+"""failure.py - the exceptions that end cfcc early."""
 
 
 class Failure(Exception):
-    """What went wrong, as a line of cfcc's own."""
+    """An error, reported as a line of cfcc's own."""
 
 
 class Refused(Exception):
-    """What a compiler said when it failed."""
+    """The messages of a failed compiler."""
 
 
 class Interrupted(Exception):

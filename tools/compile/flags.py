@@ -1,14 +1,14 @@
-"""flags.py - what compilers are told."""
+"""flags.py - the flags of compilers."""
 
 import os
 import re
 
 from failure import Refused
 
-# What configure looks for in clang, by the names that its versions have for it.
+# Flags that configure looks for in clang, under the names of its versions.
 CLANG_FLAGS = [['-Xclang', '-disable-noundef-analysis'], ['-Xclang', '-no-enable-noundef-analysis']]
 
-# What is checked, and how the CPU code is compiled for it. The functions that -fsanitize=thread has called are cf-run's.
+# The checks, and the flags of CPU code for each. cf-run has the functions that -fsanitize=thread calls.
 CHECKS = {
     'address': ['-fsanitize=address,alignment,bounds,null,integer-divide-by-zero', '-fno-sanitize-recover=all'],
     'race': ['-fsanitize=thread', '-DCF__CHECKED_ENDS'],
@@ -16,17 +16,17 @@ CHECKS = {
 }
 # addr2line does not see what clang inlined in DWARF 5.
 CHECK_FLAGS = ['-g', '-gdwarf-4', '-O1', '-fno-omit-frame-pointer', '-fno-optimize-sibling-calls']
-# clang's bounds of locals end in a trap that tells nothing, where AddressSanitizer tells all.
+# clang's bounds check of locals ends in a trap without a message; AddressSanitizer reports the same accesses.
 ADDRESS_FLAGS = [['-fno-sanitize=local-bounds']]
-# Volatile accesses are told from others, reads that a write follows are not left out, nor are copies: gcc makes moves of
-# those of a few bytes behind its sanitizer's back.
+# Volatile accesses are distinguished; reads before a write are kept, and so are copies: gcc turns small copies into
+# moves that its sanitizer does not see.
 THREAD_FLAGS = [['-Wno-tsan'], ['-fno-builtin-memcpy'], ['-fno-builtin-memmove'], ['-fno-builtin-memset'],
                 ['-mmemcpy-strategy=libcall:-1:noalign'], ['-mmemset-strategy=libcall:-1:noalign'],
                 ['--param=tsan-distinguish-volatile=1'], ['-mllvm', '-tsan-distinguish-volatile=1'],
                 ['-mllvm', '-tsan-instrument-read-before-write=1']]
 
-# Flags that are taken from an object, which anyone can have written: with them a compiler runs no program, loads no
-# code, and reads or writes no file but headers. The second pattern excludes flags by their names.
+# Flags accepted from an object, which anyone can have written: with these flags a compiler runs no program, loads no
+# code, and accesses no files except headers. The second pattern excludes flags by name.
 FLAGS_OF_RECORDS = re.compile(
     r'-(?:[IDU]|isystem|iquote|idirafter).+|-std=[\w+]+|-O\w*|-g(?:\d|gdb\d?|dwarf(?:-\d)?|line-tables-only)?|'
     r'-f[a-z][\w-]*(?:=[\w,:+-]*)?|-m(?!llvm)[a-z0-9][\w.-]*(?:=[\w.,:+-]*)?|-W[a-z][\w+-]*(?:=[\w+-]*)?|'
@@ -53,7 +53,7 @@ def grouped(words):
 
 
 def refused_of_record(groups):
-    """The first of an object's flags that is not taken from there, as a tuple of words; None where all are."""
+    """The first of an object's flags that is not accepted, as a tuple of words; None if all are."""
     for group in groups:
         word = group[0]
         if len(group) == 2:
@@ -65,14 +65,14 @@ def refused_of_record(groups):
 
 
 class Flags:
-    """The flags of one run, some of which a compiler is asked about."""
+    """The flags of one run; a compiler is asked whether it has some of them."""
 
     def __init__(self, workspace):
         self._workspace, self._options, self._config = workspace, workspace.options, workspace.config
 
     @property
     def kernel_includes(self):
-        """Headers that stand in for the toolkit's come after the user's."""
+        """The shadows of the toolkit's headers come after the user's headers."""
         return ['-isystem', os.path.join(self._config.include, 'cuferry', 'shadow'), f'-I{self._config.include}']
 
     @property
@@ -80,15 +80,15 @@ class Flags:
         return [f'-I{d}' for d in self._options.includes] + [f'-D{d}' for d in self._options.defines]
 
     def includes(self, source):
-        """For generated C and C++: the user's headers as the source finds them, by its own folder first."""
+        """Flags for generated C and C++: headers are found as from the source, its own folder first."""
         return ['-iquote', os.path.dirname(source) or '.', '-iquote', '.', *self.user]
 
     def mapped(self, name):
-        """Keeps our folder out of objects, and what is made of random numbers the same each time."""
+        """Keeps the workspace's path out of objects, and makes names with random parts reproducible."""
         return [f'-ffile-prefix-map={self._workspace.folder}/=', f'-frandom-seed={name}']
 
     def host(self):
-        """For the kernels as the CPU runs them."""
+        """Flags for the kernels' CPU bodies."""
         return [*self._config.words('body_flags'), *self._optional(self._config.words('body_flags_of_cxx')),
                 *self._options.pass_on, *self._options.cxx_flags, *self._of_check()]
 
@@ -100,7 +100,7 @@ class Flags:
         return CHECK_FLAGS + kind + [word for words in wanted if self._takes([*kind, *words]) for word in words]
 
     def _optional(self, flags):
-        """Those of the configured compiler's own flags that another one takes too, and those of clang's."""
+        """The configured compiler's flags that another compiler accepts, and clang's."""
         if self._options.cxx == self._config['cxx']:
             return flags
         groups = [[flag] for flag in flags if flag != '-Xclang' and ['-Xclang', flag] not in CLANG_FLAGS] + CLANG_FLAGS

@@ -1,4 +1,4 @@
-"""linking.py - one object of all that was compiled, and the shared object with the runtime."""
+"""linking.py - links one object of all compiled files, and the shared object with the runtime."""
 
 import os
 import re
@@ -8,17 +8,17 @@ from failure import Failure, Refused
 from record import Record
 from symbols import Symbols
 
-# What compilers have done by these functions is an access like others, where accesses are checked.
+# Compilers call these functions for copies; in a check, a copy is an access.
 COPIES = ('memcpy', 'memmove', 'memset')
-# What operations write by these is written.
+# Memory that operations write through these functions counts as written.
 MEMORY = ('mem_copy_async', 'mem_copy_2d_async', 'mem_fill_async')
-# What the C++ library has: names of namespace std and of its ABI, operator new and delete.
+# Names of the C++ library: namespace std, its ABI, operator new and delete.
 CXX_NAME = re.compile(r'__cxa_(?!atexit$|finalize$|thread_atexit_impl$)|__gxx_|__dynamic_cast$|'
                       r'_Z(?:T[ISV])?(?:N[KVRO]*)?(?:S[t-]|S[absiod]|10__cxxabiv1)|_Z(?:nw|na|dl|da)')
 
 
 def public_functions(config):
-    """The functions that cuferry.h declares, and cuferry/tuning.h."""
+    """The functions that cuferry.h and cuferry/tuning.h declare."""
     names = set()
     for header in ('cuferry.h', 'cuferry/tuning.h'):
         with open(os.path.join(config.include, header), encoding='utf-8') as file:
@@ -33,8 +33,8 @@ class Linking:
         self.record = Record(self.workspace)
 
     def combine(self):
-        """One object, in which the names that programs use alone are global: helper functions and template instances
-        of two libraries are never mixed."""
+        """Links one object in which only the names for programs are global, so that helper functions and template
+        instances of two libraries never mix."""
         names = [name for stub in self.compilation.stubs for name in Symbols(stub).functions()]
         public = self.workspace.write('public', ''.join(f'{name}\n' for name in [self.compilation.registry, *names]))
         whole, separate = self.workspace.path('all.o'), self.workspace.path('public.o')
@@ -46,7 +46,7 @@ class Linking:
         return separate
 
     def share(self, objects):
-        """A shared object with the runtime, whose own functions are public too."""
+        """Links a shared object with the runtime, whose own functions are public, too."""
         prefix, own = library_of(objects)
         runtime = sorted(public_functions(self.config))
         whole = self._with_runtime(objects, prefix, runtime)
@@ -73,7 +73,7 @@ class Linking:
         return whole
 
     def _lacking(self, said):
-        """The failure in place of a linker's message that functions are nowhere; None for other messages."""
+        """The failure that replaces a linker's message on undefined functions; None for other messages."""
         names = list(dict.fromkeys(re.findall(r"undefined (?:reference to|symbol:) [`']?([^\s'`]+)", said)))
         if not names:
             return None
@@ -87,7 +87,7 @@ class Linking:
         flags = ['-shared', '-Xlinker', '-Bsymbolic', '-Xlinker', f'--version-script={version}']
         for word in ('-soname', os.path.basename(self.options.output)):
             flags += ['-Xlinker', word]
-        # A sanitizer's functions come with the program.
+        # The program provides a sanitizer's functions.
         if '-fsanitize' not in self.config['link_flags'] and not self.options.check:
             flags += ['-Xlinker', '-z', '-Xlinker', 'defs']
         path = self.workspace.path('shared.so')
@@ -100,12 +100,12 @@ class Linking:
 
 
 def needs_cxx(symbols):
-    """Whether an object needs the C++ library, as functions for the CPU that use it do; kernels need none."""
+    """True if an object needs the C++ library, as CPU functions that use it do; kernels need none."""
     return any(CXX_NAME.match(name) for name in symbols.missing)
 
 
 def library_of(objects):
-    """The prefix and the public names of the one library among some objects."""
+    """The prefix and the public names of the only library among some objects."""
     found = [(prefix, path) for path in objects if not path.endswith('.a') for prefix in Symbols(path).registries()]
     if len(found) != 1:
         several = ' and '.join(f'{path} is of the prefix {prefix}' for prefix, path in found)

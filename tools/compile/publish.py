@@ -1,4 +1,4 @@
-"""publish.py - puts finished files in their places."""
+"""publish.py - moves complete files to their destinations."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ from failure import Failure
 
 
 def publish(results):
-    """Puts finished files in their places, each whole or not at all, and leaves a header that says the same alone."""
+    """Moves complete files to their destinations, all or none, and leaves an unchanged header alone."""
     staged = []
     try:
         for path, target in results:

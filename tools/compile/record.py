@@ -1,4 +1,4 @@
-"""record.py - how a library was built, as a line of JSON: in its object, and in what is linked of it, but never in
+"""record.py - the record of a library's build, a line of JSON in its object and everything linked from it, but never in
 memory."""
 
 import json
@@ -11,18 +11,18 @@ from failure import Failure, Refused
 SECTION = '.cuferry.build'
 TEXTS = ('cxx', 'folder', 'header', 'prefix')
 LISTS = ('c_files', 'cxx_flags', 'defines', 'includes', 'sources')
-# Of a record in bytes, of a list in items, and of a text in characters.
+# Limits: bytes of a record, items of a list, characters of a text.
 LARGEST, MOST, LONGEST = 1 << 20, 1 << 12, 1 << 12
 ENDINGS = {'c_files': '.c', 'sources': '.cu'}
 CONTROL = re.compile(r'[\x00-\x08\x0a-\x1f\x7f-\x9f]')
 
 
 def read_records(config, runner, folder, path):
-    """How the libraries in an object or a shared object were built; none where it does not tell. Anyone can have written
-    the object, so that a record is only taken as cfcc writes it."""
+    """The records of the libraries in an object or a shared object; empty without records. Anyone can have written the
+    object: only records in the exact form that cfcc writes are accepted."""
     copy, record = os.path.join(folder, 'copy'), os.path.join(folder, 'found')
     with open(record, 'w', encoding='utf-8'):
-        pass    # objcopy succeeds where there is no such section, and leaves what another object told
+        pass    # objcopy succeeds without such a section, and leaves the file of another object
     try:
         runner.start([config['objcopy'], '--dump-section', f'{SECTION}={record}', path, copy]).result()
     except Refused:
@@ -41,7 +41,7 @@ def read_records(config, runner, folder, path):
 
 
 def problem_of(record):
-    """The first thing that is wrong with a record; '' where there is none."""
+    """The first fault of a record; '' if there is none."""
     if not isinstance(record, dict):
         return 'it is no JSON object'
     for name in sorted(set(record) ^ {*TEXTS, *LISTS}):
@@ -59,7 +59,7 @@ def problem_of(record):
 
 
 def text_problem(value, ending):
-    """What is wrong with a text of a record; '' where nothing is."""
+    """The fault of a text in a record; '' if there is none."""
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST:
         return f'is no text of 1 to {LONGEST} characters'
     if CONTROL.search(value):
@@ -74,7 +74,7 @@ def text_problem(value, ending):
 
 
 def moved(record, old, new):
-    """A record whose paths are relative to another folder."""
+    """A record with its paths made relative to another folder."""
     def path(name):
         return os.path.relpath(os.path.join(old, name), new)
     return dict(record, folder=path(record['folder']), sources=[path(s) for s in record['sources']],
@@ -82,14 +82,15 @@ def moved(record, old, new):
 
 
 class Record:
-    """What the output of one run tells."""
+    """The records for the output of one run."""
 
     def __init__(self, workspace):
         self.workspace, self.options = workspace, workspace.options
         self.folder = os.path.dirname(self.options.output) or '.'
 
     def own(self):
-        """Paths are relative to the output's folder: the record holds as long as the sources move with the library."""
+        """The library's own record. Paths are relative to the output's folder: sources may move together with the
+        library."""
         options, start = self.options, self.folder
         return {'folder': os.path.relpath('.', start), 'prefix': options.prefix,
                 'header': os.path.basename(options.header),

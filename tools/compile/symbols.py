@@ -6,8 +6,8 @@ from failure import Failure
 
 
 class Symbols:
-    """The global symbols that an object of 64 bits, little endian, defines; `missing` are those that it lacks. What is
-    hidden in an object the linker hides in a shared object too, and GNU's tools have no way to undo it; it is a byte of
+    """The global symbols that a 64-bit little-endian object defines; `missing` are the undefined symbols. The linker
+    hides an object's hidden symbols in a shared object, too, and no GNU tool can undo it; the visibility is a byte of
     the symbol table."""
 
     TYPE_OBJECT, TYPE_FUNCTION, BIND_LOCAL, SECTION_SYMBOLS = 1, 2, 0, 2
@@ -57,7 +57,7 @@ class Symbols:
                 if name.endswith('_registry') and name != 'cf_registry']
 
     def show(self, names, path):
-        """Writes the object with the default visibility for some of its symbols."""
+        """Writes the object with default visibility for some of its symbols."""
         for name in names:
             self._data[self._places[name] + 5] &= 0xfc
         with open(path, 'wb') as file:

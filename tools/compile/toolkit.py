@@ -1,4 +1,4 @@
-"""toolkit.py - an nvcc, found, and the GPUs that it builds for."""
+"""toolkit.py - finds an nvcc, and the GPU targets that it builds for."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from failure import Failure
 
 
 class Toolkit:
-    """An nvcc, and the targets that it builds for."""
+    """An nvcc and its targets."""
 
     def __init__(self, nvcc, targets, flags):
         self.nvcc = nvcc
@@ -19,7 +19,7 @@ class Toolkit:
         self.version = int(release.group(1)) * 1000 + int(release.group(2)) * 10
         if self.version < 12000:
             raise Failure(f'{nvcc} is of CUDA {release.group(1)}.{release.group(2)}; Cuferry needs 12.0 or newer')
-        # This compression came within CUDA 12: some of its drivers need not know it.
+        # This compression was added within CUDA 12: some of its drivers may lack it.
         self.flags = [f for f in flags if self.version >= 13000 or not f.startswith('-compress-mode')]
         known = sorted(int(n) for n in re.findall(r'^sm_(\d+)$', self._ask([nvcc, '--list-gpu-code']), re.MULTILINE))
         self.sm = self._targets(targets, known)
@@ -55,14 +55,14 @@ class Toolkit:
 
     @property
     def gencode(self):
-        """nvcc's options for machine code of all targets, and PTX of the newest."""
+        """nvcc's options for machine code of all targets, and PTX of the newest target."""
         codes = [(n, f'sm_{n}') for n in self.sm] + [(self.sm[-1], f'compute_{self.sm[-1]}')]
         return [word for n, code in codes for word in ('-gencode', f'arch=compute_{n},code={code}')]
 
 
 def find_toolkit(options, config):
-    """The toolkit of --cuda, or the configured one, or that of PATH; None with the reason to build for the CPU
-    alone, which is empty where that was asked for."""
+    """The toolkit of --cuda, or the configured toolkit, or the one in PATH; None with the reason to build for the CPU
+    alone, which is empty if the user asked for it."""
     if options.cuda == 'no':
         return None, ''
     if options.cuda is not None:

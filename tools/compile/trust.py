@@ -1,4 +1,4 @@
-"""trust.py - folders and files that nobody but the user and root can have changed."""
+"""trust.py - folders and files that only the user and root can have changed."""
 
 import os
 import pwd
@@ -9,7 +9,7 @@ from failure import Failure
 
 
 class Untrusted(Failure):
-    """A folder or a file that others can change, and what can be done about it."""
+    """A folder or a file that others can change, with advice."""
 
     def __init__(self, what, remedy):
         super().__init__(what)
@@ -17,8 +17,8 @@ class Untrusted(Failure):
 
 
 def open_folder(path):
-    """A descriptor of a folder that no other user can have changed, made if it is not there. Each folder on the way is
-    checked by its descriptor, and the next one is opened relative to that."""
+    """A descriptor of a folder that no other user can have changed, created if missing. Each folder on the way is
+    checked by its descriptor, and the next folder is opened relative to it."""
     words = [word for word in os.path.realpath(path).split('/') if word]
     flags, done = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, '/'
     folder = os.open('/', flags | os.O_PATH)
@@ -61,8 +61,8 @@ def read_file(name, folder, path):
 
 
 def refuse(status, path, is_above=False):
-    """A folder above may be sticky, as /tmp is: nobody renames another user's files there."""
-    # The owner of / is root, who has another number in some user namespaces; others may have that number there, too.
+    """A parent folder may be sticky, as /tmp is: nobody renames another user's files there."""
+    # Root owns /. In some user namespaces root has another number, which other users may have there, too.
     if status.st_uid not in (os.geteuid(), 0) and not (is_above and status.st_uid == os.stat('/').st_uid):
         raise Untrusted(f'{path} belongs to {name_of(status.st_uid)}', 'chown or remove it')
     if status.st_mode & 0o022 and not (is_above and status.st_mode & stat.S_ISVTX):

@@ -1,4 +1,4 @@
-"""workspace.py - the folder in which one library is made, and what compilers that work there say to the user."""
+"""workspace.py - the folder of one run, and the messages of compilers that work there."""
 
 import os
 import re
@@ -12,13 +12,13 @@ def stem(path):
 
 
 class Workspace:
-    """A folder of cfcc's own. Compilers run in the user's folder, where relative paths hold."""
+    """A folder of cfcc's own. Compilers run in the user's folder, which relative paths refer to."""
 
     def __init__(self, options, config, toolkit, folder, runner):
         self.options, self.config, self.toolkit = options, config, toolkit
         self.folder, self.runner = folder, runner
         self.stems = [stem(path) for path in options.sources]
-        # What generated files call a source, and what the user does.
+        # Pairs of a source's path in generated files and the user's path.
         self.shown = {os.path.relpath(path): path for path in options.sources}
         self.messages = []
 
@@ -32,11 +32,11 @@ class Workspace:
         return path
 
     def start(self, compiler, *flags, cwd=None):
-        """A future of what a compiler says, which may be a command of several words."""
+        """A future of a compiler's messages; the compiler may be a command of several words."""
         return self.runner.start([*shlex.split(compiler), *(word for group in flags for word in group)], cwd)
 
     def wait(self, futures):
-        """Waits for all, and shows what was said. Of several that fail, the first is heard: others repeat it."""
+        """Waits for all, and prints their messages. Of several failures the first is reported: others repeat it."""
         refused = None
         for future in futures:
             try:
@@ -47,7 +47,7 @@ class Workspace:
             raise Refused(self._users_paths(str(refused)))
 
     def _users_paths(self, text):
-        """A compiler's message without our folder, and with the sources as the user named them."""
+        """A compiler's message without the workspace's path, and with the sources as the user named them."""
         ours = re.escape(self.folder)
         text = re.sub(rf'^In file included from {ours}/[^\n]*?:\d+(?::\d+)?:\n', '', text, flags=re.MULTILINE)
         for name, source in zip(self.stems, self.options.sources):

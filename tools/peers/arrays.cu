@@ -1,4 +1,5 @@
-// arrays.cu - gather of host arrays: the plain call beside copying all there and back, and beside a loop on all cores.
+// arrays.cu - gather of host arrays: the plain call beside copying everything to the GPU and back, and beside a loop on
+// all cores.
 #include <chrono>
 #include <cstdio>
 
@@ -8,7 +9,7 @@
 namespace
 {
 
-// As programs do it that know no better: memory for every array, everything copied, the launch, the result copied back.
+// The common first version: memory for every array, everything copied, the launch, the result copied back.
 void copy_all(const float *source, const int32_t *index, float *res, int64_t n, int64_t m)
 {
     float *d_source, *d_res;
@@ -60,7 +61,7 @@ void part_arrays()
     peers[3].run = [&] { loop(source, index + set * n, res + set * n, n); };
     std::string plan[2];
     for (size_t p = 0; p < peers.size(); p++) {
-        // The workers of the one before go to sleep, or they would take cores from the next one's.
+        // The previous peer's threads go to sleep; otherwise they would take cores from the next peer's.
         peers[p].prepare = [&] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
         peers[p].settle = [&] { set = (set + 1) % sets; };
         std::memset(res + set * n, poison, n * sizeof(float));

@@ -1,4 +1,4 @@
-// beside_cub.cuh - what comparisons with CUB's algorithms for whole arrays share.
+// beside_cub.cuh - shared by the comparisons with CUB's device-wide algorithms.
 #ifndef BESIDE_CUB_CUH
 #define BESIDE_CUB_CUH
 
@@ -7,17 +7,17 @@
 namespace
 {
 
-constexpr size_t least_bytes = (size_t)192 << 20; // of all sets together, past every cache
+constexpr size_t least_bytes = (size_t)192 << 20; // of all sets together, more than any cache
 
 struct Sizes {
     int64_t n;
-    int sets; // in turn
+    int sets; // used in turn
     explicit Sizes(int log) : n((int64_t)1 << log), sets((int)((least_bytes - 1) / ((size_t)n * sizeof(float)) + 1))
     {
     }
 };
 
-// What CUB needs, for one kind of call.
+// CUB's storage for one kind of call.
 struct Temporary {
     void *memory = nullptr;
     size_t bytes = 0;
@@ -42,9 +42,9 @@ template <typename T> T read(const T *device)
     return value;
 }
 
-// Compares two peers, the library's first, on an idle stream and behind other work; `times` of CUB's is to be reached at
-// least, 0: no target. It holds behind other work, which is the device's own time: on an idle stream identical launches
-// differ by 10 %, with how soon the host enqueues them.
+// Compares two peers, the library's first, on an idle stream and behind other work; `times` is the least ratio to
+// CUB's, 0: no target. It applies behind other work, the device's own time: on an idle stream, identical launches
+// differ by 10 % with the host's timing.
 void compare(const std::string &what, cudaStream_t stream, std::vector<Peer> &peers, int rounds, double times)
 {
     const char *const ways[] = {"idle stream", "behind other work"};

@@ -1,5 +1,5 @@
-// call.cu - the plain call on device pointers: beside launch and synchronize, and with element checks beside these and
-// one pass over the checked array.
+// call.cu - the plain call on device pointers, beside launch and synchronize; with element checks, beside these and one
+// pass over the checked array.
 #include <algorithm>
 
 #include "peers.h"
@@ -10,8 +10,7 @@ namespace
 
 constexpr int64_t m = 1 << 27, largest = 1 << 20;
 
-// Raises bounds[0] to the largest of ~x and bounds[1] to that of x, as unsigned numbers: of a range that begins at 0,
-// the smallest and the largest element. Both begin at 0.
+// Raises bounds[0] to the largest ~x and bounds[1] to the largest x, as unsigned numbers. Both begin at 0.
 __global__ void bounds_of(const int32_t *x, uint32_t *bounds, int64_t count)
 {
     uint32_t lowest = 0, highest = 0;
@@ -76,7 +75,7 @@ std::string label(const char *what, int64_t n)
     return std::string(what) + ", N = " + (n == largest ? "2^20" : std::to_string(n));
 }
 
-// Both peers and the library's call, each from device pointers to a result that is there.
+// Both peers and the library's call, from device pointers to a complete result.
 void gathers(Arrays &arrays, int64_t n, bool is_checked, int rounds)
 {
     std::vector<Peer> peers(3);
@@ -110,8 +109,8 @@ void gathers(Arrays &arrays, int64_t n, bool is_checked, int rounds)
     CHECK(cf_set_check(CF_CHECK_ELEMENTS));
 }
 
-// What has to be asked of the driver where nothing may be launched or waited for that does harm: the thread's context,
-// whether a capture would be broken, and what memory a pointer is of.
+// Queries that a harmless launch and wait require: the thread's context, a capture that it would break, and the memory
+// of a pointer.
 void ask_for_both(const float *x, const float *y)
 {
     CUcontext context;
@@ -132,7 +131,7 @@ void ask_for_both(const float *x, const float *y)
     }
 }
 
-// Memory of the library's own, which goes with its scope.
+// Memory allocated by the library, freed at the end of its scope.
 struct Owned {
     float *data = nullptr;
     Owned(const float *values, size_t count)
@@ -186,7 +185,7 @@ void axpys(int64_t n, int rounds)
     Owned own_x(x, n), own_y(y0, n);
     peers[5].name = "cf_axpy, memory from cf_mem_alloc()";
     peers[5].run = [&] { CHECK(cf_axpy_f32(a, own_x.data, own_y.data, n)); };
-    // As in a program that knows the library alone.
+    // As in a program that uses the library alone.
     CUcontext context;
     CHECK(cuCtxGetCurrent(&context));
     peers[3].name = "cf_axpy, such memory, no current context";

@@ -1,4 +1,4 @@
-// cublas.h - the few functions of cuBLAS that are called here, from whichever library of it is there.
+// cublas.h - the few functions of cuBLAS that the comparison calls, from any installed copy.
 #ifndef CUBLAS_LOADED_H
 #define CUBLAS_LOADED_H
 
@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-// Declared here, so that the toolkit's headers need not be there: the library comes with PyTorch, too.
+// Declared here, since the library may come with PyTorch and without the toolkit's headers.
 struct Cublas {
     typedef struct cublasContext *Handle;
     int (*create)(Handle *), (*destroy)(Handle), (*set_stream)(Handle, cudaStream_t);

@@ -1,4 +1,4 @@
-// cusparse.h - the few functions of cuSPARSE that are called here, from whichever library of it is there.
+// cusparse.h - the few functions of cuSPARSE that the comparison calls, from any installed copy.
 #ifndef CUSPARSE_LOADED_H
 #define CUSPARSE_LOADED_H
 
@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-// Declared here, so that the toolkit's headers need not be there: the library comes with PyTorch, too.
+// Declared here, since the library may come with PyTorch and without the toolkit's headers.
 struct Cusparse {
     typedef struct cusparseContext *Handle;
     typedef struct cusparseSpMatDescr *Matrix;

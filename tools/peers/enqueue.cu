@@ -7,8 +7,7 @@ namespace
 
 constexpr int64_t n = 32, m = 1024;
 
-// A batch stays well inside the launch queue, which takes about a thousand; short ones in many rounds even the noise
-// out.
+// A batch stays well within the launch queue of about a thousand; many short rounds average the noise.
 constexpr int batch = 100, rounds = 2500;
 
 struct Data {
@@ -21,8 +20,8 @@ struct Data {
     }
 };
 
-// The peers on one stream. Where `is_bare`, the thread has no current context when cf_gather_async is called, as in a
-// program that knows the library alone.
+// The peers on one stream. With `is_bare`, the thread has no current context when it calls cf_gather_async(), as in a
+// program that uses the library alone.
 void on_stream(const Data &data, cudaStream_t stream, const char *where, bool is_bare)
 {
     Device<float> source(data.source, m), res(n);

@@ -1,6 +1,6 @@
-/* first.c - a process that computes one gather and says how long that took from main() on, in nanoseconds.
+/* first.c - a process that computes one gather and prints the time from main() on, in nanoseconds.
  *
- * usage: peers-first bare|cuferry      by the driver API alone, or by the library
+ * usage: peers-first bare|cuferry      with the driver API alone, or with the library
  *
  * Both do the same work: three allocations, two copies in, one launch of the same machine code, one wait. The result is
  * copied back and compared after the clock has stopped. */
@@ -61,7 +61,7 @@ static int64_t by_library(void)
     return end - begin;
 }
 
-/* ---- By the driver API, found as a program does that must start without a driver ---- */
+/* ---- With the driver API, loaded as in a program that must start without a driver ---- */
 
 static void *library;
 
@@ -81,7 +81,7 @@ static void cu(CUresult result, const char *call)
         fail(call, text);
     }
 }
-/* The header's macros give the names their versions. */
+/* The header's macros add the versions to the names. */
 #define NAME(function) #function
 #define CU(function, ...)                          \
     do {                                           \

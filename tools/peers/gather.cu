@@ -1,5 +1,5 @@
-// gather.cu - device time of gather beside a plain kernel and the toolkit's own: of few random elements, of as many as
-// there are, of all in their order, and of some that lie apart.
+// gather.cu - device time of gather beside a plain kernel and Thrust: few random elements, as many as the source has,
+// all elements in order, and elements with gaps.
 #include <thrust/execution_policy.h>
 #include <thrust/gather.h>
 
@@ -12,12 +12,12 @@ namespace
 struct Case {
     const char *name;
     int64_t m, n;
-    int64_t stride; // from one index to the next; 0: indices are random
-    int sets;       // of indices and results, in turn, so that no run finds the last one's in the cache
+    int64_t stride; // between two indices; 0: random indices
+    int sets;       // of indices and results, in turn, so that no run finds the previous data in the cache
     int rounds;
     double of_plain, of_thrust; // targets; 0: none
-    bool has_random;            // cf_gather_random, too
-    double of_random;           // the plain kernel beside that
+    bool has_random;            // also measures cf_gather_random
+    double of_random;           // the plain kernel beside cf_gather_random
 };
 
 void fill_in_steps(int32_t *index, int64_t n, int64_t stride, int64_t m)

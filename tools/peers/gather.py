@@ -1,12 +1,11 @@
-"""gather.py - cf_gather_async() beside what PyTorch and CuPy gather with, in one process: the time of the kernels alone,
-behind other work of the stream, and that of a call on an idle stream, from C and from Python.
+"""gather.py - cf_gather_async() beside the gathers of PyTorch and CuPy, in one process: the time of the kernels alone,
+behind other work of the stream, and the time of a call on an idle stream, from C and from Python.
 
 usage: gather.py BUILDDIR
 
-Prints a table of ratios, as peers does, and a line for each peer that is not installed. The target is that of calls;
-kernels alone have none, as all of them wait for the same sectors of memory. Exits with 1 where a result is wrong or the
-library cannot be loaded. Run by tools/dev/gpu-check.
-"""
+Prints a table of ratios, as peers does, and a line for each peer that is not installed. Only calls have a target: all
+kernels alone wait for the same sectors of memory. Exits with 1 if a result is wrong or the library cannot be loaded.
+tools/dev/gpu-check runs it."""
 
 import ctypes
 import os
@@ -23,17 +22,17 @@ except ImportError:
     torch = None
 try:
     import cupy
-except Exception:  # it looks for CUDA when it is imported, and fails in ways of its own
+except Exception:  # its import looks for CUDA, and fails in several ways
     cupy = None
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 N, M = 1 << 20, 1 << 27
-SETS = 16  # of indices and results, in turn: no run finds the last one's in the cache
+SETS = 16  # of indices and results, in turn: no run finds the previous data in the cache
 ROUNDS, WARM_UPS = 101, 5
-DELAY = 400_000  # cycles: the host enqueues what is timed meanwhile
+DELAY = 400_000  # cycles in which the host enqueues the timed work
 TARGET, CALLED = 1.15, 'as called'
 
-# The archive's functions are hidden in a shared object, but those that ask to be seen.
+# A shared object hides the archive's functions, except for explicitly visible ones.
 SHARED = '''#include <cuferry.h>
 #include <cuferry/kernels.h>
 #define SEEN __attribute__((visibility("default")))
@@ -68,7 +67,7 @@ SEEN const char *last_error(void)
 
 
 class Library:
-    """The bundled kernels, in a shared object that is made of the archive."""
+    """The bundled kernels, in a shared object made of the archive."""
 
     def __init__(self, builddir, folder):
         source, path = os.path.join(folder, 'gather.c'), os.path.join(folder, 'libgather.so')
@@ -86,7 +85,7 @@ class Library:
         self.library.timed_i32.restype = self.library.timed_i64.restype = ctypes.c_float
 
     def _run(self, kind, source, index, res):
-        """In the stream that PyTorch would use."""
+        """Enqueues in PyTorch's stream."""
         function = getattr(self.library, f'{kind}_i{8 * index.element_size()}')
         return function(torch.cuda.current_stream().cuda_stream, source.data_ptr(), index.data_ptr(), res.data_ptr(),
                         index.numel(), source.numel())
@@ -99,7 +98,7 @@ class Library:
             raise self._error()
 
     def timed(self, source, index, res):
-        """Seconds that a call from C takes on an idle stream."""
+        """Seconds of a call from C on an idle stream."""
         milliseconds = self._run('timed', source, index, res)
         if milliseconds < 0:
             raise self._error()
@@ -107,8 +106,8 @@ class Library:
 
 
 def peers(library, source, sets):
-    """(name, what gathers with a set of indices of both types and a result, which of the library's own it is beside); the
-    library's own are the first two."""
+    """A list of (name, function of the number of a set, index of the library's own call that it is compared with); the
+    library's two calls come first."""
     made = [('cf_gather_async, int32', lambda k: library.gather(source, sets[k][0], sets[k][2]), 0),
             ('cf_gather_async, int64', lambda k: library.gather(source, sets[k][1], sets[k][2]), 1),
             ('torch.index_select, int32', lambda k: torch.index_select(source, 0, sets[k][0], out=sets[k][2]), 0),
@@ -123,7 +122,7 @@ def peers(library, source, sets):
 
 
 def check(made, source, sets):
-    """What is right before it is fast: the first set and the last, poisoned before."""
+    """Checks the first and the last set, which were poisoned before."""
     for name, run, _ in made:
         for k in (0, SETS - 1):
             _, index, res = sets[k]
@@ -135,7 +134,7 @@ def check(made, source, sets):
 
 
 def between_marks(run, k):
-    """Seconds that the device takes for what is enqueued meanwhile, or waits for it to be."""
+    """Device time in seconds of the work that is enqueued meanwhile."""
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     begin.record()
     run(k)
@@ -145,19 +144,19 @@ def between_marks(run, k):
 
 
 def alone(_, run, k):
-    """Behind other work of the stream, so that Python's time is none of it."""
+    """Times work behind other work of the stream, without Python's own time."""
     torch.cuda._sleep(DELAY)
     return between_marks(run, k)
 
 
 def as_called(of_library, run, k):
-    """On an idle stream: the library from C, the others from Python."""
+    """Times calls on an idle stream: the library's from C, the others from Python."""
     torch.cuda.synchronize()
     return of_library(k) if of_library else between_marks(run, k)
 
 
 def measure(made, of_library, timed):
-    """Medians of seconds, each round in another order."""
+    """Medians in seconds; the order changes each round."""
     times = [[] for _ in made]
     turn = 0
     for round_ in range(-WARM_UPS, ROUNDS):
@@ -204,7 +203,7 @@ def compare(builddir):
 
 def main(builddir):
     os.environ['CF_DRIVER'] = 'cuda'
-    warnings.simplefilter('ignore', DeprecationWarning)  # of CuPy's, whose new names older ones do not have
+    warnings.simplefilter('ignore', DeprecationWarning)  # CuPy's: older versions lack its new names
     if not torch or not torch.cuda.is_available():
         print('gather beside PyTorch and CuPy: not run, PyTorch ' + ('finds no GPU' if torch else 'is not installed'))
         return 0

@@ -54,7 +54,7 @@ void part_histogram()
     struct {
         int log;
         int64_t bins;
-        float same; // all elements are that one; 0: any
+        float same; // value of all elements; 0: random values
         double target;
     } const cases[] = {{20, 256, 0, 1.0},    {24, 256, 0, 1.0},   {28, 256, 0, 1.0},
                        {27, 4096, 0, 8.4},   {28, 1 << 20, 0, 0}, {27, 10, 0.3f, 1.0},

@@ -12,7 +12,7 @@
 #include <cuferry/kernels.h>
 #include <cuferry/registry.h>
 
-/* So few elements that the kernel itself takes next to nothing; so many calls in flight as a stream takes. */
+/* So few elements that the kernel takes next to nothing; as many calls in flight as a stream holds. */
 enum { N = 4, BATCH = 100 };
 
 static void expect(int status)

@@ -1,17 +1,16 @@
-// loops.cpp - kernels on the CPU beside hand-written OpenMP loops, in one process: the same data, in turns, the median of
-// many rounds. Needs no GPU.
+// loops.cpp - kernels on the CPU beside hand-written OpenMP loops, in one process: the same data, in turns, the median
+// of many rounds. Needs no GPU.
 //
 // usage: peers-loops [--strict] [cache|memory]
 //
 // cache: 65,536 elements, or 8,192 for the bundled kernels, by one thread, in processor time, so that other programs do
-// not count; memory: 16 Mi by all threads, or by one where CF_THREADS=1 and OMP_NUM_THREADS=1 say so. Exits with 0 where
-// every result is right, 1 where one is wrong or a call fails; with --strict 2 where a target is missed, 3 where the
-// machine was too busy to tell.
+// not count; memory: 16 Mi by all threads, or by one with CF_THREADS=1 and OMP_NUM_THREADS=1. Exits with 0 if every
+// result is right, 1 if one is wrong or a call fails; with --strict 2 if a target is missed, 3 if the machine was too
+// busy to tell.
 //
-// OpenMP's threads go on looking for work behind a loop, for some ms with gcc and 200 ms with clang, on the processors that
-// the kernel's threads then have to share with them. So they are told to sleep, with OMP_WAIT_POLICY=passive: to wake them
-// takes well under a hundredth of what a loop in memory takes. A round in which a thread of this program had to wait for a
-// processor does not count.
+// After a loop, OpenMP's threads poll for work, for some ms with gcc and 200 ms with clang, on processors that the
+// kernel's threads need. OMP_WAIT_POLICY=passive makes them sleep; waking them takes well under a hundredth of a loop
+// in memory. A round in which a thread of this program waited for a processor does not count.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -36,7 +35,7 @@ extern "C" const cf_module loops_registry;
 namespace
 {
 
-// A round is disturbed where threads waited for a processor for this part of its time.
+// Part of a round's time that threads may wait for a processor; beyond, the round is disturbed.
 const double DISTURBED = 0.02;
 
 double seconds(bool of_this_thread)
@@ -46,7 +45,7 @@ double seconds(bool of_this_thread)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-// How long the threads of this program were ready to run and did not, since they began; 0 where the system does not tell.
+// Time that this program's threads were ready and did not run, since the start; 0 if the system does not tell.
 double delayed()
 {
     double sum = 0;
@@ -89,7 +88,7 @@ const struct {
              {STENCIL_3D, "stencil_3d", 1.2}};
 const char *const indices[] = {"i32", "u32", "i64"};
 
-// The arguments of a kernel, whose extents are of the kind of its index.
+// Arguments of a kernel; its extents have the type of its index.
 struct Arguments {
     float a = 1.5f;
     loop_data data;
@@ -113,7 +112,7 @@ struct Arguments {
     }
 };
 
-// One thread runs all blocks, with the code for a processor of this kind.
+// One thread runs all blocks, with the code for this kind of processor.
 void run_body(const cf_kernel *kernel, loop_kind kind, const loop_data &data, void **args, uint32_t processor)
 {
     cf_host_launch launch = {};
@@ -157,13 +156,13 @@ struct Arrays {
 
 int missed, not_judged;
 
-// Times a kernel and a loop in turns, by all threads in time of the clock or by one in the processor's, and says how they
-// compare.
+// Times a kernel and a loop in turns, on all threads by the clock or on one by processor time, and prints the
+// comparison.
 template <typename Kernel, typename Loop>
 void take_turns(const std::string &name, const char *build, int rounds, double target, bool is_large, Kernel by_kernel,
                 Loop by_hand)
 {
-    // The two of a round are of one moment: what else the machine does, and its clock, count for both.
+    // Both of a round run in one moment: other programs and the processor's frequency affect both.
     const int least = is_large ? rounds / 3 : rounds;
     std::vector<double> times[2], ratios;
     for (int round = 0; round < 8 * rounds && (int)ratios.size() < rounds; round++) {
@@ -230,7 +229,7 @@ void compare(Arrays &arrays, bool is_large, int number, index_kind index, const 
                [&] { by_hand(arrays.y); });
 }
 
-// A bundled kernel. Nine tenths of the loop's speed is wanted.
+// A bundled kernel; the target is nine tenths of the loop's speed.
 const char *const streams[STREAMS] = {"fill",  "copy",   "scale",   "multiply",   "axpy",
                                       "waxpy", "gather", "scatter", "gather_rows"};
 
@@ -255,7 +254,7 @@ void compare_stream(stream_kind kind, const char *tag, int64_t n, int64_t width,
         state = state * 1664525u + 1013904223u;
         index[i] = (int32_t)((state >> 4) % (uint32_t)count);
     }
-    if (kind == SCATTER) // each once
+    if (kind == SCATTER) // a permutation
         for (int64_t i = 0; i < n; i++)
             index[i] = (int32_t)((uint32_t)i * 40503u % (uint32_t)n);
     stream_data<T> data = {a, arrays[0], arrays[1], index, arrays[3], n, width};
@@ -286,7 +285,7 @@ void compare_stream(stream_kind kind, const char *tag, int64_t n, int64_t width,
     default:
         args = {&x, &index, &z, &rows, &width, &rows};
     }
-    const cf_kernel *body = kernel->nvariants ? kernel->variants[0] : kernel; // what is tuned has none of its own
+    const cf_kernel *body = kernel->nvariants ? kernel->variants[0] : kernel; // a tuned kernel has no body of its own
     cf_launch_size size;
     if (!body->sizes(args.data(), &size))
         throw std::runtime_error(name + " has no size");
@@ -365,7 +364,7 @@ int main(int argc, char **argv)
             return 1;
         }
     }
-    if (!std::getenv("OMP_WAIT_POLICY")) { // it is read before main
+    if (!std::getenv("OMP_WAIT_POLICY")) { // it is read before main()
         setenv("OMP_WAIT_POLICY", "passive", 1);
         execv("/proc/self/exe", argv);
     }

@@ -1,5 +1,5 @@
-/* loops.cu - kernels without barriers, for the comparison with hand-written loops on the CPU. Each with three kinds of
- * index. */
+/* loops.cu - kernels without barriers, for the comparison with hand-written loops on the CPU, each with three index
+ * types. */
 #include <stdint.h>
 
 #include "polynomial.h"
@@ -45,7 +45,7 @@ template <typename I> __global__ void stencil_2d(const float *u, float *v, I nx,
     }
 }
 
-/* And of a box. */
+/* The inner points of a box. */
 #pragma cf kernel grid(nx, ny, nz) block(32, 4, 2) in(u[nz][ny][nx]) inout(v[nz][ny][nx])
 #pragma cf instances(i32: int; u32: unsigned int; i64: int64_t)
 template <typename I> __global__ void stencil_3d(const float *u, float *v, I nx, I ny, I nz)

@@ -1,13 +1,12 @@
-// peers.cu - the library beside what a CUDA programmer would write or call instead, in one process: the same data, in
-// turns, medians, ratios. Prints one table of figures with their targets. Built and run by tools/dev/gpu-check, where the
-// toolkit and a GPU are.
+// peers.cu - the library beside the usual code or libraries of CUDA programmers, in one process: the same data, in
+// turns, medians, ratios. Prints one table of figures with their targets. tools/dev/gpu-check builds and runs it on
+// machines with the toolkit and a GPU.
 //
 // usage: peers [--strict] [--processes=N] [PART...]      PART: gather reduce scan select sort spmv transpose histogram
-// enqueue graph call arrays stage start stream; all where none is given
+// enqueue graph call arrays stage start stream; all if none is given
 // --processes: runs them in N processes, one after another, and gives the medians of their figures
 //
-// Exits with 0 where every result is right, 1 where one is wrong or a call fails; with --strict 2 where a target is
-// missed.
+// Exits with 0 if every result is right, 1 if one is wrong or a call fails; with --strict 2 if a target is missed.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -70,8 +69,8 @@ double median(std::vector<double> values)
     return values[middle];
 }
 
-// Calls turn(peer) for each peer in each round; from one round to the next they begin one later, and every other round
-// goes backwards, so that each comes behind each of the others as often.
+// Calls turn(peer) for each peer in each round. The first peer changes each round, and every other round goes
+// backwards, so that each peer follows each other peer equally often.
 static void in_turns(std::vector<Peer> &peers, int rounds, int warm_ups, const std::function<double(Peer &)> &turn)
 {
     size_t count = peers.size();
@@ -179,7 +178,7 @@ int64_t first_wrong_gather(const float *source, const int32_t *index, const floa
 
 bool is_axpy(float a, float x, float y0, float y)
 {
-    volatile float product = a * x; // rounded: not to be fused with the sum
+    volatile float product = a * x; // rounded: prevents fusion with the sum
     return is_same(y, std::fma(a, x, y0)) || is_same(y, product + y0);
 }
 
@@ -216,14 +215,14 @@ static const Part parts[] = {{"gather", part_gather},       {"reduce", part_redu
                              {"call", part_call},           {"arrays", part_arrays},   {"stage", part_stage},
                              {"start", part_start},         {"stream", part_stream}};
 
-// Whether it was all right.
+// Returns true if all went well.
 static bool run_part(const Part &part)
 {
     begin_part(part.name);
     double begin = seconds();
     std::printf("---- %s\n", part.name);
     try {
-        CHECK(cudaFree(nullptr)); // the primary context, current
+        CHECK(cudaFree(nullptr)); // makes the primary context current
         part.run();
         CHECK(cudaDeviceSynchronize());
         CHECK(cudaGetLastError());

@@ -1,4 +1,4 @@
-// peers.h - what the parts of the comparison share: checked calls, timing in turns, data, and the table.
+// peers.h - shared by the parts of the comparison: checked calls, timing in turns, data, and the table.
 #ifndef PEERS_H
 #define PEERS_H
 
@@ -21,7 +21,7 @@
 
 #include "../data/random.h"
 
-// ---- Checked calls: what fails ends the part, and the program with 1 ----
+// ---- Checked calls: a failure ends the part, and the program with status 1 ----
 
 void check(cudaError_t error, const char *call);
 void check(CUresult result, const char *call);
@@ -34,7 +34,7 @@ double seconds(); // a steady clock
 
 double median(std::vector<double> values);
 
-// What is compared: `prepare` and `settle` are not timed, `run` is.
+// One side of a comparison. Only `run` is timed.
 struct Peer {
     std::string name;
     std::function<void()> run;
@@ -46,30 +46,30 @@ struct Peer {
     }
 };
 
-// Runs the peers in turns, each round in another order, so that all see the same machine.
+// Runs the peers in turns, in another order each round, so that all see the same machine.
 void take_turns(std::vector<Peer> &peers, int rounds, int warm_ups);
 
-// The same, timed by the device between two marks on `stream`.
+// The same, timed by the device between two events on `stream`.
 void take_turns_on(cudaStream_t stream, std::vector<Peer> &peers, int rounds, int warm_ups);
 
-// Keeps a stream at work for 40 microseconds, while the host enqueues what is timed behind it: its time is then the
-// device's, and not that between two calls of the host.
+// Keeps a stream busy for 40 microseconds while the host enqueues the timed work, so that its time is the device's,
+// without time between calls of the host.
 void delay(cudaStream_t stream);
 
-// Prints the medians, `scale` to the second, beside the first one's.
+// Prints the medians, `scale` units per second, beside the first peer's.
 void print_times(const std::string &title, const std::vector<Peer> &peers, const char *unit, double scale);
 
 // ---- The table ----
 
 enum class Target { at_most, at_least, none };
 
-// A figure of the table, with its target.
+// Adds a figure with its target to the table.
 void figure(const std::string &what, double value, const char *unit, Target kind = Target::none, double target = 0);
 
-// A row that says why there is no figure.
+// Adds a row with the reason for a missing figure.
 void no_figure(const std::string &what, const std::string &why);
 
-// What is right before it is fast: ends the part where `right` is false.
+// Ends the part if `right` is false: wrong results have no time.
 void expect(bool right, const std::string &what);
 
 // The program's own file.
@@ -80,11 +80,11 @@ std::string own_path();
 // Calls body(begin, end) for parts of [0, count) on all cores.
 void on_all_cores(size_t count, const std::function<void(size_t, size_t)> &body);
 
-// Random floats in [0, 1), and indices in [0, m).
+// Random floats in [0, 1), and random indices in [0, m).
 void fill(float *values, size_t count, uint64_t seed);
 void fill(int32_t *values, size_t count, uint64_t seed, int64_t m);
 
-// The first i below n for which is_right(i) is false, looked for on all cores; -1: there is none.
+// The first i below n with is_right(i) false, searched on all cores; -1 if there is none.
 template <typename Right> int64_t first_wrong(size_t n, const Right &is_right)
 {
     std::atomic<int64_t> first(INT64_MAX);
@@ -100,15 +100,15 @@ template <typename Right> int64_t first_wrong(size_t n, const Right &is_right)
     return first == INT64_MAX ? -1 : first.load();
 }
 
-// The first element that is not as expected, compared bit by bit; -1: all are.
+// The first element that differs from the expected, bit by bit; -1 if none does.
 int64_t first_wrong_gather(const float *source, const int32_t *index, const float *res, size_t n);
-// y = a x + y0, whether multiplied and added in one rounding or in two.
+// Tests y = a x + y0, rounded once or twice.
 bool is_axpy(float a, float x, float y0, float y);
 int64_t first_wrong_axpy(float a, const float *x, const float *y0, const float *y, size_t n);
 
-constexpr unsigned char poison = 0xA5; // as a float -2.87e-16
+constexpr unsigned char poison = 0xA5; // -2.87e-16 as a float
 
-// Device memory that goes with its scope.
+// Device memory, freed at the end of its scope.
 template <typename T> struct Device {
     T *data = nullptr;
     explicit Device(size_t count)
@@ -131,8 +131,7 @@ template <typename T> struct Device {
     }
 };
 
-// Pageable memory, every page of it there. Large pages are neither asked for nor refused: the peers use the same
-// arrays.
+// Pageable memory with all pages present. Large pages are neither requested nor refused: the peers use the same arrays.
 template <typename T> struct Host {
     T *data;
     size_t count;
@@ -158,16 +157,16 @@ template <typename T> struct Host {
 
 // ---- The driver API's side ----
 
-// A bundled kernel as the driver API has it: the same machine code, loaded a second time.
+// A bundled kernel for the driver API: the same machine code, loaded again.
 CUfunction bundled(const char *name);
 
-// Blocks that gather and axpy of floats launch: a thread takes four elements.
+// Blocks of a gather or axpy of floats: a thread takes four elements.
 inline unsigned int bundled_blocks(int64_t n)
 {
     return (unsigned int)((n + 1023) / 1024);
 }
 
-// A stream that does not wait for the default one.
+// A stream that does not wait for the default stream.
 struct Stream {
     cudaStream_t handle;
     Stream()

@@ -11,7 +11,7 @@ static __global__ void plain_gather(const float *source, const int32_t *index, f
         res[i] = source[index[i]];
 }
 
-// Blocks of 256 threads that n threads need.
+// Number of blocks of 256 threads for n threads.
 static inline unsigned int blocks_of(int64_t n)
 {
     return (unsigned int)((n + 255) / 256);

@@ -1,5 +1,5 @@
-// plain_loops.cpp - the loops that a programmer writes with OpenMP where Cuferry runs kernels. Compiled twice: for any
-// processor, and for x86-64-v3 where the machine is an x86-64.
+// plain_loops.cpp - OpenMP loops that a programmer would write in place of kernels. Compiled twice: for any processor,
+// and for x86-64-v3 on an x86-64 machine.
 #include "plain_loops.h"
 #include "polynomial.h"
 

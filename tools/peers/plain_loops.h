@@ -14,7 +14,7 @@ struct loop_data {
     int64_t nx, ny, nz;
 };
 
-// The bundled kernels that pass over arrays once; rows of `width` elements in GATHER_ROWS.
+// The bundled kernels that read or write arrays once; rows of `width` elements in GATHER_ROWS.
 enum stream_kind { FILL, COPY, SCALE, MULTIPLY, AXPY, WAXPY, GATHER, SCATTER, GATHER_ROWS, STREAMS };
 
 template <typename T> struct stream_data {
@@ -29,7 +29,7 @@ void plain_stream(stream_kind kind, bool by_one, const stream_data<double> &data
 void plain_stream_v3(stream_kind kind, bool by_one, const stream_data<float> &data);
 void plain_stream_v3(stream_kind kind, bool by_one, const stream_data<double> &data);
 
-// One of the loops; by one thread, or by as many as OpenMP has.
+// One of the loops, on one thread or on OpenMP's threads.
 void plain_loop(loop_kind kind, index_kind index, bool by_one, const loop_data &data);
 void plain_loop_v3(loop_kind kind, index_kind index, bool by_one, const loop_data &data);
 

@@ -1,4 +1,4 @@
-/* polynomial.h - 16 multiplications with an addition each, for kernels and for loops. */
+/* polynomial.h - 16 multiply-adds, for kernels and for loops. */
 #ifndef POLYNOMIAL_H
 #define POLYNOMIAL_H
 

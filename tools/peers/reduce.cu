@@ -1,4 +1,4 @@
-// reduce.cu - device time of reductions beside CUB's: of a call on an idle stream, and of one behind other work.
+// reduce.cu - device time of reductions beside CUB's: a call on an idle stream, and a call behind other work.
 #include <algorithm>
 #include <cmath>
 #include <mutex>
@@ -60,7 +60,7 @@ void compare_sums(int log, const float *host, const float *device)
     compare("sum of 2^" + std::to_string(log) + " floats", stream, peers, log > 26 ? 31 : 101, 1);
 }
 
-// Where the least of some floats, none of which is NaN, is first.
+// Index of the first least float; none is NaN.
 int64_t first_least(const float *values, int64_t count)
 {
     int64_t least = 0;
@@ -76,8 +76,8 @@ int64_t first_least(const float *values, int64_t count)
     return least;
 }
 
-// Compares two peers that set *result, once each of them has set it to what is expected of every slice, which `set`
-// says the number of.
+// Compares two peers that set *result, after each has set it to the expected value of every slice; `set` gives the
+// slice's number.
 template <typename T>
 void compare_exact(const std::string &what, cudaStream_t stream, std::vector<Peer> &peers, T *result,
                    const std::vector<T> &expected, size_t &set)

@@ -1,4 +1,4 @@
-// scan.cu - device time of prefix sums beside CUB's: of a call on an idle stream, and of one behind other work.
+// scan.cu - device time of prefix sums beside CUB's: a call on an idle stream, and a call behind other work.
 #include <cmath>
 
 #include <cub/device/device_scan.cuh>
@@ -8,7 +8,7 @@
 namespace
 {
 
-// y[i] is the sum of what stands in front of x[i], but for what additions of floats round.
+// y[i] is the sum of all elements before x[i], up to rounding of float additions.
 int64_t first_wrong_scan(const float *x, const float *y, int64_t n)
 {
     double exact = 0;

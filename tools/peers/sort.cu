@@ -1,4 +1,4 @@
-// sort.cu - device time of sorting keys, pairs and indices beside CUB's: of a call on an idle stream and of one behind
+// sort.cu - device time of sorting keys, pairs and indices beside CUB's: a call on an idle stream and a call behind
 // other work.
 #include <atomic>
 
@@ -17,7 +17,7 @@ void fill_bits(uint32_t *keys, int64_t n, uint64_t seed)
     });
 }
 
-// All arrays have n elements a set.
+// All arrays have n elements per set.
 struct Arrays {
     const uint32_t *keys;
     const int32_t *values;
@@ -25,7 +25,7 @@ struct Arrays {
     int32_t *moved;
 };
 
-// The sum of what keys are mixed to, which is the same in any order.
+// Sum of the hashed keys, equal for any order.
 uint64_t checksum(const uint32_t *keys, int64_t n)
 {
     std::atomic<uint64_t> sum(0);
@@ -38,8 +38,8 @@ uint64_t checksum(const uint32_t *keys, int64_t n)
     return sum;
 }
 
-// Whether `moved` says where the keys were that are `sorted`, or would be: each one is there, and of two that follow
-// each other the first is less, or was in front, which holds for n of them where each is there once.
+// Tests that `moved` holds the stable sorted order's indices into the keys, and `sorted` (or nullptr) the keys in this
+// order. Strict order of n valid neighbours implies that each index occurs once.
 bool is_sorted(const uint32_t *keys, const uint32_t *sorted, const int32_t *moved, int64_t n)
 {
     return first_wrong((size_t)n, [&](size_t i) {
@@ -70,7 +70,7 @@ void compare_sorts(Kind kind, int log, const Arrays &all, const uint32_t *keys)
     const char *const whats[] = {" uint32_t", " pairs of uint32_t, int32_t", " uint32_t, indices alone"};
     auto sort = [&](void *memory, size_t &bytes) {
         const Arrays a = {all.keys + set * n, all.values + set * n, all.sorted + set * n, all.moved + set * n};
-        // CUB is faster where it knows by the type that there are fewer than 2^32.
+        // CUB is faster if the type limits the count to 2^32.
         return kind == keys_alone
                    ? cub::DeviceRadixSort::SortKeys(memory, bytes, a.keys, a.sorted, (int)n, 0, 32, stream)
                    : cub::DeviceRadixSort::SortPairs(memory, bytes, a.keys, a.sorted, a.values, a.moved, (int)n, 0, 32,

@@ -25,7 +25,7 @@ __device__ uint64_t mixed(uint64_t x)
     return x ^ x >> 32;
 }
 
-// Values in (0, 1], and columns anywhere.
+// Values in (0, 1], and arbitrary columns.
 __global__ void choose(int32_t *col, float *val, int64_t n, int64_t cols, uint64_t seed)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -36,7 +36,7 @@ __global__ void choose(int32_t *col, float *val, int64_t n, int64_t cols, uint64
     val[i] = (float)((mixed(seed + 2 * i + 1) >> 40) + 1) / 16777216.0f;
 }
 
-// Elements of the 7-point stencil on a cube in front of row i: seven a row, but for neighbours that are not there.
+// Elements of the 7-point stencil on a cube before row i: seven per row, less missing neighbours.
 __device__ int64_t poisson_before(int64_t i, int64_t n)
 {
     const int64_t plane = n * n, x = i % n, y = i / n % n, z = i / plane;
@@ -69,7 +69,7 @@ __global__ void poisson(int32_t *row_ptr, int32_t *col, float *val, int64_t n)
     put(z < n - 1, i + plane, -1);
 }
 
-// A warp for a row, in double precision; y is wrong where it is further off than rounding explains.
+// One warp per row in double precision; y is wrong if it deviates by more than rounding.
 __global__ void count_wrong(const int32_t *row_ptr, const int32_t *col, const float *val, const float *x,
                             const float *y, int64_t rows, unsigned int *wrong)
 {
@@ -95,7 +95,7 @@ unsigned int blocks_for(int64_t threads)
     return (unsigned int)((threads + 255) / 256);
 }
 
-// One of cuSPARSE's algorithms, with a matrix of its own: what preprocessing finds out is kept in it.
+// One of cuSPARSE's algorithms with its own matrix, which keeps the results of preprocessing.
 struct Algorithm {
     const Cusparse &sparse;
     Cusparse::Handle handle;
@@ -177,7 +177,7 @@ void compare(const std::string &what, const Matrix &m, double target)
         CHECK(cudaMemcpy(&count, wrong, sizeof count, cudaMemcpyDeviceToHost));
         expect(count == 0, peer.name + ", " + what);
     }
-    take_turns_on(stream, peers, 51, 3); // a matrix is past every cache
+    take_turns_on(stream, peers, 51, 3); // a matrix is larger than any cache
     print_times("y = A x, " + what + ": device time", peers, "ms", 1e3);
     double best = NAN;
     for (size_t p = 1; p < peers.size(); p++)
@@ -192,7 +192,7 @@ void compare(const std::string &what, const Matrix &m, double target)
         (void)sparse.destroy(handle);
 }
 
-// Lengths of rows that fall off as their power 2.3; the longest of so many has some hundred thousand elements.
+// Row lengths that follow a power law with exponent 2.3; the longest row has some hundred thousand elements.
 std::vector<int32_t> power_law(int64_t rows)
 {
     std::vector<int32_t> row_ptr(rows + 1);

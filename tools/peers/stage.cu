@@ -1,5 +1,5 @@
 // stage.cu - axpy of large host arrays: the plain call beside copies of pageable memory, and from pinned memory beside
-// what the link carries.
+// the link's bandwidth.
 #include <algorithm>
 #include <cstdio>
 
@@ -27,7 +27,7 @@ void copy_in_parallel(float *target, const float *source)
     });
 }
 
-// Pinned memory, of the library or of the CUDA runtime.
+// Pinned memory of the library or of the CUDA runtime.
 struct Pinned {
     float *data = nullptr;
     bool is_ours;
@@ -53,7 +53,7 @@ struct Pinned {
     }
 };
 
-// In, launch, out, between host arrays and device memory that is there already.
+// Copy in, launch, copy out, between host arrays and existing device memory.
 void copies(const float *x, float *y, float *d_x, float *d_y)
 {
     CHECK(cudaMemcpy(d_x, x, bytes, cudaMemcpyHostToDevice));
@@ -62,7 +62,7 @@ void copies(const float *x, float *y, float *d_x, float *d_y)
     CHECK(cudaMemcpy(y, d_y, bytes, cudaMemcpyDeviceToHost));
 }
 
-// Sets each peer to work on `y`, which holds y0 again before each run, once for the result and then for the time.
+// Gives each peer `y`, which holds y0 again before each run; runs once for the result, then for the time.
 void measure(std::vector<Peer> &peers, const float *x, const float *y0, float *y, int rounds)
 {
     for (Peer &peer : peers) {
@@ -141,8 +141,8 @@ void pinned(const Host<float> &x0, const Host<float> &y0, float *d_x, float *d_y
                 2 * bytes / peers[0].middle() / 1e9);
     figure("copies in alone / cf_axpy, pinned arrays, CF_HOST_DATA=stage", one_way / peers[3].middle(), "",
            Target::at_least, 0.9);
-    // In place the kernel waits for the link. What goes out slows down what comes in: of copies in alone a kernel that
-    // writes nothing reaches 0.93 on an H200, whatever its loads look like, and a plain one no more than ours.
+    // In place, the kernel waits for the link, and output slows input down: even a kernel that writes nothing reaches
+    // 0.93 of copies in alone on an H200, for any form of loads, and a plain kernel no more than ours.
     figure("copies of the same bytes in and out at once / cf_axpy, pinned arrays, in place",
            link[2].middle() / peers[0].middle(), "", Target::at_least, 0.9);
     figure("copies in alone / cf_axpy, pinned arrays, in place", one_way / peers[0].middle(), "");

@@ -1,5 +1,5 @@
-// start.cu - the first result of a process: the library beside the bare driver API, each time in a fresh process, which
-// is first.c.
+// start.cu - the first result of a process: the library beside the bare driver API, each time in a fresh process of
+// first.c.
 #include <cstdio>
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 namespace
 {
 
-// The seconds that a process says its first result took.
+// Seconds to the first result, as the process prints them.
 double first_result(const std::string &program, const char *way)
 {
     std::string command = "CF_DRIVER=cuda '" + program + "' " + way;
@@ -43,7 +43,7 @@ void part_start()
                 peers[p].times.push_back(time);
         }
     print_times("first result of a process, from main() on: N = M = 2^16", peers, "ms", 1e3);
-    // What the start of a process takes varies by a tenth, and drifts: what was measured side by side is compared.
+    // The start of a process varies by a tenth, and drifts: only neighbours in time are compared.
     std::vector<double> ratios, noise;
     for (size_t r = 0; r < (size_t)rounds; r++) {
         double first = peers[0].times[r], second = peers[1].times[r];

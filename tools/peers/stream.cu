@@ -1,4 +1,4 @@
-// stream.cu - device time of the kernels that pass over arrays once, beside copies by the driver of as many bytes, and
+// stream.cu - device time of the kernels that read or write arrays once, beside driver copies of as many bytes, and
 // beside cuBLAS.
 #include <memory>
 
@@ -15,7 +15,7 @@ constexpr float a = 0.5f;
 struct Arrays {
     Host<float> x{most}, y{most}, out{most};
     Device<float> d_x{most}, d_y{most}, d_z{most};
-    // What a copy takes that moves as many bytes as three arrays have, half of them in, half out.
+    // Time of a copy that moves as many bytes as three arrays have, half in, half out.
     Device<char> from{most / 2 * 3 * sizeof(float)}, to{most / 2 * 3 * sizeof(float)};
     Arrays()
     {
@@ -29,7 +29,7 @@ struct Arrays {
     }
 };
 
-// A handle where the library is there.
+// A handle if the library is installed.
 struct Blas {
     Cublas functions;
     Cublas::Handle handle = nullptr;
@@ -49,7 +49,7 @@ struct Blas {
     Blas &operator=(const Blas &) = delete;
 };
 
-// A kernel: how many arrays it moves, where its result is, and what element i of it is.
+// A kernel: the number of arrays that it moves, the position of its result, and the value of its element i.
 struct Work {
     Peer peer;
     int moved;
@@ -57,7 +57,7 @@ struct Work {
     std::function<bool(int64_t, float)> is_right;
 };
 
-// At n elements, slice after slice of the arrays: what one run leaves in the cache is not the next one's.
+// Runs n elements, slice after slice of the arrays, so that no run finds the previous data in the cache.
 struct Size {
     Arrays &arrays;
     const Blas &blas;
@@ -175,7 +175,7 @@ void passes(Arrays &arrays, const Blas &blas, cudaStream_t stream, int64_t n, in
             continue;
         }
         axpy = peer.name == "cf_axpy_async" ? &peer : axpy;
-        // A launch's own time is in both, and weighs at the smaller size.
+        // Both times contain the launch itself, which matters at the smaller size.
         figure(peer.name + " / cudaMemcpy, bandwidth" + where, copy.middle() / peer.middle(), "x",
                is_largest ? Target::at_least : Target::none, 1);
     }

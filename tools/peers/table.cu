@@ -1,4 +1,4 @@
-// table.cu - the rows of figures with their targets, and those of several processes.
+// table.cu - rows of figures with their targets, of this process or of several.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -11,17 +11,17 @@ namespace
 
 struct Row {
     std::string part, what, unit;
-    std::vector<double> values; // of each process
+    std::vector<double> values; // one per process
     Target kind;
     double target;
-    std::string why; // there is no value
+    std::string why; // reason for having no value
     double value() const
     {
         return median(values);
     }
     bool met() const
     {
-        // What is not a number meets nothing.
+        // NaN meets no target
         return kind == Target::none || (kind == Target::at_most ? value() <= target : value() >= target);
     }
 };
@@ -42,7 +42,7 @@ std::vector<std::string> split(const std::string &line)
     return fields;
 }
 
-// A line of print_rows(), behind its mark: a row that other processes may have, too.
+// Reads a line of print_rows() after its mark; other processes may have the same row.
 void add_row(const std::string &line)
 {
     const std::vector<std::string> fields = split(line);

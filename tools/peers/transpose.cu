@@ -1,4 +1,4 @@
-// transpose.cu - device time of transposes beside a copy by the driver of as many bytes, and beside cuBLAS.
+// transpose.cu - device time of transposes beside a driver copy of as many bytes, and beside cuBLAS.
 #include <dlfcn.h>
 
 #include "peers.h"
@@ -6,7 +6,7 @@
 namespace
 {
 
-// What is called here of cuBLAS, where it is there.
+// The functions of cuBLAS that this file calls, if it is installed.
 struct Geam {
     typedef struct cublasContext *Handle;
     Handle handle = nullptr;
@@ -47,7 +47,7 @@ __global__ void count_wrong(const T *in, const T *out, int64_t rows, int64_t col
             atomicAdd(wrong, 1u);
 }
 
-// Elements are integers of the same size, which a transpose does not look into.
+// Elements are integers of the same size, since a transpose does not interpret them.
 template <typename T, typename Call>
 void compare(const char *type, int64_t rows, int64_t cols, const char *in, char *out, cudaStream_t stream, Call call)
 {
@@ -81,7 +81,7 @@ void compare(const char *type, int64_t rows, int64_t cols, const char *in, char 
         CHECK(cudaMemcpy(&count, wrong, sizeof count, cudaMemcpyDeviceToHost));
         expect(count == 0, peers[p].name + ", " + what);
     }
-    take_turns_on(stream, peers, 21, 3); // a gigabyte each way is past every cache
+    take_turns_on(stream, peers, 21, 3); // a gigabyte each way is larger than any cache
     print_times("transpose of " + what + ": device time", peers, "ms", 1e3);
     figure("cf_transpose_async / cudaMemcpy, bandwidth, " + what, peers[1].middle() / peers[0].middle(), "x");
     if (peers.size() > 2)
@@ -97,7 +97,7 @@ void part_transpose()
     Stream stream;
     {
         Host<int32_t> values(most / sizeof(int32_t));
-        fill(values, values.count, 17, 1 << 23); // floats that are no NaN
+        fill(values, values.count, 17, 1 << 23); // floats without NaN
         CHECK(cudaMemcpy(in, values, most, cudaMemcpyHostToDevice));
     }
     auto f32 = [](cudaStream_t s, const char *from, char *to, int64_t rows, int64_t cols) {

@@ -1,14 +1,14 @@
-/* waiting.c - what it costs on the CPU that a CUDA thread waits for others: nanoseconds a thread for each barrier and each warp
- * operation, beside a bare loop that switches between as many stacks, in this program and in a shared object. Needs no GPU.
+/* waiting.c - the CPU cost of waits among CUDA threads: nanoseconds per thread for each barrier and warp operation,
+ * beside a bare loop that switches between as many stacks, in this program and in a shared object. Needs no GPU.
  *
- * What counts is the least of many short runs, since whatever else the machine does only adds to it. A row that misses its
- * target is measured again where the bare loop, which runs by turns with the kernel, shows that something did.
+ * The least of many short runs counts, since other programs only add to times. A row that misses its target is measured
+ * again if the bare loop, which alternates with the kernel, shows such a disturbance.
  *
  * usage: peers-waiting [--strict] [WORD]
  *
- * With a word, only operations whose names have it.
+ * With a word, only operations with the word in their names.
  *
- * Exits with 0 where every kernel ran right, 1 where one did not, and with --strict 2 where a target is missed, 3 where the
+ * Exits with 0 if every kernel ran right, 1 if one did not, and with --strict 2 if a target is missed, 3 if the
  * processor was too busy to tell. */
 #include <dlfcn.h>
 #include <limits.h>
@@ -27,10 +27,10 @@
 enum { RUNS = 31, SWITCHES = 1 << 18, MOST = 1024, TRIES = 4 };
 #define TARGET 15.0
 
-/* The bare loop takes so much longer than at best: something else has the processor. */
+/* Part by which the bare loop exceeds its best time when other programs use the processor. */
 #define DISTURBED 1.1
 
-/* Of this thread, which runs all: others may be busy meanwhile. */
+/* CPU time of this thread, which runs everything. */
 static double now(void)
 {
     struct timespec time;
@@ -66,7 +66,7 @@ static void go_round(void *data)
     cf__fiber_jump(&ring.fibers[own].sp, ring.fibers[MOST].sp, &cf__fiber_nothing);
 }
 
-static double best_loop; /* of this many threads, so far */
+static double best_loop; /* with this many threads, so far */
 
 static double bare_loop(int count)
 {
@@ -113,7 +113,7 @@ static double time_kernel(kernel *run, int size)
 }
 
 struct row {
-    double time, loop, ratio; /* the least; medians */
+    double time, loop, ratio; /* the least time; medians of the others */
 };
 
 static struct row measure(kernel *run, int size)
@@ -130,7 +130,7 @@ static struct row measure(kernel *run, int size)
 
 enum { MET, MISSED, NOT_JUDGED };
 
-/* Prints a row. Where it misses the target it is measured again, if something was in the way. */
+/* Prints a row. A row that misses the target is measured again if it was disturbed. */
 static int judge(const char *name, kernel *run, int size)
 {
     struct row row = measure(run, size);
@@ -146,7 +146,7 @@ static int judge(const char *name, kernel *run, int size)
     return verdict;
 }
 
-/* The same kernels in a shared object beside this program, which has a library of its own. */
+/* The same kernels in a shared object, which has its own copy of the library. */
 static void *open_module(void)
 {
     char path[PATH_MAX + 32];

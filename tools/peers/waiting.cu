@@ -1,4 +1,4 @@
-// waiting.cu - kernels that do nothing but wait, for waiting.c.
+// waiting.cu - kernels that only wait, for waiting.c.
 #include <cooperative_groups.h>
 #include <cuda/barrier>
 

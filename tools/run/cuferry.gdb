@@ -1,7 +1,7 @@
-# cuferry.gdb - for gdb -x: stops in kernels that run on the CPU, and knows CUDA's names for the indices. See kernels/CHECKS.md.
+# cuferry.gdb - for gdb -x: stops in kernels that run on the CPU, and defines CUDA's index names. See kernels/CHECKS.md.
 
 set breakpoint pending on
-# One thread of the CPU runs all, block after block.
+# One CPU thread runs all blocks in order.
 set environment CF_DRIVER host
 set environment CF_THREADS 1
 macro define threadIdx cf__index.cf__thread
