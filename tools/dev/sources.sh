@@ -1,13 +1,13 @@
-# sources.sh - which sources tools/dev/lint and tools/dev/format look at. Sourced in the tree's top folder.
+# sources.sh - the sources for tools/dev/lint and tools/dev/format. Sourced in the tree's top folder.
 
-FORMATTER=14 # the version of clang-format that the sources are formatted by
+FORMATTER=14 # version of clang-format that the sources follow
 
 is_formatter() { clang-format --version 2>/dev/null | grep -q "version $FORMATTER\."; }
 
-# Files that git knows, or all where there is no git.
+# Files that git knows, or all files without git.
 sources() { git ls-files 2>/dev/null || find . -type f -not -path './build*' | sed 's|^\./||'; }
 
-# The expected outputs of the generator are written by it.
+# The generator writes its expected outputs, which are not formatted.
 c_sources() { sources | grep -E '\.[ch]$' | grep -v '^tests/gen/'; }
 
 is_written_for() { # PATTERN FILE

@@ -1,8 +1,8 @@
-# tap.sh - what tools/check and tools/dev/gpu-check share: running tests that write TAP, and counting their results.
-# Sourced, with $results set to a folder; the counts go to $results/counts.
-# shellcheck disable=SC2154,SC2034 # what the sourcing program sets, and what is read to be gone
+# tap.sh - runs tests that write TAP and counts their results, for tools/check, tools/dev/gpu-check and
+# tools/dev/run-tests. Sourced, with $results set to a folder; the counts go to $results/counts.
+# shellcheck disable=SC2154,SC2034 # variables set by the sourcing program, and variables read into nothing
 
-# One after the other, or by start_jobs several at a time.
+# One test after another, or several at a time after start_jobs.
 jobs=1
 
 start_results() {
@@ -10,9 +10,9 @@ start_results() {
     rm -rf "$results"
     mkdir -p "$results"
     : >"$results/counts"
-    # The machine's own settings are not the tests'.
+    # Tests do not use the machine's own settings.
     unset CF_DRIVER CF_CHECK CF_THREADS CF_MACHINE_FILE CF_TRACE FAKE_CUDA || :
-    # Calls that run on a GPU are not to run on the CPU, unless a test says so.
+    # Calls that can run on a GPU do not run on the CPU, unless a test says so.
     CF_HOST_DATA=stage
     export CF_HOST_DATA
 }
@@ -21,26 +21,27 @@ count() { # PASSED FAILED SKIPPED
     echo "$@" >>"$results/counts"
 }
 
-# One more that failed; print_results names it again.
+# Adds a failed test; print_results names it again.
 fail() { # NAME LOG
     count 0 1 0
     echo "$1: $2" >>"$results/failures"
 }
 
-# Tests that are not run. A reason that begins with "needs" tells what is not there; print_results adds up equal ones.
+# Adds tests that are not run. A reason that begins with "needs" names a missing thing; print_results adds up equal
+# reasons.
 skip() { # NAME REASON [COUNT]
     count 0 0 "${3-1}"
     printf '%s\t%s\n' "${3-1}" "$2" >>"$results/skips"
     say "$(printf '%-44s %4d skipped: %s' "$1" "${3-1}" "$2")"
 }
 
-# The tests that were named; all, where none was.
+# The named tests; all if none is named.
 only=''
 is_wanted() { # NAME
     case " $only " in '  ' | *" $1 "*) ;; *) return 1 ;; esac
 }
 
-# ---- What is printed: at once, so that lines of several jobs do not mix
+# ---- Output: printed at once, so that lines of several jobs do not mix
 
 say() { # TEXT
     echo "$1"
@@ -52,7 +53,7 @@ put() { # FILE
     : >"$results/said"
 }
 
-# Says what is at work where nothing else was said for 20 s.
+# Prints the running jobs after 20 s without other output.
 start_ticker() {
     tick &
     ticker=$!
@@ -61,7 +62,7 @@ start_ticker() {
 
 tick() {
     quiet=0
-    while sleep 5 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do # the sleeping one holds no pipe open
+    while sleep 5 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do # `sleep` holds no pipe open
         quiet=$((quiet + 5))
         [ ! -e "$results/said" ] || quiet=0
         rm -f "$results/said"
@@ -88,8 +89,8 @@ list_work() {
 
 # ---- Several at a time
 
-# A job takes a line from the pipe of descriptor 8, and puts it back when it is done. Its command is in a session of its
-# own, so that a signal ends all that it has started.
+# A job takes a line from the pipe of descriptor 8, and returns it when it is done. Its command has its own session, so
+# that a signal ends everything that it has started.
 start_jobs() { # COUNT
     if [ "$1" -le 1 ] || ! command -v setsid >/dev/null 2>&1; then return; fi
     jobs=$1 last_build=''
@@ -97,7 +98,7 @@ start_jobs() { # COUNT
     exec 8<>"$results/slots"
     give_slots
     for signal in HUP INT TERM; do
-        # shellcheck disable=SC2064 # this signal
+        # shellcheck disable=SC2064 # expands this signal now
         trap "end_jobs $signal" $signal
     done
 }
@@ -135,7 +136,7 @@ finish_jobs() {
     give_slots
 }
 
-# Runs a command without input, its output in a file; its exit code is in $code.
+# Runs a command without input; its output goes to a file, its exit code to $code.
 run_logged() { # NAME LOG COMMAND...
     name=$1 log=$2 code=0
     shift 2
@@ -148,7 +149,7 @@ run_logged() { # NAME LOG COMMAND...
     setsid "$@" >>"$log" 2>&1 </dev/null 8>&- &
     group=$!
     printf '%s\n' "$(date +%s) $log" "$name" >"$results/at_work.$group"
-    { wait $group || code=$?; } 2>>"$log" # where the shell says that a signal ended it
+    { wait $group || code=$?; } 2>>"$log" # the shell reports there that a signal ended it
     rm "$results/at_work.$group"
 }
 
@@ -173,8 +174,8 @@ log_of() { # NAME
     : >"$log"
 }
 
-# Runs a test that is wanted, prints one line for it when it ends and the details of what failed; its time, where that is long. A
-# program that dies, or that counts nothing, has failed, whatever it passed before. The name's first word is the test's.
+# Runs a wanted test. At its end prints a line, with the time if long, and details of failures. A program that dies or
+# counts nothing has failed, whatever passed before. The name's first word is the test's.
 tap() { # NAME COMMAND...
     if is_wanted "${1%%,*}"; then job run_tap "$@"; fi
 }
@@ -191,11 +192,11 @@ run_tap() {
             skipped++
             if (!reasons[reason]++) why = why (why ? "; " : "") reason
         }
-        # CMocka calls what skips itself "not ok", and gives no reason: the test prints it in a comment before.
+        # CMocka writes "not ok" for skipped tests, without a reason: the test prints the reason in a comment before.
         /^ok [0-9]+/ && /# SKIP/ { reason = $0; sub(/.*# SKIP */, "", reason); skip(reason); next }
         /^not ok [0-9]+ # SKIP/ { skip(comment ? comment : "gives no reason"); comment = ""; next }
         /^# skip: / { comment = $0; sub(/^# skip: /, "", comment); next }
-        # The counts of test_fault: added up by print_results.
+        # The counts of test_fault, which print_results adds up.
         /^# [0-9]+ faults injected, [0-9]+ leaks$/ { print $2, $5 >> (results "/faults"); next }
         /^ok [0-9]+/ { passed++; next }
         /^not ok [0-9]+/ { failed++ }
@@ -217,7 +218,7 @@ run_tap() {
     ! grep -qxF "$label: $log" "$results/failures" 2>/dev/null
 }
 
-# Runs a command that passes where it exits with 0 and its last line is the given one.
+# Runs a command that passes if it exits with 0 and its last line is LINE.
 ends_with() { # NAME LINE COMMAND...
     if is_wanted "${1%%,*}"; then job run_ends_with "$@"; fi
 }
@@ -240,7 +241,7 @@ run_ends_with() {
 
 # ---- Builds
 
-# Configures and builds $targets; a build that fails is a failed test, and the others still run.
+# Configures and builds $targets; a failing build is a failed test, and other tests still run.
 build_with='' build_env='' targets='all tests'
 build() { # FOLDER CONFIGURE-OPTION...
     folder=$1
@@ -265,7 +266,7 @@ build() { # FOLDER CONFIGURE-OPTION...
     rm "$log.report"
 }
 
-# Builds while tests run, after what was started before, with the time that they leave; `finish_build` waits for it.
+# Builds while tests run, after earlier builds, with low priority; `finish_build` waits for it.
 start_build() { # FOLDER CONFIGURE-OPTION...
     mark=$results/built.$(basename "$1")
     if [ -z "$targets" ]; then
@@ -283,7 +284,7 @@ build_after() { # MARK-OF-THE-ONE-BEFORE MARK FOLDER CONFIGURE-OPTION...
     shift 2
     while [ -n "$before" ] && [ ! -e "$before" ]; do sleep 0.2; done
     [ ! -e "$results/ended" ] || return 0
-    [ -z "$before" ] || build_with="nice -n 10 $build_with" # for the first one all wait
+    [ -z "$before" ] || build_with="nice -n 10 $build_with" # all wait for the first build
     build "$@" || :
     : >"$mark"
 }
@@ -295,7 +296,7 @@ finish_build() { # FOLDER
 
 # ---- Results
 
-# The closing lines; false where anything failed, or nothing ran.
+# Prints the closing lines; false if anything failed, or nothing ran.
 print_results() {
     if [ -e "$results/skips" ]; then
         echo 'skipped:'
