@@ -122,9 +122,9 @@ int bench_machine_available(const struct bench_machine *machine, size_t *availab
     return 0;
 }
 
-/* ---- The whole ---- */
+/* ---- Description ---- */
 
-/* the driver is open already if it is used */
+/* The driver is open already if it is used. */
 static void describe_driver(char text[32])
 {
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);

@@ -24,7 +24,7 @@ struct measurement {
     int *is_lost;
 };
 
-/* ---- What goes wrong ---- */
+/* ---- Failures ---- */
 
 static void end_with(struct bench_result *result, enum bench_outcome outcome, const char *reason)
 {
@@ -78,7 +78,7 @@ static void describe(const struct bench_values *values, struct bench_result *res
     result->flops = declared_or(chosen->kernel, &chosen->kernel->flops, chosen->args, -1);
 }
 
-/* ---- Before anything is timed ---- */
+/* ---- Verification ---- */
 
 /* Two runs on arrays in host memory, and their results. */
 static int has_room_to_verify(const struct verify_values *values)
@@ -208,7 +208,7 @@ static int take_samples(struct measurement *measurement, struct message *message
     return 0;
 }
 
-/* ---- The whole ---- */
+/* ---- One measurement ---- */
 
 static void run(struct measurement *measurement, bench_step *step, void *data)
 {

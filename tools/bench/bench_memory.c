@@ -110,7 +110,7 @@ static int fill(const struct bench_memory *memory, size_t count, struct message 
     return status;
 }
 
-/* ---- The whole ---- */
+/* ---- Public functions ---- */
 
 int bench_memory_make(struct bench_memory *memory, const struct verify_values *values, size_t cache, size_t available,
                       struct message *message)

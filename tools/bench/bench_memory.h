@@ -12,7 +12,7 @@
 struct bench_memory {
     const struct verify_values *values;
     char *base;      /* all copies, one after the other */
-    size_t *offsets; /* of each parameter's array in a copy, in bytes */
+    size_t *offsets; /* bytes from the begin of a copy to each parameter's array */
     size_t bytes;    /* size of a copy */
     size_t count;    /* number of copies */
     int has_changes; /* launches read results of others: copies are restored from one more, after the last */

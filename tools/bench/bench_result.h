@@ -18,11 +18,11 @@ struct bench_copy {
 };
 
 struct bench_machine {
-    char version[32]; /* of Cuferry */
-    char date[16];    /* of the run, "2026-05-01"; empty if unknown */
+    char version[32]; /* Cuferry's version */
+    char date[16];    /* day of the run, "2026-05-01"; empty if unknown */
     char system[BENCH_NAME];
     char processor[BENCH_NAME];
-    int threads;     /* that run kernels on the CPU */
+    int threads;     /* number that run kernels on the CPU */
     int on_cuda;     /* 0: on the CPU */
     char driver[32]; /* CUDA version of the driver: "13.0"; empty on the CPU */
     int device;
@@ -44,11 +44,11 @@ struct bench_result {
     int64_t size;
     enum bench_outcome outcome;
     char reason[BENCH_REASON];       /* empty for BENCH_MEASURED; only then the fields below count */
-    char values[BENCH_NAME];         /* of the parameters: "n = 1024" */
-    int64_t elements;                /* of the largest array */
+    char values[BENCH_NAME];         /* values of the parameters: "n = 1024" */
+    int64_t elements;                /* number in the largest array */
     int size_class;                  /* the library's class of the size, for the choice of a variant */
-    double bytes, flops;             /* of one launch; flops below 0: not declared */
-    int64_t copies;                  /* of the arrays, used in turn */
+    double bytes, flops;             /* work of one launch; flops below 0: not declared */
+    int64_t copies;                  /* number of copies of the arrays, used in turn */
     int64_t batch;                   /* launches per sample */
     int is_verified;                 /* compared with the CPU before */
     struct bench_statistics seconds; /* per launch */

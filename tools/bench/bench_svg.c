@@ -235,7 +235,7 @@ static void draw_results(const struct plot *plot)
     }
 }
 
-/* ---- Texts around it ---- */
+/* ---- Texts ---- */
 
 /* Writes "axpy_f32, axpy_f64 and 3 more: bandwidth over size, 2026-05-01". */
 static void set_title(struct plot *plot)

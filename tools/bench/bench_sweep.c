@@ -191,7 +191,7 @@ static void run_worker(struct worker *worker, int is_first)
     exit(EXIT_SUCCESS);
 }
 
-/* ---- In the process that asked ---- */
+/* ---- In the parent process ---- */
 
 struct sweep {
     const struct bench_plan *plan;

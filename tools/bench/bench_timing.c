@@ -60,7 +60,7 @@ static double clock_resolution(void)
     return least;
 }
 
-/* ---- Holding a stream back ---- */
+/* ---- The gate of a stream ---- */
 
 /* Events would include time in which a GPU waits for the CPU to enqueue the next short kernel. The stream therefore
  * first waits for a host function that returns when everything is enqueued. */
@@ -204,7 +204,7 @@ static int find_batch(struct timing *timing, struct message *message)
     }
 }
 
-/* ---- The whole ---- */
+/* ---- One timing ---- */
 
 static int is_sure(const struct timing *timing, double since, double *scratch)
 {

@@ -192,7 +192,7 @@ static void spread(struct bench_values *values, int64_t size)
             raise(values, i, size);
 }
 
-/* ---- What else is tried ---- */
+/* ---- Other candidates ---- */
 
 static void add(struct bench_values *values, uint32_t i, int64_t value)
 {
@@ -255,7 +255,7 @@ static void want_pitches(struct bench_values *values)
             want_pitch(values, i);
 }
 
-/* ---- What checks leave room for ---- */
+/* ---- Values within checks ---- */
 
 static void store_all(struct bench_values *values, const int64_t numbers[VERIFY_NUMBERS])
 {
@@ -312,7 +312,7 @@ static void raise_all(struct bench_values *values, const int64_t wanted[VERIFY_N
         (void)is_allowed(values); /* describes the arrays with the new value */
 }
 
-/* ---- The whole ---- */
+/* ---- Public functions ---- */
 
 /* Checks what the largest array does not show: elements that should differ may be too few for most of the grid. */
 struct extent {

@@ -74,7 +74,7 @@ struct options {
     struct instance_names names;
     char **settings;
     size_t setting_count;
-    size_t room;  /* of each list */
+    size_t room;  /* entries that each list can hold */
     char **lists; /* storage of names, exceptions and settings */
 };
 
@@ -173,7 +173,7 @@ static int read_options(struct options *options, int argc, char **argv, struct m
     return check_options(options, message);
 }
 
-/* ---- What is told ---- */
+/* ---- Output ---- */
 
 struct teller {
     struct bench_report report;

@@ -36,7 +36,7 @@ class Workspace:
         return self.runner.start([*shlex.split(compiler), *(word for group in flags for word in group)], cwd)
 
     def wait(self, futures):
-        """Waits for all, and prints their messages. Of several failures the first is reported: others repeat it."""
+        """Waits for all, and prints their messages. The first of several failures is reported: others repeat it."""
         refused = None
         for future in futures:
             try:

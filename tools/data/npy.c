@@ -23,7 +23,7 @@
 
 #define MAGIC "\x93NUMPY"
 #define MAGIC_SIZE 6
-#define ALIGNMENT 64            /* of the elements in a file, as NumPy writes them */
+#define ALIGNMENT 64            /* bytes; NumPy aligns the elements in a file */
 #define HEADER_LIMIT (1 << 20)  /* bytes; the header of a plain array has about 100 */
 #define DESCR_LIMIT 60000       /* bytes; a header of version 1.0 has at most 65535 */
 #define CHUNK ((size_t)1 << 30) /* bytes per read(), which reads at most 2 GiB */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGNMENT 64 /* of values; no C type has a larger one */
+#define ALIGNMENT 64 /* bytes, for values; no C type needs more */
 
 /* ---- Types ---- */
 

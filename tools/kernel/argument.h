@@ -36,8 +36,8 @@ struct argument {
     void *result; /* elements after the run; NULL for inputs and empty arrays */
 };
 
-/* Whether a parameter is a value or an array, and whether the kernel reads or writes the array. A pointer without an
- * extent is read and written; scratch memory is neither, since it is not the caller's. */
+/* Kinds of parameters: a value or an array, which the kernel reads or writes. A pointer without an extent is read and
+ * written; scratch memory is neither, since it is not the caller's. */
 static inline int argument_is_value(const cf_param *param)
 {
     return param->direction == CF_VALUE;

@@ -85,7 +85,7 @@ static int read_value(struct constant *constant, const char *text, struct messag
     return element_read_list(symbol->type, text, array.count * symbol->lanes, constant->value, what, message);
 }
 
-/* ---- All ---- */
+/* ---- All constants ---- */
 
 const cf_symbol *constant_find(const cf_module *module, const char *name, size_t length)
 {

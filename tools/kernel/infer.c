@@ -179,7 +179,7 @@ static enum solution solve(const struct inference *inference, const cf_expr *exp
     }
 }
 
-/* ---- Words ---- */
+/* ---- Messages ---- */
 
 /* Adds "source[M]", or "u[1:ny][nx] pitch(u: ld)". */
 static void add_declaration(const cf_param *param, struct message *message)

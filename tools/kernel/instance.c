@@ -20,7 +20,7 @@ int instance_is_named(const cf_module *module, const cf_kernel *kernel, const ch
     return strcmp(kernel->family, name) == 0;
 }
 
-/* ---- Did you mean ---- */
+/* ---- Similar names ---- */
 
 /* Levenshtein distance: letters to insert, delete or replace; an exchange of two letters counts as two. */
 static size_t distance(const char *a, const char *b)

@@ -36,7 +36,7 @@ static void fail(const char *call, const char *why)
     exit(1);
 }
 
-/* ---- By the library ---- */
+/* ---- With the library ---- */
 
 static void cf(int status, const char *call)
 {

@@ -16,7 +16,7 @@
 struct report {
     const struct trial_plan *plan;
     void **args;
-    int width; /* of the keys, in columns */
+    int width; /* columns of the keys */
 };
 
 static void print_key(const struct report *report, const char *key)

@@ -229,7 +229,7 @@ int trial_verify(const struct trial_plan *plan, double tolerance, struct compari
     return status;
 }
 
-/* ---- Arrays that are one ---- */
+/* ---- Shared arrays ---- */
 
 /* A call with its own copies of the given elements. */
 struct joined {

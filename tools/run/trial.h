@@ -20,8 +20,8 @@ struct trial_plan {
 
 /* Times in milliseconds. */
 struct trial_times {
-    double call;         /* of the first run, by cf_call(), which loads the kernel and checks all indices */
-    float median, least; /* of the timed launches */
+    double call;         /* first run, by cf_call(), which loads the kernel and checks all indices */
+    float median, least; /* times of the timed launches */
 };
 
 /* Runs the kernel on the thread's device: one cf_call(), then timed launches, each from the given inputs. The last

@@ -82,7 +82,7 @@ struct options {
     struct instance_names names;
     char **settings;
     size_t setting_count;
-    size_t room;  /* of each list */
+    size_t room;  /* entries that each list can hold */
     char **lists; /* storage of names, exceptions and settings */
 };
 

@@ -286,7 +286,7 @@ int machine_write(const char *path, const struct machine_lines *lines, struct me
     return status;
 }
 
-/* ---- The whole ---- */
+/* ---- Public functions ---- */
 
 int machine_is_needed(int *needed, struct message *message)
 {

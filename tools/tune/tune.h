@@ -20,7 +20,7 @@ struct tune_finding {
     const cf_kernel *variant; /* the kept variant; NULL: none has a time */
     int64_t size;
     int size_class;
-    double seconds, first_seconds; /* of that variant and of the first variant; 0: no time */
+    double seconds, first_seconds; /* times of that variant and of the first variant; 0: none */
     int is_new;                    /* it replaces another variant */
     char reason[BENCH_REASON];     /* reason for having no variant */
 };

@@ -225,7 +225,7 @@ size_t verify_array_take(const struct verify_array *array, const void *memory, c
     return changed + count_changed(bytes, done, verify_array_room(array, guard), before, poison);
 }
 
-/* ---- Arrays that are one ---- */
+/* ---- Shared arrays ---- */
 
 /* 1 if elements of equal index have equal positions, as far as both arrays reach. */
 static int fits(const struct verify_array *array, const struct verify_array *other)

@@ -164,7 +164,7 @@ int verify_run(const struct verify_call *call, int device, int poison, struct ve
     int status = arrays && args ? run_with(call, device, poison, arrays, args, result, message)
                                 : message_set(message, "no memory");
     quiet_end();
-    /* a lost device's memory is gone */
+    /* A lost device's memory is gone. */
     for (uint32_t i = 0; arrays && i < count; i++)
         if (free_array(device, &arrays[i]) != CF_OK && status == CF_OK)
             status = runtime_failure(message);

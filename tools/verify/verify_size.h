@@ -24,7 +24,7 @@ struct verify_trials {
     const struct inplace *inplace; /* arrays that share memory in this run; NULL: none */
     uint32_t home;                 /* number of the shared array */
     int64_t first_part;            /* elements of the first of two calls in this run; 0: one call */
-    double tolerance;              /* of the latest run; below 0: bit for bit */
+    double tolerance;              /* tolerance of the latest run; below 0: bit for bit */
     double largest;                /* largest deviation of all runs */
     int is_lost;                   /* the device cannot be used any more */
     int is_of_first;               /* the variant is compared with the first variant */

@@ -190,7 +190,7 @@ static int set_number(const struct search *search, uint32_t i, uint32_t c)
     return 0;
 }
 
-/* ---- Whether a choice will do ---- */
+/* ---- Tests of a choice ---- */
 
 /* Product of a launch rule's expressions; -1 if one fails or is negative. */
 static int64_t product(const struct verify_values *values, const cf_expr *exprs)

@@ -35,7 +35,7 @@ struct verify_values {
     void **args; /* one value per parameter; NULL for arrays */
     struct verify_number numbers[VERIFY_NUMBERS];
     uint32_t count, size_count;
-    struct verify_array *arrays; /* of the chosen values, one per parameter */
+    struct verify_array *arrays; /* arrays for the chosen values, one per parameter */
     struct verify_limits limits; /* limits of a choice: a call that the CPU runs in a moment */
 };
 

@@ -222,7 +222,7 @@ void __tsan_atomic_signal_fence(int order)
     (void)order;
 }
 
-/* ---- What tells nothing here ---- */
+/* ---- Other calls ---- */
 
 EXPORT void __tsan_init(void);
 void __tsan_init(void)

@@ -38,7 +38,7 @@ static void describe_address(const char *address, size_t bytes, int is_write, co
         region_describe(region, address, what, sizeof what);
     if (watch_current)
         watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
-    /* close_sections() alone closes a whole array, whatever AddressSanitizer reports */
+    /* Only close_sections() closes a whole array, whatever AddressSanitizer reports. */
     const int is_undeclared =
         region && region->kind == REGION_ARRAY && address >= region->begin && address < region->begin + region->bytes;
     finding_tell("{asan}: %s: %s of %zu bytes%s%s%s; %s", is_undeclared ? "undeclared" : kind,

@@ -72,7 +72,7 @@ struct race_known {
 
 static struct race_sync **syncs; /* hash table by address; its size is a power of two */
 static size_t sync_count, sync_room;
-static struct race_sync *ended; /* of ended blocks, and referenced by others */
+static struct race_sync *ended; /* records of ended blocks that others reference */
 static uint32_t visit;
 
 /* A write that may repeat the value in memory; the comparison follows when it is complete. */
@@ -343,7 +343,7 @@ static void note_access(struct region *region, const char *address, size_t bytes
     }
 }
 
-/* ---- What orders ---- */
+/* ---- Synchronization ---- */
 
 static int room_for(void **array, uint32_t count, uint32_t *room, size_t size)
 {

@@ -160,7 +160,7 @@ static char *ask(const char *const argv[])
     return NULL;
 }
 
-/* ---- Building anew ---- */
+/* ---- Rebuilding ---- */
 
 static int make_folder(struct check *check, struct message *message)
 {
@@ -171,7 +171,7 @@ static int make_folder(struct check *check, struct message *message)
         check->folder[0] = 0;
         return message_set(message, "--check: no folder can be made in %s: %s", temporary, strerror(errno));
     }
-    /* the loader's name for it */
+    /* The loader's name for it. */
     char *real = realpath(check->folder, NULL);
     if (real)
         snprintf(check->folder, sizeof check->folder, "%s", real);

@@ -127,7 +127,7 @@ static struct watch_slot *slot_of(const cf_host_block *head)
         struct watch_slot *larger = realloc(slots, (slot_count + 1) * sizeof *slots);
         if (!larger)
             return NULL;
-        /* threads point to their block's slot */
+        /* Threads point to their block's slot. */
         for (size_t s = 0; s < slot_count && larger != slots; s++)
             for (uint32_t t = 0; t < watch_launched->block.x * watch_launched->block.y * watch_launched->block.z; t++)
                 larger[s].threads[t].slot = &larger[s];
@@ -159,7 +159,7 @@ static void end_slots(void)
     slot_count = 0;
 }
 
-/* ---- Lanes together ---- */
+/* ---- Operations of lanes ---- */
 
 /* All remaining lanes of a group have arrived. */
 static void complete(struct watch_slot *slot, uint32_t w, uint32_t i)
@@ -205,7 +205,7 @@ static void end_thread(struct watch_thread *thread)
             i++;
 }
 
-/* ---- The table ---- */
+/* ---- Table of functions ---- */
 
 static void settle(void)
 {
