@@ -132,7 +132,8 @@ class _Sizes:
         fields = [f'{{{", ".join([_uint32(v) for v in values] + ["1"] * (3 - len(values)))}}}'
                   for values in (grid, blocks)]
         # A parameter may be called as the type is.
-        return fold(f'    *cf__size = (struct cf_launch_size){{{fields[0]}, {fields[1]}, {_uint32(shared)}}};', 8).lstrip()
+        size = f'(struct cf_launch_size){{{fields[0]}, {fields[1]}, {_uint32(shared)}}}'
+        return fold(f'    *cf__size = {size};', 8).lstrip()
 
     def _blocks(self, d, expr, block):
         """The blocks of one dimension of the grid."""
