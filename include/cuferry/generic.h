@@ -1,17 +1,17 @@
 /* generic.h - how the type-generic macros of generated headers choose an entry point by the types of its pointers.
  *
- * In C11 alone. An argument whose type tells nothing is a null pointer constant, which fits every instance, or a void *
- * variable, which fits none: memory of another type would be read silently. */
+ * C11 only. A null pointer constant has no element type and fits every instance. A void * variable fits no instance:
+ * otherwise memory of another type would be read silently. */
 #ifndef CUFERRY_GENERIC_H
 #define CUFERRY_GENERIC_H
 
-/* What an untyped pointer points to. */
+/* Element type of an untyped pointer. */
 struct cf_untyped {
     char unused;
 };
 
-/* Not functions: calling one is the error that a wrong call gives. One compiler tells the object's name, another the
- * type's, and both say what to do. */
+/* Calling an object that is no function is the compile error of a wrong call. Some compilers print the object's name,
+ * others the type's name; both say what to do. */
 #define CF__WRONG_CALL(name) \
     struct name;             \
     extern const struct name name;
@@ -19,7 +19,7 @@ CF__WRONG_CALL(cf_cast_the_pointers_to_their_element_type)
 CF__WRONG_CALL(cf_no_instance_takes_these_types)
 #undef CF__WRONG_CALL
 
-/* A pointer, or where it is untyped one to struct cf_untyped. */
+/* The pointer itself; an untyped pointer becomes a pointer to struct cf_untyped. */
 #define CF__TYPED(pointer) \
     _Generic((pointer),                            \
         void *: (struct cf_untyped *)0,            \
@@ -27,18 +27,19 @@ CF__WRONG_CALL(cf_no_instance_takes_these_types)
         int: (struct cf_untyped *)0,               \
         default: (pointer))
 
-/* What it points to, as the controlling expression of a _Generic: lvalue conversion drops the qualifiers. */
+/* The pointed-to element as the controlling expression of a _Generic: lvalue conversion drops the qualifiers. */
 #define CF__ELEMENT(pointer) *CF__TYPED(pointer)
 
-/* Whether a pointer is one to a type, or untyped. */
+/* 1 if the pointer points to `type` or is untyped. */
 #define CF__POINTS(pointer, type) _Generic(CF__ELEMENT((pointer)), type : 1, struct cf_untyped : 1, default : 0)
 
-/* Whether what it points to is as large as a type. */
+/* 1 if the pointed-to element is as large as `type`, or the pointer is untyped. */
 #define CF__SIZED(pointer, type) \
     _Generic(CF__ELEMENT((pointer)), struct cf_untyped : 1, default : sizeof *CF__TYPED(pointer) == sizeof(type))
 
-/* `selection`, where `condition` holds; else `text` is the first error. What is chosen stays a function's name, whose
- * attributes compilers heed. Through an array's size, since one compiler would print the condition. */
+/* `selection` if `condition` holds; else `text` is the first error. The selection stays a function's name, so that
+ * compilers heed its attributes. An array's size carries the condition, because one compiler would print the condition
+ * itself. */
 #define CF__FITTING(condition, text, selection)                                                            \
     _Generic(sizeof(struct {                                                                               \
                  int unused;                                                                               \
@@ -47,8 +48,8 @@ CF__WRONG_CALL(cf_no_instance_takes_these_types)
              default                                                                                       \
              : selection)
 
-/* `null` where the pointer is a null pointer constant, else `other`: of `1 ? p : q` the type is q's where p is such a
- * constant, and void * where it is a void * variable. */
+/* `null` if the pointer is a null pointer constant, else `other`. In `1 ? p : q` the type is that of q if p is such a
+ * constant, and void * if p is a void * variable. */
 #define CF__IF_NULL(pointer, null, other) \
     _Generic(1 ? (pointer) : CF__TYPED(pointer), struct cf_untyped * : null, default : other)
 

@@ -1,8 +1,8 @@
-/* registry.h - what Cuferry knows of each kernel: header-only, constant data, look-up by name and iteration.
+/* registry.h - descriptors of kernels and constants: header-only constant data, look-up by name, iteration.
  *
- * The generator writes one `cf_kernel` per entry point and one `cf_module` per library, `<prefix>_registry`; the
- * bundled kernels' is `cf_registry`. All of it is constant and static; nothing here is ever freed or written by a
- * caller, and every function may be called from any thread. */
+ * The generator writes one `cf_kernel` per entry point and one `cf_module` per library, named `<prefix>_registry`; the
+ * registry of the bundled kernels is `cf_registry`. All descriptors are constant and static: no caller frees or writes
+ * them, and any thread may call any function here. */
 #ifndef CUFERRY_REGISTRY_H
 #define CUFERRY_REGISTRY_H
 
@@ -17,12 +17,12 @@
 extern "C" {
 #endif
 
-/* A change of anything below raises it: the library refuses descriptors of another version. It stays the first member
- * of cf_kernel, cf_symbol and cf_module. */
+/* Version of the structures below; the library refuses descriptors of another version. It stays the first member of
+ * cf_kernel, cf_symbol and cf_module. */
 #define CF_REGISTRY_VERSION 5
 
-/* Limits, which the generator reads here too: dimensions of a grid and of an array; values at once on the stack of an
- * expression; operations within operations; threads of a block, and along its z; blocks along x, and along y and z. */
+/* Limits, which the generator reads from this file: dimensions of a grid and of an array; values on the stack of an
+ * expression; nesting of operations; threads of a block, in all and along z; blocks along x, and along y and z. */
 #define CF_GRID_DIMS 3
 #define CF_ARRAY_DIMS 8
 #define CF_EXPR_DEPTH 16
@@ -34,7 +34,7 @@ extern "C" {
 
 /* ---- Types ----------------------------------------------------------------------------------------------------- */
 
-/* Scalar types: enumerator, short name, C type. The short name is also what cf-run reads: f32, i64. */
+/* Scalar types: enumerator, short name, C type. cf-run reads the short names: f32, i64. */
 #define CF_TYPE_LIST(X)               \
     X(CF_I8, "i8", int8_t)            \
     X(CF_I16, "i16", int16_t)         \
@@ -54,8 +54,8 @@ extern "C" {
     X(CF_PTR, "ptr", void *)          \
     X(CF_OPAQUE, "opaque", unsigned char)
 
-/* CF_PTR is a pointer that is itself an element or a value's member of an array of pointers; CF_OPAQUE a struct, or
- * what void * points to: its size is its parameter's, not the type's. */
+/* CF_PTR is a pointer that is an element of an array, or a member of a value. CF_OPAQUE is a struct, or the element of
+ * a void *; the parameter has its size, not the type. */
 typedef enum cf_type {
 #define CF_TYPE_ENUM(name, text, ctype) name,
     CF_TYPE_LIST(CF_TYPE_ENUM)
@@ -63,8 +63,8 @@ typedef enum cf_type {
         CF_TYPE_COUNT
 } cf_type;
 
-/* The type of an integer C type of any spelling, as a constant expression: char and enumerations differ by platform.
- * Does not compile for another type. */
+/* The cf_type of an integer C type of any spelling, as a constant expression, because char and enumerations differ by
+ * platform. Other types do not compile. */
 #define CF_INTEGER_TYPE(ctype)                                                                                    \
     (sizeof(char[(ctype)0.5 == 0 || sizeof(ctype) == 1 ? 1 : -1]) != 1 ? CF_TYPE_COUNT                            \
      : sizeof(ctype) == 1                                              ? ((ctype)-1 < (ctype)1 ? CF_I8 : CF_U8)   \
@@ -72,7 +72,7 @@ typedef enum cf_type {
      : sizeof(ctype) == 4                                              ? ((ctype)-1 < (ctype)1 ? CF_I32 : CF_U32) \
                                                                        : ((ctype)-1 < (ctype)1 ? CF_I64 : CF_U64))
 
-/* The type of a number, where it may be float or double too. */
+/* The cf_type of a number, which may also be float or double. */
 #define CF_NUMBER_TYPE(number)                                                              \
     _Generic((number), float                                                                \
              : CF_F32, double                                                               \
@@ -80,7 +80,7 @@ typedef enum cf_type {
              : CF_INTEGER_TYPE(__typeof__(_Generic((number), float : 0, double : 0, default \
                                                    : (number)))))
 
-/* The short name and the size in bytes of a type; NULL and 0 for a number that is none. */
+/* Return the short name and the size in bytes of a type; NULL and 0 if there is no such type. */
 static inline const char *cf_type_name(cf_type type)
 {
     switch (type) {
@@ -112,10 +112,10 @@ static inline size_t cf_type_size(cf_type type)
 /* One step of an expression in postfix form over a stack of int64_t. Arithmetic is exact: a step that overflows or
  * divides by 0 fails the whole expression. Comparisons and logic give 0 or 1.
  *
- * Expressions that serve reports and comparisons (bytes, flops, tolerance) are evaluated over a stack of double
- * instead: they may read floating-point parameters and constants, and nothing in them fails. */
+ * Expressions for reports and comparisons (bytes, flops, tolerance) are evaluated over a stack of double instead: they
+ * may read floating-point parameters and constants, and no step fails. */
 enum cf_op_code {
-    CF_OP_END,    /* the value is on the stack */
+    CF_OP_END,    /* the end; the value is on the stack */
     CF_OP_CONST,  /* push `operand` */
     CF_OP_PARAM,  /* push integer parameter number `operand` */
     CF_OP_MEMBER, /* push a member of a parameter; `operand` is a CF_MEMBER() */
@@ -139,8 +139,8 @@ enum cf_op_code {
     CF_OP_OR,     /* if the top is not 0 make it 1 and skip the next `operand` steps, else pop it */
     CF_OP_UNLESS, /* pop the top, and skip the next `operand` steps if it is 0 */
     CF_OP_SKIP,   /* skip the next `operand` steps */
-    CF_OP_SHL,    /* multiplies by a power of 2, and fails as multiplying does; by less than 0 or more than 63 fails */
-    CF_OP_SHR,    /* as C does it with negative numbers: rounds down */
+    CF_OP_SHL,    /* multiplies by 2^right and fails as CF_OP_MUL does, or if right is negative or above 63 */
+    CF_OP_SHR,    /* rounds down, also for negative numbers */
     CF_OP_BIT_AND,
     CF_OP_BIT_OR,
     CF_OP_BIT_XOR
@@ -158,8 +158,8 @@ typedef struct cf_op {
 #define CF_MEMBER_OFFSET(operand) ((size_t)((operand) >> 24))
 
 typedef struct cf_expr {
-    const char *text; /* as written in the annotation; NULL where there is no expression */
-    const cf_op *ops; /* closed by CF_OP_END */
+    const char *text; /* as written in the annotation; NULL: there is no expression */
+    const cf_op *ops; /* ends with CF_OP_END */
 } cf_expr;
 
 /* ---- Kernels --------------------------------------------------------------------------------------------------- */
@@ -169,61 +169,61 @@ typedef enum cf_direction {
     CF_IN,      /* array, read only */
     CF_OUT,     /* array, every element written */
     CF_INOUT,   /* array, read and written */
-    CF_POINTER, /* pointer of undeclared extent: device-visible memory only */
-    CF_SCRATCH  /* array that the runtime supplies; no parameter of the C function */
+    CF_POINTER, /* pointer of undeclared extent: only memory that the device can access */
+    CF_SCRATCH  /* array that the library supplies; no parameter of the C function */
 } cf_direction;
 
-/* Element [i][j] of an array of two dimensions stands i * P + j elements behind the pointer, where P is pitches[1], or
- * extents[1] where that is absent; more dimensions likewise. What the kernel touches is [lowers[d], lowers[d] +
- * extents[d]) in each dimension d. */
+/* Element [i][j] of an array of two dimensions lies i * P + j elements after the pointer; P is pitches[1], or
+ * extents[1] without a pitch. More dimensions work alike. The kernel touches [lowers[d], lowers[d] + extents[d]) in
+ * each dimension d. */
 typedef struct cf_param {
     const char *name;
-    const char *ctype; /* as C declares it: "const float *" */
-    cf_type type;      /* of the value, or of an array's elements; of the components where `lanes` is not 1 */
+    const char *ctype; /* C declaration: "const float *" */
+    cf_type type;      /* type of the value or of an array's elements; of a component if `lanes` is not 1 */
     cf_direction direction;
     uint32_t lanes;         /* components of a vector: 4 for float4; else 1 */
-    uint32_t bytes, align;  /* size and alignment of the value, or of an element; 0 where void * points */
+    uint32_t bytes, align;  /* size and alignment in bytes of the value or of an element; 0 for void * */
     uint32_t ndims;         /* arrays: number of extents */
     const cf_expr *extents; /* outermost first, in elements */
-    const cf_expr *lowers;  /* the first element in each dimension; NULL, or an absent one: 0 */
+    const cf_expr *lowers;  /* first element in each dimension; NULL, or absent: 0 */
     const cf_expr
-        *pitches; /* the length of each dimension in memory; NULL, or an absent one: the extent. [0] is absent */
+        *pitches; /* length of each dimension in memory, in elements; NULL, or absent: the extent. [0] is absent */
 } cf_param;
 
-/* A condition on scalars, on every element of an integer array, or on the order of these. */
+/* A condition on scalars, on every element of an integer array, or on the order of its elements. */
 typedef struct cf_check {
     const char *text;               /* as written: "0 <= index[:] < M" */
     cf_expr condition;              /* on scalars: must not be 0; absent for an array */
     int32_t array;                  /* parameter number of the array; -1 for a condition on scalars */
-    cf_expr lower, upper;           /* bounds of the elements; either may be absent */
-    uint8_t lower_open, upper_open; /* the bound itself is outside */
-    uint8_t is_real;                /* the condition reads floating-point numbers, and is evaluated over double */
-    uint8_t is_ascending;           /* of an array of one dimension: no element is less than the one in front of it */
-    const struct cf_kernel *scan;   /* kernel that finds the first element outside, or less; see kernels/outside.cu */
+    cf_expr lower, upper;           /* bounds of the elements; each may be absent */
+    uint8_t lower_open, upper_open; /* the bound itself is outside of the range */
+    uint8_t is_real;                /* the condition reads floating-point numbers and is evaluated over double */
+    uint8_t is_ascending;           /* for an array of one dimension: no element is less than the one before it */
+    const struct cf_kernel *scan;   /* kernel that finds the first violating element; see kernels/outside.cu */
 } cf_check;
 
-/* Elements of a scratch array, or of one that is written, whose bytes are all 0 when the kernel begins: [lower,
- * lower + extent), of an array of one dimension, or all of it. */
+/* Elements of a scratch array or of a written array that are 0 when the kernel begins: [lower, lower + extent) of an
+ * array of one dimension, or the whole array. */
 typedef struct cf_zero {
-    uint32_t array;       /* the parameter's number */
-    uint32_t is_rezeroed; /* of all of a scratch array: they are 0 again when the kernel ends */
+    uint32_t array;       /* number of the parameter */
+    uint32_t is_rezeroed; /* whole scratch arrays: the elements are 0 again when the kernel ends */
     cf_expr lower;        /* absent: 0 */
     cf_expr extent;       /* absent: all of the array */
 } cf_zero;
 
-/* How many threads are launched. `grid` counts elements, or blocks where `counts_blocks` is set; each thread takes
- * `items` elements along x. Absent entries are 1. */
+/* Size of a launch. `grid` counts elements, or blocks if `counts_blocks` is set; each thread takes `items` elements
+ * along x. Absent entries are 1. */
 typedef struct cf_launch_rule {
     uint8_t counts_blocks;
     uint8_t is_cooperative; /* all blocks are resident at once */
-    uint8_t is_block_auto;  /* the driver is asked for the block's size; `block` is absent */
+    uint8_t is_block_auto;  /* the driver chooses the block size; `block` is absent */
     cf_expr grid[CF_GRID_DIMS];
     cf_expr block[CF_GRID_DIMS];
     cf_expr items;
     cf_expr shared; /* bytes of dynamic shared memory; absent: 0 */
 } cf_launch_rule;
 
-/* Loaded state, written by the runtime alone; lives beside the descriptor, zero at the start. */
+/* Loaded state beside a descriptor, initially 0. Only the library writes it. */
 typedef struct cf_state {
     void *loaded;
 } cf_state;
@@ -231,26 +231,26 @@ typedef struct cf_state {
 /* Machine code for one or more targets, in the form that the driver loads (a fatbin). */
 typedef struct cf_image {
     const unsigned char *begin, *end;
-    uint32_t crc32;      /* of its bytes, as zlib counts it */
-    uint32_t toolkit;    /* of the nvcc that made it: 13000 is CUDA 13.0 */
-    const uint16_t *sm;  /* machine code: compute capabilities times ten, closed by 0 */
-    const uint16_t *ptx; /* PTX, likewise */
+    uint32_t crc32;      /* zlib's CRC-32 of the bytes */
+    uint32_t toolkit;    /* version of the nvcc that built it: 13000 is CUDA 13.0 */
+    const uint16_t *sm;  /* machine code: compute capabilities times ten, ends with 0 */
+    const uint16_t *ptx; /* PTX: likewise */
     cf_state *state;
 } cf_image;
 
-/* Grid and block of a launch, and its bytes of dynamic shared memory. */
+/* Grid and block of a launch, and its dynamic shared memory in bytes. */
 typedef struct cf_launch_size {
     uint32_t grid[CF_GRID_DIMS], block[CF_GRID_DIMS];
     uint32_t shared;
 } cf_launch_size;
 
-/* The scalar checks and the launch rule of a kernel, compiled: 1 and the size where every check holds, every pointer
- * whose extent is not 0 is set and there is something to launch; else 0, and the descriptor tells what is to be
- * said. */
+/* The compiled scalar checks and launch rule of a kernel. Returns 1 and writes `size` if every check holds, no pointer
+ * with an extent other than 0 is NULL, and there is work to launch. Otherwise returns 0: the library then evaluates the
+ * descriptor and reports the error. */
 typedef int cf_launch_size_body(void *const args[], cf_launch_size *size);
 
-/* Enqueues what an operation is made of, in the stream's order; `args` as of a launch, with scratch memory, of which the
- * stream's device can reach all that pointers lead to. A status. */
+/* Enqueues the launches of an operation in the stream's order and returns a status. `args` is as in a launch, with
+ * scratch memory filled in; the stream's device can access all memory that the pointers lead to. */
 struct CUstream_st;
 typedef int cf_enqueue_body(struct CUstream_st *stream, void *const args[]);
 
@@ -263,60 +263,58 @@ typedef struct cf_constant {
 typedef struct cf_kernel {
     uint32_t version;     /* CF_REGISTRY_VERSION */
     const char *name;     /* key: "gather_f32_i32" */
-    const char *family;   /* template it is an instance of: "gather"; its own name where it is none */
+    const char *family;   /* template of this instance: "gather"; its own name without a template */
     const char *function; /* C function: "cf_gather_f32_i32" */
-    const char *doc;      /* the comment above the kernel; NULL where there is none */
-    const char *file;     /* source location of the kernel's name */
+    const char *doc;      /* comment above the kernel; NULL: none */
+    const char *file;     /* source file of the kernel's name */
     uint32_t line;
     uint32_t nparams;
     const cf_param *params;
     cf_launch_rule launch;
     uint32_t nchecks;
     const cf_check *checks;
-    cf_expr bytes;              /* real: bytes that one launch moves, for reports; absent: those of its arrays */
+    cf_expr bytes;              /* real: bytes that one launch moves, for reports; absent: the bytes of its arrays */
     cf_expr flops;              /* real: floating-point operations of one launch, for reports */
-    cf_expr tolerance;          /* real: how far results may be apart; absent: not at all */
+    cf_expr tolerance;          /* real: allowed difference of results; absent: none */
     const cf_image *image;      /* NULL where no GPU code was built */
-    const char *entry;          /* the kernel's symbol in the image */
-    cf_host_body *host;         /* NULL where there is no CPU body */
-    uint8_t is_host_whole;      /* the CPU body is called once for all blocks */
-    const uint32_t *host_bytes; /* size of each parameter as the CPU body takes it; NULL where there is none */
+    const char *entry;          /* symbol of the kernel in the image */
+    cf_host_body *host;         /* NULL: there is no CPU body */
+    uint8_t is_host_whole;      /* one call of the CPU body runs all blocks */
+    const uint32_t *host_bytes; /* size in bytes of each parameter of the CPU body; NULL: there is none */
     cf_state *state;
-    uint32_t nconstants; /* tuned constants of this variant; 0 of the kernel itself */
+    uint32_t nconstants; /* tuned constants of this variant; 0 for the kernel itself */
     const cf_constant *constants;
     uint32_t
-        nvariants; /* the ways in which tune(...) lets this kernel run, 0 where it has no tune: the kernel stands for
-                           the one that the library chooses, and each variant for itself */
+        nvariants; /* variants of a kernel with tune(...), of which the library chooses one; 0: not tuned, or itself a variant */
     const struct cf_kernel *const *variants;
-    cf_launch_size_body *sizes;      /* NULL where the expressions are interpreted at each launch */
-    uint8_t is_bounded;       /* neither the kernel nor what it calls has a loop: a thread's work has a bound */
-    uint8_t is_closed;        /* it reads and writes its arguments alone, and no data of the file */
-    const uint8_t *restricts; /* whether each parameter is declared __restrict__; NULL where no arrays are kept apart */
-    const uint8_t *distinct;  /* whether each parameter's elements differ from one another; NULL where none do */
-    const uint8_t *in_place; /* for each parameter the number of the list of arrays that it may be one with, and 0 where
-                                 there is none; NULL where all have none */
-    cf_expr host_grid;       /* how many threads the CPU runs; absent: as many as a GPU, or what the grid counts */
-    uint32_t nzeros;         /* what of the scratch memory is set to 0 in front of each launch */
+    cf_launch_size_body *sizes; /* NULL: the library evaluates the expressions at each launch */
+    uint8_t is_bounded;         /* no loop in the kernel or its callees: a thread's work is bounded */
+    uint8_t is_closed;          /* the kernel reads and writes only its arguments, and no data of the file */
+    const uint8_t *restricts;   /* for each parameter: it is declared __restrict__; NULL: none is */
+    const uint8_t *distinct;    /* for each parameter: its elements differ from one another; NULL: none */
+    const uint8_t *in_place;    /* for each parameter: number of its inplace(...) list, 0: none; NULL: all are 0 */
+    cf_expr host_grid;          /* number of threads on the CPU; absent: as on a GPU, or the grid's count */
+    uint32_t nzeros;            /* sections of arrays that are set to 0 before each launch */
     const cf_zero *zeros;
-    cf_enqueue_body *enqueue; /* an operation: what it is made of is enqueued by this; NULL for a kernel, which has a
-                                 launch rule, an image and a CPU body instead */
-    int (*runtime)(const struct cf_kernel *kernel, struct CUstream_st *stream, void *const args[]); /* the cf_launch()
-                                 that it calls: of all copies of the library in a process that one alone runs it */
-    uint32_t nuses; /* of an operation: the kernels, and operations, that it enqueues */
+    cf_enqueue_body *
+        enqueue; /* enqueues the launches of an operation; NULL for a kernel, which has a launch rule, an image and a CPU body */
+    int (*runtime)(
+        const struct cf_kernel *kernel, struct CUstream_st *stream,
+        void *const args
+            []);    /* the cf_launch() of the library copy that runs the operation: a process may have several copies */
+    uint32_t nuses; /* number of kernels and operations that an operation enqueues */
     const struct cf_kernel *const *uses;
-    uint8_t is_internal; /* it serves operations; no public header declares its functions */
-    const char *tuning;  /* lines of a tuning file that came with a tuned kernel; NULL: none */
-    uint32_t split; /* a call does the same as calls for its first elements and then for the others, however many: the
-                           number, from 1, of the parameter that counts them; 0: nothing is said of it. Arrays whose outermost
-                           extent that parameter is are split, without lower bounds and pitches; others do not depend on it. */
+    uint8_t is_internal; /* it serves only operations; no public header declares its functions */
+    const char *tuning;  /* tuning-file lines that came with the kernel; NULL: none */
+    uint32_t split;      /* number, from 1, of the split(...) parameter, else 0; see cf_kernel_split() */
 } cf_kernel;
 
-/* Data in __constant__ memory, with a setter. */
+/* Data in __constant__ memory that has a setter. */
 typedef struct cf_symbol {
     uint32_t version;     /* CF_REGISTRY_VERSION */
     const char *name;     /* "coeff" */
     const char *function; /* the setter: "heat_set_coeff" */
-    const char *doc;      /* the comment above it; NULL where there is none */
+    const char *doc;      /* comment above the data; NULL: none */
     const char *file;
     uint32_t line;
     const char *ctype; /* of an element */
@@ -326,9 +324,9 @@ typedef struct cf_symbol {
     uint32_t ndims;        /* 0: one value */
     const int64_t *extents;
     const cf_image *image;      /* NULL where no GPU code was built */
-    const char *entry;          /* its name in the image */
-    void *const *host;          /* where the CPU's copy is; NULL where there is none */
-    const uint32_t *host_bytes; /* and its size */
+    const char *entry;          /* symbol of the data in the image */
+    void *const *host;          /* address of the CPU's copy; NULL: none */
+    const uint32_t *host_bytes; /* size of the CPU's copy in bytes */
     cf_state *state;
 } cf_symbol;
 
@@ -342,22 +340,22 @@ typedef struct cf_module {
     const cf_symbol *const *symbols;
 } cf_module;
 
-/* What a shared object that cfcc makes exports under the name cf_module_info. */
+/* The function that a shared object of cfcc exports as cf_module_info; returns the object's registry. */
 typedef const cf_module *cf_module_info_function(void);
 
-/* The bundled kernels. A program that names it links all of them. */
+/* The bundled kernels. A program that names cf_registry links all of them. */
 extern const cf_module cf_registry;
 
 /* ---- Look-up and iteration ------------------------------------------------------------------------------------- */
 
-/* The i-th kernel by name; NULL past the last, and where `module` is NULL:
+/* Returns the i-th kernel by name; NULL if there are fewer, or `module` is NULL:
  *     for (size_t i = 0; (kernel = cf_kernel_at(&cf_registry, i)) != NULL; i++) */
 static inline const cf_kernel *cf_kernel_at(const cf_module *module, size_t i)
 {
     return module && i < module->count ? module->kernels[i] : NULL;
 }
 
-/* The kernel called `name`, in O(log n) comparisons; NULL where there is none, or an argument is NULL. */
+/* Returns the kernel called `name` after O(log n) comparisons; NULL if there is none, or an argument is NULL. */
 static inline const cf_kernel *cf_kernel_find(const cf_module *module, const char *name)
 {
     size_t low = 0, high = module && name ? module->count : 0;
@@ -374,19 +372,19 @@ static inline const cf_kernel *cf_kernel_find(const cf_module *module, const cha
     return NULL;
 }
 
-/* The kernel is made of several launches, and is none itself. */
+/* Returns 1 if the kernel is an operation: several launches, without a launch of its own. */
 static inline int cf_kernel_is_operation(const cf_kernel *kernel)
 {
     return kernel && kernel->enqueue;
 }
 
-/* Whether it serves operations alone. */
+/* Returns 1 if only operations use the kernel. */
 static inline int cf_kernel_is_internal(const cf_kernel *kernel)
 {
     return kernel && kernel->is_internal;
 }
 
-/* Whether there is a form for the CPU: of an operation, of all that it uses. */
+/* Returns 1 if the kernel, or everything that an operation uses, has a CPU form. */
 static inline int cf_kernel_has_host(const cf_kernel *kernel)
 {
     if (!cf_kernel_is_operation(kernel))
@@ -397,13 +395,15 @@ static inline int cf_kernel_has_host(const cf_kernel *kernel)
     return i == kernel->nuses;
 }
 
-/* The number of the parameter that split(...) names; -1 where there is none. */
+/* Returns the number of the parameter that split(...) names; -1: none. A call with n elements of this parameter does
+ * the same as calls for its first elements and then for the others. Arrays with this parameter as outermost extent are
+ * split and have no lower bounds or pitches; other arrays do not depend on it. */
 static inline int cf_kernel_split(const cf_kernel *kernel)
 {
     return kernel && kernel->split <= kernel->nparams ? (int)kernel->split - 1 : -1;
 }
 
-/* Whether it has a part of an array for each part of the elements that split(...) counts. */
+/* Returns 1 if parameter number `i` is an array that is split with the elements that split(...) counts. */
 static inline int cf_param_is_split(const cf_kernel *kernel, uint32_t i)
 {
     const cf_param *param = &kernel->params[i];
@@ -412,7 +412,7 @@ static inline int cf_param_is_split(const cf_kernel *kernel, uint32_t i)
            ops[0].operand == cf_kernel_split(kernel) && ops[1].code == CF_OP_END;
 }
 
-/* The number of the parameter called `name`; -1 where there is none, or an argument is NULL. */
+/* Returns the number of the parameter called `name`; -1 if there is none, or an argument is NULL. */
 static inline int cf_param_find(const cf_kernel *kernel, const char *name)
 {
     for (uint32_t i = 0; kernel && name && i < kernel->nparams; i++)

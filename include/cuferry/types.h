@@ -1,9 +1,9 @@
-/* types.h - C types for what CUDA kernels take beside C's own scalars: vectors, 16-bit floats, complex numbers.
+/* types.h - C types for CUDA types that C lacks: vectors, 16-bit floats, complex numbers.
  *
- * Each has the size and the members of the CUDA type that it stands for, vectors and 16-bit floats its alignment too.
- * In a file that has included the toolkit's header of a type before this one, cf_float4 is float4 itself, and in C++
- * cf_half is __half itself, so that arrays of either pass as the other. A header that a kernel file shares with its
- * callers includes this one and uses these names; device code may use CUDA's. */
+ * Each type has the size and the members of its CUDA type; vectors and 16-bit floats have its alignment too. If a file
+ * includes the toolkit's header of a type first, cf_float4 is float4 itself, and in C++ cf_half is __half itself, so
+ * that arrays of both can be passed. A header that a kernel file shares with its callers includes this header and uses
+ * these names; device code may use CUDA's names. */
 #ifndef CUFERRY_TYPES_H
 #define CUFERRY_TYPES_H
 
@@ -12,14 +12,15 @@
 #include <stdint.h>
 
 #ifdef __cplusplus
-extern "C++" { /* also where a program includes this within extern "C" */
+extern "C++" { /* valid inside extern "C" too */
 #include <complex>
 }
 #endif
 
 /* ---- Vectors --------------------------------------------------------------------------------------------------- */
 
-/* CUDA's name, element, alignment of the forms with 2 and with 4 components; 1 and 3 are aligned as the element is. */
+/* CUDA's name, element, alignment in bytes of the forms with 2 and 4 components. Forms with 1 and 3 components have the
+ * alignment of the element. */
 #define CF_VECTOR_LIST(X)                    \
     X(char, signed char, 2, 4)               \
     X(uchar, unsigned char, 2, 4)            \
@@ -34,7 +35,7 @@ extern "C++" { /* also where a program includes this within extern "C" */
     X(float, float, 8, 16)                   \
     X(double, double, 16, 16)
 
-/* Those whose form with 4 components CUDA 13 has in two alignments: double4_16a has that of double4. */
+/* Types whose 4-component form has two alignments in CUDA 13; double4_16a has the alignment of double4. */
 #define CF_VECTOR_ALIGNED_LIST(X)    \
     X(long, long)                    \
     X(ulong, unsigned long)          \
@@ -42,7 +43,7 @@ extern "C++" { /* also where a program includes this within extern "C" */
     X(ulonglong, unsigned long long) \
     X(double, double)
 
-/* `name` is pasted at once and never passed on: programs have macros called uint. */
+/* `name` is pasted immediately and never passed on, because programs define macros such as uint. */
 #define CF__VECTOR(name, element, align2, align4)        \
     struct cf_##name##1                                  \
     {                                                    \
@@ -96,12 +97,12 @@ CF_VECTOR_ALIGNED_LIST(CF__VECTOR_ALIGNED)
 #elif !defined __NV_SILENCE_DEPRECATION_BEGIN || (defined CUDART_VERSION && CUDART_VERSION < 13000) /* before CUDA 13 */
 CF_VECTOR_LIST(CF__SAME_VECTOR)
 CF_VECTOR_ALIGNED_LIST(CF__VECTOR_ALIGNED)
-#elif !defined __clang__ || defined __CUDACC__ /* double4 and the like are deprecated; no need to say so here */
+#elif !defined __clang__ || defined __CUDACC__ /* silences the deprecation of double4 and others */
 __NV_SILENCE_DEPRECATION_BEGIN
 CF_VECTOR_LIST(CF__SAME_VECTOR)
 __NV_SILENCE_DEPRECATION_END
 CF_VECTOR_ALIGNED_LIST(CF__SAME_ALIGNED)
-#else /* clang would say so wherever cf_double4 is used: there it is double4_16a, which has taken double4's place */
+#else /* clang would warn at each use of cf_double4: there it is double4_16a, the successor of double4 */
 CF_VECTOR_LIST(CF__SAME_SHORT)
 CF_VECTOR_ALIGNED_LIST(CF__SUCCESSOR)
 typedef struct char4 cf_char4;
@@ -123,8 +124,8 @@ CF_VECTOR_ALIGNED_LIST(CF__SAME_ALIGNED)
 
 /* ---- 16-bit floats --------------------------------------------------------------------------------------------- */
 
-/* IEEE 754 binary16 (__half) and bfloat16 (__nv_bfloat16), by their bits. Arithmetic and conversions are the caller's:
- * where the compiler has _Float16 or __bf16, arrays of these pass with a cast to cf_half * or cf_bfloat16 *. */
+/* IEEE 754 binary16 (__half) and bfloat16 (__nv_bfloat16) as bits. The caller does arithmetic and conversions. With a
+ * compiler that has _Float16 or __bf16, their arrays pass with a cast to cf_half * or cf_bfloat16 *. */
 #if defined __cplusplus && defined __CUDA_FP16_H__ /* the toolkit's */
 typedef __half cf_half;
 typedef __half2 cf_half2;
@@ -153,8 +154,8 @@ typedef struct cf_bfloat162 {
 
 /* ---- Complex numbers ------------------------------------------------------------------------------------------- */
 
-/* Stand for cuFloatComplex, thrust::complex<float> and cuda::std::complex<float>, and the same of double. These are
- * aligned as a whole, C's as their parts are. */
+/* C types of cuFloatComplex, thrust::complex<float> and cuda::std::complex<float>, and of their double forms. CUDA
+ * aligns a number as a whole, C aligns it as its parts. */
 #ifdef __cplusplus
 typedef std::complex<float> cf_complex64;
 typedef std::complex<double> cf_complex128;
