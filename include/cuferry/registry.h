@@ -186,8 +186,7 @@ typedef struct cf_param {
     uint32_t ndims;         /* arrays: number of extents */
     const cf_expr *extents; /* outermost first, in elements */
     const cf_expr *lowers;  /* first element in each dimension; NULL, or absent: 0 */
-    const cf_expr
-        *pitches; /* length of each dimension in memory, in elements; NULL, or absent: the extent. [0] is absent */
+    const cf_expr *pitches; /* length of each dimension in memory, in elements; absent: the extent. [0] is absent */
 } cf_param;
 
 /* A condition on scalars, on every element of an integer array, or on the order of its elements. */
@@ -276,7 +275,7 @@ typedef struct cf_kernel {
     cf_expr bytes;              /* real: bytes that one launch moves, for reports; absent: the bytes of its arrays */
     cf_expr flops;              /* real: floating-point operations of one launch, for reports */
     cf_expr tolerance;          /* real: allowed difference of results; absent: none */
-    const cf_image *image;      /* NULL where no GPU code was built */
+    const cf_image *image;      /* NULL: no GPU code was built */
     const char *entry;          /* symbol of the kernel in the image */
     cf_host_body *host;         /* NULL: there is no CPU body */
     uint8_t is_host_whole;      /* one call of the CPU body runs all blocks */
@@ -284,8 +283,7 @@ typedef struct cf_kernel {
     cf_state *state;
     uint32_t nconstants; /* tuned constants of this variant; 0 for the kernel itself */
     const cf_constant *constants;
-    uint32_t
-        nvariants; /* variants of a kernel with tune(...), of which the library chooses one; 0: not tuned, or itself a variant */
+    uint32_t nvariants; /* variants of a kernel with tune(...), of which the library runs one; 0 for all others */
     const struct cf_kernel *const *variants;
     cf_launch_size_body *sizes; /* NULL: the library evaluates the expressions at each launch */
     uint8_t is_bounded;         /* no loop in the kernel or its callees: a thread's work is bounded */
@@ -296,12 +294,9 @@ typedef struct cf_kernel {
     cf_expr host_grid;          /* number of threads on the CPU; absent: as on a GPU, or the grid's count */
     uint32_t nzeros;            /* sections of arrays that are set to 0 before each launch */
     const cf_zero *zeros;
-    cf_enqueue_body *
-        enqueue; /* enqueues the launches of an operation; NULL for a kernel, which has a launch rule, an image and a CPU body */
-    int (*runtime)(
-        const struct cf_kernel *kernel, struct CUstream_st *stream,
-        void *const args
-            []);    /* the cf_launch() of the library copy that runs the operation: a process may have several copies */
+    cf_enqueue_body *enqueue; /* enqueues an operation, which has no launch rule, image or CPU body; else NULL */
+    /* The cf_launch() that the operation calls: if a process has several copies of the library, this one runs it. */
+    int (*runtime)(const struct cf_kernel *kernel, struct CUstream_st *stream, void *const args[]);
     uint32_t nuses; /* number of kernels and operations that an operation enqueues */
     const struct cf_kernel *const *uses;
     uint8_t is_internal; /* it serves only operations; no public header declares its functions */
@@ -323,7 +318,7 @@ typedef struct cf_symbol {
     uint32_t bytes, align; /* of an element */
     uint32_t ndims;        /* 0: one value */
     const int64_t *extents;
-    const cf_image *image;      /* NULL where no GPU code was built */
+    const cf_image *image;      /* NULL: no GPU code was built */
     const char *entry;          /* symbol of the data in the image */
     void *const *host;          /* address of the CPU's copy; NULL: none */
     const uint32_t *host_bytes; /* size of the CPU's copy in bytes */

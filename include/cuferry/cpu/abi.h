@@ -22,8 +22,8 @@ typedef struct cf_host_launch {
     uint32_t is_cooperative;       /* all blocks are resident at once */
     const struct cf_host_ops *ops; /* NULL for bodies that use none */
     void *run;                     /* private to the library */
-    uint32_t is_ordered; /* the library sets the order of threads: bodies without waits use `ops` too */
-    uint32_t processor;  /* CF_HOST_X86_64_V3, or 0 */
+    uint32_t is_ordered;           /* the library sets the order of threads: bodies without waits use `ops` too */
+    uint32_t processor;            /* CF_HOST_X86_64_V3, or 0 */
 } cf_host_launch;
 
 /* The CPU body of a kernel. Runs blocks `begin` to `end` - 1, counted x first, then y, then z. Blocks are independent;

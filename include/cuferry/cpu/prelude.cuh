@@ -1,12 +1,13 @@
-/* prelude.cuh - for a kernel file that a C++ compiler builds for the CPU: all that nvcc has at hand before the file's
- * first line. Each folder here uses those before it: types, loop, math, sync, float16, groups, runtime.
+/* prelude.cuh - included first in a kernel file that a C++ compiler builds for the CPU: declares everything that nvcc
+ * declares before a file's first line. Folders use earlier ones in this order: types, loop, math, sync, float16,
+ * groups, runtime.
  *
- * One thread of the CPU runs all CUDA threads of a block, one after the other or, where they wait for one another, by
- * turns; blocks run in parallel. */
+ * One CPU thread runs all CUDA threads of a block: one after the other, or in turns if they wait for one another.
+ * Blocks run in parallel. */
 #ifndef CUFERRY_CPU_PRELUDE_CUH
 #define CUFERRY_CPU_PRELUDE_CUH
 
-/* What the toolkit's cuda_runtime.h brings; their macros may stand in annotations. */
+/* Headers that the toolkit's cuda_runtime.h includes; annotations may use their macros. */
 #include <assert.h>
 #include <limits.h>
 #include <math.h>
@@ -19,7 +20,7 @@
 
 #include "version.cuh"
 
-#if !defined CF__SCAN /* the generator reads CUDA's words as they are */
+#if !defined CF__SCAN /* the generator reads CUDA's words unexpanded */
 
 #include "words.cuh"
 

@@ -1,13 +1,13 @@
-/* version.cuh - the version of CUDA that kernel files may ask for with #if. */
+/* version.cuh - the version of CUDA that kernel files can test with #if. */
 #ifndef CUFERRY_CPU_VERSION_CUH
 #define CUFERRY_CPU_VERSION_CUH
 
-/* What the generator saw when it scanned the file. */
+/* Macros that the generator also defines when it scans the file. */
 #ifndef __CUDACC__
 #define __CUDACC__
 #endif
 
-/* A build that has a toolkit may name its version with -D; this is the one that these headers follow. */
+/* A build with a toolkit may name its version with -D; these headers follow this version. */
 #ifndef CUDART_VERSION
 #define CUDART_VERSION 13000
 #endif

@@ -1,22 +1,22 @@
-/* words.cuh - CUDA's words in front of functions, variables and types. */
+/* words.cuh - CUDA's keywords before functions, variables and types. */
 #ifndef CUFERRY_CPU_WORDS_CUH
 #define CUFERRY_CPU_WORDS_CUH
 
-/* The toolkit's guard: its headers must not bring their own words. */
+/* The toolkit's guard: its headers must not define these words. */
 #define __HOST_DEFINES_H__
 
 #define CF__INLINE __attribute__((always_inline))
-/* Functions of these headers belong to the file that uses them: no symbol of one kernel file meets another's. */
+/* Functions of these headers are local to a file: symbols of two kernel files never collide. */
 #define CF__FN static inline
 
-/* A kernel that its author wants not inlined is not: gcc warns of the two attributes that then meet. */
+/* A kernel with __noinline__ is not inlined; gcc would warn of the contradicting attributes. */
 #pragma GCC diagnostic ignored "-Wattributes"
 #define __global__ inline CF__INLINE
 #define __device__
 #define __host__
-#define __constant__ /* the generator sees to `static` */
+#define __constant__ /* the generator adds `static` */
 #define __managed__
-/* Where the generator does not write the declaration anew, which is in headers: all threads of a block run on one thread. */
+/* For declarations in headers, which the generator does not rewrite: all threads of a block run on one CPU thread. */
 #define __shared__ static __thread
 #define __grid_constant__
 #define __launch_bounds__(...)
@@ -24,7 +24,7 @@
 #define __cluster_dims__(...)
 #define __block_size__(...)
 #define __forceinline__ inline CF__INLINE
-/* Nothing rather than an attribute: the C++ library writes __attribute__((__noinline__)), which this leaves valid. */
+/* Empty instead of an attribute, so that the C++ library's __attribute__((__noinline__)) stays valid. */
 #define __noinline__
 #define __inline_hint__
 #define __no_return__ __attribute__((noreturn))
@@ -38,7 +38,7 @@
 #define CUDARTAPI
 #define CUDART_CB
 
-/* No lambda is one that only a GPU runs. */
+/* No lambda is device-only. */
 #define __nv_is_extended_device_lambda_closure_type(type) false
 #define __nv_is_extended_device_lambda_with_preserved_return_type(type) false
 #define __nv_is_extended_host_device_lambda_closure_type(type) false

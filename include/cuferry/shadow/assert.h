@@ -1,10 +1,10 @@
-/* assert.h - the system's, whose assert() ends the process: one that fails in a kernel ends the launch instead. Without a
- * guard, as the system's: each time NDEBUG decides anew. */
+/* assert.h - the system's header, except that an assert() that fails in a kernel ends the launch instead of the
+ * process. No include guard, as in the system's header: NDEBUG decides at each inclusion. */
 #include_next <assert.h>
 
 #undef assert
 #ifdef NDEBUG
 #define assert(condition) ((void)0)
-#elif !defined CF__SCAN /* the generator looks for the word itself */
+#elif !defined CF__SCAN /* the generator looks for the word assert */
 #define assert(condition) ((condition) ? (void)0 : cf__fail(1, "assertion `" #condition "' failed", __FILE__, __LINE__))
 #endif

@@ -1,4 +1,4 @@
-/* cooperative_groups.h - stands in for the toolkit's when the C++ compiler reads a kernel file. */
+/* cooperative_groups.h - replaces the toolkit's header when the C++ compiler reads a kernel file. */
 #ifndef CUFERRY_COOPERATIVE_GROUPS_H
 #define CUFERRY_COOPERATIVE_GROUPS_H
 

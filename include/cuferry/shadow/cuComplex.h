@@ -1,4 +1,4 @@
-/* cuComplex.h - stands in for the toolkit's when the C++ compiler reads a kernel file. */
+/* cuComplex.h - replaces the toolkit's header when the C++ compiler reads a kernel file. */
 #include <cuferry/cpu/prelude.cuh>
 
 #if !defined CF__SCAN && !defined CU_COMPLEX_H_

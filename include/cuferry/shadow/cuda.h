@@ -1,4 +1,4 @@
-/* cuda.h - stands in for the toolkit's when the C++ compiler reads a kernel file: types, and the version. */
+/* cuda.h - replaces the toolkit's header when the C++ compiler reads a kernel file: types, and the version. */
 #include <cuferry/cpu/prelude.cuh>
 
 #if !defined CF__SCAN && !defined __cuda_cuda_h__

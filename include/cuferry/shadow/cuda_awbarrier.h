@@ -1,2 +1,1 @@
-/* cuda_awbarrier.h - stands in for the toolkit's cuda_awbarrier.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* cuda_awbarrier.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,4 +1,4 @@
-/* cuda_bf16.h - stands in for the toolkit's when the C++ compiler reads a kernel file. */
+/* cuda_bf16.h - replaces the toolkit's header when the C++ compiler reads a kernel file. */
 #include <cuferry/cpu/prelude.cuh>
 
 #include "cuda_fp16.h"

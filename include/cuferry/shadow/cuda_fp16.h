@@ -1,4 +1,4 @@
-/* cuda_fp16.h - stands in for the toolkit's when the C++ compiler reads a kernel file. */
+/* cuda_fp16.h - replaces the toolkit's header when the C++ compiler reads a kernel file. */
 #include <cuferry/cpu/prelude.cuh>
 
 #if !defined CF__SCAN && !defined __CUDA_FP16_H__

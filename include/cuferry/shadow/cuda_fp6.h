@@ -1,2 +1,1 @@
-/* cuda_fp6.h - stands in for the toolkit's cuda_fp6.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* cuda_fp6.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

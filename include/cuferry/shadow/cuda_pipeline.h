@@ -1,4 +1,4 @@
-/* cuda_pipeline.h - stands in for the toolkit's cuda_pipeline.h when the C++ compiler reads a kernel file. */
+/* cuda_pipeline.h - replaces the toolkit's cuda_pipeline.h when the C++ compiler reads a kernel file. */
 #ifndef CUFERRY_CUDA_PIPELINE_H
 #define CUFERRY_CUDA_PIPELINE_H
 

@@ -1,4 +1,4 @@
-/* cuda_pipeline_primitives.h - stands in for the toolkit's when the C++ compiler reads a kernel file. */
+/* cuda_pipeline_primitives.h - replaces the toolkit's header when the C++ compiler reads a kernel file. */
 #ifndef CUFERRY_CUDA_PIPELINE_PRIMITIVES_H
 #define CUFERRY_CUDA_PIPELINE_PRIMITIVES_H
 

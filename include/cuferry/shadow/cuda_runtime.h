@@ -1,3 +1,3 @@
-/* cuda_runtime.h - stands in for the toolkit's when the C++ compiler reads a kernel file; on the include path of those
- * compilations alone. */
+/* cuda_runtime.h - replaces the toolkit's header when the C++ compiler reads a kernel file. Only those compilations
+ * have this folder on their include path. */
 #include <cuferry/cpu/prelude.cuh>

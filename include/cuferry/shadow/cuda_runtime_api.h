@@ -1,2 +1,2 @@
-/* cuda_runtime_api.h - stands in for the toolkit's when the C++ compiler reads a kernel file. */
+/* cuda_runtime_api.h - replaces the toolkit's header when the C++ compiler reads a kernel file. */
 #include <cuferry/cpu/prelude.cuh>

@@ -1,2 +1,1 @@
-/* curand_kernel.h - stands in for the toolkit's curand_kernel.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* curand_kernel.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,2 @@
-/* device_functions.h - stands in for the toolkit's when the C++ compiler reads a kernel file. */
+/* device_functions.h - replaces the toolkit's header when the C++ compiler reads a kernel file. */
 #include <cuferry/cpu/prelude.cuh>

@@ -1,2 +1,2 @@
-/* host_defines.h - stands in for the toolkit's when the C++ compiler reads a kernel file. */
+/* host_defines.h - replaces the toolkit's header when the C++ compiler reads a kernel file. */
 #include <cuferry/cpu/prelude.cuh>

@@ -1,5 +1,5 @@
-/* math_constants.h - stands in for the toolkit's when the C++ compiler reads a kernel file. The constants may stand in
- * annotations, too. */
+/* math_constants.h - replaces the toolkit's header when the C++ compiler reads a kernel file. Annotations may use the
+ * constants too. */
 #include <cuferry/cpu/prelude.cuh>
 
 #ifndef __MATH_CONSTANTS_H__

@@ -1,2 +1,2 @@
-/* math_functions.h - stands in for the toolkit's when the C++ compiler reads a kernel file. */
+/* math_functions.h - replaces the toolkit's header when the C++ compiler reads a kernel file. */
 #include <cuferry/cpu/prelude.cuh>

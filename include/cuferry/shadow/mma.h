@@ -1,2 +1,1 @@
-/* mma.h - stands in for the toolkit's mma.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* mma.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

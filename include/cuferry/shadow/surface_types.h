@@ -1,2 +1,1 @@
-/* surface_types.h - stands in for the toolkit's surface_types.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* surface_types.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

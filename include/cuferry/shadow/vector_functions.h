@@ -1,2 +1,2 @@
-/* vector_functions.h - stands in for the toolkit's when the C++ compiler reads a kernel file. */
+/* vector_functions.h - replaces the toolkit's header when the C++ compiler reads a kernel file. */
 #include <cuferry/cpu/prelude.cuh>

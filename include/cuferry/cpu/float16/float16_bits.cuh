@@ -1,4 +1,4 @@
-/* float16_bits.cuh - binary16 and bfloat16 from and to float, by their bits. */
+/* float16_bits.cuh - conversions between float and the bits of binary16 and bfloat16. */
 #ifndef CUFERRY_CPU_FLOAT16_BITS_CUH
 #define CUFERRY_CPU_FLOAT16_BITS_CUH
 
@@ -8,15 +8,15 @@
 #include <cuferry/cpu/math/rounding.cuh>
 #include <cuferry/cpu/words.cuh>
 
-/* A format has its conversions to and from float, to the nearest, ties to even, and the bits of its one quiet NaN. Both
- * are branch-free, so that loops over arrays can be vectorized. */
+/* A format has conversions to and from float (to the nearest, ties to even) and the bits of its quiet NaN. The
+ * conversions are branch-free, so that loops over arrays can be vectorized. */
 struct cf__binary16 {
     static constexpr uint16_t nan = 0x7fff, infinity = 0x7c00;
 
     static float to_float(uint16_t bits)
     {
         const uint32_t sign = (bits & 0x8000u) << 16, rest = bits & 0x7fffu;
-        /* The exponent's bias is 15, float's is 127: a product with 2^112 is right for denormals too. */
+        /* The exponent's bias is 15, and float's is 127: multiplying by 2^112 is right for denormals too. */
         uint32_t value = cf__cast<uint32_t>(cf__cast<float>(rest << 13) * 0x1p112f);
         value = rest >= infinity ? rest << 13 | 0x7f800000 : value;
         return cf__cast<float>(value | sign);
@@ -25,7 +25,7 @@ struct cf__binary16 {
     static uint16_t from_float(float x)
     {
         const uint32_t bits = cf__cast<uint32_t>(x), sign = bits >> 16 & 0x8000, rest = bits & 0x7fffffff;
-        /* In 0.5 + |x| the last bit of float stands for the smallest binary16, so that the sum rounds as wanted. */
+        /* In 0.5 + |x| the last bit of float is the smallest binary16, so the sum rounds correctly. */
         const uint32_t small = cf__cast<uint32_t>(cf__cast<float>(rest) + 0.5f) - cf__cast<uint32_t>(0.5f);
         const uint32_t normal = (rest - (112u << 23) + 0xfff + (rest >> 13 & 1)) >> 13;
         uint32_t value = rest < 0x38800000 ? small : normal; /* 2^-14 */

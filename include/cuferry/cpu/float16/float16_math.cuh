@@ -1,7 +1,7 @@
 /* float16_math.cuh - arithmetic, comparisons and functions of a 16-bit float and of pairs; see float16_type.cuh.
  *
- * Sums, products, quotients and roots are worked out in float, which has more than twice the bits: rounding twice is
- * then the same as rounding once. */
+ * Sums, products, quotients and roots are computed in float, which has more than twice the bits: rounding twice then
+ * gives the same result as rounding once. */
 
 /* ---- Arithmetic, of one and of two ---- */
 
@@ -25,14 +25,14 @@ CF__BINARY(__hadd_sat, __hadd2_sat, __saturatef((float)a + (float)b))
 CF__BINARY(__hsub_sat, __hsub2_sat, __saturatef((float)a - (float)b))
 CF__BINARY(__hmul_sat, __hmul2_sat, __saturatef((float)a *(float)b))
 
-/* A NaN is passed over; or it is the result. */
+/* min and max ignore a NaN; the forms with _nan return it. */
 CF__BINARY(__hmin, __hmin2, min((float)a, (float)b))
 CF__BINARY(__hmax, __hmax2, max((float)a, (float)b))
 CF__BINARY(__hmin_nan, __hmin2_nan, (float)a != (float)a ? a : (float)b != (float)b ? b : __hmin(a, b))
 CF__BINARY(__hmax_nan, __hmax2_nan, (float)a != (float)a ? a : (float)b != (float)b ? b : __hmax(a, b))
 #undef CF__BINARY
 
-/* The product is exact in double, the sum rounded once. */
+/* The product is exact in double; only the sum is rounded. */
 CF__FN float cf__fma(CF__F16 a, CF__F16 b, CF__F16 c)
 {
     return cf__float_odd(cf__sum_odd((double)(float)a * (float)b, (float)c));
@@ -83,8 +83,8 @@ CF__UNARY(htanh, h2tanh, __builtin_tanhf(a))
 
 /* ---- Comparisons ----
  *
- * With a NaN the plain ones are false, those in u are true. Of pairs: 1 or 0 for each, all bits or none for each, and
- * whether it holds for both. */
+ * With a NaN the plain forms are false, and the forms with u are true. Comparisons of pairs give 1 or 0 for each half,
+ * all bits or none for each half, or one result for both halves. */
 
 #define CF__COMPARE(name, condition)                                                        \
     CF__FN bool __h##name(CF__F16 a, CF__F16 b)                                             \
@@ -128,7 +128,7 @@ CF__FN CF__F16X2 __hisnan2(CF__F16X2 a)
     return {__hisnan(a.x) ? 1.0f : 0.0f, __hisnan(a.y) ? 1.0f : 0.0f};
 }
 
-/* The sign of the infinity, as an int. */
+/* Returns the sign of an infinity, else 0. */
 CF__FN int __hisinf(CF__F16 a)
 {
     return a.cf__bits == CF__F16_FORMAT::infinity ? 1 : a.cf__bits == (CF__F16_FORMAT::infinity | 0x8000) ? -1 : 0;

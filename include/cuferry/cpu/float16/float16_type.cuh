@@ -1,9 +1,9 @@
-/* float16_type.cuh - the class of a 16-bit float and that of a pair of them. half.cuh and bfloat16.cuh include it, each
- * with names of its own:
+/* float16_type.cuh - the class of a 16-bit float and the class of a pair. half.cuh and bfloat16.cuh include this file
+ * with different names:
  *
  *     CF__F16        __half       the class
  *     CF__F16_RAW    __half_raw   its bits, in CUDA's form
- *     CF__F16X2      __half2      two of them
+ *     CF__F16X2      __half2      a pair
  *     CF__F16X2_RAW  __half2_raw
  *     CF__F16_FORMAT              its cf__binary16 */
 
@@ -32,7 +32,7 @@ struct alignas(2) CF__F16 {
     {
     }
 
-    /* From the other 16-bit float. */
+    /* Converts from the other 16-bit float. */
     explicit CF__F16(CF__F16_OTHER x);
 
 #define CF__FROM(T)                            \
@@ -75,7 +75,7 @@ struct alignas(2) CF__F16 {
         return (cf__bits & 0x7fff) != 0;
     }
 
-    /* Integers are cut towards 0 and kept in range. */
+    /* Conversions to integers truncate and saturate. */
 #define CF__TO(T)                            \
     operator T() const                       \
     {                                        \

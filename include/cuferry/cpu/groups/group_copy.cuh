@@ -10,7 +10,7 @@
 
 namespace cooperative_groups
 {
-/* Each thread copies a part. */
+/* Each thread of the group copies a part. */
 template <typename Group> CF__FN void cf__copy(const Group &group, void *to, const void *from, size_t bytes)
 {
     const size_t threads = group.num_threads(), rank = group.thread_rank();

@@ -6,7 +6,7 @@
 
 namespace cooperative_groups
 {
-/* The operation of a warp that combines 32-bit integers so; CF_HOST_WARP_SYNC: none does. */
+/* The warp operation that combines 32-bit integers with this operator; CF_HOST_WARP_SYNC: none. */
 template <typename T, typename Operator> struct cf__reduction {
     static constexpr cf_host_warp_kind kind = CF_HOST_WARP_SYNC;
 };
@@ -29,7 +29,7 @@ CF__REDUCTION(bit_xor, CF_HOST_WARP_XOR, CF_HOST_WARP_XOR)
 template <typename Group, typename T, typename Operator>
 CF__FN auto reduce(const Group &group, T &&value, Operator &&op, CF__WHERE) -> decltype(op(value, value));
 
-/* Tiles, in the order in which GPUs combine values: with the other half, quarter and so on. */
+/* Reduces over a tile in the order in which GPUs combine values: with the other half, quarter and so on. */
 template <unsigned int Size, typename T, typename Operator>
 CF__FN T cf__reduce(const thread_block_tile<Size> &tile, T value, Operator &op, const char *file, int line)
 {

@@ -66,8 +66,8 @@ template <typename Group> CF__FN constexpr bool cf__is_large()
     return cf__spans_warps(static_cast<const Group *>(nullptr));
 }
 
-/* Each warp gives a value and takes what one thread of the tile's first warp makes of it, who may ask the others there: as many
- * as the tile has warps. */
+/* Each warp contributes a value and gets a result, which one thread of the tile's first warp computes from all of them.
+ * The thread may use as many lanes as the tile has warps. */
 template <typename Group, typename T, typename Between>
 CF__FN T cf__between_warps(const Group &group, T value, Between between, const char *file, int line)
 {
@@ -80,13 +80,13 @@ CF__FN T cf__between_warps(const Group &group, T value, Between between, const c
         Group::cf__put(first + lane, between(Group::template cf__get<T>(first + lane)));
     group.cf__wait_for_all("an operation of a thread_block_tile", file, line);
     const T result = Group::template cf__get<T>(own);
-    __syncwarp(0xffffffff, file, line); /* before the next one is given */
+    __syncwarp(0xffffffff, file, line); /* before the next value is written */
     return result;
 }
 
 /* ---- Scans ---- */
 
-/* In the order in which GPUs combine values: what is 1 below, then 2, 4 and so on. */
+/* Scans in the order in which GPUs combine values: with the value 1 below, then 2, 4 and so on. */
 template <typename Group, typename T, typename Operator>
 CF__FN T cf__scan(const Group &group, T value, Operator &op, const char *file, int line)
 {
@@ -102,7 +102,8 @@ CF__FN T cf__scan(const Group &group, T value, Operator &op, const char *file, i
 template <typename Group, typename T, typename Operator>
 CF__FN auto exclusive_scan(const Group &group, T &&value, Operator &&op, CF__WHERE) -> decltype(op(value, value));
 
-/* Over the warps of a tile: each gets what the warps below it have together, and the first one an empty value. */
+/* Scans over the warps of a tile: each warp gets the combined value of the warps below it, and the first warp an empty
+ * value. */
 template <bool is_exclusive, typename Group, typename T, typename Operator>
 CF__FN T cf__scan_warps(const Group &group, T value, Operator &op, const char *file, int line)
 {
@@ -132,7 +133,7 @@ template <typename Group, typename T> CF__FN cf__value<T> inclusive_scan(const G
     return inclusive_scan(group, value, plus<cf__value<T>>(), file, line);
 }
 
-/* The first thread gets an empty value. */
+/* Exclusive scan: the first thread gets an empty value. */
 template <typename Group, typename T, typename Operator>
 CF__FN auto exclusive_scan(const Group &group, T &&value, Operator &&op, const char *file, int line)
     -> decltype(op(value, value))
@@ -157,7 +158,7 @@ template <typename Group, typename T> CF__FN cf__value<T> exclusive_scan(const G
 
 /* ---- Scans that go on from what an atomic object holds, and leave the sum of all there ---- */
 
-/* Combines an atomic object with a value; gives what stood there before. */
+/* Combines an atomic object with a value and returns the old value. */
 template <typename Atomic, typename T, typename Operator> CF__FN T cf__update(Atomic &&atomic, T value, Operator &op)
 {
     T old = atomic.load();
@@ -176,7 +177,7 @@ CF__FN T cf__total_before(const Group &group, Atomic &&target, T scanned, Operat
     return group.shfl(before, (int)last, file, line);
 }
 
-/* Over the warps of a tile, likewise. */
+/* Scans over the warps of a tile, likewise. */
 template <bool is_exclusive, typename Group, typename Atomic, typename T, typename Operator>
 CF__FN T cf__scan_warps_update(const Group &group, Atomic &target, T value, Operator &op, const char *file, int line)
 {

@@ -1,4 +1,4 @@
-/* groups.cuh - cooperative_groups: what all groups have, the block, the grid. */
+/* groups.cuh - cooperative_groups: members of all groups, the block, the grid. */
 #ifndef CUFERRY_CPU_GROUPS_CUH
 #define CUFERRY_CPU_GROUPS_CUH
 
@@ -9,7 +9,7 @@
 
 namespace cooperative_groups
 {
-/* The number of an index in a space of that size. */
+/* Number of an index in a space of this size. */
 CF__FN unsigned long long cf__rank(uint3 index, uint3 size)
 {
     return ((unsigned long long)index.z * size.y + index.y) * size.x + index.x;
@@ -20,7 +20,7 @@ CF__FN unsigned long long cf__count(uint3 size)
     return (unsigned long long)size.x * size.y * size.z;
 }
 
-/* Any group whose kind is known at run time alone. */
+/* A group whose kind is known only at run time. */
 class thread_group
 {
   public:
@@ -80,15 +80,15 @@ class thread_group
     {
     }
 
-    /* What stands here is for these headers. */
+    /* Private to these headers. */
     cf__kind_of_group cf__kind;
     unsigned int cf__mask;                     /* of lanes */
-    unsigned int cf__meta_rank, cf__meta_size; /* among the groups that its parent was divided into */
+    unsigned int cf__meta_rank, cf__meta_size; /* among the groups of its parent */
 };
 
 /* ---- The block ---- */
 
-/* Memory that groups of several warps need on old GPUs. */
+/* Memory for groups of several warps on old GPUs. */
 template <unsigned int MaxBlockSize = 1024> struct block_tile_memory {
 };
 
@@ -107,7 +107,7 @@ class thread_block : public thread_group
         cf__barrier(CF_HOST_VOTE_COUNT, 0, "thread_block::sync()", file, line);
     }
 
-    /* Who arrives early waits no less. */
+    /* Arriving early saves no waiting here. */
     static arrival_token barrier_arrive()
     {
         return {};
@@ -175,7 +175,7 @@ class grid_group : public thread_group
     {
     }
 
-    /* Whether all blocks are resident, so that they may wait for one another. */
+    /* True if all blocks are resident and may wait for one another. */
     static bool is_valid()
     {
         return cf__index.state && cf__index.state->launch->is_cooperative;

@@ -9,7 +9,7 @@
 
 namespace cooperative_groups
 {
-/* What warps of a tile tell each other: a value each. A warp is in one tile at a time, whatever its size. */
+/* Values that the warps of a tile exchange, one each. A warp belongs to one tile at a time, whatever its size. */
 struct cf__tile_memory {
     uint64_t values[32];
 };
@@ -31,7 +31,7 @@ template <unsigned int Size> class cf__tile<Size, false>
   public:
     cf__tile(unsigned int meta_rank, unsigned int meta_size) : cf__meta_rank(meta_rank), cf__meta_size(meta_size)
     {
-        /* Kernels that ask for ranks alone run in a loop, without barriers. */
+        /* A kernel that uses only ranks runs in a loop, without barriers. */
         cf_host_block *block = cf__index.state;
         cf__word = block ? &block->tiles[1024 / Size + thread_block::thread_rank() / Size] : nullptr;
     }
@@ -95,7 +95,7 @@ template <unsigned int Size> class cf__tile<Size, false>
         return !any(!predicate, file, line);
     }
 
-    /* What stands here is for these headers. */
+    /* Private to these headers. */
     static constexpr unsigned int cf__warps = Size / 32;
 
     static unsigned int cf__warp_rank()

@@ -1,4 +1,4 @@
-/* tiles.cuh - cooperative_groups: groups of lanes of one warp, and how groups are divided into them. */
+/* tiles.cuh - cooperative_groups: groups of lanes of one warp, and the partitions of groups into them. */
 #ifndef CUFERRY_CPU_TILES_CUH
 #define CUFERRY_CPU_TILES_CUH
 
@@ -6,7 +6,7 @@
 
 namespace cooperative_groups
 {
-/* The lane that is the n-th of a mask, from 0; 32 where there is none. */
+/* The n-th lane of a mask, counted from 0; 32 if there is none. */
 CF__FN unsigned int cf__nth(unsigned int mask, unsigned int n)
 {
     for (; n && mask; n--)
@@ -14,7 +14,7 @@ CF__FN unsigned int cf__nth(unsigned int mask, unsigned int n)
     return mask ? (unsigned int)__builtin_ctz(mask) : 32;
 }
 
-/* The bits of `lanes` that stand in the mask, side by side. */
+/* The bits of `lanes` at the places of the mask, packed side by side. */
 CF__FN unsigned int cf__packed(unsigned int lanes, unsigned int mask)
 {
     if (mask == 0xffffffff)
@@ -37,7 +37,7 @@ template <typename T> CF__FN constexpr void cf__check_matched()
                   "cooperative_groups matches types of 4 and of 8 bytes");
 }
 
-/* What tiles and coalesced groups have in common. */
+/* Members that tiles and coalesced groups share. */
 class cf__lane_group : public thread_group
 {
   public:
@@ -140,7 +140,7 @@ class coalesced_group : public cf__lane_group
     }
 
   private:
-    /* The value of the thread of that rank; the own one where there is none. */
+    /* The value of the thread with this rank; the calling thread's value if there is none. */
     template <typename T> T cf__from(T value, int rank, const char *what, const char *file, int line) const
     {
         cf__check_shuffled<T>();
@@ -258,7 +258,7 @@ template <unsigned int Size> class thread_block_tile<Size, void> : public cf__ti
     using cf__tile<Size, Size <= 32>::cf__tile;
 };
 
-/* A tile that knows what it is a part of, which only its type tells. */
+/* A tile whose type names its parent. */
 template <unsigned int Size, typename Parent> class thread_block_tile : public thread_block_tile<Size>
 {
   public:
@@ -287,7 +287,7 @@ CF__FN void cf__check_tile(unsigned int size, const char *file, int line)
         cf__fail(0, "tiled_partition() of a size that is no power of 2 up to 32", file, line);
 }
 
-/* The threads of a mask that share a tile with the running one, counted by their ranks. */
+/* The threads of a mask in the running thread's tile, divided by rank. */
 CF__FN unsigned int cf__tile_of(unsigned int mask, unsigned int size)
 {
     const unsigned int rank = (unsigned int)__builtin_popcount(mask & ((1u << cf__lane()) - 1));
@@ -308,7 +308,7 @@ CF__FN coalesced_group tiled_partition(const coalesced_group &parent, unsigned i
                            (parent.size() + size - 1) / size);
 }
 
-/* Of a block or of lanes. */
+/* Divides a block or a group of lanes. */
 CF__FN thread_group tiled_partition(const thread_group &parent, unsigned int size, CF__WHERE)
 {
     cf__check_tile(size, file, line);

@@ -1,6 +1,6 @@
-/* loop.cuh - kernels whose threads do not wait for one another, as loops that compilers vectorize.
+/* loop.cuh - runs kernels whose threads do not wait for one another as loops that compilers vectorize.
  *
- * The generator gives such kernels their indices as a parameter (see gen/cpu/loops.py): here they are a local object, and
+ * The generator gives such kernels their indices as a parameter (see gen/cpu/loops.py). Here it is a local object, and
  * the global index along x is the variable of one loop over all blocks of a row. */
 #ifndef CUFERRY_CPU_LOOP_CUH
 #define CUFERRY_CPU_LOOP_CUH
@@ -12,7 +12,7 @@
 
 #include "threads.cuh"
 
-/* Threads run one by one, all of them, where each access is looked at. */
+/* Sanitizers check each access, so all threads run one by one. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define CF__ONE_BY_ONE
 #elif defined __has_feature
@@ -21,8 +21,8 @@
 #endif
 #endif
 
-/* CPU bodies are compiled twice where processors differ in what they can do. With features alone clang unrolls for the
- * oldest processor there is; what comes with the level and no processor is asked for is taken off. */
+/* CPU bodies are compiled twice if processors differ in features. With features alone clang unrolls for the oldest
+ * processor; so the level is requested, and the features that come with it and are not checked are disabled. */
 #if defined __x86_64__ && !defined CF__ONE_BY_ONE && !defined __AVX2__
 #ifdef __clang__
 #define CF__V3 __attribute__((target("arch=x86-64-v3,no-f16c,no-lzcnt,no-movbe")))
@@ -31,12 +31,12 @@
 #endif
 #endif
 
-/* A guard: 2 * axis, and 1 where it holds up to some index; else it holds from some on. */
+/* Kinds of guards: 2 * axis, plus 1 if the guard holds up to an index; otherwise it holds from an index on. */
 enum { CF__LOWER_X, CF__UPPER_X, CF__LOWER_Y, CF__UPPER_Y, CF__LOWER_Z, CF__UPPER_Z };
 
 enum { CF__ASK_ALL = -1, CF__ASK_NONE = 0x7fffffff };
 
-/* What is known of a type: nothing of classes. */
+/* Properties of a type; none are known of classes. */
 template <typename T> struct cf__number {
     static constexpr bool is_number = __is_enum(T), is_whole = is_number, cf__is_wide = false;
 };
@@ -61,36 +61,36 @@ CF__NUMBER(double, false, false)
 CF__NUMBER(long double, false, false)
 #undef CF__NUMBER
 
-/* Whether a type holds a global index, or that index modulo its range: it has at least the size of int. */
+/* True if a type holds a global index, exactly or modulo its range: it has at least the size of int. */
 template <typename T> static constexpr CF__INLINE bool cf__is_wide(const T &)
 {
     return cf__number<T>::cf__is_wide;
 }
 
-/* Whether sums and products of a value are exact. */
+/* True if sums and products of the type are exact. */
 template <typename T> static constexpr CF__INLINE bool cf__is_whole(const T &)
 {
     return cf__number<T>::is_whole;
 }
 
-/* Whether < compares a value as numbers are: of classes nobody knows. */
+/* True if < compares values as numbers; unknown for classes. */
 template <typename T> static constexpr CF__INLINE bool cf__is_number(const T &)
 {
     return cf__number<T>::is_number;
 }
 
-/* A guard in one thread. */
+/* The result of a guard in one thread. */
 struct cf__answer {
     bool holds, grows;
-    int64_t index; /* the variable that is compared */
+    int64_t index; /* value of the compared variable */
 };
 
-/* Indices of one thread. What stands in a kernel's text has names that no macro of its file has. */
+/* Indices of one thread. Names that appear in a kernel's text collide with no macro of its file. */
 struct cf__indices {
     uint3 cf__thread, cf__block, cf__block_size, cf__grid_size;
     uint64_t at[3];     /* block * block_size + thread */
-    uint32_t narrow[3]; /* the same as CUDA works it out; of its own, so that compilers see one width in a loop */
-    int asked;          /* the guard whose value is wanted; or all are evaluated, or none */
+    uint32_t narrow[3]; /* the same in 32 bits, as in CUDA: compilers see one width in a loop */
+    int asked;          /* the requested guard; or all guards, or none */
     struct cf__answer *answer;
 
     /* blockIdx.x * blockDim.x + threadIdx.x, where one of the first two is cast to T. */
@@ -98,7 +98,7 @@ struct cf__indices {
     {
         typedef decltype((T)0u * 0u + 0u) result;
 #ifdef __clang__
-        if (axis == 0) /* they are read before x is: see cf__each() */
+        if (axis == 0) /* read before x: see cf__each() */
             __builtin_assume((uint32_t)at[2] == narrow[2] && (uint32_t)at[1] == narrow[1]);
 #endif
         if constexpr (cf__number<T>::cf__is_wide)
@@ -113,8 +113,8 @@ struct cf__indices {
         narrow[axis] = (uint32_t)value;
     }
 
-    /* A guard of the kernel: `number` is its place among them, `index` the variable that it compares; `grows`: one for
-     * which it holds in a range of threads. */
+    /* Evaluates guard `number` of the kernel over the variable `index`. `grows`: the guard holds in a range of
+     * threads. */
     template <typename T> CF__INLINE bool cf__in(int number, bool grows, T index, bool holds) const
     {
         if (asked == CF__ASK_ALL || (asked == CF__ASK_NONE && !grows))
@@ -122,17 +122,17 @@ struct cf__indices {
         if (asked != number)
             return true;
         *answer = {holds, grows, (int64_t)index};
-        return false; /* the thread goes no further */
+        return false; /* the thread ends here */
     }
 };
 
-/* Within a kernel it hides the object that functions read. */
+/* The parameter hides the object that functions read. */
 #define CF__PARAMETER [[maybe_unused]] const cf__indices &cf__index
 
-/* What compilers are told of a loop over threads: they do not depend on one another. That is not true of a thread's own
- * arrays, which all threads have at one place: where there may be some, the compiler has to find out. */
+/* Tells compilers that iterations of a loop over threads are independent. A thread's own arrays are an exception,
+ * because all threads share their memory; with arrays the compiler has to analyse the loop itself. */
 #ifdef __clang__
-#pragma clang diagnostic ignored "-Wpass-failed" /* loops that cannot be vectorized are none to warn of */
+#pragma clang diagnostic ignored "-Wpass-failed" /* no warning about loops that cannot be vectorized */
 #define CF__INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define CF__VECTORIZE _Pragma("clang loop vectorize(enable)")
 #else
@@ -140,7 +140,7 @@ struct cf__indices {
 #define CF__VECTORIZE
 #endif
 
-/* The threads whose global indices are in [low, high) along each axis. */
+/* Threads whose global indices are in [low, high) along each axis. */
 struct cf__box {
     uint64_t low[3], high[3];
 };
@@ -160,7 +160,7 @@ static inline CF__INLINE cf__indices cf__first(const cf_host_launch *launch)
             CF__ASK_ALL, nullptr};
 }
 
-/* Every thread of the blocks, one by one. */
+/* Runs every thread of the blocks one by one. */
 template <bool is_mirrored, typename Thread>
 static __attribute__((noinline)) void cf__one_by_one(const cf_host_launch *launch, uint64_t begin, uint64_t end,
                                                      Thread thread)
@@ -183,7 +183,8 @@ static __attribute__((noinline)) void cf__one_by_one(const cf_host_launch *launc
     }
 }
 
-/* In the order that the library sets, with the arithmetic of the loop: what is contracted there is contracted here. */
+/* Runs the threads in the library's order with the loop's arithmetic: compilers contract the same operations in
+ * both. */
 template <typename Thread>
 static __attribute__((noinline)) void cf__in_order(const cf_host_launch *launch, uint64_t begin, uint64_t end,
                                                    Thread thread)
@@ -206,7 +207,7 @@ static __attribute__((noinline)) void cf__in_order(const cf_host_launch *launch,
     cf__run_together(launch, begin, end, one);
 }
 
-/* Guard `number` in the threads with index `at` along its axis. */
+/* Evaluates guard `number` in the threads with index `at` along its axis. */
 template <bool is_mirrored, int number, int axis, typename Thread>
 static __attribute__((noinline)) cf__answer cf__ask(const cf_host_launch *launch, uint64_t at, Thread thread)
 {
@@ -223,8 +224,8 @@ static __attribute__((noinline)) cf__answer cf__ask(const cf_host_launch *launch
     return answer;
 }
 
-/* Whether a variable that is a sum of products grows in equal steps from thread to thread, from 0 or more, within the
- * range of int: then numbers of all types compare with it as they do with the thread's place. */
+/* True if a variable that is a sum of products grows in equal steps from thread to thread, starting at 0 or more,
+ * within the range of int. Then comparing it with a number of any type is monotonic in the thread's place. */
 template <bool is_mirrored, int number, int axis, typename Thread>
 static bool cf__is_even(const cf_host_launch *launch, int64_t first, Thread thread)
 {
@@ -240,7 +241,7 @@ static bool cf__is_even(const cf_host_launch *launch, int64_t first, Thread thre
            beyond(count - 1) == step * (count - 1);
 }
 
-/* Takes the indices for which a guard does not hold off the box. Gives whether it holds for a range of them. */
+/* Removes the indices for which a guard does not hold from the box. Returns true if it holds for a range of them. */
 template <bool is_mirrored, int number, int guard, typename Thread>
 static __attribute__((noinline)) bool cf__narrow(const cf_host_launch *launch, cf__box *box, Thread thread)
 {
@@ -254,7 +255,7 @@ static __attribute__((noinline)) bool cf__narrow(const cf_host_launch *launch, c
         return false;
     if (cf__ask<is_mirrored, number, axis>(launch, is_upper ? high - 1 : low, thread).holds)
         return true;
-    /* It changes once within [low, high]. */
+    /* The guard changes once within [low, high]. */
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
         if (cf__ask<is_mirrored, number, axis>(launch, middle, thread).holds == is_upper)
@@ -281,11 +282,11 @@ template <bool is_mirrored, int guard, int... guards> struct cf__guards<is_mirro
     }
 };
 
-/* Whatever a block's size is in the kernel's text, their threads are of type int. */
+/* The limit on blocks keeps indices in int for any block size. */
 #define CF__FEW_BLOCKS 0x1fffff
 
-/* Whether there are the axes that the loop is for, and so few threads along each that
- * global indices, and a little more, are of type int. */
+/* True if the launch has only the axes of the loop, and so few threads along each that global indices, with a margin,
+ * fit int. */
 static inline bool cf__is_small(const cf_host_launch *launch, int axes, bool is_flat)
 {
     constexpr uint64_t limit = 0x7fffffff - (1 << 20);
@@ -297,10 +298,9 @@ static inline bool cf__is_small(const cf_host_launch *launch, int axes, bool is_
            (uint64_t)launch->grid.z * launch->block.z <= limit;
 }
 
-/* Steps `begin` to `end` - 1, which compilers may do side by side. `is_numeric`: a thread has no arrays
- * of its own. Clang works on each function before it inlines it, and there adds up first what was read first. That has to
- * be what all steps have in common: of z * plane + y * nx + x it knows that no sum overflows, of x + z * plane + y * nx it
- * does not, and widens each index in each step. Hence the copies, from which the rest is read before the step is. */
+/* Runs steps `begin` to `end` - 1, which compilers may run side by side. `is_numeric`: a thread has no arrays. Clang
+ * first adds the value it read first: in z * plane + y * nx + x no sum can overflow, but in x + z * plane + y * nx it
+ * widens each index in each step. Copies of the other values are therefore read before the step. */
 template <bool is_numeric, typename Step> static inline CF__INLINE void cf__each(int begin, int end, const Step &given)
 {
     const Step step = given;
@@ -315,12 +315,12 @@ template <bool is_numeric, typename Step> static inline CF__INLINE void cf__each
     }
 }
 
-/* The threads of one row with x in [low, high), of which all guards hold. */
+/* Runs the threads of one row with x in [low, high), for which all guards hold. */
 template <bool is_mirrored, bool is_numeric, typename Thread>
 static inline CF__INLINE void cf__flat_row(cf__indices index, uint64_t low, uint64_t high, Thread thread)
 {
     const unsigned int size = index.cf__block_size.x;
-    const int begin = (int)(low & 0x7fffffff); /* compilers see that it is not negative */
+    const int begin = (int)(low & 0x7fffffff); /* tells compilers that the count is not negative */
     cf__each<is_numeric>(0, low < high ? (int)(high - low) : 0, [=](const int &number) CF__INLINE {
         cf__indices own = index;
         const Thread body = thread;
@@ -334,7 +334,7 @@ static inline CF__INLINE void cf__flat_row(cf__indices index, uint64_t low, uint
     });
 }
 
-/* The same where the place within the block counts: block by block. */
+/* Likewise for a kernel that uses the index within the block: block by block. */
 template <bool is_mirrored, bool is_numeric, typename Thread>
 static inline CF__INLINE void cf__row(cf__indices index, uint64_t low, uint64_t high, Thread thread)
 {
@@ -361,12 +361,12 @@ static inline CF__INLINE void cf__clip(uint64_t *low, uint64_t *high, uint64_t l
     *high = *high > most ? most : *high;
 }
 
-/* Some blocks side by side, in some rows of one layer. */
+/* Adjacent blocks in some rows of one layer. */
 struct cf__rectangle {
     uint64_t x, y, z, columns, rows;
 };
 
-/* The threads of a rectangle that are within the box, in the order of their global indices. */
+/* Runs the threads of a rectangle that are inside the box, in the order of their global indices. */
 template <bool is_flat, bool is_mirrored, bool is_numeric, typename Thread>
 static inline CF__INLINE void cf__blocks(cf__indices index, const cf__rectangle &blocks, const cf__box &box,
                                          Thread thread)
@@ -377,7 +377,7 @@ static inline CF__INLINE void cf__blocks(cf__indices index, const cf__rectangle 
     for (int axis = 0; axis < 3; axis++)
         cf__clip(&low[axis], &high[axis], box.low[axis], box.high[axis]);
     index.cf__block.z = (unsigned int)blocks.z;
-    /* Of type int, as the variable along x is: compilers then work out the address of a row once. */
+    /* Of type int like the variable along x: compilers then compute the address of a row once. */
     const int first_y = (int)(low[1] & 0x7fffffff), end_y = (int)(high[1] & 0x7fffffff);
     const int first_z = (int)(low[2] & 0x7fffffff), end_z = (int)(high[2] & 0x7fffffff);
     for (int z = first_z; z < end_z; z++)
@@ -395,8 +395,8 @@ static inline CF__INLINE void cf__blocks(cf__indices index, const cf__rectangle 
         }
 }
 
-/* Runs blocks `begin` to `end` - 1. `axes`: of the grid; `is_flat`: the kernel's index along x is the global one alone;
- * `is_mirrored`: functions read the indices, too; `is_numeric`: a thread has no arrays of its own. */
+/* Runs blocks `begin` to `end` - 1. `axes`: number of axes of the grid. `is_flat`: the kernel uses only the global
+ * index along x. `is_mirrored`: functions read the indices too. `is_numeric`: a thread has no arrays. */
 template <int axes, bool is_flat, bool is_mirrored, bool is_numeric, int... guards, typename Thread>
 static inline CF__INLINE void cf__loop(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
 {

@@ -1,4 +1,5 @@
-/* threads.cuh - the indices of CUDA threads, and what runs them: a loop, or the library where threads wait for others. */
+/* threads.cuh - indices of CUDA threads, and the two ways to run threads: a loop, or the library if they wait for one
+ * another. */
 #ifndef CUFERRY_CPU_THREADS_CUH
 #define CUFERRY_CPU_THREADS_CUH
 
@@ -8,13 +9,13 @@
 #include <cuferry/cpu/types/vector.cuh>
 #include <cuferry/cpu/words.cuh>
 
-/* What changes between CUDA threads that take turns. */
+/* State that changes when CUDA threads take turns. */
 struct cf__running {
-    uint3 cf__thread, cf__block; /* in a kernel's text: names that no macro of its file has */
-    cf_host_block *state;        /* null where threads run in a loop */
+    uint3 cf__thread, cf__block; /* appears in a kernel's text: no macro of its file has this name */
+    cf_host_block *state;        /* null if threads run in a loop */
 };
 
-/* Of the CUDA thread that runs; one small object per thread of the CPU. */
+/* State of the running CUDA thread; one small object per CPU thread. */
 static __thread struct : cf__running {
     uint3 cf__block_size, cf__grid_size;
 } cf__index;
@@ -26,13 +27,13 @@ static __thread struct : cf__running {
 
 constexpr int warpSize = 32;
 
-/* An argument, whose name in the launch a macro of the kernel file may have. */
+/* Returns an argument by number: a macro of the kernel file may have the field's name. */
 static inline CF__INLINE void *cf__argument(const cf_host_launch *launch, int number)
 {
     return launch->args[number];
 }
 
-/* An argument of a class type, which C may align less than C++ does. */
+/* Returns an argument of a class type, which C may align less than C++. */
 template <typename T> static inline CF__INLINE T cf__read(const void *argument)
 {
     alignas(T) unsigned char bytes[sizeof(T)];
@@ -40,14 +41,14 @@ template <typename T> static inline CF__INLINE T cf__read(const void *argument)
     return *reinterpret_cast<T *>(bytes);
 }
 
-/* For functions that a kernel calls, and for kernels whose text the generator left as it is. */
+/* Sets the sizes for functions that a kernel calls, and for kernels that the generator did not rewrite. */
 static inline CF__INLINE void cf__set_sizes(const cf_host_launch *launch)
 {
     gridDim = {launch->grid.x, launch->grid.y, launch->grid.z};
     blockDim = {launch->block.x, launch->block.y, launch->block.z};
 }
 
-/* blocks * part / of, where `blocks` has 32 bits. */
+/* Returns blocks * part / of; `blocks` has at most 32 bits. */
 static inline uint64_t cf__share(uint64_t blocks, uint64_t part, uint64_t of)
 {
     return part == 0          ? 0
@@ -56,9 +57,9 @@ static inline uint64_t cf__share(uint64_t blocks, uint64_t part, uint64_t of)
                               : (uint64_t)((unsigned __int128)blocks * part / of);
 }
 
-/* A launch of so many threads, in one dimension, in place of those that a GPU runs: the blocks `begin` to `end` - 1
- * become those that stand for the same part of the work. Where threads are few, blocks are smaller, so that they are no
- * fewer: threads of the CPU share them out. */
+/* Returns a one-dimensional launch of `threads` threads in place of a GPU's launch. Blocks `begin` to `end` - 1 become
+ * the blocks for the same part of the work. With few threads, blocks become smaller instead of fewer, so that CPU
+ * threads can share them. */
 static inline cf_host_launch cf__spread(const cf_host_launch *launch, uint64_t *begin, uint64_t *end, int64_t threads)
 {
     cf_host_launch own = *launch;
@@ -77,7 +78,7 @@ static inline cf_host_launch cf__spread(const cf_host_launch *launch, uint64_t *
     return own;
 }
 
-/* Runs every thread of blocks `begin` to `end` - 1, which may wait for one another, or fail. */
+/* Runs every thread of blocks `begin` to `end` - 1; threads may wait for one another, or fail. */
 template <typename Thread>
 static inline void cf__run_together(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
 {
@@ -94,7 +95,7 @@ static inline void cf__run_together(const cf_host_launch *launch, uint64_t begin
     cf__index.state = nullptr;
 }
 
-/* The same where they wait for nothing: one after the other. */
+/* Likewise for threads that never wait: one after the other. */
 template <typename Thread>
 static inline CF__INLINE void cf__run(const cf_host_launch *launch, uint64_t begin, uint64_t end, Thread thread)
 {

@@ -1,12 +1,12 @@
-/* error_function.cuh - what CUDA has of the error function and the C library has not: its inverses, erfcx(), and the
- * normal distribution. */
+/* error_function.cuh - functions of CUDA that the C library lacks: inverse error functions, erfcx(), and the normal
+ * distribution. */
 #ifndef CUFERRY_CPU_ERROR_FUNCTION_CUH
 #define CUFERRY_CPU_ERROR_FUNCTION_CUH
 
 #include "math.cuh"
 
-/* A step of Halley's method towards the y at which erf() or erfc() has a value; `error` is how far the function at y is
- * above it, and `sign` that of its slope. The error that is left is of the order of the third power of what was. */
+/* A step of Halley's method for the inverse of erf() or erfc(). `error` is the function at y minus the target, and
+ * `sign` the sign of the slope. The remaining error is of the third order. */
 CF__FN double cf__halley(double y, double error, int sign)
 {
     const double two_over_sqrt_pi = 1.12837916709551257390;
@@ -14,7 +14,7 @@ CF__FN double cf__halley(double y, double error, int sign)
     return y - step / (1 + y * step);
 }
 
-/* Of [-1/2, 1/2]. */
+/* Inverse of erf() for x in [-1/2, 1/2]. */
 CF__FN double cf__erfinv_middle(double x)
 {
     double y = 0.886226925452758 * x; /* the slope at 0; 7 percent too little at 1/2 */
@@ -23,7 +23,7 @@ CF__FN double cf__erfinv_middle(double x)
     return y;
 }
 
-/* exp(x * x) * erfc(x): of large x the continued fraction, Abramowitz and Stegun 7.1.14. */
+/* exp(x * x) * erfc(x); for large x the continued fraction, Abramowitz and Stegun 7.1.14. */
 CF__FN double cf__erfcx(double x)
 {
     const double one_over_sqrt_pi = 0.56418958354775628695;
@@ -34,18 +34,18 @@ CF__FN double cf__erfcx(double x)
         return one_over_sqrt_pi / under;
     }
     const double square = x * x, rest = fma(x, x, -square);
-    return square > 710 ? HUGE_VAL : exp(square) * (1 + rest) * erfc(x); /* only of negative x is it so large */
+    return square > 710 ? HUGE_VAL : exp(square) * (1 + rest) * erfc(x); /* only negative x gives such a large value */
 }
 
-/* Of (0, 1/2]. Begins at the approximation of S. Winitzki, "A handy approximation for the error function and its
- * inverse" (2008), which is within one percent. */
+/* Inverse of erfc() for x in (0, 1/2]. Starts from the approximation of S. Winitzki, "A handy approximation for the
+ * error function and its inverse" (2008), which is accurate to one percent. */
 CF__FN double cf__erfcinv_tail(double x)
 {
     const double a = 0.147, half = (log(x) + log1p(1 - x)) / 2, t = 2 / (3.14159265358979 * a) + half;
     double y = sqrt(sqrt(t * t - 2 * half / a) - t);
     for (int i = 0; i < 4; i++)
         y = cf__halley(y, erfc(y) - x, -1);
-    const int steps = x < 2.2250738585072014e-308 ? 2 : 0; /* erfc() has few bits there */
+    const int steps = x < 2.2250738585072014e-308 ? 2 : 0; /* erfc() is denormal there */
     for (int i = 0; i < steps; i++) {                      /* Newton's method on its logarithm */
         const double half_sqrt_pi = 0.88622692545275801365, scaled = cf__erfcx(y);
         y += (log(scaled) - y * y - log(x)) * scaled * half_sqrt_pi;
@@ -67,10 +67,11 @@ CF__FN double cf__erfinv(double x)
     return fabs(x) <= 0.5 ? cf__erfinv_middle(x) : copysign(cf__erfcinv(1 - fabs(x)), x);
 }
 
-/* The place of erfc() is rounded, which counts in the tail; its slope there makes up for that. */
+/* The argument of erfc() is rounded, which matters in the tail; a term with the slope of erfc() corrects it. */
 CF__FN double cf__normcdf(double x)
 {
-    const double root = 0.70710678118654752440, root_rest = -4.8336466567264565e-17, over_sqrt_pi = 0.56418958354775628695;
+    const double root = 0.70710678118654752440, root_rest = -4.8336466567264565e-17,
+                 over_sqrt_pi = 0.56418958354775628695;
     const double place = -x * root, rest = fma(-x, root, -place) - x * root_rest;
     return rest == rest ? 0.5 * erfc(place) - over_sqrt_pi * exp(-place * place) * rest : 0.5 * erfc(place);
 }
@@ -89,7 +90,7 @@ CF__ERROR_FUNCTION(erfinv, cf__erfinv(x))
 CF__ERROR_FUNCTION(erfcinv, cf__erfcinv(x))
 CF__ERROR_FUNCTION(erfcx, cf__erfcx(x))
 CF__ERROR_FUNCTION(normcdf, cf__normcdf(x))
-CF__ERROR_FUNCTION(normcdfinv, 0 - 1.41421356237309504880 * cf__erfcinv(2 * x)) /* 0 of 1/2, not -0 */
+CF__ERROR_FUNCTION(normcdfinv, 0 - 1.41421356237309504880 * cf__erfcinv(2 * x)) /* 0 for 1/2, not -0 */
 #undef CF__ERROR_FUNCTION
 
 #endif

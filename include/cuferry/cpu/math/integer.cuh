@@ -39,7 +39,7 @@ CF__FN int __ffsll(long long x)
     return __builtin_ffsll(x);
 }
 
-/* The bits of x in reverse order: within bytes by swapping halves, then the bytes. */
+/* Reverses the bits of x: within bytes by swapping halves, then the bytes. */
 CF__FN unsigned long long __brevll(unsigned long long x)
 {
     x = (x >> 1 & 0x5555555555555555) | (x & 0x5555555555555555) << 1;
@@ -53,8 +53,8 @@ CF__FN unsigned int __brev(unsigned int x)
     return (unsigned int)(__brevll(x) >> 32);
 }
 
-/* Four bytes chosen from the eight of y:x. A selector's lowest 3 bits name the byte; its bit 3 asks for that byte's
- * sign, replicated. */
+/* Selects four of the eight bytes of y:x. The lowest 3 bits of a selector choose the byte; bit 3 replicates its
+ * sign. */
 CF__FN unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int selectors)
 {
     const unsigned long long bytes = (unsigned long long)y << 32 | x;
@@ -66,7 +66,8 @@ CF__FN unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int sel
     return chosen;
 }
 
-/* The high half of high:low << shift, the low half of high:low >> shift; shift is taken modulo 32, or at most 32. */
+/* The high half of high:low << shift, and the low half of high:low >> shift. The shift is taken modulo 32, or clamped
+ * to 32. */
 CF__FN unsigned int __funnelshift_l(unsigned int low, unsigned int high, unsigned int shift)
 {
     return (unsigned int)(((unsigned long long)high << 32 | low) << (shift & 31) >> 32);

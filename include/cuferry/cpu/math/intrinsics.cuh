@@ -1,4 +1,5 @@
-/* intrinsics.cuh - floating-point functions that CUDA names with __: fast ones, rounded ones, conversions. */
+/* intrinsics.cuh - floating-point functions with names beginning with __: fast functions, directed rounding,
+ * conversions. */
 #ifndef CUFERRY_CPU_INTRINSICS_CUH
 #define CUFERRY_CPU_INTRINSICS_CUH
 
@@ -10,9 +11,9 @@
 #include "casts.cuh"
 #include "rounding.cuh"
 
-/* ---- Fast ones: as exact as their plain forms here ----
+/* ---- Fast functions: here as exact as the plain functions ----
  *
- * glibc declares names of its own inside that are the same as most of these, hence macros. */
+ * Macros, because glibc declares most of these names internally. */
 
 #define __expf(x) cf__fast(expf, x)
 #define __exp10f(x) cf__fast(exp10f, x)
@@ -42,7 +43,7 @@ CF__FN double fdivide(double x, double y)
     return x / y;
 }
 
-/* x within [0, 1]; 0 for NaN. */
+/* Clamps x to [0, 1]; 0 for NaN. */
 CF__FN float __saturatef(float x)
 {
     return x > 0 ? (x < 1 ? x : 1) : 0;
@@ -50,8 +51,8 @@ CF__FN float __saturatef(float x)
 
 /* ---- Rounded to nearest: never contracted into a fused multiply-add ---- */
 
-/* Where the compiler would contract across it, the value passes through a register that it knows nothing of. On x86-64
- * some functions are compiled for processors that can, whatever the file is for. */
+/* If the compiler could contract an expression, the value passes through an opaque register. On x86-64 some functions
+ * are compiled for processors with fused multiply-add, whatever the target of the file. */
 template <typename T> CF__FN T cf__rounded(T x)
 {
 #if defined __x86_64__
@@ -85,9 +86,9 @@ CF__ROUNDED(__dsqrt_rn, double, (double x), __builtin_sqrt(x))
 CF__ROUNDED(__fma_rn, double, (double x, double y, double z), __builtin_fma(x, y, z))
 #undef CF__ROUNDED
 
-/* ---- Rounded otherwise: of float alone ----
+/* ---- Directed rounding: float only ----
  *
- * What double makes of a quotient or a root is a float only where it is exact, so rounding it once more is right. */
+ * A quotient or a root computed in double is a float only if it is exact, so rounding it once more is right. */
 
 #define CF__DIRECTED(rounding)                                           \
     CF__FN float __fadd_##rounding(float x, float y)                     \
@@ -158,7 +159,7 @@ CF__FROM(ull2double, unsigned long long, double)
 
 /* ---- To integers ---- */
 
-/* What is out of range becomes the nearest that is in range; NaN becomes 0, or the top bit of 64. */
+/* Values out of range become the nearest integer in range; NaN becomes 0, or the top bit of 64 bits. */
 template <typename Integer> CF__FN Integer cf__integer(double whole)
 {
     constexpr int bits = CHAR_BIT * (int)sizeof(Integer);

@@ -1,5 +1,4 @@
-/* math.cuh - mathematical functions that CUDA has and the C library has not, and those it has for float under the plain
- * name. */
+/* math.cuh - mathematical functions of CUDA that the C library lacks, and float functions under the plain names. */
 #ifndef CUFERRY_CPU_MATH_CUH
 #define CUFERRY_CPU_MATH_CUH
 
@@ -10,7 +9,7 @@
 
 /* ---- Smaller and larger ---- */
 
-/* Of two types, as C converts them; a NaN is passed over. */
+/* min() and max() of two types, converted as in C; a NaN is ignored. */
 #define CF__MIN_MAX(A, B, T)                              \
     CF__FN T min(A a, B b)                                \
     {                                                     \
@@ -67,7 +66,7 @@ CF__FN unsigned long long ullmax(unsigned long long a, unsigned long long b)
 
 /* ---- Roots and angles ----
  *
- * Templates, since C libraries begin to have functions of these names: those go first where they are. */
+ * Templates, because newer C libraries have functions of these names, which then take precedence. */
 
 template <typename T> struct cf__real {
     typedef double type;
@@ -91,7 +90,7 @@ template <> struct cf__real<float> {
 CF__MATH(rsqrt, (T)1 / sqrt(x))
 CF__MATH(rcbrt, (T)1 / cbrt(x))
 
-/* The sine and the cosine of pi times x, exact where they are 0 or 1: x is brought to [-1/4, 1/4] and quarter turns. */
+/* The sine and the cosine of pi times x, exact if they are 0 or 1: x is reduced to [-1/4, 1/4] and quarter turns. */
 template <typename T> CF__FN T cf__turn(T x, int shift)
 {
     const T pi = (T)3.14159265358979323846;

@@ -1,4 +1,4 @@
-/* rounding.cuh - results in another rounding than the nearest, by way of double and without touching the CPU's mode. */
+/* rounding.cuh - rounding other than to nearest, computed in double without changing the CPU's rounding mode. */
 #ifndef CUFERRY_CPU_ROUNDING_CUH
 #define CUFERRY_CPU_ROUNDING_CUH
 
@@ -8,20 +8,20 @@
 
 /* ---- Rounding to odd ----
  *
- * A value cut off after its last bit, which is set where anything was cut off. Rounded again to a type that has at
- * least two bits less, it gives what rounding the exact value once would have given. */
+ * The value is truncated, and its last bit is set if the truncated part was not 0. Rounding it again to a type with at
+ * least two bits less gives the same result as rounding the exact value once. */
 
-/* x, whose exact value is x + rest, in terms of Bits. */
+/* Rounds x + rest, of which x is the nearest value, to odd; Bits is the integer type of x's size. */
 template <typename Bits, typename Float> CF__FN Float cf__odd(Float x, Float rest)
 {
     Bits bits = cf__cast<Bits>(x);
     if (!(rest != 0) || bits & 1)
         return x;
-    /* Odd bits lie on both sides of an even x. */
+    /* Both neighbours of an even x are odd. */
     return cf__cast<Float>((x > 0) == (rest > 0) || x == 0 ? bits + 1 : bits - 1);
 }
 
-/* a + b; the error of the rounded sum is exact (Knuth). */
+/* a + b rounded to odd; the error of the rounded sum is computed exactly (Knuth). */
 CF__FN double cf__sum_odd(double a, double b)
 {
     const double sum = a + b, part = sum - a;
@@ -35,7 +35,7 @@ CF__FN float cf__float_odd(double x)
     const float f = (float)x;
     if (!(x - x == 0))
         return f;
-    if (!(f - f == 0)) /* too large for float, so not to be infinite */
+    if (!(f - f == 0)) /* too large for float: rounding to odd never gives infinity */
         return cf__cast<float>(cf__cast<unsigned int>(f) - 1);
     return cf__odd<unsigned int>(f, (float)((x > f) - (x < f)));
 }
@@ -53,7 +53,7 @@ CF__FN double cf__integer_odd(long long x)
 
 /* ---- From double to float, towards 0, up and down; CUDA calls them so ---- */
 
-/* The next number of the same type above or below x, which is finite or is left towards 0. */
+/* The next number above or below x, which is finite or infinite in the other direction. */
 template <typename Bits, typename Float> CF__FN Float cf__step(Float x, bool up)
 {
     const Bits bits = cf__cast<Bits>(x);

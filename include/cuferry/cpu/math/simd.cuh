@@ -1,17 +1,17 @@
-/* simd.cuh - functions of the two halves or the four bytes of a word, and those of three words. */
+/* simd.cuh - functions of the two halves or the four bytes of a word, and functions of three words. */
 #ifndef CUFERRY_CPU_SIMD_CUH
 #define CUFERRY_CPU_SIMD_CUH
 
 #include <cuferry/cpu/words.cuh>
 
-/* The part of a word that begins at bit `at`, and what is left of a number in as many bits. */
+/* The part of a word at bit `at`: a number truncated to `bits` bits. */
 template <int bits, bool has_sign> CF__FN CF__INLINE long long cf__part(unsigned long long word, int at = 0)
 {
     const unsigned int high = (unsigned int)(word >> at) << (32 - bits);
     return has_sign ? (long long)((int)high >> (32 - bits)) : (long long)(high >> (32 - bits));
 }
 
-/* A word whose parts a function gives from those of others. */
+/* Applies a function to each part of the words and returns a word of the results. */
 template <int bits, bool has_sign, typename Function, typename... Words>
 CF__FN CF__INLINE unsigned int cf__by_parts(Function function, Words... words)
 {
@@ -33,7 +33,7 @@ CF__FN CF__INLINE long long cf__lesser(long long x, long long y)
     return y < x ? y : x;
 }
 
-/* The nearest number of so many bits. */
+/* Saturates a number to `bits` bits. */
 template <int bits, bool has_sign> CF__FN CF__INLINE long long cf__saturated(long long x)
 {
     const long long past = 1ll << (has_sign ? bits - 1 : bits);
@@ -42,7 +42,7 @@ template <int bits, bool has_sign> CF__FN CF__INLINE long long cf__saturated(lon
 
 /* ---- Halves and bytes ---- */
 
-/* A function of one word or of two, by its halves (name2) and by its bytes (name4). */
+/* Defines a function of one or two words, by halves (name2) and by bytes (name4). */
 #define CF__SIMD_OF_ONE(name, has_sign, expression)                                                   \
     CF__FN unsigned int name##2(unsigned int a)                                                       \
     {                                                                                                 \
@@ -65,7 +65,7 @@ template <int bits, bool has_sign> CF__FN CF__INLINE long long cf__saturated(lon
         constexpr int bits = 8;                                                                                     \
         return cf__by_parts<bits, has_sign>([](long long x, long long y) -> long long { return expression; }, a, b); \
     }
-/* All bits of a part where a comparison holds (__vcmp), or its lowest (__vset). */
+/* Sets all bits of a part if the comparison holds (__vcmp), or its lowest bit (__vset). */
 #define CF__SIMD_COMPARISON(name, has_sign, operator)    \
     CF__SIMD(__vcmp##name, has_sign, x operator y ? -1 : 0) \
     CF__SIMD(__vset##name, has_sign, x operator y)
@@ -82,7 +82,7 @@ CF__SIMD(__vsubss, true, (cf__saturated<bits, true>(x - y)))
 CF__SIMD(__vsubus, false, (cf__saturated<bits, false>(x - y)))
 CF__SIMD(__vabsdiffs, true, x < y ? y - x : x - y)
 CF__SIMD(__vabsdiffu, false, x < y ? y - x : x - y)
-CF__SIMD(__vavgs, true, (x + y + (x + y >= 0)) >> 1) /* a half goes away from 0 */
+CF__SIMD(__vavgs, true, (x + y + (x + y >= 0)) >> 1) /* a half rounds away from 0 */
 CF__SIMD(__vavgu, false, (x + y + 1) >> 1)
 CF__SIMD(__vhaddu, false, (x + y) >> 1)
 CF__SIMD(__vmaxs, true, cf__greater(x, y))
@@ -135,7 +135,7 @@ CF__SIMD_SUM(u4, 8)
             },                                                                                                   \
             a, b, c);                                                                                            \
     }
-/* The same, and 0 where that is less. */
+/* Likewise, but at least 0. */
 #define CF__EXTREME_RELU(name, kind, T, bits, of_two)                                                             \
     CF__FN T __vi##name##_##kind##_relu(T a, T b)                                                                 \
     {                                                                                                             \
@@ -150,7 +150,7 @@ CF__SIMD_SUM(u4, 8)
     {                                                                                                             \
         return __vimax_##kind##_relu(__viadd##name##_##kind(a, b, c), 0);                                         \
     }
-/* The same of two, and whether it is the first, in which case they may be alike. */
+/* Likewise of two words; also writes if the first word was chosen, which includes equal words. */
 #define CF__EXTREME_OF_WORDS(name, kind, T, operator)       \
     CF__FN T __vib##name##_##kind(T a, T b, bool *is_first) \
     {                                                       \

@@ -1,5 +1,5 @@
-/* heap.cuh - new and delete in kernels. The generator includes it where a file needs it; the C++ runtime is not there,
- * and these functions become local to the object. */
+/* heap.cuh - new and delete in kernels. The generator includes it in files that need it. The object has no C++ runtime,
+ * and these functions become local to it. */
 #ifndef CUFERRY_CPU_HEAP_CUH
 #define CUFERRY_CPU_HEAP_CUH
 
@@ -10,7 +10,7 @@
 
 #define CF__HEAP __attribute__((weak))
 
-/* A compiler takes it that new gives memory, so a launch ends where there is none. */
+/* Compilers assume that new returns memory, so a launch ends if there is none. */
 CF__FN void *cf__heap(size_t size, size_t align)
 {
     void *memory;
@@ -54,7 +54,7 @@ CF__DELETE(void *memory, std::align_val_t)
 CF__DELETE(void *memory, size_t, std::align_val_t)
 #undef CF__DELETE
 
-/* What a virtual function without a body is. */
+/* Stands for a pure virtual function. */
 extern "C" __attribute__((weak, visibility("hidden"))) void __cxa_pure_virtual()
 {
     cf__fail(0, "a pure virtual function", "", 0);

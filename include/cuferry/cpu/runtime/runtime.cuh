@@ -1,5 +1,5 @@
-/* runtime.cuh - declarations of the CUDA runtime, so that host code in headers of a kernel file compiles. Nothing of it
- * is defined: no CPU body of a kernel may call it. */
+/* runtime.cuh - declarations of the CUDA runtime, so that host code in a kernel file's headers compiles. Nothing is
+ * defined: CPU bodies of kernels cannot call the runtime. */
 #ifndef CUFERRY_CPU_RUNTIME_CUH
 #define CUFERRY_CPU_RUNTIME_CUH
 
@@ -9,7 +9,7 @@
 #include <cuferry/cpu/version.cuh>
 #include <cuferry/cpu/words.cuh>
 
-/* The toolkit's guards: its headers must not declare all this again. */
+/* The toolkit's guards: its headers must not declare the runtime again. */
 #define __CUDA_RUNTIME_H__
 #define __CUDA_RUNTIME_API_H__
 #define __DRIVER_TYPES_H__
@@ -117,7 +117,7 @@ typedef unsigned long long cudaSurfaceObject_t;
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
 
-/* What programs commonly ask of a device. */
+/* Attributes that programs commonly query. */
 struct cudaDeviceProp {
     char name[256];
     size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor, totalConstMem,

@@ -1,4 +1,4 @@
-/* runtime_templates.cuh - what C++ adds to the runtime's functions: typed pointers, symbols and kernels as they are. */
+/* runtime_templates.cuh - C++ forms of the runtime's functions: typed pointers, symbols and kernels. */
 #ifndef CUFERRY_CPU_RUNTIME_TEMPLATES_CUH
 #define CUFERRY_CPU_RUNTIME_TEMPLATES_CUH
 

@@ -1,4 +1,4 @@
-/* aligned_size.cuh - cuda::aligned_size_t: a size, and the alignment that it promises. */
+/* aligned_size.cuh - cuda::aligned_size_t: a size with a guaranteed alignment. */
 #ifndef CUFERRY_CPU_ALIGNED_SIZE_CUH
 #define CUFERRY_CPU_ALIGNED_SIZE_CUH
 

@@ -1,11 +1,11 @@
-/* atomics.cuh - atomicAdd() and its like: relaxed, and atomic among all threads of the CPU in every scope. */
+/* atomics.cuh - atomicAdd() and similar functions: relaxed, and atomic among all CPU threads in every scope. */
 #ifndef CUFERRY_CPU_ATOMICS_CUH
 #define CUFERRY_CPU_ATOMICS_CUH
 
 #include <cuferry/cpu/types/vector.cuh>
 #include <cuferry/cpu/words.cuh>
 
-/* Replaces *address by change(*address) and gives the old value, as all of these do. */
+/* Replaces *address by change(*address) and returns the old value, as all functions here do. */
 template <typename T, typename Change> CF__FN T cf__atomic(T *address, Change change)
 {
     T old, changed;
@@ -16,7 +16,7 @@ template <typename T, typename Change> CF__FN T cf__atomic(T *address, Change ch
     return old;
 }
 
-/* Likewise, as long as the value that stands there is worse than `value`; else nothing is written. */
+/* Likewise, if the value at `address` is worse than `value`; otherwise nothing is written. */
 template <typename T, typename Worse> CF__FN T cf__atomic_better(T *address, T value, Worse worse)
 {
     T old;
@@ -27,7 +27,7 @@ template <typename T, typename Worse> CF__FN T cf__atomic_better(T *address, T v
     return old;
 }
 
-/* One function in CUDA's three scopes. */
+/* Defines a function in CUDA's three scopes. */
 #define CF__ATOMIC(name, T, parameters, arguments, ...)                    \
     CF__FN T name parameters{__VA_ARGS__} CF__FN T name##_block parameters \
     {                                                                      \
@@ -57,7 +57,7 @@ CF__ATOMIC_INTEGER(unsigned int)
 CF__ATOMIC_INTEGER(unsigned long long)
 #undef CF__ATOMIC_INTEGER
 
-/* CUDA adds and exchanges no long long. */
+/* CUDA has no atomicAdd() and no atomicExch() of long long. */
 CF__ATOMIC_ONE(atomicMin, long long,
                return cf__atomic_better(address, value, [](long long old, long long other) { return other < old; });)
 CF__ATOMIC_ONE(atomicMax, long long,
@@ -69,7 +69,7 @@ CF__ATOMIC_ONE(atomicXor, long long, return __atomic_fetch_xor(address, value, _
 CF__ATOMIC_ONE(atomicSub, int, return __atomic_fetch_sub(address, value, __ATOMIC_RELAXED);)
 CF__ATOMIC_ONE(atomicSub, unsigned int, return __atomic_fetch_sub(address, value, __ATOMIC_RELAXED);)
 
-/* Counts up to `value` and on from 0; down from `value` to 0 and on from `value`. */
+/* atomicInc() counts up to `value` and continues at 0; atomicDec() counts down to 0 and continues at `value`. */
 CF__ATOMIC_ONE(atomicInc, unsigned int,
                return cf__atomic(address, [=](unsigned int old) { return old >= value ? 0 : old + 1; });)
 CF__ATOMIC_ONE(atomicDec, unsigned int,
@@ -91,7 +91,7 @@ CF__ATOMIC_ONE(atomicAdd, float, return cf__atomic(address, [=](float old) { ret
 CF__ATOMIC_ONE(atomicAdd, double, return cf__atomic(address, [=](double old) { return old + value; });)
 CF__ATOMIC_ONE(atomicExch, float, float old; __atomic_exchange(address, &value, &old, __ATOMIC_RELAXED); return old;)
 
-/* Each component is atomic by itself. */
+/* Each component is atomic, the vector is not. */
 CF__ATOMIC_ONE(atomicAdd, float2, return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};)
 CF__ATOMIC_ONE(atomicAdd, float4,
                return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y),

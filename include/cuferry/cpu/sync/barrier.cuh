@@ -1,4 +1,4 @@
-/* barrier.cuh - barriers in a kernel's memory: words that threads arrive at, and whose next phase they wait for. */
+/* barrier.cuh - barriers in a kernel's memory: threads arrive at a word and wait for its next phase. */
 #ifndef CUFERRY_CPU_BARRIER_CUH
 #define CUFERRY_CPU_BARRIER_CUH
 
@@ -20,7 +20,7 @@ CF__FN CF__INLINE uint64_t cf__next_phase(uint64_t word)
     return ((word & CF_HOST_PHASE) ^ CF_HOST_PHASE) | cf__new_barrier(CF_HOST_EXPECTED(word));
 }
 
-/* What completes a phase where nothing is to be done. */
+/* Completion function that does nothing. */
 struct cf__no_completion {
     void operator()() const
     {
@@ -34,15 +34,15 @@ template <> struct cf__is_nothing<cf__no_completion> {
     static constexpr bool value = true;
 };
 
-/* Lets those go on that wait for it. */
+/* Wakes the threads that wait at `word`. */
 CF__FN void cf__wake(const uint64_t *word)
 {
     if (cf_host_block *block = cf__index.state)
         block->ops->wake(block, word);
 }
 
-/* Puts `next` in the place of `old`; 0 where something else stands there, which `old` then is. Threads of one block never run
- * at once: what is their own needs no operation that no other one comes between, which takes longer than all else here. */
+/* Compare-and-swap of `old` with `next`; on failure returns 0 and writes the value found to `old`. A block's barrier
+ * needs no atomic instruction, the most expensive one here: threads of one block never run at the same time. */
 template <bool is_of_block> CF__FN CF__INLINE bool cf__replace(uint64_t *word, uint64_t &old, uint64_t next)
 {
     if (!is_of_block)
@@ -51,8 +51,8 @@ template <bool is_of_block> CF__FN CF__INLINE bool cf__replace(uint64_t *word, u
     return true;
 }
 
-/* So many arrivals, of which some threads will not come again. Gives the phase that they belong to. The last one calls
- * `completion` before the next phase begins. */
+/* Counts `count` arrivals, of which some threads will not come again, and returns the phase of the arrivals. The last
+ * arrival calls `completion` before the next phase begins. */
 template <bool is_of_block, typename Completion>
 CF__FN CF__INLINE uint64_t cf__arrive(uint64_t *word, uint64_t count, uint64_t dropped, Completion &completion,
                                       bool &is_last, const char *what, const char *file, int line)
@@ -90,7 +90,7 @@ CF__FN CF__INLINE void cf__await(const uint64_t *word, uint64_t phase, const cha
     }
 }
 
-/* One arrival, and the wait for the others. */
+/* Arrives and waits for the other threads. */
 template <bool is_of_block, typename Completion>
 CF__FN CF__INLINE void cf__meet(uint64_t *word, Completion &completion, const char *too_many, const char *what,
                                 const char *file, int line)
@@ -112,7 +112,7 @@ CF__FN long long cf__nanoseconds()
     return now.tv_sec * 1000000000ll + now.tv_nsec;
 }
 
-/* Whether it is in another phase within some time, in which others run. */
+/* Returns true if the barrier leaves `phase` within some time, in which other threads run. */
 CF__FN bool cf__await_for(const uint64_t *word, uint64_t phase, long long nanoseconds)
 {
     const long long begin = nanoseconds > 0 ? cf__nanoseconds() : 0;

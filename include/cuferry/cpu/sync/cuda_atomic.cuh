@@ -1,4 +1,4 @@
-/* cuda_atomic.cuh - cuda::atomic and cuda::atomic_ref: atomic among all threads of the CPU in every scope. */
+/* cuda_atomic.cuh - cuda::atomic and cuda::atomic_ref: atomic among all CPU threads in every scope. */
 #ifndef CUFERRY_CPU_CUDA_ATOMIC_CUH
 #define CUFERRY_CPU_CUDA_ATOMIC_CUH
 
@@ -30,7 +30,7 @@ CF__FN void atomic_signal_fence(memory_order order)
     __atomic_signal_fence((int)order);
 }
 
-/* What a comparison that fails may be ordered by. */
+/* Memory order of a failing comparison. */
 CF__FN constexpr memory_order cf__failing(memory_order order)
 {
     return order == memory_order_acq_rel   ? memory_order_acquire
@@ -45,7 +45,7 @@ template <typename T> struct cf__difference<T *> {
     typedef ptrdiff_t type;
 };
 
-/* What has no size that processors change at once has a lock beside it, as on a GPU. */
+/* A value whose size no processor instruction changes atomically has a lock beside it, as on a GPU. */
 template <typename T> class cf__locked
 {
   public:
@@ -55,7 +55,7 @@ template <typename T> class cf__locked
     {
     }
 
-    /* Calls a function with the value, which nobody else then looks at. */
+    /* Calls a function with the value while holding the lock. */
     template <typename Use> auto use(Use used) -> decltype(used(*static_cast<T *>(nullptr)))
     {
         struct hold {
@@ -169,7 +169,7 @@ template <typename T> struct cf__storage_of<T, false> {
     };
 };
 
-/* All operations, on what cf__object() of the class that inherits them points to. */
+/* All operations on the object to which cf__object() of the derived class points. */
 template <typename Class, typename T> class cf__atomic_operations
 {
     static_assert(__is_trivially_copyable(T), "atomic objects are trivially copyable");

@@ -1,4 +1,4 @@
-/* cuda_barrier.cuh - cuda::barrier in every scope, and copies that belong to one. */
+/* cuda_barrier.cuh - cuda::barrier in every scope, and copies that a barrier tracks. */
 #ifndef CUFERRY_CPU_CUDA_BARRIER_CUH
 #define CUFERRY_CPU_CUDA_BARRIER_CUH
 
@@ -15,7 +15,7 @@
 
 namespace cuda
 {
-/* The word comes first, and is all that there is where nothing completes a phase. */
+/* The word comes first, and is the only member if phases have no completion function. */
 struct cf__barrier_word {
     uint64_t cf__word;
 };
@@ -46,7 +46,7 @@ template <> struct cf__barrier_state<cf__no_completion> : cf__barrier_word {
     }
 };
 
-/* What barriers of all scopes have. */
+/* Members that barriers of all scopes share. */
 template <bool is_of_block, typename Completion> class cf__barrier : cf__barrier_state<Completion>
 {
     typedef cf__barrier_state<Completion> state;
@@ -138,14 +138,15 @@ template <bool is_of_block, typename Completion> class cf__barrier : cf__barrier
     }
 
   private:
-    /* Others run in the meantime. */
+    /* Other threads run in the meantime. */
     bool cf__try(arrival_token phase, long long nanoseconds) const
     {
         return cf__await_for(&this->cf__word, phase, nanoseconds);
     }
 };
 
-template <thread_scope Scope> constexpr bool cf__is_of_block = Scope == thread_scope_block || Scope == thread_scope_thread;
+template <thread_scope Scope>
+constexpr bool cf__is_of_block = Scope == thread_scope_block || Scope == thread_scope_thread;
 
 template <thread_scope Scope, typename Completion = cf__no_completion>
 class barrier : public cf__barrier<cf__is_of_block<Scope>, Completion>
@@ -169,7 +170,7 @@ template <typename Completion = cf__no_completion> class barrier : public cf__ba
 };
 } /* namespace std */
 
-/* ---- Copies that are made when the phase of a barrier completes: here at once, which is before the thread arrives ---- */
+/* ---- Copies that a barrier's phase tracks: here done immediately, before the thread arrives ---- */
 
 enum async_contract_fulfillment { none, async };
 
@@ -185,7 +186,7 @@ struct cf__one_thread {
     }
 };
 
-/* Each thread of a group copies a part. */
+/* Each thread of the group copies a part. */
 template <typename Group>
 CF__FN CF__INLINE async_contract_fulfillment cf__copy(const Group &group, void *to, const void *from, size_t bytes)
 {
@@ -194,7 +195,7 @@ CF__FN CF__INLINE async_contract_fulfillment cf__copy(const Group &group, void *
     const size_t begin = each * rank + (rank < more ? rank : more);
     size_t own = each + (rank < more);
 #if defined CF__THREADS_CHECKED
-    __asm__("" : "+r"(own)); /* compilers tell of no copy that they write out */
+    __asm__("" : "+r"(own)); /* compilers do not warn about this copy */
 #endif
     __builtin_memcpy(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin, own);
     return none;

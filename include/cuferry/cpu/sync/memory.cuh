@@ -1,4 +1,4 @@
-/* memory.cuh - loads and stores with a cache hint, fences, and what tells where and when code runs. */
+/* memory.cuh - loads and stores with a cache hint, fences, and functions for the place and time of execution. */
 #ifndef CUFERRY_CPU_MEMORY_CUH
 #define CUFERRY_CPU_MEMORY_CUH
 
@@ -6,7 +6,7 @@
 
 #include <cuferry/cpu/words.cuh>
 
-/* The CPU's caches take no hint. */
+/* The CPU's caches ignore hints. */
 #define CF__LOAD(name)                                    \
     template <typename T> CF__FN T name(const T *address) \
     {                                                     \
@@ -20,7 +20,7 @@ CF__LOAD(__ldlu)
 CF__LOAD(__ldcv)
 #undef CF__LOAD
 
-/* The pointer alone says what is stored: __stcg(x, 0) takes a float * too. */
+/* Only the pointer determines the type: __stcg(x, 0) accepts a float * too. */
 template <typename T> struct cf__stored {
     typedef T type;
 };
@@ -51,7 +51,7 @@ CF__FN void __threadfence_system()
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* A counter that goes up with time. */
+/* A counter that increases with time. */
 CF__FN long long clock64()
 {
 #if defined __x86_64__
@@ -67,7 +67,8 @@ CF__FN long long clock64()
 #endif
 }
 
-/* Tells the processor that a loop waits for another thread. Kernels have no inline assembly of their own on the CPU. */
+/* Tells the processor that a loop waits for another thread. CPU forms of kernels contain no inline assembly of their
+ * own. */
 CF__FN void cf__pause()
 {
 #if defined __x86_64__

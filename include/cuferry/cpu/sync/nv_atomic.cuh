@@ -1,4 +1,4 @@
-/* nv_atomic.cuh - __nv_atomic_fetch_add() and its like: atomic among all threads of the CPU in every scope. */
+/* nv_atomic.cuh - __nv_atomic_fetch_add() and similar functions: atomic among all CPU threads in every scope. */
 #ifndef CUFERRY_CPU_NV_ATOMIC_CUH
 #define CUFERRY_CPU_NV_ATOMIC_CUH
 
@@ -19,10 +19,10 @@
 #define __NV_THREAD_SCOPE_DEVICE 3
 #define __NV_THREAD_SCOPE_SYSTEM 4
 
-/* Scopes stand last and may be left out. */
+/* The scope is the last parameter and optional. */
 #define CF__SCOPE int = __NV_THREAD_SCOPE_SYSTEM
 
-/* The pointer alone says what type there is. */
+/* Only the pointer determines the type. */
 template <typename T> struct cf__operand {
     typedef T type;
 };

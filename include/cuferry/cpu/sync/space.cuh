@@ -1,4 +1,4 @@
-/* space.cuh - which memory an address lies in: shared memory of the running block, or what all share. */
+/* space.cuh - the memory space of an address: shared memory of the running block, or global memory. */
 #ifndef CUFERRY_CPU_SPACE_CUH
 #define CUFERRY_CPU_SPACE_CUH
 
@@ -25,7 +25,7 @@ CF__FN unsigned int __isShared(const void *address)
     return cf__is_within(address, block->dynamic, block->launch->shared);
 }
 
-/* Variables of the threads themselves are not told from others. */
+/* Local variables of threads count as global memory. */
 CF__FN unsigned int __isGlobal(const void *address)
 {
     return !__isShared(address);

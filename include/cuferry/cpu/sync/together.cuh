@@ -1,4 +1,4 @@
-/* together.cuh - what threads of a block do together: barriers, __shared__ memory, failing. */
+/* together.cuh - operations that threads of a block do together: barriers, __shared__ memory, failing. */
 #ifndef CUFERRY_CPU_TOGETHER_CUH
 #define CUFERRY_CPU_TOGETHER_CUH
 
@@ -6,18 +6,18 @@
 #include <cuferry/cpu/loop/threads.cuh>
 #include <cuferry/cpu/words.cuh>
 
-/* Where a kernel calls a function that has these as its last parameters. */
+/* The kernel's source location, as last parameters of a function that it calls. */
 #define CF__WHERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
-/* The running thread has its turn again. In any case, since compilers then know what the next one to read the indices gets, and
- * ask but once where they stand. */
+/* Restores the indices of the running thread after its turn. It does so unconditionally: compilers then know the values
+ * that the next reads get, and load them once. */
 CF__FN CF__INLINE void cf__resume(const cf__running &turn)
 {
     static_cast<cf__running &>(cf__index) = turn;
 }
 
-/* Asks the library for what takes the running thread's turn: while it waits others run, with indices of their own. The
- * generator takes kernels that do so for such; one that hid it from it ends here. */
+/* Calls the library for an operation in which other threads, with their own indices, run while the thread waits. The
+ * generator recognizes kernels that use such operations; a kernel that hides one from it fails here. */
 #define CF__TOGETHER(result, ...)            \
     const cf__running turn = cf__index;      \
     cf_host_block *const block = turn.state; \
@@ -61,8 +61,8 @@ CF__FN void cf__sync_grid(const char *file, int line)
     CF__TOGETHER(, grid(block, &where))
 }
 
-/* The generator has it in front of the last brace of a kernel, and of a `return;` that stands there: threads that leave
- * it before do not come there, and barriers go on without them (PTX, exit). */
+/* The generator writes this before the last brace of a kernel and before a `return;` there. Threads that leave the
+ * kernel earlier do not reach it, and barriers continue without them (PTX, exit). */
 #if defined CF__CHECKED_ENDS
 extern "C" void cf__checked_end(const char *file, int line);
 #define CF__END cf__checked_end(__FILE__, __LINE__);
@@ -72,7 +72,7 @@ extern "C" void cf__checked_end(const char *file, int line);
 
 /* ---- __shared__ ---- */
 
-/* What tools are told of a variable's type. */
+/* Shape of a variable's type, for tools. */
 template <typename T> struct cf__shape_of {
     static constexpr cf_host_shape get(int)
     {
@@ -92,9 +92,12 @@ template <typename T> constexpr cf_host_shape cf__shape()
     return cf__shape_of<T>::get(3);
 }
 
-/* A variable of the block. The generator writes the declaration
+/* A __shared__ variable of the block. The generator replaces the declaration
+ *
  *     __shared__ float tile[32];
- * as a typedef of the same shape and a reference to what this gives: its key is an object of the function's own. */
+ *
+ * by a typedef of the same shape and a reference to the result of this function. The key is an object of the calling
+ * function. */
 template <typename T> CF__FN T &cf__shared(const cf_host_shape *key, size_t align)
 {
     cf_host_block *block = cf__index.state;
@@ -109,7 +112,7 @@ template <typename T> CF__FN T &cf__dynamic_shared()
     return *static_cast<T *>(cf__index.state->dynamic);
 }
 
-/* alignas(), which a typedef may not have: of a number or of a type. */
+/* alignas() of a number or a type, in a form that a typedef may have. */
 #define CF__ALIGN_AS(...) __attribute__((aligned(cf__alignment<__VA_ARGS__>())))
 
 template <size_t bytes> constexpr size_t cf__alignment()
@@ -128,7 +131,7 @@ template <typename T> struct cf__element_of<T[]> {
 };
 template <typename T> using cf__element = typename cf__element_of<T>::type;
 
-/* extern __shared__ outside of functions: converts to whatever it is taken for. */
+/* extern __shared__ outside of functions: converts to the type that is needed. */
 template <typename T> struct cf__dynamic_array {
     template <typename U> operator U *() const
     {
@@ -167,7 +170,7 @@ CF__FN void __trap(CF__WHERE)
     cf__fail(0, "__trap()", file, line);
 }
 
-/* A thread that looks at memory for what another writes lets that one run. */
+/* A thread that polls memory lets the thread run that writes it. */
 CF__FN void __nanosleep(unsigned int)
 {
     if (cf_host_block *block = cf__index.state) {

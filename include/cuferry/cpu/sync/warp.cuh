@@ -1,4 +1,4 @@
-/* warp.cuh - what the lanes of a warp do together: __syncwarp(), shuffles, votes, matches, reductions. */
+/* warp.cuh - operations of the lanes of a warp: __syncwarp(), shuffles, votes, matches, reductions. */
 #ifndef CUFERRY_CPU_WARP_CUH
 #define CUFERRY_CPU_WARP_CUH
 
@@ -18,13 +18,13 @@ CF__FN uint64_t cf__exchange(cf_host_warp_kind kind, unsigned int mask, uint64_t
     return result;
 }
 
-/* The bytes of `out` may be those of `in`: as many words as it takes are exchanged one after the other. */
+/* `out` and `in` may be the same memory: the words are exchanged one after the other. */
 CF__FN CF__INLINE void cf__warp(cf_host_warp_kind kind, unsigned int mask, const void *in, void *out,
                                 unsigned int bytes, int argument, int width, const char *what, const char *file,
                                 int line)
 {
     unsigned int done = 0;
-    do { /* at least once: lanes meet for a value without bytes, too */
+    do { /* at least once: lanes also meet for a value without bytes */
         const unsigned int part = bytes - done < 8 ? bytes - done : 8;
         uint64_t word = 0;
         __builtin_memcpy(&word, static_cast<const char *>(in) + done, part);
@@ -39,7 +39,7 @@ CF__FN void __syncwarp(unsigned int mask = 0xffffffff, CF__WHERE)
     cf__exchange(CF_HOST_WARP_SYNC, mask, 0, 0, warpSize, "__syncwarp()", file, line);
 }
 
-/* The number of a thread in its warp. */
+/* Number of the running thread in its warp. */
 CF__FN unsigned int cf__lane()
 {
     return ((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) % 32;
@@ -105,7 +105,7 @@ CF__FN int __all_sync(unsigned int mask, int predicate, CF__WHERE)
     return cf__ballot(mask, !predicate, "__all_sync()", file, line) == 0;
 }
 
-/* The lanes that come here together: as many as can, which no GPU promises. */
+/* Returns the lanes that arrive here together: as many as can, more than a GPU guarantees. */
 CF__FN unsigned int __activemask(CF__WHERE)
 {
     const cf_host_where where = {"__activemask()", file, line};

@@ -23,15 +23,15 @@ extern "C" cf__bits128 __tsan_atomic128_compare_exchange_val(volatile cf__bits12
                                                              cf__bits128 value, int order, int other);
 #endif
 
-/* Puts `value` in the place of what equals `expected`; gives what stood there. `order` is for those who check; the order is
- * always the strictest. */
+/* Replaces a value that equals `expected` by `value`, and returns the old value. `order` is unused except by checking
+ * tools; the order is always the strictest. */
 CF__FN cf__bits128 cf__exchange128(cf__bits128 *address, cf__bits128 expected, cf__bits128 value,
                                    [[maybe_unused]] int order)
 {
 #if defined CF__THREADS_CHECKED
     return __tsan_atomic128_compare_exchange_val(address, expected, value, order, __ATOMIC_RELAXED);
 #else
-#if defined CF__ADDRESSES_CHECKED /* which does not see what assembly does */
+#if defined CF__ADDRESSES_CHECKED /* address sanitizers do not see accesses of assembly code */
     *reinterpret_cast<volatile char *>(address);
     *(reinterpret_cast<volatile char *>(address) + 15);
 #endif
@@ -45,7 +45,7 @@ CF__FN cf__bits128 cf__exchange128(cf__bits128 *address, cf__bits128 expected, c
 #else
     unsigned long long low, high, next_low, next_high;
     unsigned int is_lost;
-    /* What does not match is written back: so the two halves were read at once. */
+    /* A value that does not match is written back, which proves that both halves were read at once. */
     __asm__ volatile("dmb ish\n"
                      "0:\n"
                      "ldaxp %[low], %[high], [%[address]]\n"
@@ -82,7 +82,7 @@ template <typename T> CF__FN T cf__of_bits128(cf__bits128 bits)
     return *reinterpret_cast<T *>(bytes);
 }
 
-/* Gives the old value. */
+/* Returns the old value. */
 template <typename T> CF__FN T cf__compare_and_swap128(T *address, const T &expected, const T &value, int order)
 {
     return cf__of_bits128<T>(cf__exchange128(reinterpret_cast<cf__bits128 *>(address), cf__to_bits128(expected),

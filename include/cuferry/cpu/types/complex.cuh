@@ -1,5 +1,5 @@
-/* complex.cuh - thrust::complex and cuda::std::complex, which are one type here: arithmetic, and functions by way of
- * std::complex. Aligned as a whole, as CUDA's are. */
+/* complex.cuh - thrust::complex and cuda::std::complex, which are one type here: arithmetic, and functions that call
+ * std::complex. Aligned as a whole, like CUDA's types. */
 #ifndef CUFERRY_CPU_COMPLEX_CUH
 #define CUFERRY_CPU_COMPLEX_CUH
 
@@ -82,7 +82,7 @@ template <typename T> class alignas(2 * sizeof(T)) complex
         return *this = *this / z;
     }
 
-    /* As friends, these convert their operands: z * 2 is fine. A real operand costs less than a complex one. */
+    /* Friend functions convert their operands: z * 2 works. A real operand costs less than a complex one. */
 
     friend constexpr complex operator+(const complex &z)
     {
@@ -139,7 +139,7 @@ template <typename T> class alignas(2 * sizeof(T)) complex
         return complex(a * b.re_, a * b.im_);
     }
 
-    /* By the larger part of b first, so that nothing overflows on the way (Smith). */
+    /* Divides by the larger part of b first, so that nothing overflows (Smith). */
     friend constexpr complex operator/(const complex &a, const complex &b)
     {
         const T c = b.re_, d = b.im_;
@@ -254,7 +254,7 @@ template <typename T> complex<T> pow(const T &z, const complex<T> &exponent)
 }
 } /* namespace cf__ */
 
-/* The functions' names, which either namespace of CUDA's has: those that real numbers have too, and the others. */
+/* Names of the functions in both of CUDA's namespaces: functions that also take real numbers, and the others. */
 #define CF__COMPLEX_FUNCTIONS(X)                                                                                   \
     X(abs)                                                                                                         \
     X(acos)                                                                                                        \

@@ -1,4 +1,4 @@
-/* cuda_std.cuh - the namespace cuda::std: all that the C++ library's headers declare. */
+/* cuda_std.cuh - the namespace cuda::std: the declarations of the C++ library's headers. */
 #ifndef CUFERRY_CPU_CUDA_STD_CUH
 #define CUFERRY_CPU_CUDA_STD_CUH
 

@@ -1,4 +1,4 @@
-/* make_vector.cuh - make_float4() and the like. */
+/* make_vector.cuh - make_float4() and similar functions. */
 #ifndef CUFERRY_CPU_MAKE_VECTOR_CUH
 #define CUFERRY_CPU_MAKE_VECTOR_CUH
 

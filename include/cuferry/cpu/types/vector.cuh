@@ -2,12 +2,13 @@
 #ifndef CUFERRY_CPU_VECTOR_CUH
 #define CUFERRY_CPU_VECTOR_CUH
 
-/* The toolkit's marks: its own headers leave these types alone, and cuferry/types.h makes cf_float4 float4 itself. */
+/* The toolkit's guards: its own headers then do not define these types, and cuferry/types.h makes cf_float4 float4
+ * itself. */
 #define __VECTOR_TYPES_H__
 #define __NV_SILENCE_DEPRECATION_BEGIN
 #define __NV_SILENCE_DEPRECATION_END
 
-/* Name, element, alignment of the forms with 2 and with 4 components. */
+/* Name, element, alignment in bytes of the forms with 2 and 4 components. */
 #define CF__VECTORS(X)                            \
     X(char, signed char, 2, 4)                    \
     X(uchar, unsigned char, 2, 4)                 \
@@ -22,7 +23,7 @@
     X(float, float, 8, 16)                        \
     X(double, double, 16, 16)
 
-/* The form with 4 components comes with either alignment, too. */
+/* The form with 4 components also exists in two alignments. */
 #define CF__VECTORS_ALIGNED(X)       \
     X(long, long)                    \
     X(ulong, unsigned long)          \

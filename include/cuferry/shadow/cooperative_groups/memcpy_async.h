@@ -1,5 +1,5 @@
-/* memcpy_async.h - stands in for the toolkit's cooperative_groups/memcpy_async.h when the C++ compiler reads a kernel
- * file. Copies are made at once; wait() is where the group's threads meet, as there. */
+/* memcpy_async.h - replaces the toolkit's cooperative_groups/memcpy_async.h when the C++ compiler reads a kernel file.
+ * Copies are made immediately; the group's threads meet in wait(), as on a GPU. */
 #ifndef CUFERRY_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
 #define CUFERRY_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
 

@@ -1,4 +1,4 @@
-/* reduce.h - stands in for the toolkit's cooperative_groups/reduce.h when the C++ compiler reads a kernel file. */
+/* reduce.h - replaces the toolkit's cooperative_groups/reduce.h when the C++ compiler reads a kernel file. */
 #ifndef CUFERRY_COOPERATIVE_GROUPS_REDUCE_H
 #define CUFERRY_COOPERATIVE_GROUPS_REDUCE_H
 

@@ -1,4 +1,4 @@
-/* scan.h - stands in for the toolkit's cooperative_groups/scan.h when the C++ compiler reads a kernel file. */
+/* scan.h - replaces the toolkit's cooperative_groups/scan.h when the C++ compiler reads a kernel file. */
 #ifndef CUFERRY_COOPERATIVE_GROUPS_SCAN_H
 #define CUFERRY_COOPERATIVE_GROUPS_SCAN_H
 

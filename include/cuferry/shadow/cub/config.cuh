@@ -1,2 +1,1 @@
-/* config.cuh - stands in for the toolkit's cub/config.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* config.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* cub.cuh - stands in for the toolkit's cub/cub.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* cub.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

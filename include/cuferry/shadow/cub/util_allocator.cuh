@@ -1,2 +1,1 @@
-/* util_allocator.cuh - stands in for the toolkit's cub/util_allocator.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* util_allocator.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

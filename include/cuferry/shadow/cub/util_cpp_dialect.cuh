@@ -1,2 +1,1 @@
-/* util_cpp_dialect.cuh - stands in for the toolkit's cub/util_cpp_dialect.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* util_cpp_dialect.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

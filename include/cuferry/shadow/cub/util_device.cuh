@@ -1,2 +1,1 @@
-/* util_device.cuh - stands in for the toolkit's cub/util_device.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* util_device.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

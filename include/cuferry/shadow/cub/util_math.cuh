@@ -1,2 +1,1 @@
-/* util_math.cuh - stands in for the toolkit's cub/util_math.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* util_math.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

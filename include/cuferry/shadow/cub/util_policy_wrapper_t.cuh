@@ -1,2 +1,1 @@
-/* util_policy_wrapper_t.cuh - stands in for the toolkit's cub/util_policy_wrapper_t.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* util_policy_wrapper_t.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* util_temporary_storage.cuh - stands in for the toolkit's cub/util_temporary_storage.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* util_temporary_storage.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* version.cuh - stands in for the toolkit's cub/version.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* version.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* adjacent_difference.h - stands in for the toolkit's thrust/adjacent_difference.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* adjacent_difference.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* allocate_unique.h - stands in for the toolkit's thrust/allocate_unique.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* allocate_unique.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

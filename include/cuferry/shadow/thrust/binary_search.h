@@ -1,2 +1,1 @@
-/* binary_search.h - stands in for the toolkit's thrust/binary_search.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* binary_search.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

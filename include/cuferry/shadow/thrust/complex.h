@@ -1,4 +1,4 @@
-/* complex.h - stands in for the toolkit's thrust/complex.h when the C++ compiler reads a kernel file. */
+/* complex.h - replaces the toolkit's thrust/complex.h when the C++ compiler reads a kernel file. */
 #ifndef CUFERRY_THRUST_COMPLEX_H
 #define CUFERRY_THRUST_COMPLEX_H
 

@@ -1,2 +1,1 @@
-/* copy.h - stands in for the toolkit's thrust/copy.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* copy.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* count.h - stands in for the toolkit's thrust/count.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* count.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

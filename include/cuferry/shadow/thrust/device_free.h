@@ -1,2 +1,1 @@
-/* device_free.h - stands in for the toolkit's thrust/device_free.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* device_free.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* device_new_allocator.h - stands in for the toolkit's thrust/device_new_allocator.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* device_new_allocator.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* device_ptr.h - stands in for the toolkit's thrust/device_ptr.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* device_ptr.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

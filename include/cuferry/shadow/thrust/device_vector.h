@@ -1,2 +1,1 @@
-/* device_vector.h - stands in for the toolkit's thrust/device_vector.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* device_vector.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* execution_policy.h - stands in for the toolkit's thrust/execution_policy.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* execution_policy.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

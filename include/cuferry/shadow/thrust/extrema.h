@@ -1,2 +1,1 @@
-/* extrema.h - stands in for the toolkit's thrust/extrema.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* extrema.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

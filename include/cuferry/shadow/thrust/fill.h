@@ -1,2 +1,1 @@
-/* fill.h - stands in for the toolkit's thrust/fill.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* fill.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* for_each.h - stands in for the toolkit's thrust/for_each.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* for_each.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

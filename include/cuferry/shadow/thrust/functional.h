@@ -1,4 +1,4 @@
-/* functional.h - stands in for the toolkit's thrust/functional.h when the C++ compiler reads a kernel file. */
+/* functional.h - replaces the toolkit's thrust/functional.h when the C++ compiler reads a kernel file. */
 #ifndef CUFERRY_THRUST_FUNCTIONAL_H
 #define CUFERRY_THRUST_FUNCTIONAL_H
 

@@ -1,2 +1,1 @@
-/* gather.h - stands in for the toolkit's thrust/gather.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* gather.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

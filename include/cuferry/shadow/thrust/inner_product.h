@@ -1,2 +1,1 @@
-/* inner_product.h - stands in for the toolkit's thrust/inner_product.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* inner_product.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

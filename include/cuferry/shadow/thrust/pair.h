@@ -1,4 +1,4 @@
-/* pair.h - stands in for the toolkit's thrust/pair.h when the C++ compiler reads a kernel file. */
+/* pair.h - replaces the toolkit's thrust/pair.h when the C++ compiler reads a kernel file. */
 #ifndef CUFERRY_THRUST_PAIR_H
 #define CUFERRY_THRUST_PAIR_H
 

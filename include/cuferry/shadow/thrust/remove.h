@@ -1,2 +1,1 @@
-/* remove.h - stands in for the toolkit's thrust/remove.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* remove.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

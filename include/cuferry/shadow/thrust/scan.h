@@ -1,2 +1,1 @@
-/* scan.h - stands in for the toolkit's thrust/scan.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* scan.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

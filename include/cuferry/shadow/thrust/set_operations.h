@@ -1,2 +1,1 @@
-/* set_operations.h - stands in for the toolkit's thrust/set_operations.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* set_operations.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,4 +1,4 @@
-/* swap.h - stands in for the toolkit's thrust/swap.h when the C++ compiler reads a kernel file. */
+/* swap.h - replaces the toolkit's thrust/swap.h when the C++ compiler reads a kernel file. */
 #ifndef CUFERRY_THRUST_SWAP_H
 #define CUFERRY_THRUST_SWAP_H
 

@@ -1,2 +1,1 @@
-/* system_error.h - stands in for the toolkit's thrust/system_error.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* system_error.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* tabulate.h - stands in for the toolkit's thrust/tabulate.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* tabulate.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

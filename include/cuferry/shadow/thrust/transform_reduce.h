@@ -1,2 +1,1 @@
-/* transform_reduce.h - stands in for the toolkit's thrust/transform_reduce.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* transform_reduce.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

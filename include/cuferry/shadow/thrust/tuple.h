@@ -1,4 +1,4 @@
-/* tuple.h - stands in for the toolkit's thrust/tuple.h when the C++ compiler reads a kernel file. */
+/* tuple.h - replaces the toolkit's thrust/tuple.h when the C++ compiler reads a kernel file. */
 #ifndef CUFERRY_THRUST_TUPLE_H
 #define CUFERRY_THRUST_TUPLE_H
 

@@ -1,2 +1,1 @@
-/* uninitialized_copy.h - stands in for the toolkit's thrust/uninitialized_copy.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* uninitialized_copy.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* unique.h - stands in for the toolkit's thrust/unique.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* unique.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

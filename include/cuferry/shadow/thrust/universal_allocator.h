@@ -1,2 +1,1 @@
-/* universal_allocator.h - stands in for the toolkit's thrust/universal_allocator.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* universal_allocator.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

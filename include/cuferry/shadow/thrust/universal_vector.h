@@ -1,2 +1,1 @@
-/* universal_vector.h - stands in for the toolkit's thrust/universal_vector.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* universal_vector.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

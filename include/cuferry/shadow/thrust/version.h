@@ -1,2 +1,1 @@
-/* version.h - stands in for the toolkit's thrust/version.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* version.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* block_discontinuity.cuh - stands in for the toolkit's cub/block/block_discontinuity.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* block_discontinuity.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* block_reduce.cuh - stands in for the toolkit's cub/block/block_reduce.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* block_reduce.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

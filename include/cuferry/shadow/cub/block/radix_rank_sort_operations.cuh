@@ -1,2 +1,1 @@
-/* radix_rank_sort_operations.cuh - stands in for the toolkit's cub/block/radix_rank_sort_operations.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* radix_rank_sort_operations.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* device_for.cuh - stands in for the toolkit's cub/device/device_for.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* device_for.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* device_memcpy.cuh - stands in for the toolkit's cub/device/device_memcpy.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* device_memcpy.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

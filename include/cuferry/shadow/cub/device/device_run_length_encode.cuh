@@ -1,2 +1,1 @@
-/* device_run_length_encode.cuh - stands in for the toolkit's cub/device/device_run_length_encode.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* device_run_length_encode.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

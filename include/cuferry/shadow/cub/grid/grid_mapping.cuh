@@ -1,2 +1,1 @@
-/* grid_mapping.cuh - stands in for the toolkit's cub/grid/grid_mapping.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* grid_mapping.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* grid_queue.cuh - stands in for the toolkit's cub/grid/grid_queue.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* grid_queue.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* arg_index_input_iterator.cuh - stands in for the toolkit's cub/iterator/arg_index_input_iterator.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* arg_index_input_iterator.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

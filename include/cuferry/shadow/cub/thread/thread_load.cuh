@@ -1,2 +1,1 @@
-/* thread_load.cuh - stands in for the toolkit's cub/thread/thread_load.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* thread_load.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

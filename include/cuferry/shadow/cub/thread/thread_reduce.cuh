@@ -1,2 +1,1 @@
-/* thread_reduce.cuh - stands in for the toolkit's cub/thread/thread_reduce.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* thread_reduce.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

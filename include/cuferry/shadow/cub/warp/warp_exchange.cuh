@@ -1,2 +1,1 @@
-/* warp_exchange.cuh - stands in for the toolkit's cub/warp/warp_exchange.cuh, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* warp_exchange.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

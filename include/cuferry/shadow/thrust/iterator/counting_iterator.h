@@ -1,2 +1,1 @@
-/* counting_iterator.h - stands in for the toolkit's thrust/iterator/counting_iterator.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* counting_iterator.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

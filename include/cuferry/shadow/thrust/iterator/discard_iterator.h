@@ -1,2 +1,1 @@
-/* discard_iterator.h - stands in for the toolkit's thrust/iterator/discard_iterator.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* discard_iterator.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* iterator_categories.h - stands in for the toolkit's thrust/iterator/iterator_categories.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* iterator_categories.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

@@ -1,2 +1,1 @@
-/* iterator_facade.h - stands in for the toolkit's thrust/iterator/iterator_facade.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* iterator_facade.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

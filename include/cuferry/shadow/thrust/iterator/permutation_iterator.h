@@ -1,2 +1,1 @@
-/* permutation_iterator.h - stands in for the toolkit's thrust/iterator/permutation_iterator.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* permutation_iterator.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

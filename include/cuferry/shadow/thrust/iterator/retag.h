@@ -1,2 +1,1 @@
-/* retag.h - stands in for the toolkit's thrust/iterator/retag.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* retag.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */

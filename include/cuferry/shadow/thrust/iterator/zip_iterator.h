@@ -1,2 +1,1 @@
-/* zip_iterator.h - stands in for the toolkit's thrust/iterator/zip_iterator.h, and has nothing: no kernel on the CPU uses it, and host code is
- * left out. */
+/* zip_iterator.h - empty: CPU kernels do not use the toolkit's header, and host code is left out. */
