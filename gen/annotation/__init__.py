@@ -1,1 +1,1 @@
-"""From annotations and declarations to the model of a kernel file."""
+"""Turns annotations and declarations into the model of a kernel file."""

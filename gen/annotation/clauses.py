@@ -1,4 +1,4 @@
-"""The grammar of annotations: from the tokens of `#pragma cf` to clauses whose names are not yet looked up."""
+"""The grammar of annotations: parses the tokens of `#pragma cf` into clauses whose names are not yet looked up."""
 
 from base.bounds import MAX_ARRAY_DIMS, MAX_GRID_DIMS
 from base.diagnostics import closest
@@ -10,18 +10,18 @@ DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'C
 CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout',
            'resident', 'scratch', 'zero', 'rezero', 'pitch', 'check', 'inplace', 'host', 'tune', 'tolerance', 'flops',
            'bytes', 'split', 'include', 'uses', 'internal')
-# Words of annotations that no macro hides.
+# Words of annotations that no macro may replace.
 WORDS = frozenset(('kernel', 'instances') + CLAUSES)
-# Clauses of earlier versions: what to write; {} is the first word in their parentheses.
+# Removed clauses with their replacement; {} is the first word in their parentheses.
 GONE = {**{order: f'{order} is a condition; write check({order}({{}}))' for order in ORDERS},
         'instead': "the clause 'instead' is gone; leave it out: the caller chooses the kernel, or calls the operation "
                    'by its own name'}
-# What says how one kernel is launched.
+# Clauses about the launch of one kernel.
 OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune', 'split')
 
 
 class Array:
-    """An array of in, out, inout or scratch."""
+    """An array in an in, out, inout or scratch clause."""
 
     def __init__(self, token, direction, dims):
         self.token, self.direction = token, direction
@@ -29,13 +29,13 @@ class Array:
 
 
 class Clauses:
-    """What the annotations in front of one kernel say. Expressions are pairs of a tree and its text."""
+    """The annotations of one kernel. An expression is a pair of a tree and its text."""
 
     def __init__(self, token):
-        self.token = token          # of `kernel` or `operation`, or of the first pragma
-        self.is_kernel = False      # there is one of the two
+        self.token = token          # token of `kernel` or `operation`, or of the first pragma
+        self.is_kernel = False      # `kernel` or `operation` was read
         self.is_operation = False
-        self.uses = {}              # kernel's name: token, of what an operation enqueues
+        self.uses = {}              # kernel's name: token; the kernels that an operation enqueues
         self.internal = None        # token
         self.name = None            # token
         self.grid = None            # [expression]
@@ -45,15 +45,15 @@ class Clauses:
         self.items = self.shared = self.tolerance = self.flops = self.bytes = None      # expression
         self.cooperative = None     # token
         self.arrays = {}            # name: Array
-        self.resident = {}          # name: token, of pointers to memory that the device reaches, of any extent
-        self.zeros = {}             # name: (token, (lower or None, extent)), or (token, None): all of it
-        self.rezeros = {}           # name: token, of arrays that the kernel sets to 0 again
+        self.resident = {}          # name: token; pointers of any extent to memory that the device can access
+        self.zeros = {}             # name: (token, (lower or None, extent)), or (token, None) for the whole array
+        self.rezeros = {}           # name: token; arrays that the kernel sets to 0 again
         self.pitches = {}           # name: (token, [expression])
         self.checks = []            # expression
-        self.in_place = []          # lists of tokens, of arrays that may be one
+        self.in_place = []          # lists of tokens; arrays that may be the same
         self.host = None            # token: a function's name, or none
-        self.host_grid = None       # expression: how many threads the CPU runs
-        self.split = None           # token: the parameter by which calls can be taken apart
+        self.host_grid = None       # expression: number of threads on the CPU
+        self.split = None           # token: the parameter whose elements a call can be split by
         self.tune = {}              # constant's name: (token, [expression])
         self.includes = []          # header's name
         self.instances = []         # (tag token, [argument])
@@ -61,16 +61,16 @@ class Clauses:
 
 
 class Argument:
-    """A template argument as written: it may be a type, or a constant."""
+    """A template argument as written: a type or a constant."""
 
     def __init__(self, token, words, tree, text):
         self.token, self.words, self.tree, self.text = token, words, tree, text
 
 
 def read_pragma(pragma, clauses, diagnostics):
-    """Adds what one pragma says to the clauses of the kernel below it."""
+    """Adds one pragma to the clauses of the kernel below it."""
     if not pragma.is_read:
-        clauses.is_kernel = True        # there was an error; none follows from it
+        clauses.is_kernel = True        # an error was reported; suppress consequential errors
         return
     cursor = Cursor(pragma.tokens)
     directive = cursor.take()
@@ -102,7 +102,7 @@ def read_pragma(pragma, clauses, diagnostics):
 
 
 def is_include(pragma):
-    """Whether a pragma belongs to the file, and to no kernel."""
+    """True if a pragma belongs to the file and to no kernel."""
     return pragma.tokens[0].text == 'include'
 
 
@@ -180,7 +180,7 @@ def _identifier(cursor, clauses, name):
 
 
 def _host_grid(cursor, clauses):
-    """host(grid(n)): the kernel itself, in another number of threads."""
+    """host(grid(n)): the CPU runs the kernel with another number of threads."""
     cursor.take()
     clauses.host = None
     clauses.host_grid = _expression(cursor)
@@ -331,7 +331,7 @@ def _lists(cursor, clause, lists):
 
 
 def _argument(cursor):
-    """A type's words are tried first: what then follows tells whether it was one."""
+    """Tries a type's words first; the next token tells if they were a type."""
     mark, token = cursor.mark(), cursor.token
     words = read_type_words(cursor)
     if words and cursor.at(',', ';', ')') or cursor.token.kind == 'end':

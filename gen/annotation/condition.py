@@ -1,4 +1,5 @@
-"""The conditions of check(...): over scalars, over every element of an array, or over the order of its elements."""
+"""Reads the conditions of check(...): over scalars, over every element of an array, or over the order of its
+elements."""
 
 import re
 
@@ -10,9 +11,9 @@ _CHECKED = ('i8', 'i16', 'i32', 'i64', 'u8', 'u16', 'u32', 'u64')
 
 
 def read_condition(item, names, params):
-    """One condition of check(...), for one instance."""
+    """Reads one condition of check(...) for one instance."""
     tree, text = item
-    # Callers of the C function know nothing of the template's names.
+    # Callers of the C function do not know the template's names.
     values = {n: t.c for n, t in names.types.items()}
     values.update({n: str(v) if v >= 0 else f'({v})' for n, v in names.constants.items()})
     text = re.sub(r'(?<![\w.:])[A-Za-z_]\w*(?!\w|::)', lambda m: values.get(m.group(), m.group()), text)
@@ -34,7 +35,7 @@ def read_condition(item, names, params):
 
 
 def _find_checked(token, names, params):
-    """The number of the array at a token, whose elements are checked."""
+    """Returns the number of the array at a token whose elements are checked."""
     array = names.find_number(token, token.text)
     ctype = params[array].type
     if params[array].direction not in ('CF_IN', 'CF_INOUT'):
@@ -46,8 +47,8 @@ def _find_checked(token, names, params):
 
 
 def _find_bounds(node):
-    """(array token, lower, lower open, upper, upper open) where the tree bounds every element of an array, else None.
-    Bounds are trees or None."""
+    """Returns (array token, lower, lower open, upper, upper open) if the tree bounds every element of an array, else
+    None. Bounds are trees or None."""
     if node.kind != 'CHAIN' or not any(t.kind == 'ELEMENTS' for t in node.parts[0]):
         return None
     terms, relations = node.parts
@@ -61,7 +62,7 @@ def _find_bounds(node):
         if relation.text in ('==', '!='):
             raise TokenError(relation, 'elements are bounded by <, <=, > and >=')
         other = terms[i] if i + 1 == at else terms[i + 1]
-        # What stands on the small side of the relation is a lower bound when it is not the array.
+        # The term on the smaller side of the relation, if it is not the array, is a lower bound.
         small = terms[i] if relation.text in ('<', '<=') else terms[i + 1]
         which = 'lower' if small is other else 'upper'
         if bounds[which][0] is not None:

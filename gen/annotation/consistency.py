@@ -1,4 +1,4 @@
-"""Checks that the clauses of an annotation go together, and with the declaration below them."""
+"""Checks clauses against one another and against the declaration below them."""
 
 import re
 
@@ -9,7 +9,7 @@ MAX_VARIANTS = 64
 
 
 def check_clauses(clauses, declaration, declarations, error):
-    """Tells `error` of what does not, as (token, message). `declarations` are those of the file."""
+    """Reports contradictions to `error` as (token, message). `declarations` are the declarations of the file."""
     one = _Consistency(clauses, declaration, declarations, error)
     one.arrays()
     one.resident()
@@ -25,7 +25,7 @@ def check_clauses(clauses, declaration, declarations, error):
 
 
 def find_doubts(clauses, declaration):
-    """Warnings: clauses that agree and may be meant otherwise, as (token, message)."""
+    """Yields warnings as (token, message): clauses that are valid but may be a mistake."""
     for param in declaration.params:
         name = param.token.text
         if param.pointer and name not in clauses.arrays and name not in clauses.resident:
@@ -34,7 +34,7 @@ def find_doubts(clauses, declaration):
 
 
 def list_parameters(parameters):
-    """Template parameters as they are declared, but for their defaults."""
+    """Lists template parameters as declared, without defaults."""
     return '<' + ', '.join(f'{" ".join(p.words)} {p.name}' for p in parameters) + '>'
 
 
@@ -124,7 +124,7 @@ class _Consistency:
             self._error(token, f'{token.text} is a pointer; split takes the integer that counts elements')
 
     def _may_be_in_place(self, token):
-        """Whether a name of inplace(...) is an array that another one may be."""
+        """True if a name in inplace(...) is an array that may be the same as another."""
         name, array = token.text, self._clauses.arrays.get(token.text)
         if name not in self._params:
             self._no_parameter(token, name)
@@ -143,7 +143,7 @@ class _Consistency:
         return False
 
     def _check_in_place(self, arrays, token):
-        """Some two of them can be one."""
+        """Checks that at least two of the arrays can be the same."""
         names = ', '.join(a.token.text for a in arrays)
         directions = [a.direction for a in arrays]
         if all(d == 'CF_IN' for d in directions):

@@ -1,5 +1,5 @@
-"""What is constant in an annotation and can never work: refused where it stands, and not at the first call. What some
-arguments, or another branch, may make right is left to the runtime."""
+"""Refuses constant parts of an annotation that can never work, at their place instead of at the first call. The library
+checks parts that some arguments, or another branch, may make valid."""
 
 import math
 
@@ -13,7 +13,7 @@ AXES = 'xyz'
 
 
 class _Never(Exception):
-    """A part that has no value, whatever the arguments are."""
+    """A part that has no value for any arguments."""
 
     def __init__(self, node, what):
         super().__init__(what)
@@ -21,7 +21,7 @@ class _Never(Exception):
 
 
 def check_constants(names, clauses, params, checks, tolerance):
-    """What of the clauses is constant has to work."""
+    """Checks that the constant parts of clauses are valid."""
     constants = _Constants(names, clauses.tune)
     if not clauses.is_operation:
         constants.launch(clauses)
@@ -46,30 +46,30 @@ def check_constants(names, clauses, params, checks, tolerance):
 
 
 class _Constants:
-    """Looks at the clauses of one instance, whose names are known to be there. Expressions are pairs of a tree and its
-    text, as clauses have them."""
+    """Checks the clauses of one instance, whose names are known to exist. Expressions are pairs of a tree and its text,
+    as in clauses."""
 
     def __init__(self, names, tuned=()):
-        self._names, self._tuned = names, tuned     # names of template constants that have several values
+        self._names, self._tuned = names, tuned     # names of template constants with several values
 
     # ---- Clauses
 
     def value(self, item, where):
-        """The value of an integer expression; None where the arguments tell."""
+        """Returns the value of an integer expression; None if it depends on arguments."""
         try:
             return self._value(item[0])
         except _Never as never:
             raise self._error(never.node, where, item[0], never.what) from None
 
     def limits(self, item, where, low, high, what):
-        """The value as above, which has to lie between limits, as `what` says."""
+        """Returns the value as above after checking it against limits, which `what` describes."""
         value = self.value(item, where)
         if value is not None and not low <= value <= high:
             raise self._error(item[0], where, item[0], f'{what}; this is {value}')
         return value
 
     def check(self, tree, text):
-        """A condition over integers, which has to hold."""
+        """Checks a condition over integers, which must hold."""
         try:
             value = self._value(tree, is_required=True)
         except _Never as never:
@@ -77,32 +77,33 @@ class _Constants:
         self._holds(tree, text, value)
 
     def real_check(self, tree, compiled):
-        """The same over real numbers."""
+        """Checks a condition over real numbers."""
         self._holds(tree, compiled.text, evaluate_real(compiled))
 
     def _holds(self, tree, text, value):
-        """Refuses what no arguments make right; of tuned constants it may be another combination that does."""
+        """Refuses a condition that no arguments satisfy; with tuned constants another combination may satisfy it."""
         if value == 0 and not set(self._used(tree)) & set(self._tuned):
             raise self._error(tree, f'check({text})', tree, 'it never holds, so that no call would be taken')
 
     def tolerance(self, tree, compiled):
-        """How far results may be apart, where arguments have no part in it."""
+        """Checks a constant tolerance."""
         value = evaluate_real(compiled)
         if value is not None and not 0 <= value < math.inf:
             raise self._error(tree, f'tolerance({compiled.text})', tree,
                               f'a tolerance is a finite number from 0 on; this is {value:.9g}')
 
     def count(self, item, clause):
-        """Of flops and bytes, which are real numbers; one that is not finite says nothing."""
+        """Checks flops or bytes, which are real numbers; a value that is not finite is meaningless."""
         node = self._zero_divisor(item[0])
         if node:
             raise self._error(node, f'{clause}({item[1]})', item[0], 'it divides by 0')
 
     def launch(self, clauses):
-        """grid or blocks, items and shared, and of block what has no value; its size is looked at elsewhere."""
+        """Checks grid or blocks, items and shared, and block for parts without a value; launchrule checks the block's
+        size."""
         clause, what = ('blocks', 'block') if clauses.counts_blocks else ('grid', 'thread')
         blocks = [self.value(item, f'block({item[1]})') for item in clauses.block or ()]
-        if not clauses.block:           # block(auto) is the driver's choice
+        if not clauses.block:           # block(auto): the driver chooses
             blocks = [DEFAULT_BLOCK if clauses.block is None else None]
         items = 1
         if clauses.items:
@@ -127,15 +128,15 @@ class _Constants:
                         f'a block has at most {MAX_SHARED} bytes (227 KiB, on sm_90 and sm_100)')
 
     def host_grid(self, item):
-        """How many threads the CPU runs."""
+        """Checks the number of threads on the CPU."""
         self.limits(item, f'host(grid({item[1]}))', 1, INT64_MAX, 'a grid has at least 1 thread')
 
     def array(self, array, pitches, ctype):
-        """The extents, lower bounds and pitches of an array."""
+        """Checks the extents, lower bounds and pitches of an array."""
         clause, name = array.direction[len('CF_'):].lower(), array.token.text
         stride = size = ctype.bytes
         is_empty = is_large = False
-        for inner, (lower, extent) in enumerate(reversed(array.dims)):      # pitches begin with the innermost dimension
+        for inner, (lower, extent) in enumerate(reversed(array.dims)):      # pitches start at the innermost dimension
             is_outermost = inner + 1 == len(array.dims)
             where = section = f'{clause}({name}[{lower[1] + ":" if lower else ""}{extent[1]}])'
             count = self.limits(extent, where, 0, INT64_MAX, 'an extent is at least 0')
@@ -155,7 +156,7 @@ class _Constants:
             raise self._error(extent[0], section, extent[0], f'{name} has more than 2^63 - 1 bytes')
 
     def zero(self, name, section, dim):
-        """The section of a scratch array that is to be 0, which lies in the array's own."""
+        """Checks that the section of zero(...) lies in its array."""
         (lower, extent), (first, count) = section, dim
         where = f'zero({name}[{lower[1] + ":" if lower else ""}{extent[1]}])'
         length = self.limits(extent, where, 0, INT64_MAX, 'an extent is at least 0')
@@ -173,8 +174,8 @@ class _Constants:
     # ---- Trees
 
     def _value(self, node, is_required=False):
-        """The value of a tree; None where it is not constant. `is_required` of a condition that has to hold: then so
-        has all that && joins."""
+        """Returns the value of a tree; None if it is not constant. `is_required`: the tree is a condition that must
+        hold, and so must the operands of its &&."""
         if node.kind in ('AND', 'OR'):
             return self._joined(node, is_required and node.kind == 'AND')
         if node.kind == 'CHAIN':
@@ -203,7 +204,7 @@ class _Constants:
         if left is None or right is None:
             return None
         if node.kind == 'MOD' and calculate('DIV', left, right) > INT64_MAX:
-            raise _Never(node, 'it does not fit 64 bits')       # as the runtime has it
+            raise _Never(node, 'it does not fit 64 bits')       # the library would fail likewise
         return self._fitting(node, calculate(node.kind, left, right))
 
     @staticmethod
@@ -213,7 +214,7 @@ class _Constants:
         return value
 
     def _perhaps(self, node):
-        """The value of what may not be looked at."""
+        """Returns the value of a part that may not be evaluated."""
         try:
             return self._value(node)
         except _Never:
@@ -257,18 +258,18 @@ class _Constants:
             return True
 
     def _zero_divisor(self, node):
-        """What a real expression divides by that is 0; None else."""
+        """Returns a divisor of a real expression that is 0; else None."""
         if node.kind in ('DIV', 'MOD') and read_leaf(node.parts[1], self._names, real=True) == 0:
             return node.parts[1]
         parts = node.parts[0] if node.kind == 'CHAIN' else node.parts
         if node.kind in ('AND', 'OR', 'SELECT'):
-            parts = parts[:1]           # the others may be passed over
+            parts = parts[:1]           # the others may not be evaluated
         return next(filter(None, (self._zero_divisor(p) for p in parts if isinstance(p, Node))), None)
 
     # ---- Messages
 
     def _error(self, node, where, tree, what):
-        """With the template's constants that stand in the expression."""
+        """Reports an error with the values of template constants in the expression."""
         values = ', '.join(f'{name} = {self._names.constants[name]}' for name in dict.fromkeys(self._used(tree)))
         return TokenError(node.token, f'{where}{" with " if values else ""}{values}: {what}')
 

@@ -1,10 +1,10 @@
-"""How a call's pointer types choose among the instances of a kernel."""
+"""Chooses an instance of a kernel by the pointer types of a call."""
 
 
 def find_dispatch(kernel):
-    """How a call's pointer types choose among a kernel's instances: nested (parameter numbers, [(element type,
-    subtree)]) with instances at the leaves. Several parameters that vary together decide together, so that one of them
-    may be NULL. None where the types do not tell: then there is no type-generic form."""
+    """Returns nested (parameter numbers, [(element type, subtree)]) with instances at the leaves. Parameters that vary
+    together decide together, so that one of them may be NULL. None if types do not determine the instance: then there
+    is no type-generic form."""
     return _choose(kernel.instances) if kernel.is_template and not kernel.is_internal else None
 
 

@@ -1,4 +1,4 @@
-"""Kernels and operations with their template arguments filled in: from clauses and a declaration to the model."""
+"""Fills in the template arguments of kernels and operations: from clauses and a declaration to the model."""
 
 import itertools
 import os
@@ -22,7 +22,7 @@ from tokens.lexer import spell_tokens, Token, TokenError
 
 class Instantiation:
     """Makes the model's kernels of one file, all of whose declarations are known. `proofs` collects the constants of
-    the file that were used."""
+    the file that are used."""
 
     def __init__(self, types, declarations, cpu, diagnostics):
         self._types, self._declarations, self._cpu, self._diagnostics = types, declarations, cpu, diagnostics
@@ -65,7 +65,7 @@ class Instantiation:
         return Kernel(name, doc, token.location, tuple(instances), clauses.is_operation, bool(clauses.internal))
 
     def _arguments(self, declaration, clauses, arguments, at):
-        """The template arguments of an instance: name to CType or int, tuned ones left out."""
+        """Returns the template arguments of an instance: name to CType or int, without tuned constants."""
         filled = {}
         free = [p for p in declaration.template if p.name not in clauses.tune]
         if len(arguments) > len(free) or any(not p.default for p in free[len(arguments):]):
@@ -115,7 +115,8 @@ class Instantiation:
         return value
 
     def _tuned(self, clauses, declaration, filled):
-        """Every combination of tuned constants, as lists of (name, value); one empty list where nothing is tuned."""
+        """Returns every combination of tuned constants as lists of (name, value); one empty list if nothing is
+        tuned."""
         lists = []
         for name, (_, values) in clauses.tune.items():
             numbers = []
@@ -130,7 +131,8 @@ class Instantiation:
         return [list(c) for c in itertools.product(*lists)]
 
     def _instance(self, name, clauses, declaration, arguments, at):
-        """An instance with its variants, and what tells it apart from others of its kernel."""
+        """Returns an instance with its variants, and the values that distinguish it from other instances of its
+        kernel."""
         filled = self._arguments(declaration, clauses, arguments, at)
         identity = tuple((v.key, v.cxx if v.kind == 'enum' else '') if isinstance(v, CType) else v
                          for v in filled.values())
@@ -141,7 +143,7 @@ class Instantiation:
                                              tuple(constants), name))
         first = variants[0]
         if not self._is_tuned_on_cpu(clauses, declaration):
-            # Where all else is the same the body need not be compiled again.
+            # If everything else is equal, the body is compiled once.
             variants[1:] = [replace(v, host_of=first.name) if (v.host, v.params) == (first.host, first.params) else v
                             for v in variants[1:]]
         if clauses.tune:
@@ -149,9 +151,9 @@ class Instantiation:
         return first, identity
 
     def _is_tuned_on_cpu(self, clauses, declaration):
-        """Whether what the CPU runs may depend on a tuned constant: a definition of the kernel names it, but to declare
-        it, or calls it otherwise."""
-        # An annotation may stand at a declaration, and the definition elsewhere.
+        """True if the CPU form may depend on a tuned constant: a definition of the kernel uses its name, or calls the
+        kernel."""
+        # The annotation may be at a declaration and the definition elsewhere.
         bodies = [d for d in self._declarations if d.defines_kernel(declaration.token.text)]
         texts = [[t.text for t in d.head + (d.body or [])] for d in [declaration.declaration, *bodies]]
         return not bodies or any(text.count(name) != 1 for text in texts for name in clauses.tune)
@@ -181,7 +183,7 @@ class Instantiation:
         zeros = tuple(self._zero(params, n, s, n in clauses.rezeros, exact) for n, (_, s) in clauses.zeros.items())
         reports = real(clauses.bytes), real(clauses.flops), real(clauses.tolerance)
         check_constants(names, clauses, params, checks, reports[2])
-        # A call reports elements out of range first.
+        # A call reports elements out of range before elements out of order.
         checks = tuple(sorted(checks, key=lambda c: c.order == 'ascending'))
         self.proofs |= names.proofs
         if clauses.is_operation:
@@ -189,7 +191,8 @@ class Instantiation:
             return Instance(name, kernel, tuple(params), launch, checks, *reports, None, zeros=zeros, uses=uses)
         self._check_shared(clauses, declaration)
         is_bounded, is_closed = self._cpu.reached(clauses, declaration)
-        # Memory behind a pointer that has no extent, or behind one in a value or an element, is nobody's argument.
+        # Memory reached through a pointer without an extent, or through a pointer in a value or an element, belongs to
+        # no argument.
         is_closed = is_closed and not any(p.direction == 'CF_POINTER' or may_point(p.type) for p in params)
         host = self._cpu.host(clauses, declaration, kernel, entry, params, types)
         if clauses.host_grid:
@@ -199,7 +202,7 @@ class Instantiation:
                         zeros=zeros, split=split)
 
     def _spelled_argument(self, value, parameter, scope):
-        """A template argument at file scope."""
+        """Spells a template argument at file scope."""
         if isinstance(value, CType):
             return value.cxx
         words = [w for w in parameter.words if w not in ('const', 'enum')]
@@ -213,7 +216,7 @@ class Instantiation:
         pitches = list(clauses.pitches[name][1]) if name in clauses.pitches else []
         dims = []
         for number, (lower, extent) in enumerate(array.dims):
-            inner = len(array.dims) - 1 - number        # pitches begin with the innermost dimension
+            inner = len(array.dims) - 1 - number        # pitches start at the innermost dimension
             pitch = pitches[inner] if number and inner < len(pitches) else None
             dims.append(Dim(exact(extent), exact(lower), exact(pitch)))
         return tuple(dims)
@@ -225,7 +228,7 @@ class Instantiation:
         return Zero(number, exact(extent), exact(lower), is_rezeroed)
 
     def _check_shared(self, clauses, declaration):
-        """What a launch gives no memory to would write on other memory."""
+        """Refuses shared memory that the launch does not allocate: the kernel would overwrite other memory."""
         token = None if clauses.shared else self._cpu.dynamic(declaration.declaration)
         if token:
             raise TokenError(declaration.token, f'{declaration.token.text} has extern __shared__ memory, in line '
@@ -238,7 +241,7 @@ def _example(parameters):
 
 
 def _default(parameter):
-    """A template parameter's default as an argument: (words, tree, token, text)."""
+    """Returns a template parameter's default as an argument: (words, tree, token, text)."""
     token = parameter.default[0]
     tokens = parameter.default + [Token('end', '', token.file, token.line, token.column)]
     text = spell_tokens(parameter.default)

@@ -1,4 +1,4 @@
-"""One kernel file: from its annotations and declarations to the model."""
+"""Reads one kernel file: from its annotations and declarations to the model."""
 
 import os
 from dataclasses import replace
@@ -18,7 +18,7 @@ from tokens.scan import comment_above, Pragma
 
 
 def read_kernel_file(scanner, path, stem, diagnostics):
-    """Reads one kernel file. Errors go to `diagnostics`; what could be read is returned."""
+    """Reads one kernel file and returns the parts that could be read. Errors go to `diagnostics`."""
     return _File(scanner, path, diagnostics).read(stem)
 
 
@@ -61,7 +61,7 @@ class _File:
     # ---- Walking over the file
 
     def _tell_unclosed(self, opened, before):
-        """Brackets that nothing closes, in the place of all errors behind the first, which may follow from it."""
+        """Reports unclosed brackets instead of all errors after the first bracket, which may be consequences."""
         self._diagnostics.drop_behind(opened[0][0].location, before)
         for token, closing in opened:
             what = 'never closed'
@@ -71,7 +71,7 @@ class _File:
             self._error(token, f"this '{token.text}' is {what}")
 
     def _walk(self):
-        """Learns what the file declares, and pairs annotations with the kernels below them."""
+        """Collects the file's declarations and pairs annotations with the kernels below them."""
         clauses = first = None
         before = 0
         for item in find_declarations(list(self._scanner.items())):
@@ -100,7 +100,7 @@ class _File:
         self._types.add_includes(clauses.includes)
 
     def _check_includes(self):
-        """Types come from headers that the kernel file itself includes."""
+        """Checks that the kernel file itself includes the headers of its types."""
         for token in self._types.includes:
             name = os.path.normpath(token.text[1:-1])
             if not any(os.path.normpath(p) == name or os.path.normpath(p).endswith('/' + name.lstrip('./'))
@@ -115,7 +115,7 @@ class _File:
             return
         self._types.add_includes(clauses.includes)
         if not clauses.is_operation and (declaration is None or not declaration.has('__global__')):
-            # A reader looks at the annotation, and so does the message, unless there is a declaration to show.
+            # The message shows the annotation, where readers look, unless there is a declaration to show.
             self._error(declaration.head[0] if declaration else clauses.token,
                         'expected a __global__ function below #pragma cf kernel')
             return
@@ -127,14 +127,14 @@ class _File:
             self._error(error.token, str(error))
             return
         if self._diagnostics.count == before:
-            # Above the annotation, or between it and the kernel.
+            # The comment is above the annotation, or between it and the kernel.
             head = declaration.head[0]
             doc = (comment_above(self._scanner.source(first.path), first.location.line) or
                    comment_above(self._scanner.source_shown(head.file), head.line))
             self._kernels.append((clauses, kernel, doc))
 
     def _symbols_of(self, declaration):
-        """Data of a type that C cannot name have no setter; the header says why."""
+        """Data of a type that C cannot name have no setter; the header gives the reason."""
         first = declaration.head[0]
         try:
             check_names(declaration.head)

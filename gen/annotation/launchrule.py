@@ -1,4 +1,4 @@
-"""How many threads of one instance are launched, from grid, blocks, block, items and shared."""
+"""Reads the launch rule of one instance from grid, blocks, block, items and shared."""
 
 from base.bounds import DEFAULT_BLOCK, MAX_BLOCK, MAX_BLOCK_Z
 from base.model import Expr, Launch
@@ -7,7 +7,7 @@ from tokens.lexer import TokenError
 
 
 def read_launch(clauses, exact):
-    """The launch rule of one instance; `exact` compiles an expression."""
+    """Returns the launch rule of one instance; `exact` compiles an expression."""
     if clauses.is_operation:
         return Launch(False, False, False, (), (), None, None)
     block = () if clauses.block == [] else tuple(exact(e) for e in clauses.block) if clauses.block else (
@@ -18,7 +18,7 @@ def read_launch(clauses, exact):
 
 
 def _check_block(clauses, block):
-    """What of a block's size is constant has to fit; the runtime checks the rest."""
+    """Checks the constant parts of a block's size; the library checks the rest."""
     threads = 1
     for number, e in enumerate(block):
         size = evaluate_exact(e)

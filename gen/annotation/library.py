@@ -1,4 +1,4 @@
-"""Checks over all kernel files of one library: each C function is defined once, and each constant has one copy."""
+"""Checks all kernel files of one library: each C function is defined once, and each constant has one copy."""
 
 from dataclasses import replace
 
@@ -6,7 +6,8 @@ from annotation.dispatch import find_dispatch
 
 
 def _public_names(file):
-    """What a file defines, without the prefix: (location, names). Names of variants are internal, and taken too."""
+    """Yields the names that a file defines, without the prefix: (location, names). Names of variants are internal, but
+    taken too."""
     for kernel in file.kernels:
         names = [i.name for i in kernel.instances] + ([kernel.name] if find_dispatch(kernel) else [])
         variants = [v.name for i in kernel.instances for v in i.variants]
@@ -16,7 +17,7 @@ def _public_names(file):
 
 
 def check_functions(files, prefix, reserved, diagnostics):
-    """Every C function is defined once, and none has a `reserved` name. Names are without the prefix."""
+    """Checks that every C function is defined once and has no `reserved` name. Names are without the prefix."""
     seen = {}
     for file in files:
         for location, names in _public_names(file):
@@ -35,7 +36,7 @@ def check_functions(files, prefix, reserved, diagnostics):
 
 
 def drop_copies(files):
-    """Data that a header declares are in each kernel file that includes it, each with a copy of its own: no setter."""
+    """Removes setters of data that a header declares: each kernel file that includes the header has its own copy."""
     places = [(s.location, s.name) for f in files for s in f.symbols]
     for file in files:
         copies = [s for s in file.symbols if places.count((s.location, s.name)) > 1]

@@ -1,5 +1,5 @@
-"""Operations: entry points that are made of several launches, by a function in C. What their declarations have to be,
-and which kernels they name."""
+"""Operations: entry points that enqueue several launches through a C function. Checks their declarations and looks up
+the kernels they use."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ _SPECIFIERS = ('static', 'inline', '__device__', '__host__', 'constexpr', 'const
 
 
 def check_operation(token, declaration):
-    """Raises TokenError where no operation is declared below #pragma cf operation, at `token`."""
+    """Raises TokenError if no valid operation is declared below #pragma cf operation at `token`."""
     if declaration is None or declaration.function is None:
         raise TokenError(declaration.head[0] if declaration else token,
                          'expected the declaration of a function below #pragma cf operation')
@@ -28,7 +28,7 @@ def check_operation(token, declaration):
 
 
 class _Bundled:
-    """A bundled entry point, by the name of its C function, as the manifest describes it."""
+    """A bundled entry point by its C function's name, from the manifest."""
 
     def __init__(self, entry):
         self.name, self.family = f'cf_{entry["name"]}', f'cf_{entry["family"]}'
@@ -38,18 +38,18 @@ class _Bundled:
 
 
 def resolve_operations(files, prefix, manifest, diagnostics):
-    """The files, with the descriptors of what their operations use, which may stand in any of them, or be bundled: the
-    function `manifest` gives the kernels of the bundled ones' manifest."""
+    """Returns the files with the entry points that their operations use, which may be in any file or bundled. The
+    function `manifest` returns the kernels of the bundled manifest."""
     operations = [k for f in files for k in f.kernels if k.is_operation]
     if not operations:
         return files
     uses = [u for k in operations for i in k.instances for u in i.uses]
     is_bundled = prefix != 'cf' and any(u.text.startswith('cf_') for u in uses)
     bundled = {b.name: b for b in map(_Bundled, manifest() if is_bundled else ())}
-    families = {}       # name: those of its instances, which may stand in several files
+    families = {}       # name: its instances, which may be in several files
     for kernel in (k for f in files for k in f.kernels):
         families.setdefault(kernel.name, []).extend(i.name for i in kernel.instances)
-    if is_bundled:      # what begins so in uses(...) is none of these files
+    if is_bundled:      # in uses(...) such a name is a bundled kernel
         families = {name: found for name, found in families.items() if not name.startswith('cf_')}
     for kernel in bundled.values():
         if not kernel.is_internal:
@@ -70,14 +70,14 @@ def resolve_operations(files, prefix, manifest, diagnostics):
 
 
 class _Finder:
-    """From names in uses(...) to entry points."""
+    """Looks up names in uses(...)."""
 
     def __init__(self, families, prefix, diagnostics):
         self._families, self._names = families, {name for found in families.values() for name in found}
         self._prefix, self._diagnostics = prefix, diagnostics
 
     def named(self, kernel, instance):
-        """The names of what an operation's instance uses; those of bundled entry points begin with cf_."""
+        """Returns the entry points that an operation's instance uses; bundled entry points begin with cf_."""
         found = []
         for use in instance.uses:
             names = self._find(use.text, instance.name[len(kernel.name):])
@@ -105,9 +105,9 @@ class _Finder:
 
 
 def _check_nested(kernel, named, diagnostics):
-    """Operations within operations come to an end."""
+    """Checks that operations nest without a cycle and not too deep."""
     def deepest(name, above):
-        """How many there are below one another; None where one leads back to itself."""
+        """Returns the nesting depth; None if an operation leads to itself."""
         if name in above:
             return None
         depths = [deepest(n, (*above, name)) for n in named[name] if n in named]
@@ -122,7 +122,7 @@ def _check_nested(kernel, named, diagnostics):
 
 
 class _Judge:
-    """What of an operation comes from what it uses."""
+    """Derives properties of an operation from the kernels it uses."""
 
     def __init__(self, instances, named):
         self._instances, self._named = instances, named
@@ -135,7 +135,7 @@ class _Judge:
                     is_hosted=self._all(i.name, lambda k: k.host is not None)) for i in kernel.instances))
 
     def _all(self, name, holds):
-        """Whether it holds of all kernels that are launched."""
+        """True if the property holds for all kernels that are launched."""
         if name in self._named:
             return all(self._all(n, holds) for n in self._named[name])
         return holds(self._instances[name])

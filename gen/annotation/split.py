@@ -1,10 +1,11 @@
-"""The clause split(n): kernels that do the same to all elements at once as to one part of them after another."""
+"""The clause split(n): kernels that give the same result for all elements at once as for one part after another."""
 
 from tokens.lexer import TokenError
 
 
 def check_split(token, params, checks, zeros):
-    """The number of the parameter that split(...) names at `token`, whose arrays can be taken apart."""
+    """Returns the number of the parameter that split(...) names at `token`, after checking that its arrays can be
+    split."""
     name = token.text
     number = next(i for i, p in enumerate(params) if p.name == name)
     if not params[number].type.integer:

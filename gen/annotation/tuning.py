@@ -1,22 +1,22 @@
-"""Which variants of tuned kernels were measured to be the fastest, from a file that cf-tune writes."""
+"""Reads a file of cf-tune: the variants of tuned kernels that were the fastest."""
 
 import sys
 
 from base.diagnostics import GeneratorError
 
 HEADER = 'cuferry tuning 1'
-WORDS = 5       # function, version, architecture, class, variant; what follows is for people
+WORDS = 5       # function, version, architecture, class, variant; the rest is for people
 
 
 def read_tuning(text, path, files, prefix):
-    """The lines of each C function of some kernel files, as they are: the runtime reads them, as it does those of the
-    user's own file. Others are none of theirs; where all are, that is said."""
+    """Returns the lines of each C function of these kernel files unchanged: the library reads them as it reads a user's
+    file. Lines of other functions are ignored; if all are, an error says so."""
     lines = text.split('\n')
     if lines[0] != HEADER:
         raise GeneratorError(f"{path}:1: it does not begin with '{HEADER}'")
     variants = {f'{prefix}_{i.name}': {_variant(v) for v in i.variants} for f in files for i in f.instances}
     functions, is_there = {}, False
-    for line in lines[1:-1]:    # what no end of a line follows was cut off
+    for line in lines[1:-1]:    # a line without a line end was cut off
         words = line.split()
         if len(words) < WORDS or not line.isascii() or not line.isprintable() or line.startswith('#'):
             continue

@@ -1,4 +1,4 @@
-"""The types that a kernel file's parameters and data have: found by name, and visible to C."""
+"""The types of a kernel file's parameters and data: looked up by name and visible to C."""
 
 import os
 
@@ -9,10 +9,10 @@ from tokens.lexer import TokenError
 
 
 class FileTypes:
-    """Types as a kernel file names them. C sees the types of headers that include(...) names."""
+    """Types by their names in a kernel file. C sees the types of headers in include(...)."""
 
     def __init__(self, path, error):
-        """`error` takes a token and what is wrong there."""
+        """`error` takes a token and a message."""
         self._path, self._error = path, error
         self.declared = Declared(path)
         self.includes = []          # tokens of the headers' names
@@ -21,7 +21,7 @@ class FileTypes:
         self.includes += [token for token in tokens if token.text not in [t.text for t in self.includes]]
 
     def check_header(self, token, ctype):
-        """A type that a header declares needs include(...) for C to see it."""
+        """Checks that include(...) names the header that declares the type, so that C sees it."""
         header = self.declared.headers.get(ctype.c)
         if header and not self.includes:
             name = os.path.relpath(header, os.path.dirname(self._path) or '.')
@@ -48,7 +48,7 @@ class FileTypes:
         return found
 
     def read_param(self, raw, scope, types, arrays):
-        """(Param without dimensions, its token) of one instance."""
+        """Returns (Param without dimensions, its token) of one instance."""
         base = types.get(raw.words[0]) if len(raw.words) == 1 else None
         if base is None:
             words = [self._fill(w, types) for w in raw.words]
@@ -70,7 +70,7 @@ class FileTypes:
 
     @staticmethod
     def _fill(word, types):
-        """complex<T> with T filled in."""
+        """Returns complex<T> with T filled in."""
         for name, ctype in types.items():
             word = word.replace(f'<{name}>', f'<{ctype.cxx}>')
         return word
@@ -78,7 +78,7 @@ class FileTypes:
 
 
 def _spelled(raw, base, pointers=None):
-    """The type of a parameter over a base type's name; with `pointers`, of what so many of its pointers give."""
+    """Spells a parameter's type over a base type's name; with `pointers`, the type after that many dereferences."""
     text = ('const ' if raw.is_const and raw.pointer else '') + (
         'volatile ' if raw.is_volatile and raw.pointer else '') + base
     stars = raw.pointers if pointers is None else raw.pointers[:pointers]

@@ -1,1 +1,1 @@
-"""What all packages share: the model of a kernel file, error messages, the look of generated text, limits."""
+"""Modules for all packages: the model of a kernel file, error messages, text output, limits."""

@@ -1,4 +1,4 @@
-"""Limits of annotations, kernels and launches. <cuferry/registry.h> defines those that the library shares."""
+"""Limits of annotations, kernels and launches. <cuferry/registry.h> defines the limits that the library shares."""
 
 import os
 import re
@@ -17,12 +17,12 @@ def _read_limits():
 
 _LIMITS = _read_limits()
 MAX_GRID_DIMS, MAX_ARRAY_DIMS = _LIMITS['GRID_DIMS'], _LIMITS['ARRAY_DIMS']
-MAX_EXPR_DEPTH = _LIMITS['EXPR_DEPTH']      # values at once in an expression
-MAX_NESTED = _LIMITS['OPERATION_DEPTH']     # operations within operations
-MAX_BLOCK, MAX_BLOCK_Z = _LIMITS['BLOCK_SIZE'], _LIMITS['BLOCK_SIZE_Z']     # threads, and along z
+MAX_EXPR_DEPTH = _LIMITS['EXPR_DEPTH']      # values on the stack of an expression
+MAX_NESTED = _LIMITS['OPERATION_DEPTH']     # nesting of operations
+MAX_BLOCK, MAX_BLOCK_Z = _LIMITS['BLOCK_SIZE'], _LIMITS['BLOCK_SIZE_Z']     # threads in all, and along z
 MAX_GRID = (_LIMITS['GRID_SIZE_X'], _LIMITS['GRID_SIZE_YZ'], _LIMITS['GRID_SIZE_YZ'])       # blocks along x, y and z
 
-DEFAULT_BLOCK = 256         # threads of a block where an annotation has none
-MAX_SHARED = 227 * 1024     # bytes of a block, on request, where there are most: compute capability 9.0, 10.0
-MAX_NESTING = 64            # of parentheses and unary operators in an expression; with the next, bounds the recursion
-MAX_OPERATORS = 200         # of one clause
+DEFAULT_BLOCK = 256         # threads of a block without a block clause
+MAX_SHARED = 227 * 1024     # bytes of a block, the most on any GPU: compute capability 9.0, 10.0
+MAX_NESTING = 64            # nested parentheses and unary operators; with MAX_OPERATORS it bounds the recursion
+MAX_OPERATORS = 200         # operators in one clause

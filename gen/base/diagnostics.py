@@ -1,4 +1,4 @@
-"""Errors and warnings: collected, so that all of a file are reported at once, each with its line and a caret."""
+"""Errors and warnings, collected so that a file's errors are reported together, each with its line and a caret."""
 
 import re
 import sys
@@ -8,14 +8,14 @@ from base.model import Location
 
 
 def closest(name, names):
-    """The one of some names that may have been meant; None where none is near."""
-    from difflib import get_close_matches   # rarely needed, and slow to load
+    """Returns the name nearest to a misspelled one; None if none is near."""
+    from difflib import get_close_matches   # rarely needed and slow to load
     near = get_close_matches(name, list(names), 1)
     return near[0] if near else None
 
 
 class GeneratorError(Exception):
-    """A failure that has no place in a source file."""
+    """An error without a source location."""
 
 
 class Diagnostics:
@@ -38,13 +38,12 @@ class Diagnostics:
             self._warnings.append((location, message))
 
     def drop_behind(self, location, since):
-        """Takes back what was said, since there were so many errors, of places behind one in its file, and of other
-        files."""
+        """Drops the errors added after the first `since`, except those before `location` in its file."""
         self._errors[since:] = [e for e in self._errors[since:] if e[0].file == location.file and e[0] < location]
 
     @property
     def count(self):
-        """How many errors there are."""
+        """Number of errors."""
         return len(self._errors)
 
     def report(self, stream=sys.stderr):

@@ -1,4 +1,4 @@
-"""Where the generator stands, and the library's headers beside it."""
+"""Paths of the generator and of the library's headers."""
 
 import os
 
@@ -6,7 +6,8 @@ GENERATOR = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
 
 def _find_include():
-    """Beside the generator in the source tree; PREFIX/include for an installed PREFIX/lib/cuferry/gen."""
+    """The headers are beside the generator in the source tree, and in PREFIX/include if it is installed in
+    PREFIX/lib/cuferry/gen."""
     source, prefix = os.path.dirname(GENERATOR), os.path.dirname(os.path.dirname(os.path.dirname(GENERATOR)))
     return os.path.join(source if os.path.isdir(os.path.join(source, 'include')) else prefix, 'include')
 
@@ -15,7 +16,7 @@ INCLUDE = _find_include()
 
 
 def source_files():
-    """The names of the generator's own files, from its folder."""
+    """Returns the names of the generator's files, relative to its folder."""
     found = ['cfgen']
     for folder, _, names in os.walk(GENERATOR):
         found += [os.path.relpath(os.path.join(folder, name), GENERATOR) for name in names if name.endswith('.py')]

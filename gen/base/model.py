@@ -1,4 +1,4 @@
-"""What the generator knows of a kernel file, as frozen dataclasses that carry source locations."""
+"""The model of a kernel file: frozen dataclasses with source locations."""
 
 from dataclasses import dataclass
 from typing import Mapping, Optional, Tuple
@@ -14,26 +14,26 @@ class Location:
 
 @dataclass(frozen=True)
 class CType:
-    """A type that C and a kernel share. Sizes are None where the C compiler is asked for them."""
-    c: str                          # as C spells it: "cf_float4", "struct body"
-    cxx: str                        # as C++ spells it at file scope: "float4", "body"
-    key: str                        # tells types apart as _Generic and overloading do
-    enum: str                       # CF_F32; of a vector's components
+    """A type that C and a kernel share. A size is None if only the C compiler knows it."""
+    c: str                          # C name: "cf_float4", "struct body"
+    cxx: str                        # C++ name at file scope: "float4", "body"
+    key: str                        # equal for types that _Generic and overloading do not distinguish
+    enum: str                       # CF_F32; for a vector, of its components
     short: str                      # f32, body
     kind: str                       # integer, float, half, complex, vector, enum, struct, pointer, void
     bytes: Optional[int] = None
     align: Optional[int] = None
     lanes: int = 1
-    members: Optional[Mapping[str, 'CType']] = None     # of structs and vectors; None where they are not known
+    members: Optional[Mapping[str, 'CType']] = None     # members of structs and vectors; None: unknown
 
     @property
     def integer(self):
-        """Whether an exact expression can read it."""
+        """True if an integer expression can read the type."""
         return self.kind in ('integer', 'enum')
 
     @property
     def number(self):
-        """Whether a real expression can read it."""
+        """True if a real expression can read the type."""
         return self.kind in ('integer', 'enum', 'float', 'half')
 
 
@@ -57,15 +57,15 @@ class Dim:
 class Param:
     """A parameter of one instance."""
     name: str
-    ctype: str                      # as C declares it: "const float *"
-    cxx: str                        # as C++ does, for the proof of its type
-    type: CType                     # of the value, or of what the pointer points to
+    ctype: str                      # C declaration: "const float *"
+    cxx: str                        # C++ declaration, for the proof of the type
+    type: CType                     # type of the value, or of the pointed-to element
     pointer: bool
-    const: bool                     # of what the pointer points to
+    const: bool                     # the pointed-to element is const
     direction: str                  # CF_VALUE, CF_IN, CF_OUT, CF_INOUT, CF_POINTER, CF_SCRATCH
     dims: Tuple[Dim, ...]
     is_restrict: bool = False       # the pointer is declared __restrict__
-    in_place: int = 0               # the number of the list of inplace(...) that it stands in, from 1
+    in_place: int = 0               # number of its inplace(...) list, from 1; 0: none
 
     @property
     def is_written(self):
@@ -78,16 +78,17 @@ class Param:
 
 @dataclass(frozen=True)
 class Zero:
-    """The bytes of a scratch array that are 0 when the kernel begins."""
-    array: int                      # the parameter's number
-    extent: Optional[Expr] = None   # None: all of it
+    """The elements of a scratch array that are 0 when the kernel begins."""
+    array: int                      # number of the parameter
+    extent: Optional[Expr] = None   # None: the whole array
     lower: Optional[Expr] = None
-    is_rezeroed: bool = False       # and when it ends, again
+    is_rezeroed: bool = False       # the elements are 0 again when the kernel ends
 
 
 @dataclass(frozen=True)
 class Check:
-    """A condition on scalars, or (array set) on every element of an integer array, or (order set) on all of them."""
+    """A condition on scalars; on every element of an integer array (array set); or on the order of the elements (order
+    set)."""
     text: str
     condition: Optional[Expr] = None
     is_real: bool = False
@@ -101,7 +102,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Launch:
-    """How many threads are launched."""
+    """The launch rule: grid, block and shared memory."""
     counts_blocks: bool
     is_cooperative: bool
     is_block_auto: bool
@@ -113,29 +114,29 @@ class Launch:
 
 @dataclass(frozen=True)
 class Guard:
-    """A comparison of a kernel's global index with what is the same for all threads."""
+    """A comparison of a kernel's global index with a value that is the same for all threads."""
     axis: int                       # 0: x
-    is_upper: bool                  # holds up to some index; else from some on
+    is_upper: bool                  # holds up to an index; else from an index on
 
 
 @dataclass(frozen=True)
 class Loop:
-    """How the CPU runs a kernel whose indices are its parameter."""
-    guards: Tuple[Guard, ...]       # by their numbers
-    is_flat: bool                   # of the indices along x it reads the global one alone
-    is_mirrored: bool               # functions that it calls read the indices, too
-    is_numeric: bool = False        # its threads have nothing but numbers of their own, and no arrays of them
+    """How the CPU runs a kernel that gets its indices as a parameter."""
+    guards: Tuple[Guard, ...]       # guards by number
+    is_flat: bool                   # along x it reads only the global index
+    is_mirrored: bool               # its callees read the indices too
+    is_numeric: bool = False        # a thread's own data are numbers and no arrays
 
 
 @dataclass(frozen=True)
 class Host:
-    """The CPU's form of an instance. A function is called by its C++ name where the kernel file defines it; else it is
-    a C function."""
-    function: Optional[str] = None  # None: the kernel itself
+    """The CPU form of an instance. A function has its C++ name if the kernel file defines it; else it is a C
+    function."""
+    function: Optional[str] = None  # None: the CPU runs the kernel itself
     is_extern_c: bool = False
     is_together: bool = False       # threads of a block may wait for one another
-    loop: Optional[Loop] = None     # where they do not, and the kernel's text is understood
-    grid: Optional[Expr] = None     # how many threads there are, in one dimension; None: as many as on a GPU
+    loop: Optional[Loop] = None     # set if threads do not wait and the generator understands the kernel
+    grid: Optional[Expr] = None     # number of threads in one dimension; None: as on a GPU
 
 
 @dataclass(frozen=True)
@@ -147,27 +148,27 @@ class Use:
 
 @dataclass(frozen=True)
 class Instance:
-    """One entry point: a kernel, or an operation, with its template arguments filled in. A kernel with tune(...) has
-    variants, of which the runtime takes one; itself it is like the first of them."""
-    name: str                       # gather_f32_i32
-    kernel: str                     # as C++ names it: gather<float, int32_t>
+    """An entry point: a kernel or an operation with its template arguments filled in. A kernel with tune(...) has
+    variants, of which the library runs one; the instance itself equals the first variant."""
+    name: str                       # registry key: gather_f32_i32
+    kernel: str                     # C++ name: gather<float, int32_t>
     params: Tuple[Param, ...]
     launch: Launch
     checks: Tuple[Check, ...]
     bytes: Optional[Expr]
     flops: Optional[Expr]
     tolerance: Optional[Expr]
-    host: Optional[Host]            # None: it has no form for the CPU
+    host: Optional[Host]            # None: there is no CPU form
     constants: Tuple[Tuple[str, int], ...] = ()
-    is_bounded: bool = False        # neither it nor what it calls has a loop
-    is_closed: bool = False         # it touches its arguments alone
+    is_bounded: bool = False        # no loop in the kernel or its callees
+    is_closed: bool = False         # the kernel touches only its arguments
     variants: Tuple['Instance', ...] = ()
     zeros: Tuple[Zero, ...] = ()
-    split: Optional[int] = None     # the number of the parameter by which a call can be taken apart
-    host_of: str = ''               # the variant whose CPU body is this one's, too; '': it has its own
-    uses: Tuple[Use, ...] = ()      # of an operation: what it enqueues, as written
-    used: Tuple[str, ...] = ()      # the names of these entry points; cf_... are bundled ones
-    is_hosted: bool = False         # all of these have a form for the CPU
+    split: Optional[int] = None     # number of the parameter of split(...)
+    host_of: str = ''               # variant that has the same CPU body; '': its own body
+    uses: Tuple[Use, ...] = ()      # kernels that an operation enqueues, as written
+    used: Tuple[str, ...] = ()      # names of these entry points; cf_... are bundled kernels
+    is_hosted: bool = False         # all of these have a CPU form
 
     @property
     def arguments(self):
@@ -176,32 +177,32 @@ class Instance:
 
     @property
     def restricts(self):
-        """Whether there are arrays that the call keeps from overlapping."""
+        """True if the call has to check arrays for overlap."""
         arrays = [p for p in self.params if p.dims and p.direction != 'CF_SCRATCH']
         return any(a.is_restrict and (a.is_written or b.is_written) for a in arrays for b in arrays if a is not b)
 
     @property
     def host_grid(self):
-        """How many threads the CPU runs, where a call does not know it to be right from the grid alone; else None."""
+        """Number of threads on the CPU, if a call cannot verify it from the grid alone; else None."""
         grid = self.host.grid if self.host else None
         is_same = grid and not self.launch.counts_blocks and [g.ops for g in self.launch.grid] == [grid.ops]
         return None if is_same else grid
 
     @property
     def all_variants(self):
-        """What is compiled: the instance itself where nothing is tuned."""
+        """The variants to compile: the instance itself without tune(...)."""
         return self.variants or (self,)
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """An annotated kernel, or operation, with its instances; one that is no template has one, of its own name."""
+    """An annotated kernel or operation with its instances; without a template it has one instance of the same name."""
     name: str
-    doc: Tuple[str, ...]            # the comment above it, without comment marks
+    doc: Tuple[str, ...]            # lines of the comment above it, without comment marks
     location: Location
     instances: Tuple[Instance, ...]
     is_operation: bool = False
-    is_internal: bool = False       # for operations alone
+    is_internal: bool = False       # used only by operations
 
     @property
     def is_template(self):
@@ -210,9 +211,9 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Symbol:
-    """__constant__ data, which gets a setter."""
-    name: str                       # coeff
-    cxx: str                        # heat::coeff
+    """__constant__ data that gets a setter."""
+    name: str                       # C name: coeff
+    cxx: str                        # C++ name: heat::coeff
     doc: Tuple[str, ...]
     location: Location
     type: CType
@@ -222,14 +223,14 @@ class Symbol:
 @dataclass(frozen=True)
 class KernelFile:
     """An annotated source file."""
-    path: str                       # as generated files name it
-    stem: str                       # gather
+    path: str                       # path that generated files show
+    stem: str                       # file name without folder and suffix: gather
     kernels: Tuple[Kernel, ...]
     symbols: Tuple[Symbol, ...]
-    includes: Tuple[str, ...]       # headers of C types, as include(...) names them
-    notes: Tuple[str, ...]          # what has no form in C, and why
-    proofs: Tuple[Tuple[Tuple[str, ...], str, int], ...]   # constants of the file that were used: scope, name, value
-    host_source: str                # the source less what no CPU kernel needs
+    includes: Tuple[str, ...]       # headers of C types, from include(...)
+    notes: Tuple[str, ...]          # declarations without a C form, with the reasons
+    proofs: Tuple[Tuple[Tuple[str, ...], str, int], ...]   # used constants of the file: scope, name, value
+    host_source: str                # the source that the CPU compiles
 
     @property
     def instances(self):
@@ -237,5 +238,5 @@ class KernelFile:
 
     @property
     def launched(self):
-        """The instances that are kernels."""
+        """Instances of kernels, without operations."""
         return tuple(i for k in self.kernels if not k.is_operation for i in k.instances)

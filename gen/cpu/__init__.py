@@ -1,1 +1,1 @@
-"""How the CPU runs a kernel, and the copy of the source that it compiles."""
+"""Decides how the CPU runs a kernel, and makes the copy of the source that it compiles."""

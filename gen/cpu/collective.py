@@ -1,23 +1,23 @@
-"""What device code uses that needs its threads to run together, or a GPU: found by name, through the functions and
-classes of the file that it uses."""
+"""Finds uses in device code that need threads to run together, or a GPU: by name, through the file's functions and
+classes."""
 
 import re
 
 from cpu.reachable import find_reachable
 
-# What a loop over threads cannot run: threads that wait for one another or for a block's memory, or that fail.
+# Uses that a loop over threads cannot run: waiting for other threads or for shared memory, and failing.
 TOGETHER = re.compile(
     r'__shared__|__sync(threads|warp)\w*|__shfl\w*|__(any|all|ballot|activemask|match)\w*|__reduce_\w+_sync|'
     r'__nanosleep|__trap|assert|__assert_fail|__is(Shared|Global)|__dynamic_smem\w*')
-# The same in files that use cooperative_groups: of groups, ranks and sizes alone need no other thread.
+# The same in files with cooperative_groups: ranks and sizes of groups involve no other thread.
 _GROUPS = re.compile(
     r'sync|shfl\w*|any|all|ballot|match_a\w+|reduce\w*|\w+clusive_scan\w*|coalesced_\w+|\w+_partition|invoke_one\w*|'
     r'memcpy_async|wait|wait_prior|barrier_(arrive|wait)|is_valid')
-# In files that name a barrier of cuda:: or of cuda::std.
+# The same in files that name a barrier of cuda:: or cuda::std::.
 _BARRIERS = re.compile(r'arrive|arrive_and_\w+|wait|wait_parity|try_wait\w*|init')
-# A partition of a size that its type tells is one of ranks.
+# A partition whose size is part of its type uses only ranks.
 _RANKS = {'tiled_partition'}
-# What no CPU can, and what to write instead.
+# Uses that no CPU can run, with alternatives.
 _FOREIGN = (
     (r'asm|__asm__|__asm', 'inline assembly', 'write C++ beside it, under #ifndef __CUDA_ARCH__'),
     (r'wmma|nvcuda|mma_sync|load_matrix_sync', 'matrices of a warp', 'multiply tiles in __shared__ memory'),
@@ -29,7 +29,7 @@ _FOREIGN = (
     (r'__nv_fp[468]\w*', 'floats of 8 bits and less', 'use __half or __nv_bfloat16'),
     (r'__pipeline_arrive_on|__mbarrier\w*|__cvta_\w+', 'asynchronous barriers', 'use __syncthreads()'),
 )
-# Names after thrust:: that have a form for the CPU.
+# Names after thrust:: with a CPU form.
 OF_THRUST = frozenset('''
     abs acos acosh arg asin asinh atan atanh bit_and bit_or bit_xor complex conj cos cosh divides equal_to exp get
     greater greater_equal imag less less_equal log log10 logical_and logical_not logical_or make_pair make_tuple maximum
@@ -37,19 +37,19 @@ OF_THRUST = frozenset('''
     tie tuple tuple_element tuple_size'''.split())
 _FOREIGN_WORDS = tuple((re.compile(pattern), what, instead) for pattern, what, instead in _FOREIGN)
 _ANY_FOREIGN = re.compile('|'.join(pattern for pattern, _, _ in _FOREIGN))
-# What stands behind cuda::
+# Names after cuda::
 _FOREIGN_OF_CUDA = {'pipeline', 'make_pipeline', 'latch', 'counting_semaphore', 'binary_semaphore', 'ptx',
                     'annotated_ptr', 'device'}
 
 
 def _reached(kernel, everything):
-    """A kernel and what it calls."""
+    """Returns a kernel and everything it calls."""
     return find_reachable([kernel], [d for d in everything if not d.has('__global__') and
                                 (d.function is not None or d.body is not None)])
 
 
 def find_use(kernel, everything, words):
-    """The first of some words in a kernel, or in what it calls; None where there is none."""
+    """Returns the first of `words` in a kernel or its callees; None if there is none."""
     for declaration in _reached(kernel, everything):
         if any(map(words.fullmatch, declaration.words)):
             for token in declaration.body or ():
@@ -59,7 +59,8 @@ def find_use(kernel, everything, words):
 
 
 def find_foreign(kernel, everything):
-    """The first that no CPU can run in a kernel, or in what it calls: (what, what to write instead), or None."""
+    """Returns the first use in a kernel or its callees that no CPU can run, as (use, alternative); None if there is
+    none."""
     for declaration in _reached(kernel, everything):
         body = declaration.body or ()
         for at, token in enumerate(body):
@@ -83,7 +84,7 @@ def find_foreign(kernel, everything):
 
 
 def _is_compiler_barrier(tokens):
-    """Whether what begins so is asm without an instruction and without operands, as asm volatile("" ::: "memory")."""
+    """True if the tokens begin an asm without an instruction and operands, such as asm volatile("" ::: "memory")."""
     texts = [t.text for t in tokens[:16]]
     if texts[1:2] in (['volatile'], ['__volatile__'], ['__volatile']):
         del texts[1]
@@ -93,7 +94,7 @@ def _is_compiler_barrier(tokens):
 
 
 def runs_together(root, everything):
-    """Whether threads of a kernel wait for one another. What is not understood does."""
+    """True if threads of a kernel wait for one another, or if the generator does not understand the kernel."""
     if find_use(root, everything, TOGETHER):
         return True
     others = [d for d in everything if not d.has('__global__')]

@@ -1,4 +1,5 @@
-"""A kernel file as the CPU compiles it: the source less what no CPU kernel needs, its lines kept in their places."""
+"""Makes the copy of a kernel file that the CPU compiles: without code that no CPU kernel needs, with the same line
+numbers."""
 
 import os
 import re
@@ -9,24 +10,28 @@ from cpu.sharedmem import find_edits, Outside
 from tokens.brackets import without_attributes
 from tokens.lexer import TokenError
 
-# What is left of a function that is taken out: directives that decide what is compiled.
+# Directives for conditional compilation stay when a function is removed.
 _KEPT = re.compile(r'[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|undef)\b')
 _INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]')
 _ONCE = re.compile(r'^[ \t]*#[ \t]*pragma[ \t]+once\b', re.MULTILINE)
 _SYSTEM = re.compile(r'^[ \t]*#[ \t]*pragma[ \t]+(?:GCC|clang)[ \t]+system_header\b', re.MULTILINE)
 _HEAP = {'new', 'delete', 'virtual'}
-_LITERAL = (r'R"(?P<raw>[^()\\\s]{0,16})\(.*?\)(?P=raw)"|(?<!\w)\d(?:\'\w|[\w.])*|'      # with numbers such as 1'000
+_LITERAL = (r'R"(?P<raw>[^()\\\s]{0,16})\(.*?\)(?P=raw)"|(?<!\w)\d(?:\'\w|[\w.])*|'      # numbers such as 1'000 too
             r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
 _COMMENT = re.compile(r'(?P<comment>/\*.*?\*/|//[^\n]*)|' + _LITERAL, re.DOTALL)
 _PIECE = re.compile(_COMMENT.pattern + r'|<<<|[{}]', re.DOTALL)
 
 
 def copy_for_cpu(scanner, path, declarations, kernels, functions, constants, loop_edits, report):
-    """`kernels` are the declarations of the kernels that the CPU runs as they are, `functions` the names of those that
-    it runs instead of others, `constants` the names of those whose values are proven, `loop_edits` what find_loop()
-    changes, by declaration. What no name leads to from there is taken out, and functions of host code that are reached
-    from device code alone: a wrapper may have its kernel's name. `scanner` has read the file: headers with __shared__
-    memory stand in the copy. `report` takes an error and the token that it is about."""
+    """Returns the copy.
+
+    `kernels`: declarations of the kernels that the CPU runs. `functions`: names of functions that the CPU runs instead
+    of kernels. `constants`: names of constants whose values are checked. `loop_edits`: changes of find_loop() by
+    declaration. `scanner` has read the file; headers with __shared__ memory become part of the copy. `report` takes an
+    error and its token.
+
+    Code that no name leads to is removed. So are host functions that only device code names: a wrapper may have its
+    kernel's name."""
     source = scanner.lines_of
     kept = {id(d) for d in kernels}
     others = [d for d in declarations if not d.has('__global__')]
@@ -39,18 +44,18 @@ def copy_for_cpu(scanner, path, declarations, kernels, functions, constants, loo
     gone = ({name for d in others if id(d) not in device | host for name in d.names} -
             {name for d in on_device + on_host for name in d.names})
     outside = Outside(declarations)
-    edits = []      # (first token, last token): take all out; (token, text): put that in its place
+    edits = []      # (first token, last token): remove the range; (token, text): replace the token
     in_headers, reached = {}, {}
     for declaration in declarations:
         first, last = declaration.head[0], declaration.last
         is_needed = id(declaration) in host or id(declaration) in device and (
             declaration.function is None or _is_device(declaration))
         if declaration.is_directive and first.text == 'static_assert' and not gone.isdisjoint(declaration.words):
-            if first.file == path:      # it is about what is taken out
+            if first.file == path:      # the error concerns removed code
                 edits.append((first, last))
             continue
         if first.file != path:
-            # What no kernel needs stands there, too, and has to compile.
+            # Code that no kernel needs is copied too, and has to compile.
             is_needed = is_needed or id(declaration) in kept
             for edit in _shared(declaration, outside, source, report if is_needed else _pass_over):
                 in_headers.setdefault(edit[0].file, []).append(edit)
@@ -58,11 +63,11 @@ def copy_for_cpu(scanner, path, declarations, kernels, functions, constants, loo
                     reached.setdefault(edit[0].file, edit[0])
             continue
         if id(declaration) in kept:
-            # The word is in __global__ already.
+            # __global__ already includes the word.
             edits += [(t, '') for t in declaration.head if t.text == 'inline' and t.exact]
             edits += loop_edits.get(id(declaration), [])
         elif declaration.is_instantiation or not is_needed and not declaration.is_directive:
-            edits.append((first, last))     # kernels that are instantiated may have a parameter more here
+            edits.append((first, last))     # instantiated kernels may have one more parameter here
             continue
         elif declaration in data and not any(declaration.has(w) for w in ('static', 'extern', 'const', 'constexpr',
                                                                          'template')):
@@ -70,13 +75,13 @@ def copy_for_cpu(scanner, path, declarations, kernels, functions, constants, loo
             edits.append((place, 'static ' + place.text))
         found = _shared(declaration, outside, source, report)
         if id(declaration) in kept and declaration.body is not None and declaration.last.text == '}':
-            # __shared__ memory outside of functions has an edit there, too.
+            # __shared__ memory outside of functions has an edit at this place too.
             closing = next((text for token, text in found if token is declaration.last), '}')
             found = [edit for edit in found if edit[0] is not declaration.last]
             if declaration.last_return is not None and declaration.last_return.exact:
                 found.append((declaration.last_return, 'CF__END return'))
             found.append((declaration.last, 'CF__END ' + closing))
-        for edit in found:      # a kernel's body may stand in a file that it includes
+        for edit in found:      # a kernel's body may be in an included file
             if edit[0].file == path:
                 edits.append(edit)
             else:
@@ -94,16 +99,16 @@ def copy_for_cpu(scanner, path, declarations, kernels, functions, constants, loo
 
 
 def _pass_over(token, message):
-    """In the place of what reports an error."""
+    """Ignores an error; used instead of an error reporter."""
 
 
 def _uses_heap(declarations):
-    """Whether device code has words that make the compiler call the C++ library."""
+    """True if device code has words for which the compiler calls the C++ library."""
     return any(token.text in _HEAP and token.kind == 'identifier' for d in declarations for token in d.body or ())
 
 
 def _edited(lines, edits):
-    """The text of a file with its edits, which are in order."""
+    """Returns a file's text with its edits, which are in order."""
     lines = [line + '\n' for line in lines]
     for first, last in reversed(edits):
         if isinstance(last, str):
@@ -116,22 +121,22 @@ def _edited(lines, edits):
 
 
 class _Inlined:
-    """A kernel file with the headers whose text was changed, and those that include them, in place of the directives
-    that include them."""
+    """A kernel file in which changed headers, and headers that include them, replace the directives that include
+    them."""
 
     def __init__(self, scanner, path, headers):
         self._source, self._path, self._headers = scanner.lines_of, path, headers
         self._known = {os.path.normpath(file): file for file in scanner.shown_paths}
         self._system = scanner.shown_system_paths
         self.placed = set()
-        self._changed = {}      # file: whether it stands in the copy
+        self._changed = {}      # file: True if it is part of the copy
         self._once = {}
 
     def text(self, text):
         return self._inline(text, self._path)
 
     def _target(self, file, name):
-        """The file that a directive includes; None where it is not known."""
+        """Returns the file that a directive includes; None if it is unknown."""
         beside = os.path.normpath(os.path.join(os.path.dirname(file), name))
         if beside in self._known:
             return self._known[beside]
@@ -140,7 +145,7 @@ class _Inlined:
 
     def _is_changed(self, file):
         if file not in self._changed:
-            self._changed[file] = file in self._headers     # a circle ends here
+            self._changed[file] = file in self._headers     # ends a circle of inclusions
             lines = self._source(file) if not self._changed[file] else []
             targets = [self._target(file, m.group(2)) for m in map(_INCLUDE.match, lines) if m]
             self._changed[file] = self._changed[file] or any(t and self._is_changed(t) for t in targets)
@@ -154,12 +159,12 @@ class _Inlined:
             if target and target != file and self._is_changed(target):
                 lines[number] = self._whole(target) + '\n' + self._marker(number + 2, file)
             elif target and file != self._path and match.group(1) == '"':
-                # It is found beside the kernel file.
+                # The path is relative to the kernel file.
                 lines[number] = include(os.path.relpath(target, os.path.dirname(self._path) or '.')).rstrip('\n')
         return '\n'.join(lines)
 
     def _marker(self, number, file):
-        """Of what stands in the system's headers the compiler warns as little as before."""
+        """The flag keeps compiler warnings in system headers as few as before."""
         return f'# {number} {c_string(file)}{" 3" if file in self._system else ""}'
 
     def _whole(self, file):
@@ -177,7 +182,7 @@ class _Inlined:
 
 
 def _shared(declaration, outside, source, report):
-    """The edits that __shared__ memory takes, in their order."""
+    """Returns the edits for __shared__ memory in order."""
     try:
         if outside.is_one(declaration):
             found = [*outside.edits(declaration, source)]
@@ -197,14 +202,14 @@ def _replace(lines, token, text):
 
 
 def _behind_attributes(head):
-    """The first token of a variable's type: `static` may not stand in front of alignas(...)."""
+    """Returns the first token of a variable's type: `static` must not precede alignas(...)."""
     plain = without_attributes(head)
     return next((t for t in plain if t.kind == 'identifier'), head[0])
 
 
 def _without_launches(text):
-    """Takes out what is left of host code that launches kernels, in classes and in what initializes variables: all of
-    the innermost braces around <<<."""
+    """Removes remaining host code that launches kernels, in classes and in initializers: the contents of the innermost
+    braces around <<<."""
     if '<<<' not in text:
         return text
     opened, regions = [], []
@@ -233,8 +238,8 @@ def _is_device(declaration):
 
 
 def _closing(lines, first, last):
-    """The column behind the last token of a declaration. Tokens of macros may be found at braces that are not theirs,
-    so the text is asked first; where it has others, as in what #if leaves out, the token."""
+    """Returns the column after the last token of a declaration. Macro tokens may have locations at unrelated braces, so
+    the text decides first. If the text has other braces, for example after #if, the token decides."""
     if last.line > len(lines):
         return None
     if last.text != '}':
@@ -255,12 +260,12 @@ def _closing(lines, first, last):
 
 
 def _blank(lines, first, last_line, column):
-    """Takes the text from a token to a column of a line out, but for line ends and directives."""
+    """Blanks the text from a token to a column of a line, except line ends and directives."""
     begin, end = first.line - 1, last_line - 1
     before, after = lines[begin][:first.column - 1], lines[end][column:]
     region = ''.join(lines[begin:end + 1])[len(before):]
     region = region[:len(region) - len(after)]
-    # Without comments and raw strings, which may have lines that look like directives.
+    # Comments and raw strings may have lines that look like directives.
     region = _COMMENT.sub(lambda match: match.group() if match['comment'] is None and match['raw'] is None else
                           '\n' * match.group().count('\n'), region)
     kept, continued = [], False

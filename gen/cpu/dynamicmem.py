@@ -1,6 +1,6 @@
-"""extern __shared__ memory, whose size the launch tells: which kernels use it for certain.
+"""Finds kernels that certainly use extern __shared__ memory, whose size the launch sets.
 
-Found by name. A name that a function may have declared itself, or that may mean another function or class, does not
+It searches by name. A name that a function may declare itself, or that may mean another function or class, does not
 count."""
 
 from cpu.sharedmem import find_ranges, names_of, Outside
@@ -14,7 +14,7 @@ class Dynamic:
     def __init__(self, declarations):
         self._functions, self._classes, self._outside, self._found = {}, {}, {}, {}
         if not any('__shared__' in d.words and 'extern' in d.words for d in declarations):
-            declarations = ()       # so it is mostly
+            declarations = ()       # the most common case
         self._has_any = bool(declarations)
         for declaration in declarations:
             if Outside.is_one(declaration) and declaration.has('extern'):
@@ -26,12 +26,13 @@ class Dynamic:
                 self._classes.setdefault(_class_name(declaration.head), []).append(declaration)
 
     def first(self, declaration):
-        """The token of the first declaration of such memory that a function uses, or None."""
+        """Returns the first token that declares such memory among the declarations that a function uses; None if there
+        is none."""
         if not self._has_any:
             return None
         key = id(declaration)
         if key not in self._found:
-            self._found[key] = None     # of a function that calls itself
+            self._found[key] = None     # for a function that calls itself
             self._found[key] = _own(declaration) or self._named(declaration)
         return self._found[key]
 
@@ -61,7 +62,7 @@ def _own(declaration):
 
 
 def _of_class(declaration):
-    """The same of a class each of whose functions uses such memory: which one is called is not known."""
+    """The same for a class all of whose functions use such memory: it is unknown which function is called."""
     body, at, found = list(declaration.body or ()), 0, []
     while at < len(body):
         if body[at].text == '{':
@@ -74,18 +75,18 @@ def _of_class(declaration):
 
 
 def _is_made(body, at):
-    """Whether a class's name stands there for an object of it: a variable's, or one without a name."""
+    """True if a class's name creates an object here: a variable or a temporary."""
     behind = matching(body, at + 1, '<', '>') if [t.text for t in body[at + 1:at + 2]] == ['<'] else at + 1
     return behind < len(body) and (body[behind].kind == 'identifier' or body[behind].text in '({')
 
 
 def _within(declarations, scope):
-    """Those of a namespace whose name stands in front of theirs, or all."""
+    """Returns the declarations of a namespace if its name precedes theirs, else all."""
     return [d for d in declarations if scope is None or d.scope[-1:] == (scope,)]
 
 
 def _class_name(head):
-    """The name of a class: no argument of a specialisation, no base."""
+    """Returns the name of a class, not an argument of a specialisation or a base."""
     name = ''
     for token in head[behind_template(head):]:
         if token.text in ('<', ':', 'final'):
@@ -95,7 +96,7 @@ def _class_name(head):
 
 
 def _declared(body):
-    """The names that a function's body may declare: those behind a type, behind a comma, and in auto [...]."""
+    """Returns the names that a function's body may declare: after a type, after a comma, and in auto [...]."""
     found, depth = set(), 0
     for at, token in enumerate(body):
         if token.kind == 'punctuation':

@@ -1,7 +1,6 @@
-"""What a kernel reaches by name: whether its work has a bound, and whether it touches data that are not its arguments.
+"""Decides if a kernel's work is bounded, and if it touches only its arguments.
 
-Names are all that is looked at, so that a name which means two things may say no where yes is true; never the other
-way."""
+The decision uses names only. A name with two meanings may give no where yes is true, never the reverse."""
 
 from tokens.brackets import matching, SPECIFIERS
 
@@ -12,8 +11,8 @@ _TAGGED = ('struct', 'class', 'union', 'enum')
 
 
 class Reach:
-    """The declarations of a file, by name. `is_host`: those that host code can call; else those that device code
-    can."""
+    """The declarations of a file by name. `is_host`: functions that host code can call; else functions that device code
+    can call."""
 
     def __init__(self, declarations, is_host):
         self._is_host = is_host
@@ -31,8 +30,8 @@ class Reach:
         return any(declaration.has(word) for word in ('__device__', 'constexpr', 'consteval'))
 
     def judge(self, root):
-        """(is bounded, is closed) of a kernel or a function."""
-        # An annotation may stand at a declaration, and the definition elsewhere; and there may be specialisations.
+        """Returns (is bounded, is closed) of a kernel or a function."""
+        # The annotation may be at a declaration and the definition elsewhere, and specialisations may exist.
         named = {id(d): d for d in [root, *self._kernels.get(root.name, ())]}
         roots = [d for d in named.values() if d.body is not None]
         if not roots:
@@ -46,8 +45,8 @@ class Reach:
         return is_bounded and not _recurs(functions), is_closed
 
     def _reached(self, roots):
-        """What the roots lead to, and whether all functions of it have bodies."""
-        # No name leads to an operator.
+        """Returns the declarations that the roots lead to, and True if all functions among them have bodies."""
+        # Operators are used without being named.
         found = roots + self._named.get('operator', [])
         seen, pending, is_known = {id(d) for d in found}, list(found), True
         while pending:
@@ -55,7 +54,7 @@ class Reach:
             for tokens in (declaration.head, declaration.body or (), declaration.tail):
                 for token in tokens:
                     others = self._named.get(token.text, ()) if token.kind == 'identifier' else ()
-                    # A prototype is enough where the function follows; else it is in another file.
+                    # A prototype suffices if the function follows; otherwise it is in another file.
                     is_prototype = others and all(d.function is not None and d.body is None for d in others)
                     is_known = is_known and not is_prototype
                     for other in others:
@@ -67,14 +66,14 @@ class Reach:
 
 
 def _functions(declaration):
-    """Functions that a declaration defines, itself or as members: (name, tokens of the body)."""
+    """Returns the functions that a declaration defines, itself or as members: (name, tokens of the body)."""
     if declaration.body is None:
         return []
     if declaration.function is not None:
         return [(declaration.name, declaration.body)]
     if not any(t.text in _TAGGED for t in declaration.head):
-        return [('', declaration.body)]     # what initializes a variable
-    # What stands behind a member's parentheses and in its braces.
+        return [('', declaration.body)]     # initializer of a variable
+    # The tokens after a member's parentheses and in its braces.
     body, found, at = declaration.body, [], 0
     while at < len(body):
         if body[at].kind == 'identifier' and at + 1 < len(body) and body[at + 1].text == '(':
@@ -88,18 +87,18 @@ def _functions(declaration):
                 at = after
                 continue
         at += 1
-    # What was not understood is still looked at.
+    # Parts that were not understood are still checked.
     return found + [('', body)]
 
 
 def _recurs(functions):
-    """Whether a function calls itself, or others that do; those of one name are one."""
+    """True if a function calls itself directly or indirectly; functions of one name count as one."""
     calls = {}
     names = {name for name, _ in functions if name}
     for name, body in functions:
         if name:
             calls.setdefault(name, set()).update(t.text for t in body if t.kind == 'identifier' and t.text in names)
-    # What only leads to what has no calls goes, until nothing does: circles are left.
+    # Functions without calls are removed until nothing changes: cycles remain.
     while True:
         ends = [name for name, called in calls.items() if not called & calls.keys()]
         if not ends:
@@ -109,7 +108,7 @@ def _recurs(functions):
 
 
 def _is_data(declaration):
-    """Whether a declaration makes a variable that is no constant."""
+    """True if a declaration defines a variable that is not constant."""
     head = [t.text for t in declaration.head]
     if declaration.function is not None or head[0] in ('using', 'typedef', 'namespace', 'static_assert', 'template'):
         return declaration.function is None and head[0] == 'template' and not declaration.is_class and \
@@ -120,7 +119,7 @@ def _is_data(declaration):
 
 
 def _is_constant(head, declaration):
-    """Whether a variable's value is known where it is declared, and stays."""
+    """True if a variable's value is known at its declaration and does not change."""
     front = head[:head.index('=')] if '=' in head else head
     has_value = '=' in head or declaration.body is not None
     if 'constexpr' in front:
@@ -130,12 +129,12 @@ def _is_constant(head, declaration):
 
 
 def _keeps_data(body):
-    """Whether a function has a variable that outlives its calls, or names one that is elsewhere."""
+    """True if a function has a variable that outlives its calls, or names a variable of another place."""
     for at, token in enumerate(body):
         if token.kind == 'identifier' and token.text in ('static', 'extern', 'thread_local'):
             end = next((i for i in range(at, len(body)) if body[i].text in ('=', ';', '{', '(')), len(body))
             front = [t.text for t in body[at:end]]
-            if '__shared__' in front:       # of a block
+            if '__shared__' in front:       # memory of a block
                 continue
             stars = front[len(front) - front[::-1].index('*'):] if '*' in front else front
             is_constant = 'constexpr' in front or ('const' in stars and '&' not in front and token.text == 'static' and
@@ -148,13 +147,13 @@ def _keeps_data(body):
 
 
 def _closes_function(body, at):
-    """Whether parentheses are a member function's: a body follows, or a word that may stand in front of one."""
+    """True if parentheses belong to a member function: a body follows, or a word that may precede a body."""
     end = matching(body, at, '(', ')')
     return end < len(body) and body[end].text in ('{', 'const', 'noexcept', '-')
 
 
 def _makes_addresses(found):
-    """Whether a cast makes a pointer of what is not known to be one, such as an integer."""
+    """True if a cast makes a pointer of a value that may not be one, such as an integer."""
     pointers = set()
     for declaration in found:
         pointers |= _pointers(declaration.head, True) | _pointers(declaration.body or [], False)
@@ -174,7 +173,7 @@ def _makes_addresses(found):
 
 
 def _is_cast(body, at):
-    """Whether the parenthesis at `at` closes a type that is a pointer's."""
+    """True if the parenthesis at `at` closes a pointer type."""
     begin = at - 1
     while begin >= 0 and (body[begin].text in ('*', '::', '<', '>', ',') or body[begin].kind == 'identifier'):
         begin -= 1
@@ -184,7 +183,7 @@ def _is_cast(body, at):
 
 
 def _is_pointer(body, at, pointers):
-    """Whether what stands at `at` is a pointer, or parentheses around one."""
+    """True if a pointer, or parentheses around one, are at `at`."""
     if body[at].text == '&' or body[at].text == '0' or body[at].text in ('nullptr', 'NULL', 'this'):
         return True
     end = matching(body, at, '(', ')') if body[at].text == '(' else at + 1
@@ -195,7 +194,7 @@ def _is_pointer(body, at, pointers):
 
 
 def _pointers(tokens, is_head):
-    """The names that are declared as pointers or arrays, as parameters or in statements."""
+    """Returns the names declared as pointers or arrays, as parameters or in statements."""
     found = set()
     for at in range(1, len(tokens) - 1):
         token, before, after = tokens[at], tokens[at - 1], tokens[at + 1].text
@@ -209,8 +208,8 @@ def _pointers(tokens, is_head):
 
 
 def _declares(tokens, at, is_head):
-    """Whether a type and a * stand in front of a name, and the beginning of a declaration in front of those: of a
-    product as an argument, too, would be true that it stands behind a parenthesis."""
+    """True if a type and a * precede a name and begin a declaration. A product as an argument also follows a
+    parenthesis."""
     begin, stars = at - 1, 0
     while begin >= 0 and (tokens[begin].text in ('*', '::', '<', '>') or tokens[begin].kind == 'identifier'):
         stars += tokens[begin].text == '*'
@@ -220,7 +219,7 @@ def _declares(tokens, at, is_head):
 
 
 def may_point(ctype):
-    """Whether a value of a type may hold addresses."""
+    """True if a value of this type may contain addresses."""
     if ctype.kind == 'pointer' or ctype.c == '' and ctype.kind not in ('array', 'bit-field'):
         return True
     if ctype.kind in ('struct', 'array'):

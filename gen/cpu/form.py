@@ -1,4 +1,4 @@
-"""What the CPU runs in a kernel's place, the copy of the source that it compiles, and what either reaches."""
+"""Chooses the CPU form of a kernel and the copy of the source, and finds everything that each reaches."""
 
 from dataclasses import replace
 
@@ -15,19 +15,20 @@ _NUMBERS = ('integer', 'float', 'enum')
 
 
 class CpuForm:
-    """Of the kernels of one file, all of whose declarations are known."""
+    """The CPU forms of the kernels of one file, all of whose declarations are known."""
 
     def __init__(self, scanner, path, declarations):
         self._scanner, self._path, self._declarations = scanner, path, declarations
-        self._reaches = {}          # whether for host code: Reach
-        self._loops = {}            # name: what find_loop() says
-        self._together = {}         # kernel: whether its threads wait for one another
-        self._numeric = {}          # kernel and types that it has as template arguments: what has_only_numbers() says
-        self._judged = {}           # kernel: what it reaches
-        self._dynamic = None        # dynamicmem.Dynamic, once it is asked
+        self._reaches = {}          # True for host code: Reach
+        self._loops = {}            # name: result of find_loop()
+        self._together = {}         # kernel: True if its threads wait for one another
+        self._numeric = {}          # kernel and its template type arguments: result of has_only_numbers()
+        self._judged = {}           # kernel: (is bounded, is closed)
+        self._dynamic = None        # dynamicmem.Dynamic, created at first use
 
     def reached(self, clauses, declaration):
-        """(is bounded, is closed) of a kernel, and closed only where the function that the CPU runs instead is, too."""
+        """Returns (is bounded, is closed) of a kernel; closed only if the function that the CPU runs instead is closed
+        too."""
         key = id(declaration)
         if key not in self._judged:
             is_bounded, is_closed = self._reach(False).judge(declaration.declaration)
@@ -40,7 +41,8 @@ class CpuForm:
         return self._judged[key]
 
     def dynamic(self, kernel):
-        """Where a kernel, or what it calls, has __shared__ memory whose size the launch tells: a token, or None."""
+        """Returns a token of __shared__ memory with a size that the launch sets, in a kernel or its callees; None if
+        there is none."""
         if self._dynamic is None:
             self._dynamic = Dynamic(self._declarations)
         definitions = [kernel] if kernel.body is not None else [d for d in self._all_of(kernel)
@@ -53,13 +55,13 @@ class CpuForm:
         return self._reaches[is_host]
 
     def _host_function(self, clauses):
-        """The function of this file that the CPU runs instead of a kernel; None where there is none."""
+        """Returns the function of this file that the CPU runs instead of a kernel; None if there is none."""
         name = clauses.host.text if clauses.host else None
         return next((d for d in self._declarations if name and d.body is not None and d.name == name and
                      not d.has('__global__')), None)
 
     def host(self, clauses, declaration, kernel, entry, params, types):
-        """What the CPU runs: nothing, a function, or the kernel, where the CPU can."""
+        """Returns the CPU form: nothing, a function, or the kernel if the CPU can run it."""
         if clauses.host and clauses.host.text == 'none':
             return None
         if clauses.host:
@@ -87,7 +89,7 @@ class CpuForm:
         return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)) if found else None)
 
     def _is_numeric(self, declaration, params, types):
-        """Whether an instance's threads have nothing but numbers of their own."""
+        """True if an instance's threads have only numbers as data of their own."""
         if not all(t.kind in _NUMBERS for t in [p.type for p in params] + list(types.values())):
             return False
         key = declaration.token.text, tuple(types)
@@ -97,29 +99,29 @@ class CpuForm:
         return self._numeric[key]
 
     def _loop(self, name):
-        """How the kernels of a name run as a loop, with the edits that this takes; see find_loop()."""
+        """Returns how the kernels of a name run as a loop, with the necessary edits; see find_loop()."""
         if name not in self._loops:
             self._loops[name] = find_loop(name, self._declarations, self._path,
                                            self._scanner.source(self._scanner.path))
         return self._loops[name]
 
     def _runs_together(self, kernel):
-        """Whether threads of a kernel wait for one another. What is not understood does."""
+        """True if threads of a kernel wait for one another, or if the generator does not understand the kernel."""
         if id(kernel) not in self._together:
             self._together[id(kernel)] = any(runs_together(root, self._declarations)
                                              for root in self._all_of(kernel))
         return self._together[id(kernel)]
 
     def _all_of(self, kernel):
-        """A kernel, and what defines it: an annotation may stand at a declaration, and the definition elsewhere."""
+        """Returns a kernel's declarations: its annotation may be at one and its definition at another."""
         return [kernel] + [d for d in self._declarations if d is not kernel and d.defines_kernel(kernel.name)]
 
     def copy_source(self, kernels, proofs, error):
-        """The copy that the CPU compiles, of kernels as (clauses, declaration)."""
+        """Returns the copy that the CPU compiles, for kernels given as (clauses, declaration)."""
         kept = [d.declaration for c, d in kernels if not (c.host or c.is_operation)]
         annotated = {id(d.declaration) for _, d in kernels}
         names = {d.token.text for c, d in kernels if not (c.host or c.is_operation)}
-        # An annotation may stand at a declaration, and the definition elsewhere.
+        # The annotation may be at a declaration and the definition elsewhere.
         kept += [d for d in self._declarations if d.has('__global__') and id(d) not in annotated and d.name in names]
         edits = {}
         for name in names:

@@ -1,15 +1,15 @@
-"""How the CPU runs a kernel as a loop over its threads: what it changes in the kernel's text so that compilers see one.
+"""Rewrites a kernel so that compilers see one loop over its threads on the CPU.
 
 The indices become a parameter, which is a local object in the loop. The usual global index,
 
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-is read as one number, the loop's own variable. A guard at the kernel's top, `if (i < n) ...` or `if (i >= n) return;`,
-is asked before the loop where it holds, which is a range of i, and not again in it:
+becomes one number, the loop's own variable. A guard at the kernel's top, `if (i < n) ...` or `if (i >= n) return;`, is
+evaluated before the loop, which finds the range of i for which it holds, and not inside the loop:
 
     if (cf__index.cf__in(0, cf__is_wide(i), i, i < n)) ...
 
-What is not understood stays as it is, and is slower."""
+Code that is not understood stays as it is, and is slower."""
 
 import re
 
@@ -21,14 +21,14 @@ from tokens.lexer import spell_tokens
 INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
 _OPERATORS = {'<', '>', '<=', '>=', '==', '!=', '&', '|', '^', '!', 'and', 'or', 'not', 'xor', 'not_eq', 'bitand',
               'bitor'}
-# What a global index may begin with, but for the functions that give one.
+# First tokens of a global index, apart from functions that return one.
 _OPENINGS = {'threadIdx', 'blockIdx', '(', 'static_cast'}
-# What functions of the library's own headers that read them are reached by.
+# Functions of the library's headers that read the indices are reached through this name.
 _GROUPS = 'cooperative_groups'
 _AXES = {'x': 0, 'y': 1, 'z': 2}
 _TYPES = {'bool', 'char', 'short', 'int', 'long', 'unsigned', 'signed', 'float', 'double', 'size_t', 'ptrdiff_t'} | {
     f'{u}int{n}_t' for u in ('', 'u') for n in (8, 16, 32, 64)}
-# Of types that hold every global index.
+# Words of types that hold every global index.
 _WIDE = {'int', 'unsigned', 'signed', 'long', 'auto', 'const', 'size_t', 'ptrdiff_t', 'int32_t', 'uint32_t', 'int64_t',
          'uint64_t'}
 _PURE = _TYPES | {'min', 'max', 'sizeof', 'static_cast'}
@@ -40,13 +40,13 @@ _LARGEST_OFFSET = 1 << 16
 
 
 def find_loop(name, declarations, path, lines):
-    """(Loop, edits by declaration) of the kernels of a name; None where they stay as they are. Edits are pairs of a
-    token and what stands in its place, in their order. `lines` are those of the file."""
+    """Returns (Loop, edits by declaration) of the kernels of a name; None if they stay unchanged. Edits are pairs of a
+    token and its replacement, in order. `lines` are the lines of the file."""
     kernels = [d for d in declarations if d.has('__global__') and d.name == name]
     bodies = [d for d in kernels if d.body is not None]
-    # Overloads and specialisations are told apart by the compiler alone.
+    # Only the compiler distinguishes overloads and specialisations.
     is_one = len(bodies) == 1 and all(d.head[d.function + 1].text == '(' for d in kernels)
-    # Nor is text edited that stands in a file which the body includes.
+    # Text in a file that the body includes is not edited either.
     if (not is_one or _is_named_elsewhere(name, declarations) or _hides_parameters(bodies[0].body) or
             any(t.file != path for t in bodies[0].body)):
         return None
@@ -64,7 +64,7 @@ def find_loop(name, declarations, path, lines):
 
 
 def _are_written(lines, tokens):
-    """Whether tokens stand in the source as they are, with nothing between them: no macro gave them."""
+    """True if tokens are adjacent in the source and no macro produced them."""
     if not all(t.exact and t.line <= len(lines) for t in tokens):
         return False
     for token, after in zip(tokens, tokens[1:]):
@@ -72,7 +72,7 @@ def _are_written(lines, tokens):
         if token.line == after.line:
             between = _COMMENT.sub('', lines[token.line - 1][end:after.column - 1])
         elif token.line < after.line:
-            # A comment may go on over the lines.
+            # A comment may span lines.
             between = (re.sub(r'(?:/\*|//).*|\\$', '', _COMMENT.sub('', lines[token.line - 1][end:])) +
                        re.sub(r'^.*\*/', '', _COMMENT.sub('', lines[after.line - 1][:after.column - 1])))
         else:
@@ -83,7 +83,7 @@ def _are_written(lines, tokens):
 
 
 def _parameter(kernel):
-    """The parameter for the indices, in front of the others."""
+    """Returns the parameter for the indices, which precedes the others."""
     opening = kernel.head[kernel.function + 1]
     inside = kernel.head[kernel.function + 2:matching(kernel.head, kernel.function + 1, '(', ')') - 1]
     if [t.text for t in inside] == ['void']:
@@ -92,14 +92,15 @@ def _parameter(kernel):
 
 
 def _is_named_elsewhere(name, declarations):
-    """Whether device code has another use for a kernel's name than to declare it."""
+    """True if device code uses a kernel's name other than to declare it."""
     return any(t.text == name for d in declarations if d.body is not None and name in d.words and
                (d.has('__device__') or d.has('__global__') or d.has('constexpr') or d.is_class)
                for t in d.body if t.kind == 'identifier')
 
 
 def _hides_parameters(body):
-    """Whether there are functions in a function that do not see its parameters: of local classes, lambdas without."""
+    """True if a function contains functions that do not see its parameters: of local classes, and lambdas without
+    captures."""
     for at, token in enumerate(body):
         if token.text not in ('struct', 'class', 'union', '[') and token.text not in INDICES:
             continue
@@ -123,7 +124,7 @@ def _hides_parameters(body):
 
 
 def _is_behind_condition(body, at):
-    """Whether the parenthesis that closes there is that of an if, for, while or switch."""
+    """True if the closing parenthesis at `at` belongs to an if, for, while or switch."""
     depth = 0
     while at >= 0:
         depth += (body[at].text == ')') - (body[at].text == '(')
@@ -134,13 +135,13 @@ def _is_behind_condition(body, at):
 
 
 def _data(declarations):
-    """The names of variables that device code may write."""
+    """Returns the names of variables that device code may write."""
     return {name for d in declarations if d.function is None and not d.is_class and
             (d.has('__device__') or d.has('__managed__')) for name in d.names}
 
 
 def _helpers(declarations):
-    """Functions that do nothing but give the global index: the declaration and its index, by name."""
+    """Returns the functions that only return the global index: the declaration and its index, by name."""
     found, functions = {}, {}
     for declaration in declarations:
         if declaration.function is None or declaration.has('__global__'):
@@ -162,8 +163,8 @@ def _helpers(declarations):
 
 
 def _read_indices(kernel, declarations, helpers):
-    """Whether functions that a kernel calls read the indices, but for some that it does not call any more. A template
-    may call what its arguments name."""
+    """True if functions that a kernel calls read the indices, apart from `helpers` that it no longer calls. A template
+    may call functions that its arguments name."""
     others = [d for d in declarations if not d.has('__global__') and not any(d is h for h in helpers)]
     words = INDICES | {h.name for h in helpers}
     reached = find_reachable([kernel], others)[1:]
@@ -182,13 +183,13 @@ class _Reader:
         return self._body[at].text if 0 <= at < len(self._body) else ''
 
     def _component(self, at, name):
-        """(index behind, axis) of blockIdx.x and the like."""
+        """Returns (index after, axis) of blockIdx.x and the like."""
         if self._text(at) == name and self._text(at + 1) == '.' and self._text(at + 2) in _AXES:
             return at + 3, self._text(at + 2)
         return None
 
     def _cast(self, at):
-        """(index behind, text of the type, whether a parenthesis closes behind the operand) of a cast."""
+        """Returns (index after, text of the type, True if a parenthesis closes after the operand) of a cast."""
         if self._text(at) == '(':
             end = matching(self._body, at, '(', ')')
             inside = self._body[at + 1:end - 1]
@@ -206,7 +207,7 @@ class _Reader:
         return end + is_closed, ' '.join(t.text for t in inside), is_closed
 
     def _factor(self, at, name):
-        """(index behind, axis, type or '') of blockIdx.x, perhaps with a cast."""
+        """Returns (index after, axis, type or '') of blockIdx.x, perhaps with a cast."""
         cast = self._cast(at)
         found = self._component(cast[0] if cast else at, name)
         if found is None:
@@ -219,7 +220,7 @@ class _Reader:
         return end, axis, cast[1] if cast else ''
 
     def _product(self, at):
-        """(index behind, axis, type) of blockIdx.x * blockDim.x, in either order."""
+        """Returns (index after, axis, type) of blockIdx.x * blockDim.x, in either order."""
         if self._text(at) == '(' and self._cast(at) is None:
             inside = self._product(at + 1)
             return (inside[0] + 1, *inside[1:]) if inside and self._text(inside[0]) == ')' else None
@@ -231,11 +232,11 @@ class _Reader:
         return None
 
     def index(self, at):
-        """(index behind, axis, type) of blockIdx.x * blockDim.x + threadIdx.x, in either order."""
+        """Returns (index after, axis, type) of blockIdx.x * blockDim.x + threadIdx.x, in either order."""
         for first, second in ((self._product, self._thread), (self._thread, self._product)):
             left = first(at)
             right = left and self._text(left[0]) == '+' and second(left[0] + 1)
-            # A cast of the thread alone would leave the product narrow.
+            # With a cast of the thread alone the product would stay narrow.
             if right and left[1] == right[1]:
                 return right[0], left[1], left[2] or right[2]
         return None
@@ -245,21 +246,21 @@ class _Reader:
         return (*found, '') if found else None
 
 class _Analysis(_Reader):
-    """One kernel's body."""
+    """Analyses one kernel's body."""
 
     def __init__(self, kernel, data, helpers, lines):
-        # A `return;` at the end does nothing.
+        # A `return;` at the end has no effect.
         super().__init__(kernel.body[:-2] if kernel.last_return else kernel.body)
         self._data, self._helpers, self._lines = data, helpers, lines
-        self._replaced = {}     # number of a token: what stands in its place
-        self._in_front = {}     # number of a token: what is put in front of it
-        self._taken = {}        # numbers of the tokens of global indices: the axis
-        self._axis = {}         # variables that are a global index, or grow with it: its axis
-        self._wide = set()      # those of them whose type is known to hold it
-        self._casts = {}        # of the others: the types that their values pass through, which the compiler knows
-        self._factors = {}      # of all: what they are sums and products of, which has to be whole
+        self._replaced = {}     # number of a token: its replacement
+        self._in_front = {}     # number of a token: text inserted before it
+        self._taken = {}        # number of a global index's token: axis
+        self._axis = {}         # variable that is a global index or grows with it: axis
+        self._wide = set()      # variables in _axis whose type is known to hold the index
+        self._casts = {}        # other variables in _axis: types that their values pass through, checked by compilers
+        self._factors = {}      # all variables in _axis: factors of their sums and products, which must be integers
         self._passed, self._used = [], []
-        self._types = {}        # numbers of the tokens of global indices: such a type
+        self._types = {}        # number of a global index's token: type that it passes through
         self._varying = set()   # other variables that may differ between threads
         self.guards = []
         for at, _ in enumerate(self._body):
@@ -272,7 +273,7 @@ class _Analysis(_Reader):
             yield token, self._in_front.get(at, '') + self._replaced.get(at, token.text)
 
     def uses_thread(self):
-        """Whether the kernel reads the indices along x other than as the global index."""
+        """True if the kernel reads the indices along x other than as the global index."""
         for at, token in enumerate(self._body):
             if token.text in ('threadIdx', 'blockIdx') and at not in self._taken:
                 axis = self._text(at + 2) if self._text(at + 1) == '.' else ''
@@ -303,21 +304,21 @@ class _Analysis(_Reader):
         self._replaced[at] = f'(({result[0]}){value})' if result else value
 
     def _helper(self, at):
-        """(index behind, axis, type, type of the result) of a call of a function that gives a global index."""
+        """Returns (index after, axis, type, result type) of a call of a function that returns a global index."""
         helper = self._helpers.get(self._text(at))
         if helper is None or self._text(at + 1) != '(' or self._text(at + 2) != ')':
             return None
         return (at + 3, *helper[1:])
 
     def helpers_left(self):
-        """The declarations of such functions that the kernel does not name any more."""
+        """Returns the declarations of such functions that the kernel no longer names."""
         left = {t.text for number, t in enumerate(self._body) if number not in self._taken}
         return [helper[0] for name, helper in self._helpers.items() if name not in left]
 
     # ---- Guards
 
     def _statements(self):
-        """What stands in front of the first statement that does something."""
+        """Reads the declarations and guards before the first statement with an effect."""
         at = 0
         while at < len(self._body):
             after = self._guard(at) if self._text(at) == 'if' else self._declaration(at)
@@ -326,14 +327,14 @@ class _Analysis(_Reader):
             at = after
 
     def _end(self, at):
-        """The index of the semicolon that ends a statement."""
+        """Returns the index of the semicolon that ends a statement."""
         while at < len(self._body) and self._text(at) != ';':
             closing = {'(': ')', '[': ']', '{': '}'}.get(self._text(at))
             at = matching(self._body, at, self._text(at), closing) if closing else at + 1
         return at
 
     def _declaration(self, at):
-        """Reads a declaration of variables that has no effect; the index behind it, or None."""
+        """Reads a declaration of variables without an effect; returns the index after it, or None."""
         end = self._end(at)
         if self._text(at) in _STATEMENTS or end >= len(self._body):
             return None
@@ -355,7 +356,7 @@ class _Analysis(_Reader):
         return end + 1
 
     def _note(self, name, words, at, end):
-        """What a variable is whose value stands there."""
+        """Notes the properties of a variable with the value at `at`."""
         self._axis.pop(name, None)
         self._varying.discard(name)
         self._wide.discard(name)
@@ -370,9 +371,9 @@ class _Analysis(_Reader):
         elif not self._is_uniform(at, end):
             self._varying.add(name)
 
-    # Of values that grow with the global index in equal steps: sums of products that have one varying factor. What runs
-    # the loop sees to it that the steps are right. Each reader gives the index behind, and the axis, which is None for
-    # what is the same in all threads; the index is -1 where it is something else.
+    # Values that grow with the global index in equal steps are sums of products with one varying factor; the loop's
+    # code verifies the steps. Each reader returns the index after the value and the axis, None for a value that is the
+    # same in all threads. The index is -1 for any other value.
 
     def _sum(self, at, end):
         at, axis = self._product_of(at, end)
@@ -433,7 +434,7 @@ class _Analysis(_Reader):
                 int(self._text(at + 1)) < _LARGEST_OFFSET)
 
     def _is_pure(self, at, end):
-        """Whether evaluating has no effect but its value, and that with any indices. Names are all that counts."""
+        """True if evaluating has no effect other than its value, with any indices. Only names count."""
         for i in range(at, end):
             token, after = self._body[i], self._text(i + 1)
             if token.kind == 'string' or token.text in ('{', '}', '?', '[', '->', '=', 'new', 'delete', 'throw'):
@@ -441,7 +442,7 @@ class _Analysis(_Reader):
             if token.text in ('+', '-') and after == token.text:
                 return False
             if token.text in ('/', '%') and self.guards and self._body[i + 1].kind != 'number':
-                return False        # by 0 where a guard said no
+                return False        # a guard may exclude division by 0
             if token.text in ('*', '&') and not self._is_operand(i - 1, at):
                 return False
             if token.text == '(' and i > at and i not in self._taken and not self._may_open(i):
@@ -449,11 +450,11 @@ class _Analysis(_Reader):
         return True
 
     def _is_operand(self, at, begin):
-        """Whether a value ends there, so that what follows is an operator with two operands."""
+        """True if a value ends here, so that a binary operator follows."""
         return at >= begin and (self._body[at].kind in ('identifier', 'number') or self._text(at) == ')')
 
     def _may_open(self, at):
-        """Whether a parenthesis is none of a call's that could do something."""
+        """True if a parenthesis does not belong to a call that could have an effect."""
         before = self._body[at - 1]
         if before.kind == 'identifier':
             return before.text in _PURE
@@ -474,7 +475,7 @@ class _Analysis(_Reader):
         return before.text != ']'
 
     def _is_uniform(self, at, end):
-        """Whether a value is the same in all threads, at all times."""
+        """True if a value is always the same in all threads."""
         if not self._is_pure(at, end):
             return False
         for i in range(at, end):
@@ -486,14 +487,14 @@ class _Analysis(_Reader):
         return True
 
     def _guard(self, at):
-        """Reads an `if` that lets some threads alone do something; the index behind it where others may follow."""
+        """Reads an `if` that only some threads pass; returns the index after it if more guards may follow."""
         close = matching(self._body, at + 1, '(', ')') - 1
         if self._text(at + 1) != '(' or not _are_written(self._lines, self._body[at:close + 2]):
             return None
         rest = [self._text(close + i) for i in range(1, 5)]
         after = close + 3 if rest[:2] == ['return', ';'] else close + 5 if rest == ['{', 'return', ';', '}'] else None
         if after is not None:
-            # Where something else ends threads, what follows is not asked for all of them.
+            # If another condition also ends threads, guards after it do not apply to all threads.
             return after if self._text(after) != 'else' and self._atoms(at + 2, close, '||', '&&') else None
         end = matching(self._body, close + 1, '{', '}') if self._text(close + 1) == '{' else self._end(close + 1) + 1
         if [self._text(end + i) for i in range(3)] == ['else', 'return', ';']:
@@ -505,7 +506,7 @@ class _Analysis(_Reader):
         return None
 
     def _atoms(self, at, end, connective, other):
-        """Takes the comparisons that a condition begins with; whether those are all."""
+        """Takes the comparisons at the start of a condition; returns True if the condition has no others."""
         parts, begin, depth = [], at, 0
         for i in range(at, end):
             text = self._text(i)
@@ -521,7 +522,7 @@ class _Analysis(_Reader):
         return True
 
     def _atom(self, at, end, is_outside):
-        """Takes one comparison of a global index with what is the same for all threads."""
+        """Takes one comparison of a global index with a value that is the same for all threads."""
         while self._text(at) == '(' and matching(self._body, at, '(', ')') == end:
             at, end = at + 1, end - 1
         depth, operators = 0, []
@@ -558,7 +559,7 @@ class _Analysis(_Reader):
         self._in_front[at] = self._in_front.get(at, '') + text
 
     def _is_index(self, at, end):
-        """Whether a value is a global index, in another type perhaps, or more by a number."""
+        """True if a value is a global index, possibly cast or plus a number."""
         while self._text(at) == '(' and matching(self._body, at, '(', ')') == end:
             at, end = at + 1, end - 1
         cast = self._cast(at)

@@ -11,7 +11,7 @@ _TYPES = {'bool', 'char', 'short', 'int', 'long', 'unsigned', 'signed', 'float',
           'ptrdiff_t', 'const', 'constexpr'} | {f'{u}int{n}_t' for u in ('', 'u') for n in (8, 16, 32, 64)}
 _WORDS = _TYPES | {'if', 'else', 'for', 'while', 'do', 'return', 'break', 'continue', 'switch', 'case', 'default',
                    'true', 'false', 'sizeof', 'static_cast', 'nullptr', '__restrict__', '__restrict'}
-# Words behind which an operand stands.
+# Words before an operand.
 _IN_FRONT = {'return', 'case', 'else', 'do'}
 _OTHERS = {'static', 'extern', 'union', 'struct', 'class', 'enum', 'new', 'delete', 'throw', 'try', 'asm', '__asm__',
            'goto', 'typedef', 'using', 'operator', 'decltype', 'template', 'this', 'reinterpret_cast', 'const_cast',
@@ -21,7 +21,7 @@ _OTHERS = {'static', 'extern', 'union', 'struct', 'class', 'enum', 'new', 'delet
 def has_only_numbers(kernel, declarations, types):
     """Whether a kernel works on numbers alone. `types`: its template parameters that are types of numbers; the types of
     its parameters are known to be."""
-    # Operators take objects of classes.
+    # Operators take objects of classes, so they are excluded.
     others = [d for d in declarations if not d.has('__global__') and not d.has('operator')]
     for declaration in find_reachable([kernel], others):
         if declaration.function is None:
@@ -35,7 +35,7 @@ def has_only_numbers(kernel, declarations, types):
 
 
 def _template_parameters(function):
-    """Those of a function that gets numbers are numbers."""
+    """Template parameters of a function that gets numbers are numbers."""
     if function.head[0].text != 'template':
         return set()
     end = matching(function.head, 1, '<', '>')
@@ -43,13 +43,13 @@ def _template_parameters(function):
 
 
 def _takes_arrays(head):
-    """Whether a parameter is a reference to an array."""
+    """True if a parameter is a reference to an array."""
     return any(a.text == '(' and b.text == '&' for a, b in zip(head, head[1:]))
 
 
 def _has_numbers(body, types):
-    """Whether a function's statements are of numbers and of pointers to them, of which none is to a variable."""
-    opened = []     # brackets around, each with whether it is one of arguments
+    """True if a function's statements use only numbers and pointers to numbers, none of them to a variable."""
+    opened = []     # enclosing brackets: True if they hold arguments or an index
     for at, token in enumerate(body):
         before, after = body[at - 1] if at else None, body[at + 1] if at + 1 < len(body) else None
         text = token.text
@@ -78,29 +78,29 @@ def _has_numbers(body, types):
 
 
 def _is_operand(token):
-    """Whether a value ends there."""
+    """True if a value ends with this token."""
     return token is not None and (token.text in (')', ']') or
                                   (token.kind in ('identifier', 'number') and token.text not in _IN_FRONT))
 
 
 def _is_access(body, at, types, opened):
-    """Whether a bracket is behind a pointer, and not behind the name of an array that is declared there."""
+    """True if a bracket follows a pointer, not the name of an array that is declared here."""
     if at == 0 or (body[at - 1].text != ']' and body[at - 1].kind != 'identifier'):
         return False
     if body[at - 1].text == ']':
-        return True                 # that one was looked at
+        return True                 # the first bracket was checked
     front = at - 2
     while front >= 0 and body[front].text in ('*', 'const'):
         front -= 1
     if front < 0:
         return True
-    if body[front].text == ',':     # in front of arguments it is one of them; else what is declared next
+    if body[front].text == ',':     # inside arguments it separates them; otherwise a declarator follows
         return bool(opened and opened[-1])
     return not (body[front].kind == 'identifier' and (body[front].text in _TYPES or body[front].text in types))
 
 
 def _is_template(body, at):
-    """Whether < may open the arguments of a class whose object is declared behind them."""
+    """True if < may open the arguments of a class whose object is declared after them."""
     for end in range(at + 1, len(body)):
         text = body[end].text
         if text == '>':

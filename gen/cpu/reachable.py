@@ -1,14 +1,15 @@
-"""Which declarations of a file a kernel or a function leads to: found by name."""
+"""Finds the declarations of a file that a kernel or a function leads to, by name."""
 
 
 def find_reachable(roots, everything):
-    """The declarations whose names stand in the roots, or in what they reach: functions, classes and variables."""
+    """Returns the declarations whose names appear in the roots or in declarations that they reach: functions, classes
+    and variables."""
     named = {}
     for declaration in everything:
         for name in declaration.names:
             named.setdefault(name, []).append(declaration)
     seen, pending = {id(d) for d in roots}, list(roots)
-    # No name leads to an operator.
+    # Operators are used without being named.
     operators = [d for d in named.get('operator', ()) if id(d) not in seen]
     seen |= {id(d) for d in operators}
     pending += operators

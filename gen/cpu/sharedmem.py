@@ -1,4 +1,5 @@
-"""__shared__ variables in a kernel file as the CPU compiles it: references to memory that the library has for a block.
+"""Replaces __shared__ variables in the CPU's copy of a kernel file by references to a block's memory, which the library
+owns.
 
     __shared__ float tile[32], *end;
 
@@ -6,8 +7,8 @@ becomes a typedef of the same shape under other names, and a reference for each 
 
     typedef float cf__T_tile[32], *cf__T_end; cf__T_tile &tile = ...; cf__T_end &end = ...;
 
-so that types, extents and attributes stay as they are written. What is declared outside of functions gets its reference
-in each function that names it."""
+Types, extents and attributes stay as written. A variable outside of functions gets a reference in each function that
+names it."""
 
 import re
 
@@ -32,7 +33,7 @@ class _Range:
 
 
 class _Declaration(_Range):
-    """And the names that it gives."""
+    """A declaration with the names that it declares."""
 
     def __init__(self, tokens, before, at):
         super().__init__(tokens, before, at)
@@ -40,13 +41,13 @@ class _Declaration(_Range):
 
 
 def _declarations(tokens):
-    """The declarations with __shared__ in a function's body."""
+    """Yields the declarations with __shared__ in a function's body."""
     for found in find_ranges(tokens):
         yield _Declaration(found.tokens, found.before, found.tokens.index(found.shared))
 
 
 def find_ranges(tokens):
-    """The same, whatever names they give."""
+    """The same, without reading their names."""
     for at, token in enumerate(tokens):
         if token.text != '__shared__' or token.kind != 'identifier':
             continue
@@ -62,7 +63,7 @@ def find_ranges(tokens):
 
 
 def _variables(declaration):
-    """The tokens that are the names a declaration gives."""
+    """Returns the tokens of the names that a declaration declares."""
     found, last, at = [], None, 0
     while at < len(declaration):
         token = declaration[at]
@@ -89,7 +90,7 @@ def _variables(declaration):
 
 
 def _instead(word, is_first):
-    """What stands in the typedef for a word of the declaration; None: the word."""
+    """Returns the typedef's text for a word of the declaration; None: the word itself."""
     if word in _TAKEN_OUT:
         return 'typedef' if is_first else ''
     return 'CF__ALIGN_AS' if word == 'alignas' else None
@@ -106,7 +107,8 @@ def _key(name, is_dynamic):
 
 
 def _source_pieces(lines, line, column):
-    """(text, line, column) of what a declaration's source has from a place to its semicolon; no comments."""
+    """Yields (text, line, column, depth) of the pieces of a declaration's source up to its semicolon, without
+    comments."""
     depth, text = 0, '\n'.join(lines[line - 1:])
     start = column - 1
     for match in _PIECE.finditer(text, start):
@@ -122,7 +124,7 @@ def _source_pieces(lines, line, column):
 
 
 def _edit_source(declaration, lines, behind):
-    """Edits of a declaration that is written out, but for macros in its types and extents."""
+    """Yields the edits of a declaration that is written out, except for macros in its types and extents."""
     shared = declaration.shared
     is_first = True
     for token in declaration.tokens[:declaration.tokens.index(shared)]:
@@ -152,7 +154,7 @@ def _edit_source(declaration, lines, behind):
 
 
 def _edit_macro(declaration, lines, behind):
-    """The same where a macro gives all of it: what it gives stands in its place."""
+    """The same if a macro produces the whole declaration: its expansion replaces it."""
     before, shared = declaration.before, declaration.shared
     if before is None or not before.exact or shared.line > len(lines):
         raise TokenError(shared, _FROM_MACRO)
@@ -175,7 +177,7 @@ def _edit_macro(declaration, lines, behind):
 
 
 def find_edits(tokens, source):
-    """What to change in a function: (token, text in its place). `source` gives the lines of a file."""
+    """Yields the edits of a function: (token, replacement). `source` returns the lines of a file."""
     for declaration in _declarations(tokens):
         behind = ''.join(_key(n.text, declaration.is_dynamic) + _reference(n.text, declaration.is_dynamic)
                          for n in declaration.names)
@@ -190,7 +192,7 @@ class Outside:
     """The __shared__ variables that a file declares outside of functions."""
 
     def __init__(self, declarations):
-        self._found = {}        # name: whether it is dynamic
+        self._found = {}        # name: True if it is dynamic
         for declaration in declarations:
             if self.is_one(declaration):
                 for name in names_of(declaration.head):
@@ -201,7 +203,7 @@ class Outside:
         return declaration.function is None and declaration.body is None and declaration.has('__shared__')
 
     def edits(self, declaration, source):
-        """What to change where they are declared."""
+        """Yields the edits of their declarations."""
         head = declaration.head
         at = next(i for i, t in enumerate(head) if t.text == '__shared__')
         wrapped = _Declaration(head, None, at)
@@ -214,7 +216,7 @@ class Outside:
         yield from _edit_source(wrapped, source(wrapped.shared.file), behind)
 
     def references(self, declaration):
-        """What to change in a function that names them."""
+        """Yields the edits of a function that names them."""
         body = declaration.body or ()
         named = {t.text for t in body if t.kind == 'identifier'} & set(self._found)
         if not named or declaration.function is None:
@@ -231,15 +233,15 @@ class Outside:
         if not first.exact or not last.exact or last.text != '}':
             raise TokenError(first, 'a macro stands where this function begins or ends, which names __shared__ memory '
                                     'that is declared outside: declare it inside')
-        # Braces of its own: the function may have variables of these names.
+        # In braces of its own, because the function may have variables of these names.
         text = ''.join(_reference(name, self._found[name]) for name in sorted(named))
         yield Token('edit', '', first.file, first.line, first.column), text.lstrip() + ' { '
         yield last, '}}'
 
 
 def names_of(head):
-    """The names that a declaration with __shared__ gives; none where it is not understood."""
+    """Returns the names of a declaration with __shared__; none if it is not understood."""
     try:
         return [t.text for t in _variables(head)]
-    except TokenError:     # edits() says so, where the declaration is needed
+    except TokenError:     # edits() reports the error if the declaration is needed
         return []

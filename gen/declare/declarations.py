@@ -1,4 +1,4 @@
-"""A kernel file's declarations at file and namespace scope: finds where each begins and ends."""
+"""Finds where each declaration of a kernel file begins and ends, at file and namespace scope."""
 
 from functools import cached_property
 
@@ -8,45 +8,46 @@ from tokens.scan import Pragma
 
 _KEYS = {'struct', 'class', 'union', 'enum', 'final', 'const', 'volatile', 'float', 'double', 'int', 'unsigned',
          'signed', 'char', 'short', 'long', 'bool', 'void'}
-# Behind a variable's name and a parenthesis; behind a function's stand types.
+# First tokens after a variable's name and a parenthesis; after a function's name types follow.
 _BEGINS_OF_VALUES = {'-', '~', '!', 'true', 'false', 'nullptr', 'sizeof'}
 
 
 class Declaration:
-    """Tokens of one declaration: what stands in front of its braces, in them, and behind them up to the semicolon."""
+    """The tokens of one declaration: before the braces (head), inside them (body), and after them up to the semicolon
+    (tail)."""
 
     def __init__(self, head, scope, is_member):
         self.head, self.scope, self.is_member = head, scope, is_member
         self.body = None
         self.tail = []
-        self.last = head[-1]        # the last token of all
+        self.last = head[-1]        # last token of the declaration
         self.function = _function_name(head)
         self._front = frozenset(t.text for t in head)
 
     @property
     def name(self):
-        """The name of a function; None where it declares none."""
+        """Name of the declared function; None if it is no function."""
         return self.head[self.function].text if self.function is not None else None
 
     @cached_property
     def names(self):
-        """The names that it gives, once it has all of its tokens."""
+        """Names that it declares, once it has all its tokens."""
         return _given_names(self)
 
     def defines_kernel(self, name):
-        """Whether it is the definition of a kernel of a name, of which there may be several."""
+        """True if it defines a kernel of this name; there may be several."""
         return self.function is not None and self.body is not None and self.name == name and self.has('__global__')
 
     @property
     def is_class(self):
-        """Whether it defines a class or an enumeration, perhaps a template, and no variable with it."""
+        """True if it defines a class or an enumeration, possibly a template, and no variable with it."""
         first = next((t.text for t in self.head[behind_template(self.head):]), '')
         return (self.function is None and self.body is not None and
                 first in ('struct', 'class', 'union', 'enum', 'typedef') and '=' not in [t.text for t in self.head])
 
     @property
     def is_directive(self):
-        """Whether it gives no name that could be reached, or one that all else may need: using directives, assertions,
+        """True if it declares no reachable name, or names that everything may need: using directives, assertions,
         namespace aliases."""
         words = [t.text for t in self.head[:2]]
         return self.body is None and self.function is None and (
@@ -54,28 +55,28 @@ class Declaration:
 
     @property
     def is_instantiation(self):
-        """Whether it instantiates a template explicitly: what it names is declared elsewhere."""
+        """True if it instantiates a template explicitly; the template is declared elsewhere."""
         return _is_instantiation(self.head)
 
     def has(self, word):
-        """Whether a word stands in front of its braces."""
+        """True if a word appears before its braces."""
         return word in self._front
 
     @cached_property
     def last_return(self):
-        """The `return` of a `return;` that ends a function's body; None where it is a part of another statement."""
+        """The `return` of a `return;` at the end of a function's body; None if it is part of another statement."""
         before, word, semicolon = ([None] * 3 + (self.body or []))[-3:]
         is_last = word is not None and word.text == 'return' and semicolon.text == ';'
         return word if is_last and (before is None or before.text in (';', '{', '}', ':')) else None
 
     @cached_property
     def words(self):
-        """The texts of its tokens, once it has all of them."""
+        """Texts of its tokens, once it has all of them."""
         return self._front.union((t.text for t in self.body or ()), (t.text for t in self.tail))
 
 
 def behind_template(head):
-    """The index behind template<...>, or several."""
+    """Returns the index after one or more template<...>."""
     at = 0
     while at + 1 < len(head) and head[at].text == 'template' and head[at + 1].text == '<':
         at = matching(head, at + 1, '<', '>')
@@ -89,7 +90,7 @@ def _is_instantiation(head):
 
 
 def _function_name(head):
-    """The index of a function's name in the front of its declaration; None where it declares none."""
+    """Returns the index of a function's name in a head; None if no function is declared."""
     at = start = behind_template(head)
     if at < len(head) and head[at].text in ('typedef', 'using') or _is_instantiation(head):
         return None
@@ -113,7 +114,7 @@ def _function_name(head):
         if token.text == 'operator':
             return at
         if token.kind == 'identifier' and at + 1 < len(head) and head[at + 1].text == '<':
-            behind = matching(head, at + 1, '<', '>')       # arguments of the function's type, or its own
+            behind = matching(head, at + 1, '<', '>')       # arguments of the function's return type, or its own
             if at > start and _is_parameters(head, behind):
                 return at
             at = behind
@@ -123,7 +124,7 @@ def _function_name(head):
 
 
 def _is_parameters(head, at):
-    """Whether a function's parameters stand there, and not a pointer's or a reference's declarator."""
+    """True if the parenthesis opens a function's parameters, not the declarator of a pointer or reference."""
     return [t.text for t in head[at:at + 1]] == ['('] and not {t.text for t in head[at + 1:at + 2]} & {'*', '&', '&&'}
 
 
@@ -131,7 +132,7 @@ def _given_names(declaration):
     if declaration.function is not None:
         return [declaration.name]
     template = behind_template(declaration.head)
-    # Attributes may stand in front of the name, behind it, and between specifiers.
+    # Attributes may appear before the name, after it, and between specifiers.
     head = without_attributes(declaration.head[template:])
     if not head:
         return []
@@ -146,32 +147,32 @@ def _given_names(declaration):
         if 'enum' in [t.text for t in head[:2]]:
             found += [t.text for t in declaration.body or () if t.kind == 'identifier']
         return [n for n in found if n not in _KEYS]
-    # A variable: what stands in front of its extents or its value.
+    # A variable: its name is before the extents or the value.
     own = {t.text for t in declaration.head[:template]}
     for part in split_at(head, ','):
         end = next((i for i, t in enumerate(part) if t.text in ('=', '[') or _opens_value(part[i:])), len(part))
         identifiers = [t.text for t in part[:end] if t.kind == 'identifier']
         found += identifiers[-1:]
-        if template:        # the last one may be an argument of the class whose member it is
+        if template:        # the last name may be an argument of the class of a member
             found += [name for name in identifiers if name not in own]
-        if any(t.text == '(' for t in part[:end]):      # of a pointer to functions
+        if any(t.text == '(' for t in part[:end]):      # a pointer to functions
             found += [b.text for a, b in zip(part, part[1:]) if a.text == '*' and b.kind == 'identifier']
     return found
 
 
 def _opens_value(tokens):
-    """Whether a variable's value stands there in parentheses, and not a pointer's declarator."""
+    """True if a variable's value in parentheses begins here, not a pointer's declarator."""
     return tokens[0].text == '(' and len(tokens) > 1 and tokens[1].text not in ('*', '&')
 
 
 def find_declarations(items):
-    """Pragmas and declarations of a file, in order, from its tokens and pragmas. What stands inside of classes is no
-    declaration of its own, but a pragma there is given with the class as its place."""
+    """Yields pragmas and declarations in order from a file's tokens and pragmas. Members of classes are not
+    declarations of their own, but a pragma among them is returned with the class as its place."""
     at, scopes, head, depth = 0, [], [], 0
     while at < len(items):
         item = items[at]
         if isinstance(item, Pragma):
-            if head and behind_template(head) < len(head):      # else it stands behind a template's parameters
+            if head and behind_template(head) < len(head):      # else the pragma follows a template's parameters
                 yield Declaration(head, _scope(scopes), False)
                 head, depth = [], 0
             yield item
@@ -225,7 +226,7 @@ def find_declarations(items):
 
 
 def _is_value(head):
-    """Whether a brace behind this opens a value: of a template's parameter, or of a member in a constructor."""
+    """True if a brace after this head opens a value: of a template parameter, or of a member in a constructor."""
     if [t.text for t in head[:2]] == ['template', '<'] and _is_open(head):
         return True
     if not head or not (head[-1].kind == 'identifier' or head[-1].text == '>'):
@@ -238,12 +239,12 @@ def _is_value(head):
 
 
 def _is_open(head):
-    """Whether a template's parameters go on behind this."""
+    """True if a template's parameters continue after this head."""
     return matching(head + [Token('punctuation', '>', '', 0, 0)], 1, '<', '>') > len(head)
 
 
 def _open_scope(items, at, scopes):
-    """Enters a namespace or a linkage block; the index behind its brace, or 0."""
+    """Enters a namespace or a linkage block and returns the index after its brace; else 0."""
     def item_at(ahead):
         return items[min(at + ahead, len(items) - 1)]
 
@@ -252,9 +253,9 @@ def _open_scope(items, at, scopes):
 
     is_linkage = not isinstance(items[at + 1], Pragma) and items[at + 1].kind == 'string' and text(2) == '{'
     if items[at].text == 'extern' and is_linkage:
-        scopes.append('::')         # a linkage block names no scope
+        scopes.append('::')         # a linkage block has no name
         return at + 3
-    # The names in an inline namespace are those of the namespace around it.
+    # Names in an inline namespace belong to the enclosing namespace.
     is_inline = items[at].text == 'inline' and text(1) == 'namespace'
     ahead = 1 if is_inline else 0
     if text(ahead) != 'namespace' or items[at].kind != 'identifier':
@@ -284,7 +285,7 @@ def _scope(scopes):
 
 
 def _braces(items, at):
-    """What stands between braces, and the index behind them."""
+    """Returns the items between braces and the index after them."""
     depth, start = 0, at + 1
     while at < len(items):
         item = items[at]
@@ -303,7 +304,7 @@ def _braces(items, at):
 
 
 def _tail(items, at, declaration):
-    """Behind a class or an initializer: declarators, up to the semicolon."""
+    """Reads the declarators after a class or an initializer up to the semicolon."""
     while at < len(items) and isinstance(items[at], Token) and items[at].kind != 'end':
         declaration.last = items[at]
         at += 1
@@ -318,7 +319,7 @@ def _tail(items, at, declaration):
 
 
 def _members_with_pragmas(body, outer):
-    """Pragmas inside braces, each with the declaration behind it, so that they can be refused at their places."""
+    """Yields pragmas inside braces, each with the following declaration, so that they are refused at their places."""
     for number, item in enumerate(body):
         if isinstance(item, Pragma):
             yield item

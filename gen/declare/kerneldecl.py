@@ -8,10 +8,10 @@ from tokens.lexer import Token, TokenError
 
 MAX_POINTERS = 4
 
-# Words that a C++ kernel may call a parameter and a C prototype may not.
+# Words that can name a parameter in C++ but not in C.
 _C_KEYWORDS = {'restrict', '_Bool', '_Complex', '_Generic', '_Atomic', '_Alignas', '_Alignof', '_Noreturn',
                '_Static_assert', '_Thread_local', '_Imaginary'}
-# Names that generated headers call.
+# Names that generated headers use.
 _TAKEN = {'cf_call', 'cf_launch', 'cf_stream'}
 _KNOWN_WORDS = {'bool', 'void', 'const', 'volatile'}
 _RESTRICT = {'__restrict__', '__restrict'}
@@ -22,9 +22,9 @@ class RawParam:
 
     def __init__(self, token, first, words, is_const, is_volatile, pointers, is_restrict):
         self.token, self.first, self.words = token, first, words
-        self.is_const, self.is_volatile = is_const, is_volatile     # of the innermost type
-        self.is_restrict = is_restrict  # the outermost pointer
-        self.pointers = pointers        # the qualifiers of each *, as sets, in their order
+        self.is_const, self.is_volatile = is_const, is_volatile     # qualifiers of the innermost type
+        self.is_restrict = is_restrict  # qualifies the outermost pointer
+        self.pointers = pointers        # set of qualifiers of each *, in order
 
     @property
     def pointer(self):
@@ -32,22 +32,22 @@ class RawParam:
 
     @property
     def const(self):
-        """Whether what the outermost pointer points to is const."""
+        """True if the target of the outermost pointer is const."""
         return self.is_const if len(self.pointers) == 1 else 'const' in self.pointers[-2]
 
 
 class TemplateParam:
-    """A parameter of a template: a type, or a constant with the words of its type; its default's tokens."""
+    """A template parameter: a type, or a constant with the words of its type; and the tokens of its default."""
 
     def __init__(self, name, is_type, words, default):
         self.name, self.is_type, self.words, self.default = name, is_type, words, default
 
 
 class KernelDeclaration:
-    """A kernel, or an operation, as written."""
+    """A kernel or an operation as written."""
 
     def __init__(self, declaration):
-        self.token = None           # of the name
+        self.token = None           # token of the name
         self.scope = ()             # enclosing namespaces
         self.template = []          # TemplateParam
         self.params = []            # RawParam
@@ -55,7 +55,7 @@ class KernelDeclaration:
 
 
 def read_kernel(declaration, what='a kernel'):
-    """The kernel that a declaration declares. Raises TokenError with the reason where it cannot be called from C."""
+    """Returns the kernel that a declaration declares. Raises TokenError with the reason if C cannot call it."""
     kernel = KernelDeclaration(declaration)
     head = declaration.head
     if declaration.is_member:
@@ -167,7 +167,7 @@ def _check_form(tokens):
 
 
 def _param(tokens):
-    """One parameter: qualifiers and a type, pointers, a name, brackets."""
+    """Reads one parameter: qualifiers and a type, pointers, a name, brackets."""
     first = tokens[0]
     is_restrict = _is_restrict(tokens)
     tokens = without_attributes(tokens)
@@ -214,7 +214,7 @@ def _param(tokens):
 
 
 def _is_restrict(tokens):
-    """Whether the outermost pointer of a parameter is declared so."""
+    """True if the outermost pointer of a parameter is declared __restrict__."""
     words = [t.text for t in tokens]
     return '*' in words and not _RESTRICT.isdisjoint(words[len(words) - words[::-1].index('*'):])
 

@@ -1,4 +1,4 @@
-"""The declarations of __constant__ data: those that C programs can set."""
+"""Reads declarations of __constant__ data that C programs can set."""
 
 from base.model import Symbol
 from declare.typedecl import CLASSES
@@ -9,8 +9,8 @@ from tokens.lexer import Token, TokenError
 
 
 def read_symbols(declaration):
-    """The declarators of a __constant__ declaration whose variables a program may set: functions that give the Symbol
-    of one, or raise TokenError with the reason why it has no setter."""
+    """Returns the declarators of a __constant__ declaration that a program may set, as functions. Each function returns
+    a Symbol, or raises TokenError with the reason why there is no setter."""
     words = {t.text for t in declaration.head}
     if words & {'extern', 'const', 'constexpr'} or declaration.head[0].text == 'template':
         return
@@ -22,7 +22,7 @@ def read_symbols(declaration):
     declarators = split_at(head, ',')
     first = declarators[0]
     end = next((i for i, t in enumerate(first) if t.text in ('=', '[', '*', '&')), len(first))
-    # The words of the type, without the first variable's name.
+    # Words of the type without the first variable's name.
     base = first[:end] if end < len(first) and first[end].text in '*&' else first[:end - 1]
     for declarator in declarators:
         yield lambda declared, declarator=declarator: _symbol(declaration, declared, base, declarator)

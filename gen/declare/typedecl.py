@@ -1,4 +1,4 @@
-"""What a kernel file's declarations say of types and integer constants."""
+"""Reads types and integer constants from a kernel file's declarations."""
 
 from base.model import CType
 from expr.compile import compile_expr
@@ -12,21 +12,21 @@ from tokens.lexer import Token, TokenError
 
 CLASSES = {'struct', 'class', 'union'}
 
-# A member whose type only the C compiler can tell.
+# A member whose type only the C compiler knows.
 _UNKNOWN = CType('', '', '', '', '', 'integer')
 _UNKNOWN_STRUCT = CType('', '', '', '', '', 'struct')
 
 
 class Declared:
-    """What the declarations of a file say: types, constants, and where the types stand."""
+    """The types and constants of a file, and the headers that declare the types."""
 
     def __init__(self, path):
-        self.path = path                # the kernel file's
+        self.path = path                # path of the kernel file
         self.types = Types()
         self.headers = {}               # C name of a struct or an enum: the header that declares it
 
     def add(self, declaration):
-        """Learns the types and constants of a declaration; what it cannot read it leaves alone."""
+        """Adds the types and constants of a declaration; ignores declarations that it cannot read."""
         head = declaration.head
         words = [t.text for t in head[:3]]
         try:
@@ -42,10 +42,10 @@ class Declared:
             elif declaration.function is None and any(w in ('const', 'constexpr') for w in [t.text for t in head[:6]]):
                 self._constants(declaration)
         except TokenError:
-            pass                        # a use of it is refused, with what is known then
+            pass                        # each use of it is refused, with the facts known then
 
     def _visible(self, declaration, ctype, name):
-        """A struct or an enum as C sees it, or the reason why it does not."""
+        """Returns a struct or an enum as C sees it, or the reason why C does not see it."""
         where = declaration.head[0].file
         if where == self.path:
             return (f'{name} is declared in this file, which C programs do not include; move it into a header and '
@@ -73,10 +73,10 @@ class Declared:
         self._typedef_of(declaration, head)
 
     def _typedef_of(self, declaration, head):
-        """`typedef`, words of a type, a declarator."""
+        """Reads `typedef`, words of a type, a declarator."""
         scope, name = declaration.scope, head[-1]
         if name.kind != 'identifier' or any(t.text in '(*&[' for t in head if t.kind == 'punctuation'):
-            # (*name)(...) declares a pointer to a function or an array; else the name comes last.
+            # (*name)(...) declares a pointer to a function or an array; otherwise the name comes last.
             inner = [b for a, b in zip(head, head[1:]) if a.text in '*&' and b.kind == 'identifier']
             plain = [t for t in head if t.kind == 'identifier']
             name = inner[0] if inner and head[-1].kind != 'identifier' else plain[-1]
@@ -97,7 +97,7 @@ class Declared:
             self.types.declare(declaration.scope, name, found_type)
 
     def _tagged(self, declaration, head, alias):
-        """A struct, union, class or enum, with a typedef's name where it has one."""
+        """Reads a struct, union, class or enum, with the name of its typedef if there is one."""
         kind = head[0].text
         names = [t for t in head[1:] if t.kind == 'identifier' and t.text not in ATTRIBUTES and t.text != 'final']
         is_scoped = kind == 'enum' and bool(names) and names[0].text in ('class', 'struct')
@@ -128,13 +128,13 @@ class Declared:
             return f'{name} is an enum class, which C does not have; declare a plain enum, or take an integer'
         if has_base:
             return f'{name} has a fixed underlying type, which C has only since C23; leave it out, or take an integer'
-        # As a rule; the C compiler tells the size, which attributes and large values change.
+        # Usually right; attributes and large values change the size, which the C compiler checks.
         base, key = ('int', 'i32') if negative else ('unsigned int', 'u32')
         ctype = CType(c, cxx, base, f'CF_INTEGER_TYPE({c})', key, 'enum')
         return self._visible(declaration, ctype, name)
 
     def _enumerators(self, declaration, scoped=None, tag=None):
-        """Declares the values; whether one of them is negative."""
+        """Adds the values and returns True if any is negative."""
         value, negative = -1, False
         scope = declaration.scope + ((scoped,) if scoped else ())
         for tokens in split_at(declaration.body, ','):
@@ -167,13 +167,13 @@ class Declared:
         return self._visible(declaration, ctype, name)
 
     def _members(self, declaration):
-        """The members of a plain struct by name; None where one of them cannot be read."""
+        """Returns the members of a plain struct by name; None if any cannot be read."""
         members = {}
         for tokens in split_at(declaration.body, ';'):
             if not tokens:
                 continue
             punctuation = [t.text for t in tokens if t.kind == 'punctuation']
-            if '{' in punctuation:      # a struct within, which has to have a name for its members to be told apart
+            if '{' in punctuation:      # a nested struct needs a name for its members to be told apart
                 end = max((i for i, t in enumerate(tokens) if t.text == '}'), default=len(tokens))
                 name = _declared_name(tokens[end + 1:])
                 if name is None and tokens[0].text != 'enum':
@@ -203,7 +203,7 @@ class Declared:
         return members or None
 
     def _shaped(self, declarator, member, scope):
-        """A member's type with what follows its name: extents of an array, or the width of a bit-field."""
+        """Returns a member's type with its extents or the width of its bit-field."""
         if any(t.text == ':' for t in declarator):
             return CType('', '', '', '', '', 'bit-field')
         at = next((i for i, t in enumerate(declarator) if t.text == '['), None)
@@ -217,7 +217,7 @@ class Declared:
         return member
 
     def evaluate(self, tokens, scope):
-        """The value of an integer constant expression; None where the generator cannot tell it."""
+        """Evaluates an integer constant expression; None if the generator cannot."""
         try:
             cursor = Cursor(list(tokens) + [Token('end', '', '', 0, 0)])
             tree = parse_expr(cursor)
@@ -229,7 +229,7 @@ class Declared:
             return None
 
     def _constants(self, declaration):
-        """`constexpr int N = 4, M = 2 * N;` What is used of them is proven: see emit/dev.py."""
+        """Reads `constexpr int N = 4, M = 2 * N;`. Compilers check the values that are used: see emit/proofs.py."""
         is_integer = None
         for tokens in split_at(declaration.head, ','):
             at = next((i for i, t in enumerate(tokens) if t.text == '='), None)
@@ -247,7 +247,7 @@ class Declared:
 
 
 def _converted(value, ctype):
-    """A value as a variable of an integer type has it."""
+    """Converts a value to an integer type."""
     if ctype.enum == 'CF_BOOL':
         return int(value != 0)
     bits = 8 * (ctype.bytes or 8)
@@ -256,7 +256,7 @@ def _converted(value, ctype):
 
 
 def _declared_name(tokens):
-    """The name that a simple declarator declares: the last identifier in front of [ or :."""
+    """Returns the name in a simple declarator: the last identifier before [ or :."""
     name = None
     for token in tokens:
         if token.text in ('[', ':', '='):

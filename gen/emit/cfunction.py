@@ -1,4 +1,4 @@
-"""A C function as it grows: what it reads, the expressions that it evaluates, and where it gives up."""
+"""Builds a C function: the values it reads, the expressions it evaluates, and the conditions on which it returns 0."""
 
 import re
 import struct
@@ -11,14 +11,14 @@ from emit.interval import (AND, ARITHMETIC, as_integer, as_real, as_truth, ATOM,
 from expr.evaluate import calculate
 
 _TEMPORARY = re.compile(r' *const \w+ (cf__\d+) = ')
-_NESTING = 3        # of values that are evaluated only where others say so
+_NESTING = 3        # nesting of values that are evaluated conditionally
 
 
 # ---- Expressions
 
 
 def tree_of(ops):
-    """Postfix steps as nested tuples (code, operands...); leaves are ('CONST', number) and the like."""
+    """Returns postfix steps as nested tuples (code, operands...); leaves are ('CONST', number) and the like."""
     stack, at = [], 0
     while at < len(ops) and ops[at][0] != 'END':
         code, operand = ops[at]
@@ -42,13 +42,12 @@ def tree_of(ops):
 
 
 def key_of(code, operand):
-    """What tells reads apart: a member's value is the same in integer and in real expressions, where its type is
-    known."""
+    """Returns a key for a read: integer and real expressions share a member's value if its type is known."""
     return code, operand[:4] if code == 'MEMBER' and operand[3] else operand
 
 
 def conjuncts_of(node):
-    """The parts of a condition that all have to hold."""
+    """Returns the parts of a condition that must all hold."""
     if node[0] == 'AND':
         return conjuncts_of(node[1]) + conjuncts_of(node[2])
     if node[0] == 'NOT' and node[1][0] == 'NOT':
@@ -64,17 +63,17 @@ def any_of(conditions):
 
 
 class Body:
-    """The body of one function, as it grows."""
+    """The body of one function under construction."""
 
     def __init__(self, params):
         self._params = params
         self._lines = []
         self._depth = 0
-        self._reads = {}            # (code, operand) of a step: the local that holds what it reads
-        self._ranges = {}           # local: what is known of it
+        self._reads = {}            # (code, operand) of a read: its local
+        self._ranges = {}           # local: its range
         self._values = {}           # steps: value
-        self._named = {}            # text of a value: the temporary that holds it
-        self._left = set()          # conditions on which it returns
+        self._named = {}            # text of a value: its temporary
+        self._left = set()          # conditions on which it returns 0
         self._temporaries = 0
         self._taken = {p.name for p in params}
 
@@ -82,7 +81,7 @@ class Body:
         self._lines.append(' ' * 4 * (self._depth + 1) + text + '\n')
 
     def leave(self, condition):
-        """Returns 0 where a condition holds; folded behind its ||. Nothing changes, so that once is enough."""
+        """Emits a return of 0 if a condition holds, folded after its ||. Values never change, so one check suffices."""
         if condition in self._left:
             return
         if self._depth == 0:
@@ -97,7 +96,7 @@ class Body:
         self.line('    return 0;')
 
     def local(self, value):
-        """A value by a name, so that it is evaluated once."""
+        """Gives a value a name, so that it is evaluated once."""
         if value.rank == ATOM:
             return value
         if value.kind == 'real':
@@ -115,7 +114,7 @@ class Body:
         return name
 
     def _remember(self, text, name, low, high):
-        """A temporary, for others that would hold the same; those of blocks are not seen outside of them."""
+        """Records a temporary for reuse by equal values; temporaries of blocks are invisible outside of them."""
         self._ranges[name] = (low, high)
         if self._depth == 0:
             self._named[text] = name
@@ -123,7 +122,7 @@ class Body:
     # ---- What is read
 
     def read(self, exprs):
-        """Declares what integer and real expressions read."""
+        """Declares the values that integer and real expressions read."""
         steps = {key_of(*op): op for expr in exprs if expr for op in expr.ops if op[0] in ('PARAM', 'MEMBER')}
         for code, operand in sorted(steps.values(), key=lambda op: op[1] if op[0] == 'PARAM' else op[1][0]):
             if code == 'PARAM':
@@ -135,7 +134,7 @@ class Body:
                 name += '_'
             enum = 'CF_F64' if is_real and not enum else enum
             place = f'((const {c} *)cf__args[{number}])->{path}'
-            if enum == 'CF_BOOL':       # read as the runtime does: any byte
+            if enum == 'CF_BOOL':       # like the library: any byte
                 enum, place = 'CF_U8', f'*(const unsigned char *)&{place}'
             self._read(key_of(code, operand), name, enum, place)
 
@@ -143,7 +142,7 @@ class Body:
         ctype = self._params[number].type
         if ctype.kind == 'enum':
             return '', f'*(const {ctype.c} *)cf__args[{number}]'
-        # The runtime, too, takes any bool but 0 for true.
+        # Like the library, any bool other than 0 is true.
         spelled = 'unsigned char' if ctype.enum == 'CF_BOOL' else ctype.c
         return ctype.enum, f'*(const {spelled} *)cf__args[{number}]' + (' != 0' if ctype.enum == 'CF_BOOL' else '')
 
@@ -156,7 +155,7 @@ class Body:
         if enum in ('CF_F16', 'CF_BF16'):
             raise Interpreted
         if enum not in RANGES:
-            # Of a type that the C compiler alone knows.
+            # Only the C compiler knows its type.
             self.line(f'int64_t {name};')
             self.leave(f'__builtin_add_overflow(0LL + {place}, 0, &{name})')
             self._ranges[name] = (INT64_MIN, INT64_MAX)
@@ -166,7 +165,7 @@ class Body:
         self._ranges[name] = RANGES[enum]
 
     def unsigned(self):
-        """The locals that hold a uint64_t: negative where it is past INT64_MAX."""
+        """Returns the locals that hold a uint64_t: values above INT64_MAX are negative."""
         for (code, operand), name in self._reads.items():
             ctype = self._params[operand].type if code == 'PARAM' else None
             enum = operand[3] if ctype is None else ctype.enum if ctype.kind != 'enum' else ''
@@ -174,7 +173,7 @@ class Body:
                 yield name
 
     def name(self, expr):
-        """The local that an expression is, where it is one."""
+        """Returns the local if an expression is only a local."""
         code, operand = expr.ops[0]
         if len(expr.ops) != 2 or code not in ('PARAM', 'MEMBER'):
             return None
@@ -182,11 +181,11 @@ class Body:
         return name if name in self._ranges else None
 
     def known(self, name):
-        """The value of a local."""
+        """Returns the value of a local."""
         return Value(name, ATOM, *self._ranges[name])
 
     def bounds(self, node):
-        """(local, least, most) where a condition bounds one by a constant; None else."""
+        """Returns (local, least, most) if a condition bounds a local by a constant; else None."""
         code, *sides = node
         if code not in RELATIONS or code == 'NE':
             return None
@@ -202,9 +201,10 @@ class Body:
         return name, low, high
 
     def outside(self, value, low, high):
-        """Conditions, one of which holds where a value lies outside; from here on it lies inside."""
+        """Returns conditions of which one holds if a value is out of range; from here on the value counts as in
+        range."""
         if value.low > high or value.high < low:
-            raise Interpreted       # it never lies inside
+            raise Interpreted       # never in range
         text = value.within(RELATION - 1)
         if value.text in self._ranges:
             self._ranges[value.text] = (max(low, value.low), min(high, value.high))
@@ -214,7 +214,7 @@ class Body:
             [f'{text} > {of_number(high).text}'] if value.high > high else [])
 
     def require(self, value, low=INT64_MIN, high=INT64_MAX):
-        """Returns 0 where a value lies outside; the value, as it is known then."""
+        """Emits a return of 0 if a value is out of range; returns the value with its new range."""
         outside = self.outside(value, low, high)
         if outside:
             self.leave(any_of(outside))
@@ -223,7 +223,7 @@ class Body:
     # ---- Expressions
 
     def value(self, expr):
-        """The value of a whole expression of integers, by a name; evaluated once."""
+        """Returns the named value of an integer expression, evaluated once."""
         name = self.name(expr)
         if name:
             return self.known(name)
@@ -234,11 +234,11 @@ class Body:
         return self._values[expr.ops]
 
     def truth(self, node, is_real):
-        """A part of a condition."""
+        """Returns a part of a condition as a value."""
         return as_truth(self._eval(node, is_real))
 
     def know(self, expr, value):
-        """What is now known of an expression's value."""
+        """Records new knowledge of an expression's value."""
         if not self.name(expr):
             self._values[expr.ops] = value
 
@@ -272,7 +272,7 @@ class Body:
         return Value(name, ATOM, *self._ranges[name])
 
     def _inner(self, node, is_real):
-        """A value that is evaluated only at times, with the statements that this takes."""
+        """Returns a conditionally evaluated value with the statements it needs."""
         if self._depth >= _NESTING:
             raise Interpreted
         before, self._lines = self._lines, []
@@ -310,7 +310,7 @@ class Body:
             yes, no = (as_real(v) if is_real else as_integer(v) for v in (yes, no))
         low, high = min(yes.low, no.low), max(yes.high, no.high)
         if not if_yes and not if_no:
-            # One of the two has to have the type that the value is to have.
+            # One of the two must have the type of the result.
             is_int = kind == 'int' and yes.constant is not None and no.constant is not None
             return Value(f'{condition.within(EQUALITY)} ? {"(int64_t)" * is_int}{yes.within(EQUALITY)} : '
                          f'{no.within(EQUALITY)}', CHOICE, low, high, kind)
@@ -348,7 +348,7 @@ class Body:
         return (self._divide if code in ('DIV', 'MOD') else self._choose)(code, left, right)
 
     def _choose(self, code, left, right):
-        """min and max."""
+        """Emits min and max."""
         known = decide('LE' if code == 'MIN' else 'GE', left, right)
         if known is not None:
             return left if known else right
@@ -377,7 +377,7 @@ class Body:
         return self.known(name)
 
     def product(self, left, right):
-        """Of two values that are not negative."""
+        """Emits the product of two values that are not negative."""
         if left.constant == 1 or right.constant == 1:
             return right if left.constant == 1 else left
         return self._exact('MUL', left, right)
@@ -415,7 +415,7 @@ class Body:
         return Value(f'{left.within(rank)} {sign} {right.within(rank - 1)}', rank, kind='real')
 
     def positive(self, node):
-        """Knows that a value is at least 1, also of the factors that it is made of."""
+        """Records that a value, and each of its factors, is at least 1."""
         if node[0] == 'MUL':
             for factor in node[1:]:
                 name = self._reads.get(key_of(*factor)) if factor[0] in ('PARAM', 'MEMBER') else None
@@ -428,7 +428,7 @@ class Body:
             self._ranges[name] = (max(1, self._ranges[name][0]), self._ranges[name][1])
 
     def text(self):
-        """All of it, but for what turned out to be of no use."""
+        """Returns the whole text without unused parts."""
         lines = []
         for line in reversed(self._lines):
             match = _TEMPORARY.match(line)

@@ -1,15 +1,15 @@
-"""host(grid(n)): how many threads the CPU runs where a kernel's grid is made for a GPU, as an expression of C++."""
+"""host(grid(n)): the number of threads on the CPU for a kernel with a grid made for a GPU, as a C++ expression."""
 
 from emit.cfunction import tree_of
 
 _BINARY = {'LT': '<', 'LE': '<=', 'GT': '>', 'GE': '>=', 'EQ': '==', 'NE': '!=', 'BIT_AND': '&', 'BIT_OR': '|',
            'BIT_XOR': '^'}
-# They wrap, and the call has made sure that they need not.
+# These operators wrap; the call has checked that no value overflows.
 _WRAPPING = {'ADD': '+', 'SUB': '-', 'MUL': '*', 'SHL': '<<'}
 
 
 def emit_grid(ops):
-    """The value of an exact expression over a CPU body's locals cf__0, cf__1 and so on."""
+    """Returns an exact expression in C++ over a CPU body's locals cf__0, cf__1 and so on."""
     return _emit(tree_of(ops))
 
 

@@ -1,26 +1,25 @@
-"""The descriptors of one family: what the library knows of its kernels, as constant tables. Fields and rows that all of
-the family's descriptors have in common stand once."""
+"""Emits the descriptors of one family as constant tables. Fields and rows that all of them share are written once."""
 
 from base.text import c_string, fold, WIDTH
 from emit.names import descriptor_name, host_body_name, host_bytes_name
 from emit.tables import define_macro, find_common, flow_fields, without
 
-_LINE = WIDTH - len('        {},')      # a row of a table
+_LINE = WIDTH - len('        {},')      # width of a row of a table
 
 
 def list_described(instance):
-    """The variants that have descriptors. The last one of a tuned kernel is the instance itself: it stands for the
-    variant that the runtime chooses and says what the first does."""
+    """Returns the variants that have descriptors. The last one of a tuned kernel is the instance itself: it stands for
+    the variant that the library chooses and equals the first variant."""
     return instance.all_variants + ((instance,) if instance.variants else ())
 
 
 def list_called_checks(instance):
-    """The checks that calls make; that elements differ is for the caller to see to."""
+    """Returns the checks that calls make; callers are responsible for distinct elements."""
     return [c for c in instance.checks if c.order != 'distinct']
 
 
 def scan_name(check, instance):
-    """The descriptor of the kernel that looks for elements out of range, or of order; see kernels/outside.cu."""
+    """Returns the descriptor of the kernel that finds elements out of range or out of order; see kernels/outside.cu."""
     param = instance.params[check.array]
     if check.order:
         return f'cf__k_descending_{param.type.short}'
@@ -28,7 +27,7 @@ def scan_name(check, instance):
 
 
 def type_fields(ctype):
-    """The fields that say what a value is."""
+    """Returns the fields that describe a value's type."""
     size = f'sizeof({ctype.c})' if ctype.bytes is None else ctype.bytes
     align = f'_Alignof({ctype.c})' if ctype.align is None else ctype.align
     enum = 'CF_INTEGER_TYPE(char)' if ctype.enum == 'CF_CHAR' else ctype.enum
@@ -36,14 +35,15 @@ def type_fields(ctype):
 
 
 def doc_string(lines, indent):
-    """The documentation, a string literal a line."""
+    """Returns the documentation with a string literal per line."""
     texts = [line + '\n' for line in lines[:-1]] + list(lines[-1:])
     return ('\n' + ' ' * indent).join(c_string(t) for t in texts)
 
 
 def emit_family(kernel, prefix, tables, sizes, uses, tuned):
-    """What the descriptors of a family share, and the text of each by the name of its variant. `sizes`, `uses`: the
-    names of compiled launch rules and of lists of kernels by variant; `tuned`: lines of a tuning file by function."""
+    """Returns the shared parts of a family's descriptors, and the text of each by its variant's name. `sizes` and
+    `uses`: names of compiled launch rules and of lists of kernels, by variant. `tuned`: lines of a tuning file by
+    function."""
     return _Family(kernel, prefix, tables, sizes, uses, tuned).emit()
 
 
@@ -86,8 +86,8 @@ class _Family:
         return [f'.doc = {name}']
 
     def _share_rows(self, what, tables, labels=None):
-        """The value of a table of rows for each descriptor; '' where it has none. Tables that repeat get a name, and so
-        do the common fields of rows that take several lines."""
+        """Returns each descriptor's table of rows; '' if it has none. Rows of several lines use a macro for their
+        common fields."""
         family, names = self._kernel.name, {}
         for (_, variant), table in zip(self._described, tables):
             if tables.count(table) > 1 and table and str(table) not in names:
@@ -108,7 +108,7 @@ class _Family:
     # ---- Expressions
 
     def _expr(self, expr, name):
-        """`name` is that of its steps, where they have one. '{NULL, NULL}' where there is none."""
+        """`name`: the name of its steps' array, if it has one. '{NULL, NULL}' stands for no expression."""
         if not expr:
             return '{NULL, NULL}'
         return f'{{{c_string(expr.text)}, {self._tables.write_array("cf_op", expr.ops, _op, f"steps_of_{name}")}}}'
@@ -180,7 +180,7 @@ class _Family:
             fields += [f'.nconstants = {len(variant.constants)}', f'.constants = (const cf_constant[]){{{constants}}}']
         if instance.variants:
             fields += [f'.nvariants = {len(instance.variants)}', f'.variants = cf__variants_{instance.name}']
-        if variant.name in self._sizes and not is_choice:       # which tells the choice from its variants at once
+        if variant.name in self._sizes and not is_choice:       # distinguishes the choice from its variants quickly
             fields.append(f'.sizes = {self._sizes[variant.name]}')
         fields += ['.is_bounded = 1'] * variant.is_bounded + ['.is_closed = 1'] * variant.is_closed
         fields += self._flags(variant)
@@ -210,7 +210,7 @@ class _Family:
 
     @staticmethod
     def _flags(variant):
-        """What is said of each parameter."""
+        """Returns the fields with a flag for each parameter."""
         params, distinct = variant.params, {c.array for c in variant.checks if c.order == 'distinct'}
         lists = []
         if variant.restricts:
@@ -232,7 +232,7 @@ def _op(op):
     if code == 'MEMBER':
         number, c, path, enum, real = operand
         member = f'(({c} *)0)->{path}'
-        # The compiler knows the type better.
+        # The compiler determines the type.
         kind = (enum if enum in ('CF_F16', 'CF_BF16') else f'CF_NUMBER_TYPE({member})' if real else
                 f'CF_INTEGER_TYPE(__typeof__({member}))')
         return f'{{CF_OP_MEMBER, CF_MEMBER({number}, {kind}, offsetof({c}, {path}))}}'

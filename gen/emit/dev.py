@@ -1,4 +1,4 @@
-"""The device source of one kernel file: instantiates every instance and proves its type to nvcc."""
+"""Emits the device source of one kernel file: instantiates every instance and lets nvcc check its type."""
 
 from base.text import banner, fold, include
 from emit.names import data_proof_name, proof_name

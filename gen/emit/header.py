@@ -1,5 +1,5 @@
-"""The header of typed entry points: C99 functions, C11 _Generic, C++ overloads; and the one of what operations are
-made of."""
+"""Emits the header of typed entry points: C99 functions, C11 _Generic, C++ overloads; and the header of operations'
+parts."""
 
 import re
 from dataclasses import replace
@@ -39,7 +39,7 @@ def emit_header(files, prefix, header, sources):
                     f'extern const struct cf_module {prefix}_registry;\n')
     declared.append('\n#ifdef __cplusplus\n}\n#endif\n')
     if generic:
-        # A program may include the header within extern "C".
+        # A program may include the header inside extern "C".
         declared.append('\n#if defined __cplusplus\nextern "C++" {\n\n')
         declared.append('\n'.join(overloads))
         declared.append('\n} /* extern "C++" */\n#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L\n\n')
@@ -54,7 +54,7 @@ def emit_header(files, prefix, header, sources):
 
 
 def has_internals(files):
-    """Whether there is something in it."""
+    """True if the internal header has declarations."""
     return any(k.is_operation or k.is_internal for f in files for k in f.kernels)
 
 
@@ -80,13 +80,13 @@ def emit_internal_header(files, prefix, header, sources):
 
 
 def _names_of(params):
-    """The names of all parameters: a header that the program has included, or the program itself, may define any of
-    them as a macro, as <complex.h> does with `complex`, and the declarations would silently say something else."""
+    """Returns the names of all parameters. The program, or a header that it includes, may define any of them as a
+    macro, as <complex.h> defines `complex`, and silently change the declarations."""
     return sorted({p.name for p in params} | {'stream'})
 
 
 def _without_macros(names, text):
-    """Some declarations, in which no macro has one of the names."""
+    """Returns declarations during which no macro has one of the names."""
     saved = ''.join(f'#pragma push_macro("{name}")\n#undef {name}\n' for name in names)
     restored = ''.join(f'#pragma pop_macro("{name}")\n' for name in names)
     return (f'/* This header sets aside macros that have the names of its parameters. */\n{saved}\n'
@@ -98,7 +98,7 @@ def _names(instance, leading=''):
 
 
 def _declared(before, function, instance, leading='', after=''):
-    """A function's declaration, its parameters folded below one another."""
+    """Returns a function's declaration with parameters folded below one another."""
     head = f'{before}{function}('
     return fold(f'{head}{parameter_list(instance, leading)}){after}\n', len(head))
 
@@ -121,8 +121,8 @@ def _functions(kernel, prefix, has_generic):
 
 
 def _with_own_words(kernel, prefix):
-    """The kernel with other names of parameters where a macro with such parameters would replace words of its own: the
-    types that it tells apart, and the functions."""
+    """Renames the kernel's parameters if a type-generic macro with such parameters would replace other words: its types
+    and functions."""
     words = {w for i in kernel.instances for p in i.arguments for w in re.findall(r'\w+', p.type.c)}
     words |= {f'{prefix}_{i.name}{suffix}' for i in kernel.instances for suffix in ('', '_async')}
 
@@ -152,14 +152,14 @@ def _pointers(numbers, kernel):
 
 
 def _fits(tree, kernel):
-    """An expression that is 1 where the types of a call's pointers are those of an instance."""
+    """Returns an expression that is 1 if the pointer types of a call match an instance."""
     if not isinstance(tree, tuple):
         return '1'
     return _group_fits(_pointers(tree[0], kernel), tree[1], kernel)
 
 
 def _group_fits(names, branches, kernel):
-    """The first pointer that has a type decides about the others."""
+    """The first typed pointer decides for the others."""
     rows = []
     for base, subtree in branches:
         conditions = [f'CF__POINTS({name}, {base})' for name in names[1:]]
@@ -170,7 +170,7 @@ def _group_fits(names, branches, kernel):
 
 
 def _groups(tree, kernel):
-    """The types of pointers that are alike, which tell the instance: {names: {type: None}}."""
+    """Returns groups of pointers with equal types that determine the instance: {names: {type: None}}."""
     groups = {}
 
     def visit(tree):
@@ -184,8 +184,8 @@ def _groups(tree, kernel):
 
 
 def _fixed(tree, kernel):
-    """Pointers to numbers that are of one type in all instances: of others C warns, and memory of another size would be
-    read or written silently."""
+    """Returns pointers to numbers with one type in all instances. For other types C warns; memory of another element
+    size would silently be misread."""
     chosen = {name for names in _groups(tree, kernel) for name in names}
     return [p for number, p in enumerate(kernel.instances[0].arguments)
             if p.pointer and p.name not in chosen and p.type.kind in ('integer', 'float', 'half') and
@@ -193,14 +193,14 @@ def _fixed(tree, kernel):
 
 
 def _wanted(tree, kernel, function):
-    """What is said where they are not."""
+    """Returns the error text for wrong types."""
     groups = [*_groups(tree, kernel).items(), *(((p.name,), [p.type.c]) for p in _fixed(tree, kernel))]
     return f'{function}: no instance has these element types; ' + '; '.join(
         f'{" and ".join(names)}{" alike" if len(names) > 1 else ""}: {" or ".join(types)}' for names, types in groups)
 
 
 def _selection(tree, kernel, prefix, suffix, indent):
-    """Selections that are not chosen have to be valid for the call's types, too, and so each has a default."""
+    """Selections that are not chosen must compile for the call's types too, so each has a default."""
     if not isinstance(tree, tuple):
         return f'{" " * indent}{prefix}_{tree.name}{suffix}'
     numbers, branches = tree
@@ -219,7 +219,7 @@ def _selection(tree, kernel, prefix, suffix, indent):
 
 
 def _overloads(kernel, prefix):
-    """The first instance's overload is the C function of the same name."""
+    """The C function of the same name serves as the first instance's overload."""
     text = ''
     for instance in kernel.instances[1:]:
         for suffix, leading in (('', ''), ('_async', stream_name(instance))):

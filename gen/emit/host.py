@@ -1,4 +1,4 @@
-"""The CPU bodies of one kernel file, and the copy of its source that they include."""
+"""Emits the CPU bodies of one kernel file, which include the copy of its source."""
 
 from base.text import banner, fold
 from emit.cpugrid import emit_grid
@@ -7,7 +7,7 @@ from emit.proofs import assert_copyable, assert_values
 
 
 def emit_cpu_bodies(file, prefix):
-    # No header comes behind the kernel file, whose macros may be called as anything.
+    # No header follows the kernel file, because its macros may have any name.
     text = [banner(file.path), f'#include "cuferry/cpu/prelude.cuh"\n#include "{file.stem}.host.cu"\n\n',
             assert_copyable(file), assert_values(file)]
     seen = set()
@@ -26,7 +26,7 @@ def emit_cpu_bodies(file, prefix):
 
 
 def _body(instance, prefix, seen):
-    # The parameters' own names could hide the kernel's, or a type's.
+    # The parameters' own names could hide the kernel's name or a type's name.
     names = [f'cf__{number}' for number in range(len(instance.params))]
     ctypes = ', '.join(p.cxx for p in instance.params)
     function = instance.host.function or instance.kernel
@@ -50,7 +50,7 @@ def _body(instance, prefix, seen):
     text += f'CF__FN CF__INLINE void cf__loop_{instance.name}({head}' if loop else f'extern "C" void {body}({head}'
     for number, param in enumerate(instance.params):
         ctype = f'{param.cxx}const' if param.pointer else f'const {param.cxx}'
-        # C may align its twin of a class less.
+        # C may align its corresponding type less.
         is_class = param.type.kind in ('complex', 'struct') and not param.pointer
         read = f'cf__read<{param.cxx}>' if is_class else f'*static_cast<{ctype} *>'
         text += f'    {ctype} {names[number]} = {read}(cf__argument(cf__launch, {number}));\n'
@@ -70,7 +70,7 @@ def _body(instance, prefix, seen):
 
 
 def _loop(loop, instance):
-    """The template arguments of a loop."""
+    """Returns the template arguments of a loop."""
     launch = instance.launch
     words = ['1' if instance.host.grid or (len(launch.grid) == 1 and len(launch.block) <= 1) else '3']
     words += ['true' if flag else 'false' for flag in (loop.is_flat, loop.is_mirrored, loop.is_numeric)]

@@ -1,4 +1,5 @@
-"""The embedded image of one kernel file: the assembler file that includes it, and the header that describes it."""
+"""Emits the embedded image of one kernel file: the assembler file that includes it, and the header that describes
+it."""
 
 import re
 import zlib
@@ -22,12 +23,12 @@ def emit_image(file, prefix):
 
 
 def emit_image_header(ptx, fatbin, stem, toolkit, sm, compute):
-    """What nvcc made of a kernel file: each instance's entry name, read from the pointers in its PTX, and the image's
-    checksum and targets."""
+    """Describes nvcc's output for a kernel file: each instance's entry name, read from the pointers in the PTX, and the
+    image's checksum and targets."""
     entries = set(_ENTRY.findall(ptx))
     names = dict(_PROOF.findall(ptx))
     lost = sorted(n for n, entry in names.items() if entry not in entries)
-    if lost or (entries and not names):     # a file of operations has none
+    if lost or (entries and not names):     # a file with only operations has none
         raise GeneratorError(f'{stem}: the PTX shows no entry for ' + (', '.join(lost) or 'any kernel'))
     text = [banner(f'{stem}.ptx and {stem}.fatbin'), f'#define CF__CRC32 0x{zlib.crc32(fatbin):08x}\n',
             f'#define CF__TOOLKIT {toolkit}\n',

@@ -1,4 +1,4 @@
-"""C expressions whose values are known to lie between bounds, and arithmetic with them: interval arithmetic."""
+"""C expressions with bounds on their values, and interval arithmetic on them."""
 
 from base.bounds import INT32_MAX, INT64_MAX, INT64_MIN
 from expr.evaluate import calculate
@@ -7,7 +7,7 @@ RANGES = {'CF_I8': (-2**7, 2**7 - 1), 'CF_I16': (-2**15, 2**15 - 1), 'CF_I32': (
           'CF_I64': (INT64_MIN, INT64_MAX), 'CF_U8': (0, 2**8 - 1), 'CF_U16': (0, 2**16 - 1), 'CF_U32': (0, 2**32 - 1),
           'CF_U64': (INT64_MIN, INT64_MAX), 'CF_BOOL': (0, 1), 'CF_CHAR': (-2**7, 2**8 - 1)}
 
-# What binds tighter has a smaller rank.
+# A smaller rank binds tighter.
 ATOM, UNARY, MUL, ADD, RELATION, EQUALITY, AND, OR, CHOICE = range(9)
 RELATIONS = {'LT': ('<', RELATION), 'LE': ('<=', RELATION), 'GT': ('>', RELATION), 'GE': ('>=', RELATION),
              'EQ': ('==', EQUALITY), 'NE': ('!=', EQUALITY)}
@@ -17,23 +17,23 @@ BITS = {'BIT_AND': '&', 'BIT_OR': '|', 'BIT_XOR': '^'}
 
 
 class Interpreted(Exception):
-    """A kernel whose launches are left to the interpreter."""
+    """The kernel's launch rule cannot be compiled and is interpreted."""
 
 
 class Value:
-    """A C expression and what is known of its value."""
+    """A C expression and the range of its value."""
 
     def __init__(self, text, rank, low=INT64_MIN, high=INT64_MAX, kind='int', negation=None):
         self.text, self.rank, self.low, self.high = text, rank, low, high
         self.kind = kind        # int: int64_t; truth: 0 or 1, an int in C; real: double
-        self.negation = negation    # of a condition: (text, rank) of one that holds where it does not
+        self.negation = negation    # for a condition: (text, rank) of its negation
 
     @property
     def constant(self):
         return self.low if self.low == self.high and self.kind != 'real' else None
 
     def within(self, rank):
-        """The text as an operand of what binds as `rank` does."""
+        """Returns the text as an operand of an operator of `rank`."""
         return self.text if self.rank <= rank else f'({self.text})'
 
 
@@ -43,7 +43,7 @@ def of_number(value):
 
 
 def as_truth(value):
-    """A value as a condition."""
+    """Converts a value to a condition."""
     if value.kind == 'truth':
         return value
     if value.constant is not None:
@@ -57,14 +57,14 @@ def known_truth(is_true):
 
 
 def as_integer(value):
-    """A value in arithmetic: truth is an int in C, which could overflow."""
+    """Converts a value for arithmetic: a truth value is an int in C, which could overflow."""
     if value.kind != 'truth' or value.constant is not None:
         return value
     return Value(f'(int64_t){value.within(UNARY)}', UNARY, value.low, value.high)
 
 
 def as_real(value):
-    """A value among real ones."""
+    """Converts a value to double."""
     if value.kind == 'real':
         return value
     if value.constant is not None and abs(value.constant) < 2**53:
@@ -76,7 +76,7 @@ def as_real(value):
 
 
 def decide(code, left, right):
-    """What a comparison gives, where that is known; None else."""
+    """Returns the result of a comparison if it is known; else None."""
     if left.text == right.text:
         return code in ('LE', 'GE', 'EQ')
     if code in ('GT', 'GE'):
@@ -91,7 +91,7 @@ def decide(code, left, right):
 
 
 def negate(value):
-    """A condition that holds where a value is 0."""
+    """Returns a condition that holds if a value is 0."""
     value = as_truth(value)
     if value.constant is not None:
         return known_truth(not value.constant)
@@ -108,7 +108,7 @@ def compare(code, left, right):
     else:
         left, right = as_real(left), as_real(right)
     sign, rank = RELATIONS[code]
-    # Both are false of a NaN.
+    # With a NaN a comparison and its opposite are both false.
     opposite = sign if left.kind == 'real' else OPPOSITE[sign]
     texts = [f'{left.within(rank - 1)} {s} {right.within(rank - 1)}' for s in (sign, opposite)]
     return Value(texts[0], rank, 0, 1, 'truth', None if left.kind == 'real' else (texts[1], rank))
@@ -129,7 +129,7 @@ def combine_bits(code, left, right):
 
 
 def quotient_of(code, left, right):
-    """Of values that are known to have one."""
+    """Returns the quotient or remainder of values that have one."""
     least, most = max(right.low, 1), max(abs(right.low), abs(right.high))
     largest = max(abs(left.low), abs(left.high))
     if code == 'DIV' and right.low >= 0:
@@ -144,7 +144,7 @@ def quotient_of(code, left, right):
 
 
 def parts_of(count, by):
-    """How many parts of `by` hold `count`, both at least 1."""
+    """Returns how many parts of size `by` hold `count`; both are at least 1."""
     if by.constant == 1:
         return count
     return Value(f'({count.within(ADD)} - 1) / {by.within(UNARY)} + 1', ADD, 1, count.high)

@@ -1,4 +1,4 @@
-"""The manifest of one library: what its registry knows, as JSON, for programs that do not read C. manifest.schema.json
+"""Emits the manifest of one library: its registry as JSON, for programs that do not read C. manifest.schema.json
 describes it."""
 
 import json
@@ -27,7 +27,7 @@ def _line(value):
 
 
 def _lines(values):
-    """A list with a value a line."""
+    """Returns a list with one value per line."""
     return '[' + ','.join('\n' + _line(value) for value in values) + ']'
 
 

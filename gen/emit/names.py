@@ -1,4 +1,4 @@
-"""The names of generated files, and of what is in them."""
+"""Names of generated files and of the symbols in them."""
 
 from base.text import identifier
 
@@ -6,8 +6,9 @@ from base.text import identifier
 
 
 def library_names(prefix, header=None):
-    """What one run writes for the whole library: the header, as programs include it, the registry and the manifest; and
-    the header for the C files of operations, which libraries without any do not get, but for the bundled kernels."""
+    """Returns the names of the files that one run writes for the library: the header as programs include it, the
+    registry, the manifest, and the header for operations' C files. Only the bundled kernels and libraries with
+    operations have the last one."""
     if prefix == 'cf':
         names = header or 'cuferry/kernels.h', 'cuferry_registry.c', 'cuferry.json'
     else:
@@ -20,7 +21,7 @@ def file_names(name):
 
 
 def internal_header_name(header):
-    """The header for the C files of operations."""
+    """Returns the name of the header for operations' C files."""
     return f'{header[:-2] if header.endswith(".h") else header}_internal.h'
 
 
@@ -28,47 +29,47 @@ def internal_header_name(header):
 
 
 def descriptor_name(prefix, instance):
-    """The C name of an entry point's descriptor. The letter keeps these names apart from the library's own."""
+    """Returns the C name of an entry point's descriptor. A letter separates these names from the library's own."""
     return f'{prefix}__k_{instance.name}'
 
 
 def symbol_descriptor_name(prefix, symbol):
-    """The C name of the descriptor of __constant__ data."""
+    """Returns the C name of the descriptor of __constant__ data."""
     return f'{prefix}__d_{symbol.name}'
 
 
 def host_body_name(prefix, instance):
-    """The C name of an entry point's CPU body."""
+    """Returns the C name of an entry point's CPU body."""
     return f'{prefix}__h_{instance.host_of or instance.name}'
 
 
 def host_bytes_name(prefix, instance):
-    """The C name of the sizes of a CPU body's parameters."""
+    """Returns the C name of the sizes of a CPU body's parameters."""
     return f'{prefix}__b_{instance.host_of or instance.name}'
 
 
 def host_data_name(prefix, symbol):
-    """The C name of the pointer to the CPU's copy of __constant__ data."""
+    """Returns the C name of the pointer to the CPU's copy of __constant__ data."""
     return f'{prefix}__v_{symbol.name}'
 
 
 def host_data_bytes_name(prefix, symbol):
-    """The C name of that copy's size."""
+    """Returns the C name of the size of that copy."""
     return f'{prefix}__w_{symbol.name}'
 
 
 def image_name(prefix, file):
-    """The C name of the embedded image of a kernel file."""
+    """Returns the C name of a kernel file's embedded image."""
     return f'{prefix}__i_{identifier(file.stem)}'
 
 
 def image_end_name(prefix, file):
-    """The C name of its end."""
+    """Returns the C name of the end of the image."""
     return f'{prefix}__j_{identifier(file.stem)}'
 
 
 def enqueuer_name(prefix, instance):
-    """The C function that enqueues what an operation is made of."""
+    """Returns the name of the C function that enqueues an operation."""
     return f'{prefix}__enqueue_{instance.name}'
 
 
@@ -80,10 +81,10 @@ def setter_name(prefix, symbol):
 
 
 def proof_name(instance):
-    """The variable that points to an instance's kernel; the PTX shows which entry it stands for."""
+    """Returns the device variable that points to an instance's kernel; the PTX shows its entry name."""
     return f'cf__e_{instance.name}'
 
 
 def data_proof_name(symbol):
-    """The device variable that points to __constant__ data; the PTX shows its name."""
+    """Returns the device variable that points to __constant__ data; the PTX shows its name."""
     return f'cf__d_{symbol.name}'

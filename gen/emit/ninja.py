@@ -1,4 +1,4 @@
-"""The build edges of the kernel files. The rules they use are written by hand in build.ninja.in."""
+"""Emits the build edges of the kernel files. Their rules are in build.ninja.in."""
 
 import os
 
@@ -9,7 +9,7 @@ from base.text import banner
 def emit_edges(paths, outputs, gpu):
     """`outputs`: the files that one run of cfgen writes; `gpu` adds the edges of device code. A C file beside a kernel
     file, with its name, has the functions of its operations."""
-    # Named one by one: restat does not see through a phony edge.
+    # Listed one by one: restat does not work through a phony edge.
     generator = ''.join(f' $\n    $srcdir/{name}' for name in (
         'include/cuferry/registry.h', *(f'gen/{name}' for name in source_files())))
     stems = [os.path.splitext(os.path.basename(path))[0] for path in paths]
@@ -38,7 +38,7 @@ def emit_edges(paths, outputs, gpu):
     written = ''.join(f' $\n    gen/{name}' for name in outputs)
     registry = next(name for name in outputs if name.endswith('_registry.c'))
     objects.append(f'gen/{registry[:-2]}.o')
-    # The sources are inputs beside their preprocessed text, which lacks the comments that become documentation.
+    # The sources are inputs in addition to their preprocessed text, which lacks the documentation comments.
     sources = ''.join(f' {_escape(path)}' for path in paths)
     text.append(f'\nbuild{written}: cfgen{scanned} |{sources} $\n    $srcdir/kernels/tuning{generator}\n'
                 f'build gen/{registry[:-2]}.o: cc gen/{registry}\n'

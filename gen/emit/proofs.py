@@ -1,8 +1,8 @@
-"""Assertions by which the compilers check what the generator has read."""
+"""Emits assertions by which compilers check facts that the generator has read."""
 
 
 def assert_copyable(file):
-    """Refuses, in the compiler's voice, what cannot be passed as bytes."""
+    """Emits a compile error for types that cannot be copied as bytes."""
     seen = {}
     for instance in file.instances:
         for param in instance.params:
@@ -13,11 +13,11 @@ def assert_copyable(file):
 
 
 def assert_values(file):
-    """Refuses constants of the file that have other values than those that the generator has read."""
+    """Emits compile errors for constants whose values differ from those that the generator has read."""
     text = ''
     for scope, name, value in sorted(file.proofs):
         scope = [s for s in scope if s]
-        # Enumerators of an enum class are no numbers.
+        # Enumerators of an enum class do not convert to numbers.
         number = f'(long long){name}' if '::' in name else name
         text += (''.join(f'namespace {s} {{ ' for s in scope) + f'static_assert({number} == {value}, "cfgen reads '
                                                                 f'{value}");' +

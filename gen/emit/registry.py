@@ -1,4 +1,4 @@
-"""The registry of one library: sorted arrays of pointers to its descriptors."""
+"""Emits the registry of one library: sorted arrays of pointers to its descriptors."""
 
 from base.text import banner, c_string
 from emit.names import descriptor_name, symbol_descriptor_name

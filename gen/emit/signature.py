@@ -1,25 +1,25 @@
-"""The parameter lists of generated C functions."""
+"""Parameter lists of generated C functions."""
 
 
 def stream_name(instance):
-    """The name of the stream parameter of an `_async` function, beside the kernel's own parameters."""
+    """Returns the name of the stream parameter of an `_async` function, different from the kernel's parameters."""
     return 'stream' if all(p.name != 'stream' for p in instance.arguments) else 'cf__stream'
 
 
 def parameter_list(instance, leading=''):
-    """The parameters of an entry point as C declares them."""
+    """Returns the parameters of an entry point in C."""
     return ', '.join(([leading] if leading else []) + [p.declaration for p in instance.arguments]) or 'void'
 
 
 def enqueuer_parameter_list(instance):
-    """The parameters of an enqueuer: the stream, and all of the operation's."""
+    """Returns the parameters of an enqueuer: the stream, and all parameters of the operation."""
     name = 'stream' if all(p.name != 'stream' for p in instance.params) else 'cf__stream'
     return ', '.join([f'cf_stream {name}'] + [p.declaration for p in instance.params])
 
 
 def is_set_by_value(symbol):
-    """Whether a setter takes the value itself: numbers and vectors, which are small enough for the runtime to read them
-    at once (see cf_symbol_set_async())."""
+    """True if a setter takes the value itself: numbers and vectors, which the library reads before it returns (see
+    cf_symbol_set_async())."""
     return not symbol.extents and symbol.type.kind != 'struct'
 
 
@@ -31,5 +31,5 @@ def setter_parameter(symbol):
 
 
 def setter_stream_name(symbol):
-    """The name of the stream parameter of a setter."""
+    """Returns the name of the stream parameter of a setter."""
     return 'stream' if symbol.name != 'stream' else 'cf__stream'

@@ -1,8 +1,8 @@
-"""The compiled form of a kernel's scalar checks and launch rule: straight C, for launches that cost nothing.
+"""Emits the scalar checks and the launch rule of a kernel as straight C, for fast launches.
 
-It says 1 only where the runtime, which interprets the descriptor, would find everything in order, and leaves all else
-to it. So it may say 0 a little early: it looks at whole boxes of memory, and reads what a short circuit would pass
-over."""
+The function returns 1 only if the library, which interprets the descriptor, would find no error; for all other launches
+it returns 0. It may return 0 too often: it checks whole boxes of memory, and evaluates parts that a short circuit would
+skip."""
 
 from base.bounds import INT32_MAX, INT64_MAX, INT64_MIN, MAX_BLOCK, MAX_BLOCK_Z, MAX_GRID
 from base.text import fold
@@ -11,13 +11,13 @@ from emit.interval import ADD, decide, Interpreted, MUL, negate, of_number, part
 
 
 class _Sizes:
-    """Brings the parts of a kernel's function in order."""
+    """Orders the parts of a kernel's function."""
 
     def __init__(self, instance):
         self.instance, self.launch = instance, instance.launch
         self.body = Body(instance.params)
         self.arrays = [(i, p) for i, p in enumerate(instance.params) if p.dims]
-        # (part of a condition, whether it is over real numbers)
+        # (part of a condition, True if it is over real numbers)
         self.conditions = [(part, c.is_real) for c in instance.checks if c.condition
                            for part in conjuncts_of(tree_of(c.condition.ops))]
 
@@ -28,7 +28,7 @@ class _Sizes:
         checks = [c for c in self.instance.checks if c.condition]
         for check in checks:
             codes = {c for c, _ in check.condition.ops}
-            # What compilers may contract to one operation with one rounding.
+            # Compilers may contract these operations into one with one rounding.
             if check.is_real and 'MUL' in codes and codes & {'ADD', 'SUB'}:
                 raise Interpreted
         given = [f'!cf__args[{i}]' for i, p in enumerate(self.instance.params) if p.direction != 'CF_SCRATCH']
@@ -54,7 +54,7 @@ class _Sizes:
         return body.text()
 
     def _plain(self):
-        """What is asked of single parameters, at once: most launches end here."""
+        """Emits the conditions on single parameters together: most launches need no others."""
         launch, wanted = self.launch, {}
 
         def want(expr, low, high=INT64_MAX):
@@ -90,7 +90,7 @@ class _Sizes:
             self.body.leave(any_of(outside))
 
     def _divisor(self, d):
-        """By what a grid's elements become blocks, where that is constant; None else."""
+        """Returns the constant by which a grid's elements are divided into blocks; None if it is not constant."""
         if self.launch.counts_blocks:
             return 1
         divisor = 1
@@ -114,7 +114,7 @@ class _Sizes:
     # ---- The launch
 
     def _size(self):
-        """The statement that writes the size, checked."""
+        """Emits the statement that writes the checked size."""
         body, launch = self.body, self.launch
         blocks, threads = [], of_number(1)
         for d, expr in enumerate(launch.block):
@@ -131,12 +131,12 @@ class _Sizes:
             body.know(launch.shared, shared)
         fields = [f'{{{", ".join([_uint32(v) for v in values] + ["1"] * (3 - len(values)))}}}'
                   for values in (grid, blocks)]
-        # A parameter may be called as the type is.
+        # A parameter may have the type's name, hence `struct`.
         size = f'(struct cf_launch_size){{{fields[0]}, {fields[1]}, {_uint32(shared)}}}'
         return fold(f'    *cf__size = {size};', 8).lstrip()
 
     def _blocks(self, d, expr, block):
-        """The blocks of one dimension of the grid."""
+        """Returns the number of blocks in one dimension of the grid."""
         body, launch = self.body, self.launch
         divisor = self._divisor(d)
         count = body.require(body.value(expr), 1, min(MAX_GRID[d] * divisor, INT64_MAX) if divisor else INT64_MAX)
@@ -155,7 +155,7 @@ class _Sizes:
     # ---- Arrays
 
     def _section(self, param):
-        """The box of memory in which an array's elements lie."""
+        """Emits the checks of the box of memory that contains an array's elements."""
         body, box = self.body, of_number(1)
         for number, dim in reversed(list(enumerate(param.dims))):
             is_whole = len(param.dims) == 1 and not dim.lower and param.type.bytes
@@ -178,7 +178,7 @@ class _Sizes:
             body.product(box, Value(f'(int64_t)sizeof({param.type.c})', UNARY, 0, 2**32 - 1))
 
     def _zero(self, zero):
-        """What is set to 0 is a part of its array."""
+        """Emits the check that the section of zero(...) is part of its array."""
         body, dim = self.body, self.instance.params[zero.array].dims[0]
         if not zero.extent:
             return
@@ -197,7 +197,7 @@ class _Sizes:
                 body.leave(f'{body.local(small).text} > {body.local(large).text}')
 
     def _pointers(self):
-        """NULL, where the extent is not 0."""
+        """Emits the check for NULL with an extent other than 0."""
         by_extent = {}
         for number, param in self.arrays:
             if param.direction == 'CF_SCRATCH':
@@ -220,7 +220,7 @@ def _uint32(value):
 
 
 def emit_sizes(instance):
-    """The body of one variant's function; '' where its launches are interpreted."""
+    """Returns the body of one variant's function; '' if its launches are interpreted."""
     try:
         return _Sizes(instance).text()
     except Interpreted:

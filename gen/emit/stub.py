@@ -1,4 +1,4 @@
-"""The launch stubs of one kernel file: a constant descriptor and two functions per entry point."""
+"""Emits the launch stubs of one kernel file: a constant descriptor and two functions per entry point."""
 
 import re
 from dataclasses import replace
@@ -12,7 +12,7 @@ from emit.signature import enqueuer_parameter_list, is_set_by_value, parameter_l
 from emit.sizes import emit_sizes
 from emit.tables import flow_fields, Tables
 
-# Parameters that macros of compilers, or of the headers above, may be called as.
+# Parameter names that may be macros of compilers or of the headers above.
 _MACRO = re.compile(r'linux|unix|i386|[A-Z][A-Z0-9_]+')
 
 
@@ -24,12 +24,12 @@ def emit_stub(file, prefix, tuned=None):
 class _Stub:
     def __init__(self, file, prefix, tuned):
         self._file, self._prefix, self._tuned, self._tables = file, prefix, tuned, Tables()
-        self._sizes, self._bodies = {}, {}      # variant: the name of its compiled launch rule; text: that name
-        self._uses = {}                         # operation's instance: the name of its list
+        self._sizes, self._bodies = {}, {}      # variant: name of its compiled launch rule; text: that name
+        self._uses = {}                         # operation's instance: name of its list
 
     def emit(self):
         file, prefix = self._file, self._prefix
-        # Not the library's header, which changes with every other kernel file.
+        # The library's header is not included: it changes with every other kernel file.
         text = [banner(file.path), '#include <cuferry.h>\n#include <cuferry/registry.h>\n',
                 *map(include, file.includes)]
         if file.kernels or file.symbols:
@@ -40,7 +40,7 @@ class _Stub:
         text.append(self._declarations())
         compiled = {kernel.name: self._compiled(kernel) for kernel in file.kernels}
         used = {kernel.name: self._used_lists(kernel) for kernel in file.kernels}
-        for kernel in file.kernels:     # repeated tables are counted
+        for kernel in file.kernels:     # the first rendering counts repeated tables
             self._descriptors(kernel)
         self._tables.name_repeated()
         for kernel in file.kernels:
@@ -53,7 +53,7 @@ class _Stub:
         return ''.join(text)
 
     def _declarations(self):
-        """What is defined further below, or elsewhere."""
+        """Declares symbols that are defined below or elsewhere."""
         file, prefix = self._file, self._prefix
         kernels = {scan_name(c, i) for i in file.instances for c in list_called_checks(i) if c.array is not None}
         kernels.update(_used_name(prefix, name) for i in file.instances for name in i.used)
@@ -69,7 +69,7 @@ class _Stub:
         return emit_family(kernel, self._prefix, self._tables, self._sizes, self._uses, self._tuned)
 
     def _compiled(self, kernel):
-        """The functions that check a launch and compute its size; instances have many in common."""
+        """Emits the functions that check a launch and compute its size; many instances share one."""
         text = []
         for variant in (v for i in kernel.instances for v in i.all_variants):
             body = emit_sizes(variant)
@@ -85,7 +85,7 @@ class _Stub:
     # ---- Operations
 
     def _used_lists(self, kernel):
-        """The lists of what operations use."""
+        """Emits the lists of kernels that operations use."""
         lists = {}
         for instance in kernel.instances:
             if instance.used:
@@ -95,7 +95,7 @@ class _Stub:
                        for entries, name in lists.items())
 
     def _enqueuer(self, instance):
-        """What calls the function in C with a launch's arguments."""
+        """Emits the function that calls the operation's C function with a launch's arguments."""
         function = enqueuer_name(self._prefix, instance)
         head = f'int {function}('
         reads = [f'*({p.ctype}const *)cf__args[{n}]' if p.pointer else f'*(const {p.ctype} *)cf__args[{n}]'
@@ -108,7 +108,7 @@ class _Stub:
     # ---- Functions
 
     def _renamed(self, instance):
-        """An instance whose parameters have names that no macro of an included header has."""
+        """Renames parameters that may be macros of an included header."""
         if not self._file.includes and not any(_MACRO.fullmatch(p.name) or p.name.startswith(f'{self._prefix}_')
                                                for p in instance.params):
             return instance
@@ -127,7 +127,7 @@ class _Stub:
     def _functions(self, instance):
         function, symbol = f'{self._prefix}_{instance.name}', descriptor_name(self._prefix, instance)
         renamed = self._renamed(instance)
-        # The runtime supplies scratch memory.
+        # The library supplies scratch memory.
         args = ', '.join('NULL' if p.direction == 'CF_SCRATCH' else f'&{p.name}' for p in renamed.params) or 'NULL'
         return (_head(function, parameter_list(renamed)) + '{\n' +
                 fold(f'    return cf_call(&{symbol}, (void *const[]){{{args}}});\n', 8) + '}\n\n' +
@@ -135,7 +135,8 @@ class _Stub:
                 fold(f'    return cf_launch(&{symbol}, cf__stream, (void *const[]){{{args}}});\n', 8) + '}\n')
 
     def _family_function(self, kernel):
-        """The function of the kernel's own name: its first instance. Parentheses keep the type-generic macro away."""
+        """Emits the function with the kernel's own name: its first instance. Parentheses prevent expansion of the
+        type-generic macro."""
         first = self._renamed(kernel.instances[0])
         names = [p.name for p in first.arguments]
         text = []
@@ -183,7 +184,7 @@ def _image(file, prefix):
 
 
 def _used_name(prefix, name):
-    """The descriptor of what an operation uses; of users' operations, cf_... are bundled."""
+    """Returns the descriptor of a kernel that an operation uses; in users' operations cf_... names a bundled kernel."""
     return f'cf__k_{name[3:]}' if prefix != 'cf' and name.startswith('cf_') else f'{prefix}__k_{name}'
 
 

@@ -1,15 +1,15 @@
-"""Constant tables of a stub, of which each stands once: what several descriptors have in common has a name."""
+"""Constant tables of a stub, each written once: a table that several descriptors share has a name."""
 
 from collections import Counter
 
 from base.text import fold, WIDTH
 
-_CONTINUED = ' \\'      # a line of a macro that goes on
-_SHORT = 80             # an array of fewer characters is written where it is used
+_CONTINUED = ' \\'      # end of a macro line that continues
+_SHORT = 80             # characters; shorter arrays are written in place
 
 
 class Tables:
-    """The arrays of one stub. Text is rendered twice: the first time they are counted."""
+    """The arrays of one stub. The text is rendered twice; the first rendering counts the arrays."""
 
     def __init__(self):
         self._counts, self._names, self._is_counting = Counter(), {}, True
@@ -44,13 +44,13 @@ class Tables:
         return found
 
     def take_definitions(self):
-        """The definitions of the arrays that were named since the last call."""
+        """Returns the definitions of the arrays that were named since the last call."""
         taken, self._definitions = ''.join(self._definitions), []
         return taken
 
 
 def find_common(rows):
-    """The fields that all of several rows have, in the order of the first."""
+    """Returns the fields that all rows share, in the order of the first row."""
     return [field for field in rows[0] if all(field in row for row in rows[1:])] if len(rows) > 1 else []
 
 
@@ -59,14 +59,14 @@ def without(fields, common):
 
 
 def define_macro(name, fields):
-    """A macro that stands for some fields of an initializer."""
+    """Defines a macro for some fields of an initializer."""
     lines = flow_fields(fields, 4, _CONTINUED).rstrip(',\n').split('\n')
     text = [line if line.endswith(_CONTINUED) else line + _CONTINUED for line in [f'#define {name}', *lines[:-1]]]
     return '\n'.join(text + lines[-1:]) + '\n'
 
 
 def flow_fields(fields, indent, end=''):
-    """Fields of an initializer, as many on a line as fit; those of several lines stand alone."""
+    """Flows fields of an initializer, as many on a line as fit; fields of several lines get lines of their own."""
     pad, lines, current = ' ' * indent, [], ''
     for field in fields:
         if '\n' in field:

@@ -1,1 +1,1 @@
-"""Expressions of annotations and the types that C and CUDA share."""
+"""Expressions of annotations, and the types that C and CUDA share."""

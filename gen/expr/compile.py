@@ -1,4 +1,4 @@
-"""Trees to postfix steps of one instance, which the runtime interprets."""
+"""Compiles trees to postfix steps of one instance, which the library evaluates."""
 
 import re
 import struct
@@ -11,7 +11,7 @@ from tokens.lexer import TokenError
 
 
 def reads_real(node, names):
-    """Whether a tree reads a floating-point parameter or constant, so that it is compiled as a real expression."""
+    """True if a tree reads a floating-point parameter or constant and is compiled as a real expression."""
     if node.kind == 'NUMBER':
         return re.fullmatch(r'0[xX][^.pP]*|0[bB].*|[^.eE]*', node.token.text) is None
     if node.kind in ('NAME', 'MEMBER'):
@@ -25,7 +25,7 @@ def reads_real(node, names):
 
 
 def compile_expr(node, text, names, real=False):
-    """Compiles a tree for one instance: exact over integers, or `real`."""
+    """Compiles a tree for one instance: exact over integers, or over double if `real`."""
     ops = tuple(_compile(node, names, real)) + (('END', 0),)
     if _measure_depth(ops) > MAX_EXPR_DEPTH:
         raise TokenError(node.token, f'the expression needs more than {MAX_EXPR_DEPTH} values at once; make it simpler')
@@ -51,7 +51,7 @@ def _compile(node, names, real):
         return _compile_chain(*node.parts, names, real)
     parts = [_compile(part, names, real) for part in node.parts]
     if node.kind in ('AND', 'OR'):
-        # The right side is skipped where the left one decides; the last two steps make its value 0 or 1.
+        # The right side is skipped if the left one decides; the last two steps turn its value into 0 or 1.
         right = parts[1] + [('NOT', 0), ('NOT', 0)]
         return parts[0] + [(node.kind, len(right))] + right
     if node.kind == 'SELECT':
@@ -64,7 +64,8 @@ def _compile(node, names, real):
 
 
 def read_leaf(node, names, real=False):
-    """The value of a tree that is one constant; None for others, and where the C compiler has to tell it."""
+    """Returns the value of a tree that is a single constant; None for other trees, and if only the C compiler knows
+    it."""
     if node.kind not in ('NUMBER', 'SIZEOF', 'IS_INTEGRAL', 'NAME'):
         return None
     code, operand = _compile(node, names, real)[0]
@@ -99,7 +100,7 @@ def _read_number(token):
 
 
 def _read_real(token):
-    """A number in a real expression."""
+    """Returns a number of a real expression."""
     text = token.text.replace("'", '')
     if re.fullmatch(r'0[xX][\da-fA-F]*\.?[\da-fA-F]*[pP][+-]?\d+[fFlL]?', text):
         try:
@@ -124,6 +125,6 @@ def _measure_depth(ops):
         if code in ('CONST', 'PARAM', 'MEMBER', 'REAL'):
             depth += 1
         elif code not in ('NEG', 'NOT', 'END'):
-            depth -= 1          # SKIP too: the other value takes its place
+            depth -= 1          # SKIP too: the other value takes its place on the stack
         deepest = max(deepest, depth)
     return deepest

@@ -1,4 +1,4 @@
-"""The types that C and CUDA share: C's and CUDA's own by name, and those that a kernel file declares."""
+"""Types that C and CUDA share: built-in types by name, and types that a kernel file declares."""
 
 from dataclasses import replace
 
@@ -15,8 +15,8 @@ def _builtin():
             table[spelling] = ctype
         return ctype
 
-    # Linux on x86-64 and aarch64 is LP64. Spellings of one type are one type to _Generic and to overloading, but `long`
-    # and `long long` are two, though both have 64 bits.
+    # Linux on x86-64 and aarch64 is LP64. _Generic and overloading treat spellings of one type alike, but `long` and
+    # `long long` differ, though both have 64 bits.
     for c, key, enum, size, same in (
             ('int8_t', 'signed char', 'CF_I8', 1, ()),
             ('signed char', 'signed char', 'CF_I8', 1, ()),
@@ -44,14 +44,14 @@ def _builtin():
         add(c, key, enum, 'integer', size, *same)
     add('float', 'float', 'CF_F32', 'float', 4)
     add('double', 'double', 'CF_F64', 'float', 8)
-    # Names that C programs need not have.
+    # Names that C programs may lack.
     for name, of in (('ssize_t', 'long'), ('uint', 'unsigned int'), ('ushort', 'unsigned short'),
                      ('ulong', 'unsigned long'),
                      ('cudaTextureObject_t', 'unsigned long long'), ('CUdeviceptr', 'unsigned long long'),
                      ('cudaSurfaceObject_t', 'unsigned long long'),
                      ('clock_t', 'long')):
         table[name] = table[of]
-    # Whether char is signed differs between the two platforms.
+    # The two platforms differ in the sign of char.
     add('char', 'char', 'CF_CHAR', 'integer', 1)
 
     half = add('cf_half', 'half', 'CF_F16', 'half', 2, '__half', 'half', cxx='__half')
@@ -70,7 +70,7 @@ def _builtin():
             align = of.bytes if lanes % 2 else min(lanes * of.bytes, 16)
             add(f'cf_{name}{lanes}', f'{name}{lanes}', of.enum, 'vector', lanes * of.bytes, f'{name}{lanes}',
                 cxx=f'{name}{lanes}', align=align, lanes=lanes, members={c: of for c in 'xyzw'[:lanes]})
-    # CUDA 13 tells the alignments of these apart; the old names' is 16.
+    # CUDA 13 has two alignments of these types; the old names have 16 bytes.
     for name in ('long4', 'ulong4', 'longlong4', 'ulonglong4', 'double4'):
         add(f'cf_{name}', name, table[name].enum, 'vector', 32, f'{name}_16a', align=16, lanes=4, cxx=f'{name}_16a',
             members=table[name].members)
@@ -91,10 +91,10 @@ def _builtin():
 BUILTIN = _builtin()
 VOID = CType('void', 'void', 'void', 'CF_OPAQUE', 'void', 'void', 0, 0)
 
-# C lets these words stand in any order, and lets `int` be left out.
+# C allows these words in any order and `int` to be omitted.
 WORDS = ('signed', 'unsigned', 'short', 'long', 'char', 'int', 'float', 'double')
 
-# Types that no parameter can have: the reason.
+# Types that no parameter can have, with the reason.
 REFUSED = {
     'long double': 'device code has no long double; use double',
     '__int128': 'C has no type of 128 bits on every platform; pass two of 64 bits',
@@ -105,12 +105,12 @@ REFUSED = {
 
 
 def pointer(spelled_c, spelled_cxx):
-    """The type of a pointer that is itself an element."""
+    """Returns the type of a pointer that is an element."""
     return CType(spelled_c, spelled_cxx, spelled_c, 'CF_PTR', 'ptr', 'pointer', 8, 8)
 
 
 def builtin(words):
-    """A type of C's or CUDA's own by its words; None where there is none."""
+    """Returns a built-in type of C or CUDA by its words; None if there is none."""
     text = ' '.join(words)
     found = BUILTIN.get(text)
     if found is None and len(words) > 1 and all(w in WORDS for w in words):
@@ -122,14 +122,13 @@ def builtin(words):
     return found
 
 
-# The value of a constant that the generator cannot tell.
+# Value of a constant that the generator cannot compute.
 UNREADABLE = object()
 
 
 class Types:
-    """The types and integer constants that a kernel file declares at file and namespace scope, by qualified name.
-
-    A type that C sees is a CType; another is the reason why C does not see it, as text."""
+    """Types and integer constants that a kernel file declares at file and namespace scope, by qualified name. A type
+    that C sees is a CType; for any other type the entry is the reason as text."""
 
     def __init__(self):
         self._types = {}
@@ -140,11 +139,11 @@ class Types:
         self._types['::'.join(scope + (name,))] = ctype
 
     def declare_constant(self, scope, name, value):
-        """The value is None where the generator cannot tell it."""
+        """`value` is None if the generator cannot compute it."""
         self._constants['::'.join(scope + (name,))] = UNREADABLE if value is None else value
 
     def use(self, namespace):
-        """A using directive."""
+        """Adds a using directive."""
         self._used.append(namespace)
 
     def _find(self, table, scope, name):
@@ -156,7 +155,7 @@ class Types:
         return next((table[f'{n}::{name}'] for n in self._used if f'{n}::{name}' in table), None)
 
     def find(self, scope, words):
-        """The type that some words name: a CType, a reason, or None where it is unknown."""
+        """Returns the type that words name: a CType, a reason as text, or None if it is unknown."""
         if not words:
             return None
         text = ' '.join(words)
@@ -167,23 +166,23 @@ class Types:
         return builtin(words) or REFUSED.get(text) or self._complex(scope, text)
 
     def _complex(self, scope, text):
-        """complex<real>, where real is a name of a type."""
+        """Returns the type complex<real>, with real a type's name."""
         template, _, rest = text.partition('complex<')
         if not rest or not rest.endswith('>'):
             return None
         of = self.find(scope, rest[:-1].split())
-        named = template or 'thrust::'      # by a using declaration
+        named = template or 'thrust::'      # a using declaration names it
         found = BUILTIN.get(f'{named}complex<{of.c}>') if isinstance(of, CType) else None
         return replace(found, cxx=f'{template}complex<{of.c}>') if found else None
 
     def constant(self, scope, name):
-        """The value of an integer constant; None where there is none of the name."""
+        """Returns the value of an integer constant; None if there is none of this name."""
         if name in ('true', 'false'):
             return int(name == 'true')
         return self._find(self._constants, scope, name)
 
     def qualified(self, scope, name):
-        """A declared type's name as it is spelled at file scope."""
+        """Returns a declared type's name at file scope."""
         for depth in range(len(scope), -1, -1):
             key = '::'.join(scope[:depth] + (name,))
             if key in self._types:
@@ -191,7 +190,7 @@ class Types:
         return name
 
     def near(self, name):
-        """The type that may have been meant, by its whole name; None where none is near."""
+        """Returns the full name of the type nearest to a misspelled one; None if none is near."""
         declared = {k.rsplit('::', 1)[-1]: k for k in self._types}
         known = closest(name, list(BUILTIN) + list(declared))
         whole = declared.get(known, known)

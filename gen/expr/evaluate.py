@@ -1,4 +1,4 @@
-"""The values of compiled expressions that read no parameter, as the runtime would find them."""
+"""Evaluates compiled expressions without parameters, with the library's results."""
 
 import math
 import struct
@@ -7,18 +7,18 @@ from base.bounds import INT64_MAX
 
 
 def evaluate_exact(expr):
-    """The value of an expression that reads no parameter, as the runtime would find it; None for others, and where it
-    does not exist or does not fit."""
+    """Evaluates an integer expression without parameters as the library does; None if it has parameters, no value, or a
+    value that does not fit 64 bits."""
     return _evaluate(expr, int, calculate)
 
 
 def evaluate_real(expr):
-    """The same of a real expression, as the runtime finds it; infinite or no number where that is so."""
+    """Evaluates a real expression as the library does; the result may be infinite or NaN."""
     return _evaluate(expr, float, _calculate_real)
 
 
 def _evaluate(expr, number, binary):
-    """The value of an expression in int or float, by `binary`(code, left, right); None as above."""
+    """Evaluates an expression in int or float with `binary`(code, left, right); None as above."""
     stack, at = [], 0
     while expr.ops[at][0] != 'END':
         code, operand = expr.ops[at]
@@ -52,7 +52,7 @@ def _evaluate(expr, number, binary):
 
 
 def _calculate_real(code, left, right):
-    if code == 'DIV' and right == 0:        # which Python refuses
+    if code == 'DIV' and right == 0:        # Python would raise an exception
         return math.nan if left == 0 or left != left else math.copysign(math.inf, left) * math.copysign(1, right)
     return {'ADD': lambda: left + right, 'SUB': lambda: left - right, 'MUL': lambda: left * right,
             'DIV': lambda: left / right, 'MIN': lambda: left if left < right else right,
@@ -62,7 +62,7 @@ def _calculate_real(code, left, right):
 
 
 def calculate(code, left, right):
-    """Of numbers without limits; None where there is no result."""
+    """Calculates with unbounded integers; None if there is no result."""
     if code in ('DIV', 'MOD'):
         if right == 0:
             return None

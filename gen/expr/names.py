@@ -1,4 +1,4 @@
-"""What names mean in one instance: parameters by number, constants and types by value."""
+"""Looks up names in one instance: parameters by number, constants and types by value."""
 
 import re
 
@@ -11,11 +11,11 @@ from tokens.lexer import TokenError
 
 class Names:
     def __init__(self, params, constants, types, declared, scope):
-        """params: list of (name, type, is pointer); constants: name to int; types: name to type; declared: the file's
-        types and constants, looked up from `scope`."""
+        """`params`: list of (name, type, is pointer). `constants`: name to int. `types`: name to type. `declared`: the
+        file's types and constants, looked up from `scope`."""
         self.params, self.constants, self.types = params, constants, types
         self.declared, self.scope = declared, scope
-        self.proofs = set()         # (scope, name, value) of the constants that were taken as the file has them
+        self.proofs = set()         # (scope, name, value) of the file's constants that were used
 
     def resolve(self, token, spelled, real):
         if spelled in self.constants:
@@ -49,7 +49,7 @@ class Names:
             raise TokenError(token, f'{name} is {what}; an expression takes {"numbers" if real else "integers"}')
 
     def find_number(self, token, spelled):
-        """The number of a parameter."""
+        """Returns the number of a parameter."""
         number = next((i for i, p in enumerate(self.params) if p[0] == spelled), None)
         if number is None:
             raise TokenError(token, f"'{spelled}' is no parameter of the kernel" + self._suggestion(spelled))
@@ -62,7 +62,7 @@ class Names:
         return value
 
     def find_member(self, token, spelled, path, indices, real):
-        """A member of a parameter; its C type's name is empty where the C compiler has to tell."""
+        """Returns the step for a member of a parameter; its C type is empty if only the C compiler knows it."""
         path = path.format(*(self._index(i) for i in indices))
         number = self.find_number(token, spelled)
         _, ctype, pointer = self.params[number]
@@ -89,7 +89,7 @@ class Names:
             at += f'.{step}'
         if ctype is not None:
             self._check(token, f'{spelled}.{path}', ctype, real)
-        known = ctype is not None and ctype.kind != 'enum'      # whether an enumeration is signed is the compiler's
+        known = ctype is not None and ctype.kind != 'enum'      # the compiler decides the sign of an enumeration
         return 'MEMBER', (number, whole.c, path, ctype.enum if known else '', real)
 
     @staticmethod
@@ -121,5 +121,5 @@ class Names:
         return ctype.bytes if ctype.bytes is not None else ('sizeof', ctype.c)
 
     def is_integral(self, token, words, stars):
-        """As std::is_integral says: also of bool, and not of enumerations."""
+        """Like std::is_integral: true for bool, false for enumerations."""
         return int(self._type(token, words).kind == 'integer' and not stars)

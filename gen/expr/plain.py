@@ -1,9 +1,9 @@
-"""The tree of an expression as text, with as few parentheses as it takes."""
+"""Spells the tree of an expression with as few parentheses as possible."""
 
 _BY_PRECEDENCE = (('OR', '||'), ('AND', '&&'), ('BIT_OR', '|'), ('BIT_XOR', '^'), ('BIT_AND', '&'), ('CHAIN', ''),
                   ('SHL', '<<'), ('SHR', '>>'), ('ADD', '+'), ('SUB', '-'), ('MUL', '*'), ('DIV', '/'), ('MOD', '%'))
 _SPELLED = dict(_BY_PRECEDENCE)
-# SELECT binds least; operators of one precedence have one number.
+# SELECT binds weakest; operators of equal precedence have the same number.
 _LEVELS = {kind: {'SHR': 7, 'ADD': 8, 'SUB': 8, 'MUL': 9, 'DIV': 9, 'MOD': 9}.get(kind, number + 1)
            for number, (kind, _) in enumerate(_BY_PRECEDENCE)}
 _SIGNS = {'NEG': '-', 'NOT': '!', 'BIT_NOT': '~'}
@@ -11,7 +11,7 @@ _UNARY, _PRIMARY = 10, 11
 
 
 def spell_tree(node, least=0):
-    """In parentheses where the tree binds less than `least`."""
+    """Spells a tree, in parentheses if it binds weaker than `least`."""
     level, text = _spelled(node)
     return text if level >= least else f'({text})'
 
@@ -25,7 +25,7 @@ def _spelled(node):
         level = _LEVELS[kind]
         return level, spell_tree(terms[0], level + 1) + ''.join(
             f' {relation.text} {spell_tree(term, level + 1)}' for relation, term in zip(relations, terms[1:]))
-    if kind in ('SHL', 'SHR'):      # few know whether sums bind more
+    if kind in ('SHL', 'SHR'):      # parentheses for clarity: few know that sums bind stronger
         return _LEVELS[kind], f'{spell_tree(parts[0], _UNARY)} {_SPELLED[kind]} {spell_tree(parts[1], _UNARY)}'
     if kind in _LEVELS:
         level = _LEVELS[kind]

@@ -1,4 +1,5 @@
-"""Expressions of annotations: C's over parameters and constants, as trees whose names are not yet looked up."""
+"""Parses expressions of annotations, C's over parameters and constants, into trees whose names are not yet looked
+up."""
 
 import re
 
@@ -8,7 +9,7 @@ from tokens.cursor import tell_found
 from tokens.lexer import spell_tokens, TokenError
 
 RELATIONS = {'<': 'LT', '<=': 'LE', '>': 'GT', '>=': 'GE', '==': 'EQ', '!=': 'NE'}
-# By precedence, the weakest first; all bind to the left.
+# By precedence, weakest first; all are left-associative.
 _LOGIC = ({'||': 'OR'}, {'&&': 'AND'}, {'|': 'BIT_OR'}, {'^': 'BIT_XOR'}, {'&': 'BIT_AND'})
 _BINARY = ({'<<': 'SHL', '>>': 'SHR'}, {'+': 'ADD', '-': 'SUB'}, {'*': 'MUL', '/': 'DIV', '%': 'MOD'})
 _FUNCTIONS = {'min': 'MIN', 'max': 'MAX'}
@@ -21,15 +22,15 @@ class Node:
 
     def __init__(self, kind, token, *parts):
         self.kind, self.token, self.parts = kind, token, parts
-        self.text = ''      # as written; known for the terms of comparisons
+        self.text = ''      # text as written, set for terms of comparisons
 
 
 def parse_expr(cursor):
-    """expression: C's, with comparisons that chain; returns a tree whose names are not yet looked up."""
+    """Parses an expression of C, with chained comparisons; names in the tree are not yet looked up."""
     condition = _logic(cursor, 0)
     if not cursor.at('?'):
         return condition
-    cursor.nesting += 1         # what stands between is refused where it is too deep
+    cursor.nesting += 1         # bounds the nesting of ?: too
     token = cursor.operator()
     yes = parse_expr(cursor)
     cursor.expect(':', 'between the two values of ?:')
@@ -64,8 +65,8 @@ def _term(cursor):
 
 
 def text_since(cursor, mark, tree):
-    """The text of the tokens since `mark`, which gave the tree. Callers of the kernel do not know its macros: the
-    tree's own text, if macros gave some of the tokens."""
+    """Returns the text of the tokens of `tree`, which start at `mark`. If macros produced any of them, it spells the
+    tree instead, because callers of the kernel do not know its macros."""
     tokens = cursor.tokens_since(mark)
     return spell_tokens(tokens) if all(token.exact for token in tokens) else spell_tree(tree)
 
@@ -139,7 +140,7 @@ def _primary(cursor):
 
 
 def read_type_words(cursor, depth=0):
-    """The words of a type: identifiers, qualified names, and the template arguments of complex<...>."""
+    """Reads the words of a type: identifiers, qualified names, and the template arguments of complex<...>."""
     words = []
     while cursor.token.kind == 'identifier' or cursor.at('::'):
         if words and (cursor.at('::') or words[-1].endswith('::')):
@@ -154,7 +155,7 @@ def read_type_words(cursor, depth=0):
 
 
 def _name(cursor, token):
-    """A parameter, a constant, a member of a parameter, or every element of an array."""
+    """Reads a parameter, a constant, a member of a parameter, or every element of an array."""
     if cursor.accept('['):
         if cursor.accept(':'):
             cursor.expect(']', "after '[:'")

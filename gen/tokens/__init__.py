@@ -1,1 +1,1 @@
-"""From preprocessed text to tokens with their places in the source, and to annotations with macros expanded."""
+"""Preprocessed text to tokens with source locations, and to annotations with expanded macros."""

@@ -1,24 +1,24 @@
 """Token lists of declarations: brackets, lists with separators, attributes."""
 
-# Words in front of a parenthesis that are no function's name.
+# Words before a parenthesis that are not function names.
 ATTRIBUTES = {'__launch_bounds__', '__attribute__', '__attribute', '__align__', '__builtin_align__', 'alignas',
               '_Alignas', 'decltype', '__declspec', '__maxnreg__', '__cluster_dims__', '__block_size__', 'noexcept',
               'explicit', 'requires', 'throw', '__typeof__', 'typeof', '__nv_pure__', 'static_assert',
               '_Static_assert'}
-# Words that say nothing about a type.
+# Specifiers that do not belong to a type.
 SPECIFIERS = {'static', 'extern', 'inline', 'constexpr', 'register', 'typename', '__restrict__', '__restrict',
                '__grid_constant__', '__device__', '__constant__', '__managed__', '__host__', 'mutable', 'thread_local',
                '__extension__', '__inline__', '__forceinline__', '__noinline__'}
 
 
 def is_shift(tokens, at):
-    """Whether << stands there: two tokens, since >> may close two template lists."""
+    """True if << is at `at`: two tokens, because >> may close two template lists."""
     return (at + 1 < len(tokens) and tokens[at].text == '<' == tokens[at + 1].text and
             tokens[at + 1].column <= tokens[at].column + 1 and tokens[at + 1].line == tokens[at].line)
 
 
 def _is_less(tokens, at):
-    """Whether < between a template's brackets compares: behind a value, or behind a constant that is declared there."""
+    """True if < inside template brackets is a comparison: it follows a value, or a constant declared there."""
     before = tokens[at - 1]
     if before.kind == 'number' or before.text in (')', ']', 'true', 'false'):
         return True
@@ -29,7 +29,7 @@ def _is_less(tokens, at):
 
 
 def matching(tokens, at, opening, closing):
-    """The index behind what closes the bracket at `at`; the end where nothing does."""
+    """Returns the index after the closing bracket of the bracket at `at`; the end if nothing closes it."""
     depth, parens = 0, 0
     while at < len(tokens):
         text = tokens[at].text
@@ -54,7 +54,7 @@ def matching(tokens, at, opening, closing):
 
 
 def split_at(tokens, separator, opening='([{', closing=')]}'):
-    """Tokens between separators that stand in no bracket."""
+    """Splits tokens at separators outside of all brackets."""
     parts, depth = [[]], 0
     for token in tokens:
         if token.kind == 'punctuation':
@@ -70,7 +70,7 @@ def split_at(tokens, separator, opening='([{', closing=')]}'):
 
 
 def without_attributes(tokens):
-    """A parameter's tokens without attributes and without words that say nothing about its type."""
+    """Returns a parameter's tokens without attributes and specifiers."""
     plain, at = [], 0
     while at < len(tokens):
         token = tokens[at]
@@ -89,14 +89,14 @@ _CLOSING = {'(': ')', '[': ']', '{': '}'}
 
 
 def is_even(texts):
-    """Whether texts have as many brackets that open as such that close. Strings count, too: what is uneven may be in
-    order."""
+    """True if texts have as many opening as closing brackets. Brackets in strings count, so uneven texts may be
+    correct."""
     return all(sum(t.count(o) for t in texts) == sum(t.count(c) for t in texts) for o, c in _CLOSING.items())
 
 
 def unclosed(tokens):
-    """The brackets that nothing closes, as (token, what closes another instead or None). One too many that closes is
-    passed over: compilers tell of it where it stands."""
+    """Returns the unclosed brackets as (token, wrong closing token or None). Surplus closing brackets are ignored:
+    compilers report them at the right place."""
     brackets = [t for t in tokens if t.kind == 'punctuation' and t.text in '()[]{}']
     missing = {o: sum(t.text == o for t in brackets) - sum(t.text == c for t in brackets) for o, c in _CLOSING.items()}
     opened = []

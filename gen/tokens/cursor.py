@@ -1,4 +1,4 @@
-"""A position in a list of tokens, for parsers."""
+"""A cursor over a list of tokens, for parsers."""
 
 import re
 
@@ -7,8 +7,8 @@ from tokens.lexer import TokenError
 
 
 def check_names(tokens):
-    """Raises TokenError where a name is none for C programs: which other letters one may have is the compiler's to say,
-    and how they are written."""
+    """Raises TokenError for a name that is invalid in C. Only ASCII is accepted: support and spelling of other letters
+    depend on the compiler."""
     for token in tokens:
         if token.kind == 'identifier' and not re.fullmatch(r'\w+', token.text, re.ASCII):
             raise TokenError(token, f"'{token.text}' is no name that C programs can write everywhere; make it of the "
@@ -46,7 +46,7 @@ class Cursor:
         return self.take()
 
     def operator(self):
-        """Takes an operator between two operands."""
+        """Takes and counts a binary operator."""
         self._operators += 1
         if self._operators > MAX_OPERATORS:
             raise TokenError(self.token, f'more than {MAX_OPERATORS} operators in one clause; make it simpler')
@@ -56,15 +56,15 @@ class Cursor:
         return self._at
 
     def reset(self, mark):
-        """Goes back to a mark."""
+        """Returns to a mark."""
         self._at = mark
 
     def tokens_since(self, mark):
-        """The tokens that were taken since a mark."""
+        """Returns the tokens taken since a mark."""
         return self._tokens[mark:self._at]
 
     def adjacent(self, first, second):
-        """Whether two tokens stand here without a blank between them, as those of << and >> do."""
+        """True if these two tokens are next, without a blank between them, as in << and >>."""
         token = self.token
         if not self.at(first) or self._at + 1 >= len(self._tokens):
             return False
@@ -74,6 +74,6 @@ class Cursor:
 
 
 def tell_found(token):
-    """What an error message says of a token that is not the expected one."""
+    """Returns the text of an error message about an unexpected token."""
     shown = token.text if token.text.isprintable() else ascii(token.text)[1:-1]
     return ', found the end of the line' if token.kind == 'end' else f", found '{shown}'"

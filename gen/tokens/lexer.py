@@ -1,4 +1,4 @@
-"""C++ text to tokens, each with its place."""
+"""Splits C++ text into tokens with source locations."""
 
 import re
 
@@ -17,15 +17,15 @@ RAW_STRING = re.compile(r'(?:u8|[uUL])?R"([^()\\\s]{0,16})\(.*?\)\1"', re.DOTALL
 
 
 class Token:
-    """A token and its place. A class of its own rather than a dataclass: there are very many."""
+    """A token and its location. A plain class is faster than a dataclass, and tokens are many."""
     __slots__ = ('kind', 'text', 'file', 'line', 'column', 'exact', 'hidden')
 
     def __init__(self, kind, text, file, line, column, exact=True, hidden=frozenset()):
         self.kind = kind        # identifier, number, string, punctuation, end
         self.text = text
         self.file, self.line, self.column = file, line, column
-        self.exact = exact      # the token stands in the source as it is; else a macro gave it, on that line
-        self.hidden = hidden    # names of the macros whose expansion it comes from
+        self.exact = exact      # the token is in the source as it is; else a macro of that line produced it
+        self.hidden = hidden    # names of the macros that produced it
 
     @property
     def location(self):
@@ -36,7 +36,7 @@ class Token:
 
 
 class TokenError(Exception):
-    """A failure at a token."""
+    """An error at a token."""
 
     def __init__(self, token, message):
         super().__init__(message)
@@ -44,13 +44,13 @@ class TokenError(Exception):
 
 
 def tokenize(text, file, line, column):
-    """Tokens of a piece of text whose first character stands at the given place, closed by an `end` token."""
+    """Returns the tokens of a text that starts at the given location, ending with an `end` token."""
     tokens = []
     at = 0
     start = at - (column - 1)
     size = len(text)
     while at < size:
-        if text[at] == ' ':         # most are
+        if text[at] == ' ':         # the most common case
             at += 1
             continue
         match = RAW_STRING.match(text, at) if text[at] in 'uULR' else None

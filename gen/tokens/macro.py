@@ -1,20 +1,20 @@
-"""Macros in annotations: the definitions that a preprocessor leaves in its output, and their expansion.
+"""Macros in annotations: reads the definitions in preprocessor output and expands them.
 
-The algorithm is Dave Prosser's, which the C standard describes: each token carries the names it must not be expanded
-by again."""
+The algorithm is Dave Prosser's, on which the C standard is based: each token carries the names of macros that must not
+expand it again."""
 
 import re
 
 from tokens.lexer import spell_tokens, Token, TokenError, tokenize
 
-MAX_TOKENS = 10000      # that one annotation may expand to
-MAX_NESTING = 100       # of macros in the arguments of macros
+MAX_TOKENS = 10000      # tokens of one expanded annotation
+MAX_NESTING = 100       # nesting of macros in arguments of macros
 _NAME = re.compile(r'[\w$]+')
 _DEFINE = re.compile(r'#define ([\w$]+)(\(([^)]*)\))?(.*)$', re.DOTALL)
 
 
 class _Macro:
-    """A definition, read when it is first used: most never are."""
+    """A macro definition, parsed at its first use: most are never used."""
 
     def __init__(self, params, body):
         self.is_variadic = bool(params) and params[-1].endswith('...')
@@ -34,10 +34,10 @@ class Macros:
     """The macros that are defined at a place in a file."""
 
     def __init__(self):
-        self._lines = {}        # name: the line that defines it, or what was made of it
+        self._lines = {}        # name: its #define line, or the parsed macro
 
     def directive(self, line):
-        """Takes a #define or #undef line."""
+        """Adds a #define or #undef line."""
         if line.startswith('#undef '):
             self._lines.pop(line[7:].strip(), None)
             return
@@ -57,8 +57,8 @@ class Macros:
 
 
 def expand_macros(tokens, macros, words):
-    """The tokens of an annotation with their macros expanded, but for `words` outside of all parentheses. `tokens` ends
-    with an `end` token, as does the result."""
+    """Returns an annotation's tokens with macros expanded, except `words` outside of all parentheses. Input and result
+    end with an `end` token."""
     result, depth, at, budget = [], 0, 0, [MAX_TOKENS, MAX_NESTING]
     while at < len(tokens):
         token = tokens[at]
@@ -68,7 +68,7 @@ def expand_macros(tokens, macros, words):
             result.append(token)
             at += 1
             continue
-        # Arguments may reach beyond this token; what comes back is the expansion and the place after it.
+        # Arguments may extend beyond this token; the call returns the expansion and the index after it.
         try:
             expansion, after = _expand_one(tokens, at, macros, budget)
         except TokenError as error:
@@ -93,8 +93,8 @@ def _copy(token, hidden):
 
 
 def _expand_all(tokens, macros, budget):
-    """Every macro in a list of tokens without its `end`, again and again until none is left. `budget` has how many
-    tokens more it may be, and how many calls deeper."""
+    """Expands macros in tokens without `end` until none is left. `budget` holds the remaining tokens and nesting
+    depth."""
     budget[1] -= 1
     if budget[1] < 0:
         raise TokenError(tokens[0] if tokens else None, f'the macros are nested more than {MAX_NESTING} deep')
@@ -124,8 +124,7 @@ def _expand_all(tokens, macros, budget):
 
 
 def _expand_one(tokens, at, macros, budget):
-    """(expansion, index after the macro's use); (None, at) where the name is a function-like macro's without
-    arguments."""
+    """Returns (expansion, index after the use of the macro); (None, at) for a function-like macro without arguments."""
     macro = macros.find(tokens[at].text)
     taken = 0
     if macro.params is not None:
@@ -137,8 +136,8 @@ def _expand_one(tokens, at, macros, budget):
 
 
 def _arguments(pending, macro):
-    """The arguments in front of a reversed list of tokens, and how many tokens they take with their parentheses; (None,
-    0) where no parenthesis follows or none closes it."""
+    """Returns the arguments at the top of a reversed token list and the number of their tokens with parentheses; (None,
+    0) if no parenthesis follows or none closes it."""
     if not pending or pending[-1].text != '(' or pending[-1].kind != 'punctuation':
         return None, 0
     arguments, current, depth, taken = [], [], 0, 0

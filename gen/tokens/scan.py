@@ -1,4 +1,4 @@
-"""Preprocessed text to tokens with the source's file, line and column, and to annotations with macros expanded."""
+"""Splits preprocessed text into tokens with source locations and annotations with expanded macros."""
 
 import functools
 import os
@@ -17,23 +17,23 @@ from tokens.macro import expand_macros, Macros
 
 @dataclass(frozen=True)
 class Pragma:
-    """The text of one `#pragma cf`, after those two words, as tokens closed by an `end` token."""
+    """The tokens of one `#pragma cf` after these two words, ending with an `end` token."""
     location: Location
-    path: str       # of the file it stands in, as the preprocessor was given it
+    path: str       # its file's name for the preprocessor
     tokens: Tuple[Token, ...]   # with macros expanded
-    is_read: bool   # its macros could be; else there was an error
+    is_read: bool   # its macros were expanded; else there was an error
 
 
 _MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$')
 _DIRECTIVE = re.compile(r'^[^\S\n]*#[^\n]*', re.MULTILINE)
 _PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+cf\b')
 _ANY_MARKER = re.compile(r'^' + _MARKER.pattern, re.MULTILINE)
-# What headers of device code have, outside of the definitions of macros.
+# Words that mark a header as device code, outside of macro definitions.
 _DEVICE = re.compile(r'\b__(?:shared|device|global|constant|managed)__\b')
 
 
 def preprocess(cxx, flags, path):
-    """Runs the C++ preprocessor over a kernel file."""
+    """Runs the C++ preprocessor on a kernel file and returns the output."""
     command = [*cxx, '-E', '-dD', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', '-D__HOST_DEFINES_H__',
                '-include', 'limits.h', *flags, '-isystem', f'{INCLUDE}/cuferry/shadow', f'-I{INCLUDE}', path]
     if not cxx:
@@ -44,12 +44,12 @@ def preprocess(cxx, flags, path):
         raise GeneratorError(f'cannot run {cxx[0]}: {error.strerror}') from error
     if run.returncode != 0:
         raise GeneratorError(run.stderr.decode(errors='replace').rstrip())
-    # As files are read: a carriage return ends a line, which str.splitlines() also does at form feeds and the like.
+    # Only line ends and carriage returns end a line; str.splitlines() would also split at form feeds and others.
     return run.stdout.decode(errors='replace').replace('\r\n', '\n').replace('\r', '\n')
 
 
 def _directive(lines, number):
-    """The source text of the directive that starts on line `number`, its continuation lines included."""
+    """Returns the directive that starts at line `number`, with its continuation lines."""
     text = lines[number - 1]
     while text.endswith('\\') and number < len(lines):
         text += '\n' + lines[number]
@@ -58,31 +58,30 @@ def _directive(lines, number):
 
 
 class Scanner:
-    """Splits the preprocessed text of one kernel file into pragmas and tokens, in order.
+    """Splits the preprocessed text of a kernel file into pragmas and tokens, in order.
 
-    The text has the definitions of macros in their places (-dD), so that annotations can use them: the compilers leave
-    pragmas unexpanded. System headers without device code are skipped. Pragmas are read from the source itself, where
-    their positions are true: the preprocessor folds their white space. Other tokens are found again in their source
-    line."""
+    The text contains macro definitions at their places (-dD) for use in annotations, because compilers leave pragmas
+    unexpanded. System headers are skipped unless they contain device code. Pragmas are read from the source, because
+    the preprocessor folds their white space; other tokens are located in their source line."""
 
     def __init__(self, text, display, diagnostics, fixed_words):
-        """`display` turns a file name of the preprocessor's into the one that messages and outputs show. Macros with
-        names in `fixed_words` are not expanded in annotations."""
+        """`display` maps the preprocessor's file names to the names in messages and outputs. Macros with a name in
+        `fixed_words` are not expanded in annotations."""
         self._text = _with_letters(text)
         self._display = display
         self._diagnostics = diagnostics
         self._fixed = fixed_words
         self._sources: Dict[str, Optional[List[str]]] = {}
         self._macros = Macros()
-        self.paths = set()      # of all files that were read, as the preprocessor names them
-        self.path = None    # of the kernel file itself, as the preprocessor was given it
+        self.paths = set()      # all files read, by the preprocessor's names
+        self.path = None    # the kernel file, by the preprocessor's name
         self._first_marker()
         if 'R"' in text:
             self._text = ''.join(self._settled())
-        self._device_headers = _device_headers(text)    # of the system's, as the preprocessor names them
+        self._device_headers = _device_headers(text)    # system headers, by the preprocessor's names
 
     def _settled(self):
-        """The text in pieces. Clang does not count the lines of raw strings, and catches up on them with empty ones."""
+        """Yields pieces of the text. Clang does not count the lines of raw strings and compensates with empty lines."""
         markers = [*_ANY_MARKER.finditer(self._text)]
         for marker, following in zip(markers, [*markers[1:], None]):
             text = self._text[marker.start():following.start() if following else len(self._text)]
@@ -97,7 +96,7 @@ class Scanner:
         self.path = _unescape(match.group(2))
 
     def source(self, path):
-        """The lines of a source file; none where it cannot be read."""
+        """Returns the lines of a source file; none if it cannot be read."""
         if path not in self._sources:
             try:
                 with open(path, encoding='utf-8-sig', errors='replace') as file:
@@ -109,34 +108,35 @@ class Scanner:
         return self._sources[path] or []
 
     def source_shown(self, name):
-        """The lines of a source file by the name that messages show."""
+        """Returns the lines of a source file by its displayed name."""
         return next((lines for path, lines in self._sources.items() if lines and self._display(path) == name), [])
 
     @property
     def shown_paths(self):
-        """All files that were read, by the names that messages show."""
+        """Returns the displayed names of all files read."""
         return {self._display(path) for path in self.paths}
 
     @property
     def shown_system_paths(self):
-        """System headers that were read for their device code, by the names that messages show."""
+        """Returns the displayed names of system headers with device code."""
         return {self._display(path) for path in self._device_headers}
 
     def lines_of(self, name):
-        """The lines of a file that was read, by the name that messages show."""
+        """Returns the lines of a file that was read, by its displayed name."""
         path = next((p for p in [self.path, *self.paths] if self._display(p) == name), name)
         return self.source(path)
 
     def unclosed(self):
-        """The brackets that nothing closes; see brackets.unclosed(). Those of system headers are not looked at, but
-        what their macros give in other files is."""
+        """Returns the unclosed brackets; see brackets.unclosed(). System headers are skipped, but expansions of their
+        macros in other files are checked."""
         parts = list(self._own_parts())
         if is_even([text for text, _, _ in parts]):
             return []
         return unclosed([token for text, path, first in parts for token in self._flush(text.split('\n'), path, first)])
 
     def _own_parts(self):
-        """The text between line markers of what is no system header, without directives: (text, path, first line)."""
+        """Yields the text between line markers outside of system headers, without directives: (text, path, first
+        line)."""
         markers = [*_ANY_MARKER.finditer(self._text)]
         own = {m.group(2) for m in markers if not _is_of_system(m)}
         for marker, following in zip(markers, [*markers[1:], None]):
@@ -145,7 +145,7 @@ class Scanner:
                 yield _DIRECTIVE.sub('', text), _unescape(marker.group(2)), int(marker.group(1))
 
     def items(self):
-        """Pragmas and tokens, closed by an `end` token."""
+        """Yields pragmas and tokens, ending with an `end` token."""
         path, number, system, skipped, pending = self.path, 1, False, False, []
         first = 1
         for line in self._text.split('\n'):
@@ -205,10 +205,11 @@ class Scanner:
         column = len(text) - len(text.lstrip()) + 1
         match = _PRAGMA.match(text)
         placed = tokenize(text[match.end():], file, number, match.end() + 1) if match else []
-        # Most are written as the preprocessor has them, but for blanks.
+        # Most pragmas are the same in source and preprocessor output except for blanks.
         is_same = match is not None and text.replace('\\\n', ' ').split() == line.split()
         tokens = placed if is_same else tokenize(line[_PRAGMA.match(line).end():], file, number, 1)
-        # What the preprocessor saw counts: it may come from _Pragma() in a macro, or go on over lines in a comment.
+        # The preprocessor's version counts: the pragma may come from _Pragma() in a macro or continue in a multi-line
+        # comment.
         last = Token('', '', file, number, column)
         for at, token in enumerate(tokens):
             if at < len(placed) and placed[at].text == token.text and last is not None:
@@ -227,7 +228,7 @@ class Scanner:
 
 
 def _with_letters(text):
-    """A text whose names have letters that are no ASCII as they are: gcc writes them as \\U000000f6."""
+    """Decodes non-ASCII letters of names: gcc writes them as \\U000000f6."""
     def letter(match):
         code = int(match.group(1) or match.group(2) or '0', 16)
         return chr(code) if 0xa0 <= code < 0xd800 or 0xe000 <= code < 0x110000 else match.group()
@@ -236,7 +237,7 @@ def _with_letters(text):
 
 @functools.lru_cache(maxsize=None)
 def _unescape(name):
-    """A file's name as a line marker has it; clang writes bytes that are no ASCII as octal numbers."""
+    """Decodes a file name in a line marker; clang writes non-ASCII bytes as octal numbers."""
     def byte(match):
         text = match.group(1)
         return b'\n' if text == b'n' else bytes([int(text, 8)]) if len(text) == 3 else text
@@ -260,7 +261,7 @@ def _without_excess(text, source, first):
 
 
 def _is_of_system(marker):
-    return '3' in marker.group(3)      # flags of one digit each
+    return '3' in marker.group(3)      # flags are single digits
 
 
 def _has_device_code(text, begin, end):
@@ -268,7 +269,7 @@ def _has_device_code(text, begin, end):
 
 
 def _device_headers(text):
-    """The system headers of a preprocessed text that have device code."""
+    """Returns the system headers with device code in a preprocessed text."""
     found, before = set(), None
     for marker in [*_ANY_MARKER.finditer(text), None]:
         if before and _is_of_system(before):
@@ -280,10 +281,10 @@ def _device_headers(text):
 
 
 def comment_above(lines, number):
-    """The comment block that ends right above line `number`, as lines without comment marks."""
+    """Returns the comment block directly above line `number`, as lines without comment marks."""
     end = number - 1
     if end > len(lines):
-        return ()       # a #line directive counts other lines
+        return ()       # a #line directive changes the line numbers
     if end >= 1 and lines[end - 1].rstrip().endswith('*/'):
         begin = end
         while begin >= 1 and '/*' not in lines[begin - 1]:
