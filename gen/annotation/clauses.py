@@ -85,15 +85,15 @@ def read_pragma(pragma, clauses, diagnostics):
             clauses.is_operation = directive.text == 'operation'
             clauses.token = directive
             while cursor.token.kind != 'end':
-                _clause(cursor, clauses)
+                _read_clause(cursor, clauses)
                 cursor.accept(',')
         elif directive.text == 'instances':
             if clauses.instances_token:
                 raise TokenError(directive, 'a second #pragma cf instances for one kernel; add to the first')
             clauses.instances_token = directive
-            _instances(cursor, clauses)
+            _read_instances(cursor, clauses)
         elif directive.text == 'include':
-            clauses.includes += _headers(cursor, directive)
+            clauses.includes += _read_headers(cursor, directive)
         else:
             raise TokenError(directive, 'expected kernel, operation, instances or include after #pragma cf' +
                              tell_found(directive))
@@ -106,7 +106,7 @@ def is_include(pragma):
     return pragma.tokens[0].text == 'include'
 
 
-def _clause(cursor, clauses):
+def _read_clause(cursor, clauses):
     name = cursor.take()
     if name.kind != 'identifier':
         raise TokenError(name, 'expected a clause' + tell_found(name))
@@ -128,49 +128,49 @@ def _clause(cursor, clauses):
         setattr(clauses, name.text, name)
         return
     if name.text == 'include':
-        clauses.includes += _headers(cursor, name)
+        clauses.includes += _read_headers(cursor, name)
         return
     cursor.expect('(', f'after {name.text}')
     if name.text in DIRECTIONS:
-        _arrays(cursor, clauses, DIRECTIONS[name.text])
+        _read_arrays(cursor, clauses, DIRECTIONS[name.text])
     elif name.text in ('name', 'host', 'split'):
-        _identifier(cursor, clauses, name)
+        _read_identifier(cursor, clauses, name)
         if name.text == 'host' and clauses.host.text == 'grid' and cursor.at('('):
-            _host_grid(cursor, clauses)
+            _read_host_grid(cursor, clauses)
     elif name.text == 'resident':
-        _names(cursor, name, clauses.resident, 'pointers, as in resident(table)')
+        _read_names(cursor, name, clauses.resident, 'pointers, as in resident(table)')
     elif name.text == 'rezero':
-        _names(cursor, name, clauses.rezeros, 'arrays, as in rezero(work)')
+        _read_names(cursor, name, clauses.rezeros, 'arrays, as in rezero(work)')
     elif name.text == 'uses':
-        _names(cursor, name, clauses.uses, 'kernels, as in uses(count, sort_f32)')
+        _read_names(cursor, name, clauses.uses, 'kernels, as in uses(count, sort_f32)')
     elif name.text == 'zero':
-        _zeros(cursor, clauses)
+        _read_zeros(cursor, clauses)
     elif name.text == 'inplace':
-        _in_place(cursor, clauses.in_place)
+        _read_in_place(cursor, clauses.in_place)
     elif name.text in ('pitch', 'tune'):
-        _lists(cursor, name, clauses.pitches if name.text == 'pitch' else clauses.tune)
+        _read_lists(cursor, name, clauses.pitches if name.text == 'pitch' else clauses.tune)
     elif name.text == 'block' and cursor.at('auto'):
         cursor.take()
-        _set(name, [], clauses)
+        _set_expressions(name, [], clauses)
     else:
-        _set(name, _expressions(cursor), clauses)
+        _set_expressions(name, _read_expressions(cursor), clauses)
     cursor.expect(')', f'to close {name.text}')
 
 
-def _expression(cursor):
+def _read_expression(cursor):
     mark = cursor.mark()
     tree = parse_expr(cursor)
     return tree, text_since(cursor, mark, tree)
 
 
-def _expressions(cursor):
-    items = [_expression(cursor)]
+def _read_expressions(cursor):
+    items = [_read_expression(cursor)]
     while cursor.accept(','):
-        items.append(_expression(cursor))
+        items.append(_read_expression(cursor))
     return items
 
 
-def _identifier(cursor, clauses, name):
+def _read_identifier(cursor, clauses, name):
     value = cursor.take()
     if value.kind != 'identifier':
         raise TokenError(value, f'{name.text} takes a name' + tell_found(value))
@@ -179,15 +179,15 @@ def _identifier(cursor, clauses, name):
     setattr(clauses, name.text, value)
 
 
-def _host_grid(cursor, clauses):
+def _read_host_grid(cursor, clauses):
     """host(grid(n)): the CPU runs the kernel with another number of threads."""
     cursor.take()
     clauses.host = None
-    clauses.host_grid = _expression(cursor)
+    clauses.host_grid = _read_expression(cursor)
     cursor.expect(')', "to close grid, which has one dimension on the CPU")
 
 
-def _headers(cursor, name):
+def _read_headers(cursor, name):
     """("types.h", "more.h")"""
     cursor.expect('(', f'after {name.text}')
     headers = []
@@ -203,7 +203,7 @@ def _headers(cursor, name):
     return headers
 
 
-def _set(name, items, clauses):
+def _set_expressions(name, items, clauses):
     if name.text == 'check':
         clauses.checks += items
         return
@@ -225,12 +225,12 @@ def _set(name, items, clauses):
         clauses.block_token = name
 
 
-def _dimension(cursor, name):
+def _read_dimension(cursor, name):
     """[extent], [:extent] or [lower:extent]"""
     cursor.expect('[', f'after {name.text}')
     lower = None
     if not cursor.at(':'):
-        extent = _expression(cursor)
+        extent = _read_expression(cursor)
         if not cursor.at(':'):
             cursor.expect(']', f'after an extent of {name.text}')
             return None, extent
@@ -238,7 +238,7 @@ def _dimension(cursor, name):
     cursor.take()
     if cursor.at(']'):
         raise TokenError(cursor.token, f'the section of {name.text} needs its length: write {name.text}[lower:length]')
-    extent = _expression(cursor)
+    extent = _read_expression(cursor)
     if cursor.at(':'):
         raise TokenError(cursor.token, 'a section has no stride: declare all that lies between its elements, with '
                                        'inout where it is written')
@@ -246,14 +246,14 @@ def _dimension(cursor, name):
     return lower, extent
 
 
-def _arrays(cursor, clauses, direction):
+def _read_arrays(cursor, clauses, direction):
     while True:
         name = cursor.take()
         if name.kind != 'identifier':
             raise TokenError(name, 'expected the name of an array parameter' + tell_found(name))
         dims = []
         while cursor.at('['):
-            dims.append(_dimension(cursor, name))
+            dims.append(_read_dimension(cursor, name))
         if not dims:
             raise TokenError(name, f'{name.text} needs its extent: write {name.text}[n]')
         if len(dims) > MAX_ARRAY_DIMS:
@@ -266,7 +266,7 @@ def _arrays(cursor, clauses, direction):
             return
 
 
-def _names(cursor, clause, names, what):
+def _read_names(cursor, clause, names, what):
     """(name, ...)"""
     while True:
         name = cursor.take()
@@ -279,7 +279,7 @@ def _names(cursor, clause, names, what):
             return
 
 
-def _zeros(cursor, clauses):
+def _read_zeros(cursor, clauses):
     """(name, name[count], name[first:count], ...)"""
     while True:
         name = cursor.take()
@@ -287,7 +287,7 @@ def _zeros(cursor, clauses):
             raise TokenError(name, 'zero takes names of arrays, as in zero(count[1])' + tell_found(name))
         if name.text in clauses.zeros:
             raise TokenError(name, f'a second zero of {name.text}; name one section of it')
-        section = _dimension(cursor, name) if cursor.at('[') else None
+        section = _read_dimension(cursor, name) if cursor.at('[') else None
         if cursor.at('['):
             raise TokenError(cursor.token, f'zero takes one section, of an array of one dimension; write '
                                            f'zero({name.text}) for all of it')
@@ -296,7 +296,7 @@ def _zeros(cursor, clauses):
             return
 
 
-def _in_place(cursor, lists):
+def _read_in_place(cursor, lists):
     """(name, name, ...; name, name, ...)"""
     while True:
         names = []
@@ -315,7 +315,7 @@ def _in_place(cursor, lists):
             return
 
 
-def _lists(cursor, clause, lists):
+def _read_lists(cursor, clause, lists):
     """(name: expression, ...; name: ...)"""
     while True:
         name = cursor.take()
@@ -325,12 +325,12 @@ def _lists(cursor, clause, lists):
         if name.text in lists:
             raise TokenError(name, f'a second {clause.text} of {name.text}')
         cursor.expect(':', f'after {name.text}')
-        lists[name.text] = (name, _expressions(cursor))
+        lists[name.text] = (name, _read_expressions(cursor))
         if not cursor.accept(';') or cursor.at(')'):
             return
 
 
-def _argument(cursor):
+def _read_argument(cursor):
     """Tries a type's words first; the next token tells if they were a type."""
     mark, token = cursor.mark(), cursor.token
     words = read_type_words(cursor)
@@ -344,11 +344,11 @@ def _argument(cursor):
             raise TokenError(token, f'{words[-1]}<...> is a class, which C does not have; let the kernel take its '
                                     'elements')
     cursor.reset(mark)
-    tree, text = _expression(cursor)
+    tree, text = _read_expression(cursor)
     return Argument(token, None, tree, text)
 
 
-def _instances(cursor, clauses):
+def _read_instances(cursor, clauses):
     cursor.expect('(', 'after instances')
     while True:
         tag = cursor.take()
@@ -362,7 +362,7 @@ def _instances(cursor, clauses):
             while True:
                 if cursor.token.kind == 'end' or cursor.at(',', ';', ')'):
                     raise TokenError(cursor.token, 'expected a template argument' + tell_found(cursor.token))
-                arguments.append(_argument(cursor))
+                arguments.append(_read_argument(cursor))
                 if not cursor.accept(','):
                     break
         clauses.instances.append((tag, arguments))

@@ -57,46 +57,46 @@ class _Constants:
     def value(self, item, where):
         """Returns the value of an integer expression; None if it depends on arguments."""
         try:
-            return self._value(item[0])
+            return self._find_value(item[0])
         except _Never as never:
-            raise self._error(never.node, where, item[0], never.what) from None
+            raise self._make_error(never.node, where, item[0], never.what) from None
 
     def limits(self, item, where, low, high, what):
         """Returns the value as above after checking it against limits, which `what` describes."""
         value = self.value(item, where)
         if value is not None and not low <= value <= high:
-            raise self._error(item[0], where, item[0], f'{what}; this is {value}')
+            raise self._make_error(item[0], where, item[0], f'{what}; this is {value}')
         return value
 
     def check(self, tree, text):
         """Checks a condition over integers, which must hold."""
         try:
-            value = self._value(tree, is_required=True)
+            value = self._find_value(tree, is_required=True)
         except _Never as never:
-            raise self._error(never.node, f'check({text})', tree, never.what) from None
-        self._holds(tree, text, value)
+            raise self._make_error(never.node, f'check({text})', tree, never.what) from None
+        self._require_condition(tree, text, value)
 
     def real_check(self, tree, compiled):
         """Checks a condition over real numbers."""
-        self._holds(tree, compiled.text, evaluate_real(compiled))
+        self._require_condition(tree, compiled.text, evaluate_real(compiled))
 
-    def _holds(self, tree, text, value):
+    def _require_condition(self, tree, text, value):
         """Refuses a condition that no arguments satisfy; with tuned constants another combination may satisfy it."""
-        if value == 0 and not set(self._used(tree)) & set(self._tuned):
-            raise self._error(tree, f'check({text})', tree, 'it never holds, so that no call would be taken')
+        if value == 0 and not set(self._list_used(tree)) & set(self._tuned):
+            raise self._make_error(tree, f'check({text})', tree, 'it never holds, so that no call would be taken')
 
     def tolerance(self, tree, compiled):
         """Checks a constant tolerance."""
         value = evaluate_real(compiled)
         if value is not None and not 0 <= value < math.inf:
-            raise self._error(tree, f'tolerance({compiled.text})', tree,
-                              f'a tolerance is a finite number from 0 on; this is {value:.9g}')
+            raise self._make_error(tree, f'tolerance({compiled.text})', tree,
+                                   f'a tolerance is a finite number from 0 on; this is {value:.9g}')
 
     def count(self, item, clause):
         """Checks flops or bytes, which are real numbers; a value that is not finite is meaningless."""
         node = self._zero_divisor(item[0])
         if node:
-            raise self._error(node, f'{clause}({item[1]})', item[0], 'it divides by 0')
+            raise self._make_error(node, f'{clause}({item[1]})', item[0], 'it divides by 0')
 
     def launch(self, clauses):
         """Checks grid or blocks, items and shared, and block for parts without a value; launchrule checks the block's
@@ -119,8 +119,8 @@ class _Constants:
             for divisor in divisors:
                 count = -(-count // divisor)
             if count > MAX_GRID[axis]:
-                raise self._error(item[0], where, item[0], f'a grid has at most {MAX_GRID[axis]} blocks along '
-                                                           f'{AXES[axis]}; this is {count}')
+                raise self._make_error(item[0], where, item[0], f'a grid has at most {MAX_GRID[axis]} blocks along '
+                                                                f'{AXES[axis]}; this is {count}')
         if clauses.shared:
             where = f'shared({clauses.shared[1]})'
             self.limits(clauses.shared, where, 0, INT64_MAX, 'a size is at least 0')
@@ -146,14 +146,14 @@ class _Constants:
                 where = f'pitch({name}: {pitches[inner][1]})'
                 row = self.limits(pitches[inner], where, 0, INT64_MAX, 'a pitch is at least 0')
                 if count and end is not None and row is not None and end > row:
-                    raise self._error(pitches[inner][0], where, pitches[inner][0],
-                                      f'rows of {end} elements are longer than {row}')
+                    raise self._make_error(pitches[inner][0], where, pitches[inner][0],
+                                           f'rows of {end} elements are longer than {row}')
             is_empty = is_empty or count == 0
             size = None if None in (size, stride, end) else size + (end - 1) * stride
             stride = None if is_outermost or None in (stride, row) else stride * row
             is_large = is_large or max(size or 0, stride or 0) > INT64_MAX
         if is_large and not is_empty:
-            raise self._error(extent[0], section, extent[0], f'{name} has more than 2^63 - 1 bytes')
+            raise self._make_error(extent[0], section, extent[0], f'{name} has more than 2^63 - 1 bytes')
 
     def zero(self, name, section, dim):
         """Checks that the section of zero(...) lies in its array."""
@@ -165,38 +165,38 @@ class _Constants:
         if not length or start is None:
             return
         if first is not None and start < first:
-            raise self._error((lower or extent)[0], where, (lower or extent)[0],
-                              f'it begins at {start}, and {name} at {first}')
+            raise self._make_error((lower or extent)[0], where, (lower or extent)[0],
+                                   f'it begins at {start}, and {name} at {first}')
         if None not in (first, count) and start + length > first + count:
-            raise self._error(extent[0], where, extent[0],
-                              f'it ends at {start + length}, and {name} at {first + count}')
+            raise self._make_error(extent[0], where, extent[0],
+                                   f'it ends at {start + length}, and {name} at {first + count}')
 
     # ---- Trees
 
-    def _value(self, node, is_required=False):
+    def _find_value(self, node, is_required=False):
         """Returns the value of a tree; None if it is not constant. `is_required`: the tree is a condition that must
         hold, and so must the operands of its &&."""
         if node.kind in ('AND', 'OR'):
-            return self._joined(node, is_required and node.kind == 'AND')
+            return self._join_conditions(node, is_required and node.kind == 'AND')
         if node.kind == 'CHAIN':
-            return self._chain(*node.parts, is_required)
+            return self._find_chain_value(*node.parts, is_required)
         if node.kind == 'SELECT':
-            return self._selected(*node.parts, is_required)
+            return self._find_selected(*node.parts, is_required)
         if node.kind in ('NAME', 'SIZEOF', 'IS_INTEGRAL', 'NUMBER'):
             return read_leaf(node, self._names)
         if node.kind in ('MEMBER', 'ELEMENTS', 'ORDER'):
             return None
-        values = [self._value(part) for part in node.parts]
+        values = [self._find_value(part) for part in node.parts]
         if node.kind in ('NEG', 'NOT', 'BIT_NOT'):
-            return self._unary(node, values[0])
-        return self._binary(node, *values)
+            return self._apply_unary(node, values[0])
+        return self._apply_binary(node, *values)
 
-    def _unary(self, node, value):
+    def _apply_unary(self, node, value):
         if value is None:
             return None
-        return self._fitting(node, {'NEG': -value, 'NOT': int(not value), 'BIT_NOT': ~value}[node.kind])
+        return self._require_fitting(node, {'NEG': -value, 'NOT': int(not value), 'BIT_NOT': ~value}[node.kind])
 
-    def _binary(self, node, left, right):
+    def _apply_binary(self, node, left, right):
         if node.kind in ('DIV', 'MOD') and right == 0:
             raise _Never(node.parts[1], 'it divides by 0')
         if node.kind in ('SHL', 'SHR') and right is not None and not 0 <= right < 64:
@@ -205,36 +205,36 @@ class _Constants:
             return None
         if node.kind == 'MOD' and calculate('DIV', left, right) > INT64_MAX:
             raise _Never(node, 'it does not fit 64 bits')       # the library would fail likewise
-        return self._fitting(node, calculate(node.kind, left, right))
+        return self._require_fitting(node, calculate(node.kind, left, right))
 
     @staticmethod
-    def _fitting(node, value):
+    def _require_fitting(node, value):
         if not -2**63 <= value <= INT64_MAX:
             raise _Never(node, 'it does not fit 64 bits')
         return value
 
-    def _perhaps(self, node):
+    def _find_optional_value(self, node):
         """Returns the value of a part that may not be evaluated."""
         try:
-            return self._value(node)
+            return self._find_value(node)
         except _Never:
             return None
 
-    def _joined(self, node, is_required):
+    def _join_conditions(self, node, is_required):
         decides = node.kind == 'OR'
-        left = self._value(node.parts[0], is_required)
+        left = self._find_value(node.parts[0], is_required)
         if left is not None and bool(left) == decides:
             return int(decides)
         is_certain = left is not None or is_required
-        right = self._value(node.parts[1], is_required) if is_certain else self._perhaps(node.parts[1])
+        right = self._find_value(node.parts[1], is_required) if is_certain else self._find_optional_value(node.parts[1])
         if right is not None and bool(right) == decides:
             return int(decides)
         return None if left is None or right is None else int(not decides)
 
-    def _chain(self, terms, relations, is_required):
+    def _find_chain_value(self, terms, relations, is_required):
         result = 1
         for number, relation in enumerate(relations):
-            look = self._perhaps if result is None and not is_required else self._value
+            look = self._find_optional_value if result is None and not is_required else self._find_value
             left, right = look(terms[number]), look(terms[number + 1])
             known = None if left is None or right is None else calculate(RELATIONS[relation.text], left, right)
             if known == 0:
@@ -242,17 +242,17 @@ class _Constants:
             result = None if known is None else result
         return result
 
-    def _selected(self, condition, yes, no, is_required):
-        known = self._value(condition)
+    def _find_selected(self, condition, yes, no, is_required):
+        known = self._find_value(condition)
         if known is not None:
-            return self._value(yes if known else no, is_required)
-        if self._fails(yes) and self._fails(no):
-            self._value(yes)
+            return self._find_value(yes if known else no, is_required)
+        if self._fail(yes) and self._fail(no):
+            self._find_value(yes)
         return None
 
-    def _fails(self, node):
+    def _fail(self, node):
         try:
-            self._value(node)
+            self._find_value(node)
             return False
         except _Never:
             return True
@@ -268,14 +268,14 @@ class _Constants:
 
     # ---- Messages
 
-    def _error(self, node, where, tree, what):
+    def _make_error(self, node, where, tree, what):
         """Reports an error with the values of template constants in the expression."""
-        values = ', '.join(f'{name} = {self._names.constants[name]}' for name in dict.fromkeys(self._used(tree)))
+        values = ', '.join(f'{name} = {self._names.constants[name]}' for name in dict.fromkeys(self._list_used(tree)))
         return TokenError(node.token, f'{where}{" with " if values else ""}{values}: {what}')
 
-    def _used(self, node):
+    def _list_used(self, node):
         if node.kind == 'NAME' and node.parts[0] in self._names.constants:
             yield node.parts[0]
         for part in node.parts[0] if node.kind == 'CHAIN' else node.parts:
             if isinstance(part, Node):
-                yield from self._used(part)
+                yield from self._list_used(part)

@@ -5,14 +5,14 @@ def find_dispatch(kernel):
     """Returns nested (parameter numbers, [(element type, subtree)]) with instances at the leaves. Parameters that vary
     together decide together, so that one of them may be NULL. None if types do not determine the instance: then there
     is no type-generic form."""
-    return _choose(kernel.instances) if kernel.is_template and not kernel.is_internal else None
+    return _choose_branch(kernel.instances) if kernel.is_template and not kernel.is_internal else None
 
 
 def _type_keys(instances, number):
     return tuple(i.arguments[number].type.key for i in instances)
 
 
-def _choose(instances):
+def _choose_branch(instances):
     if len(instances) == 1:
         return instances[0]
     first = instances[0]
@@ -24,6 +24,6 @@ def _choose(instances):
         groups = {}
         for instance, key in zip(instances, keys):
             groups.setdefault(key, []).append(instance)
-        branches = [(group[0].arguments[number].type.c, _choose(group)) for group in groups.values()]
+        branches = [(group[0].arguments[number].type.c, _choose_branch(group)) for group in groups.values()]
         return (together, branches) if all(tree for _, tree in branches) else None
     return None

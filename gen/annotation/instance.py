@@ -28,20 +28,20 @@ class Instantiation:
         self._types, self._declarations, self._cpu, self._diagnostics = types, declarations, cpu, diagnostics
         self.proofs = set()
 
-    def _error(self, token, message):
+    def _add_error(self, token, message):
         self._diagnostics.error(token.location, message)
 
     def read_kernel(self, clauses, declaration, doc):
         before = self._diagnostics.count
-        check_clauses(clauses, declaration, self._declarations, self._error)
+        check_clauses(clauses, declaration, self._declarations, self._add_error)
         sets = clauses.instances
         token = declaration.token
         free = [p for p in declaration.template if p.name not in clauses.tune]
         if free and not clauses.instances_token:
-            self._error(token, f'{token.text} is a template; list its instances: #pragma cf '
-                               f'instances({_example(free)})')
+            self._add_error(token, f'{token.text} is a template; list its instances: #pragma cf '
+                                   f'instances({_spell_example(free)})')
         if clauses.instances_token and not declaration.template:
-            self._error(clauses.instances_token, f'{token.text} is no template; it has no instances')
+            self._add_error(clauses.instances_token, f'{token.text} is no template; it has no instances')
         if self._diagnostics.count != before:
             return None
         name = clauses.name.text if clauses.name else token.text
@@ -49,14 +49,14 @@ class Instantiation:
         for tag, arguments in sets or [(None, [])]:
             at = tag or token
             try:
-                instance, identity = self._instance(f'{name}_{tag.text}' if tag else name, clauses, declaration,
-                                                    arguments, at)
+                instance, identity = self._make_instance(f'{name}_{tag.text}' if tag else name, clauses, declaration,
+                                                         arguments, at)
             except TokenError as error:
-                self._error(error.token, str(error))
+                self._add_error(error.token, str(error))
                 continue
             same = seen.setdefault(identity, tag)
             if same is not tag:
-                self._error(tag, f"instance '{tag.text}' has the same template arguments as '{same.text}'")
+                self._add_error(tag, f"instance '{tag.text}' has the same template arguments as '{same.text}'")
             instances.append(instance)
         if self._diagnostics.count != before:
             return None
@@ -64,7 +64,7 @@ class Instantiation:
             self._diagnostics.warn(doubtful.location, message)
         return Kernel(name, doc, token.location, tuple(instances), clauses.is_operation, bool(clauses.internal))
 
-    def _arguments(self, declaration, clauses, arguments, at):
+    def _read_arguments(self, declaration, clauses, arguments, at):
         """Returns the template arguments of an instance: name to CType or int, without tuned constants."""
         filled = {}
         free = [p for p in declaration.template if p.name not in clauses.tune]
@@ -72,11 +72,11 @@ class Instantiation:
             plural = '' if len(arguments) == 1 else 's'
             raise TokenError(at, f"instance '{at.text}' has {len(arguments)} template argument{plural}, and "
                                  f'{declaration.token.text} takes {list_parameters(free)}; write all of one instance '
-                                 f'behind its tag: instances({_example(free)})')
+                                 f'behind its tag: instances({_spell_example(free)})')
         for number, parameter in enumerate(free):
             argument = arguments[number] if number < len(arguments) else None
             if argument is None:
-                words, tree, token, text = _default(parameter)
+                words, tree, token, text = _read_default(parameter)
             else:
                 words, tree, token, text = argument.words, argument.tree, argument.token, argument.text
             if parameter.is_type:
@@ -89,14 +89,14 @@ class Instantiation:
                     raise TokenError(token, "'void' is no type that an instance can have")
                 filled[parameter.name] = ctype
             else:
-                value = self._constant(words, tree, declaration.scope, filled)
+                value = self._read_constant(words, tree, declaration.scope, filled)
                 if value is None:
                     raise TokenError(token, f"{parameter.name} takes an integer constant of 64 bits, found '{text}'; "
                                             f'{declaration.token.text} takes {list_parameters(free)}')
                 filled[parameter.name] = value
         return filled
 
-    def _constant(self, words, tree, scope, filled):
+    def _read_constant(self, words, tree, scope, filled):
         if words is not None:
             value = self._types.declared.types.constant(scope, ' '.join(words))
             if value is UNREADABLE:
@@ -114,14 +114,14 @@ class Instantiation:
         self.proofs |= names.proofs
         return value
 
-    def _tuned(self, clauses, declaration, filled):
+    def _combine_tuned(self, clauses, declaration, filled):
         """Returns every combination of tuned constants as lists of (name, value); one empty list if nothing is
         tuned."""
         lists = []
         for name, (_, values) in clauses.tune.items():
             numbers = []
             for tree, text in values:
-                value = self._constant(None, tree, declaration.scope, filled)
+                value = self._read_constant(None, tree, declaration.scope, filled)
                 if value is None:
                     raise TokenError(tree.token, f"{name} takes integer constants, found '{text}'")
                 if value in numbers:
@@ -130,17 +130,17 @@ class Instantiation:
             lists.append([(name, n) for n in numbers])
         return [list(c) for c in itertools.product(*lists)]
 
-    def _instance(self, name, clauses, declaration, arguments, at):
+    def _make_instance(self, name, clauses, declaration, arguments, at):
         """Returns an instance with its variants, and the values that distinguish it from other instances of its
         kernel."""
-        filled = self._arguments(declaration, clauses, arguments, at)
+        filled = self._read_arguments(declaration, clauses, arguments, at)
         identity = tuple((v.key, v.cxx if v.kind == 'enum' else '') if isinstance(v, CType) else v
                          for v in filled.values())
         variants = []
-        for constants in self._tuned(clauses, declaration, filled):
+        for constants in self._combine_tuned(clauses, declaration, filled):
             suffix = ''.join(f'__{n}_{v}'.replace('-', 'm') for n, v in constants)
-            variants.append(self._substitute(name + suffix, clauses, declaration, {**filled, **dict(constants)},
-                                             tuple(constants), name))
+            variants.append(self._fill_in_arguments(name + suffix, clauses, declaration, {**filled, **dict(constants)},
+                                                    tuple(constants), name))
         first = variants[0]
         if not self._is_tuned_on_cpu(clauses, declaration):
             # If everything else is equal, the body is compiled once.
@@ -158,7 +158,7 @@ class Instantiation:
         texts = [[t.text for t in d.head + (d.body or [])] for d in [declaration.declaration, *bodies]]
         return not bodies or any(text.count(name) != 1 for text in texts for name in clauses.tune)
 
-    def _substitute(self, name, clauses, declaration, filled, constants, entry):
+    def _fill_in_arguments(self, name, clauses, declaration, filled, constants, entry):
         types = {n: v for n, v in filled.items() if isinstance(v, CType)}
         numbers = {n: v for n, v in filled.items() if not isinstance(v, CType)}
         params = [self._types.read_param(raw, declaration.scope, types, clauses.arrays) for raw in declaration.params]
@@ -172,7 +172,7 @@ class Instantiation:
             return compile_expr(*item, names, real=True) if item else None
 
         in_place = {token.text: number + 1 for number, names in enumerate(clauses.in_place) for token in names}
-        params = [replace(p, dims=self._dims(p.name, clauses, exact), in_place=in_place.get(p.name, 0))
+        params = [replace(p, dims=self._read_dims(p.name, clauses, exact), in_place=in_place.get(p.name, 0))
                   if p.name in clauses.arrays else p for p in params]
         kernel = ''.join(s + '::' for s in declaration.scope) + declaration.token.text
         if declaration.template:
@@ -180,7 +180,7 @@ class Instantiation:
                                       for p in declaration.template) + '>'
         launch = read_launch(clauses, exact)
         checks = tuple(read_condition(c, names, params) for c in clauses.checks)
-        zeros = tuple(self._zero(params, n, s, n in clauses.rezeros, exact) for n, (_, s) in clauses.zeros.items())
+        zeros = tuple(self._read_zero(params, n, s, n in clauses.rezeros, exact) for n, (_, s) in clauses.zeros.items())
         reports = real(clauses.bytes), real(clauses.flops), real(clauses.tolerance)
         check_constants(names, clauses, params, checks, reports[2])
         # A call reports elements out of range before elements out of order.
@@ -211,7 +211,7 @@ class Instantiation:
         return f'({self._types.declared.types.qualified(scope, "".join(words))}){value}'
 
     @staticmethod
-    def _dims(name, clauses, exact):
+    def _read_dims(name, clauses, exact):
         array = clauses.arrays[name]
         pitches = list(clauses.pitches[name][1]) if name in clauses.pitches else []
         dims = []
@@ -222,7 +222,7 @@ class Instantiation:
         return tuple(dims)
 
     @staticmethod
-    def _zero(params, name, section, is_rezeroed, exact):
+    def _read_zero(params, name, section, is_rezeroed, exact):
         number = next(i for i, p in enumerate(params) if p.name == name)
         lower, extent = section or (None, None)
         return Zero(number, exact(extent), exact(lower), is_rezeroed)
@@ -236,11 +236,11 @@ class Instantiation:
                              'bytes; shared(0) where it uses none')
 
 
-def _example(parameters):
+def _spell_example(parameters):
     return 'tag: ' + ', '.join('float' if p.is_type else '256' for p in parameters)
 
 
-def _default(parameter):
+def _read_default(parameter):
     """Returns a template parameter's default as an argument: (words, tree, token, text)."""
     token = parameter.default[0]
     tokens = parameter.default + [Token('end', '', token.file, token.line, token.column)]

@@ -25,19 +25,19 @@ def read_kernel_file(scanner, path, stem, diagnostics):
 class _File:
     def __init__(self, scanner, path, diagnostics):
         self._scanner, self._path, self._diagnostics = scanner, path, diagnostics
-        self._types = FileTypes(path, self._error)
+        self._types = FileTypes(path, self._add_error)
         self._declarations = []
         self._kernels = []          # (Clauses, KernelDeclaration, doc)
         self._symbols = []
         self._notes = []
 
-    def _error(self, token, message):
+    def _add_error(self, token, message):
         self._diagnostics.error(token.location, message)
 
     def read(self, stem):
         before = self._diagnostics.count
         opened = self._scanner.unclosed()
-        self._walk()
+        self._walk_items()
         self._check_includes()
         cpu = CpuForm(self._scanner, self._path, self._declarations)
         instances = Instantiation(self._types, self._declarations, cpu, self._diagnostics)
@@ -53,7 +53,7 @@ class _File:
                                     'kernel ... above a __global__ function')
         host = ''
         if self._diagnostics.count == before:
-            host = cpu.copy_source([(c, d) for c, d, _ in self._kernels], instances.proofs, self._error)
+            host = cpu.copy_source([(c, d) for c, d, _ in self._kernels], instances.proofs, self._add_error)
         return KernelFile(self._path, stem, tuple(kernels), tuple(self._symbols),
                           tuple(t.text[1:-1] for t in self._types.includes),
                           tuple(self._notes), tuple(instances.proofs), host)
@@ -68,9 +68,9 @@ class _File:
             if closing:
                 place = f'of line {closing.line}' if closing.file == token.file else f'at {closing.file}:{closing.line}'
                 what = f"not closed before the '{closing.text}' {place}"
-            self._error(token, f"this '{token.text}' is {what}")
+            self._add_error(token, f"this '{token.text}' is {what}")
 
-    def _walk(self):
+    def _walk_items(self):
         """Collects the file's declarations and pairs annotations with the kernels below them."""
         clauses = first = None
         before = 0
@@ -84,7 +84,7 @@ class _File:
                 read_pragma(item, clauses, self._diagnostics)
                 continue
             if clauses is not None:
-                self._annotated(clauses, first, item, before)
+                self._read_annotated(clauses, first, item, before)
                 clauses = None
             if not item.is_member:
                 self._declarations.append(item)
@@ -92,7 +92,7 @@ class _File:
                 if item.has('__constant__') and item.function is None:
                     self._symbols_of(item)
         if clauses is not None:
-            self._annotated(clauses, first, None, before)
+            self._read_annotated(clauses, first, None, before)
 
     def _file_pragma(self, pragma):
         clauses = Clauses(pragma)
@@ -105,26 +105,26 @@ class _File:
             name = os.path.normpath(token.text[1:-1])
             if not any(os.path.normpath(p) == name or os.path.normpath(p).endswith('/' + name.lstrip('./'))
                        for p in self._scanner.paths):
-                self._error(token, f'this file does not include {name}; include("...") names a header whose types it '
-                                   'shares with C')
+                self._add_error(token, f'this file does not include {name}; include("...") names a header whose types '
+                                       'it shares with C')
 
-    def _annotated(self, clauses, first, declaration, before):
+    def _read_annotated(self, clauses, first, declaration, before):
         if not clauses.is_kernel:
             if self._diagnostics.count == before:
-                self._error(first, 'this annotation belongs to no kernel; write #pragma cf kernel ... above it')
+                self._add_error(first, 'this annotation belongs to no kernel; write #pragma cf kernel ... above it')
             return
         self._types.add_includes(clauses.includes)
         if not clauses.is_operation and (declaration is None or not declaration.has('__global__')):
             # The message shows the annotation, where readers look, unless there is a declaration to show.
-            self._error(declaration.head[0] if declaration else clauses.token,
-                        'expected a __global__ function below #pragma cf kernel')
+            self._add_error(declaration.head[0] if declaration else clauses.token,
+                            'expected a __global__ function below #pragma cf kernel')
             return
         try:
             if clauses.is_operation:
                 check_operation(clauses.token, declaration)
             kernel = read_kernel(declaration, 'an operation' if clauses.is_operation else 'a kernel')
         except TokenError as error:
-            self._error(error.token, str(error))
+            self._add_error(error.token, str(error))
             return
         if self._diagnostics.count == before:
             # The comment is above the annotation, or between it and the kernel.
@@ -139,7 +139,7 @@ class _File:
         try:
             check_names(declaration.head)
         except TokenError as error:
-            self._error(error.token, str(error))
+            self._add_error(error.token, str(error))
             return
         for read in read_symbols(declaration):
             try:

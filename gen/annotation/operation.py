@@ -80,25 +80,25 @@ class _Finder:
         """Returns the entry points that an operation's instance uses; bundled entry points begin with cf_."""
         found = []
         for use in instance.uses:
-            names = self._find(use.text, instance.name[len(kernel.name):])
+            names = self._find_used(use.text, instance.name[len(kernel.name):])
             if names is None:
-                self._unknown(use)
+                self._report_unknown(use)
             found += [n for n in names or () if n not in found]
         return tuple(found)
 
-    def _find(self, name, suffix):
+    def _find_used(self, name, suffix):
         family = self._families.get(name)
         if family:
             same = f'{name}{suffix}'
             return [same] if same in family else family
         return [name] if name in self._names else None
 
-    def _unknown(self, use):
+    def _report_unknown(self, use):
         near = closest(use.text, [*self._families, *sorted(self._names)])
         hint = f"did you mean '{near}'?" if near else (
             'name kernels of these files, or bundled ones as C programs do, as in uses(cf_sum_f32)')
         text = f"'{use.text}' is no kernel; {hint}"
-        if self._prefix != 'cf' and use.text.startswith(f'{self._prefix}_') and self._find(
+        if self._prefix != 'cf' and use.text.startswith(f'{self._prefix}_') and self._find_used(
                 use.text[len(self._prefix) + 1:], ''):
             text = f"'{use.text}' is named without its prefix in uses(...): {use.text[len(self._prefix) + 1:]}"
         self._diagnostics.error(use.location, text)
@@ -131,11 +131,11 @@ class _Judge:
         if not kernel.is_operation:
             return kernel
         return replace(kernel, instances=tuple(
-            replace(i, used=self._named[i.name], is_closed=self._all(i.name, lambda k: k.is_closed),
-                    is_hosted=self._all(i.name, lambda k: k.host is not None)) for i in kernel.instances))
+            replace(i, used=self._named[i.name], is_closed=self._holds_for_all(i.name, lambda k: k.is_closed),
+                    is_hosted=self._holds_for_all(i.name, lambda k: k.host is not None)) for i in kernel.instances))
 
-    def _all(self, name, holds):
+    def _holds_for_all(self, name, holds):
         """True if the property holds for all kernels that are launched."""
         if name in self._named:
-            return all(self._all(n, holds) for n in self._named[name])
+            return all(self._holds_for_all(n, holds) for n in self._named[name])
         return holds(self._instances[name])

@@ -18,7 +18,7 @@ def check_split(token, params, checks, zeros):
         if param.direction == 'CF_SCRATCH':
             continue
         own = param.dims[1:] if param in parts else param.dims
-        if any(_reads(e, number) for d in own for e in (d.extent, d.lower, d.pitch)):
+        if any(_reads_param(e, number) for d in own for e in (d.extent, d.lower, d.pitch)):
             raise TokenError(token, f'{name} stands in the section of {param.name} otherwise than as its outermost '
                                     f'extent alone; split({name}) takes {param.name}[{name}], or rows, as '
                                     f'{param.name}[{name}][2], and arrays that it does not stand in')
@@ -29,7 +29,7 @@ def check_split(token, params, checks, zeros):
             raise TokenError(token, f'{param.name} has a section or a pitch; split takes arrays whose elements lie '
                                     'side by side, from the first on')
     moving = next((c for c in checks if c.array is not None and
-                   (_reads(c.lower, number) or _reads(c.upper, number))), None)
+                   (_reads_param(c.lower, number) or _reads_param(c.upper, number))), None)
     if moving:
         raise TokenError(token, f'the range of {params[moving.array].name} reads {name}, and would be another one for '
                                 'each part')
@@ -39,7 +39,7 @@ def check_split(token, params, checks, zeros):
     return number
 
 
-def _reads(expression, number):
+def _reads_param(expression, number):
     return expression is not None and any(
         (code == 'PARAM' and operand == number) or (code == 'MEMBER' and operand[0] == number)
         for code, operand in expression.ops)

@@ -14,7 +14,7 @@ def read_tuning(text, path, files, prefix):
     lines = text.split('\n')
     if lines[0] != HEADER:
         raise GeneratorError(f"{path}:1: it does not begin with '{HEADER}'")
-    variants = {f'{prefix}_{i.name}': {_variant(v) for v in i.variants} for f in files for i in f.instances}
+    variants = {f'{prefix}_{i.name}': {_variant_name(v) for v in i.variants} for f in files for i in f.instances}
     functions, is_there = {}, False
     for line in lines[1:-1]:    # a line without a line end was cut off
         words = line.split()
@@ -29,5 +29,5 @@ def read_tuning(text, path, files, prefix):
     return functions
 
 
-def _variant(instance):
+def _variant_name(instance):
     return ','.join(f'{name}={value}' for name, value in instance.constants)

@@ -51,14 +51,14 @@ class FileTypes:
         """Returns (Param without dimensions, its token) of one instance."""
         base = types.get(raw.words[0]) if len(raw.words) == 1 else None
         if base is None:
-            words = [self._fill(w, types) for w in raw.words]
+            words = [self._fill_in_types(w, types) for w in raw.words]
             base = self.find_type(raw.first, words, scope)
         if base is VOID and not raw.pointer:
             raise TokenError(raw.first, f'{raw.token.text} has no type')
-        spelled_c, spelled_cxx = (_spelled(raw, name) for name in (base.c, base.cxx))
+        spelled_c, spelled_cxx = (_spell_type(raw, name) for name in (base.c, base.cxx))
         element = base
         if len(raw.pointers) > 1:
-            inner_c, inner_cxx = (_spelled(raw, name, len(raw.pointers) - 1) for name in (base.c, base.cxx))
+            inner_c, inner_cxx = (_spell_type(raw, name, len(raw.pointers) - 1) for name in (base.c, base.cxx))
             element = pointer(inner_c, inner_cxx)
         array = arrays.get(raw.token.text)
         direction = array.direction if array else 'CF_POINTER' if raw.pointer else 'CF_VALUE'
@@ -69,7 +69,7 @@ class FileTypes:
                      (), raw.is_restrict)
 
     @staticmethod
-    def _fill(word, types):
+    def _fill_in_types(word, types):
         """Returns complex<T> with T filled in."""
         for name, ctype in types.items():
             word = word.replace(f'<{name}>', f'<{ctype.cxx}>')
@@ -77,7 +77,7 @@ class FileTypes:
 
 
 
-def _spelled(raw, base, pointers=None):
+def _spell_type(raw, base, pointers=None):
     """Spells a parameter's type over a base type's name; with `pointers`, the type after that many dereferences."""
     text = ('const ' if raw.is_const and raw.pointer else '') + (
         'volatile ' if raw.is_volatile and raw.pointer else '') + base

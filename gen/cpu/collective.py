@@ -42,7 +42,7 @@ _FOREIGN_OF_CUDA = {'pipeline', 'make_pipeline', 'latch', 'counting_semaphore', 
                     'annotated_ptr', 'device'}
 
 
-def _reached(kernel, everything):
+def _find_reached(kernel, everything):
     """Returns a kernel and everything it calls."""
     return find_reachable([kernel], [d for d in everything if not d.has('__global__') and
                                 (d.function is not None or d.body is not None)])
@@ -50,7 +50,7 @@ def _reached(kernel, everything):
 
 def find_use(kernel, everything, words):
     """Returns the first of `words` in a kernel or its callees; None if there is none."""
-    for declaration in _reached(kernel, everything):
+    for declaration in _find_reached(kernel, everything):
         if any(map(words.fullmatch, declaration.words)):
             for token in declaration.body or ():
                 if token.kind == 'identifier' and words.fullmatch(token.text):
@@ -61,7 +61,7 @@ def find_use(kernel, everything, words):
 def find_foreign(kernel, everything):
     """Returns the first use in a kernel or its callees that no CPU can run, as (use, alternative); None if there is
     none."""
-    for declaration in _reached(kernel, everything):
+    for declaration in _find_reached(kernel, everything):
         body = declaration.body or ()
         for at, token in enumerate(body):
             if token.text in ('cuda', '<'):
@@ -104,7 +104,7 @@ def runs_together(root, everything):
         return True
     if not any('cooperative_groups' in d.words for d in everything):
         return False
-    for declaration in _reached(root, everything):
+    for declaration in _find_reached(root, everything):
         tokens = declaration.body or ()
         for token, following in zip(tokens, [*tokens[1:], None]):
             if token.kind == 'identifier' and _GROUPS.fullmatch(token.text):

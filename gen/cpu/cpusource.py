@@ -57,7 +57,7 @@ def copy_for_cpu(scanner, path, declarations, kernels, functions, constants, loo
         if first.file != path:
             # Code that no kernel needs is copied too, and has to compile.
             is_needed = is_needed or id(declaration) in kept
-            for edit in _shared(declaration, outside, source, report if is_needed else _pass_over):
+            for edit in _find_shared_edits(declaration, outside, source, report if is_needed else _pass_over):
                 in_headers.setdefault(edit[0].file, []).append(edit)
                 if is_needed:
                     reached.setdefault(edit[0].file, edit[0])
@@ -73,7 +73,7 @@ def copy_for_cpu(scanner, path, declarations, kernels, functions, constants, loo
                                                                          'template')):
             place = _behind_attributes(declaration.head)
             edits.append((place, 'static ' + place.text))
-        found = _shared(declaration, outside, source, report)
+        found = _find_shared_edits(declaration, outside, source, report)
         if id(declaration) in kept and declaration.body is not None and declaration.last.text == '}':
             # __shared__ memory outside of functions has an edit at this place too.
             closing = next((text for token, text in found if token is declaration.last), '}')
@@ -87,8 +87,8 @@ def copy_for_cpu(scanner, path, declarations, kernels, functions, constants, loo
             else:
                 in_headers.setdefault(edit[0].file, []).append(edit)
                 reached.setdefault(edit[0].file, edit[0])
-    text = _without_launches(_edited(source(path), edits))
-    inlined = _Inlined(scanner, path, {file: _edited(source(file), found) for file, found in in_headers.items()})
+    text = _without_launches(_apply_edits(source(path), edits))
+    inlined = _Inlined(scanner, path, {file: _apply_edits(source(file), found) for file, found in in_headers.items()})
     needed = [d for d in declarations if id(d) in device or id(d) in kept]
     heap = '#include "cuferry/cpu/runtime/heap.cuh"\n' if _uses_heap(needed) else ''
     text = inlined.text(text) if in_headers else text
@@ -107,16 +107,16 @@ def _uses_heap(declarations):
     return any(token.text in _HEAP and token.kind == 'identifier' for d in declarations for token in d.body or ())
 
 
-def _edited(lines, edits):
+def _apply_edits(lines, edits):
     """Returns a file's text with its edits, which are in order."""
     lines = [line + '\n' for line in lines]
     for first, last in reversed(edits):
         if isinstance(last, str):
-            _replace(lines, first, last)
+            _replace_range(lines, first, last)
         else:
-            end = _closing(lines, first, last)
+            end = _find_closing_column(lines, first, last)
             if end is not None:
-                _blank(lines, first, last.line, end)
+                _blank_range(lines, first, last.line, end)
     return ''.join(lines)
 
 
@@ -133,9 +133,9 @@ class _Inlined:
         self._once = {}
 
     def text(self, text):
-        return self._inline(text, self._path)
+        return self._inline_headers(text, self._path)
 
-    def _target(self, file, name):
+    def _find_target(self, file, name):
         """Returns the file that a directive includes; None if it is unknown."""
         beside = os.path.normpath(os.path.join(os.path.dirname(file), name))
         if beside in self._known:
@@ -147,27 +147,27 @@ class _Inlined:
         if file not in self._changed:
             self._changed[file] = file in self._headers     # ends a circle of inclusions
             lines = self._source(file) if not self._changed[file] else []
-            targets = [self._target(file, m.group(2)) for m in map(_INCLUDE.match, lines) if m]
+            targets = [self._find_target(file, m.group(2)) for m in map(_INCLUDE.match, lines) if m]
             self._changed[file] = self._changed[file] or any(t and self._is_changed(t) for t in targets)
         return self._changed[file]
 
-    def _inline(self, text, file):
+    def _inline_headers(self, text, file):
         lines = text.split('\n')
         for number, line in enumerate(lines):
             match = _INCLUDE.match(line)
-            target = self._target(file, match.group(2)) if match else None
+            target = self._find_target(file, match.group(2)) if match else None
             if target and target != file and self._is_changed(target):
-                lines[number] = self._whole(target) + '\n' + self._marker(number + 2, file)
+                lines[number] = self._whole_text(target) + '\n' + self._line_marker(number + 2, file)
             elif target and file != self._path and match.group(1) == '"':
                 # The path is relative to the kernel file.
                 lines[number] = include(os.path.relpath(target, os.path.dirname(self._path) or '.')).rstrip('\n')
         return '\n'.join(lines)
 
-    def _marker(self, number, file):
+    def _line_marker(self, number, file):
         """The flag keeps compiler warnings in system headers as few as before."""
         return f'# {number} {c_string(file)}{" 3" if file in self._system else ""}'
 
-    def _whole(self, file):
+    def _whole_text(self, file):
         self.placed.add(file)
         if file in self._headers:
             text = self._headers[file]
@@ -177,11 +177,11 @@ class _Inlined:
         if _ONCE.search(text):
             guard = f'CF__ONCE_{self._once.setdefault(file, len(self._once))}'
             text = _ONCE.sub('', text)
-        text = self._marker(1, file) + '\n' + self._inline(_SYSTEM.sub('', text), file)
+        text = self._line_marker(1, file) + '\n' + self._inline_headers(_SYSTEM.sub('', text), file)
         return f'#ifndef {guard}\n#define {guard}\n{text}\n#endif' if guard else text
 
 
-def _shared(declaration, outside, source, report):
+def _find_shared_edits(declaration, outside, source, report):
     """Returns the edits for __shared__ memory in order."""
     try:
         if outside.is_one(declaration):
@@ -194,7 +194,7 @@ def _shared(declaration, outside, source, report):
     return sorted(found, key=lambda edit: (edit[0].line, edit[0].column))
 
 
-def _replace(lines, token, text):
+def _replace_range(lines, token, text):
     line = lines[token.line - 1] if token.line <= len(lines) else ''
     if token.exact:
         begin = token.column - 1
@@ -237,7 +237,7 @@ def _is_device(declaration):
     return any(t.text in ('__device__', '__global__', 'constexpr', 'consteval') for t in declaration.head)
 
 
-def _closing(lines, first, last):
+def _find_closing_column(lines, first, last):
     """Returns the column after the last token of a declaration. Macro tokens may have locations at unrelated braces, so
     the text decides first. If the text has other braces, for example after #if, the token decides."""
     if last.line > len(lines):
@@ -259,7 +259,7 @@ def _closing(lines, first, last):
     return lines[last.line - 1].rfind('}') + 1 or None
 
 
-def _blank(lines, first, last_line, column):
+def _blank_range(lines, first, last_line, column):
     """Blanks the text from a token to a column of a line, except line ends and directives."""
     begin, end = first.line - 1, last_line - 1
     before, after = lines[begin][:first.column - 1], lines[end][column:]

@@ -33,29 +33,29 @@ class Dynamic:
         key = id(declaration)
         if key not in self._found:
             self._found[key] = None     # for a function that calls itself
-            self._found[key] = _own(declaration) or self._named(declaration)
+            self._found[key] = _find_own(declaration) or self._find_named(declaration)
         return self._found[key]
 
-    def _named(self, declaration):
+    def _find_named(self, declaration):
         body = list(declaration.body or ())
-        taken = {t.text for t in declaration.head} | _declared(body)
+        taken = {t.text for t in declaration.head} | _list_declared(body)
         for at, token in enumerate(body):
             before, behind = (body[i].text if 0 <= i < len(body) else '' for i in (at - 1, at + 1))
             if token.kind != 'identifier' or token.text in taken or before in ('.', '->'):
                 continue
             scope = body[at - 2].text if before == '::' and at > 1 else None
-            outside = _within(self._outside.get(token.text, []), scope)
+            outside = _list_within(self._outside.get(token.text, []), scope)
             if outside:
                 return outside[0].head[0]
-            named = _within(self._functions.get(token.text, []) if behind in ('(', '<') else [], scope)
-            classes = _within(self._classes.get(token.text, []) if _is_made(body, at) else [], scope)
+            named = _list_within(self._functions.get(token.text, []) if behind in ('(', '<') else [], scope)
+            classes = _list_within(self._classes.get(token.text, []) if _is_made(body, at) else [], scope)
             found = [self.first(d) for d in named] or [_of_class(d) for d in classes]
             if found and all(found):
                 return found[0]
         return None
 
 
-def _own(declaration):
+def _find_own(declaration):
     if '__shared__' not in declaration.words:
         return None
     return next((d.shared for d in find_ranges(list(declaration.body or ())) if d.is_dynamic), None)
@@ -80,7 +80,7 @@ def _is_made(body, at):
     return behind < len(body) and (body[behind].kind == 'identifier' or body[behind].text in '({')
 
 
-def _within(declarations, scope):
+def _list_within(declarations, scope):
     """Returns the declarations of a namespace if its name precedes theirs, else all."""
     return [d for d in declarations if scope is None or d.scope[-1:] == (scope,)]
 
@@ -95,7 +95,7 @@ def _class_name(head):
     return name
 
 
-def _declared(body):
+def _list_declared(body):
     """Returns the names that a function's body may declare: after a type, after a comma, and in auto [...]."""
     found, depth = set(), 0
     for at, token in enumerate(body):

@@ -36,15 +36,15 @@ class Reach:
         roots = [d for d in named.values() if d.body is not None]
         if not roots:
             return False, False
-        found, is_known = self._reached(roots)
-        functions = [f for d in found for f in _functions(d)]
+        found, is_known = self._find_reached(roots)
+        functions = [f for d in found for f in _list_functions(d)]
         is_bounded = is_known and not any(t.text in _LOOPS and t.kind == 'identifier'
                                           for _, body in functions for t in body)
         is_closed = (is_known and not any(_is_data(d) for d in found) and
                      not any(_keeps_data(body) for _, body in functions) and not _makes_addresses(found))
-        return is_bounded and not _recurs(functions), is_closed
+        return is_bounded and not _calls_itself(functions), is_closed
 
-    def _reached(self, roots):
+    def _find_reached(self, roots):
         """Returns the declarations that the roots lead to, and True if all functions among them have bodies."""
         # Operators are used without being named.
         found = roots + self._named.get('operator', [])
@@ -65,7 +65,7 @@ class Reach:
         return found, is_known
 
 
-def _functions(declaration):
+def _list_functions(declaration):
     """Returns the functions that a declaration defines, itself or as members: (name, tokens of the body)."""
     if declaration.body is None:
         return []
@@ -91,7 +91,7 @@ def _functions(declaration):
     return found + [('', body)]
 
 
-def _recurs(functions):
+def _calls_itself(functions):
     """True if a function calls itself directly or indirectly; functions of one name count as one."""
     calls = {}
     names = {name for name, _ in functions if name}
@@ -156,7 +156,7 @@ def _makes_addresses(found):
     """True if a cast makes a pointer of a value that may not be one, such as an integer."""
     pointers = set()
     for declaration in found:
-        pointers |= _pointers(declaration.head, True) | _pointers(declaration.body or [], False)
+        pointers |= _find_pointers(declaration.head, True) | _find_pointers(declaration.body or [], False)
     for declaration in found:
         body = declaration.body or []
         for at, token in enumerate(body):
@@ -193,21 +193,22 @@ def _is_pointer(body, at, pointers):
                for i, t in enumerate(body[at:end], at))
 
 
-def _pointers(tokens, is_head):
+def _find_pointers(tokens, is_head):
     """Returns the names declared as pointers or arrays, as parameters or in statements."""
     found = set()
     for at in range(1, len(tokens) - 1):
         token, before, after = tokens[at], tokens[at - 1], tokens[at + 1].text
         if token.kind != 'identifier' or after not in (',', ')', ';', '=', '['):
             continue
-        if before.text in ('*', 'const', '__restrict__', '__restrict', 'restrict') and _declares(tokens, at, is_head):
+        if (before.text in ('*', 'const', '__restrict__', '__restrict', 'restrict') and
+                _is_pointer_name(tokens, at, is_head)):
             found.add(token.text)
         elif after == '[' and before.kind == 'identifier' and before.text not in ('return', 'else', 'case'):
             found.add(token.text)
     return found
 
 
-def _declares(tokens, at, is_head):
+def _is_pointer_name(tokens, at, is_head):
     """True if a type and a * precede a name and begin a declaration. A product as an argument also follows a
     parenthesis."""
     begin, stars = at - 1, 0

@@ -31,12 +31,12 @@ class CpuForm:
         too."""
         key = id(declaration)
         if key not in self._judged:
-            is_bounded, is_closed = self._reach(False).judge(declaration.declaration)
+            is_bounded, is_closed = self._find_reach(False).judge(declaration.declaration)
             is_bounded = is_bounded and (clauses.host is not None or
                                          not self._runs_together(declaration.declaration))
             function = self._host_function(clauses)
             if is_closed and function is not None:
-                is_closed = self._reach(True).judge(function)[1]
+                is_closed = self._find_reach(True).judge(function)[1]
             self._judged[key] = is_bounded, is_closed
         return self._judged[key]
 
@@ -49,7 +49,7 @@ class CpuForm:
                                                                 if d.scope == kernel.scope]
         return next(filter(None, map(self._dynamic.first, definitions)), None)
 
-    def _reach(self, is_host):
+    def _find_reach(self, is_host):
         if is_host not in self._reaches:
             self._reaches[is_host] = Reach(self._declarations, is_host)
         return self._reaches[is_host]
@@ -85,7 +85,7 @@ class CpuForm:
                                  f'threads of {declaration.token.text} wait for one another, so that the CPU runs as '
                                  'many as a GPU; leave host(grid(...)) out')
             return Host(is_together=True)
-        found = self._loop(declaration.token.text)
+        found = self._find_kernel_loop(declaration.token.text)
         return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)) if found else None)
 
     def _is_numeric(self, declaration, params, types):
@@ -98,7 +98,7 @@ class CpuForm:
             self._numeric[key] = has_only_numbers(kernel, self._declarations, set(types))
         return self._numeric[key]
 
-    def _loop(self, name):
+    def _find_kernel_loop(self, name):
         """Returns how the kernels of a name run as a loop, with the necessary edits; see find_loop()."""
         if name not in self._loops:
             self._loops[name] = find_loop(name, self._declarations, self._path,
@@ -126,7 +126,7 @@ class CpuForm:
         edits = {}
         for name in names:
             if not any(self._runs_together(d) for d in kept if d.name == name):
-                edits.update((self._loop(name) or (None, {}))[1])
+                edits.update((self._find_kernel_loop(name) or (None, {}))[1])
         functions = {c.host.text for c, _ in kernels if c.host}
         constants = {name.rsplit('::', 1)[-1] for _, name, _ in proofs}
         return copy_for_cpu(self._scanner, self._path, self._declarations, kept, functions, constants, edits, error)

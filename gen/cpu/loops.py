@@ -54,7 +54,7 @@ def find_loop(name, declarations, path, lines):
     for kernel in kernels:
         if kernel.head[0].file != path or not _are_written(lines, kernel.head[:kernel.function + 3]):
             return None
-        edits[id(kernel)] = _parameter(kernel)
+        edits[id(kernel)] = _insert_parameter(kernel)
     helpers = _helpers(declarations)
     analysis = _Analysis(bodies[0], _data(declarations), helpers, lines)
     edits[id(bodies[0])] += analysis.edits()
@@ -82,7 +82,7 @@ def _are_written(lines, tokens):
     return True
 
 
-def _parameter(kernel):
+def _insert_parameter(kernel):
     """Returns the parameter for the indices, which precedes the others."""
     opening = kernel.head[kernel.function + 1]
     inside = kernel.head[kernel.function + 2:matching(kernel.head, kernel.function + 1, '(', ')') - 1]
@@ -179,54 +179,54 @@ class _Reader:
     def __init__(self, body):
         self._body = body
 
-    def _text(self, at):
+    def _text_at(self, at):
         return self._body[at].text if 0 <= at < len(self._body) else ''
 
-    def _component(self, at, name):
+    def _read_component(self, at, name):
         """Returns (index after, axis) of blockIdx.x and the like."""
-        if self._text(at) == name and self._text(at + 1) == '.' and self._text(at + 2) in _AXES:
-            return at + 3, self._text(at + 2)
+        if self._text_at(at) == name and self._text_at(at + 1) == '.' and self._text_at(at + 2) in _AXES:
+            return at + 3, self._text_at(at + 2)
         return None
 
-    def _cast(self, at):
+    def _read_cast(self, at):
         """Returns (index after, text of the type, True if a parenthesis closes after the operand) of a cast."""
-        if self._text(at) == '(':
+        if self._text_at(at) == '(':
             end = matching(self._body, at, '(', ')')
             inside = self._body[at + 1:end - 1]
-        elif self._text(at) == 'static_cast' and self._text(at + 1) == '<':
+        elif self._text_at(at) == 'static_cast' and self._text_at(at + 1) == '<':
             end = matching(self._body, at + 1, '<', '>')
             inside = self._body[at + 2:end - 1]
-            if self._text(end) != '(':
+            if self._text_at(end) != '(':
                 return None
         else:
             return None
         if not inside or not all(t.kind == 'identifier' or t.text == '::' for t in inside) or \
                 INDICES.intersection(t.text for t in inside):
             return None
-        is_closed = self._text(at) != '('
+        is_closed = self._text_at(at) != '('
         return end + is_closed, ' '.join(t.text for t in inside), is_closed
 
-    def _factor(self, at, name):
+    def _read_factor(self, at, name):
         """Returns (index after, axis, type or '') of blockIdx.x, perhaps with a cast."""
-        cast = self._cast(at)
-        found = self._component(cast[0] if cast else at, name)
+        cast = self._read_cast(at)
+        found = self._read_component(cast[0] if cast else at, name)
         if found is None:
             return None
         end, axis = found
         if cast and cast[2]:
-            if self._text(end) != ')':
+            if self._text_at(end) != ')':
                 return None
             end += 1
         return end, axis, cast[1] if cast else ''
 
     def _product(self, at):
         """Returns (index after, axis, type) of blockIdx.x * blockDim.x, in either order."""
-        if self._text(at) == '(' and self._cast(at) is None:
+        if self._text_at(at) == '(' and self._read_cast(at) is None:
             inside = self._product(at + 1)
-            return (inside[0] + 1, *inside[1:]) if inside and self._text(inside[0]) == ')' else None
+            return (inside[0] + 1, *inside[1:]) if inside and self._text_at(inside[0]) == ')' else None
         for first, second in (('blockIdx', 'blockDim'), ('blockDim', 'blockIdx')):
-            left = self._factor(at, first)
-            right = left and self._text(left[0]) == '*' and self._factor(left[0] + 1, second)
+            left = self._read_factor(at, first)
+            right = left and self._text_at(left[0]) == '*' and self._read_factor(left[0] + 1, second)
             if right and left[1] == right[1] and not (left[2] and right[2]):
                 return right[0], left[1], left[2] or right[2]
         return None
@@ -235,14 +235,14 @@ class _Reader:
         """Returns (index after, axis, type) of blockIdx.x * blockDim.x + threadIdx.x, in either order."""
         for first, second in ((self._product, self._thread), (self._thread, self._product)):
             left = first(at)
-            right = left and self._text(left[0]) == '+' and second(left[0] + 1)
+            right = left and self._text_at(left[0]) == '+' and second(left[0] + 1)
             # With a cast of the thread alone the product would stay narrow.
             if right and left[1] == right[1]:
                 return right[0], left[1], left[2] or right[2]
         return None
 
     def _thread(self, at):
-        found = self._component(at, 'threadIdx')
+        found = self._read_component(at, 'threadIdx')
         return (*found, '') if found else None
 
 class _Analysis(_Reader):
@@ -265,7 +265,7 @@ class _Analysis(_Reader):
         self.guards = []
         for at, _ in enumerate(self._body):
             self._take_index(at)
-        self._statements()
+        self._read_statements()
 
     def edits(self):
         for at in sorted(self._replaced.keys() | self._in_front.keys()):
@@ -276,7 +276,7 @@ class _Analysis(_Reader):
         """True if the kernel reads the indices along x other than as the global index."""
         for at, token in enumerate(self._body):
             if token.text in ('threadIdx', 'blockIdx') and at not in self._taken:
-                axis = self._text(at + 2) if self._text(at + 1) == '.' else ''
+                axis = self._text_at(at + 2) if self._text_at(at + 1) == '.' else ''
                 if axis not in ('y', 'z'):
                     return True
         return False
@@ -284,15 +284,15 @@ class _Analysis(_Reader):
     # ---- Global indices
 
     def _take_index(self, at):
-        before, token = self._text(at - 1), self._body[at]
+        before, token = self._text_at(at - 1), self._body[at]
         if token.text not in _OPENINGS and token.text not in self._helpers:
             return
         if at in self._taken or before not in ('=', '(', ',', 'return', '{', '[', ';', '?', ':', ''):
             return
         if before == '(' and at > 1 and self._body[at - 2].text == 'static_cast':
             return
-        found = self.index(at) or self._helper(at)
-        if found is None or self._text(found[0]) in ('*', '/', '%', '.', '[', '(') or \
+        found = self.index(at) or self._read_helper(at)
+        if found is None or self._text_at(found[0]) in ('*', '/', '%', '.', '[', '(') or \
                 not _are_written(self._lines, self._body[max(at - 1, 0):found[0] + 1]):
             return
         end, axis, ctype, *result = found
@@ -303,10 +303,10 @@ class _Analysis(_Reader):
         value = f'cf__index.cf__global<{ctype or "unsigned int"}>({_AXES[axis]})'
         self._replaced[at] = f'(({result[0]}){value})' if result else value
 
-    def _helper(self, at):
+    def _read_helper(self, at):
         """Returns (index after, axis, type, result type) of a call of a function that returns a global index."""
-        helper = self._helpers.get(self._text(at))
-        if helper is None or self._text(at + 1) != '(' or self._text(at + 2) != ')':
+        helper = self._helpers.get(self._text_at(at))
+        if helper is None or self._text_at(at + 1) != '(' or self._text_at(at + 2) != ')':
             return None
         return (at + 3, *helper[1:])
 
@@ -317,51 +317,51 @@ class _Analysis(_Reader):
 
     # ---- Guards
 
-    def _statements(self):
+    def _read_statements(self):
         """Reads the declarations and guards before the first statement with an effect."""
         at = 0
         while at < len(self._body):
-            after = self._guard(at) if self._text(at) == 'if' else self._declaration(at)
+            after = self._read_guard(at) if self._text_at(at) == 'if' else self._read_declaration(at)
             if after is None:
                 return
             at = after
 
-    def _end(self, at):
+    def _find_end(self, at):
         """Returns the index of the semicolon that ends a statement."""
-        while at < len(self._body) and self._text(at) != ';':
-            closing = {'(': ')', '[': ']', '{': '}'}.get(self._text(at))
-            at = matching(self._body, at, self._text(at), closing) if closing else at + 1
+        while at < len(self._body) and self._text_at(at) != ';':
+            closing = {'(': ')', '[': ']', '{': '}'}.get(self._text_at(at))
+            at = matching(self._body, at, self._text_at(at), closing) if closing else at + 1
         return at
 
-    def _declaration(self, at):
+    def _read_declaration(self, at):
         """Reads a declaration of variables without an effect; returns the index after it, or None."""
-        end = self._end(at)
-        if self._text(at) in _STATEMENTS or end >= len(self._body):
+        end = self._find_end(at)
+        if self._text_at(at) in _STATEMENTS or end >= len(self._body):
             return None
         begin, is_first, words = at, True, []
         while begin < end:
             stop = begin
-            while stop < end and self._text(stop) != ',':
-                closing = {'(': ')', '[': ']'}.get(self._text(stop))
-                stop = matching(self._body, stop, self._text(stop), closing) if closing else stop + 1
-            equals = next((i for i in range(begin, stop) if self._text(i) == '='), None)
+            while stop < end and self._text_at(stop) != ',':
+                closing = {'(': ')', '[': ']'}.get(self._text_at(stop))
+                stop = matching(self._body, stop, self._text_at(stop), closing) if closing else stop + 1
+            equals = next((i for i in range(begin, stop) if self._text_at(i) == '='), None)
             front = self._body[begin:equals]
             if equals is None or not all(t.kind == 'identifier' or t.text in ('::', '*') for t in front) or \
                     len([t for t in front if t.kind == 'identifier']) < (2 if is_first else 1) or \
                     not self._is_pure(equals + 1, stop):
                 return None
             words = [t.text for t in front[:-1]] if is_first else words
-            self._note(front[-1].text, words, equals + 1, stop)
+            self._note_variable(front[-1].text, words, equals + 1, stop)
             begin, is_first = stop + 1, False
         return end + 1
 
-    def _note(self, name, words, at, end):
+    def _note_variable(self, name, words, at, end):
         """Notes the properties of a variable with the value at `at`."""
         self._axis.pop(name, None)
         self._varying.discard(name)
         self._wide.discard(name)
         self._passed, self._used = [], []
-        behind, axis = self._sum(at, end)
+        behind, axis = self._read_sum(at, end)
         if behind == end and axis is not None:
             self._axis[name] = axis
             self._casts[name] = self._passed
@@ -375,9 +375,9 @@ class _Analysis(_Reader):
     # code verifies the steps. Each reader returns the index after the value and the axis, None for a value that is the
     # same in all threads. The index is -1 for any other value.
 
-    def _sum(self, at, end):
+    def _read_sum(self, at, end):
         at, axis = self._product_of(at, end)
-        while 0 <= at < end and self._text(at) == '+':
+        while 0 <= at < end and self._text_at(at) == '+':
             at, other = self._product_of(at + 1, end)
             if axis is not None and other is not None and axis != other:
                 return -1, None
@@ -385,15 +385,15 @@ class _Analysis(_Reader):
         return at, axis
 
     def _product_of(self, at, end):
-        at, axis = self._operand(at, end)
-        while 0 <= at < end and self._text(at) == '*':
-            at, other = self._operand(at + 1, end)
+        at, axis = self._read_operand(at, end)
+        while 0 <= at < end and self._text_at(at) == '*':
+            at, other = self._read_operand(at + 1, end)
             if axis is not None and other is not None:
                 return -1, None
             axis = other if axis is None else axis
         return at, axis
 
-    def _operand(self, at, end):
+    def _read_operand(self, at, end):
         if at >= end:
             return -1, None
         if at in self._taken:
@@ -402,41 +402,42 @@ class _Analysis(_Reader):
             while at in self._taken:
                 at += 1
             return at, axis
-        cast = self._cast(at)
+        cast = self._read_cast(at)
         if cast and not cast[2] and set(cast[1].split()) <= _WIDE:
-            return self._operand(cast[0], end)
+            return self._read_operand(cast[0], end)
         token = self._body[at]
         if token.text == '(':
             close = matching(self._body, at, '(', ')') - 1
-            behind, axis = self._sum(at + 1, close)
+            behind, axis = self._read_sum(at + 1, close)
             return (close + 1, axis) if behind == close else (-1, None)
         for word in ('threadIdx', 'blockIdx'):
-            found = self._component(at, word)
+            found = self._read_component(at, word)
             if found:
                 return found[0], _AXES[found[1]]
         if token.text in self._wide:
             self._used += self._factors[token.text]
             return at + 1, self._axis[token.text]
         stop = at + 1
-        while self._text(stop) == '.' and stop + 1 < end:
+        while self._text_at(stop) == '.' and stop + 1 < end:
             stop += 2
         if token.kind == 'identifier' and self._is_uniform(at, stop):
-            self._used.append(self._spelled(at, stop))
+            self._used.append(self._spell_tokens(at, stop))
             return stop, None
         is_whole = token.kind == 'number' and re.fullmatch(r'(?:0[xX][\da-fA-F]+|\d+)[uUlL]*', token.text)
         return (stop, None) if is_whole else (-1, None)
 
-    def _spelled(self, at, end):
+    def _spell_tokens(self, at, end):
         return spell_tokens(self._body[at:end])
 
     def _is_offset(self, at, end):
-        return (end == at + 2 and self._text(at) == '+' and re.fullmatch(r'\d{1,5}', self._text(at + 1)) is not None and
-                int(self._text(at + 1)) < _LARGEST_OFFSET)
+        return (end == at + 2 and self._text_at(at) == '+' and
+                re.fullmatch(r'\d{1,5}', self._text_at(at + 1)) is not None and
+                int(self._text_at(at + 1)) < _LARGEST_OFFSET)
 
     def _is_pure(self, at, end):
         """True if evaluating has no effect other than its value, with any indices. Only names count."""
         for i in range(at, end):
-            token, after = self._body[i], self._text(i + 1)
+            token, after = self._body[i], self._text_at(i + 1)
             if token.kind == 'string' or token.text in ('{', '}', '?', '[', '->', '=', 'new', 'delete', 'throw'):
                 return False
             if token.text in ('+', '-') and after == token.text:
@@ -451,7 +452,7 @@ class _Analysis(_Reader):
 
     def _is_operand(self, at, begin):
         """True if a value ends here, so that a binary operator follows."""
-        return at >= begin and (self._body[at].kind in ('identifier', 'number') or self._text(at) == ')')
+        return at >= begin and (self._body[at].kind in ('identifier', 'number') or self._text_at(at) == ')')
 
     def _may_open(self, at):
         """True if a parenthesis does not belong to a call that could have an effect."""
@@ -460,13 +461,13 @@ class _Analysis(_Reader):
             return before.text in _PURE
         if before.text == '>':
             begin = at - 1
-            while begin > 0 and self._text(begin) != '<':
+            while begin > 0 and self._text_at(begin) != '<':
                 begin -= 1
-            return self._text(begin - 1) == 'static_cast' or begin == 0
+            return self._text_at(begin - 1) == 'static_cast' or begin == 0
         if before.text == ')':
             begin, depth = at - 1, 0
             while begin >= 0:
-                depth += (self._text(begin) == ')') - (self._text(begin) == '(')
+                depth += (self._text_at(begin) == ')') - (self._text_at(begin) == '(')
                 if depth == 0:
                     break
                 begin -= 1
@@ -486,30 +487,31 @@ class _Analysis(_Reader):
                 return False
         return True
 
-    def _guard(self, at):
+    def _read_guard(self, at):
         """Reads an `if` that only some threads pass; returns the index after it if more guards may follow."""
         close = matching(self._body, at + 1, '(', ')') - 1
-        if self._text(at + 1) != '(' or not _are_written(self._lines, self._body[at:close + 2]):
+        if self._text_at(at + 1) != '(' or not _are_written(self._lines, self._body[at:close + 2]):
             return None
-        rest = [self._text(close + i) for i in range(1, 5)]
+        rest = [self._text_at(close + i) for i in range(1, 5)]
         after = close + 3 if rest[:2] == ['return', ';'] else close + 5 if rest == ['{', 'return', ';', '}'] else None
         if after is not None:
             # If another condition also ends threads, guards after it do not apply to all threads.
-            return after if self._text(after) != 'else' and self._atoms(at + 2, close, '||', '&&') else None
-        end = matching(self._body, close + 1, '{', '}') if self._text(close + 1) == '{' else self._end(close + 1) + 1
-        if [self._text(end + i) for i in range(3)] == ['else', 'return', ';']:
+            return after if self._text_at(after) != 'else' and self._read_atoms(at + 2, close, '||', '&&') else None
+        end = (matching(self._body, close + 1, '{', '}') if self._text_at(close + 1) == '{'
+               else self._find_end(close + 1) + 1)
+        if [self._text_at(end + i) for i in range(3)] == ['else', 'return', ';']:
             end += 3
-        elif [self._text(end + i) for i in range(5)] == ['else', '{', 'return', ';', '}']:
+        elif [self._text_at(end + i) for i in range(5)] == ['else', '{', 'return', ';', '}']:
             end += 5
-        if end == len(self._body) and self._text(close + 1) not in ('if', 'do', 'for', 'while', 'switch'):
-            self._atoms(at + 2, close, '&&', '||')
+        if end == len(self._body) and self._text_at(close + 1) not in ('if', 'do', 'for', 'while', 'switch'):
+            self._read_atoms(at + 2, close, '&&', '||')
         return None
 
-    def _atoms(self, at, end, connective, other):
+    def _read_atoms(self, at, end, connective, other):
         """Takes the comparisons at the start of a condition; returns True if the condition has no others."""
         parts, begin, depth = [], at, 0
         for i in range(at, end):
-            text = self._text(i)
+            text = self._text_at(i)
             depth += (text in '([{') - (text in ')]}')
             if depth == 0 and text in (other, '?', ',', '='):
                 return False
@@ -517,33 +519,33 @@ class _Analysis(_Reader):
                 parts.append((begin, i))
                 begin = i + 1
         for first, last in parts + [(begin, end)]:
-            if not self._atom(first, last, connective == '||'):
+            if not self._read_atom(first, last, connective == '||'):
                 return False
         return True
 
-    def _atom(self, at, end, is_outside):
+    def _read_atom(self, at, end, is_outside):
         """Takes one comparison of a global index with a value that is the same for all threads."""
-        while self._text(at) == '(' and matching(self._body, at, '(', ')') == end:
+        while self._text_at(at) == '(' and matching(self._body, at, '(', ')') == end:
             at, end = at + 1, end - 1
         depth, operators = 0, []
         for i in range(at, end):
-            text = self._text(i)
+            text = self._text_at(i)
             depth += (text in '([{') - (text in ')]}')
             if depth == 0 and text in _OPERATORS:
                 operators.append(i)
-        if len(operators) != 1 or self._text(operators[0]) not in _MIRRORED:
+        if len(operators) != 1 or self._text_at(operators[0]) not in _MIRRORED:
             return False
-        middle, relation = operators[0], self._text(operators[0])
+        middle, relation = operators[0], self._text_at(operators[0])
         if self._is_index(at, middle) and self._is_uniform(middle + 1, end):
             index, limit = (at, middle), (middle + 1, end)
         elif self._is_index(middle + 1, end) and self._is_uniform(at, middle):
             index, limit, relation = (middle + 1, end), (at, middle), _MIRRORED[relation]
         else:
             return False
-        name = next(self._text(i) for i in range(*index) if self._text(i) in self._axis)
-        conditions = [f'cf__is_wide({name})', f'cf__is_number({self._spelled(*limit)})']
+        name = next(self._text_at(i) for i in range(*index) if self._text_at(i) in self._axis)
+        conditions = [f'cf__is_wide({name})', f'cf__is_number({self._spell_tokens(*limit)})']
         if index[1] > index[0] + 1:
-            conditions.append(f'cf__is_wide({self._spelled(*index)})')
+            conditions.append(f'cf__is_wide({self._spell_tokens(*index)})')
         conditions += [f'cf__number<{ctype}>::cf__is_wide' for ctype in self._casts[name]]
         conditions += [f'cf__is_whole({factor})' for factor in dict.fromkeys(self._factors[name])]
         grows = ' && '.join(conditions)
@@ -551,20 +553,20 @@ class _Analysis(_Reader):
         number = len(self.guards)
         self.guards.append(Guard(self._axis[name], is_upper != is_outside))
         opening, closing = ('!', ('!(', '))')) if is_outside else ('', ('', ')'))
-        self._put(at, f'{opening}cf__index.cf__in({number}, {grows}, {name}, {closing[0]}')
-        self._put(end, closing[1])
+        self._put_edit(at, f'{opening}cf__index.cf__in({number}, {grows}, {name}, {closing[0]}')
+        self._put_edit(end, closing[1])
         return True
 
-    def _put(self, at, text):
+    def _put_edit(self, at, text):
         self._in_front[at] = self._in_front.get(at, '') + text
 
     def _is_index(self, at, end):
         """True if a value is a global index, possibly cast or plus a number."""
-        while self._text(at) == '(' and matching(self._body, at, '(', ')') == end:
+        while self._text_at(at) == '(' and matching(self._body, at, '(', ')') == end:
             at, end = at + 1, end - 1
-        cast = self._cast(at)
+        cast = self._read_cast(at)
         if cast and not cast[2]:
             at = cast[0]
-        if at >= end or self._text(at) not in self._axis:
+        if at >= end or self._text_at(at) not in self._axis:
             return False
         return end == at + 1 or self._is_offset(at + 1, end)

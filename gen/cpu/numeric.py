@@ -1,6 +1,8 @@
-"""Whether a kernel works on numbers alone. Then no memory but the caller's arrays is touched, and compilers may be told
-that the threads of a loop touch none of it twice. Of a thread's own arrays they would believe that, too: all threads
-have them at one place, and results would be wrong."""
+"""Decides if a kernel works only on numbers.
+
+Such a kernel touches no memory other than the caller's arrays, and compilers may assume that no two threads of a loop
+touch the same element. For a thread's own arrays the assumption would be wrong, and so would results: all threads share
+their memory."""
 
 from cpu.reachable import find_reachable
 from tokens.brackets import matching
@@ -19,8 +21,8 @@ _OTHERS = {'static', 'extern', 'union', 'struct', 'class', 'enum', 'new', 'delet
 
 
 def has_only_numbers(kernel, declarations, types):
-    """Whether a kernel works on numbers alone. `types`: its template parameters that are types of numbers; the types of
-    its parameters are known to be."""
+    """True if a kernel works only on numbers. `types`: template parameters that are number types. The types of the
+    kernel's parameters are known to be numbers."""
     # Operators take objects of classes, so they are excluded.
     others = [d for d in declarations if not d.has('__global__') and not d.has('operator')]
     for declaration in find_reachable([kernel], others):

@@ -25,7 +25,7 @@ _FROM_MACRO = ('a __shared__ declaration that a macro gives is not for the CPU, 
 
 
 class _Range:
-    """The tokens of a declaration without its semicolon, the token before it, and its __shared__."""
+    """The tokens of a declaration without its semicolon, the token before it, and the __shared__ token."""
 
     def __init__(self, tokens, before, at):
         self.tokens, self.before, self.shared = tokens, before, tokens[at]
@@ -37,10 +37,10 @@ class _Declaration(_Range):
 
     def __init__(self, tokens, before, at):
         super().__init__(tokens, before, at)
-        self.names = _variables(tokens)
+        self.names = _list_variables(tokens)
 
 
-def _declarations(tokens):
+def _find_declarations(tokens):
     """Yields the declarations with __shared__ in a function's body."""
     for found in find_ranges(tokens):
         yield _Declaration(found.tokens, found.before, found.tokens.index(found.shared))
@@ -62,7 +62,7 @@ def find_ranges(tokens):
             yield _Range(tokens[begin:end], tokens[begin - 1] if begin else None, at - begin)
 
 
-def _variables(declaration):
+def _list_variables(declaration):
     """Returns the tokens of the names that a declaration declares."""
     found, last, at = [], None, 0
     while at < len(declaration):
@@ -89,20 +89,20 @@ def _variables(declaration):
     return found + [last]
 
 
-def _instead(word, is_first):
+def _replacement_word(word, is_first):
     """Returns the typedef's text for a word of the declaration; None: the word itself."""
     if word in _TAKEN_OUT:
         return 'typedef' if is_first else ''
     return 'CF__ALIGN_AS' if word == 'alignas' else None
 
 
-def _reference(name, is_dynamic):
+def _emit_reference(name, is_dynamic):
     alias = f'cf__T_{name}'
     value = f'cf__dynamic_shared<{alias}>()' if is_dynamic else f'cf__shared<{alias}>(&cf__K_{name}, alignof({alias}))'
     return f' [[maybe_unused]] {alias} &{name} = {value};'
 
 
-def _key(name, is_dynamic):
+def _emit_key(name, is_dynamic):
     return '' if is_dynamic else f' static const cf_host_shape cf__K_{name} = cf__shape<cf__T_{name}>();'
 
 
@@ -128,7 +128,7 @@ def _edit_source(declaration, lines, behind):
     shared = declaration.shared
     is_first = True
     for token in declaration.tokens[:declaration.tokens.index(shared)]:
-        text = _instead(token.text, is_first)
+        text = _replacement_word(token.text, is_first)
         if text is not None:
             if not token.exact:
                 raise TokenError(token, _FROM_MACRO)
@@ -138,7 +138,7 @@ def _edit_source(declaration, lines, behind):
     names = [name.text for name in declaration.names]
     for at, (piece, line, column, depth) in enumerate(pieces):
         token = Token('edit', piece, shared.file, line, column)
-        text = _instead(piece, is_first)
+        text = _replacement_word(piece, is_first)
         following = pieces[at + 1][0] if at + 1 < len(pieces) else ''
         if text is not None and depth == 0:
             is_first = is_first and piece not in _TAKEN_OUT
@@ -167,7 +167,7 @@ def _edit_macro(declaration, lines, behind):
         raise TokenError(shared, _FROM_MACRO)
     words, is_first = [], True
     for token in declaration.tokens:
-        text = _instead(token.text, is_first)
+        text = _replacement_word(token.text, is_first)
         if text is None:
             text = f'cf__T_{token.text}' if token in declaration.names else token.text
         is_first = is_first and token.text not in _TAKEN_OUT
@@ -178,8 +178,8 @@ def _edit_macro(declaration, lines, behind):
 
 def find_edits(tokens, source):
     """Yields the edits of a function: (token, replacement). `source` returns the lines of a file."""
-    for declaration in _declarations(tokens):
-        behind = ''.join(_key(n.text, declaration.is_dynamic) + _reference(n.text, declaration.is_dynamic)
+    for declaration in _find_declarations(tokens):
+        behind = ''.join(_emit_key(n.text, declaration.is_dynamic) + _emit_reference(n.text, declaration.is_dynamic)
                          for n in declaration.names)
         edit = _edit_source if declaration.shared.exact else _edit_macro
         yield from edit(declaration, source(declaration.shared.file), behind)
@@ -207,7 +207,7 @@ class Outside:
         head = declaration.head
         at = next(i for i, t in enumerate(head) if t.text == '__shared__')
         wrapped = _Declaration(head, None, at)
-        behind = ''.join(_key(n.text, wrapped.is_dynamic) for n in wrapped.names)
+        behind = ''.join(_emit_key(n.text, wrapped.is_dynamic) for n in wrapped.names)
         if wrapped.is_dynamic:      # for members of classes
             behind += ''.join(f' static const cf__dynamic_array<cf__element<cf__T_{n.text}>> {n.text}{{}};'
                               for n in wrapped.names)
@@ -226,7 +226,7 @@ class Outside:
                                             'of the function')
             return
         named -= {t.text for t in declaration.head}
-        named -= {n.text for d in _declarations(list(body)) for n in d.names}
+        named -= {n.text for d in _find_declarations(list(body)) for n in d.names}
         if not named:
             return
         first, last = body[0], declaration.last
@@ -234,7 +234,7 @@ class Outside:
             raise TokenError(first, 'a macro stands where this function begins or ends, which names __shared__ memory '
                                     'that is declared outside: declare it inside')
         # In braces of its own, because the function may have variables of these names.
-        text = ''.join(_reference(name, self._found[name]) for name in sorted(named))
+        text = ''.join(_emit_reference(name, self._found[name]) for name in sorted(named))
         yield Token('edit', '', first.file, first.line, first.column), text.lstrip() + ' { '
         yield last, '}}'
 
@@ -242,6 +242,6 @@ class Outside:
 def names_of(head):
     """Returns the names of a declaration with __shared__; none if it is not understood."""
     try:
-        return [t.text for t in _variables(head)]
+        return [t.text for t in _list_variables(head)]
     except TokenError:     # edits() reports the error if the declaration is needed
         return []

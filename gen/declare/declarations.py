@@ -173,7 +173,7 @@ def find_declarations(items):
         item = items[at]
         if isinstance(item, Pragma):
             if head and behind_template(head) < len(head):      # else the pragma follows a template's parameters
-                yield Declaration(head, _scope(scopes), False)
+                yield Declaration(head, _join_scopes(scopes), False)
                 head, depth = [], 0
             yield item
             at += 1
@@ -181,7 +181,7 @@ def find_declarations(items):
         text = item.text if item.kind != 'string' else ''
         if item.kind == 'end':
             if head:
-                yield Declaration(head, _scope(scopes), False)
+                yield Declaration(head, _join_scopes(scopes), False)
             return
         if not head:
             after = _open_scope(items, at, scopes)
@@ -198,24 +198,24 @@ def find_declarations(items):
         elif text in (')', ']'):
             depth -= 1
         elif text == ';' and depth <= 0:
-            declaration = Declaration(head, _scope(scopes), False)
+            declaration = Declaration(head, _join_scopes(scopes), False)
             declaration.last = item
             yield declaration
             head, depth = [], 0
             at += 1
             continue
         elif text == '{' and depth <= 0 and _is_value(head):
-            inside, after = _braces(items, at)
+            inside, after = _skip_braces(items, at)
             head += [t for t in [item, *inside, items[after - 1]] if isinstance(t, Token)]
             at = after
             continue
         elif text == '{' and depth <= 0:
-            declaration = Declaration(head or [item], _scope(scopes), False)
-            body, at = _braces(items, at)
+            declaration = Declaration(head or [item], _join_scopes(scopes), False)
+            body, at = _skip_braces(items, at)
             declaration.body = [t for t in body if isinstance(t, Token)]
             declaration.last = items[at - 1] if isinstance(items[at - 1], Token) else item
             if head and declaration.function is None:
-                at = _tail(items, at, declaration)
+                at = _read_tail(items, at, declaration)
             yield declaration
             for member in _members_with_pragmas(body, declaration):
                 yield member
@@ -280,11 +280,11 @@ def _open_scope(items, at, scopes):
     return at + ahead + 1
 
 
-def _scope(scopes):
+def _join_scopes(scopes):
     return tuple(part for s in scopes if s != '::' for part in (s.split('::') if s else ('',)))
 
 
-def _braces(items, at):
+def _skip_braces(items, at):
     """Returns the items between braces and the index after them."""
     depth, start = 0, at + 1
     while at < len(items):
@@ -303,7 +303,7 @@ def _braces(items, at):
     return items[start:at], at
 
 
-def _tail(items, at, declaration):
+def _read_tail(items, at, declaration):
     """Reads the declarators after a class or an initializer up to the semicolon."""
     while at < len(items) and isinstance(items[at], Token) and items[at].kind != 'end':
         declaration.last = items[at]
@@ -311,7 +311,7 @@ def _tail(items, at, declaration):
         if declaration.last.text == ';':
             break
         if declaration.last.text == '{':
-            _, at = _braces(items, at - 1)
+            _, at = _skip_braces(items, at - 1)
             declaration.last = items[at - 1] if isinstance(items[at - 1], Token) else declaration.last
             continue
         declaration.tail.append(declaration.last)

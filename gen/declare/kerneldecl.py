@@ -68,7 +68,7 @@ def read_kernel(declaration, what='a kernel'):
     cursor = Cursor(head + [Token('end', '', last.file, last.line, last.column + len(last.text))])
     check_names(head)
     if cursor.accept('template'):
-        _template(cursor, kernel)
+        _read_template(cursor, kernel)
     if cursor.at('template'):
         raise TokenError(cursor.token, 'a member template cannot be an entry point; declare the kernel at namespace '
                                        'scope')
@@ -84,11 +84,11 @@ def read_kernel(declaration, what='a kernel'):
     if not {'void', 'auto'}.intersection(before) or {'const', 'volatile'}.intersection(before):
         raise TokenError(kernel.token, f'{what} returns void')
     cursor.take()
-    _params(cursor, kernel)
+    _read_params(cursor, kernel)
     return kernel
 
 
-def _template(cursor, kernel):
+def _read_template(cursor, kernel):
     if not cursor.accept('<') or cursor.at('>'):
         raise TokenError(cursor.token, 'annotate the template, and not its specialisation')
     while True:
@@ -121,7 +121,7 @@ def _template(cursor, kernel):
     cursor.expect('>', 'after the template parameters')
 
 
-def _params(cursor, kernel):
+def _read_params(cursor, kernel):
     cursor.expect('(', "after the kernel's name")
     tokens, depth = [], 1
     while True:
@@ -138,7 +138,7 @@ def _params(cursor, kernel):
     for part in split_at(tokens, ',', '([{<', ')]}>'):
         if not part:
             raise TokenError(token, 'a parameter needs a type and a name')
-        kernel.params.append(_param(part))
+        kernel.params.append(_read_param(part))
     seen = set()
     for param in kernel.params:
         if param.token.text in seen:
@@ -146,7 +146,7 @@ def _params(cursor, kernel):
         seen.add(param.token.text)
 
 
-def _unsupported(token, what, instead):
+def _make_error(token, what, instead):
     return TokenError(token, f'an entry point cannot take {what}; use {instead}')
 
 
@@ -155,18 +155,18 @@ def _check_form(tokens):
         if token.kind == 'string':
             raise TokenError(token, 'expected a parameter' + tell_found(token))
         if token.text in ('&', '&&'):
-            raise _unsupported(token, 'a reference', 'a pointer or a value')
+            raise _make_error(token, 'a reference', 'a pointer or a value')
         if token.text == '...':
-            raise _unsupported(token, '...', 'a fixed number of parameters')
+            raise _make_error(token, '...', 'a fixed number of parameters')
         if token.text == '(':
-            raise _unsupported(token, 'a pointer to a function or to an array', 'a pointer to elements')
+            raise _make_error(token, 'a pointer to a function or to an array', 'a pointer to elements')
         if token.text == '=':
             raise TokenError(token, 'a default argument cannot reach C callers; leave it out')
         if token.text == 'typename':
-            raise _unsupported(token, 'a type that depends on another', 'a template parameter of its own')
+            raise _make_error(token, 'a type that depends on another', 'a template parameter of its own')
 
 
-def _param(tokens):
+def _read_param(tokens):
     """Reads one parameter: qualifiers and a type, pointers, a name, brackets."""
     first = tokens[0]
     is_restrict = _is_restrict(tokens)
@@ -201,7 +201,7 @@ def _param(tokens):
             raise TokenError(token, f"expected ',' or ')' after a parameter's name{tell_found(token)}")
     if suffix:
         if sum(t.text == '[' for t in suffix) > 1:
-            raise _unsupported(suffix[0], 'an array of arrays', 'a pointer, and declare its dimensions: in(a[ny][nx])')
+            raise _make_error(suffix[0], 'an array of arrays', 'a pointer, and declare its dimensions: in(a[ny][nx])')
         pointers.append(set())
     if name.text in WORDS or name.text in _KNOWN_WORDS:
         raise TokenError(first, 'a parameter needs a type and a name')
@@ -226,7 +226,7 @@ def _base_words(first, base):
     cursor = Cursor(base + [Token('end', '', end.file, end.line, end.column + len(end.text))])
     words = read_type_words(cursor)
     if cursor.at('<') and words:
-        raise _unsupported(first, f'{words[-1]}<...>, which C does not have', 'a scalar, a struct, or a pointer to one')
+        raise _make_error(first, f'{words[-1]}<...>, which C does not have', 'a scalar, a struct, or a pointer to one')
     if cursor.token.kind != 'end':
         raise TokenError(cursor.token, 'expected a parameter' + tell_found(cursor.token))
     return words

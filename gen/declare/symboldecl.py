@@ -25,10 +25,10 @@ def read_symbols(declaration):
     # Words of the type without the first variable's name.
     base = first[:end] if end < len(first) and first[end].text in '*&' else first[:end - 1]
     for declarator in declarators:
-        yield lambda declared, declarator=declarator: _symbol(declaration, declared, base, declarator)
+        yield lambda declared, declarator=declarator: _read_symbol(declaration, declared, base, declarator)
 
 
-def _symbol(declaration, declared, base, declarator):
+def _read_symbol(declaration, declared, base, declarator):
     at = next((i for i, t in enumerate(declarator) if t.text in ('=', '[')), len(declarator))
     name = declarator[at - 1] if at else declaration.head[-1]
     if any(t.text in '*&' for t in declarator[:at] if t.kind == 'punctuation') or name.kind != 'identifier':

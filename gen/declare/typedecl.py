@@ -34,17 +34,17 @@ class Declared:
                 self.types.use(''.join(t.text for t in head[2:]))
                 return
             if words[0] == 'typedef':
-                self._typedef(declaration)
+                self._read_typedef(declaration)
             elif words[0] == 'using' and len(head) > 3 and head[2].text == '=':
-                self._alias(declaration, head[1].text, head[3:])
+                self._read_alias(declaration, head[1].text, head[3:])
             elif words[0] in CLASSES or words[0] == 'enum':
-                self._tagged(declaration, head, None)
+                self._read_tagged(declaration, head, None)
             elif declaration.function is None and any(w in ('const', 'constexpr') for w in [t.text for t in head[:6]]):
-                self._constants(declaration)
+                self._read_constants(declaration)
         except TokenError:
             pass                        # each use of it is refused, with the facts known then
 
-    def _visible(self, declaration, ctype, name):
+    def _find_visible(self, declaration, ctype, name):
         """Returns a struct or an enum as C sees it, or the reason why C does not see it."""
         where = declaration.head[0].file
         if where == self.path:
@@ -55,13 +55,13 @@ class Declared:
         self.headers[ctype.c] = where
         return ctype
 
-    def _typedef(self, declaration):
+    def _read_typedef(self, declaration):
         head = declaration.head
         if declaration.body is not None:
             names = [t.text for t in declaration.tail if t.kind == 'identifier']
             if names:
                 is_pointer = any(t.text == '*' for t in declaration.tail)
-                self._tagged(declaration, head[1:], None if is_pointer else names[-1])
+                self._read_tagged(declaration, head[1:], None if is_pointer else names[-1])
             return
         if any(t.text == ',' for t in head) and not any(t.text == '(' for t in head):
             first, *others = split_at(head, ',')
@@ -83,9 +83,9 @@ class Declared:
             self.types.declare(scope, name.text, f'{name.text} hides a pointer or an array behind its name; write the '
                                                  '* or [] in the kernel')
             return
-        self._alias(declaration, name.text, head[1:-1])
+        self._read_alias(declaration, name.text, head[1:-1])
 
-    def _alias(self, declaration, name, tokens):
+    def _read_alias(self, declaration, name, tokens):
         if any(t.text in '*&[(' for t in tokens if t.kind == 'punctuation'):
             self.types.declare(declaration.scope, name, f'{name} hides a pointer or a reference behind its name; '
                                                         'write the * in the kernel')
@@ -96,7 +96,7 @@ class Declared:
         if found_type is not None and cursor.token.kind == 'end':
             self.types.declare(declaration.scope, name, found_type)
 
-    def _tagged(self, declaration, head, alias):
+    def _read_tagged(self, declaration, head, alias):
         """Reads a struct, union, class or enum, with the name of its typedef if there is one."""
         kind = head[0].text
         names = [t for t in head[1:] if t.kind == 'identifier' and t.text not in ATTRIBUTES and t.text != 'final']
@@ -109,21 +109,21 @@ class Declared:
         name = alias or tag
         if name is None:
             if kind == 'enum' and declaration.body is not None:
-                self._enumerators(declaration)
+                self._read_enumerators(declaration)
             return
         if declaration.body is None:
             return
         c = alias or f'{kind if kind != "class" else "struct"} {tag}'
         cxx = alias or tag
         if kind == 'enum':
-            ctype = self._enum(declaration, c, cxx, name, is_scoped, base is not None)
+            ctype = self._read_enum(declaration, c, cxx, name, is_scoped, base is not None)
         else:
-            ctype = self._class(declaration, c, cxx, name, kind, base is not None)
+            ctype = self._read_class(declaration, c, cxx, name, kind, base is not None)
         for declared in {name, tag} - {None}:
             self.types.declare(declaration.scope, declared, ctype)
 
-    def _enum(self, declaration, c, cxx, name, is_scoped, has_base):
-        negative = self._enumerators(declaration, name if is_scoped else None, name)
+    def _read_enum(self, declaration, c, cxx, name, is_scoped, has_base):
+        negative = self._read_enumerators(declaration, name if is_scoped else None, name)
         if is_scoped:
             return f'{name} is an enum class, which C does not have; declare a plain enum, or take an integer'
         if has_base:
@@ -131,9 +131,9 @@ class Declared:
         # Usually right; attributes and large values change the size, which the C compiler checks.
         base, key = ('int', 'i32') if negative else ('unsigned int', 'u32')
         ctype = CType(c, cxx, base, f'CF_INTEGER_TYPE({c})', key, 'enum')
-        return self._visible(declaration, ctype, name)
+        return self._find_visible(declaration, ctype, name)
 
-    def _enumerators(self, declaration, scoped=None, tag=None):
+    def _read_enumerators(self, declaration, scoped=None, tag=None):
         """Adds the values and returns True if any is negative."""
         value, negative = -1, False
         scope = declaration.scope + ((scoped,) if scoped else ())
@@ -149,7 +149,7 @@ class Declared:
             negative |= value is not None and value < 0
         return negative
 
-    def _class(self, declaration, c, cxx, name, kind, has_base):
+    def _read_class(self, declaration, c, cxx, name, kind, has_base):
         texts = [t.text for t in declaration.body]
         if 'virtual' in texts:
             return f'{name} has virtual functions, so it is not trivially copyable; pass a plain struct'
@@ -162,11 +162,11 @@ class Declared:
                 return f'{name} has a copy constructor, so it is not trivially copyable; pass a plain struct'
         if has_base:
             return f'{name} has a base class, which C does not have; pass a plain struct'
-        members = self._members(declaration)
+        members = self._read_members(declaration)
         ctype = CType(c, cxx, c, 'CF_OPAQUE', name, 'struct', None, None, 1, members)
-        return self._visible(declaration, ctype, name)
+        return self._find_visible(declaration, ctype, name)
 
-    def _members(self, declaration):
+    def _read_members(self, declaration):
         """Returns the members of a plain struct by name; None if any cannot be read."""
         members = {}
         for tokens in split_at(declaration.body, ';'):
@@ -199,10 +199,10 @@ class Declared:
                 member = base if isinstance(base, CType) else _UNKNOWN
                 if any(t.text == '*' for t in declarator):
                     member = pointer('void *', 'void *')
-                members[name] = self._shaped(declarator, member, declaration.scope)
+                members[name] = self._shape_member(declarator, member, declaration.scope)
         return members or None
 
-    def _shaped(self, declarator, member, scope):
+    def _shape_member(self, declarator, member, scope):
         """Returns a member's type with its extents or the width of its bit-field."""
         if any(t.text == ':' for t in declarator):
             return CType('', '', '', '', '', 'bit-field')
@@ -228,7 +228,7 @@ class Declared:
         except TokenError:
             return None
 
-    def _constants(self, declaration):
+    def _read_constants(self, declaration):
         """Reads `constexpr int N = 4, M = 2 * N;`. Compilers check the values that are used: see emit/proofs.py."""
         is_integer = None
         for tokens in split_at(declaration.head, ','):
@@ -242,11 +242,11 @@ class Declared:
                 is_integer = not words or isinstance(base, CType) and base.kind in ('integer', 'enum')
             value = self.evaluate(tokens[at + 1:], declaration.scope) if is_integer else None
             if value is not None and words:
-                value = _converted(value, base)
+                value = _convert_value(value, base)
             self.types.declare_constant(declaration.scope, tokens[at - 1].text, value)
 
 
-def _converted(value, ctype):
+def _convert_value(value, ctype):
     """Converts a value to an integer type."""
     if ctype.enum == 'CF_BOOL':
         return int(value != 0)

@@ -100,20 +100,20 @@ class Body:
         if value.rank == ATOM:
             return value
         if value.kind == 'real':
-            return Value(self._variable('const double', value.text), ATOM, kind='real')
+            return Value(self._declare_variable('const double', value.text), ATOM, kind='real')
         name = self._named.get(value.text)
         if name is None:
-            name = self._variable('const int64_t', value.text)
-            self._remember(value.text, name, value.low, value.high)
+            name = self._declare_variable('const int64_t', value.text)
+            self._remember_temporary(value.text, name, value.low, value.high)
         return self.known(name)
 
-    def _variable(self, ctype, text):
+    def _declare_variable(self, ctype, text):
         self._temporaries += 1
         name = f'cf__{self._temporaries}'
         self.line(f'{ctype} {name}{" = " * bool(text)}{text};')
         return name
 
-    def _remember(self, text, name, low, high):
+    def _remember_temporary(self, text, name, low, high):
         """Records a temporary for reuse by equal values; temporaries of blocks are invisible outside of them."""
         self._ranges[name] = (low, high)
         if self._depth == 0:
@@ -126,7 +126,7 @@ class Body:
         steps = {key_of(*op): op for expr in exprs if expr for op in expr.ops if op[0] in ('PARAM', 'MEMBER')}
         for code, operand in sorted(steps.values(), key=lambda op: op[1] if op[0] == 'PARAM' else op[1][0]):
             if code == 'PARAM':
-                self._read((code, operand), self._params[operand].name, *self._argument(operand))
+                self._declare_read((code, operand), self._params[operand].name, *self._argument_text(operand))
                 continue
             number, c, path, enum, is_real = operand
             name = 'cf__' + re.sub(r'\W+', '_', f'{self._params[number].name}.{path}'.rstrip(']'))
@@ -136,9 +136,9 @@ class Body:
             place = f'((const {c} *)cf__args[{number}])->{path}'
             if enum == 'CF_BOOL':       # like the library: any byte
                 enum, place = 'CF_U8', f'*(const unsigned char *)&{place}'
-            self._read(key_of(code, operand), name, enum, place)
+            self._declare_read(key_of(code, operand), name, enum, place)
 
-    def _argument(self, number):
+    def _argument_text(self, number):
         ctype = self._params[number].type
         if ctype.kind == 'enum':
             return '', f'*(const {ctype.c} *)cf__args[{number}]'
@@ -146,7 +146,7 @@ class Body:
         spelled = 'unsigned char' if ctype.enum == 'CF_BOOL' else ctype.c
         return ctype.enum, f'*(const {spelled} *)cf__args[{number}]' + (' != 0' if ctype.enum == 'CF_BOOL' else '')
 
-    def _read(self, key, name, enum, place):
+    def _declare_read(self, key, name, enum, place):
         self._taken.add(name)
         self._reads[key] = name
         if enum in ('CF_F32', 'CF_F64'):
@@ -228,37 +228,37 @@ class Body:
         if name:
             return self.known(name)
         if expr.ops not in self._values:
-            value = self._eval(tree_of(expr.ops), False)
+            value = self._emit_node(tree_of(expr.ops), False)
             value = as_integer(value) if value.constant is None else of_number(value.constant)
             self._values[expr.ops] = self.local(value)
         return self._values[expr.ops]
 
     def truth(self, node, is_real):
         """Returns a part of a condition as a value."""
-        return as_truth(self._eval(node, is_real))
+        return as_truth(self._emit_node(node, is_real))
 
     def know(self, expr, value):
         """Records new knowledge of an expression's value."""
         if not self.name(expr):
             self._values[expr.ops] = value
 
-    def _eval(self, node, is_real):
+    def _emit_node(self, node, is_real):
         code, *operands = node
         if code in ('CONST', 'PARAM', 'MEMBER', 'REAL'):
-            value = self._leaf(code, operands[0])
+            value = self._emit_leaf(code, operands[0])
             return as_real(value) if is_real else value
         if code in ('AND', 'OR', 'SELECT'):
-            return self._lazy(code, operands, is_real)
-        values = [self._eval(o, is_real) for o in operands]
+            return self._emit_lazy(code, operands, is_real)
+        values = [self._emit_node(o, is_real) for o in operands]
         if code == 'NOT':
             return negate(values[0])
         if code in RELATIONS:
             return compare(code, *values)
         if is_real:
             return self._real_arithmetic(code, *(as_real(v) for v in values))
-        return self._arithmetic(code, *(as_integer(v) for v in values))
+        return self._emit_arithmetic(code, *(as_integer(v) for v in values))
 
-    def _leaf(self, code, operand):
+    def _emit_leaf(self, code, operand):
         if code == 'REAL':
             number = struct.unpack('<d', struct.pack('<q', operand))[0]
             return Value(repr(number), UNARY if number < 0 else ATOM, kind='real')
@@ -271,24 +271,24 @@ class Body:
             return Value(name, ATOM, kind='real')
         return Value(name, ATOM, *self._ranges[name])
 
-    def _inner(self, node, is_real):
+    def _emit_conditional(self, node, is_real):
         """Returns a conditionally evaluated value with the statements it needs."""
         if self._depth >= _NESTING:
             raise Interpreted
         before, self._lines = self._lines, []
         self._depth += 1
-        value = self._eval(node, is_real)
+        value = self._emit_node(node, is_real)
         self._depth -= 1
         lines, self._lines = self._lines, before
         return value, lines
 
-    def _lazy(self, code, operands, is_real):
-        condition = as_truth(self._eval(operands[0], is_real))
+    def _emit_lazy(self, code, operands, is_real):
+        condition = as_truth(self._emit_node(operands[0], is_real))
         if code == 'SELECT':
-            return self._select(condition, operands[1:], is_real)
+            return self._emit_select(condition, operands[1:], is_real)
         if condition.constant is not None and condition.constant == (code == 'OR'):
             return condition
-        value, lines = self._inner(operands[1], is_real)
+        value, lines = self._emit_conditional(operands[1], is_real)
         value = as_truth(value)
         if condition.constant is not None and not lines:
             return value
@@ -296,14 +296,14 @@ class Body:
         if not lines:
             left, right = (v.text if v.rank == rank else v.within(EQUALITY) for v in (condition, value))
             return Value(f'{left} {sign} {right}', rank, 0, 1, 'truth')
-        name = self._variable('int', condition.text)
-        self._block(f'if ({name if code == "AND" else "!" + name})', lines, f'{name} = {value.text};')
+        name = self._declare_variable('int', condition.text)
+        self._emit_block(f'if ({name if code == "AND" else "!" + name})', lines, f'{name} = {value.text};')
         return Value(name, ATOM, 0, 1, 'truth')
 
-    def _select(self, condition, operands, is_real):
+    def _emit_select(self, condition, operands, is_real):
         if condition.constant is not None:
-            return self._eval(operands[0 if condition.constant else 1], is_real)
-        (yes, if_yes), (no, if_no) = (self._inner(o, is_real) for o in operands)
+            return self._emit_node(operands[0 if condition.constant else 1], is_real)
+        (yes, if_yes), (no, if_no) = (self._emit_conditional(o, is_real) for o in operands)
         is_truth = not is_real and all(v.kind == 'truth' or v.constant in (0, 1) for v in (yes, no))
         kind = 'truth' if is_truth else 'real' if is_real else 'int'
         if kind != 'truth':
@@ -314,13 +314,13 @@ class Body:
             is_int = kind == 'int' and yes.constant is not None and no.constant is not None
             return Value(f'{condition.within(EQUALITY)} ? {"(int64_t)" * is_int}{yes.within(EQUALITY)} : '
                          f'{no.within(EQUALITY)}', CHOICE, low, high, kind)
-        name = self._variable({'truth': 'int', 'int': 'int64_t', 'real': 'double'}[kind], '0')
-        self._block(f'if ({condition.text})', if_yes, f'{name} = {yes.text};')
+        name = self._declare_variable({'truth': 'int', 'int': 'int64_t', 'real': 'double'}[kind], '0')
+        self._emit_block(f'if ({condition.text})', if_yes, f'{name} = {yes.text};')
         self._lines.pop()
-        self._block('} else', if_no, f'{name} = {no.text};')
+        self._emit_block('} else', if_no, f'{name} = {no.text};')
         return Value(name, ATOM, low, high, kind)
 
-    def _block(self, head, lines, last):
+    def _emit_block(self, head, lines, last):
         self.line(head + ' {')
         self._lines += lines
         self._depth += 1
@@ -328,26 +328,26 @@ class Body:
         self._depth -= 1
         self.line('}')
 
-    def _arithmetic(self, code, left, right=None):
+    def _emit_arithmetic(self, code, left, right=None):
         if code == 'NEG':
             if left.low == INT64_MIN or left.constant is not None:
-                return self._exact('SUB', of_number(0), left)
+                return self._emit_exact('SUB', of_number(0), left)
             return Value(f'-{left.within(ATOM)}', UNARY, -left.high, -left.low)
         if code in ARITHMETIC:
-            return self._exact(code, left, right)
+            return self._emit_exact(code, left, right)
         if code == 'SHL':
             if right.constant is None or not 0 <= right.constant <= 62:
                 raise Interpreted
-            return self._exact('MUL', left, of_number(2**right.constant))
+            return self._emit_exact('MUL', left, of_number(2**right.constant))
         if code == 'SHR':
             right = self.require(right, 0, 63)
             ends = [end >> by for end in (left.low, left.high) for by in (right.low, right.high)]
             return Value(f'{left.within(MUL)} >> {right.within(MUL)}', CHOICE, min(ends), max(ends))
         if code in BITS:
             return combine_bits(code, left, right)
-        return (self._divide if code in ('DIV', 'MOD') else self._choose)(code, left, right)
+        return (self._emit_division if code in ('DIV', 'MOD') else self._emit_min_max)(code, left, right)
 
-    def _choose(self, code, left, right):
+    def _emit_min_max(self, code, left, right):
         """Emits min and max."""
         known = decide('LE' if code == 'MIN' else 'GE', left, right)
         if known is not None:
@@ -358,7 +358,7 @@ class Body:
         return Value(f'{left.text} {sign} {right.text} ? {left.text} : {right.text}', CHOICE,
                      pick(left.low, right.low), pick(left.high, right.high))
 
-    def _exact(self, code, left, right):
+    def _emit_exact(self, code, left, right):
         corners = [calculate(code, a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
         low, high = min(corners), max(corners)
         if left.constant is not None and right.constant is not None:
@@ -371,21 +371,21 @@ class Body:
         text = f'__builtin_{code.lower()}_overflow({left.text}, {right.text}'
         name = self._named.get(text)
         if name is None:
-            name = self._variable('int64_t', '')
+            name = self._declare_variable('int64_t', '')
             self.leave(f'{text}, &{name})')
-            self._remember(text, name, max(low, INT64_MIN), min(high, INT64_MAX))
+            self._remember_temporary(text, name, max(low, INT64_MIN), min(high, INT64_MAX))
         return self.known(name)
 
     def product(self, left, right):
         """Emits the product of two values that are not negative."""
         if left.constant == 1 or right.constant == 1:
             return right if left.constant == 1 else left
-        return self._exact('MUL', left, right)
+        return self._emit_exact('MUL', left, right)
 
     def sum(self, left, right):
-        return self._exact('ADD', left, right)
+        return self._emit_exact('ADD', left, right)
 
-    def _divide(self, code, left, right):
+    def _emit_division(self, code, left, right):
         if right.constant == 0:
             raise Interpreted
         if left.constant is not None and right.constant is not None:

@@ -10,10 +10,10 @@ _WRAPPING = {'ADD': '+', 'SUB': '-', 'MUL': '*', 'SHL': '<<'}
 
 def emit_grid(ops):
     """Returns an exact expression in C++ over a CPU body's locals cf__0, cf__1 and so on."""
-    return _emit(tree_of(ops))
+    return _emit_node(tree_of(ops))
 
 
-def _emit(node):
+def _emit_node(node):
     code, *operands = node
     if code == 'CONST':
         value = operands[0]
@@ -22,7 +22,7 @@ def _emit(node):
         return f'(int64_t)cf__{operands[0]}'
     if code == 'MEMBER':
         return f'(int64_t)cf__{operands[0][0]}.{operands[0][2]}'
-    values = [_emit(operand) for operand in operands]
+    values = [_emit_node(operand) for operand in operands]
     if code == 'NEG':
         return f'(int64_t)(0 - (uint64_t)({values[0]}))'
     if code == 'NOT':

@@ -56,13 +56,13 @@ class _Family:
 
     def emit(self):
         docs = self._share_doc()
-        params = self._share_rows('param', [[self._param(p, v) for p in v.params] for _, v in self._described],
+        params = self._share_rows('param', [[self._emit_param(p, v) for p in v.params] for _, v in self._described],
                                   [p.name for p in self._kernel.instances[0].params])
-        checks = self._share_rows('check', [[self._check(n, c, v) for n, c in enumerate(list_called_checks(v))]
+        checks = self._share_rows('check', [[self._emit_check(n, c, v) for n, c in enumerate(list_called_checks(v))]
                                             for _, v in self._described])
-        zeros = self._share_rows('zero', [[self._zero(n, z, v) for n, z in enumerate(v.zeros)]
+        zeros = self._share_rows('zero', [[self._emit_zero(n, z, v) for n, z in enumerate(v.zeros)]
                                           for _, v in self._described])
-        rows = [self._fields(instance, variant, docs, *own)
+        rows = [self._list_fields(instance, variant, docs, *own)
                 for (instance, variant), *own in zip(self._described, params, checks, zeros)]
         common = find_common(rows)
         if common:
@@ -102,23 +102,24 @@ class _Family:
                     for table in own:
                         table[number] = [name, *without(table[number], common)]
         for name, table in {names[str(table)]: table for table in tables if str(table) in names}.items():
-            self._shared += f'static const cf_{what} {name}[] = {_rows(table, 4)};\n'
-        return [names.get(str(table)) or (f'(const cf_{what}[]){_rows(table, 8)}' if table else '') for table in tables]
+            self._shared += f'static const cf_{what} {name}[] = {_emit_rows(table, 4)};\n'
+        return [names.get(str(table)) or (f'(const cf_{what}[]){_emit_rows(table, 8)}' if table else '')
+                for table in tables]
 
     # ---- Expressions
 
-    def _expr(self, expr, name):
+    def _emit_expr(self, expr, name):
         """`name`: the name of its steps' array, if it has one. '{NULL, NULL}' stands for no expression."""
         if not expr:
             return '{NULL, NULL}'
-        return f'{{{c_string(expr.text)}, {self._tables.write_array("cf_op", expr.ops, _op, f"steps_of_{name}")}}}'
+        return f'{{{c_string(expr.text)}, {self._tables.write_array("cf_op", expr.ops, _emit_op, f"steps_of_{name}")}}}'
 
-    def _exprs(self, exprs, name):
-        return '{' + ', '.join(self._expr(e, name) for e in exprs) + '}'
+    def _emit_exprs(self, exprs, name):
+        return '{' + ', '.join(self._emit_expr(e, name) for e in exprs) + '}'
 
     # ---- Rows
 
-    def _param(self, param, variant):
+    def _emit_param(self, param, variant):
         fields = [f'.name = {c_string(param.name)}', f'.ctype = {c_string(param.ctype)}',
                   f'.direction = {param.direction}', *type_fields(param.type)]
         if param.dims:
@@ -127,33 +128,34 @@ class _Family:
                 exprs = tuple(getattr(d, field) for d in param.dims)
                 if any(exprs):
                     name = f'{field}s_of_{param.name}_of_{variant.name}'.replace('pitchs', 'pitches')
-                    table = self._tables.write_array('cf_expr', exprs, lambda e, name=name: self._expr(e, name), name)
+                    table = self._tables.write_array('cf_expr', exprs, lambda e, name=name: self._emit_expr(e, name),
+                                                     name)
                     fields.append(f'.{field}{"es" if field == "pitch" else "s"} = {table}')
         return fields
 
-    def _check(self, number, check, variant):
+    def _emit_check(self, number, check, variant):
         name = f'check_{number}_of_{variant.name}'
         fields = [f'.text = {c_string(check.text)}']
         if check.condition:
-            return (fields + [f'.condition = {self._expr(check.condition, name)}', '.array = -1'] +
+            return (fields + [f'.condition = {self._emit_expr(check.condition, name)}', '.array = -1'] +
                     ['.is_real = 1'] * check.is_real)
         fields.append(f'.array = {check.array}')
         for field, bound, is_open in (('lower', check.lower, check.lower_open),
                                       ('upper', check.upper, check.upper_open)):
             if bound:
-                fields.append(f'.{field} = {self._expr(bound, name)}')
+                fields.append(f'.{field} = {self._emit_expr(bound, name)}')
             if bound and is_open:
                 fields.append(f'.{field}_open = 1')
         return fields + ['.is_ascending = 1'] * bool(check.order) + [f'.scan = &{scan_name(check, variant)}']
 
-    def _zero(self, number, zero, variant):
+    def _emit_zero(self, number, zero, variant):
         fields = [f'.array = {zero.array}'] + ['.is_rezeroed = 1'] * zero.is_rezeroed
-        return fields + [f'.{field} = {self._expr(e, f"zero_{number}_of_{variant.name}")}'
+        return fields + [f'.{field} = {self._emit_expr(e, f"zero_{number}_of_{variant.name}")}'
                          for field, e in (('lower', zero.lower), ('extent', zero.extent)) if e]
 
     # ---- Fields
 
-    def _fields(self, instance, variant, docs, params, checks, zeros):
+    def _list_fields(self, instance, variant, docs, params, checks, zeros):
         kernel, prefix = self._kernel, self._prefix
         is_choice = variant is instance and bool(instance.variants)
         code = instance.all_variants[0] if is_choice else variant
@@ -163,10 +165,10 @@ class _Family:
                   f'.nparams = {len(variant.params)}']
         fields += [f'.params = {params}'] * bool(params)
         if not kernel.is_operation:
-            fields += self._launch(variant)
+            fields += self._emit_launch(variant)
         if checks:
             fields += [f'.nchecks = {len(list_called_checks(variant))}', f'.checks = {checks}']
-        fields += [f'.{field} = {self._expr(expr, f"{field}_of_{variant.name}")}'
+        fields += [f'.{field} = {self._emit_expr(expr, f"{field}_of_{variant.name}")}'
                    for field, expr in (('bytes', variant.bytes), ('flops', variant.flops),
                                        ('tolerance', variant.tolerance)) if expr]
         if not kernel.is_operation:
@@ -183,9 +185,9 @@ class _Family:
         if variant.name in self._sizes and not is_choice:       # distinguishes the choice from its variants quickly
             fields.append(f'.sizes = {self._sizes[variant.name]}')
         fields += ['.is_bounded = 1'] * variant.is_bounded + ['.is_closed = 1'] * variant.is_closed
-        fields += self._flags(variant)
+        fields += self._emit_flags(variant)
         if variant.host_grid:
-            fields.append(f'.host_grid = {self._expr(variant.host_grid, f"host_grid_of_{variant.name}")}')
+            fields.append(f'.host_grid = {self._emit_expr(variant.host_grid, f"host_grid_of_{variant.name}")}')
         if zeros:
             fields += [f'.nzeros = {len(variant.zeros)}', f'.zeros = {zeros}']
         if variant.split is not None:
@@ -198,18 +200,18 @@ class _Family:
                        f'.uses = {self._uses[variant.name]}']
         return fields + ['.is_internal = 1'] * kernel.is_internal
 
-    def _launch(self, variant):
+    def _emit_launch(self, variant):
         launch = variant.launch
         fields = [f'.launch.{field} = 1' for field in ('counts_blocks', 'is_cooperative', 'is_block_auto')
                   if getattr(launch, field)]
-        fields.append(f'.launch.grid = {self._exprs(launch.grid, f"grid_of_{variant.name}")}')
+        fields.append(f'.launch.grid = {self._emit_exprs(launch.grid, f"grid_of_{variant.name}")}')
         if launch.block:
-            fields.append(f'.launch.block = {self._exprs(launch.block, f"block_of_{variant.name}")}')
-        return fields + [f'.launch.{field} = {self._expr(expr, f"{field}_of_{variant.name}")}'
+            fields.append(f'.launch.block = {self._emit_exprs(launch.block, f"block_of_{variant.name}")}')
+        return fields + [f'.launch.{field} = {self._emit_expr(expr, f"{field}_of_{variant.name}")}'
                          for field, expr in (('items', launch.items), ('shared', launch.shared)) if expr]
 
     @staticmethod
-    def _flags(variant):
+    def _emit_flags(variant):
         """Returns the fields with a flag for each parameter."""
         params, distinct = variant.params, {c.array for c in variant.checks if c.order == 'distinct'}
         lists = []
@@ -222,12 +224,12 @@ class _Family:
         return [f'.{field} = (const uint8_t[]){{{", ".join(map(str, values))}}}' for field, values in lists]
 
 
-def _rows(rows, indent):
+def _emit_rows(rows, indent):
     pad = ' ' * indent
     return '{\n' + ''.join(fold(f'{pad}{{{", ".join(row)}}},\n', indent + 1) for row in rows) + ' ' * (indent - 4) + '}'
 
 
-def _op(op):
+def _emit_op(op):
     code, operand = op
     if code == 'MEMBER':
         number, c, path, enum, real = operand

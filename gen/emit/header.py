@@ -10,23 +10,23 @@ from emit.names import enqueuer_name, internal_header_name, setter_name
 from emit.signature import enqueuer_parameter_list, parameter_list, setter_parameter, setter_stream_name, stream_name
 
 
-def _guard(header):
+def _guard_name(header):
     return 'CUFERRY_' + identifier(header).upper().replace('CUFERRY_', '')
 
 
 def emit_header(files, prefix, header, sources):
-    guard = _guard(header)
+    guard = _guard_name(header)
     kernels = sorted((k for f in files for k in f.kernels if not k.is_internal), key=lambda k: k.name)
     symbols = sorted((s for f in files for s in f.symbols), key=lambda s: s.name)
     names = _names_of([p for k in kernels for i in k.instances for p in i.arguments] + symbols)
     functions, generic, overloads = [], [], []
     for kernel in kernels:
         tree = find_dispatch(kernel)
-        functions.append(_functions(kernel, prefix, tree is not None))
+        functions.append(_emit_functions(kernel, prefix, tree is not None))
         if tree:
-            generic.append(_generic(kernel, prefix))
-            overloads.append(_overloads(kernel, prefix))
-    functions += [_setters(s, prefix) for s in symbols]
+            generic.append(_emit_generic(kernel, prefix))
+            overloads.append(_emit_overloads(kernel, prefix))
+    functions += [_emit_setters(s, prefix) for s in symbols]
     notes = dict.fromkeys(note for f in files for note in f.notes)
     functions += [comment(fold(f'No setter: {note}', 3).split('\n')) for note in notes]
     includes = list(dict.fromkeys(h for f in files for h in f.includes))
@@ -65,15 +65,15 @@ def emit_internal_header(files, prefix, header, sources):
     text = ['#ifdef __cplusplus\nextern "C" {\n#endif\n']
     for kernel in (k for k in kernels if k.is_internal):
         text.append('\n' + comment(kernel.doc))
-        text += [_prototypes(f'{prefix}_{i.name}', i) for i in kernel.instances]
+        text += [_emit_prototypes(f'{prefix}_{i.name}', i) for i in kernel.instances]
     for kernel in (k for k in kernels if k.is_operation):
         text.append(f'\n/* Enqueues what {prefix}_{kernel.name} is made of; to be defined in C. */\n')
         for instance in kernel.instances:
             head = f'CF_CHECKED int {enqueuer_name(prefix, instance)}('
             text.append(fold(f'{head}{enqueuer_parameter_list(instance)});\n', len(head)))
     text.append('\n#ifdef __cplusplus\n}\n#endif\n')
-    return (f'{banner(sources)}#ifndef {_guard(name)}\n#define {_guard(name)}\n\n{include(header)}\n'
-            f'{_without_macros(names, "".join(text))}\n#endif /* {_guard(name)} */\n')
+    return (f'{banner(sources)}#ifndef {_guard_name(name)}\n#define {_guard_name(name)}\n\n{include(header)}\n'
+            f'{_without_macros(names, "".join(text))}\n#endif /* {_guard_name(name)} */\n')
 
 
 # ---- The public header
@@ -97,26 +97,27 @@ def _names(instance, leading=''):
     return ', '.join(([leading] if leading else []) + [p.name for p in instance.arguments])
 
 
-def _declared(before, function, instance, leading='', after=''):
+def _declare_function(before, function, instance, leading='', after=''):
     """Returns a function's declaration with parameters folded below one another."""
     head = f'{before}{function}('
     return fold(f'{head}{parameter_list(instance, leading)}){after}\n', len(head))
 
 
-def _prototypes(function, instance):
-    return (_declared('CF_CHECKED int ', function, instance, after=';') +
-            _declared('CF_CHECKED int ', f'{function}_async', instance, f'cf_stream {stream_name(instance)}', ';'))
+def _emit_prototypes(function, instance):
+    return (_declare_function('CF_CHECKED int ', function, instance, after=';') +
+            _declare_function('CF_CHECKED int ', f'{function}_async', instance, f'cf_stream {stream_name(instance)}',
+                              ';'))
 
 
-def _functions(kernel, prefix, has_generic):
+def _emit_functions(kernel, prefix, has_generic):
     text = comment(kernel.doc)
     if has_generic:
         first = kernel.instances[0]
         text += (f'/* {prefix}_{kernel.name}() takes the types of every instance in C11 and C++; its address is that '
                  f'of {prefix}_{first.name}(). */\n')
-        text += _prototypes(f'{prefix}_{kernel.name}', first)
+        text += _emit_prototypes(f'{prefix}_{kernel.name}', first)
     for instance in kernel.instances:
-        text += _prototypes(f'{prefix}_{instance.name}', instance)
+        text += _emit_prototypes(f'{prefix}_{instance.name}', instance)
     return text
 
 
@@ -132,30 +133,31 @@ def _with_own_words(kernel, prefix):
                                            for i in kernel.instances))
 
 
-def _generic(declared, prefix):
+def _emit_generic(declared, prefix):
     kernel = _with_own_words(declared, prefix)
     tree, first = find_dispatch(kernel), kernel.instances[0]
     text = ''
     for suffix, leading in (('', ''), ('_async', stream_name(first))):
         names = _names(first, leading)
         text += fold(f'#define {prefix}_{kernel.name}{suffix}({names})', 4, ' \\') + ' \\\n'
-        wanted = c_string(_wanted(find_dispatch(declared), declared, f'{prefix}_{kernel.name}{suffix}'))
-        fits = ' && '.join([_fits(tree, kernel), *(f'CF__SIZED({p.name}, {p.type.c})' for p in _fixed(tree, kernel))])
+        wanted = c_string(_wrong_types_text(find_dispatch(declared), declared, f'{prefix}_{kernel.name}{suffix}'))
+        fits = ' && '.join([_fits_instance(tree, kernel),
+                            *(f'CF__SIZED({p.name}, {p.type.c})' for p in _fixed_pointers(tree, kernel))])
         text += fold(f'    CF__FITTING({fits}, {wanted},', 16, ' \\') + ' \\\n'
-        text += _selection(tree, kernel, prefix, suffix, 4).replace('\n', ' \\\n') + ') \\\n'
+        text += _emit_selection(tree, kernel, prefix, suffix, 4).replace('\n', ' \\\n') + ') \\\n'
         text += fold(f'    ({", ".join(f"({n})" for n in names.split(", "))})', 5, ' \\') + '\n'
     return text
 
 
-def _pointers(numbers, kernel):
+def _list_pointers(numbers, kernel):
     return [kernel.instances[0].arguments[n].name for n in numbers]
 
 
-def _fits(tree, kernel):
+def _fits_instance(tree, kernel):
     """Returns an expression that is 1 if the pointer types of a call match an instance."""
     if not isinstance(tree, tuple):
         return '1'
-    return _group_fits(_pointers(tree[0], kernel), tree[1], kernel)
+    return _group_fits(_list_pointers(tree[0], kernel), tree[1], kernel)
 
 
 def _group_fits(names, branches, kernel):
@@ -163,19 +165,19 @@ def _group_fits(names, branches, kernel):
     rows = []
     for base, subtree in branches:
         conditions = [f'CF__POINTS({name}, {base})' for name in names[1:]]
-        conditions += [_fits(subtree, kernel)] if isinstance(subtree, tuple) else []
+        conditions += [_fits_instance(subtree, kernel)] if isinstance(subtree, tuple) else []
         rows.append(f'{base}: {" && ".join(conditions) or 1}')
-    untyped = _group_fits(names[1:], branches, kernel) if len(names) > 1 else _fits(branches[0][1], kernel)
+    untyped = _group_fits(names[1:], branches, kernel) if len(names) > 1 else _fits_instance(branches[0][1], kernel)
     return f'_Generic(CF__ELEMENT(({names[0]})), {", ".join(rows)}, struct cf_untyped: {untyped}, default: 0)'
 
 
-def _groups(tree, kernel):
+def _group_pointers(tree, kernel):
     """Returns groups of pointers with equal types that determine the instance: {names: {type: None}}."""
     groups = {}
 
     def visit(tree):
         if isinstance(tree, tuple):
-            types = groups.setdefault(tuple(_pointers(tree[0], kernel)), {})
+            types = groups.setdefault(tuple(_list_pointers(tree[0], kernel)), {})
             for base, subtree in tree[1]:
                 types[base] = None
                 visit(subtree)
@@ -183,34 +185,34 @@ def _groups(tree, kernel):
     return groups
 
 
-def _fixed(tree, kernel):
+def _fixed_pointers(tree, kernel):
     """Returns pointers to numbers with one type in all instances. For other types C warns; memory of another element
     size would silently be misread."""
-    chosen = {name for names in _groups(tree, kernel) for name in names}
+    chosen = {name for names in _group_pointers(tree, kernel) for name in names}
     return [p for number, p in enumerate(kernel.instances[0].arguments)
             if p.pointer and p.name not in chosen and p.type.kind in ('integer', 'float', 'half') and
             all(i.arguments[number].type.c == p.type.c for i in kernel.instances)]
 
 
-def _wanted(tree, kernel, function):
+def _wrong_types_text(tree, kernel, function):
     """Returns the error text for wrong types."""
-    groups = [*_groups(tree, kernel).items(), *(((p.name,), [p.type.c]) for p in _fixed(tree, kernel))]
+    groups = [*_group_pointers(tree, kernel).items(), *(((p.name,), [p.type.c]) for p in _fixed_pointers(tree, kernel))]
     return f'{function}: no instance has these element types; ' + '; '.join(
         f'{" and ".join(names)}{" alike" if len(names) > 1 else ""}: {" or ".join(types)}' for names, types in groups)
 
 
-def _selection(tree, kernel, prefix, suffix, indent):
+def _emit_selection(tree, kernel, prefix, suffix, indent):
     """Selections that are not chosen must compile for the call's types too, so each has a default."""
     if not isinstance(tree, tuple):
         return f'{" " * indent}{prefix}_{tree.name}{suffix}'
     numbers, branches = tree
     pad = ' ' * (indent + 4)
-    names = _pointers(numbers, kernel)
+    names = _list_pointers(numbers, kernel)
     pointer = ' : '.join(f'1 ? ({n})' for n in names[:-1]) + (' : ' if len(names) > 1 else '') + f'({names[-1]})'
     lines = []
     for base, subtree in branches:
-        lines.append(f'{pad}{base}: {_selection(subtree, kernel, prefix, suffix, indent + 4).lstrip()}')
-    untyped = _selection(branches[0][1], kernel, prefix, suffix, indent + 8).lstrip()
+        lines.append(f'{pad}{base}: {_emit_selection(subtree, kernel, prefix, suffix, indent + 4).lstrip()}')
+    untyped = _emit_selection(branches[0][1], kernel, prefix, suffix, indent + 8).lstrip()
     for name in reversed(names):
         untyped = f'CF__IF_NULL({name}, {untyped}, cf_cast_the_pointers_to_their_element_type)'
     lines.append(f'{pad}struct cf_untyped: {untyped}')
@@ -218,13 +220,13 @@ def _selection(tree, kernel, prefix, suffix, indent):
     return f'{" " * indent}_Generic(CF__ELEMENT({pointer}),\n' + ',\n'.join(lines) + ')'
 
 
-def _overloads(kernel, prefix):
+def _emit_overloads(kernel, prefix):
     """The C function of the same name serves as the first instance's overload."""
     text = ''
     for instance in kernel.instances[1:]:
         for suffix, leading in (('', ''), ('_async', stream_name(instance))):
-            text += _declared('CF_CHECKED inline int ', f'{prefix}_{kernel.name}{suffix}', instance,
-                              f'cf_stream {leading}' if leading else '')
+            text += _declare_function('CF_CHECKED inline int ', f'{prefix}_{kernel.name}{suffix}', instance,
+                                      f'cf_stream {leading}' if leading else '')
             text += fold(f'{{\n    return {prefix}_{instance.name}{suffix}({_names(instance, leading)});\n}}\n', 8)
     return text
 
@@ -232,7 +234,7 @@ def _overloads(kernel, prefix):
 # ---- Setters of __constant__ data
 
 
-def _setters(symbol, prefix):
+def _emit_setters(symbol, prefix):
     function, declared = setter_name(prefix, symbol), setter_parameter(symbol)
     return (comment(symbol.doc) +
             fold(f'CF_CHECKED int {function}({declared});\n', 8) +

@@ -14,7 +14,7 @@ def emit_cpu_bodies(file, prefix):
     for instance in file.instances:
         for variant in instance.all_variants:
             if variant.host is not None and not variant.host_of:
-                text.append('\n' + _body(variant, prefix, seen))
+                text.append('\n' + _emit_body(variant, prefix, seen))
     for symbol in file.symbols:
         name, size = host_data_name(prefix, symbol), host_data_bytes_name(prefix, symbol)
         extents = ''.join(f'[{e}]' for e in symbol.extents)
@@ -25,7 +25,7 @@ def emit_cpu_bodies(file, prefix):
     return ''.join(text)
 
 
-def _body(instance, prefix, seen):
+def _emit_body(instance, prefix, seen):
     # The parameters' own names could hide the kernel's name or a type's name.
     names = [f'cf__{number}' for number in range(len(instance.params))]
     ctypes = ', '.join(p.cxx for p in instance.params)
@@ -64,12 +64,12 @@ def _body(instance, prefix, seen):
         return text + f'    (void)cf__begin, (void)cf__end;\n    {call}}}\n'
     run, parameter = 'cf__run_together' if instance.host.is_together else 'cf__run', ''
     if loop:
-        run, parameter = f'cf__loop<{_loop(loop, instance)}>', 'CF__PARAMETER'
+        run, parameter = f'cf__loop<{_loop_arguments(loop, instance)}>', 'CF__PARAMETER'
     text += f'    {run}(cf__launch, cf__begin, cf__end, [=]({parameter}) CF__INLINE {{\n        {call}    }});\n}}\n'
     return text + (f'CF__BODY({body}, cf__loop_{instance.name})\n' if loop else '')
 
 
-def _loop(loop, instance):
+def _loop_arguments(loop, instance):
     """Returns the template arguments of a loop."""
     launch = instance.launch
     words = ['1' if instance.host.grid or (len(launch.grid) == 1 and len(launch.block) <= 1) else '3']

@@ -11,27 +11,27 @@ def emit_manifest(files, prefix, header, sources):
     kernels = sorted(((k, i) for f in files for k in f.kernels for i in k.instances), key=lambda pair: pair[1].name)
     symbols = sorted((s for f in files for s in f.symbols), key=lambda s: s.name)
     fields = {
-        'manifest': _line(MANIFEST_VERSION),
-        'prefix': _line(prefix),
-        'header': _line(header),
-        'sources': _line(sources),
-        'includes': _line(list(dict.fromkeys(h for f in files for h in f.includes))),
-        'kernels': _lines([_kernel(k, i, prefix) for k, i in kernels]),
-        'symbols': _lines([_symbol(s, prefix) for s in symbols]),
+        'manifest': _one_line(MANIFEST_VERSION),
+        'prefix': _one_line(prefix),
+        'header': _one_line(header),
+        'sources': _one_line(sources),
+        'includes': _one_line(list(dict.fromkeys(h for f in files for h in f.includes))),
+        'kernels': _value_lines([_kernel_value(k, i, prefix) for k, i in kernels]),
+        'symbols': _value_lines([_symbol_value(s, prefix) for s in symbols]),
     }
     return '{\n' + ',\n'.join(f'"{name}": {text}' for name, text in fields.items()) + '\n}\n'
 
 
-def _line(value):
+def _one_line(value):
     return json.dumps(value, ensure_ascii=False)
 
 
-def _lines(values):
+def _value_lines(values):
     """Returns a list with one value per line."""
-    return '[' + ','.join('\n' + _line(value) for value in values) + ']'
+    return '[' + ','.join('\n' + _one_line(value) for value in values) + ']'
 
 
-def _op(op):
+def _op_value(op):
     code, operand = op
     if code == 'MEMBER':
         return [code, operand[0], operand[2]]
@@ -42,59 +42,62 @@ def _op(op):
     return [code, operand] if code in ('CONST', 'PARAM', 'AND', 'OR', 'UNLESS', 'SKIP') else [code]
 
 
-def _expr(expr):
-    return None if expr is None else {'text': expr.text, 'postfix': [_op(op) for op in expr.ops[:-1]]}
+def _expr_value(expr):
+    return None if expr is None else {'text': expr.text, 'postfix': [_op_value(op) for op in expr.ops[:-1]]}
 
 
-def _type(ctype):
+def _type_value(ctype):
     return {'ctype': ctype.c, 'type': ctype.short if ctype.kind != 'struct' else 'opaque', 'lanes': ctype.lanes,
             'bytes': ctype.bytes, 'align': ctype.align}
 
 
-def _param(param):
-    return {'name': param.name, 'declared': param.ctype, 'element' if param.pointer else 'value': _type(param.type),
+def _param_value(param):
+    return {'name': param.name, 'declared': param.ctype,
+            'element' if param.pointer else 'value': _type_value(param.type),
             'direction': param.direction[3:].lower(), 'const': param.const, 'restrict': param.is_restrict,
             'in_place': param.in_place,
-            'dims': [{'lower': _expr(d.lower), 'extent': _expr(d.extent), 'pitch': _expr(d.pitch)} for d in param.dims]}
+            'dims': [{'lower': _expr_value(d.lower), 'extent': _expr_value(d.extent), 'pitch': _expr_value(d.pitch)}
+                     for d in param.dims]}
 
 
-def _check(check):
+def _check_value(check):
     if check.condition:
-        return {'text': check.text, 'condition': _expr(check.condition), 'real': check.is_real}
+        return {'text': check.text, 'condition': _expr_value(check.condition), 'real': check.is_real}
     if check.order:
         return {'text': check.text, 'array': check.array, check.order: True}
-    return {'text': check.text, 'array': check.array, 'lower': _expr(check.lower), 'lower_open': check.lower_open,
-            'upper': _expr(check.upper), 'upper_open': check.upper_open}
+    return {'text': check.text, 'array': check.array, 'lower': _expr_value(check.lower), 'lower_open': check.lower_open,
+            'upper': _expr_value(check.upper), 'upper_open': check.upper_open}
 
 
-def _variant(variant):
+def _variant_value(variant):
     launch = variant.launch
     return {'constants': dict(variant.constants),
             'launch': {'counts': 'blocks' if launch.counts_blocks else 'threads', 'cooperative': launch.is_cooperative,
-                       'block_auto': launch.is_block_auto, 'grid': [_expr(e) for e in launch.grid],
-                       'block': [_expr(e) for e in launch.block], 'items': _expr(launch.items),
-                       'shared': _expr(launch.shared)}}
+                       'block_auto': launch.is_block_auto, 'grid': [_expr_value(e) for e in launch.grid],
+                       'block': [_expr_value(e) for e in launch.block], 'items': _expr_value(launch.items),
+                       'shared': _expr_value(launch.shared)}}
 
 
-def _kernel(kernel, instance, prefix):
+def _kernel_value(kernel, instance, prefix):
     host = instance.host
     of_operation = {'uses': list(instance.used)} if kernel.is_operation else {}
     internal = {'internal': True} if kernel.is_internal else {}
     split = {} if instance.split is None else {'split': instance.split}
     return {'name': instance.name, 'family': kernel.name, 'function': f'{prefix}_{instance.name}',
             'kernel': instance.kernel, 'doc': '\n'.join(kernel.doc), 'file': kernel.location.file,
-            'line': kernel.location.line, 'params': [_param(p) for p in instance.params],
-            'zeros': [{'array': z.array, 'lower': _expr(z.lower), 'extent': _expr(z.extent), 'rezeroed': z.is_rezeroed}
+            'line': kernel.location.line, 'params': [_param_value(p) for p in instance.params],
+            'zeros': [{'array': z.array, 'lower': _expr_value(z.lower), 'extent': _expr_value(z.extent),
+                       'rezeroed': z.is_rezeroed}
                       for z in instance.zeros],
-            'checks': [_check(c) for c in instance.checks], 'bytes': _expr(instance.bytes),
-            'flops': _expr(instance.flops), 'tolerance': _expr(instance.tolerance),
+            'checks': [_check_value(c) for c in instance.checks], 'bytes': _expr_value(instance.bytes),
+            'flops': _expr_value(instance.flops), 'tolerance': _expr_value(instance.tolerance),
             'host': 'operation' if instance.is_hosted else 'none' if host is None else host.function or 'kernel',
             'bounded': instance.is_bounded, 'closed': instance.is_closed,
-            'variants': [] if kernel.is_operation else [_variant(v) for v in instance.all_variants],
+            'variants': [] if kernel.is_operation else [_variant_value(v) for v in instance.all_variants],
             **of_operation, **internal, **split}
 
 
-def _symbol(symbol, prefix):
+def _symbol_value(symbol, prefix):
     return {'name': symbol.name, 'function': f'{prefix}_set_{symbol.name}', 'doc': '\n'.join(symbol.doc),
-            'file': symbol.location.file, 'line': symbol.location.line, 'element': _type(symbol.type),
+            'file': symbol.location.file, 'line': symbol.location.line, 'element': _type_value(symbol.type),
             'extents': list(symbol.extents)}

@@ -7,8 +7,8 @@ from base.text import banner
 
 
 def emit_edges(paths, outputs, gpu):
-    """`outputs`: the files that one run of cfgen writes; `gpu` adds the edges of device code. A C file beside a kernel
-    file, with its name, has the functions of its operations."""
+    """`outputs`: the files that one run of cfgen writes. `gpu`: adds the edges of device code. A C file beside a kernel
+    file with the same name contains the functions of its operations."""
     # Listed one by one: restat does not work through a phony edge.
     generator = ''.join(f' $\n    $srcdir/{name}' for name in (
         'include/cuferry/registry.h', *(f'gen/{name}' for name in source_files())))
@@ -19,7 +19,7 @@ def emit_edges(paths, outputs, gpu):
     for stem, path in zip(stems, paths):
         base = f'gen/{stem}'
         objects += [f'{base}.stub.o', f'{base}.host.o']
-        text.append(f'\nbuild {base}.ii: scan {_escape(path)}\n'
+        text.append(f'\nbuild {base}.ii: scan {_escape_path(path)}\n'
                     f'build {base}.host.o: cxx_host {base}.host.cpp\n')
         if gpu:
             objects.append(f'{base}.image.o')
@@ -33,18 +33,18 @@ def emit_edges(paths, outputs, gpu):
         operations = os.path.splitext(path)[0] + '.c'
         if os.path.isfile(operations):
             objects.append(f'{base}.operations.o')
-            text.append(f'build {base}.operations.o: cc {_escape(operations)} || gen/{header}\n')
+            text.append(f'build {base}.operations.o: cc {_escape_path(operations)} || gen/{header}\n')
     scanned = ''.join(f' gen/{stem}.ii' for stem in stems)
     written = ''.join(f' $\n    gen/{name}' for name in outputs)
     registry = next(name for name in outputs if name.endswith('_registry.c'))
     objects.append(f'gen/{registry[:-2]}.o')
     # The sources are inputs in addition to their preprocessed text, which lacks the documentation comments.
-    sources = ''.join(f' {_escape(path)}' for path in paths)
+    sources = ''.join(f' {_escape_path(path)}' for path in paths)
     text.append(f'\nbuild{written}: cfgen{scanned} |{sources} $\n    $srcdir/kernels/tuning{generator}\n'
                 f'build gen/{registry[:-2]}.o: cc gen/{registry}\n'
                 f'\nkernel_objects = {" ".join(objects)}\nbuild kernel_objects: phony {" ".join(objects)}\n')
     return ''.join(text)
 
 
-def _escape(path):
+def _escape_path(path):
     return path.replace('$', '$$').replace(' ', '$ ').replace(':', '$:')

@@ -12,7 +12,7 @@ def emit_registry(files, prefix, sources):
     text = [banner(sources), '#include <cuferry/registry.h>\n\n']
     text += [f'extern const cf_kernel {name};\n' for name in kernels]
     text += [f'extern const cf_symbol {name};\n' for name in data]
-    text += [_array('cf_kernel', 'kernels', kernels), _array('cf_symbol', 'symbols', data)]
+    text += [_emit_array('cf_kernel', 'kernels', kernels), _emit_array('cf_symbol', 'symbols', data)]
     text.append(f'\nextern const cf_module {prefix}_registry;\nconst cf_module {prefix}_registry = {{\n'
                 '    .version = CF_REGISTRY_VERSION,\n    .prefix = '
                 f'{c_string(prefix)},\n'
@@ -21,7 +21,7 @@ def emit_registry(files, prefix, sources):
     return ''.join(text)
 
 
-def _array(ctype, name, members):
+def _emit_array(ctype, name, members):
     if not members:
         return ''
     return f'\nstatic const {ctype} *const {name}[] = {{\n' + ''.join(f'    &{m},\n' for m in members) + '};\n'

@@ -40,20 +40,20 @@ class _Sizes:
         body.read([e for d in dims for e in (d.extent, d.lower, d.pitch)] + [*launch.grid, *launch.block, launch.items,
                   launch.shared] + [c.condition for c in checks] +
                   [e for z in self.instance.zeros for e in (z.extent, z.lower)])
-        self._plain()
+        self._emit_plain_conditions()
         for condition, is_real in self.conditions:
-            self._condition(condition, is_real)
-        size = self._size()
+            self._emit_condition(condition, is_real)
+        size = self._emit_size()
         for _, param in self.arrays:
-            self._section(param)
+            self._emit_section(param)
         for zero in self.instance.zeros:
-            self._zero(zero)
-        self._pointers()
+            self._emit_zero(zero)
+        self._emit_pointers()
         body.line(size)
         body.line('return 1;')
         return body.text()
 
-    def _plain(self):
+    def _emit_plain_conditions(self):
         """Emits the conditions on single parameters together: most launches need no others."""
         launch, wanted = self.launch, {}
 
@@ -66,7 +66,7 @@ class _Sizes:
         for name in self.body.unsigned():
             wanted[name] = (0, INT64_MAX)
         for d, grid in enumerate(launch.grid):
-            divisor = self._divisor(d)
+            divisor = self._find_divisor(d)
             want(grid, 1, min(MAX_GRID[d] * divisor, INT64_MAX) if divisor else INT64_MAX)
         for d, block in enumerate(launch.block):
             want(block, 1, MAX_BLOCK_Z if d == 2 else MAX_BLOCK)
@@ -89,7 +89,7 @@ class _Sizes:
         if outside:
             self.body.leave(any_of(outside))
 
-    def _divisor(self, d):
+    def _find_divisor(self, d):
         """Returns the constant by which a grid's elements are divided into blocks; None if it is not constant."""
         if self.launch.counts_blocks:
             return 1
@@ -102,7 +102,7 @@ class _Sizes:
             divisor *= operand
         return divisor
 
-    def _condition(self, node, is_real):
+    def _emit_condition(self, node, is_real):
         if not is_real and self.body.bounds(node):
             return
         value = self.body.truth(node, is_real)
@@ -113,7 +113,7 @@ class _Sizes:
 
     # ---- The launch
 
-    def _size(self):
+    def _emit_size(self):
         """Emits the statement that writes the checked size."""
         body, launch = self.body, self.launch
         blocks, threads = [], of_number(1)
@@ -123,7 +123,7 @@ class _Sizes:
             blocks.append(value)
             threads = body.product(threads, value)
         body.require(threads, 1, MAX_BLOCK)
-        grid = [self._blocks(d, expr, blocks[d] if d < len(blocks) else of_number(1))
+        grid = [self._count_blocks(d, expr, blocks[d] if d < len(blocks) else of_number(1))
                 for d, expr in enumerate(launch.grid)]
         shared = of_number(0)
         if launch.shared:
@@ -132,13 +132,13 @@ class _Sizes:
         fields = [f'{{{", ".join([_uint32(v) for v in values] + ["1"] * (3 - len(values)))}}}'
                   for values in (grid, blocks)]
         # A parameter may have the type's name, hence `struct`.
-        size = f'(struct cf_launch_size){{{fields[0]}, {fields[1]}, {_uint32(shared)}}}'
-        return fold(f'    *cf__size = {size};', 8).lstrip()
+        size = f'{{{fields[0]}, {fields[1]}, {_uint32(shared)}}}'
+        return fold(f'    *cf__size = (struct cf_launch_size){size};', 8).lstrip()
 
-    def _blocks(self, d, expr, block):
+    def _count_blocks(self, d, expr, block):
         """Returns the number of blocks in one dimension of the grid."""
         body, launch = self.body, self.launch
-        divisor = self._divisor(d)
+        divisor = self._find_divisor(d)
         count = body.require(body.value(expr), 1, min(MAX_GRID[d] * divisor, INT64_MAX) if divisor else INT64_MAX)
         body.know(expr, count)
         body.positive(tree_of(expr.ops))
@@ -154,7 +154,7 @@ class _Sizes:
 
     # ---- Arrays
 
-    def _section(self, param):
+    def _emit_section(self, param):
         """Emits the checks of the box of memory that contains an array's elements."""
         body, box = self.body, of_number(1)
         for number, dim in reversed(list(enumerate(param.dims))):
@@ -177,7 +177,7 @@ class _Sizes:
         else:
             body.product(box, Value(f'(int64_t)sizeof({param.type.c})', UNARY, 0, 2**32 - 1))
 
-    def _zero(self, zero):
+    def _emit_zero(self, zero):
         """Emits the check that the section of zero(...) is part of its array."""
         body, dim = self.body, self.instance.params[zero.array].dims[0]
         if not zero.extent:
@@ -196,7 +196,7 @@ class _Sizes:
             if decide('GT', small, large) is not False:
                 body.leave(f'{body.local(small).text} > {body.local(large).text}')
 
-    def _pointers(self):
+    def _emit_pointers(self):
         """Emits the check for NULL with an extent other than 0."""
         by_extent = {}
         for number, param in self.arrays:

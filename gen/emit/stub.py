@@ -36,23 +36,23 @@ class _Stub:
             text.append('\n#pragma GCC diagnostic ignored "-Wmissing-prototypes" '
                         '/* the library\'s header has them */\n')
         if file.launched or file.symbols:
-            text.append('\n' + _image(file, prefix))
-        text.append(self._declarations())
-        compiled = {kernel.name: self._compiled(kernel) for kernel in file.kernels}
+            text.append('\n' + _emit_image_macros(file, prefix))
+        text.append(self._emit_declarations())
+        compiled = {kernel.name: self._emit_sizes_functions(kernel) for kernel in file.kernels}
         used = {kernel.name: self._used_lists(kernel) for kernel in file.kernels}
         for kernel in file.kernels:     # the first rendering counts repeated tables
-            self._descriptors(kernel)
+            self._emit_descriptors(kernel)
         self._tables.name_repeated()
         for kernel in file.kernels:
-            shared, descriptors = self._descriptors(kernel)
+            shared, descriptors = self._emit_descriptors(kernel)
             text.append('\n' + '\n'.join(filter(None, [compiled[kernel.name], used[kernel.name] + shared])))
             text += [self._entry_point(kernel, instance, descriptors) for instance in kernel.instances]
             if find_dispatch(kernel) is not None:
                 text.append('\n' + self._family_function(kernel))
-        text += ['\n' + self._symbol(symbol) for symbol in file.symbols]
+        text += ['\n' + self._emit_symbol(symbol) for symbol in file.symbols]
         return ''.join(text)
 
-    def _declarations(self):
+    def _emit_declarations(self):
         """Declares symbols that are defined below or elsewhere."""
         file, prefix = self._file, self._prefix
         kernels = {scan_name(c, i) for i in file.instances for c in list_called_checks(i) if c.array is not None}
@@ -60,15 +60,15 @@ class _Stub:
         own = [descriptor_name(prefix, i) for i in file.instances]
         variants = [descriptor_name(prefix, v) for i in file.instances for v in i.variants]
         hosted = [v for i in file.instances for v in i.all_variants if v.host and not v.host_of]
-        return ('\n' * bool(own) + _declare('extern const cf_kernel', own + sorted(kernels.difference(own))) +
-                _declare('static const cf_kernel', variants) +
-                _declare('cf_host_body', [host_body_name(prefix, v) for v in hosted]) +
-                _declare('extern const uint32_t', [f'{host_bytes_name(prefix, v)}[]' for v in hosted]))
+        return ('\n' * bool(own) + _declare_names('extern const cf_kernel', own + sorted(kernels.difference(own))) +
+                _declare_names('static const cf_kernel', variants) +
+                _declare_names('cf_host_body', [host_body_name(prefix, v) for v in hosted]) +
+                _declare_names('extern const uint32_t', [f'{host_bytes_name(prefix, v)}[]' for v in hosted]))
 
-    def _descriptors(self, kernel):
+    def _emit_descriptors(self, kernel):
         return emit_family(kernel, self._prefix, self._tables, self._sizes, self._uses, self._tuned)
 
-    def _compiled(self, kernel):
+    def _emit_sizes_functions(self, kernel):
         """Emits the functions that check a launch and compute its size; many instances share one."""
         text = []
         for variant in (v for i in kernel.instances for v in i.all_variants):
@@ -94,20 +94,20 @@ class _Stub:
         return ''.join(fold(f'static const cf_kernel *const {name}[] = {{{entries}}};\n', 4)
                        for entries, name in lists.items())
 
-    def _enqueuer(self, instance):
+    def _emit_enqueuer(self, instance):
         """Emits the function that calls the operation's C function with a launch's arguments."""
         function = enqueuer_name(self._prefix, instance)
         head = f'int {function}('
         reads = [f'*({p.ctype}const *)cf__args[{n}]' if p.pointer else f'*(const {p.ctype} *)cf__args[{n}]'
                  for n, p in enumerate(instance.params)]
         call = fold(f'    return {function}({", ".join(["cf__stream", *reads])});\n', 8)
-        return (fold(f'{head}{enqueuer_parameter_list(self._renamed(instance))});\n', len(head)) +
+        return (fold(f'{head}{enqueuer_parameter_list(self._rename_parameters(instance))});\n', len(head)) +
                 f'static int cf__unpack_{instance.name}(cf_stream cf__stream, void *const cf__args[])\n{{\n'
                 f'{"" if reads else "    (void)cf__args;" + chr(10)}{call}}}\n\n')
 
     # ---- Functions
 
-    def _renamed(self, instance):
+    def _rename_parameters(self, instance):
         """Renames parameters that may be macros of an included header."""
         if not self._file.includes and not any(_MACRO.fullmatch(p.name) or p.name.startswith(f'{self._prefix}_')
                                                for p in instance.params):
@@ -120,33 +120,34 @@ class _Stub:
             names = ', '.join(f'&{descriptor_name(self._prefix, v)}' for v in instance.variants)
             text += fold(f'static const cf_kernel *const cf__variants_{instance.name}[] = {{{names}}};\n', 4) + '\n'
         if kernel.is_operation:
-            text += self._enqueuer(instance)
+            text += self._emit_enqueuer(instance)
         text += '\n'.join(descriptors[v.name] for v in list_described(instance))
-        return text + '\n' + self._functions(instance)
+        return text + '\n' + self._emit_functions(instance)
 
-    def _functions(self, instance):
+    def _emit_functions(self, instance):
         function, symbol = f'{self._prefix}_{instance.name}', descriptor_name(self._prefix, instance)
-        renamed = self._renamed(instance)
+        renamed = self._rename_parameters(instance)
         # The library supplies scratch memory.
         args = ', '.join('NULL' if p.direction == 'CF_SCRATCH' else f'&{p.name}' for p in renamed.params) or 'NULL'
-        return (_head(function, parameter_list(renamed)) + '{\n' +
+        return (_function_head(function, parameter_list(renamed)) + '{\n' +
                 fold(f'    return cf_call(&{symbol}, (void *const[]){{{args}}});\n', 8) + '}\n\n' +
-                _head(f'{function}_async', parameter_list(renamed, 'cf_stream cf__stream')) + '{\n' +
+                _function_head(f'{function}_async', parameter_list(renamed, 'cf_stream cf__stream')) + '{\n' +
                 fold(f'    return cf_launch(&{symbol}, cf__stream, (void *const[]){{{args}}});\n', 8) + '}\n')
 
     def _family_function(self, kernel):
         """Emits the function with the kernel's own name: its first instance. Parentheses prevent expansion of the
         type-generic macro."""
-        first = self._renamed(kernel.instances[0])
+        first = self._rename_parameters(kernel.instances[0])
         names = [p.name for p in first.arguments]
         text = []
         for suffix, declared, passed in (('', '', []), ('_async', 'cf_stream cf__stream', ['cf__stream'])):
-            text.append(_head(f'({self._prefix}_{kernel.name}{suffix})', parameter_list(first, declared)) + '{\n' +
+            head = _function_head(f'({self._prefix}_{kernel.name}{suffix})', parameter_list(first, declared))
+            text.append(head + '{\n' +
                         fold(f'    return {self._prefix}_{first.name}{suffix}({", ".join(passed + names)});\n', 8) +
                         '}\n')
         return '\n'.join(text)
 
-    def _symbol(self, symbol):
+    def _emit_symbol(self, symbol):
         prefix = self._prefix
         name, function, data = (of(prefix, symbol) for of in (symbol_descriptor_name, setter_name, host_data_name))
         size = host_data_bytes_name(prefix, symbol)
@@ -169,7 +170,7 @@ class _Stub:
                 f'    return cf_symbol_set_async(cf__stream, &{name}, {value});\n}}\n')
 
 
-def _image(file, prefix):
+def _emit_image_macros(file, prefix):
     symbol, end = image_name(prefix, file), image_end_name(prefix, file)
     return ('#ifdef CF__GPU /* the build has an nvcc */\n'
             f'#include "{file.stem}.image.h"\n'
@@ -188,9 +189,9 @@ def _used_name(prefix, name):
     return f'cf__k_{name[3:]}' if prefix != 'cf' and name.startswith('cf_') else f'{prefix}__k_{name}'
 
 
-def _declare(ctype, names):
+def _declare_names(ctype, names):
     return fold(f'{ctype} {", ".join(names)};\n', 4) if names else ''
 
 
-def _head(function, parameters):
+def _function_head(function, parameters):
     return fold(f'int {function}({parameters})\n', len(f'int {function}('))

@@ -20,7 +20,7 @@ class Tables:
         self._is_counting = False
 
     def write_array(self, ctype, values, write_entry, name):
-        """A constant array, by a name where it repeats and is long. `write_entry` gives the text of a value."""
+        """Returns a constant array, by name if it is long and repeated. `write_entry` returns the text of a value."""
         key = ctype, values
         if key in self._names:
             return self._names[key]
@@ -32,11 +32,11 @@ class Tables:
         text = f'(const {ctype}[]){{{", ".join(entries)}}}'
         if self._counts[key] < 2 or len(text) < _SHORT:
             return text
-        self._names[key] = self._unused(f'cf__{name}')
+        self._names[key] = self._find_unused_name(f'cf__{name}')
         self._definitions.append(f'static const {ctype} {self._names[key]}[] = {{\n{flow_fields(entries, 4)}}};\n')
         return self._names[key]
 
-    def _unused(self, name):
+    def _find_unused_name(self, name):
         taken, number = set(self._names.values()), 2
         found = name
         while found in taken:

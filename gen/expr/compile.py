@@ -26,13 +26,13 @@ def reads_real(node, names):
 
 def compile_expr(node, text, names, real=False):
     """Compiles a tree for one instance: exact over integers, or over double if `real`."""
-    ops = tuple(_compile(node, names, real)) + (('END', 0),)
+    ops = tuple(_compile_node(node, names, real)) + (('END', 0),)
     if _measure_depth(ops) > MAX_EXPR_DEPTH:
         raise TokenError(node.token, f'the expression needs more than {MAX_EXPR_DEPTH} values at once; make it simpler')
     return Expr(text, ops)
 
 
-def _compile(node, names, real):
+def _compile_node(node, names, real):
     if node.kind == 'NUMBER':
         return [_read_real(node.token) if real else ('CONST', _read_number(node.token))]
     if node.kind == 'SIZEOF':
@@ -49,7 +49,7 @@ def _compile(node, names, real):
         raise TokenError(node.token, f'{spell_tree(node)} may stand only in check(), as a condition of its own')
     if node.kind == 'CHAIN':
         return _compile_chain(*node.parts, names, real)
-    parts = [_compile(part, names, real) for part in node.parts]
+    parts = [_compile_node(part, names, real) for part in node.parts]
     if node.kind in ('AND', 'OR'):
         # The right side is skipped if the left one decides; the last two steps turn its value into 0 or 1.
         right = parts[1] + [('NOT', 0), ('NOT', 0)]
@@ -68,7 +68,7 @@ def read_leaf(node, names, real=False):
     it."""
     if node.kind not in ('NUMBER', 'SIZEOF', 'IS_INTEGRAL', 'NAME'):
         return None
-    code, operand = _compile(node, names, real)[0]
+    code, operand = _compile_node(node, names, real)[0]
     if code == 'REAL':
         return struct.unpack('<d', struct.pack('<q', operand))[0]
     return operand if code == 'CONST' and not isinstance(operand, tuple) else None
@@ -77,7 +77,8 @@ def read_leaf(node, names, real=False):
 def _compile_chain(terms, relations, names, real):
     ops = []
     for i, relation in enumerate(relations):
-        link = _compile(terms[i], names, real) + _compile(terms[i + 1], names, real) + [(RELATIONS[relation.text], 0)]
+        link = (_compile_node(terms[i], names, real) + _compile_node(terms[i + 1], names, real) +
+                [(RELATIONS[relation.text], 0)])
         ops += [('AND', len(link))] + link if ops else link
     return ops
 

@@ -6,7 +6,7 @@ from base.diagnostics import closest
 from base.model import CType
 
 
-def _builtin():
+def _list_builtin():
     table = {}
 
     def add(c, key, enum, kind, size, *spellings, align=None, lanes=1, cxx=None, members=None):
@@ -88,7 +88,7 @@ def _builtin():
     return table
 
 
-BUILTIN = _builtin()
+BUILTIN = _list_builtin()
 VOID = CType('void', 'void', 'void', 'CF_OPAQUE', 'void', 'void', 0, 0)
 
 # C allows these words in any order and `int` to be omitted.
@@ -146,7 +146,7 @@ class Types:
         """Adds a using directive."""
         self._used.append(namespace)
 
-    def _find(self, table, scope, name):
+    def _find_plain(self, table, scope, name):
         name = name[2:] if name.startswith('::') else name
         for depth in range(len(scope), -1, -1):
             found = table.get('::'.join(scope[:depth] + (name,)))
@@ -159,13 +159,13 @@ class Types:
         if not words:
             return None
         text = ' '.join(words)
-        declared = self._find(self._types, scope, words[-1]) if len(words) == 1 or words[0] in (
+        declared = self._find_plain(self._types, scope, words[-1]) if len(words) == 1 or words[0] in (
             'struct', 'union', 'enum', 'class') else None
         if declared is not None:
             return declared
-        return builtin(words) or REFUSED.get(text) or self._complex(scope, text)
+        return builtin(words) or REFUSED.get(text) or self._find_complex(scope, text)
 
-    def _complex(self, scope, text):
+    def _find_complex(self, scope, text):
         """Returns the type complex<real>, with real a type's name."""
         template, _, rest = text.partition('complex<')
         if not rest or not rest.endswith('>'):
@@ -179,7 +179,7 @@ class Types:
         """Returns the value of an integer constant; None if there is none of this name."""
         if name in ('true', 'false'):
             return int(name == 'true')
-        return self._find(self._constants, scope, name)
+        return self._find_plain(self._constants, scope, name)
 
     def qualified(self, scope, name):
         """Returns a declared type's name at file scope."""

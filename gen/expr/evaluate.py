@@ -9,15 +9,15 @@ from base.bounds import INT64_MAX
 def evaluate_exact(expr):
     """Evaluates an integer expression without parameters as the library does; None if it has parameters, no value, or a
     value that does not fit 64 bits."""
-    return _evaluate(expr, int, calculate)
+    return _evaluate_steps(expr, int, calculate)
 
 
 def evaluate_real(expr):
     """Evaluates a real expression as the library does; the result may be infinite or NaN."""
-    return _evaluate(expr, float, _calculate_real)
+    return _evaluate_steps(expr, float, _calculate_real)
 
 
-def _evaluate(expr, number, binary):
+def _evaluate_steps(expr, number, binary):
     """Evaluates an expression in int or float with `binary`(code, left, right); None as above."""
     stack, at = [], 0
     while expr.ops[at][0] != 'END':

@@ -27,7 +27,7 @@ class Names:
                 if ctype.kind in ('struct', 'vector'):
                     raise TokenError(token, f'{name} is {ctype.cxx}; an expression takes one of its members, as in '
                                             f'{name}.{next(iter(ctype.members or ("x",)))}')
-                self._check(token, name, ctype, real)
+                self._check_type(token, name, ctype, real)
                 return 'PARAM', number
         value = self.declared.constant(self.scope, spelled)
         if value is UNREADABLE:
@@ -37,10 +37,10 @@ class Names:
             if spelled not in ('true', 'false'):
                 self.proofs.add((self.scope, spelled, value))
             return 'CONST', value
-        raise TokenError(token, f"'{spelled}' is no parameter of the kernel" + self._suggestion(spelled))
+        raise TokenError(token, f"'{spelled}' is no parameter of the kernel" + self._suggest_name(spelled))
 
     @staticmethod
-    def _check(token, name, ctype, real):
+    def _check_type(token, name, ctype, real):
         if not (ctype.number if real else ctype.integer):
             what = {'float': 'a floating-point number', 'half': 'a floating-point number',
                     'complex': 'a complex number', 'pointer': 'a pointer',
@@ -52,10 +52,10 @@ class Names:
         """Returns the number of a parameter."""
         number = next((i for i, p in enumerate(self.params) if p[0] == spelled), None)
         if number is None:
-            raise TokenError(token, f"'{spelled}' is no parameter of the kernel" + self._suggestion(spelled))
+            raise TokenError(token, f"'{spelled}' is no parameter of the kernel" + self._suggest_name(spelled))
         return number
 
-    def _index(self, node):
+    def _read_index(self, node):
         value = evaluate_exact(compile_expr(node, '', self))
         if value is None or value < 0:
             raise TokenError(node.token, 'the index of a member is a constant')
@@ -63,7 +63,7 @@ class Names:
 
     def find_member(self, token, spelled, path, indices, real):
         """Returns the step for a member of a parameter; its C type is empty if only the C compiler knows it."""
-        path = path.format(*(self._index(i) for i in indices))
+        path = path.format(*(self._read_index(i) for i in indices))
         number = self.find_number(token, spelled)
         _, ctype, pointer = self.params[number]
         whole = ctype
@@ -77,7 +77,7 @@ class Names:
                 ctype = None
                 break
             if step.startswith('['):
-                ctype = self._element(token, ctype, at, step)
+                ctype = self._find_element(token, ctype, at, step)
                 at += step
                 continue
             if ctype.kind == 'array':
@@ -88,23 +88,23 @@ class Names:
             ctype = ctype.members[step]
             at += f'.{step}'
         if ctype is not None:
-            self._check(token, f'{spelled}.{path}', ctype, real)
+            self._check_type(token, f'{spelled}.{path}', ctype, real)
         known = ctype is not None and ctype.kind != 'enum'      # the compiler decides the sign of an enumeration
         return 'MEMBER', (number, whole.c, path, ctype.enum if known else '', real)
 
     @staticmethod
-    def _element(token, ctype, at, step):
+    def _find_element(token, ctype, at, step):
         if ctype.kind != 'array':
             raise TokenError(token, f'{at} is no array')
         if ctype.bytes is not None and int(step[1:-1]) >= ctype.bytes:
             raise TokenError(token, f'{at} has {ctype.bytes} elements, and no {at}{step}')
         return ctype.members['[]']
 
-    def _suggestion(self, name):
+    def _suggest_name(self, name):
         near = closest(name, [p[0] for p in self.params] + list(self.constants))
         return f"; did you mean '{near}'?" if near else ''
 
-    def _type(self, token, words):
+    def _find_type(self, token, words):
         ctype = self.types.get(words[0]) if len(words) == 1 else None
         ctype = ctype or self.declared.find(self.scope, words)
         if isinstance(ctype, str):
@@ -117,9 +117,9 @@ class Names:
     def find_size(self, token, words, stars):
         if stars:
             return 8
-        ctype = self._type(token, words)
+        ctype = self._find_type(token, words)
         return ctype.bytes if ctype.bytes is not None else ('sizeof', ctype.c)
 
     def is_integral(self, token, words, stars):
         """Like std::is_integral: true for bool, false for enumerations."""
-        return int(self._type(token, words).kind == 'integer' and not stars)
+        return int(self._find_type(token, words).kind == 'integer' and not stars)

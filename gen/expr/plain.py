@@ -12,11 +12,11 @@ _UNARY, _PRIMARY = 10, 11
 
 def spell_tree(node, least=0):
     """Spells a tree, in parentheses if it binds weaker than `least`."""
-    level, text = _spelled(node)
+    level, text = _spell_node(node)
     return text if level >= least else f'({text})'
 
 
-def _spelled(node):
+def _spell_node(node):
     kind, parts = node.kind, node.parts
     if kind == 'SELECT':
         return 0, f'{spell_tree(parts[0], 1)} ? {spell_tree(parts[1], 1)} : {spell_tree(parts[2])}'
@@ -32,10 +32,10 @@ def _spelled(node):
         return level, f'{spell_tree(parts[0], level)} {_SPELLED[kind]} {spell_tree(parts[1], level + 1)}'
     if kind in _SIGNS:
         return _UNARY, _SIGNS[kind] + spell_tree(parts[0], _PRIMARY)
-    return _PRIMARY, _primary(node)
+    return _PRIMARY, _spell_primary(node)
 
 
-def _primary(node):
+def _spell_primary(node):
     kind, parts = node.kind, node.parts
     if kind in ('MIN', 'MAX'):
         return f'{kind.lower()}({spell_tree(parts[0])}, {spell_tree(parts[1])})'

@@ -27,7 +27,7 @@ class Node:
 
 def parse_expr(cursor):
     """Parses an expression of C, with chained comparisons; names in the tree are not yet looked up."""
-    condition = _logic(cursor, 0)
+    condition = _parse_logic(cursor, 0)
     if not cursor.at('?'):
         return condition
     cursor.nesting += 1         # bounds the nesting of ?: too
@@ -39,27 +39,27 @@ def parse_expr(cursor):
     return Node('SELECT', token, condition, yes, no)
 
 
-def _logic(cursor, level):
+def _parse_logic(cursor, level):
     if level == len(_LOGIC):
-        return _comparison(cursor)
-    left = _logic(cursor, level + 1)
+        return _parse_comparison(cursor)
+    left = _parse_logic(cursor, level + 1)
     while cursor.at(*_LOGIC[level]):
         token = cursor.operator()
-        left = Node(_LOGIC[level][token.text], token, left, _logic(cursor, level + 1))
+        left = Node(_LOGIC[level][token.text], token, left, _parse_logic(cursor, level + 1))
     return left
 
 
-def _comparison(cursor):
-    terms, relations = [_term(cursor)], []
+def _parse_comparison(cursor):
+    terms, relations = [_parse_term(cursor)], []
     while cursor.at(*RELATIONS) and not cursor.adjacent('<', '<') and not cursor.adjacent('>', '>'):
         relations.append(cursor.operator())
-        terms.append(_term(cursor))
+        terms.append(_parse_term(cursor))
     return Node('CHAIN', relations[0], terms, relations) if relations else terms[0]
 
 
-def _term(cursor):
+def _parse_term(cursor):
     mark = cursor.mark()
-    term = _arithmetic(cursor, 0)
+    term = _parse_arithmetic(cursor, 0)
     term.text = text_since(cursor, mark, term)
     return term
 
@@ -71,10 +71,10 @@ def text_since(cursor, mark, tree):
     return spell_tokens(tokens) if all(token.exact for token in tokens) else spell_tree(tree)
 
 
-def _arithmetic(cursor, level):
+def _parse_arithmetic(cursor, level):
     if level == len(_BINARY):
-        return _unary(cursor)
-    left = _arithmetic(cursor, level + 1)
+        return _parse_unary(cursor)
+    left = _parse_arithmetic(cursor, level + 1)
     while True:
         if level == 0 and (cursor.adjacent('<', '<') or cursor.adjacent('>', '>')):
             token = cursor.operator()
@@ -85,25 +85,25 @@ def _arithmetic(cursor, level):
             kind = _BINARY[level][token.text]
         else:
             return left
-        left = Node(kind, token, left, _arithmetic(cursor, level + 1))
+        left = Node(kind, token, left, _parse_arithmetic(cursor, level + 1))
 
 
-def _unary(cursor):
+def _parse_unary(cursor):
     cursor.nesting += 1
     if cursor.nesting > MAX_NESTING:
         raise TokenError(cursor.token, f'the expression is nested more than {MAX_NESTING} deep; make it simpler')
     for spelling, kind in (('-', 'NEG'), ('!', 'NOT'), ('~', 'BIT_NOT')):
         if cursor.at(spelling):
-            node = Node(kind, cursor.take(), _unary(cursor))
+            node = Node(kind, cursor.take(), _parse_unary(cursor))
             break
     else:
         cursor.accept('+')
-        node = _primary(cursor)
+        node = _parse_primary(cursor)
     cursor.nesting -= 1
     return node
 
 
-def _primary(cursor):
+def _parse_primary(cursor):
     token = cursor.take()
     if token.text == '(' and token.kind == 'punctuation':
         inner = parse_expr(cursor)
@@ -135,7 +135,7 @@ def _primary(cursor):
         cursor.expect(')', f'to close {token.text}, which takes one array')
         return Node('ORDER', token, array)
     if token.kind == 'identifier' or token.text == '::' and token.kind == 'punctuation':
-        return _name(cursor, token)
+        return _parse_name(cursor, token)
     raise TokenError(token, 'expected a number, a parameter or a parenthesis' + tell_found(token))
 
 
@@ -154,7 +154,7 @@ def read_type_words(cursor, depth=0):
     return words
 
 
-def _name(cursor, token):
+def _parse_name(cursor, token):
     """Reads a parameter, a constant, a member of a parameter, or every element of an array."""
     if cursor.accept('['):
         if cursor.accept(':'):

@@ -78,8 +78,8 @@ def tokenize(text, file, line, column):
 
 
 def spell_tokens(tokens):
-    """The text of tokens as in the source, blanks and lines folded. Tokens of a macro may have one place: they stay
-    apart where they would be another token, but for << and >>."""
+    """Spells tokens as in the source, with blanks and lines folded. Tokens from a macro may share a location: a blank
+    separates them if they would otherwise join, except << and >>."""
     text, previous = '', None
     for token in tokens:
         if previous:

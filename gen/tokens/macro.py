@@ -86,7 +86,7 @@ def expand_macros(tokens, macros, words):
     return result
 
 
-def _copy(token, hidden):
+def _copy_token(token, hidden):
     made = Token(token.kind, token.text, token.file, token.line, token.column)
     made.hidden = hidden
     return made
@@ -111,14 +111,14 @@ def _expand_all(tokens, macros, budget):
             continue
         arguments, taken = None, 0
         if macro.params is not None:
-            arguments, taken = _arguments(pending, macro)
+            arguments, taken = _read_arguments(pending, macro)
             if arguments is None:
                 result.append(token)
                 continue
         hidden = token.hidden | {token.text}
         if taken:
             del pending[-taken:]
-        pending.extend(reversed(_substitute(macro, arguments, macros, hidden, budget)))
+        pending.extend(reversed(_substitute_arguments(macro, arguments, macros, hidden, budget)))
     budget[1] += 1
     return result
 
@@ -129,13 +129,13 @@ def _expand_one(tokens, at, macros, budget):
     taken = 0
     if macro.params is not None:
         rest = list(reversed(tokens[at + 1:-1]))
-        arguments, taken = _arguments(rest, macro)
+        arguments, taken = _read_arguments(rest, macro)
         if arguments is None:
             return None, at
-    return _expand_all([_copy(t, t.hidden) for t in tokens[at:at + 1 + taken]], macros, budget), at + 1 + taken
+    return _expand_all([_copy_token(t, t.hidden) for t in tokens[at:at + 1 + taken]], macros, budget), at + 1 + taken
 
 
-def _arguments(pending, macro):
+def _read_arguments(pending, macro):
     """Returns the arguments at the top of a reversed token list and the number of their tokens with parentheses; (None,
     0) if no parenthesis follows or none closes it."""
     if not pending or pending[-1].text != '(' or pending[-1].kind != 'punctuation':
@@ -169,7 +169,7 @@ def _arguments(pending, macro):
     return arguments, taken
 
 
-def _substitute(macro, arguments, macros, hidden, budget):
+def _substitute_arguments(macro, arguments, macros, hidden, budget):
     body = macro.tokens()
     result, at = [], 0
     while at < len(body):
@@ -186,15 +186,15 @@ def _substitute(macro, arguments, macros, hidden, budget):
                 right = body[at]
                 pasted = (arguments[macro.params.index(right.text)] if macro.params and right.text in macro.params
                           else [right])
-                result = result[:-1] + _paste(result[-1], pasted)
+                result = result[:-1] + _paste_tokens(result[-1], pasted)
                 at += 1
             continue
         if number is None:
-            result.append(_copy(token, token.hidden))
+            result.append(_copy_token(token, token.hidden))
         elif _is_paste(body, at + 1):
-            result.extend(_copy(t, t.hidden) for t in arguments[number])
+            result.extend(_copy_token(t, t.hidden) for t in arguments[number])
         else:
-            result.extend(_expand_all([_copy(t, t.hidden) for t in arguments[number]], macros, budget))
+            result.extend(_expand_all([_copy_token(t, t.hidden) for t in arguments[number]], macros, budget))
         at += 1
     for token in result:
         token.hidden = token.hidden | hidden
@@ -205,7 +205,7 @@ def _is_paste(body, at):
     return at + 1 < len(body) and body[at].text == '#' and body[at + 1].text == '#'
 
 
-def _paste(left, right):
+def _paste_tokens(left, right):
     text = left.text + (right[0].text if right else '')
     made = [t for t in tokenize(text, left.file, left.line, left.column) if t.kind != 'end']
-    return made + [_copy(t, t.hidden) for t in right[1:]]
+    return made + [_copy_token(t, t.hidden) for t in right[1:]]

@@ -48,7 +48,7 @@ def preprocess(cxx, flags, path):
     return run.stdout.decode(errors='replace').replace('\r\n', '\n').replace('\r', '\n')
 
 
-def _directive(lines, number):
+def _read_directive(lines, number):
     """Returns the directive that starts at line `number`, with its continuation lines."""
     text = lines[number - 1]
     while text.endswith('\\') and number < len(lines):
@@ -77,23 +77,23 @@ class Scanner:
         self.path = None    # the kernel file, by the preprocessor's name
         self._first_marker()
         if 'R"' in text:
-            self._text = ''.join(self._settled())
+            self._text = ''.join(self._settled_pieces())
         self._device_headers = _device_headers(text)    # system headers, by the preprocessor's names
 
-    def _settled(self):
+    def _settled_pieces(self):
         """Yields pieces of the text. Clang does not count the lines of raw strings and compensates with empty lines."""
         markers = [*_ANY_MARKER.finditer(self._text)]
         for marker, following in zip(markers, [*markers[1:], None]):
             text = self._text[marker.start():following.start() if following else len(self._text)]
             if 'R"' in text and not _is_of_system(marker):
-                text = _without_excess(text, self.source(_unescape(marker.group(2))), int(marker.group(1)))
+                text = _without_excess(text, self.source(_unescape_name(marker.group(2))), int(marker.group(1)))
             yield text
 
     def _first_marker(self):
         match = _MARKER.match(self._text.split('\n', 1)[0])
         if not match:
             raise GeneratorError('the preprocessor wrote no line markers')
-        self.path = _unescape(match.group(2))
+        self.path = _unescape_name(match.group(2))
 
     def source(self, path):
         """Returns the lines of a source file; none if it cannot be read."""
@@ -132,7 +132,8 @@ class Scanner:
         parts = list(self._own_parts())
         if is_even([text for text, _, _ in parts]):
             return []
-        return unclosed([token for text, path, first in parts for token in self._flush(text.split('\n'), path, first)])
+        return unclosed([token for text, path, first in parts
+                         for token in self._read_lines(text.split('\n'), path, first)])
 
     def _own_parts(self):
         """Yields the text between line markers outside of system headers, without directives: (text, path, first
@@ -142,7 +143,7 @@ class Scanner:
         for marker, following in zip(markers, [*markers[1:], None]):
             if marker.group(2) in own:
                 text = self._text[marker.end() + 1:following.start() if following else len(self._text)]
-                yield _DIRECTIVE.sub('', text), _unescape(marker.group(2)), int(marker.group(1))
+                yield _DIRECTIVE.sub('', text), _unescape_name(marker.group(2)), int(marker.group(1))
 
     def items(self):
         """Yields pragmas and tokens, ending with an `end` token."""
@@ -155,18 +156,18 @@ class Scanner:
             elif line.startswith('#') or (not system and _PRAGMA.match(line)):
                 marker = _MARKER.match(line)
                 if marker:
-                    yield from self._flush(pending, path, first)
+                    yield from self._read_lines(pending, path, first)
                     pending = []
-                    path = _unescape(marker.group(2))
+                    path = _unescape_name(marker.group(2))
                     self.paths.add(path)
                     number, system = int(marker.group(1)), _is_of_system(marker)
                     skipped = system and path not in self._device_headers
                     first = number
                     continue
                 if not system and _PRAGMA.match(line):
-                    yield from self._flush(pending, path, first)
+                    yield from self._read_lines(pending, path, first)
                     pending = []
-                    yield self._pragma(line, path, number)
+                    yield self._read_pragma(line, path, number)
                     first = number + 1
                     number += 1
                     continue
@@ -175,10 +176,10 @@ class Scanner:
             if not skipped:
                 pending.append(line)
             number += 1
-        yield from self._flush(pending, path, first)
+        yield from self._read_lines(pending, path, first)
         yield Token('end', '', self._display(path), number, 1)
 
-    def _flush(self, lines, path, first):
+    def _read_lines(self, lines, path, first):
         if not any(lines):
             return
         file, source = self._display(path), self.source(path)
@@ -198,9 +199,9 @@ class Scanner:
                 token.column, token.exact = column + 1, False
             yield token
 
-    def _pragma(self, line, path, number):
+    def _read_pragma(self, line, path, number):
         source = self.source(path)
-        text = _directive(source, number) if number <= len(source) else line
+        text = _read_directive(source, number) if number <= len(source) else line
         file = self._display(path)
         column = len(text) - len(text.lstrip()) + 1
         match = _PRAGMA.match(text)
@@ -236,7 +237,7 @@ def _with_letters(text):
 
 
 @functools.lru_cache(maxsize=None)
-def _unescape(name):
+def _unescape_name(name):
     """Decodes a file name in a line marker; clang writes non-ASCII bytes as octal numbers."""
     def byte(match):
         text = match.group(1)
@@ -245,7 +246,7 @@ def _unescape(name):
 
 
 def _without_excess(text, source, first):
-    """The text after a marker, whose next line is number `first`, without empty lines that the source does not have."""
+    """Returns the text after a marker for line `first`, without empty lines that the source does not have."""
     def is_there(line, number):
         return 0 < number <= len(source) and source[number - 1].split() == line.split()
 
@@ -277,7 +278,7 @@ def _device_headers(text):
             if before.group(2) not in found and _has_device_code(text, before.end(), end):
                 found.add(before.group(2))
         before = marker
-    return {_unescape(name) for name in found}
+    return {_unescape_name(name) for name in found}
 
 
 def comment_above(lines, number):

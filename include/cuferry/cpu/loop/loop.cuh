@@ -377,7 +377,7 @@ static inline CF__INLINE void cf__blocks(cf__indices index, const cf__rectangle 
     for (int axis = 0; axis < 3; axis++)
         cf__clip(&low[axis], &high[axis], box.low[axis], box.high[axis]);
     index.cf__block.z = (unsigned int)blocks.z;
-    /* Of type int like the variable along x: compilers then compute the address of a row once. */
+    /* An int like the variable along x: compilers then compute the address of a row once. */
     const int first_y = (int)(low[1] & 0x7fffffff), end_y = (int)(high[1] & 0x7fffffff);
     const int first_z = (int)(low[2] & 0x7fffffff), end_z = (int)(high[2] & 0x7fffffff);
     for (int z = first_z; z < end_z; z++)
