@@ -109,7 +109,6 @@ static const struct tolerated tolerated[] = {
     {"cuMemFreeAsync", "cf_stream_destroy", "likewise"},
     {"cuEventDestroy", "cf_stream_destroy", "likewise"},
     {"cuCtxGetId", "cf_mem_trim", "likewise"},
-    {"cuCtxGetDevice", "cf_mem_trim", "likewise"},
     {"cuMemFree", "cf_mem_trim", "likewise"},
     {"cuMemFree", "cf_shutdown", "tried again behind a wait"},
     {"cuStreamIsCapturing", "cf_shutdown", "of freeing in the default stream: likewise"},

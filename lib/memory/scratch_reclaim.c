@@ -125,16 +125,13 @@ static CUresult free_in_default(const struct cf__scope *scope, CUdeviceptr memor
 
 /* Frees blocks of the scope's context, which has that id, or orphans of its device; returns their number and the latest
  * failure. */
-static int free_blocks(const struct cf__scope *scope, unsigned long long context, CUresult *failure, const char **call)
+static int free_blocks(const struct cf__scope *scope, unsigned long long context, CUdevice device, CUresult *failure,
+                       const char **call)
 {
     struct cf__scratch_block *block;
     unsigned int next = 0;
     int freed = 0;
-    CUdevice device;
-    *call = "cuCtxGetDevice";
-    *failure = scope->driver->cuCtxGetDevice(&device);
-    if (*failure != CUDA_SUCCESS)
-        return 0;
+    *failure = CUDA_SUCCESS;
     while ((block = lease_next(context, device, &next)) != NULL) {
         const char *freeing = "cuMemFree";
         CUresult result =
@@ -149,24 +146,26 @@ static int free_blocks(const struct cf__scope *scope, unsigned long long context
     return freed;
 }
 
-int cf__scratch_cache_free_orphans(const struct cf__scope *scope)
+int cf__scratch_cache_free_orphans(const struct cf__scope *scope, CUdevice device)
 {
     CUresult failure;
     const char *call;
-    return free_blocks(scope, CF__NO_CONTEXT, &failure, &call);
+    return free_blocks(scope, CF__NO_CONTEXT, device, &failure, &call);
 }
 
 void cf__scratch_cache_sweep(const struct cf__scope *scope, unsigned long long current)
 {
     static unsigned int next; /* atomic */
-    if (!forget_if_gone(__atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % CF__SCRATCH_STREAMS, current))
+    CUdevice device;
+    if (!forget_if_gone(__atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % CF__SCRATCH_STREAMS, current) ||
+        scope->driver->cuCtxGetDevice(&device) != CUDA_SUCCESS)
         return;
     int mode = cf__capture_relax(scope->driver);
-    (void)cf__scratch_cache_free_orphans(scope);
+    (void)cf__scratch_cache_free_orphans(scope, device);
     cf__capture_restore(scope->driver, mode);
 }
 
-int cf__scratch_cache_trim(const struct cf__scope *scope)
+int cf__scratch_cache_trim(const struct cf__scope *scope, CUdevice device)
 {
     unsigned long long context;
     CUresult failure;
@@ -176,7 +175,7 @@ int cf__scratch_cache_trim(const struct cf__scope *scope)
         return 0;
     for (unsigned int i = 0; i < CF__SCRATCH_STREAMS; i++)
         (void)forget_if_gone(i, context);
-    return free_blocks(scope, context, &failure, &call) + cf__scratch_cache_free_orphans(scope) > 0;
+    return free_blocks(scope, context, device, &failure, &call) + cf__scratch_cache_free_orphans(scope, device) > 0;
 }
 
 uint64_t cf__scratch_cache_now(void)
@@ -211,11 +210,11 @@ static int has_blocks(unsigned long long context)
 }
 
 /* Frees all blocks of the scope's context; waits for the device, since other streams may be at work, or destroyed. */
-static int free_context(const struct cf__scope *scope, unsigned long long context)
+static int free_context(const struct cf__scope *scope, unsigned long long context, CUdevice device)
 {
     const char *call;
     CUresult result;
-    (void)free_blocks(scope, context, &result, &call);
+    (void)free_blocks(scope, context, device, &result, &call);
     if (!has_blocks(context))
         return CF_OK;
     int status = cf__sync_context("cf_shutdown", scope, &result);
@@ -223,7 +222,7 @@ static int free_context(const struct cf__scope *scope, unsigned long long contex
         return status;
     call = "cuCtxSynchronize";
     if (result == CUDA_SUCCESS)
-        (void)free_blocks(scope, context, &result, &call);
+        (void)free_blocks(scope, context, device, &result, &call);
     if (cf__result_is_gone(result))
         forget_blocks(context, 1, cf__result_status(result) == CF_EFAULT);
     else if (result != CUDA_SUCCESS)
@@ -254,7 +253,7 @@ static void free_all_orphans(const struct cf__driver *cuda)
             continue;
         CUcontext primary = cf__primary_held(device);
         if (primary && cf__enter_context(&scope, "cf_shutdown", cuda, primary) == CF_OK) {
-            (void)cf__scratch_cache_free_orphans(&scope);
+            (void)cf__scratch_cache_free_orphans(&scope, device);
             cf__leave(&scope);
         }
         forget_orphans(device);
@@ -277,7 +276,7 @@ int cf__scratch_cache_free(const struct cf__driver *cuda)
         }
         int failed = cf__enter_context(&scope, "cf_shutdown", block->driver, block->handle);
         if (failed == CF_OK) {
-            failed = free_context(&scope, block->context);
+            failed = free_context(&scope, block->context, block->device);
             cf__leave(&scope);
         }
         if (failed != CF_OK)

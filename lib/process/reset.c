@@ -98,7 +98,7 @@ static int check_context(const struct reset *reset, CUcontext fresh)
     int status = result == CUDA_SUCCESS ? CF_OK : fail_reset(reset, result, "cuCtxSynchronize");
     if (status == CF_OK) {
         int mode = cf__capture_relax(reset->driver);
-        (void)cf__scratch_cache_free_orphans(&scope);
+        (void)cf__scratch_cache_free_orphans(&scope, reset->device);
         cf__capture_restore(reset->driver, mode);
     }
     (void)reset->driver->cuCtxPopCurrent(&popped);
