@@ -12,7 +12,7 @@
 /* ---- A kernel that says which memory it got, and what of it was not 0 ---- */
 
 enum { WORK, TOLD, MORE, N, PARAMS };
-enum { MOST = 128, LEAST = 16384, LARGEST = 2 << 20 }; /* as lib/workspace.h and lib/workspace.c have them */
+enum { MOST = 128, LEAST = 16384, LARGEST = 2 << 20 }; /* as lib/memory/scratch_cache.h and scratch_cache.c have them */
 
 struct told {
     int64_t launches, nonzero;

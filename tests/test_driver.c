@@ -1,4 +1,4 @@
-/* test_driver.c - lib/driver.h declares what the toolkit's headers declare: signatures, constants and types. The
+/* test_driver.c - lib/driver/driver.h declares what the toolkit's headers declare: signatures, constants and types. The
  * compiler compares them, so that this program does not build where one differs. */
 #include "config.h"
 

@@ -123,7 +123,7 @@ static void sweep(void **state)
 {
     const struct scene *scene = *state;
     int count = 0;
-    /* The first call of all also leaves a page, which lasts as long as the library (lib/fork.c). */
+    /* The first call of all also leaves a page, which lasts as long as the library (lib/base/fast.c). */
     assert_ok(cf_device_count(&count));
     assert_ok(cf_shutdown());
     if (scene->flags & TWO && count < 2)
