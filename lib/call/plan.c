@@ -7,8 +7,9 @@
  *     CPU     = latency + max(bytes / bandwidth, flops / rate) + indices / random
  *
  * in, out    bytes of in, out and inout sections to copy; if split(...) copies both ways at once, the slower way counts
- * bytes      value of bytes(...), else in + out flops      value of flops(...), else 0 indices    elements with a
- * declared range, taken for indices of random accesses; 0 if all data fit in a cache
+ * bytes      value of bytes(...), else in + out
+ * flops      value of flops(...), else 0
+ * indices    elements with a declared range, taken for indices of random accesses; 0 if all data fit in a cache
  *
  * Latency and rates of the CPU are those of all threads, or of one thread if the launch is small or the CPU code is
  * called once for all blocks. The smaller time wins, the CPU if both are equal. The kernel's time on the GPU is left

@@ -69,7 +69,7 @@ static int check_table(const struct cf__loaded *loaded, void *const args[], cons
     return !have_overlap;
 }
 
-/* The same for any kernel; the status is that of the pointers. Returns 0 for arrays whose ranges overlap: their rows
+/* The same for any kernel; stores the status of invalid pointers. Returns 0 for arrays whose ranges overlap: their rows
  * may still be apart, which the slow path finds out. Not inlined, because of its large stack. */
 __attribute__((noinline)) static int check_arrays(const cf_kernel *kernel, void *const args[],
                                                   const struct cf__scope *scope, int device, unsigned int *count,

@@ -66,8 +66,8 @@ static inline void cf__call_relax(struct cf__call *call)
     call->is_relaxed = 1;
 }
 
-/* Runs the CPU's checks among the first `end` checks, up to the first that fails; cf__call_report() reports it. Returns a
- * status. */
+/* Runs the CPU's checks among the first `end` checks, up to the first that fails; cf__call_report() reports it.
+ * Returns a status. */
 int cf__call_search_host(const struct cf__call *call, size_t end);
 
 /* Runs the checks that the device does; if one fails, also earlier checks of the CPU, so that the first failure in

@@ -1,6 +1,6 @@
 /* inflight.c - launches that may be in flight in a context, so that messages about a fault name their kernels.
  *
- * The driver reports a fault at some later call and does not tell the kernel. Each thread notes its launches by
+ * The driver reports a fault at some later call and does not name the kernel. Each thread notes its launches by
  * stream in a record of its own, which other threads read. A successful wait that began after a launch clears its
  * note. Notes stay if the end of a launch is unknown: kernels that are captured and not launched, graphs (as "a
  * graph"), launches of other threads in a stream that this thread waits for. So the kernel at fault is always among

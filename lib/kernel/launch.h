@@ -13,9 +13,6 @@
 #include "kernel/arguments.h"
 #include "kernel/image.h"
 
-struct cf__inflight;
-struct cf__scope;
-
 /* Enqueues a kernel with checked arguments and supplies its scratch memory; returns a status. */
 int cf__launch(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope, cf_stream stream,
                void *const args[]);

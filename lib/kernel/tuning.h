@@ -8,11 +8,6 @@
 #include <cuferry/registry.h>
 #include <cuferry/tuning.h>
 
-#include "base/error.h"
-
-struct cf__choice;
-struct cf__loaded;
-
 /* The variant that runs for each size class. All fields are atomic: if a device refuses a variant, the first variant
  * replaces it. */
 struct cf__choice {

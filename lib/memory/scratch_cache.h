@@ -68,7 +68,7 @@ struct cf__scratch_lease {
 /* Leases the block of `stream`, which must not be in a capture, with at least `bytes`; `context` is the scope's id and
  * `function` is for messages. Gives no block for streams of other libraries and for large sizes. Returns a status. */
 int cf__scratch_lease_block(const struct cf__scope *scope, const char *function, unsigned long long context,
-                            cf_stream stream, size_t bytes, struct cf__scratch_lease *taken);
+                            cf_stream stream, size_t bytes, struct cf__scratch_lease *lease);
 
 /* Ends a lease after all work that uses the block was enqueued. `is_zero`: that work leaves 0 in all bytes. */
 void cf__scratch_return(const struct cf__scratch_lease *lease, int is_zero);

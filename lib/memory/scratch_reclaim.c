@@ -123,8 +123,8 @@ static CUresult free_in_default(const struct cf__scope *scope, CUdeviceptr memor
     return result == CUDA_SUCCESS ? cf__mempool_free_async(scope, NULL, memory, call) : result;
 }
 
-/* Frees blocks of the scope's context, which has that id, or orphans of its device; returns their number and the latest
- * failure. */
+/* Frees blocks of the scope's context, whose id is `context`, and orphans of `device`; returns their number and the
+ * latest failure. */
 static int free_blocks(const struct cf__scope *scope, unsigned long long context, CUdevice device, CUresult *failure,
                        const char **call)
 {

@@ -14,8 +14,8 @@ struct cf__scope;
  * the context, since freeing it would wait for the stream. The caller has relaxed the capture mode. */
 void cf__scratch_free_stream(const struct cf__scope *scope, cf_stream stream);
 
-/* Frees orphans of the scope's device, which is `device`: memory of pools whose contexts are gone. Returns their number. The caller has
- * relaxed the capture mode. */
+/* Frees orphans of `device`, the scope's device: memory of pools whose contexts are gone. Returns their number. The
+ * caller has relaxed the capture mode. */
 int cf__scratch_cache_free_orphans(const struct cf__scope *scope, CUdevice device);
 
 /* Frees blocks of the scope's context that are known to be unused without a wait, and orphans of its device. Returns 1

@@ -38,7 +38,7 @@ static int fail_reset(const struct reset *reset, CUresult result, const char *ca
     return cf__fail_driver(reset->driver, result, call, "cf_device_reset: device %d", reset->device);
 }
 
-/* Bit mask of GPUs that still fail after a reset; guarded by the device lock. */
+/* Bit mask of GPUs that still fail after a reset; under the lock of drivers. */
 static uint64_t failing_devices;
 
 /* Finds the context to reset. `exists` with a NULL context: an earlier reset failed. */
