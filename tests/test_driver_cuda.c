@@ -80,7 +80,7 @@ static char *read_fake(size_t *size)
     return bytes;
 }
 
-/* Bytes up to the end of what the loader maps; debug information lies behind it. */
+/* Bytes up to the end of what the loader maps; debug information follows it. */
 static size_t mapped_bytes(const char *bytes)
 {
     const ElfW(Ehdr) *header = (const void *)bytes;

@@ -278,7 +278,7 @@ static int64_t stride(const int64_t numbers[], uint32_t ndims, uint32_t d)
     return elements;
 }
 
-/* Whether one array's elements are the other's of the same index, as kernels/LANGUAGE.md says, and how many both have. */
+/* Tells if elements of one array are those of another with the same index (kernels/LANGUAGE.md); counts common ones. */
 static int is_one(const int64_t of_x[], const int64_t of_y[], uint32_t ndims, size_t at_x, size_t at_y, uint64_t *both)
 {
     int64_t between = (int64_t)at_x - (int64_t)at_y; /* bytes from y[0] to x[0], where both have one */
