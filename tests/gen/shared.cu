@@ -1,42 +1,208 @@
-/* __shared__ memory that the CPU's copy cannot declare anew. */
-#include <stdint.h>
+/* shared.cu - __shared__ memory in every form that it is declared in, for test_shared.c. */
+#include "shared_inner.h"
+#include "shared_outer.h"
 
-#define BUFFER(T, n) __shared__ T buffer[n]; int used = 0
-#define DECLARE __shared__
-#define NAMED(name) name[32]
+#include "expect_kernel.h"
 
-/* A type that has its name inside. */
-#pragma cf kernel grid(n) inout(x[n])
-__global__ void pointer_to_function(int *x, int n)
-{
-    __shared__ int (*function)(int);
-    function = nullptr;
-}
+#define THREADS 64
+#define TWICE (2 * THREADS)
+#define SHARED(T, n) __shared__ T buffer[n]
+#define SHARED_INTS __shared__ int ints[THREADS], other
 
-#pragma cf kernel grid(n) inout(x[n])
-__global__ void macro_with_more(int *x, int n)
-{
-    BUFFER(int, 32);
-    buffer[threadIdx.x] = used;
-}
+struct point {
+    float x, y;
 
-#pragma cf kernel grid(n) inout(x[n])
-__global__ void name_of_a_macro(int *x, int n)
-{
-    __shared__ int NAMED(kept);
-    kept[threadIdx.x] = 0;
-}
+    __device__ point()
+    {
+    }
 
-__shared__ int outside;
-
-struct counter {
-    int value;
-    __device__ int get() { return outside + value; }
+    __device__ point(float x_, float y_) : x(x_), y(y_)
+    {
+    }
 };
 
-#pragma cf kernel grid(n) inout(x[n])
-__global__ void outside_in_a_class(int *x, int n)
+template <typename T, int N> struct box {
+    T v[N];
+};
+
+typedef int row[8];
+
+__device__ __shared__ int at_file_scope;
+__shared__ float values[THREADS];
+[[maybe_unused]] extern __shared__ int dynamic[];
+
+__device__ int recursive(int depth, const int *memory)
 {
-    counter c = {1};
-    x[0] = c.get();
+    __shared__ int marks[8];
+    if (depth == 0)
+        return memory[63 - threadIdx.x];
+    marks[depth] = depth;
+    __syncthreads();
+    return recursive(depth - 1, memory) + marks[depth];
+}
+
+__device__ void fill(int (&memory)[THREADS], int v)
+{
+    memory[threadIdx.x] = v;
+}
+
+template <typename T> __device__ T reversed(T v)
+{
+    __shared__ T tile[THREADS];
+    tile[threadIdx.x] = v;
+    __syncthreads();
+    const T result = tile[63 - threadIdx.x];
+    __syncthreads();
+    return result;
+}
+
+/* These have names of their own for what is declared outside. */
+__device__ int same_names(int at_file_scope)
+{
+    int values = at_file_scope + 1;
+    return values;
+}
+
+__device__ int file_scope_sum()
+{
+    int values = at_file_scope;
+    return values;
+}
+
+namespace nested
+{
+__shared__ int in_namespace[2];
+
+__device__ void set(int i, int v)
+{
+    in_namespace[i] = v;
+}
+
+__device__ int get(int i)
+{
+    return in_namespace[i];
+}
+} // namespace nested
+
+#pragma cf kernel blocks(3) block(THREADS) inout(wrong[2])
+__global__ void forms(int dummy, int *wrong)
+{
+    __shared__ point points[THREADS];
+    __shared__ alignas(32) char bytes[THREADS], *where; // ; not an end
+    __shared__ __align__(64) struct {
+        int a;
+        float b;
+    } local;
+    __shared__ union {
+        int i[THREADS];
+        float f[THREADS];
+    } u;
+    __shared__ box<float, THREADS> b, c;
+    __shared__ box<box<int, 2>, 3> d;
+    static __shared__ int s1[THREADS], s2;
+    volatile __shared__ int v[THREADS];
+    __shared__ volatile int w;
+    __shared__ const char *text;
+    __shared__ row rows[8];
+    __shared__ int plain[THREADS], twice[TWICE][2 + 1], /* several */ last;
+    __shared__ double2 vectors[sizeof(double) * 8];
+    SHARED(long long, THREADS);
+    SHARED_INTS;
+    const int t = threadIdx.x, o = 63 - t;
+
+    points[t] = point(t, 2 * t);
+    bytes[t] = t;
+    u.i[t] = 3 * t;
+    b.v[t] = t + 1;
+    c.v[t] = t + 2;
+    s1[t] = t + 3;
+    v[t] = t + 4;
+    rows[t / 8][t % 8] = t;
+    fill(plain, t + 5);
+    twice[2 * t + 1][2] = t + 6;
+    vectors[t] = make_double2(t, -t);
+    buffer[t] = t + 7;
+    ints[t] = t + 8;
+    values[t] = t + 9;
+    if (t == 33) {
+        where = bytes;
+        local.a = 5;
+        local.b = 0.5f;
+        s2 = 3;
+        w = 1;
+        text = "text";
+        last = 11;
+        other = 12;
+        d.v[2].v[1] = 9;
+        at_file_scope = 7 + blockIdx.x;
+        nested::set(1, 13);
+    }
+    __syncthreads();
+    EXPECT(points[o].x == o && points[o].y == 2 * o);
+    EXPECT(where[o] == o && (size_t)where % 32 == 0 && (size_t)&local % 64 == 0 && local.a == 5 && local.b == 0.5f);
+    EXPECT(u.i[o] == 3 * o && b.v[o] == o + 1 && c.v[o] == o + 2 && s1[o] == o + 3 && v[o] == o + 4);
+    EXPECT(rows[o / 8][o % 8] == o && plain[o] == o + 5 && twice[2 * o + 1][2] == o + 6);
+    EXPECT(vectors[o].x == o && vectors[o].y == -o && buffer[o] == o + 7 && ints[o] == o + 8 && values[o] == o + 9);
+    EXPECT(s2 == 3 && w == 1 && text[1] == 'e' && last == 11 && other == 12 && d.v[2].v[1] == 9);
+    EXPECT(at_file_scope == 7 + (int)blockIdx.x && file_scope_sum() == at_file_scope && same_names(1) == 2);
+    EXPECT(nested::get(1) == 13);
+    EXPECT(sizeof buffer == 64 * sizeof(long long) && sizeof twice == 128 * 3 * sizeof(int));
+    EXPECT(__isShared(&ints[t]) && __isShared(&last) && !__isGlobal(plain) && !__isShared(wrong) && __isGlobal(wrong));
+    __syncthreads();
+    EXPECT(reversed(t) == o && reversed(0.5f * t) == 0.5f * o);
+    EXPECT(recursive(3, plain) == o + 5 + 6);
+    EXPECT(block_sum(1) == THREADS && block_sum(0.5f) == THREADS / 2 && block_sum(blockIdx.x) == THREADS * blockIdx.x);
+    EXPECT_END;
+}
+
+/* Dynamic memory by every name is the same. */
+#pragma cf kernel blocks(2) block(n) shared(n * sizeof(int)) inout(wrong[2])
+__global__ void dynamics(int n, int *wrong)
+{
+    extern __shared__ unsigned char raw[];
+    int *ints = dynamic_memory();
+    const int t = threadIdx.x, o = n - 1 - t;
+    dynamic[t] = t * 3;
+    __syncthreads();
+    EXPECT(ints == dynamic && (void *)raw == (void *)dynamic && ints[o] == 3 * o);
+    EXPECT(reinterpret_cast<int *>(raw)[o] == 3 * o && __isShared(raw) && __isShared(&dynamic[n - 1]));
+    EXPECT_END;
+}
+
+/* No thread waits for another: the memory alone makes them a block. */
+#pragma cf kernel blocks(2) block(n) shared(n * sizeof(int)) inout(wrong[2])
+__global__ void own_slots(int n, int *wrong)
+{
+    dynamic[threadIdx.x] = threadIdx.x;
+    EXPECT(dynamic[threadIdx.x] == (int)threadIdx.x);
+    EXPECT_END;
+}
+
+/* A template's shared memory is of each instance. */
+#pragma cf kernel blocks(n) block(N) in(x[n][N]) out(y[n])
+#pragma cf instances(f32_32: float, 32; f64_128: double, 128)
+template <typename T, int N> __global__ void row_sum(const T *x, T *y, int n)
+{
+    __shared__ T part[N];
+    part[threadIdx.x] = x[blockIdx.x * N + threadIdx.x];
+    for (int d = N / 2; d; d /= 2) {
+        __syncthreads();
+        if ((int)threadIdx.x < d)
+            part[threadIdx.x] += part[threadIdx.x + d];
+    }
+    if (threadIdx.x == 0)
+        y[blockIdx.x] = part[0];
+}
+
+/* All blocks are there at once, each with memory of its own, also that of headers. */
+#pragma cf kernel blocks(8) block(32) cooperative inout(wrong[2])
+__global__ void resident(int dummy, int *wrong)
+{
+    __shared__ unsigned own;
+    if (threadIdx.x == 0)
+        own = at_file_scope = blockIdx.x;
+    EXPECT(block_sum(blockIdx.x) == 32 * blockIdx.x);
+    EXPECT(own == blockIdx.x && at_file_scope == (int)own);
+    EXPECT(block_sum(1 + own) == 32 * (1 + own));
+    EXPECT_END;
 }

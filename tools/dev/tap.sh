@@ -35,6 +35,21 @@ skip() { # NAME REASON [COUNT]
     say "$(printf '%-44s %4d skipped: %s' "$1" "${3-1}" "$2")"
 }
 
+# The programs of tests: the names of all tests/*/test_*.c.
+c_tests() {
+    basename -as .c tests/*/test_*.c tests/lib/*/test_*.c | sort
+}
+
+# The path of a test's file.
+file_of() { # FILE
+    for path in tests/*/"$1" tests/lib/*/"$1"; do
+        if [ -e "$path" ]; then
+            echo "$path"
+            return
+        fi
+    done
+}
+
 # The named tests; all if none is named.
 only=''
 is_wanted() { # NAME

@@ -1,0 +1,333 @@
+"""test_gen.py - the generator against goldens: good input gives the expected header and manifest, and a stub that
+compiles, bad input the expected message. `--update` writes the goldens anew.
+
+usage: test_gen.py [--update] [--device] [--cc CC] [--cxx CXX]
+--device: nvcc compiles the device sources too
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import random
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
+from tap import NEEDS_JSONSCHEMA, NEEDS_NVCC, ROOT, Tap, golden, read, run
+
+CASES = os.path.join(ROOT, 'tests', 'gen', 'cases')
+EMBEDDED = ('mixed', 'reach')
+# The cases whose stub is compared with a golden; tests/gen/README.md says why these.
+STUBS = ('ascending', 'constants_taken', 'declared', 'mixed', 'resident', 'restrict', 'split', 'zero')
+
+
+class GeneratorTest:
+    def __init__(self, options, tap, folder):
+        self.options, self.tap, self.folder = options, tap, folder
+
+    def run(self):
+        stems = sorted(re.sub(r'\.cu$', '', f) for f in os.listdir(CASES) if f.endswith('.cu'))
+        for stem in stems:
+            self.case(stem)
+        if self.options.device:
+            self.device(stems)
+        self.language()
+        self.variants()
+        self.reaches()
+        self.plain_expressions()
+        self.reserved_names()
+        self.command_line()
+        self.families_in_several_files()
+        self.unchanged_output_is_left_alone()
+
+    def cfgen(self, outdir, *arguments, bundled=True):
+        return run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--cxx', self.options.cxx, '--outdir', outdir,
+                    *(['--bundled', self.bundled()] if bundled else []), *arguments], cwd=CASES)
+
+    def bundled(self):
+        """A manifest of some bundled kernels, of which some are operations, and some internal."""
+        path = os.path.join(self.folder, 'cuferry.json')
+        if not os.path.exists(path):
+            self.cfgen(self.folder, *(os.path.join(ROOT, 'kernels', f'{name}.cu') for name in ('reduce', 'sort')),
+                       bundled=False)
+        return path
+
+    def golden(self, name, path, text):
+        golden(self.tap, name, path, text, self.options.update)
+
+    def case(self, stem):
+        with tempfile.TemporaryDirectory() as folder:
+            code, out, err = self.cfgen(folder, '--prefix', 't', f'{stem}.cu')
+            base = os.path.join(CASES, stem)
+            written = [f for _, _, files in os.walk(folder) for f in files]
+            if code:
+                self.golden(f'cfgen_{stem}_gives_expected_errors', base + '.err', err)
+                self.tap.check(f'cfgen_{stem}_fails_without_output',
+                               f'exit {code}, wrote {written}, printed {out}' if code != 1 or written or out else '')
+                return
+            if err and os.path.exists(base + '.err'):
+                self.golden(f'cfgen_{stem}_gives_expected_warnings', base + '.err', err)
+            else:
+                problem = err or ('it was to fail' if os.path.exists(base + '.err') else '')
+                self.tap.check(f'cfgen_{stem}_succeeds_silently', problem)
+            self.golden(f'cfgen_{stem}_gives_expected_header', base + '.h', read(os.path.join(folder, 't.h')))
+            if stem in STUBS:
+                self.golden(f'cfgen_{stem}_gives_expected_stub', base + '.c', read(os.path.join(folder, f'{stem}.stub.c')))
+            internal = os.path.join(folder, 't_internal.h')
+            if os.path.exists(internal) or os.path.exists(base + '.internal.h'):
+                self.golden(f'cfgen_{stem}_gives_expected_internal_header', base + '.internal.h', read(internal))
+            manifest = read(os.path.join(folder, 't.json'))
+            self.golden(f'cfgen_{stem}_gives_expected_manifest', base + '.json', manifest)
+            self.valid(stem, manifest)
+            self.compiles(stem, folder)
+
+    def valid(self, stem, manifest):
+        """The manifest is what its schema says."""
+        name = f'cfgen_{stem}_manifest_is_valid'
+        errors = self.schema_errors(json.loads(manifest))
+        if errors is None:
+            self.tap.skip(name, NEEDS_JSONSCHEMA)
+        else:
+            self.tap.check(name, '\n'.join(f'{list(e.absolute_path)}: {e.message}' for e in errors[:5]))
+
+    @staticmethod
+    def schema_errors(manifest):
+        """What the schema says of a manifest; None where nothing can tell."""
+        try:
+            import jsonschema   # pylint: disable=import-outside-toplevel
+        except ImportError:
+            return None
+        with open(os.path.join(ROOT, 'gen', 'emit', 'manifest.schema.json'), encoding='utf-8') as file:
+            return list(jsonschema.Draft202012Validator(json.load(file)).iter_errors(manifest))
+
+    def language(self):
+        """LANGUAGE.md lists all clauses of an operation."""
+        sys.path.insert(0, os.path.join(ROOT, 'gen'))
+        from annotation.clauses import CLAUSES, OF_KERNELS     # pylint: disable=import-error,import-outside-toplevel
+        text = read(os.path.join(ROOT, 'kernels', 'LANGUAGE.md'))
+        listed = set(re.findall(r'`(\w+)`', re.search(r'\*\*The declaration\*\*.*?Its clauses are (.*?)\.', text, re.DOTALL)[1]))
+        self.tap.check('language_has_every_clause_of_operations', ', '.join(listed ^ (set(CLAUSES) - set(OF_KERNELS))))
+
+    def variants(self):
+        """A kernel has variants, and an operation none."""
+        manifest = json.loads(read(os.path.join(CASES, 'operations.json')))
+        kernel, operation = (next(k for k in manifest['kernels'] if ('uses' in k) == has) for has in (False, True))
+        kernel['variants'], operation['variants'] = operation['variants'], kernel['variants']
+        name, errors = 'cfgen_manifest_of_other_variants_is_not_valid', self.schema_errors(manifest)
+        if errors is None:
+            self.tap.skip(name, NEEDS_JSONSCHEMA)
+        else:
+            self.tap.check(name, '' if len(errors) == 2 else str(errors))
+
+    def compiles(self, stem, folder):
+        """Everything that is generated compiles without a warning, the header as C99, C11 and C++ too."""
+        include = [f'-I{ROOT}/include', f'-I{folder}', f'-I{CASES}']
+        strict = ['-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only']
+        cc, cxx = shlex.split(self.options.cc), shlex.split(self.options.cxx)
+        header, internal, within = (os.path.join(folder, name) for name in ('t.h', 't_internal.h', 'within.cpp'))
+        headers = [f'<cuferry{name}.h>' for name in ('', '/types', '/registry', '/tuning', '/generic')]
+        headers += [f'"{name}"' for name in ('t.h', 't_internal.h') if os.path.exists(os.path.join(folder, name))]
+        with open(within, 'w', encoding='utf-8') as file:
+            file.write('extern "C" {\n' + ''.join(f'#include {name}\n' for name in headers) + '}\n')
+        commands = {
+            'stub': cc + ['-std=c11', *strict, '-Wmissing-prototypes', *include, os.path.join(folder, f'{stem}.stub.c')],
+            'stub_beside_its_header': cc + ['-std=c11', *strict, *include, '-include', header,
+                                            os.path.join(folder, f'{stem}.stub.c')],
+            'registry': cc + ['-std=c11', *strict, *include, os.path.join(folder, 't_registry.c')],
+            'header_as_c99': cc + ['-std=c99', *strict, *include, '-x', 'c', '-include', header, '/dev/null'],
+            'header_as_c11': cc + ['-std=c11', *strict, *include, '-x', 'c', '-include', header, '/dev/null'],
+            'header_as_cxx': cxx + ['-std=c++11', *strict, *include, '-x', 'c++', '-include', header, '/dev/null'],
+            'header_beside_macros_of_its_names': cc + [
+                '-std=c11', *strict, *include, '-DN=10', '-DT=20', '-Dn=30', '-x', 'c', '-include', header, '/dev/null'],
+            'headers_within_extern_c': cxx + ['-std=c++11', *strict, *include, within],
+            'host_body': cxx + ['-std=c++17', '-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas',
+                                '-Wno-unused-parameter', '-Wno-attributes', '-fsyntax-only', *include, '-isystem',
+                                f'{ROOT}/include/cuferry/shadow', os.path.join(folder, f'{stem}.host.cpp')],
+        }
+        if os.path.exists(internal):
+            commands['internal_header_as_c11'] = cc + ['-std=c11', *strict, *include, '-DN=10', '-x', 'c', '-include', internal,
+                                                       '/dev/null']
+            commands['internal_header_as_cxx'] = cxx + ['-std=c++11', *strict, *include, '-x', 'c++', '-include', internal,
+                                                        '/dev/null']
+        for what, command in commands.items():
+            code, _, err = run(command, cwd=CASES)
+            self.tap.check(f'cfgen_{stem}_{what}_compiles', err if code else '')
+
+    def device(self, stems):
+        """nvcc takes the device source of every case, and its PTX names every entry."""
+        nvcc = shutil.which('nvcc') or shutil.which('/usr/local/cuda/bin/nvcc')
+        good = [s for s in stems if os.path.exists(os.path.join(CASES, f'{s}.json'))]
+        if not nvcc:
+            self.tap.skip('nvcc_compiles_device_sources', NEEDS_NVCC)
+            return
+
+        def compiled(folder, stem, ptx, *options):
+            return run([nvcc, '-std=c++17', '-Xcompiler', '-Wno-unknown-pragmas', '-diag-suppress', '177', '-ptx', *options,
+                        f'-I{CASES}', f'-I{ROOT}/include', os.path.join(folder, f'{stem}.dev.cu'), '-o', ptx])
+
+        def embedded_problem(stem):
+            """What is embedded has the same entries and data, and takes no kernel's address."""
+            with tempfile.TemporaryDirectory() as folder:
+                self.cfgen(folder, '--prefix', 't', f'{stem}.cu')
+                found = []
+                for options in ((), ('-DCF__TO_BE_EMBEDDED',)):
+                    ptx = os.path.join(folder, 'some.ptx')
+                    code, out, err = compiled(folder, stem, ptx, *options)
+                    if code:
+                        return out + err
+                    text = read(ptx)
+                    found.append((set(re.findall(r'\.entry (\w+)', text)), set(re.findall(r'\.const .*?(\w+)[\[;]', text)),
+                                  'cf__e_' in text))
+                proof, embedded = found
+                if not proof[0] or not proof[2] or embedded[2]:
+                    return f'{len(proof[0])} entries; pointers: {proof[2]}, where it is embedded: {embedded[2]}'
+                return '' if proof[:2] == embedded[:2] else f'{proof[:2]}\n{embedded[:2]}'
+
+        def problem(stem):
+            with tempfile.TemporaryDirectory() as folder:
+                self.cfgen(folder, '--prefix', 't', f'{stem}.cu')
+                ptx = os.path.join(folder, f'{stem}.ptx')
+                code, out, err = compiled(folder, stem, ptx)
+                if code == 0:
+                    code, out, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--image',
+                                          os.path.join(folder, 'image.h'), '--toolkit', '12000', ptx, ptx])
+                described = read(os.path.join(folder, f'{stem}.stub.c')) if code == 0 else ''
+                image = read(os.path.join(folder, 'image.h')) or ''
+                lost = [f'{k}_{n}' for k, n in re.findall(r'^    CF__(IMAGE|DATA)\((\w+)\),$', described, re.MULTILINE)
+                        if f'CF__{"ENTRY" if k == "IMAGE" else k}_{n} ' not in image]
+                return f'{out}{err}' if code else ', '.join(lost)
+
+        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            for stem, text in zip(good, pool.map(problem, good)):
+                self.tap.check(f'nvcc_compiles_{stem}_and_names_its_entries', text)
+            for stem, text in zip(EMBEDDED, pool.map(embedded_problem, EMBEDDED)):
+                self.tap.check(f'nvcc_embeds_{stem}_with_the_same_names_and_no_pointers', text)
+
+    def reaches(self):
+        """The names of the kernels of reach.cu say what they reach."""
+        manifest = json.loads(read(os.path.join(CASES, 'reach.json')))
+        wrong = [k['name'] for k in manifest['kernels']
+                 if k['name'].split('_')[:2] != ['bounded' if k['bounded'] else 'loops', 'closed' if k['closed'] else 'open']]
+        self.tap.check('cfgen_reach_finds_loops_and_data', ', '.join(wrong))
+
+    def plain_expressions(self):
+        """What is shown of an expression that macros gave has the same meaning, also where parentheses are left out."""
+        sys.path.insert(0, os.path.join(ROOT, 'gen'))
+        # pylint: disable=import-error,import-outside-toplevel
+        from expr.compile import compile_expr
+        from expr.cxxtypes import Types
+        from expr.names import Names
+        from expr.plain import spell_tree
+        from expr.tree import parse_expr
+        from tokens.cursor import Cursor
+        from tokens.lexer import tokenize
+        choose = random.Random(1)
+        operators = '* / % + - << >> < <= > >= == != & ^ | && ||'.split()
+
+        def made(depth):
+            if depth == 0 or choose.random() < 0.2:
+                return choose.choice(['7', '0x10', 'sizeof(float)', 'sizeof(double *)', 'is_integral(int)'])
+            parts = [made(depth - 1) for _ in range(3)]
+            return choose.choice([f'(({parts[0]}) {choose.choice(operators)} ({parts[1]}))'] * 6 +
+                                 [f'({parts[0]}) ? ({parts[1]}) : ({parts[2]})', f'min({parts[0]}, ({parts[1]}))',
+                                  f'-({parts[0]})', f'!({parts[0]})', f'~({parts[0]})',
+                                  f'(({parts[0]}) < ({parts[1]}) <= ({parts[2]}))'])
+
+        def compiled(text):
+            tree = parse_expr(Cursor(tokenize(text, '', 1, 1)))
+            names = Names([], {}, {}, Types(), ())
+            return spell_tree(tree), compile_expr(tree, '', names).ops
+
+        wrong, shorter = [], 0
+        for _ in range(3000):
+            text = made(4)
+            told, ops = compiled(text)
+            shorter += len(told) < len(text)
+            if compiled(told)[1] != ops:
+                wrong.append(f'{text}: {told}')
+        self.tap.check('plain_expressions_mean_the_same', '\n'.join(wrong[:3]) or (f'{shorter} are shorter' if shorter < 2000 else ''))
+        for text, told in (('((n))', 'n'), ('(((a) < (b)) ? (a) : (b))', 'a < b ? a : b'), ('(n - (m - 1))', 'n - (m - 1)'),
+                           ('((n) + ((m) << (2)))', 'n + (m << 2)'), ('(g.n[(1)] * (x[:] < (5)))', 'g.n[1] * (x[:] < 5)')):
+            tree = parse_expr(Cursor(tokenize(text, '', 1, 1)))
+            self.tap.check(f'plain_expression_{told.replace(" ", "_")}', '' if spell_tree(tree) == told else spell_tree(tree))
+
+    def reserved_names(self):
+        """No kernel of the library's own prefix is called as the library is."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'k.cu')
+            for name, good in (('call', False), ('mem_copy', False), ('kernel_at', False), ('registry', False),
+                               ('locate', True), ('driver_host', True), ('k_gather', True)):
+                with open(path, 'w', encoding='utf-8') as file:
+                    file.write(f'#pragma cf kernel grid(n)\n__global__ void {name}(int n)\n{{\n}}\n')
+                code, _, err = self.cfgen(folder, path)
+                fine = code == 0 if good else code == 1 and f"cf_{name} is a name of the library's own" in err
+                self.tap.check(f'cfgen_kernel_called_{name}_is_{"taken" if good else "refused"}', '' if fine else err or 'taken')
+
+    def command_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, arguments, expected in (
+                    ('no_file', [], 'the following arguments are required'),
+                    ('missing_file', ['nowhere.cu'], 'nowhere.cu'),
+                    ('bad_prefix', ['--prefix', '7up', 'types.cu'], "'7up' cannot begin a C name"),
+                    ('unknown_option', ['--frobnicate', 'types.cu'], '--frobnicate'),
+                    ('missing_compiler', ['--cxx', '/nowhere/c++', 'types.cu'], 'cannot run /nowhere/c++'),
+                    ('same_name_twice', ['types.cu', '../gen/types.cu'], 'has the same name'),
+                    ('bundled_kernel_without_a_manifest', ['--prefix', 't', 'operations.cu'], 'with --bundled'),
+                    ('bundled_manifest_that_is_none', ['--prefix', 't', '--bundled', 'operations.cu', 'operations.cu'],
+                     'operations.cu: it is no manifest'),
+                    ('unwritable_folder', ['--outdir', '/dev/null/x', 'types.cu'], '/dev/null/x')):
+                code, out, err = self.cfgen(folder, *arguments, bundled=False)
+                fine = code != 0 and expected in err and not out and 'Traceback' not in err
+                self.tap.check(f'cfgen_{name}_is_refused', '' if fine else f'exit {code}\n{out}{err}')
+
+    def families_in_several_files(self):
+        """Instances of one kernel, or of one operation, that stand in files of their own."""
+        kernel = ('#pragma cf kernel internal grid(n) inout(x[n])\n#pragma cf instances({0}: {1})\n'
+                  'template <typename T> __global__ void {2}(T *x, int n)\n{{\n}}\n')
+        operation = ('#pragma cf operation{3} inout(x[n]) uses(add)\n#pragma cf instances({0}: {1})\n'
+                     'template <typename T> void {2}(T *x, int n);\n')
+        for name, internal, said in (('are_used_by_tag', ' internal', ''),
+                                     ('of_one_name_are_refused', '', 'cf_op() is already a function')):
+            with tempfile.TemporaryDirectory() as folder:
+                paths = [os.path.join(folder, f'{short}.cu') for short in ('f32', 'f64')]
+                for path, (short, ctype) in zip(paths, (('f32', 'float'), ('f64', 'double'))):
+                    with open(path, 'w', encoding='utf-8') as file:
+                        file.write((kernel + operation.replace('{2}', 'op')).replace('{2}', 'add').format(
+                            short, ctype, None, internal))
+                code, _, err = self.cfgen(folder, *paths)
+                text = '' if code else read(os.path.join(folder, 'f32.stub.c')) + read(os.path.join(folder, 'f64.stub.c'))
+                uses = re.findall(r'cf__uses_(op_\w+)\[\] = \{(.*)\};', text)
+                fine = ('Traceback' not in err and code == 1 and said in err if said else
+                        uses == [('op_f32', '&cf__k_add_f32'), ('op_f64', '&cf__k_add_f64')])
+                self.tap.check(f'cfgen_instances_in_several_files_{name}', '' if fine else f'{uses}{err}')
+
+    def unchanged_output_is_left_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.cfgen(folder, 'types.cu')
+            paths = [os.path.join(d, f) for d, _, files in os.walk(folder) for f in files]
+            for path in paths:
+                os.utime(path, (1, 1))
+            self.cfgen(folder, 'types.cu')
+            touched = [p for p in paths if os.stat(p).st_mtime != 1]
+            self.tap.check('cfgen_run_again_touches_nothing', ', '.join(touched) if touched or not paths else '')
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--update', action='store_true')
+    parser.add_argument('--device', action='store_true')
+    parser.add_argument('--cc', default=os.environ.get('CC', 'cc'))
+    parser.add_argument('--cxx', default=os.environ.get('CXX', 'c++'))
+    options = parser.parse_args()
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        GeneratorTest(options, tap, folder).run()
+    return tap.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

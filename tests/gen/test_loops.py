@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""test_loops.py - what the generator understands of the kernels of loop.cu and of the bundled ones: their indices and
+their guards. Those that it does not understand are right, too, but slow, and no other test would see it.
+
+usage: test_loops.py [--cxx CXX]
+"""
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
+from tap import ROOT, Tap, run
+
+
+# The axes, whether the loop is flat, whether the indices are mirrored, and whether threads have but numbers of their
+# own; the guards. None: the kernel stays as it is.
+UPPER = ('1 flat numeric', 'UPPER_X')
+# Where threads have, or may have, memory of their own.
+OWN = ('1 flat', 'UPPER_X')
+EXPECTED = {
+    'forms_plain': UPPER,
+    'forms_return': UPPER,
+    'forms_end': UPPER,
+    'forms_else': UPPER,
+    'forms_else_braces': UPPER,
+    'forms_braces': UPPER,
+    'forms_static_cast': UPPER,
+    'forms_mixed': UPPER,
+    'forms_macro': ('1 numeric', ''),
+    'forms_function': UPPER,
+    'forms_parts': ('1 numeric', 'UPPER_X'),
+    'forms_lambda': None,
+    'forms_stride': ('1 flat numeric', ''),
+    'forms_float': UPPER,
+    'forms_auto': UPPER,
+    'forms_shift': ('1 flat numeric', 'UPPER_X UPPER_X'),
+    'forms_literal': ('1 numeric', 'UPPER_X'),
+    'forms_offset': UPPER,
+    'forms_items': UPPER,
+    'narrow_block': ('1 numeric', ''),
+    'cast_block_i16': ('1 flat numeric', 'LOWER_X UPPER_X'),
+    'cast_block_i32': ('1 flat numeric', 'LOWER_X UPPER_X'),
+    'narrow_function': ('1 mirrored numeric', ''),
+    'all_threads': ('1 flat numeric', ''),
+    'all_else': ('1 flat numeric', ''),
+    'all_behind': ('1 flat numeric', ''),
+    'all_in_front': ('1 flat numeric', ''),
+    'all_counted': ('1 flat numeric', ''),
+    'all_compared': ('1 flat numeric', ''),
+    'bound_of_thread': ('1 flat numeric', ''),
+    'narrow_index': OWN,
+    'negative_limit': ('1 flat numeric', 'UPPER_X UPPER_X'),
+    'signed_limit': ('1 flat numeric', 'UPPER_X UPPER_X'),
+    'real_limit': ('1 flat numeric', 'UPPER_X UPPER_X'),
+    'below_zero': UPPER,
+    'real_steps': ('1 flat', 'UPPER_X'),
+    'compared_by_class': ('1 flat', 'UPPER_X'),
+    'own_filled': OWN,
+    'own_pair': OWN,
+    'own_pointers': OWN,
+    'own_addressed': OWN,
+    'own_object': OWN,
+    'own_none': ('3 flat numeric', 'UPPER_X UPPER_Y'),
+    'from_on': ('1 flat numeric', 'LOWER_X UPPER_X'),
+    'divided': ('1 flat numeric', ''),
+    'indices': ('3', 'UPPER_X UPPER_Y UPPER_Z'),
+    'indices_of_rows': ('3 flat', 'UPPER_X UPPER_Y UPPER_Z'),
+    'indices_by_function': ('3 mirrored numeric', 'UPPER_X UPPER_Y UPPER_Z'),
+    'multiply_add_plain': None,
+    'multiply_then_add': UPPER,
+    'twice': UPPER,
+    'declared_before': UPPER,
+    'other_name': UPPER,
+    'without_index': ('1 flat numeric', ''),
+}
+for kind in ('i32', 'u32', 'i64', 'u64'):
+    EXPECTED[f'interior_2d_{kind}'] = ('3 flat numeric', 'LOWER_X UPPER_X LOWER_Y UPPER_Y')
+    EXPECTED[f'interior_3d_{kind}'] = ('3 flat numeric', 'LOWER_X UPPER_X UPPER_Y UPPER_Z')
+    EXPECTED[f'multiply_add_{kind}'] = UPPER
+
+
+# Bundled kernels, whose threads on the CPU have one element each, but for scatter and gather_rows, which have several and
+# a guard of their own; those of 16-bit floats are objects of a class.
+BUNDLED = {f'{family}_{tag}': (OWN if '16' in tag else UPPER)
+           for family in ('fill', 'copy', 'scale', 'multiply', 'axpy', 'waxpy')
+           for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16')}
+BUNDLED.update({f'gather_{tag}_{index}': (OWN if '16' in tag else UPPER)
+                for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16') for index in ('i32', 'i64')})
+BUNDLED.update({f'{family}_{tag}_{index}': ('1 flat' if '16' in tag or family == 'gather_rows' else '1 flat numeric', '')
+                for family in ('gather_rows', 'scatter')
+                for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16') for index in ('i32', 'i64')})
+
+
+def loops(text):
+    """How each kernel of a file of CPU bodies runs."""
+    found = {}
+    for body in re.split(r'(?=^(?:CF__FN CF__INLINE|extern "C") void )', text, flags=re.MULTILINE):
+        name = re.match(r'(?:CF__FN CF__INLINE|extern "C") void (?:cf__loop_|loop__h_)(\w+)', body)
+        loop = re.search(r'cf__loop<(\d), (\w+), (\w+), (\w+)((?:, CF__\w+)*)>', body)
+        if name:
+            # Variants have the first one's.
+            found[name.group(1).split('__')[0]] = loop and (
+                ' '.join([loop.group(1)] + [word for number, word in enumerate(('flat', 'mirrored', 'numeric'))
+                                            if loop.group(2 + number) == 'true']),
+                loop.group(5).replace(', CF__', ' ').strip())
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--cxx', default=os.environ.get('CXX', 'c++'))
+    options = parser.parse_args()
+    tap = Tap()
+    bundled = [f'{ROOT}/kernels/{family}.cu' for family in ('fill', 'multiply', 'axpy', 'gather', 'scatter')]
+    for name, sources, expected in (('loop_cu', [f'{ROOT}/tests/gen/loop.cu'], EXPECTED), ('kernels', bundled, BUNDLED)):
+        found = {}
+        with tempfile.TemporaryDirectory() as folder:
+            code, _, err = run([sys.executable, f'{ROOT}/gen/cfgen', '--prefix', 'loop', '--cxx', options.cxx, '-I',
+                                f'{ROOT}/include/cuferry/shadow', '-I', f'{ROOT}/include', '--root', ROOT, '--outdir', folder,
+                                *sources])
+            for file in os.listdir(folder):
+                if file.endswith('.host.cpp'):
+                    with open(f'{folder}/{file}', encoding='utf-8') as text:
+                        found.update(loops(text.read()))
+        tap.check(f'{name}_is_generated' if name == 'loop_cu' else f'{name}_are_generated', err if code else '')
+        for kernel in sorted(expected.keys() | found.keys()):
+            wanted, actual = expected.get(kernel, 'nothing'), found.get(kernel, 'nothing')
+            tap.check(f'loop_of_{kernel}', '' if actual == wanted else f'{actual}, and not {wanted}')
+    return tap.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,239 @@
+"""test_proof.py - kernels that change behind the generator's back: whatever differs from what it has read is refused,
+by the compilers of the CPU's and the GPU's code, by the look at the entry names, or when the kernel is loaded.
+
+usage: test_proof.py BUILDDIR [--cxx CXX]
+"""
+
+import argparse
+import concurrent.futures
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
+from tap import NEEDS_NVCC, ROOT, Tap, run
+
+
+HEADER = '''#ifndef SHARED_H
+#define SHARED_H
+#include <cuferry/types.h>
+typedef double real;
+enum side { LEFT, RIGHT };
+struct body { cf_float4 position; float mass; };
+struct other { cf_float4 position; float mass; };
+#endif
+'''
+
+SOURCE = '''#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+#include <stdint.h>
+#include "shared.h"
+#pragma cf include("shared.h")
+
+__constant__ float weights[7];
+namespace heat { static __constant__ double step; }
+
+namespace heat {
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+__global__ void axpy(const float *x, double *y, int n, unsigned int k, long wide)
+{
+    y[0] = x[0] * weights[0] * step + k + wide;
+}
+}
+
+constexpr int TILE = 32;
+
+#pragma cf kernel grid(n) block(TILE) inout(bodies[n])
+extern "C" __global__ void move(struct body *bodies, struct body by, float2 shift, enum side side, real dt, int n)
+{
+    bodies[0].mass += by.mass + shift.x + side + dt;
+}
+
+#pragma cf kernel grid(n) out(flags[n])
+__global__ void narrow(const __half *h, float *const *rows, bool *flags, volatile int *busy, void *raw, size_t n)
+{
+    flags[0] = raw == busy;
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+#pragma cf instances(f: float, 4; d: double, 8)
+template <typename T, int LANES> __global__ void scale(T *x, T by, int n)
+{
+    x[0] *= by;
+}
+'''
+
+# What changes: a name, the text, what it becomes.
+CHANGES = (
+    ('value_type', 'double *y, int n', 'double *y, long n'),
+    ('value_sign', 'unsigned int k', 'int k'),
+    ('value_width_of_the_same_size', 'long wide', 'long long wide'),
+    ('value_width', 'long wide', 'int wide'),
+    ('element_type', 'const float *x', 'const int *x'),
+    ('element_width', 'double *y', 'float *y'),
+    ('const_added', 'double *y', 'const double *y'),
+    ('const_taken_away', 'const float *x', 'float *x'),
+    ('volatile_taken_away', 'volatile int *busy', 'int *busy'),
+    ('order', 'unsigned int k, long wide', 'long wide, unsigned int k'),
+    ('one_parameter_more', 'unsigned int k, long wide', 'unsigned int k, long wide, int extra'),
+    ('one_parameter_less', ', volatile int *busy', ''),
+    ('value_for_pointer', 'struct body *bodies', 'struct body bodies'),
+    ('pointer_for_value', 'struct body by', 'struct body *by'),
+    ('pointer_one_deeper', 'void *raw', 'void **raw'),
+    ('pointer_one_less_deep', 'float *const *rows', 'float *rows'),
+    ('const_of_inner_pointer', 'float *const *rows', 'float **rows'),
+    ('struct_of_the_same_members', 'struct body by', 'struct other by'),
+    ('vector_length', 'float2 shift', 'float4 shift'),
+    ('float_for_half', 'const __half *h', 'const __nv_bfloat16 *h'),
+    ('integer_for_enum', 'enum side side', 'unsigned int side'),
+    ('integer_for_bool', 'bool *flags', 'uint8_t *flags'),
+    ('typedef_of_a_header', 'typedef double real;', 'typedef float real;'),
+    ('name', 'void narrow(', 'void narrower('),
+    ('namespace', 'namespace heat {\n#pragma', 'namespace cool {\nusing heat::step;\n#pragma'),
+    ('template_parameter', 'typename T, int LANES', 'typename T'),
+    ('template_constant_for_type', 'typename T, int LANES', 'int LANES, typename T'),
+    ('template_value', 'T by', 'float by'),
+    ('value_of_a_file_constant', 'constexpr int TILE = 32;', 'constexpr int TILE = 64;'),
+    ('constant_type', '__constant__ float weights', '__constant__ double weights'),
+    ('constant_extent', 'weights[7]', 'weights[8]'),
+    ('constant_name', 'static __constant__ double step;', 'static __constant__ double stride; __constant__ const double step = 1;'),
+)
+
+
+class ProofTest:
+    def __init__(self, options, tap, folder):
+        self.options, self.tap, self.folder = options, tap, folder
+        self.cxx = shlex.split(options.cxx)
+        self.nvcc = shutil.which('nvcc') or shutil.which('/usr/local/cuda/bin/nvcc')
+
+    def generate(self):
+        """What every change begins with: the kernel file and what is generated from it."""
+        place = os.path.join(self.folder, 'generated')
+        os.mkdir(place)
+        for file, text in (('shared.h', HEADER), ('k.cu', SOURCE)):
+            with open(os.path.join(place, file), 'w', encoding='utf-8') as opened:
+                opened.write(text)
+        code, _, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--cxx', self.options.cxx, '--prefix', 't',
+                            '--outdir', place, '--root', place, os.path.join(place, 'k.cu')])
+        self.tap.check('proof_kernels_are_generated', err if code else '')
+
+    def copy(self, name):
+        return shutil.copytree(os.path.join(self.folder, 'generated'), os.path.join(self.folder, name))
+
+    @staticmethod
+    def change(place, old, new):
+        """The CPU compiles a copy that the generator has made."""
+        changed = 0
+        for file in ('shared.h', 'k.cu', 'k.host.cu'):
+            path = os.path.join(place, file)
+            with open(path, encoding='utf-8') as opened:
+                text = opened.read()
+            changed += old in text
+            # Constant data are static in the copy.
+            for spelled in {old, old.replace('__constant__ ', '__constant__ static ')}:
+                text = text.replace(spelled, new)
+            with open(path, 'w', encoding='utf-8') as opened:
+                opened.write(text)
+        return changed
+
+    def cpu(self, place):
+        return self.cxx + ['-std=c++17', '-fsyntax-only', '-Wno-unknown-pragmas', f'-I{ROOT}/include', '-isystem',
+                           f'{ROOT}/include/cuferry/shadow', f'-I{place}', os.path.join(place, 'k.host.cpp')]
+
+    def gpu(self, place):
+        return [self.nvcc, '-std=c++17', '-Xcompiler', '-Wno-unknown-pragmas', '-diag-suppress', '177', '-ptx', f'-I{place}',
+                f'-I{ROOT}/include', os.path.join(place, 'k.dev.cu'), '-o', os.path.join(place, 'k.ptx')]
+
+    def compiler(self, device, name, old, new):
+        """What is wrong: a change that compiles, or whose error is the kernel's own and not that of the proof."""
+        place = self.copy(f'{device}_{name}')
+        if old and not self.change(place, old, new):
+            return f"'{old}' stands nowhere"
+        code, _, err = run(getattr(self, device)(place))
+        if not old:
+            return err if code else ''
+        seen = re.findall(r'^\S*?([\w.]+)[(:]\d+.*error', err, re.MULTILINE)
+        return '' if code and {'k.host.cpp', 'k.dev.cu'} & set(seen) else f'exit {code}: {err}'
+
+    def compilers(self):
+        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            rows = [('no_change', None, None), *CHANGES]
+            for device in ('cpu', 'gpu'):
+                if device == 'gpu' and not self.nvcc:
+                    self.tap.skip('proof_on_the_gpu', NEEDS_NVCC)
+                    continue
+                results = pool.map(lambda row, device=device: self.compiler(device, *row), rows)
+                for (name, old, _), problem in zip(rows, results):
+                    self.tap.check(f'proof_on_the_{device}_{name}_{"is_refused" if old else "compiles"}', problem)
+
+    def entry(self):
+        """A device function has a kernel's type, and is no entry."""
+        if not self.nvcc:
+            self.tap.skip('proof_device_function_is_refused', NEEDS_NVCC)
+            return
+        place, problem = self.copy('entry'), ''
+        self.change(place, '__global__ void narrow', '__device__ void narrow')
+        code, _, err = run(self.gpu(place))
+        if code == 0:
+            open(os.path.join(place, 'k.fatbin'), 'wb').close()
+            code, _, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--image', os.path.join(place, 'k.image.h'),
+                                '--toolkit', '13000', os.path.join(place, 'k.ptx'), os.path.join(place, 'k.fatbin')])
+            if code != 1 or 'no entry for narrow' not in err:
+                problem = f'exit {code}: {err}'
+        self.tap.check('proof_device_function_is_refused', problem)
+
+    def loading(self):
+        """Where C and C++ see different structs: no compiler tells, and loading does."""
+        place = os.path.join(self.folder, 'load')
+        os.mkdir(place)
+        files = {
+            'two.h': '#ifndef TWO_H\n#define TWO_H\n#ifdef __cplusplus\nstruct two { int a, b; };\n#else\n'
+                     'struct two { int a; };\n#endif\n#endif\n',
+            'two.cu': '#include "two.h"\n#pragma cf include("two.h")\n__constant__ two held;\n#pragma cf kernel grid(1) out(x[1])\n'
+                      '__global__ void first(struct two t, int *x)\n{\n    x[0] = t.a + held.a;\n}\n',
+            'main.c': '#include <stdio.h>\n#include "two.h"\n#include "lib.h"\nint main(void)\n{\n    int x = 7;\n'
+                      '    struct two t = {3};\n    printf("%d ", lib_first(t, &x) == CF_EIMAGE);\n    puts(cf_last_error());\n'
+                      '    printf("%d ", lib_set_held(&t) == CF_EIMAGE);\n    puts(cf_last_error());\n    return x != 7;\n}\n'}
+        for name, text in files.items():
+            with open(os.path.join(place, name), 'w', encoding='utf-8') as file:
+                file.write(text)
+        build = self.options.builddir
+        with open(os.path.join(build, 'build.ninja'), encoding='utf-8') as file:
+            cc = re.search(r'^cc = (.*)$', file.read(), re.MULTILINE).group(1)
+        program = os.path.join(place, 'main')
+        for command in ([os.path.join(build, 'cfcc'), '--cuda', 'no', '-o', 'lib.o', 'two.cu'],
+                        [*shlex.split(cc), 'main.c', 'lib.o', '-I.', f'-I{ROOT}/include', os.path.join(build, 'libcuferry.a'),
+                         '-lpthread', '-ldl', '-lm', '-o', program]):
+            code, out, err = run(command, cwd=place)
+            if code:
+                self.tap.check('proof_structs_that_differ_are_refused_when_loaded', f'{out}{err}')
+                return
+        done = subprocess.run([program], env=dict(os.environ, CF_DRIVER='host'), stdout=subprocess.PIPE, check=False)
+        lines = done.stdout.decode().splitlines()
+        self.tap.check('proof_structs_that_differ_are_refused_when_loaded', '' if done.returncode == 0 and lines == [
+            '1 lib_first: t has 8 bytes in its form for the CPU and 4 in its descriptor',
+            '1 lib_set_held: held has 8 bytes in its form for the CPU and 4 in its descriptor'] else f'{lines}')
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('builddir')
+    parser.add_argument('--cxx', default=os.environ.get('CXX', 'c++'))
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        options = parser.parse_args()
+        options.builddir = os.path.abspath(options.builddir)
+        test = ProofTest(options, tap, folder)
+        test.generate()
+        test.compilers()
+        test.entry()
+        test.loading()
+    return tap.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

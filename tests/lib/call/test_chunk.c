@@ -1,0 +1,507 @@
+/* test_chunk.c - plain calls that are taken apart: the results of every shape and direction, what is copied, pinned
+ * arrays, overlaps, checks, failures, and many calls at once. */
+#include "fake_ask.h"
+#include "on_fake.h"
+
+#include <cuferry/registry.h>
+#include <inttypes.h>
+
+#include "context/enter.h"
+#include "fake_ask.h"
+#include "on_fake.h"
+#include "chunk_kernels.h"
+#include "chunk_kernels.h"
+
+enum { MOST = 6000000, MANY = 2500000 };
+static float x[MOST + 1], y[MOST], z[MOST], old_y[MOST];
+static int32_t whole[MOST];
+static int64_t wide[MOST / 4];
+static const float factors[2] = {2, 3};
+
+static fake_cuda_counts_function *counts_of; /* NULL: on another driver */
+
+static int set_up_all(void **state)
+{
+    (void)state;
+    fake_cuda_add_function *add = NULL;
+    void *library = on_cuda() || !getenv("CF_DRIVER") ? dlopen("libcuda.so.1", RTLD_NOW) : NULL;
+    if (library) {
+        *(void **)&add = dlsym(library, "fake_cuda_add");
+        *(void **)&counts_of = dlsym(library, "fake_cuda_counts");
+    }
+    if (add)
+        add(&chunk_registry);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_set_host_data(CF_HOST_DATA_STAGE));
+    assert_ok(cf_set_check(CF_CHECK_ELEMENTS));
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    return 0;
+}
+
+/* ---- What is expected of a plan ---- */
+
+static int is_gpu(void)
+{
+    int device;
+    assert_ok(cf_device_current(&device));
+    return device != CF_HOST;
+}
+
+static void expect_plan(size_t in, size_t out, size_t parts)
+{
+    char said[160], in_parts[40] = "";
+    if (parts)
+        snprintf(in_parts, sizeof in_parts, ", in %zu parts", parts);
+    snprintf(said, sizeof said, ": on device 0, %zu bytes copied in and %zu out%s", in, out, in_parts);
+    const char *plan = strstr(cf_last_plan(), ": ");
+    if (is_gpu() && (strncmp(plan, said, strlen(said)) != 0 || (!parts && strstr(plan, "parts"))))
+        fail_msg("the plan is \"%s\" and lacks \"%s\"", cf_last_plan(), said);
+}
+
+/* What the driver copied since, where it counts. */
+static struct fake_counts before;
+
+static void begin_counting(void)
+{
+    if (counts_of)
+        before = *counts_of();
+}
+
+static void expect_copied(size_t in, size_t out, int launches)
+{
+    if (!counts_of)
+        return;
+    assert_int_equal(counts_of()->bytes_in - before.bytes_in, in);
+    assert_int_equal(counts_of()->bytes_out - before.bytes_out, out);
+    assert_int_equal(counts_of()->launch - before.launch, launches);
+}
+
+/* ---- Results ---- */
+
+UNWATCHED static void fill(int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        x[i] = (float)(i * 7 % 4093);
+        y[i] = old_y[i] = (float)(i % 257);
+        z[i] = -1;
+    }
+}
+
+UNWATCHED static int64_t first_wrong(int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (z[i] != 2 * x[i] || y[i] != old_y[i] + 3 * x[i])
+            return i;
+    return -1;
+}
+
+static void check_blend(int64_t n, size_t parts)
+{
+    const size_t bytes = (size_t)n * sizeof(float);
+    fill(n);
+    begin_counting();
+    assert_ok(chunk_blend(x, factors, y, z, n));
+    assert_int_equal(first_wrong(n), -1);
+    expect_copied(2 * bytes + sizeof factors, 2 * bytes, parts ? (int)parts : n > 0);
+    expect_plan(2 * bytes + sizeof factors, 2 * bytes, parts);
+}
+
+/* Parts have at least 131072 floats and at most 524288, and there are 16 where that allows it. */
+static void call_at_the_borders_of_parts_is_right(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t n;
+        size_t parts;
+    } cases[] = {{1, 0},        {524287, 0}, /* 8 MiB are copied from the next one on */
+                 {524288, 4},   {524289, 5},          {3 * 131072 + 131071 + 131072, 5},
+                 {2097152, 16}, {2097152 + 4096, 16}, {2097152 + 4097, 17},
+                 {MOST, 17}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_blend(cases[i].n, cases[i].parts);
+}
+
+static void call_of_results_alone_is_right(void **state)
+{
+    (void)state;
+    const int n = MOST / 4;
+    begin_counting();
+    assert_ok(chunk_set(wide, 77, n));
+    for (int i = 0; i < n; i++)
+        assert_int_equal(wide[i], 77);
+    expect_copied(0, sizeof wide, 17);
+    expect_plan(0, sizeof wide, 17);
+}
+
+/* What all parts write is copied once, there and back. */
+static void call_that_adds_to_one_array_is_right(void **state)
+{
+    (void)state;
+    unsigned long long sum = 5, expected = 5;
+    for (int i = 0; i < MOST; i++) {
+        whole[i] = i % 1000;
+        expected += (unsigned long long)whole[i];
+    }
+    begin_counting();
+    assert_ok(chunk_add_up(whole, &sum, MOST));
+    assert_int_equal(sum, expected);
+    expect_copied(sizeof whole + sizeof sum, sizeof sum, 17);
+    expect_plan(sizeof whole + sizeof sum, sizeof sum, 17);
+}
+
+/* Each part has the grid of its own length. */
+static void call_whose_kernel_looks_at_its_grid_is_right(void **state)
+{
+    (void)state;
+    static const int lengths[] = {MANY, 2097152, 2097152 + 4097, 1000};
+    fill(MANY);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        int count[2] = {0, 0};
+        assert_ok(chunk_count_blocks(x, count, lengths[i]));
+        assert_int_equal(count[0], (lengths[i] + 255) / 256);
+        assert_int_equal(count[1], count[0]);
+    }
+}
+
+static void copies_go_both_ways_at_once(void **state)
+{
+    (void)state;
+    if (!counts_of)
+        skip_process(NEEDS_PLAYED_GPU);
+    fill(MOST);
+    begin_counting();
+    assert_ok(chunk_blend(x, factors, y, z, MOST));
+    assert_int_equal(first_wrong(MOST), -1);
+    if (counts_of()->turns - before.turns < 20)
+        fail_msg("copies took %d turns", counts_of()->turns - before.turns);
+}
+
+static void call_of_rows_is_right(void **state)
+{
+    (void)state;
+    static int32_t turned[MOST];
+    static const struct {
+        uint16_t rows;
+        int32_t width;
+        size_t parts;
+    } cases[] = {{60000, 100, 17}, {65535, 3, 0}, {65535, 17, 9}, {3, 2000000, 0}, {40, 150000, 20}, {12, 500000, 12}};
+    for (int i = 0; i < MOST; i++)
+        whole[i] = i;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const int32_t rows = cases[c].rows, width = cases[c].width;
+        const size_t bytes = (size_t)rows * (size_t)width * sizeof *whole;
+        memset(turned, 0xee, bytes);
+        assert_ok(chunk_turn(whole, turned, cases[c].rows, width));
+        for (int32_t r = 0; r < rows; r++)
+            for (int32_t k = 0; k < width; k++)
+                if (turned[r * width + k] != whole[r * width + width - 1 - k])
+                    fail_msg("row %d of %d, element %d", r, rows, k);
+        expect_plan(bytes, bytes, cases[c].parts);
+    }
+}
+
+static void call_with_scratch_memory_is_right(void **state)
+{
+    (void)state;
+    fill(MANY);
+    assert_ok(chunk_stop_over(x, y, MANY));
+    assert_memory_equal(x, y, MANY * sizeof *x);
+    expect_plan(MANY * sizeof *x, MANY * sizeof *x, 17);
+}
+
+/* A scalar check that a part would not pass. */
+static void call_whose_parts_would_be_refused_is_whole(void **state)
+{
+    (void)state;
+    fill(MANY);
+    assert_ok(chunk_copy_many(x, y, MANY));
+    assert_memory_equal(x, y, MANY * sizeof *x);
+    expect_plan(MANY * sizeof *x, MANY * sizeof *x, 0);
+    assert_string_equal(cf_last_error(), "");
+}
+
+/* ---- Arrays that are one, or share memory ---- */
+
+static void call_in_place_is_right(void **state)
+{
+    (void)state;
+    fill(MANY);
+    assert_ok(chunk_add_1(y, y, MANY));
+    for (int i = 0; i < MANY; i++)
+        assert_true(y[i] == old_y[i] + 1);
+    expect_plan(MANY * sizeof *x, MANY * sizeof *x, 17);
+}
+
+/* All is read before anything is written. */
+static void call_on_arrays_that_overlap_is_whole(void **state)
+{
+    (void)state;
+    if (!is_gpu())
+        skip_test(NEEDS_ANY_GPU);
+    fill(MANY + 1);
+    assert_ok(chunk_add_1(y, y + 1, MANY));
+    assert_true(y[0] == old_y[0]);
+    for (int i = 0; i < MANY; i++)
+        assert_true(y[i + 1] == old_y[i] + 1);
+    expect_plan(MANY * sizeof *x, MANY * sizeof *x, 0);
+    fill(MANY + 1);
+    assert_ok(chunk_add_1(y + 1, y, MANY));
+    for (int i = 0; i < MANY; i++)
+        assert_true(y[i] == old_y[i + 1] + 1);
+    expect_plan(MANY * sizeof *x, MANY * sizeof *x, 0);
+}
+
+/* One of them is used in place, since all of it is registered. */
+static void array_in_place_beside_one_that_overlaps_is_read_first(void **state)
+{
+    (void)state;
+    enum { PAGE = 4096, SHIFT = 250 * PAGE, SIZE = MANY / 1024 * 1024 };
+    if (!is_gpu())
+        skip_test(NEEDS_ANY_GPU);
+    int (*host_register)(void *, size_t, unsigned int) =
+        (int (*)(void *, size_t, unsigned int))driver_function("cuMemHostRegister", 6050);
+    int (*host_unregister)(void *) = (int (*)(void *))driver_function("cuMemHostUnregister", 4000);
+    float *b = aligned_alloc(PAGE, (SIZE + SHIFT) * sizeof *b);
+    struct cf__scope place;
+    assert_non_null(b);
+    for (int i = 0; i < SIZE + SHIFT; i++)
+        b[i] = (float)(i % 100003);
+    assert_ok(cf__enter(&place, "test", NULL));
+    assert_int_equal(host_register(b, SIZE * sizeof *b, 0), 0);
+    assert_ok(cf_set_host_data(CF_HOST_DATA_AUTO));
+    assert_ok(chunk_add_1(b, b + SHIFT, SIZE)); /* whose end is not registered */
+    for (int i = 0; i < SIZE; i++)
+        if (b[SHIFT + i] != (float)(i % 100003) + 1)
+            fail_msg("element %d is %g", i, (double)b[SHIFT + i]);
+    if (strstr(cf_last_plan(), "parts"))
+        fail_msg("%s", cf_last_plan());
+    assert_int_equal(host_unregister(b), 0);
+    cf__leave(&place);
+    free(b);
+}
+
+/* ---- Element checks ---- */
+
+static void call_with_an_index_outside_writes_nothing(void **state)
+{
+    (void)state;
+    fill(MANY);
+    for (int i = 0; i < MANY; i++)
+        whole[i] = (int)((i * 37LL) % 1000);
+    assert_ok(chunk_pick(x, whole, y, MANY, 1000));
+    for (int i = 0; i < MANY; i++)
+        assert_true(y[i] == x[whole[i]]);
+    expect_plan(MANY * sizeof *whole + 1000 * sizeof *x, MANY * sizeof *y, 17);
+    memcpy(y, old_y, sizeof y);
+    whole[MANY - 1] = 1000;
+    begin_counting();
+    assert_fails(chunk_pick(x, whole, y, MANY, 1000), CF_ERANGE, "index[2499999] = 1000 is outside [0, 1000)");
+    assert_memory_equal(y, old_y, sizeof y);
+    expect_copied(0, 0, 0);
+    whole[70000] = -1;
+    assert_fails(chunk_pick(x, whole, y, MANY, 1000), CF_ERANGE, "index[70000] = -1 is outside [0, 1000)");
+    assert_memory_equal(y, old_y, sizeof y);
+    whole[70000] = whole[MANY - 1] = 0;
+    assert_ok(cf_set_check(CF_CHECK_NONE));
+    assert_ok(chunk_pick(x, whole, y, MANY, 1000));
+    assert_true(y[70000] == x[0]);
+}
+
+/* ---- Pinned arrays, and memory of the device ---- */
+
+static void *pinned(size_t bytes)
+{
+    void *memory = NULL;
+    assert_ok(cf_mem_alloc_pinned(&memory, bytes));
+    return memory;
+}
+
+static void pinned_arrays_are_copied_where_that_is_asked(void **state)
+{
+    (void)state;
+    const size_t bytes = MANY * sizeof(float);
+    float *px = pinned(bytes), *py = pinned(bytes), *pz = pinned(bytes);
+    for (int round = 0; round < 2; round++) {
+        fill(MANY);
+        memcpy(px, x, bytes);
+        memcpy(py, y, bytes);
+        memset(pz, 0xee, bytes);
+        assert_ok(cf_set_host_data(round ? CF_HOST_DATA_AUTO : CF_HOST_DATA_STAGE));
+        begin_counting();
+        assert_ok(chunk_blend(px, factors, py, pz, MANY));
+        memcpy(y, py, bytes);
+        memcpy(z, pz, bytes);
+        assert_int_equal(first_wrong(MANY), -1);
+        if (round) {
+            expect_copied(sizeof factors, 0, 1);
+            expect_plan(sizeof factors, 0, 0);
+            continue;
+        }
+        expect_copied(2 * bytes + sizeof factors, 2 * bytes, 17);
+        expect_plan(2 * bytes + sizeof factors, 2 * bytes, 17);
+    }
+    assert_ok(cf_mem_free(px));
+    assert_ok(cf_mem_free(py));
+    assert_ok(cf_mem_free(pz));
+}
+
+/* Without a buffer for any array: longer parts, and what is copied waits for the default stream. */
+static void pinned_arrays_wait_for_the_default_stream(void **state)
+{
+    (void)state;
+    const size_t bytes = sizeof wide;
+    const int n = MOST / 4;
+    float *px = pinned(bytes), *py = pinned(bytes);
+    const int64_t floats = (int64_t)(bytes / sizeof *px);
+    for (int round = 0; round < 4; round++) {
+        assert_ok(chunk_set_async(NULL, (int64_t *)(void *)px, 0x4040404040404040, n));
+        assert_ok(chunk_add_1(px, py, (uint64_t)floats));
+        for (int64_t i = 0; i < floats; i++)
+            if (py[i] != 3.00392150878906250f + 1)
+                fail_msg("element %" PRId64 " is %g in round %d", i, (double)py[i], round);
+        expect_plan(bytes, bytes, 17);
+        assert_ok(cf_mem_fill(px, 0, bytes));
+        assert_ok(cf_mem_fill(py, 0, bytes));
+    }
+    assert_ok(cf_mem_free(px));
+    assert_ok(cf_mem_free(py));
+}
+
+static void pinned_beside_pageable_and_device_arrays_is_right(void **state)
+{
+    (void)state;
+    const size_t bytes = MANY * sizeof(float);
+    float *px = pinned(bytes), *dy;
+    fill(MANY);
+    memcpy(px, x, bytes);
+    assert_ok(cf_mem_alloc((void **)&dy, bytes));
+    assert_ok(cf_mem_copy(dy, y, bytes));
+    begin_counting();
+    assert_ok(chunk_blend(px, factors, dy, z, MANY));
+    expect_copied(bytes + sizeof factors, bytes, 17);
+    expect_plan(bytes + sizeof factors, bytes, 17);
+    if (is_gpu())
+        assert_non_null(strstr(cf_last_plan(), ", 1 arrays used in place; as cf_set_host_data() asks"));
+    assert_ok(cf_mem_copy(y, dy, bytes));
+    assert_int_equal(first_wrong(MANY), -1);
+    assert_ok(cf_mem_free(px));
+    assert_ok(cf_mem_free(dy));
+}
+
+/* ---- Failures ---- */
+
+static void part_that_faults_is_told(void **state)
+{
+    (void)state;
+    fill(MANY);
+    assert_ok(chunk_blend(x, factors, y, z, MANY));
+    memset(whole, 0, sizeof whole);
+    whole[MOST / 2] = -1;
+    assert_fails(chunk_trap(whole, MOST), CF_EFAULT, "while chunk_trap was running");
+    if (strncmp(cf_last_error(), "chunk_trap: cu", 14) != 0)
+        fail_msg("%s", cf_last_error());
+    assert_fails(chunk_trap(whole, MOST), CF_EFAULT, "chunk_trap");
+}
+
+/* On a thread of the pool. */
+static void part_that_is_not_launched_is_told(void **state)
+{
+    (void)state;
+    fill(MANY);
+    assert_int_not_equal(chunk_blend(x, factors, y, z, MANY), CF_OK);
+    if (strncmp(cf_last_error(), "chunk_blend: cuLaunchKernel returned 701", 40) != 0)
+        fail_msg("%s", cf_last_error());
+    assert_int_equal(cf_last_driver_result(), 701);
+    assert_memory_equal(y, old_y, MANY * sizeof *y);
+}
+
+/* Parts, and none of the memory that they need. */
+static void call_without_memory_is_enomem(void **state)
+{
+    (void)state;
+    fill(MANY);
+    assert_int_equal(chunk_blend(x, factors, y, z, MANY), CF_ENOMEM);
+    assert_memory_equal(y, old_y, MANY * sizeof *y);
+    fill(1000);
+    assert_ok(chunk_blend(x, factors, y, z, 1000));
+    assert_int_equal(first_wrong(1000), -1);
+}
+
+/* ---- Many calls at once ---- */
+
+enum { THREADS = 6, EACH = 600000 };
+
+UNWATCHED static void *call_often(void *data)
+{
+    const int64_t first = *(int *)data * EACH;
+    for (int64_t i = 0; i < EACH; i++) {
+        x[first + i] = (float)(i % 1009);
+        y[first + i] = old_y[first + i] = 5;
+    }
+    for (int round = 0; round < 3; round++)
+        if (chunk_blend(x + first, factors, y + first, z + first, EACH) != CF_OK)
+            return strdup(cf_last_error());
+    for (int64_t i = first; i < first + EACH; i++)
+        if (z[i] != 2 * x[i] || y[i] != 5 + 9 * x[i])
+            return strdup("wrong");
+    return NULL;
+}
+
+static void threads_at_once_are_right(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    int numbers[THREADS];
+    for (int t = 0; t < THREADS; t++) {
+        numbers[t] = t;
+        assert_int_equal(pthread_create(&threads[t], NULL, call_often, &numbers[t]), 0);
+    }
+    for (int t = 0; t < THREADS; t++) {
+        void *wrong;
+        assert_int_equal(pthread_join(threads[t], &wrong), 0);
+        if (wrong)
+            fail_msg("thread %d: %s", t, (char *)wrong);
+    }
+}
+
+int main(int argc, char *argv[])
+{
+#define TEST(function) cmocka_unit_test_teardown(function, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(call_at_the_borders_of_parts_is_right),
+        TEST(call_of_results_alone_is_right),
+        TEST(call_that_adds_to_one_array_is_right),
+        TEST(call_whose_kernel_looks_at_its_grid_is_right),
+        TEST(call_of_rows_is_right),
+        TEST(call_with_scratch_memory_is_right),
+        TEST(call_whose_parts_would_be_refused_is_whole),
+        TEST(call_in_place_is_right),
+        TEST(call_on_arrays_that_overlap_is_whole),
+        TEST(array_in_place_beside_one_that_overlaps_is_read_first),
+        TEST(call_with_an_index_outside_writes_nothing),
+        TEST(pinned_arrays_are_copied_where_that_is_asked),
+        TEST(pinned_arrays_wait_for_the_default_stream),
+        TEST(pinned_beside_pageable_and_device_arrays_is_right),
+        TEST(threads_at_once_are_right),
+        fake_test(call_at_the_borders_of_parts_is_right, "CF_DRIVER", "CF_THREADS=1"),
+        fake_test(call_at_the_borders_of_parts_is_right, "CF_DRIVER", "CF_THREADS=16", "FAKE_CUDA=late=1"),
+        fake_test(call_that_adds_to_one_array_is_right, "CF_DRIVER", "CF_THREADS=5", "FAKE_CUDA=late=1"),
+        fake_test(call_of_rows_is_right, "CF_DRIVER", "CF_THREADS=3", "FAKE_CUDA=pools=0"),
+        fake_test(pinned_arrays_are_copied_where_that_is_asked, "CF_DRIVER", "FAKE_CUDA=late=1"),
+        fake_test(pinned_arrays_wait_for_the_default_stream, "CF_DRIVER", "FAKE_CUDA=late=1"),
+        fake_test(threads_at_once_are_right, "CF_DRIVER", "CF_THREADS=8", "FAKE_CUDA=late=1"),
+        fake_test(copies_go_both_ways_at_once, "CF_DRIVER", "CF_THREADS=1"),
+        fake_test(part_that_faults_is_told, "CF_DRIVER"),
+        fake_test(part_that_is_not_launched_is_told, "CF_DRIVER", "FAKE_CUDA=threads=128"),
+        fake_test(call_without_memory_is_enomem, "CF_DRIVER", "FAKE_CUDA=oom=20000000"),
+    };
+#undef TEST
+    set_up_all(NULL);
+    return RUN_WITH_FAKE(argc, argv, tests, NULL, tear_down);
+}

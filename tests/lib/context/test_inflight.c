@@ -1,0 +1,517 @@
+/* test_inflight.c - which kernels a fault is told with: those that may have been running, and no others. A fault loses a
+ * device for the whole process, so that each test has one of its own. */
+#include "stream/sync.h"
+#include "on_made.h"
+
+#include "on_closing.h"
+
+#include <pthread.h>
+
+#include "driver/driver.h"
+#include "context/context.h"
+#include "context/enter.h"
+#include "context/inflight.h"
+#include "on_made.h"
+#include "on_closing.h"
+
+/* ---- Kernels that write to their pointer, which is a fault where a GPU does not reach it ---- */
+
+enum { KERNELS = 12 };
+static const cf_expr one_element = FIXED(1);
+static const cf_param params[] = {{.name = "y",
+                                   .ctype = "int32_t *",
+                                   .type = CF_I32,
+                                   .direction = CF_INOUT,
+                                   .lanes = 1,
+                                   .bytes = 4,
+                                   .align = 4,
+                                   .ndims = 1,
+                                   .extents = &one_element}};
+
+static void write_one(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    (void)begin, (void)end;
+    **(int32_t *const *)launch->args[0] += 1;
+}
+
+static struct made_image image;
+#define K(letter)                                                                                           \
+    {                                                                                                       \
+        MADE_KERNEL(#letter, image), .nparams = 1, .params = params,                                        \
+                                     .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = write_one \
+    }
+static cf_kernel kernels[KERNELS] = {K(a), K(b), K(c), K(d), K(e), K(f), K(g), K(h), K(i), K(j), K(k), K(l)};
+static const cf_kernel *list[KERNELS];
+static cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = KERNELS, .kernels = list};
+
+static void *good; /* memory that the GPU reaches */
+
+static int launch(int k, cf_stream stream)
+{
+    void *const args[] = {&good};
+    return cf_launch(&kernels[k], stream, args);
+}
+
+static int launch_bad(int k, cf_stream stream)
+{
+    static int32_t elsewhere;
+    void *bad = &elsewhere;
+    void *const args[] = {&bad};
+    return cf_launch(&kernels[k], stream, args);
+}
+
+static cf_stream new_stream(void)
+{
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    return stream;
+}
+
+/* The next wait tells of a fault with this text. */
+static void expect_fault_while(const char *running)
+{
+    char text[400];
+    snprintf(text, sizeof text, "device 0's context was lost to a fault while %s running; cf_device_reset(0) ",
+             running);
+    assert_fails(cf_device_sync(), CF_EFAULT, text);
+    assert_non_null(strstr(cf_last_error(), "cf_device_sync: cuCtxSynchronize returned 700 "));
+    assert_int_equal(cf_last_driver_result(), CUDA_ERROR_ILLEGAL_ADDRESS);
+    assert_fails(cf_device_sync(), CF_EFAULT, text); /* the same from then on */
+    assert_memory_equal(cf_last_error(), "cf_device_sync: device 0's", 26);
+}
+
+static int set_up(void **state)
+{
+    int32_t zero = 0;
+    (void)state;
+    good = upload(&zero, sizeof zero);
+    for (int k = KERNELS; k-- > 0;) /* loads them: that waits for what is enqueued */
+        assert_ok(launch(k, NULL));
+    assert_ok(cf_device_sync());
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    return 0;
+}
+
+/* ---- One thread ---- */
+
+static void fault_of_the_only_kernel_is_named(void **state)
+{
+    (void)state;
+    assert_ok(launch_bad(0, NULL));
+    expect_fault_while("made_a was");
+}
+
+static void fault_told_by_a_plain_call_is_named(void **state)
+{
+    (void)state;
+    void *const args[] = {&good};
+    assert_ok(launch_bad(0, NULL));
+    assert_fails(cf_call(&kernels[1], args), CF_EFAULT, "while one of made_a, made_b was running; cf_device_reset(0)");
+    assert_memory_equal(cf_last_error(), "made_b: ", 8);
+    assert_fails(cf_call(&kernels[1], args), CF_EFAULT, "made_b: device 0's context was lost to a fault while one of ");
+}
+
+static void fault_among_several_lists_them(void **state)
+{
+    (void)state;
+    assert_ok(launch(0, NULL));
+    assert_ok(launch(2, NULL));
+    assert_ok(launch(0, NULL));
+    assert_ok(launch_bad(1, NULL));
+    expect_fault_while("one of made_a, made_b, made_c was");
+}
+
+static void fault_after_a_wait_for_the_stream_leaves_out_what_is_done(void **state)
+{
+    (void)state;
+    cf_stream first = new_stream(), second = new_stream();
+    assert_ok(launch(0, first));
+    assert_ok(launch(1, second));
+    assert_ok(cf_stream_sync(first));
+    assert_ok(launch_bad(2, first));
+    expect_fault_while("one of made_b, made_c was");
+}
+
+static void fault_after_a_query_that_is_done_leaves_out_what_is_done(void **state)
+{
+    (void)state;
+    cf_stream stream = new_stream();
+    assert_ok(launch(0, stream));
+    while (cf_stream_query(stream) == CF_ENOTREADY)
+        ;
+    assert_ok(launch_bad(1, stream));
+    expect_fault_while("made_b was");
+}
+
+static void fault_after_a_plain_call_leaves_it_out(void **state)
+{
+    (void)state;
+    int32_t on_host = 5, *pointer = &on_host;
+    void *const args[] = {&pointer};
+    assert_ok(cf_call(&kernels[0], args));
+    assert_int_equal(on_host, 6);
+    assert_ok(launch_bad(1, NULL));
+    expect_fault_while("made_b was");
+}
+
+static void fault_after_a_wait_for_the_device_leaves_out_all(void **state)
+{
+    (void)state;
+    for (int k = 0; k < KERNELS; k++) /* more than there are slots, too */
+        assert_ok(launch(k, k % 2 ? NULL : new_stream()));
+    assert_ok(cf_device_sync());
+    assert_ok(launch_bad(11, NULL));
+    expect_fault_while("made_l was");
+}
+
+static void fault_among_too_many_says_so(void **state)
+{
+    (void)state;
+    for (int k = 0; k < KERNELS; k++)
+        assert_ok(k == KERNELS - 1 ? launch_bad(k, NULL) : launch(k, NULL));
+    assert_fails(cf_device_sync(), CF_EFAULT, "was lost to a fault while one of made_");
+    assert_fails(cf_device_sync(), CF_EFAULT, " or others was running; ");
+}
+
+static void fault_of_a_graph_is_named_so(void **state)
+{
+    (void)state;
+    cf_stream stream = new_stream();
+    cf_graph graph;
+    cf_graph_exec exec;
+    assert_ok(launch(0, stream)); /* loads it */
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(launch_bad(0, stream));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    assert_ok(cf_device_sync());
+    assert_ok(cf_graph_launch(exec, stream));
+    expect_fault_while("a graph was");
+}
+
+static void fault_on_one_device_does_not_name_the_others_kernels(void **state)
+{
+    (void)state;
+    void *there;
+    assert_ok(cf_device_use(1));
+    assert_ok(cf_mem_alloc(&there, 4));
+    void *const args[] = {&there};
+    assert_ok(cf_launch(&kernels[1], NULL, args));
+    assert_ok(cf_device_use(0));
+    assert_ok(launch_bad(0, NULL));
+    expect_fault_while("made_a was");
+    assert_ok(cf_device_use(1));
+    assert_ok(cf_device_sync());
+    assert_ok(cf_mem_free(there));
+}
+
+/* What is kept of the context that was reset serves the one that comes after. */
+static void fault_beside_a_device_that_was_reset_is_named(void **state)
+{
+    (void)state;
+    assert_ok(cf_device_use(1));
+    assert_ok(launch_bad(1, NULL));
+    assert_ok(cf_device_use(0));
+    assert_ok(cf_device_reset(0));
+    assert_ok(cf_mem_alloc(&good, 4));
+    assert_ok(launch(0, NULL));
+    assert_ok(cf_device_sync());
+    assert_ok(cf_device_use(1));
+    assert_fails(cf_device_sync(), CF_EFAULT, "device 1's context was lost to a fault while made_b was running");
+    assert_ok(cf_device_use(0));
+    assert_ok(cf_mem_free(good));
+}
+
+static void fault_of_nobodys_kernel_says_so(void **state)
+{
+    (void)state;
+    CUcontext context;
+    assert_ok(launch(0, NULL));
+    assert_ok(cf_device_sync());
+    assert_ok(launch_bad(0, NULL));
+    struct cf__scope place;
+    assert_ok(cf__enter(&place, "test", NULL));
+    cf__inflight_waited(&place, NULL); /* as if it were another library's */
+    assert_int_equal(place.driver->cuCtxGetCurrent(&context), CUDA_SUCCESS);
+    cf__leave(&place);
+    expect_fault_while("no kernel of Cuferry's was");
+}
+
+static void fault_told_by_another_devices_event_is_of_the_right_one(void **state)
+{
+    (void)state;
+    cf_event event;
+    assert_ok(cf_event_create(&event));
+    assert_ok(launch_bad(0, NULL));
+    assert_ok(cf_event_record(event, NULL));
+    assert_ok(cf_device_use(1));
+    assert_fails(cf_event_sync(event), CF_EFAULT, "device 0's context was lost to a fault while made_a was running");
+    assert_ok(cf_device_sync()); /* device 1 is well */
+    assert_ok(cf_device_use(0));
+    assert_fails(cf_device_sync(), CF_EFAULT, "cf_device_sync: device 0's context");
+}
+
+/* The descriptor went with the shared object that it was in. */
+static void fault_of_a_closed_objects_kernel_is_named(void **state)
+{
+    static float elsewhere[3], *data = elsewhere;
+    static const int32_t order[] = {2, 1, 0}, *index = order;
+    int64_t count = 3;
+    void *const args[] = {&data, (void *)(uintptr_t)&index, &data, &count, &count};
+    (void)state;
+    void *library = open_closing();
+    closing_module_function *of_closing = (closing_module_function *)closing_function(library, "closing_module");
+    const cf_kernel *gather = cf_kernel_find(of_closing(), "gather_f32_i32");
+    assert_ok(cf_launch(gather, NULL, args));
+    close_closing(library, gather);
+    expect_fault_while("cf_gather_f32_i32 was");
+    assert_fails(launch(0, NULL), CF_EFAULT, "while cf_gather_f32_i32 was running");
+}
+
+/* Devices 0 and then 1 are lost; the thread's own, number 2, is well. The library does not know whose the event is. */
+static void fault_told_on_a_well_device_is_of_the_one_lost_last(void **state)
+{
+    const struct cf__driver *driver = other_library();
+    struct cf__scope place;
+    CUevent event;
+    (void)state;
+    assert_ok(launch_bad(0, NULL));
+    expect_fault_while("made_a was");
+    assert_ok(cf_device_use(1));
+    assert_ok(launch_bad(1, NULL));
+    assert_ok(cf__enter_device(&place, "test", 1));
+    assert_int_equal(driver->cuEventCreate(&event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+    assert_int_equal(driver->cuEventRecord(event, NULL), CUDA_SUCCESS);
+    cf__leave(&place);
+    assert_ok(cf_device_use(2));
+    assert_fails(cf_event_sync(event), CF_EFAULT, "device 1's context was lost to a fault while made_b was running");
+    /* From now on it may be of either. */
+    assert_fails(cf_event_sync(event), CF_EFAULT, "700 (CUDA_ERROR_ILLEGAL_ADDRESS");
+    assert_non_null(strstr(cf_last_error(), "; a context of this process was lost to a fault"));
+    assert_ok(cf_device_sync());
+    assert_ok(cf_device_use(0));
+    assert_fails(cf_device_sync(), CF_EFAULT, "device 0's context was lost to a fault while made_a was running");
+    assert_ok(cf_device_use(1));
+    assert_fails(cf_device_sync(), CF_EFAULT, "device 1's context was lost to a fault while made_b was running");
+    assert_ok(cf_device_use(0));
+}
+
+/* One that another library made, and this one was used in. */
+static void fault_in_a_created_context_is_told_of_that(void **state)
+{
+    const struct cf__driver *driver = other_library();
+    CUcontext created, popped;
+    CUevent event;
+    (void)state;
+    assert_int_equal(context_create(&created, 0, 1), CUDA_SUCCESS);
+    assert_ok(launch_bad(1, NULL));
+    assert_int_equal(driver->cuEventCreate(&event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+    assert_int_equal(driver->cuEventRecord(event, NULL), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+    assert_ok(cf_device_use(0));
+    assert_fails(cf_event_sync(event), CF_EFAULT, "device 1's context was lost to a fault while made_b was running");
+    assert_ok(cf_device_sync());
+    assert_int_equal(context_destroy(created), CUDA_SUCCESS);
+    assert_ok(cf_mem_free(good));
+}
+
+/* ---- Several threads ---- */
+
+static void *launch_b_elsewhere(void *stream)
+{
+    return launch(1, stream) == CF_OK ? NULL : (void *)"the launch failed";
+}
+
+static void run_thread(void *(*body)(void *), void *argument)
+{
+    pthread_t thread;
+    void *wrong;
+    assert_int_equal(pthread_create(&thread, NULL, body, argument), 0);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    assert_null(wrong);
+}
+
+/* The thread's own device is the lost one. */
+static void fault_on_one_device_leaves_handles_and_captures_of_another(void **state)
+{
+    (void)state;
+    const struct cf__driver *driver = other_library();
+    void *pooled;
+    char read[4];
+    cf_event event;
+    cf_graph graph;
+    cf_graph_exec exec;
+    CUgraph captured;
+    assert_ok(cf_device_use(1));
+    cf_stream stream = new_stream(), other = new_stream();
+    assert_ok(cf_event_create(&event));
+    assert_ok(cf_event_record(event, stream));
+    assert_ok(cf_mem_alloc_async(stream, &pooled, sizeof read));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_int_equal(driver->cuStreamBeginCapture(other, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    assert_ok(cf_device_use(0));
+    assert_ok(launch_bad(0, NULL));
+    expect_fault_while("made_a was");
+    assert_int_equal(driver->cuStreamEndCapture(other, &captured), CUDA_SUCCESS);
+    assert_int_equal(driver->cuGraphDestroy(captured), CUDA_SUCCESS);
+    assert_ok(cf_event_sync(event));
+    assert_ok(cf_event_query(event));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_event_destroy(event));
+    assert_ok(cf_mem_copy(read, pooled, sizeof read));
+    assert_ok(cf_mem_free(pooled));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_stream_destroy(other));
+}
+
+static void fault_with_another_thread_lists_its_kernels(void **state)
+{
+    (void)state;
+    cf_stream stream = new_stream();
+    assert_ok(launch(0, NULL));
+    run_thread(launch_b_elsewhere, stream);
+    assert_ok(launch_bad(0, NULL));
+    assert_ok(cf_stream_sync(stream)); /* that was not this thread's launch, and may not be all of them */
+    expect_fault_while("one of made_a, made_b was");
+}
+
+static void fault_after_a_wait_for_the_device_leaves_out_other_threads(void **state)
+{
+    (void)state;
+    run_thread(launch_b_elsewhere, new_stream());
+    assert_ok(cf_device_sync());
+    assert_ok(launch_bad(0, NULL));
+    expect_fault_while("made_a was");
+}
+
+/* Threads launch and wait at random; the one that faults is always named. */
+enum { THREADS = 8, ROUNDS = 300 };
+static int stop;
+
+static void *launch_and_wait(void *number)
+{
+    unsigned int random = (unsigned int)(uintptr_t)number;
+    cf_stream stream = NULL;
+    int status = cf_stream_create(&stream);
+    for (int i = 0; i < ROUNDS && !__atomic_load_n(&stop, __ATOMIC_RELAXED); i++) {
+        random = random * 1103515245 + 12345;
+        if (status == CF_OK)
+            status = launch(random >> 16 & 3, random >> 20 & 1 ? stream : NULL);
+        if (status == CF_OK && (random >> 24 & 3) == 0)
+            status = cf_device_sync();
+        else if (status == CF_OK && (random >> 24 & 3) == 1)
+            status = cf_stream_sync(stream);
+        if (status == CF_EFAULT)
+            return strstr(cf_last_error(), "made_l") ? NULL : strdup(cf_last_error());
+        if (status != CF_OK)
+            return strdup(cf_last_error());
+    }
+    return NULL;
+}
+
+static void fault_among_threads_always_names_it(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    void *wrong;
+    for (uintptr_t t = 0; t < THREADS; t++)
+        assert_int_equal(pthread_create(&threads[t], NULL, launch_and_wait, (void *)(t + 1)), 0);
+    int status = launch_bad(11, new_stream());
+    while (status == CF_OK)
+        status = cf_device_sync();
+    assert_int_equal(status, CF_EFAULT);
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    for (int t = 0; t < THREADS; t++) {
+        assert_int_equal(pthread_join(threads[t], &wrong), 0);
+        if (wrong)
+            fail_msg("%s", (char *)wrong);
+    }
+}
+
+/* Threads that come and go leave nothing behind. */
+static void threads_without_end_share_what_is_kept(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        run_thread(launch_b_elsewhere, NULL);
+        run_thread(launch_b_elsewhere, NULL);
+    }
+    assert_ok(cf_device_sync());
+    assert_ok(launch(0, NULL));
+    int count = 0;
+    for (const struct cf__inflight *node = cf__inflight_latest; node; node = node->next)
+        count++;
+    assert_in_range(count, 1, 2);
+    assert_ok(cf_device_sync());
+    assert_ok(cf_mem_free(good));
+}
+
+/* ---- The text alone ---- */
+
+static void text_of_long_names_is_cut_between_them(void **state)
+{
+    (void)state;
+    char text[64];
+    struct cf__scope place;
+    struct cf__context *context;
+    assert_ok(cf_mem_free(good));
+    CUresult result;
+    assert_ok(cf__enter(&place, "test", NULL));
+    assert_ok(cf__context_get(&place, "test", &context));
+    cf__inflight_launched(cf__inflight_note(context, "a_kernel_of_24_characters", NULL));
+    cf__inflight_launched(cf__inflight_note(context, "a_kernel_of_25_characters_", NULL));
+    cf__inflight_text(context->id, text, sizeof text);
+    assert_string_equal(text, "one of a_kernel_of_24_characters or others was");
+    assert_ok(cf__sync_context("test", &place, &result));
+    assert_int_equal(result, CUDA_SUCCESS);
+    cf__inflight_text(context->id, text, sizeof text);
+    assert_string_equal(text, "no kernel of Cuferry's was");
+    cf__leave(&place);
+}
+
+int main(int argc, char *argv[])
+{
+    for (int i = 0; i < KERNELS; i++) {
+        static cf_state states[KERNELS];
+        kernels[i].state = &states[i];
+        list[i] = &kernels[i];
+    }
+#define TEST(function) fake_test(function, "CF_DRIVER=cuda")
+    const struct CMUnitTest tests[] = {
+        TEST(fault_of_the_only_kernel_is_named),
+        TEST(fault_told_by_a_plain_call_is_named),
+        TEST(fault_among_several_lists_them),
+        TEST(fault_after_a_wait_for_the_stream_leaves_out_what_is_done),
+        TEST(fault_after_a_query_that_is_done_leaves_out_what_is_done),
+        TEST(fault_after_a_plain_call_leaves_it_out),
+        TEST(fault_after_a_wait_for_the_device_leaves_out_all),
+        TEST(fault_among_too_many_says_so),
+        TEST(fault_of_a_graph_is_named_so),
+        TEST(fault_on_one_device_does_not_name_the_others_kernels),
+        TEST(fault_beside_a_device_that_was_reset_is_named),
+        TEST(fault_of_nobodys_kernel_says_so),
+        TEST(fault_told_by_another_devices_event_is_of_the_right_one),
+        TEST(fault_on_one_device_leaves_handles_and_captures_of_another),
+        TEST(fault_of_a_closed_objects_kernel_is_named),
+        fake_test(fault_told_on_a_well_device_is_of_the_one_lost_last, "CF_DRIVER=cuda", "FAKE_CUDA=devices=3"),
+        TEST(fault_in_a_created_context_is_told_of_that),
+        TEST(fault_with_another_thread_lists_its_kernels),
+        TEST(fault_after_a_wait_for_the_device_leaves_out_other_threads),
+        TEST(fault_among_threads_always_names_it),
+        TEST(threads_without_end_share_what_is_kept),
+        TEST(text_of_long_names_is_cut_between_them),
+    };
+#undef TEST
+    make_image(&image, 9);
+    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+}

@@ -1,0 +1,506 @@
+/* test_scratch_args.c - memory that the library supplies for the time of a launch. */
+#include "on_made.h"
+
+/* ---- A kernel that works in scratch memory: y[i] = x[n - 1 - i] by way of it ---- */
+
+enum { X, FIRST, Y, SECOND, N, PARAMS, MANY = 100 };
+
+static const cf_expr n_elements = NUMBER("n", N), plus_3 = {"n + 3", OPS(PARAM(N), CONST(3), OP(ADD))};
+static const cf_expr minus_5 = {"n - 5", OPS(PARAM(N), CONST(5), OP(SUB))}, three = FIXED(3);
+static const cf_expr too_much = FIXED(70000), zero = FIXED(0);
+
+#define ARRAY(param_name, where, extent)                                                                     \
+    {                                                                                                        \
+        .name = param_name, .ctype = "double *", .type = CF_F64, .direction = where, .lanes = 1, .bytes = 8, \
+        .align = 8, .ndims = 1, .extents = &(extent)                                                         \
+    }
+
+static cf_param params[MANY] = {
+    ARRAY("x", CF_IN, n_elements),           ARRAY("first", CF_SCRATCH, plus_3), ARRAY("y", CF_OUT, n_elements),
+    ARRAY("second", CF_SCRATCH, n_elements), VALUE("n", int64_t, CF_I64),
+};
+
+static void *last_first, *last_second;
+
+static void reverse(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    const double *x = *(double *const *)launch->args[X];
+    double *first = *(double *const *)launch->args[FIRST], *y = *(double *const *)launch->args[Y];
+    double *second = *(double *const *)launch->args[SECOND];
+    int64_t n = *(const int64_t *)launch->args[N];
+    (void)begin, (void)end;
+    last_first = first;
+    last_second = second;
+    for (int64_t i = 0; i < n; i++)
+        first[i] = x[i];
+    first[n + 2 + (params[FIRST].lowers ? 3 : 0)] = 9; /* the last element that there is */
+    for (int64_t i = 0; i < n; i++)
+        second[i] = first[n - 1 - i];
+    for (int64_t i = 0; i < n; i++)
+        y[i] = second[i];
+}
+
+/* ---- A kernel that counts what of its scratch memory is not 0, and what else was left in it ---- */
+
+enum { WORK, FOUND, LENGTH, COUNT_PARAMS, LEFT = 0xa5 };
+
+struct found {
+    int64_t nonzero; /* bytes of the section */
+    int64_t changed; /* bytes in front of it and behind it that are not as the launch before left them */
+    void *memory;
+};
+
+static const cf_expr length = NUMBER("n", LENGTH),
+                     from_2 = {"n / 4 + 2", OPS(PARAM(LENGTH), CONST(4), OP(DIV), CONST(2), OP(ADD))};
+static const cf_expr half = {"n / 2", OPS(PARAM(LENGTH), CONST(2), OP(DIV))}, one = FIXED(1), two = FIXED(2);
+static const cf_expr less = {"n - 5", OPS(PARAM(LENGTH), CONST(5), OP(SUB))};
+static const cf_expr large = {"n << 62", OPS(PARAM(LENGTH), CONST(62), OP(SHL))};
+static const cf_expr more = {"n + 1", OPS(PARAM(LENGTH), CONST(1), OP(ADD))};
+
+static cf_param counted_params[COUNT_PARAMS] = {
+    SCRATCH_INTS("work", length),
+    STRUCT_INOUT("found", struct found, one),
+    VALUE("n", int64_t, CF_I64),
+};
+static cf_zero zeros[2];
+
+static void count(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    unsigned char *work = *(unsigned char *const *)launch->args[WORK];
+    struct found *found = *(struct found *const *)launch->args[FOUND];
+    const int64_t n = *(const int64_t *)launch->args[LENGTH], lower = counted_params[WORK].lowers ? n / 4 + 2 : 0;
+    const int64_t bytes = 4 * (n + lower), first = zeros[0].lower.ops ? 4 * (n / 4 + 2) : 4 * lower;
+    const int64_t last = !zeros[0].extent.ops ? bytes : first + 4 * (zeros[0].extent.ops == half.ops ? n / 2 : 1);
+    (void)begin, (void)end;
+    for (int64_t i = 0; i < bytes; i++)
+        if (first <= i && i < last)
+            found->nonzero += work[i] != 0;
+        else
+            found->changed += work == found->memory && work[i] != LEFT;
+    memset(work, LEFT, (size_t)bytes);
+    found->memory = work;
+}
+
+static struct made_image image;
+static cf_kernel counted = {MADE_KERNEL("count", image),
+                            .nparams = COUNT_PARAMS,
+                            .params = counted_params,
+                            .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
+                            .host = count,
+                            .nzeros = 1,
+                            .zeros = zeros};
+static cf_kernel kernel = {MADE_KERNEL("reverse", image), .nparams = PARAMS, .params = params,
+                           .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = reverse};
+static const cf_kernel *const kernels[] = {&counted, &kernel};
+static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 2, .kernels = kernels};
+
+static int set_up(void **state)
+{
+    (void)state;
+    last_first = last_second = NULL;
+    kernel.nparams = PARAMS;
+    kernel.launch.shared = (cf_expr){NULL, NULL};
+    params[FIRST].extents = &plus_3;
+    params[FIRST].lowers = NULL;
+    counted.nzeros = 1;
+    counted.launch.grid[0] = one;
+    counted_params[WORK].extents = &length;
+    counted_params[WORK].lowers = NULL;
+    memset(zeros, 0, sizeof zeros);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    return 0;
+}
+
+enum { COUNT = 1000 };
+static double x[COUNT], y[COUNT];
+
+static void fill(void)
+{
+    for (int i = 0; i < COUNT; i++) {
+        x[i] = i;
+        y[i] = -1;
+    }
+}
+
+static void expect_reversed(const double of[])
+{
+    for (int i = 0; i < COUNT; i++)
+        assert_true(of[i] == COUNT - 1 - i);
+}
+
+/* Calls with arguments whose scratch pointers are `ignored`. */
+static int call(void *const ignored[2], int64_t n)
+{
+    void *source = x, *target = y;
+    void *const args[] = {&source, ignored[0], &target, ignored[1], &n};
+    return cf_call(&kernel, args);
+}
+
+/* ---- Results ---- */
+
+static void scratch_is_supplied_and_given_back(void **state)
+{
+    (void)state;
+    void *nonsense = (void *)1;
+    void *const none[] = {NULL, NULL}, *const some[] = {&nonsense, &nonsense};
+    for (int i = 0; i < 4; i++) {
+        fill();
+        assert_ok(call(i % 2 ? some : none, COUNT));
+        expect_reversed(y);
+        assert_true(last_first && last_second && last_first != nonsense);
+        assert_int_equal((uintptr_t)last_first % 256, 0);
+    }
+    assert_ptr_equal(nonsense, (void *)1);
+}
+
+/* In the order of the stream: given back behind the launch, and not before. */
+static void scratch_of_launches_on_a_stream_is_right(void **state)
+{
+    (void)state;
+    fill();
+    double *source = upload(x, sizeof x), *target = upload(y, sizeof y);
+    int64_t n = COUNT;
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    for (int i = 0; i < 5; i++) {
+        void *from = i % 2 ? target : source, *to = i % 2 ? source : target;
+        void *const args[] = {&from, NULL, &to, NULL, &n};
+        assert_ok(cf_launch(&kernel, stream, args));
+    }
+    assert_ok(cf_mem_copy_async(stream, y, target, sizeof y));
+    assert_ok(cf_stream_sync(stream));
+    expect_reversed(y);
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(source));
+    assert_ok(cf_mem_free(target));
+}
+
+static void scratch_of_no_elements_is_null(void **state)
+{
+    (void)state;
+    void *const none[] = {NULL, NULL};
+    last_second = &image;
+    assert_ok(call(none, 0));
+    assert_non_null(last_first); /* of 3 elements */
+    assert_null(last_second);
+}
+
+static void scratch_begins_where_its_pointer_does(void **state)
+{
+    (void)state;
+    void *const none[] = {NULL, NULL};
+    params[FIRST].lowers = &three; /* the memory before the section is there too */
+    fill();
+    assert_ok(call(none, COUNT));
+    expect_reversed(y);
+}
+
+/* Where pointers are checked, arrays have memory of their own, so that tools find what lies outside. */
+static void scratch_is_as_large_as_its_section_reaches(void **state)
+{
+    (void)state;
+    void *const none[] = {NULL, NULL};
+    const struct fake_counts *counts = fake_counts();
+    params[SECOND].extents = &zero; /* so that first is the one that is asked for last */
+    params[FIRST].lowers = &three;
+    assert_ok(call(none, 0));
+    assert_int_equal(counts->alloc_bytes, 6 * sizeof(double));
+    params[SECOND].extents = &n_elements;
+    assert_ok(call(none, 10));
+    assert_int_equal(counts->alloc_bytes, 10 * sizeof(double));
+}
+
+/* ---- Memory that is 0 when the kernel begins ---- */
+
+enum { WORDS = 1000 };
+
+/* Launches in a stream, one after the other, each of which gets what the one before left. */
+static struct found launch_counted(int launches, int64_t n)
+{
+    struct found found = {0, 0, NULL};
+    void *there = upload(&found, sizeof found);
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    for (int i = 0; i < launches; i++) {
+        void *const args[] = {NULL, &there, &n};
+        assert_ok(cf_launch(&counted, stream, args));
+    }
+    assert_ok(cf_mem_copy_async(stream, &found, there, sizeof found));
+    assert_ok(cf_stream_sync(stream));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(there));
+    return found;
+}
+
+/* The CPU's memory goes back to an allocator, which may write into what is free. */
+static void expect_left(const struct found *found)
+{
+    assert_int_equal(found->nonzero, 0);
+    if (on_cuda())
+        assert_int_equal(found->changed, 0);
+}
+
+static void expect_zeros(int64_t n)
+{
+    struct found found = launch_counted(4, n);
+    assert_non_null(found.memory);
+    expect_left(&found);
+    found = (struct found){0, 0, NULL}; /* the plain call, into which the memory's contents may come, too */
+    void *there = &found;
+    for (int i = 0; i < 3; i++) {
+        void *const args[] = {NULL, &there, &n};
+        assert_ok(cf_call(&counted, args));
+    }
+    expect_left(&found);
+}
+
+static void zero_of_all_is_zero_at_each_launch(void **state)
+{
+    (void)state;
+    expect_zeros(WORDS);
+}
+
+static void zero_of_a_section_leaves_the_rest(void **state)
+{
+    (void)state;
+    zeros[0].extent = one;
+    expect_zeros(WORDS);
+    zeros[0].lower = from_2;
+    expect_zeros(WORDS);
+    zeros[0].extent = half;
+    expect_zeros(WORDS);
+}
+
+static void zero_begins_where_the_array_does(void **state)
+{
+    (void)state;
+    counted_params[WORK].lowers = &from_2;
+    expect_zeros(WORDS);
+    zeros[0].lower = from_2;
+    zeros[0].extent = half;
+    expect_zeros(WORDS);
+}
+
+static void zero_in_a_graph_is_zero_each_time(void **state)
+{
+    (void)state;
+    struct found found = {0, 0, NULL};
+    void *there = upload(&found, sizeof found);
+    int64_t n = WORDS;
+    void *const args[] = {NULL, &there, &n};
+    cf_stream stream;
+    cf_graph graph;
+    cf_graph_exec exec;
+    zeros[0] = (cf_zero){.array = WORK, .lower = from_2, .extent = half};
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_kernel_preload(&counted));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_launch(&counted, stream, args));
+    assert_ok(cf_launch(&counted, stream, args));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    assert_ok(cf_graph_destroy(graph));
+    for (int i = 0; i < 3; i++)
+        assert_ok(cf_graph_launch(exec, stream));
+    assert_ok(cf_stream_sync(stream));
+    assert_ok(cf_mem_copy(&found, there, sizeof found));
+    assert_non_null(found.memory);
+    assert_int_equal(found.nonzero, 0);
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(there));
+}
+
+static void zero_fills_as_many_bytes_as_it_says(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    (void)launch_counted(1, WORDS);
+    assert_int_equal(counts->fill, 1);
+    assert_int_equal(counts->fill_bytes, 4 * WORDS);
+    zeros[0].extent = one;
+    (void)launch_counted(1, WORDS);
+    assert_int_equal(counts->fill, 2);
+    assert_int_equal(counts->fill_bytes, 4);
+    zeros[0].extent = half; /* of nothing is not filled */
+    (void)launch_counted(1, 1);
+    assert_int_equal(counts->fill, 2);
+    zeros[0].extent = (cf_expr){NULL, NULL};
+    counted_params[WORK].lowers = &from_2;
+    (void)launch_counted(1, WORDS);
+    assert_int_equal(counts->fill, 3);
+    assert_int_equal(counts->fill_bytes, 4 * WORDS);
+    counted.launch.grid[0] = zero; /* there is no scratch memory without a launch */
+    (void)launch_counted(1, WORDS);
+    assert_int_equal(counts->fill, 3);
+}
+
+static int count_of(int64_t n)
+{
+    struct found found = {0, 0, NULL};
+    void *there = &found;
+    void *const args[] = {NULL, &there, &n};
+    int status = cf_call(&counted, args);
+    assert_null(found.memory);
+    return status;
+}
+
+static void zero_outside_of_its_array_is_invalid(void **state)
+{
+    (void)state;
+    zeros[0].extent = less;
+    assert_fails(count_of(4), CF_EINVAL, "made_count: the extent zero(work[n - 5]) is negative with n = 4");
+    zeros[0].lower = less;
+    zeros[0].extent = one;
+    assert_fails(count_of(4), CF_EINVAL, "made_count: the lower bound zero(work[n - 5:]) is negative with n = 4");
+    zeros[0].lower = (cf_expr){NULL, NULL};
+    zeros[0].extent = more;
+    assert_fails(count_of(4), CF_EINVAL,
+                 "made_count: zero(work[n + 1]) is [0:5], which is not all in work[n] with n = 4");
+    zeros[0].extent = half;
+    zeros[0].lower = from_2;
+    assert_fails(count_of(4), CF_EINVAL,
+                 "made_count: zero(work[n / 4 + 2:n / 2]) is [3:2], which is not all in work[n]");
+    zeros[0].extent = large;
+    assert_fails(count_of(2), CF_EOVERFLOW,
+                 "made_count: the extent zero(work[n << 62]) overflows or divides by 0 with n = 2");
+    counted_params[WORK].lowers = &from_2;
+    zeros[0].lower = two;
+    zeros[0].extent = one;
+    assert_fails(count_of(4), CF_EINVAL,
+                 "made_count: zero(work[2:1]) is [2:1], which is not all in "
+                 "work[n / 4 + 2:n] with n = 4");
+}
+
+/* ---- Failures ---- */
+
+static void scratch_of_negative_extent_is_invalid(void **state)
+{
+    (void)state;
+    void *const none[] = {NULL, NULL};
+    params[FIRST].extents = &minus_5;
+    assert_fails(call(none, 4), CF_EINVAL, "made_reverse: the extent first[n - 5] is negative with n = 4");
+    params[FIRST].extents = &plus_3;
+    assert_fails(call(none, INT64_MAX), CF_EOVERFLOW, "made_reverse: ");
+    assert_null(last_first);
+}
+
+static void launch_without_memory_for_scratch_is_enomem(void **state)
+{
+    (void)state;
+    void *const none[] = {NULL, NULL};
+    fill();
+    const struct fake_counts *counts = fake_counts();
+    assert_int_equal(call(none, 100), CF_ENOMEM); /* x, y and first have room in 3000 bytes; second has not */
+    assert_string_equal(cf_last_error(), "made_reverse: 800 bytes for second: cuMemAllocFromPoolAsync returned 2 "
+                                         "(CUDA_ERROR_OUT_OF_MEMORY, out of memory)");
+    assert_true(y[0] == -1 && !last_first);
+    assert_int_equal(counts->alloc_async, 3); /* which are given back, too */
+    assert_int_equal(counts->free_async, 3);
+    assert_ok(call(none, 50));
+}
+
+static void expect_failures(int kept)
+{
+    void *const none[] = {NULL, NULL};
+    kernel.launch.shared = too_much;
+    fill();
+    assert_fails(call(none, COUNT), CF_EINVAL, "made_reverse: shared(70000) is 70000 bytes, and the device has at");
+    const struct fake_counts *counts = fake_counts();
+    assert_int_equal(counts->alloc_async, 2); /* copies of x and y */
+    assert_int_equal(counts->free_async, 2);
+    kernel.launch.shared = (cf_expr){NULL, NULL};
+    kernel.launch.is_cooperative = 1; /* the launch itself fails: more blocks than there is room for */
+    kernel.launch.grid[0] = (cf_expr)FIXED(9);
+    assert_fails(call(none, COUNT), CF_EINVAL, "made_reverse: its grid of 9 blocks does not fit the device at once");
+    assert_int_equal(counts->alloc_async - counts->free_async, kept);
+    kernel.launch.is_cooperative = 0;
+    kernel.launch.grid[0] = (cf_expr)FIXED(1);
+    assert_ok(call(none, COUNT));
+    expect_reversed(y);
+}
+
+static void launch_that_fails_gives_scratch_back(void **state)
+{
+    (void)state;
+    expect_failures(0);
+}
+
+static void launch_that_fails_leaves_scratch_to_the_next(void **state)
+{
+    (void)state;
+    expect_failures(1);
+}
+
+static void launch_of_an_empty_grid_needs_no_scratch(void **state)
+{
+    (void)state;
+    void *const none[] = {NULL, NULL};
+    cf_kernel empty = kernel;
+    int64_t n = COUNT;
+    void *source = x, *target = y;
+    void *const args[] = {&source, none[0], &target, none[1], &n};
+    empty.launch.grid[0] = (cf_expr){"0", OPS(CONST(0))};
+    assert_ok(cf_call(&empty, args));
+    assert_null(last_first);
+}
+
+/* ---- Many parameters ---- */
+
+static void launch_of_many_parameters_is_right(void **state)
+{
+    (void)state;
+    double values[MANY];
+    void *args[MANY], *source = x, *target = y;
+    int64_t n = COUNT;
+    for (int i = PARAMS; i < MANY; i++)
+        params[i] = (cf_param)VALUE("value", double, CF_F64);
+    for (int i = 0; i < MANY; i++)
+        args[i] = &values[i];
+    args[X] = &source;
+    args[FIRST] = args[SECOND] = NULL;
+    args[Y] = &target;
+    args[N] = &n;
+    static const uint32_t counts[] = {PARAMS, 15, 16, 17, MANY};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        kernel.nparams = counts[i];
+        fill();
+        assert_ok(cf_call(&kernel, args));
+        expect_reversed(y);
+        assert_ok(cf_shutdown());
+    }
+}
+
+int main(int argc, char *argv[])
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(scratch_is_supplied_and_given_back),
+        TEST(scratch_of_launches_on_a_stream_is_right),
+        TEST(scratch_of_no_elements_is_null),
+        TEST(scratch_begins_where_its_pointer_does),
+        TEST(scratch_of_negative_extent_is_invalid),
+        TEST(launch_of_an_empty_grid_needs_no_scratch),
+        TEST(launch_of_many_parameters_is_right),
+        TEST(zero_of_all_is_zero_at_each_launch),
+        TEST(zero_of_a_section_leaves_the_rest),
+        TEST(zero_begins_where_the_array_does),
+        TEST(zero_in_a_graph_is_zero_each_time),
+        TEST(zero_outside_of_its_array_is_invalid),
+        fake_test(zero_fills_as_many_bytes_as_it_says, "CF_DRIVER"),
+        fake_test(scratch_is_as_large_as_its_section_reaches, "CF_DRIVER", "CF_CHECK=1"),
+        fake_test(launch_without_memory_for_scratch_is_enomem, "CF_DRIVER", "FAKE_CUDA=oom=3000"),
+        fake_test(launch_that_fails_gives_scratch_back, "CF_DRIVER", "CF_CHECK=1", "FAKE_CUDA=shared=65536,resident=8"),
+        fake_test(launch_that_fails_leaves_scratch_to_the_next, "CF_DRIVER", "FAKE_CUDA=shared=65536,resident=8"),
+    };
+#undef TEST
+    make_image(&image, 4);
+    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+}

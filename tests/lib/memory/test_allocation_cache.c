@@ -1,0 +1,189 @@
+/* test_allocation_cache.c - of memory that cf_mem_alloc() gave on a GPU a plain call does not ask the driver, and only of that and
+ * as long as it is there. */
+#include <pthread.h>
+
+#include "on_sum.h"
+#include "memory/allocation_cache.h"
+#include "context/enter.h"
+
+static void *own(size_t bytes)
+{
+    void *memory = NULL;
+    assert_ok(cf_mem_alloc(&memory, bytes));
+    return memory;
+}
+
+static void call_does_not_ask_for_own_memory(void **state)
+{
+    (void)state;
+    GPU_ONLY();
+    float *mine = own(64 * sizeof *mine);
+    assert_ok(cf_mem_copy(mine, x, 64 * sizeof *mine));
+    assert_ok(call(mine, y, 64, 16)); /* loads the kernel */
+    assert_ok(call(mine, y, 64, 16));
+    expect_direct(1);
+    expect_y(64);
+    assert_ok(call(x, mine, 64, 64));
+    expect_direct(1);
+    assert_ok(call(mine, mine, 64, 64));
+    expect_direct(0);
+    assert_ptr_not_equal(strstr(cf_last_plan(), "2 arrays used in place"), NULL);
+    assert_ok(call(mine + 16, y, 48, 16)); /* not known by its beginning */
+    expect_direct(2);
+    assert_ok(cf_mem_free(mine));
+}
+
+static void call_is_refused_where_own_memory_is_too_short(void **state)
+{
+    (void)state;
+    GPU_ONLY();
+    float *mine = own(64 * sizeof *mine);
+    assert_ok(call(mine, y, 64, 16));
+    assert_fails(call(mine, y, 65, 16), CF_EINVAL, "x has 65 elements, 260 bytes, and its allocation ends after 256");
+    assert_int_equal(asked[ASKED_cuLaunchKernel], 0);
+    assert_ok(cf_mem_free(mine));
+}
+
+static void call_is_refused_where_own_memory_was_freed(void **state)
+{
+    (void)state;
+    GPU_ONLY();
+    for (int is_async = 0; is_async < 2; is_async++) {
+        float *mine = own(64 * sizeof *mine);
+        assert_ok(call(mine, y, 64, 16));
+        assert_ok(is_async ? cf_mem_free_async(NULL, mine) : cf_mem_free(mine));
+        assert_ok(cf_device_sync());
+        assert_fails(call(mine, y, 64, 16), CF_EINVAL, "is no memory");
+        assert_int_equal(asked[ASKED_cuLaunchKernel], 0);
+    }
+}
+
+/* ---- What is known ---- */
+
+static unsigned long long id(void)
+{
+    unsigned long long id;
+    assert_int_equal(place.driver->cuCtxGetId(place.context, &id), CUDA_SUCCESS);
+    return id;
+}
+
+static void memory_is_known_by_its_beginning_its_bytes_and_its_context(void **state)
+{
+    static char memory[512];
+    (void)state;
+    GPU_ONLY();
+    assert_int_equal(cf__allocation_has(id(), memory, 1), 0);
+    cf__allocation_add(&place, memory, 100);
+    assert_int_equal(cf__allocation_has(id(), memory, 100), 1);
+    assert_int_equal(cf__allocation_has(id(), memory, 101), 0);
+    assert_int_equal(cf__allocation_has(id(), memory + 1, 1), 0);
+    assert_int_equal(cf__allocation_has(id() + 1, memory, 1), 0); /* of one that took the place of the other */
+    cf__allocation_drop(memory + 1);
+    assert_int_equal(cf__allocation_has(id(), memory, 100), 1);
+    cf__allocation_drop(memory);
+    assert_int_equal(cf__allocation_has(id(), memory, 1), 0);
+    cf__allocation_add(&place, memory, 100);
+    cf__allocation_forget();
+    assert_int_equal(cf__allocation_has(id(), memory, 1), 0);
+    assert_int_equal(cf__allocation_has(id(), NULL, 0), 0);
+}
+
+static void memory_of_the_cpu_is_not_noted(void **state)
+{
+    static char memory[512];
+    static const struct cf__driver cpu = {.is_cpu = 1};
+    const struct cf__scope host = {.driver = &cpu};
+    (void)state;
+    GPU_ONLY();
+    cf__allocation_add(&host, memory, 100);
+    assert_int_equal(cf__allocation_has(0, memory, 1), 0);
+}
+
+/* More than there is room for: what is known is right, and the latest is known. */
+static void memory_beyond_the_room_takes_the_place_of_other(void **state)
+{
+    enum { COUNT = 4096, STEP = 512 };
+    static char memory[COUNT * STEP];
+    (void)state;
+    GPU_ONLY();
+    size_t known = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        cf__allocation_add(&place, &memory[i * STEP], i + 1);
+        assert_int_equal(cf__allocation_has(id(), &memory[i * STEP], i + 1), 1);
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        known += (size_t)cf__allocation_has(id(), &memory[i * STEP], i + 1);
+        assert_int_equal(cf__allocation_has(id(), &memory[i * STEP], i + 2), 0);
+    }
+    assert_in_range(known, 256, 512); /* of 512 slots nearly all are hit */
+    for (size_t i = 0; i < COUNT; i++) {
+        cf__allocation_drop(&memory[i * STEP]);
+        assert_int_equal(cf__allocation_has(id(), &memory[i * STEP], 1), 0);
+    }
+}
+
+enum { THREADS = 4, ROUNDS = 200000, FEW = 100, MANY = 1000 };
+static char blocks[4096 * 512];
+static const char *small, *large; /* in one slot */
+static unsigned long long known_id;
+
+static void find_two_of_one_slot(void)
+{
+    small = blocks;
+    cf__allocation_add(&place, small, FEW);
+    for (large = small + 512; cf__allocation_has(known_id, small, FEW); large += 512) {
+        assert_true(large < blocks + sizeof blocks);
+        cf__allocation_add(&place, large, MANY);
+    }
+    large -= 512;
+}
+
+/* Every other thread notes the small one and the large one. */
+static void *note_and_look(void *data)
+{
+    uintptr_t thread = (uintptr_t)data, wrong = 0;
+    for (size_t i = 0; i < ROUNDS; i++) {
+        if (thread % 2)
+            cf__allocation_add(&place, large, MANY);
+        else
+            cf__allocation_add(&place, small, FEW);
+        wrong += (uintptr_t)cf__allocation_has(known_id, small, FEW + 1) +
+                 (uintptr_t)cf__allocation_has(known_id, large, MANY + 1);
+        if (i % 8 == 0)
+            cf__allocation_drop(thread % 2 ? large : small);
+    }
+    return (void *)wrong;
+}
+
+static void memory_is_noted_by_many_threads(void **state)
+{
+    pthread_t threads[THREADS];
+    (void)state;
+    GPU_ONLY();
+    known_id = id();
+    find_two_of_one_slot();
+    for (uintptr_t t = 0; t < THREADS; t++)
+        assert_int_equal(pthread_create(&threads[t], NULL, note_and_look, (void *)t), 0);
+    for (int t = 0; t < THREADS; t++) {
+        void *wrong;
+        assert_int_equal(pthread_join(threads[t], &wrong), 0);
+        assert_null(wrong);
+    }
+}
+
+int main(int argc, char *argv[])
+{
+    make_image(&image, 9);
+#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(call_does_not_ask_for_own_memory),
+        TEST(call_is_refused_where_own_memory_is_too_short),
+        TEST(call_is_refused_where_own_memory_was_freed),
+        TEST(memory_is_known_by_its_beginning_its_bytes_and_its_context),
+        TEST(memory_of_the_cpu_is_not_noted),
+        TEST(memory_beyond_the_room_takes_the_place_of_other),
+        TEST(memory_is_noted_by_many_threads),
+    };
+#undef TEST
+    return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
+}

@@ -1,0 +1,523 @@
+/* test_scratch_cache.c - scratch memory that the launches on a stream have at hand: whose it is, and how long. */
+#include "on_told.h"
+
+#include <pthread.h>
+
+/* ---- The kernel, also as one that sets to 0 again what it has used: of both arrays, or of one ---- */
+
+static void leave_body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    tell_body(launch, begin, end);
+    memset(*(void *const *)launch->args[WORK], 0, 4 * (size_t) * (const int64_t *)launch->args[N]);
+    memset(*(void *const *)launch->args[MORE], 0, sizeof(int32_t[3]));
+}
+
+static cf_zero rezeros[] = {{.array = WORK, .is_rezeroed = 1}, {.array = MORE, .is_rezeroed = 1}};
+static cf_kernel leave = {MADE_KERNEL("leave", image),
+                          .nparams = PARAMS,
+                          .params = params,
+                          .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
+                          .host = leave_body,
+                          .nzeros = 2,
+                          .zeros = rezeros};
+static cf_kernel given;
+static const cf_kernel *const kernels[] = {&leave, &tell, &given};
+static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 3, .kernels = kernels};
+
+static int leave_zeros(cf_stream stream, struct told *there, int64_t n)
+{
+    void *const args[] = {NULL, &there, NULL, &n};
+    return cf_launch(&leave, stream, args);
+}
+
+/* ---- Whose it is ---- */
+
+static void launches_of_a_stream_use_the_same_memory(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    struct told *there = make_told();
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    for (int i = 0; i < 5; i++)
+        assert_ok(launch(stream, there, 1000));
+    assert_ok(cf_stream_sync(stream));
+    struct told told = told_by(there, 5);
+    assert_int_equal(told.others, 0);
+    assert_int_equal((uintptr_t)told.work % 256, 0);
+    assert_int_equal(told.more - told.work, 4096); /* arrays lie in it one behind the other */
+    assert_int_equal(counts->alloc_async, 1);
+    assert_int_equal(counts->alloc_bytes, LEAST);
+    assert_int_equal(counts->free_async, 0);
+    assert_ok(cf_stream_destroy(stream));
+    assert_int_equal(counts->free_async, 1);
+    assert_int_equal(counts->pool_used, 0);
+    assert_ok(cf_mem_free(there));
+}
+
+static void streams_have_memory_of_their_own(void **state)
+{
+    (void)state;
+    enum { STREAMS = 4 };
+    cf_stream streams[STREAMS] = {NULL};
+    struct told *there[STREAMS], told[STREAMS];
+    for (int s = 0; s < STREAMS; s++) {
+        there[s] = make_told();
+        if (s)
+            assert_ok(cf_stream_create(&streams[s]));
+    }
+    for (int i = 0; i < 20; i++)
+        assert_ok(launch(streams[i % STREAMS], there[i % STREAMS], 10));
+    assert_ok(launch(CU_STREAM_LEGACY, there[0], 10)); /* is the one that NULL stands for */
+    assert_ok(cf_device_sync());
+    for (int s = 0; s < STREAMS; s++) {
+        told[s] = told_by(there[s], 5 + !s);
+        assert_int_equal(told[s].others, 0);
+        for (int other = 0; other < s; other++)
+            assert_true(told[s].work >= told[other].work + LEAST || told[other].work >= told[s].work + LEAST);
+        assert_ok(cf_mem_free(there[s]));
+        assert_ok(cf_stream_destroy(streams[s]));
+    }
+    assert_int_equal(fake_counts()->alloc_async, STREAMS);
+}
+
+static void devices_have_memory_of_their_own(void **state)
+{
+    (void)state;
+    struct told *there[2];
+    for (int device = 0; device < 2; device++) {
+        assert_ok(cf_device_use(device));
+        there[device] = make_told();
+    }
+    for (int i = 0; i < 6; i++) {
+        assert_ok(cf_device_use(i % 2));
+        assert_ok(launch(NULL, there[i % 2], 10));
+    }
+    for (int device = 0; device < 2; device++) {
+        assert_ok(cf_device_use(device));
+        assert_int_equal(told_by(there[device], 3).others, 0);
+        assert_ok(cf_mem_free(there[device]));
+    }
+    assert_int_equal(fake_counts()->alloc_async, 2);
+}
+
+static void memory_grows_with_what_is_asked_for(void **state)
+{
+    (void)state;
+    static const int64_t bytes[] = {100, 16000, 16200, 100, 300000, LARGEST - 4096, 16000, LARGEST};
+    static const int allocated[] = {1, 1, 2, 2, 3, 4, 4, 6}, freed[] = {0, 0, 1, 1, 2, 3, 3, 5};
+    const struct fake_counts *counts = fake_counts();
+    struct told *there = make_told();
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    for (int i = 0; i < 8; i++) {
+        assert_ok(launch(stream, there, bytes[i] / 4));
+        assert_int_equal(counts->alloc_async, allocated[i]); /* the last one has more than is kept: an array each */
+        assert_int_equal(counts->free_async, freed[i]);
+    }
+    assert_ok(cf_stream_sync(stream));
+    (void)told_by(there, 8);
+    assert_int_equal(counts->pool_used, LARGEST);
+    assert_ok(cf_mem_free(there));
+    assert_ok(cf_stream_destroy(stream));
+}
+
+/* A graph may run beside the stream, and more than once. */
+static void captured_launches_have_memory_of_their_own(void **state)
+{
+    (void)state;
+    struct told *there = make_told(), *captured = make_told();
+    cf_stream stream, other;
+    cf_graph graph;
+    cf_graph_exec exec;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_stream_create(&other));
+    assert_ok(launch(stream, there, 100));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(launch(stream, captured, 100));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    for (int i = 0; i < 3; i++) {
+        assert_ok(cf_graph_launch(exec, other));
+        assert_ok(launch(stream, there, 100));
+    }
+    assert_ok(cf_device_sync());
+    struct told own = told_by(there, 4), of_graph = told_by(captured, 3);
+    assert_int_equal(own.others, 0);
+    assert_ptr_not_equal(own.work, of_graph.work);
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_stream_destroy(other));
+    assert_ok(cf_mem_free(there));
+    assert_ok(cf_mem_free(captured));
+}
+
+/* Clearing and launching are two steps, which those of another thread may come between. */
+static void launch_that_comes_between_has_memory_of_its_own(void **state)
+{
+    (void)state;
+    struct told *there = make_told();
+    cf_stream stream;
+    told_between = make_told();
+    assert_ok(cf_stream_create(&stream));
+    for (int i = 0; i < 3; i++) {
+        between = stream;
+        assert_ok(launch(stream, there, 100));
+    }
+    assert_ok(cf_stream_sync(stream));
+    struct told told = told_by(there, 3), other = told_by(told_between, 3);
+    assert_int_equal(told.others, 0);
+    assert_ptr_not_equal(told.work, other.work);
+    assert_ok(cf_stream_destroy(stream));
+    assert_int_equal(fake_counts()->pool_used, 0);
+    assert_ok(cf_mem_free(there));
+    assert_ok(cf_mem_free(told_between));
+}
+
+enum { THREADS = 64, ROUNDS = 20 };
+struct worker {
+    pthread_t thread;
+    cf_stream stream;
+    struct told *there;
+    int failures;
+};
+
+static void *launch_often(void *of_worker)
+{
+    struct worker *worker = of_worker;
+    for (int i = 0; i < ROUNDS; i++)
+        worker->failures += launch(worker->stream, worker->there, 64 + i % 3 * 8000) != CF_OK;
+    return NULL;
+}
+
+static void run_workers(struct worker workers[THREADS])
+{
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, launch_often, &workers[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+        assert_int_equal(workers[i].failures, 0);
+    }
+}
+
+/* Every other thread has a stream of its own. */
+static void threads_find_zeros(void **state)
+{
+    (void)state;
+    static struct worker workers[THREADS];
+    struct told *there = make_told();
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(launch(stream, there, 8));
+    for (int i = 0; i < THREADS; i++) {
+        workers[i] = (struct worker){.stream = stream, .there = there};
+        if (i % 2) {
+            assert_ok(cf_stream_create(&workers[i].stream));
+            workers[i].there = make_told();
+        }
+    }
+    run_workers(workers);
+    assert_ok(cf_device_sync());
+    (void)told_by(there, THREADS / 2 * ROUNDS + 1);
+    for (int i = 1; i < THREADS; i += 2) {
+        (void)told_by(workers[i].there, ROUNDS);
+        assert_ok(cf_stream_destroy(workers[i].stream));
+        assert_ok(cf_mem_free(workers[i].there));
+    }
+    assert_ok(cf_stream_destroy(stream));
+    assert_int_equal(fake_counts()->pool_used, 0);
+    assert_ok(cf_mem_free(there));
+}
+
+/* ---- Operations: where their kernels use the stream's memory, they cannot ---- */
+
+static int twice_body(cf_stream stream, void *const args[])
+{
+    struct told *there = *(struct told *const *)args[TOLD];
+    const int64_t n = *(const int64_t *)args[N];
+    int status = launch(stream, there, n);
+    return status == CF_OK ? launch(stream, there, n) : status;
+}
+
+static const cf_kernel *const used[] = {&tell};
+static const cf_kernel twice = {MADE_KERNEL("twice", image), .nparams = PARAMS, .params = params,
+                                .enqueue = twice_body,       .nuses = 1,        .uses = used,
+                                .runtime = cf_launch};
+
+/* An operation of two launches, which have told what they got. */
+static struct told *launch_thrice(const cf_kernel *operation)
+{
+    struct told *there = make_told();
+    int64_t n = 100;
+    void *const args[] = {NULL, &there, NULL, &n};
+    for (int i = 0; i < 3; i++)
+        assert_ok(cf_launch(operation, NULL, args));
+    assert_int_equal(told_by(there, 6).others, 0);
+    return there;
+}
+
+static void operations_have_memory_of_their_own(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    struct told *there = launch_thrice(&twice);
+    assert_int_equal(counts->alloc_async, 2 * 3 + 1);
+    assert_int_equal(counts->free_async, 2 * 3);
+    assert_ok(cf_mem_free(there));
+}
+
+/* Kernels to which the operation gives its memory, which they leave 0. */
+#define INTS_INOUT(param_name, extent)                                                                       \
+    {                                                                                                        \
+        .name = param_name, .ctype = "int *", .type = CF_I32, .direction = CF_INOUT, .lanes = 1, .bytes = 4, \
+        .align = 4, .ndims = 1, .extents = &(extent)                                                         \
+    }
+static const cf_param given_params[] = {
+    INTS_INOUT("work", n_elements),
+    STRUCT_INOUT("told", struct told, one),
+    INTS_INOUT("more", three),
+    VALUE("n", int64_t, CF_I64),
+};
+static cf_kernel given = {MADE_KERNEL("given", image), .nparams = PARAMS, .params = given_params,
+                          .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = leave_body};
+
+static int give_twice_body(cf_stream stream, void *const args[])
+{
+    int status = cf_launch(&given, stream, args);
+    return status == CF_OK ? cf_launch(&given, stream, args) : status;
+}
+
+static const cf_kernel *const given_to[] = {&given};
+static const cf_kernel give_twice = {MADE_KERNEL("give_twice", image),
+                                     .nparams = PARAMS,
+                                     .params = params,
+                                     .enqueue = give_twice_body,
+                                     .nuses = 1,
+                                     .uses = given_to,
+                                     .runtime = cf_launch,
+                                     .nzeros = 2,
+                                     .zeros = rezeros};
+
+static void operations_whose_kernels_need_none_use_the_streams_memory(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    struct told *there = launch_thrice(&give_twice);
+    assert_int_equal(counts->alloc_async, 1);
+    assert_int_equal(counts->fill, 1);
+    assert_ok(leave_zeros(NULL, there, 100)); /* a kernel's next, which finds it 0 */
+    assert_int_equal(told_by(there, 7).others, 0);
+    assert_int_equal(counts->alloc_async, 1);
+    assert_int_equal(counts->fill, 1);
+    assert_ok(cf_mem_free(there));
+}
+
+/* ---- Memory that launches leave as they have found it ---- */
+
+static void memory_that_is_left_zero_is_cleared_once(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    struct told *there = make_told();
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    for (int i = 0; i < 5; i++)
+        assert_ok(leave_zeros(stream, there, i == 3 ? 3000 : 100));
+    assert_int_equal(counts->fill, 1);
+    assert_int_equal(counts->fill_bytes, LEAST); /* for larger launches, too */
+    assert_ok(launch(stream, there, 100));       /* has both arrays cleared, and leaves neither so */
+    assert_int_equal(counts->fill, 3);
+    for (int i = 0; i < 3; i++)
+        assert_ok(leave_zeros(stream, there, 100));
+    assert_int_equal(counts->fill, 4);
+    for (int i = 0; i < 3; i++)
+        assert_ok(leave_zeros(stream, there, 10000)); /* has grown */
+    assert_int_equal(counts->fill, 5);
+    assert_int_equal(counts->fill_bytes, 65536);
+    assert_ok(cf_stream_sync(stream));
+    (void)told_by(there, 12);
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(there));
+}
+
+static void memory_of_which_a_part_is_left_zero_is_cleared_each_time(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    struct told *there = make_told();
+    rezeros[1].is_rezeroed = 0;
+    for (int i = 0; i < 3; i++)
+        assert_ok(leave_zeros(NULL, there, 100));
+    assert_int_equal(counts->fill, 6);
+    (void)told_by(there, 3);
+    assert_ok(cf_mem_free(there));
+}
+
+/* What a launch that failed has done to it is not known. */
+static void memory_of_a_launch_that_failed_is_cleared_again(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    struct told *there = make_told();
+    assert_ok(leave_zeros(NULL, there, 100));
+    leave.launch.is_cooperative = 1;
+    leave.launch.grid[0] = (cf_expr)FIXED(9);
+    assert_fails(leave_zeros(NULL, there, 100), CF_EINVAL, "made_leave_async: its grid of 9 blocks does not fit");
+    assert_int_equal(counts->fill, 1);
+    leave.launch.is_cooperative = 0;
+    leave.launch.grid[0] = (cf_expr)FIXED(1);
+    assert_ok(leave_zeros(NULL, there, 100));
+    assert_ok(leave_zeros(NULL, there, 100));
+    assert_int_equal(counts->fill, 2);
+    (void)told_by(there, 3);
+    assert_ok(cf_mem_free(there));
+}
+
+static void memory_of_a_graph_is_cleared_in_each_run(void **state)
+{
+    (void)state;
+    struct told *there = make_told();
+    cf_stream stream;
+    cf_graph graph;
+    cf_graph_exec exec;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(leave_zeros(stream, there, 100));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(leave_zeros(stream, there, 100));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    for (int i = 0; i < 3; i++) {
+        assert_ok(cf_graph_launch(exec, stream));
+        assert_ok(leave_zeros(stream, there, 100));
+    }
+    assert_ok(cf_stream_sync(stream));
+    (void)told_by(there, 7);
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(there));
+}
+
+/* ---- Streams that keep none ---- */
+
+static void streams_of_others_get_memory_of_the_pool(void **state)
+{
+    (void)state;
+    begin_other();
+    const struct fake_counts *counts = fake_counts();
+    struct told *there = make_told();
+    for (int i = 0; i < 2 * MOST; i++) {
+        cf_stream stream = make_stream();
+        assert_ok(launch(stream, there, 100));
+        assert_ok(leave_zeros(stream, there, 100));
+        destroy_stream(stream);
+        assert_int_equal(counts->alloc_async, 4 * (i + 1));
+        assert_int_equal(counts->free_async, 4 * (i + 1));
+        assert_int_equal(counts->pool_used, 0);
+    }
+    (void)told_by(there, 4 * MOST);
+    assert_ok(cf_mem_free(there));
+    end_other();
+}
+
+/* There is a limit to what is kept. */
+static void streams_beyond_the_first_get_memory_of_the_pool(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    cf_stream streams[MOST + 1];
+    struct told *there = make_told();
+    for (int i = 0; i <= MOST; i++) {
+        assert_ok(cf_stream_create(&streams[i]));
+        assert_ok(launch(streams[i], there, 100));
+        assert_ok(cf_stream_sync(streams[i]));
+    }
+    assert_int_equal(counts->pool_used, MOST * LEAST);
+    assert_ok(cf_stream_destroy(streams[0]));
+    assert_int_equal(counts->pool_used, (MOST - 1) * LEAST);
+    assert_ok(launch(streams[MOST], there, 100));
+    assert_ok(cf_stream_sync(streams[MOST]));
+    assert_int_equal(counts->pool_used, MOST * LEAST);
+    (void)told_by(there, MOST + 2);
+    for (int i = 1; i <= MOST; i++)
+        assert_ok(cf_stream_destroy(streams[i]));
+    assert_int_equal(counts->pool_used, 0);
+    assert_ok(cf_mem_free(there));
+}
+
+/* ---- Ways around it ---- */
+
+static void checked_launches_have_memory_of_their_own(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    struct told *there = make_told();
+    for (int i = 0; i < 3; i++)
+        assert_ok(launch(NULL, there, 100));
+    (void)told_by(there, 3);
+    assert_int_equal(counts->alloc_async, 6);
+    assert_int_equal(counts->free_async, 6);
+    assert_ok(cf_mem_free(there));
+}
+
+static void forked_child_leaves_it_alone(void **state)
+{
+    (void)state;
+    struct told *there = make_told(), of_child = {0, 0, NULL, NULL, 0};
+    int status = -1;
+    assert_ok(launch(NULL, there, 100));
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        int is_right = launch(NULL, there, 100) == CF_EFORK && cf_device_use(CF_HOST) == CF_OK &&
+                       launch(NULL, &of_child, 100) == CF_OK && of_child.launches == 1 && cf_shutdown() == CF_OK;
+        _exit(is_right ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_ok(launch(NULL, there, 100));
+    assert_int_equal(told_by(there, 2).others, 0);
+    assert_ok(cf_mem_free(there));
+}
+
+/* Launches of several threads run beside one another there, whatever their stream. */
+static void launches_on_the_cpu_have_memory_of_their_own(void **state)
+{
+    (void)state;
+    static struct told told[THREADS];
+    struct worker workers[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        workers[i] = (struct worker){.there = &told[i]};
+    run_workers(workers);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(told[i].nonzero, 0);
+        assert_int_equal(told[i].launches, ROUNDS);
+    }
+}
+
+int main(int argc, char *argv[])
+{
+    const struct CMUnitTest tests[] = {
+        fake_test(launches_of_a_stream_use_the_same_memory, "CF_DRIVER"),
+        fake_test(streams_have_memory_of_their_own, "CF_DRIVER"),
+        fake_test(devices_have_memory_of_their_own, "CF_DRIVER"),
+        fake_test(memory_grows_with_what_is_asked_for, "CF_DRIVER"),
+        fake_test(captured_launches_have_memory_of_their_own, "CF_DRIVER"),
+        fake_test(launch_that_comes_between_has_memory_of_its_own, "CF_DRIVER"),
+        fake_test(threads_find_zeros, "CF_DRIVER"),
+        fake_test(operations_have_memory_of_their_own, "CF_DRIVER"),
+        fake_test(operations_whose_kernels_need_none_use_the_streams_memory, "CF_DRIVER"),
+        fake_test(memory_that_is_left_zero_is_cleared_once, "CF_DRIVER"),
+        fake_test(memory_of_which_a_part_is_left_zero_is_cleared_each_time, "CF_DRIVER"),
+        fake_test(memory_of_a_launch_that_failed_is_cleared_again, "CF_DRIVER", "FAKE_CUDA=resident=8"),
+        fake_test(memory_of_a_graph_is_cleared_in_each_run, "CF_DRIVER"),
+        fake_test(streams_of_others_get_memory_of_the_pool, "CF_DRIVER"),
+        fake_test(streams_beyond_the_first_get_memory_of_the_pool, "CF_DRIVER"),
+        fake_test(checked_launches_have_memory_of_their_own, "CF_DRIVER", "CF_CHECK=1"),
+        fake_test(forked_child_leaves_it_alone, "CF_DRIVER"),
+        fake_test(launches_on_the_cpu_have_memory_of_their_own, "CF_DRIVER=host"),
+    };
+    make_image(&image, 7);
+    return RUN_MADE(argc, argv, &module, tests, NULL, tear_down);
+}

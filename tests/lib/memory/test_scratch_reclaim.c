@@ -1,0 +1,227 @@
+/* test_scratch_reclaim.c - that there is an end of the scratch memory which streams keep: with a stream, a context or the library,
+ * and where memory is short; and that what is freed is the library's. */
+#include "on_told.h"
+
+static const cf_kernel *const kernels[] = {&tell};
+static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
+
+/* ---- Contexts that go ---- */
+
+/* Memory of pools goes with no context, and is given back as soon as there is another. */
+static void reset_leaves_memory_that_is_given_back(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    struct told *there = make_told();
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(launch(NULL, there, 100));
+    assert_ok(launch(stream, there, 100));
+    assert_ok(cf_device_reset(0));
+    assert_int_equal(counts->free, 2);
+    there = make_told();
+    for (int i = 0; i < 2; i++)
+        assert_ok(launch(NULL, there, 100));
+    assert_int_equal(told_by(there, 2).others, 0);
+    assert_ok(cf_device_reset(0));
+    assert_int_equal(counts->free, 3);
+}
+
+/* Memory that went with its context, whose addresses are the application's soon: all that it has there is still its own
+ * when the library has given back what it has. */
+static void expect_own_memory_alone_is_freed(void)
+{
+    enum { MANY = 64 };
+    const struct fake_counts *counts = fake_counts();
+    void *own[MANY];
+    char host[LEAST];
+    for (int i = 0; i < MANY; i++) {
+        assert_ok(cf_mem_alloc(&own[i], LEAST));
+        assert_ok(cf_mem_fill(own[i], (unsigned char)i, LEAST));
+    }
+    const int before = counts->free;
+    assert_ok(cf_mem_trim(0));
+    assert_int_equal(counts->free, before);
+    for (int i = 0; i < MANY; i++) {
+        assert_ok(cf_mem_copy(host, own[i], LEAST));
+        assert_int_equal(host[LEAST - 1], i);
+        assert_ok(cf_mem_free(own[i]));
+    }
+}
+
+static void reset_without_pools_leaves_nothing(void **state)
+{
+    (void)state;
+    struct told *there = make_told();
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(launch(NULL, there, 100));
+    assert_ok(launch(stream, there, 100));
+    assert_ok(cf_device_reset(0));
+    expect_own_memory_alone_is_freed();
+}
+
+static void reset_after_a_fault_leaves_nothing(void **state)
+{
+    (void)state;
+    static struct told out_of_reach;
+    struct told *there = make_told();
+    assert_ok(launch(NULL, there, 100));
+    assert_ok(launch(NULL, &out_of_reach, 100));
+    assert_int_equal(cf_device_sync(), CF_EFAULT);
+    assert_ok(cf_device_reset(0));
+    expect_own_memory_alone_is_freed();
+}
+
+/* The same where another library takes the context away. */
+static void context_that_others_reset_after_a_fault_leaves_nothing(void **state)
+{
+    (void)state;
+    static struct told out_of_reach;
+    struct told *there = make_told();
+    assert_ok(launch(NULL, there, 100));
+    assert_ok(launch(NULL, &out_of_reach, 100));
+    assert_int_equal(cf_device_sync(), CF_EFAULT);
+    assert_int_equal(other_library()->cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+    expect_own_memory_alone_is_freed();
+}
+
+static void contexts_that_others_destroy_leave_little(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    const struct cf__driver *driver = other_library();
+    CUcontext context, popped;
+    struct told *there;
+    for (int i = 0; i < 3 * MOST; i++) {
+        assert_int_equal(context_create(&context, 0, 0), CUDA_SUCCESS);
+        there = make_told();
+        assert_ok(launch(NULL, there, 100));
+        (void)told_by(there, 1);
+        assert_ok(cf_mem_free(there));
+        assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+        assert_int_equal(context_destroy(context), CUDA_SUCCESS);
+        assert_in_range(counts->pool_used, LEAST, MOST * LEAST);
+    }
+    there = make_told();
+    for (int i = 0; i < 4; i++)
+        assert_ok(launch(NULL, there, 100));
+    assert_in_range(told_by(there, 4).others, 0, 1);
+    assert_ok(cf_device_sync());
+    assert_ok(cf_mem_trim(0));
+    assert_int_equal(counts->pool_used + counts->pool_kept, 0);
+    assert_ok(cf_mem_free(there));
+}
+
+/* ---- Little memory ---- */
+
+static void trim_takes_what_is_known_to_be_done(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    struct told *there = make_told();
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(launch(NULL, there, 100));
+    assert_ok(launch(stream, there, 100));
+    assert_int_equal(counts->pool_used, 2 * LEAST);
+    assert_ok(cf_mem_trim(0)); /* the default stream's, in its order: it is done, too, behind the wait */
+    assert_ok(cf_stream_sync(NULL));
+    assert_int_equal(counts->pool_used, LEAST);
+    assert_ok(cf_device_sync());
+    assert_ok(launch(stream, there, 100)); /* is not known to be done again */
+    assert_ok(cf_mem_trim(0));
+    assert_ok(cf_stream_sync(NULL));
+    assert_int_equal(counts->pool_used, LEAST);
+    assert_ok(cf_device_sync());
+    assert_ok(cf_mem_trim(0));
+    assert_ok(cf_stream_sync(NULL));
+    assert_int_equal(counts->pool_used, 0);
+    (void)told_by(there, 3);
+    assert_ok(launch(stream, there, 100));
+    assert_ok(cf_stream_sync(stream));
+    (void)told_by(there, 4);
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(there));
+}
+
+static void memory_that_is_short_is_not_kept(void **state)
+{
+    (void)state;
+    struct told *there = make_told();
+    void *large = NULL;
+    assert_ok(launch(NULL, there, 100));
+    assert_ok(cf_device_sync());
+    assert_ok(cf_mem_alloc(&large, 60000)); /* of 65536 */
+    assert_ok(launch(NULL, there, 100));    /* there is no room for more than this needs */
+    assert_int_equal(launch(NULL, there, 3000), CF_ENOMEM);
+    assert_string_equal(cf_last_error(), "made_tell_async: 12000 bytes for work: cuMemAllocFromPoolAsync returned 2 "
+                                         "(CUDA_ERROR_OUT_OF_MEMORY, out of memory)");
+    assert_ok(cf_stream_sync(NULL));
+    (void)told_by(there, 2);
+    assert_ok(cf_mem_free(large));
+    assert_ok(cf_mem_free(there));
+}
+
+/* ---- Streams that go ---- */
+
+/* To free there waits for the stream, which a stream that is destroyed does not. */
+static void devices_without_pools_allocate_once(void **state)
+{
+    (void)state;
+    const struct fake_counts *counts = fake_counts();
+    struct told *there = make_told();
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    const int before = counts->alloc;
+    for (int i = 0; i < 3; i++)
+        assert_ok(launch(stream, there, 100));
+    assert_int_equal(counts->alloc, before + 1);
+    assert_int_equal(counts->free, 0);
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_trim(0));
+    assert_int_equal(counts->free, 0); /* it may be at work */
+    assert_ok(cf_device_sync());
+    assert_ok(cf_mem_trim(0));
+    assert_int_equal(counts->free, 1);
+    (void)told_by(there, 3);
+    assert_ok(cf_mem_free(there));
+}
+
+/* ---- The end ---- */
+
+static void shutdown_waits_for_who_uses_it(void **state)
+{
+    (void)state;
+    begin_other();
+    struct told *there = make_told(), told;
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    for (int i = 0; i < 3; i++)
+        assert_ok(launch(stream, there, 100));
+    assert_ok(cf_shutdown());
+    assert_int_equal(fake_counts()->pool_used, 0);
+    assert_ok(cf_mem_copy(&told, there, sizeof told));
+    assert_int_equal(told.launches, 3);
+    assert_int_equal(told.nonzero, 0);
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(there));
+    end_other();
+}
+
+int main(int argc, char *argv[])
+{
+    const struct CMUnitTest tests[] = {
+        fake_test(shutdown_waits_for_who_uses_it, "CF_DRIVER"),
+        fake_test(reset_leaves_memory_that_is_given_back, "CF_DRIVER"),
+        fake_test(reset_without_pools_leaves_nothing, "CF_DRIVER", "FAKE_CUDA=pools=0"),
+        fake_test(reset_after_a_fault_leaves_nothing, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
+        fake_test(context_that_others_reset_after_a_fault_leaves_nothing, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
+        fake_test(contexts_that_others_destroy_leave_little, "CF_DRIVER"),
+        fake_test(trim_takes_what_is_known_to_be_done, "CF_DRIVER"),
+        fake_test(memory_that_is_short_is_not_kept, "CF_DRIVER", "FAKE_CUDA=oom=65536"),
+        fake_test(devices_without_pools_allocate_once, "CF_DRIVER", "FAKE_CUDA=pools=0"),
+    };
+    make_image(&image, 7);
+    return RUN_MADE(argc, argv, &module, tests, NULL, tear_down);
+}

@@ -1,0 +1,104 @@
+"""tap.py - what the tests in Python share: results in the Test Anything Protocol, expected texts, and running
+commands."""
+
+import os
+import signal
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+
+# Reasons to skip a test. tools/check counts equal ones together.
+NEEDS_GPU = 'needs a GPU'
+NEEDS_PLAYED_GPU = 'needs the driver that plays a GPU'
+NEEDS_NVCC = 'needs nvcc: tools/dev/setup --with-nvcc installs it'
+NEEDS_CLANG = 'needs clang: tools/dev/setup installs it'
+NEEDS_NO_SANITIZER = 'needs a build without sanitizers'
+NEEDS_LONG = 'needs --long of tools/check'
+NEEDS_ROOT = 'needs root'
+NEEDS_JSONSCHEMA = "needs Python's jsonschema"
+
+
+class Tap:
+    """Prints results as they come; `close` gives the exit code."""
+
+    def __init__(self):
+        self.count = self.failed = 0
+
+    def check(self, name, problem):
+        """A test that passes where `problem` is empty."""
+        self.count += 1
+        self.failed += bool(problem)
+        print(f'{"not ok" if problem else "ok"} {self.count} - {name}', flush=True)
+        for line in str(problem or '').splitlines():
+            print(f'# {line}')
+
+    def skip(self, name, reason):
+        self.count += 1
+        print(f'ok {self.count} - {name} # SKIP {reason}', flush=True)
+
+    def close(self):
+        print(f'1..{self.count}')
+        return 1 if self.failed else 0
+
+
+def run(command, cwd=None, env=None, timeout=600):
+    """(exit code, stdout, stderr) of a command without standard input. One that does not end is ended, and says so."""
+    try:
+        done = subprocess.run(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, check=False, timeout=timeout)
+        code, out, err, late = done.returncode, done.stdout, done.stderr, ''
+    except subprocess.TimeoutExpired as end:
+        code, out, err, late = 124, end.stdout or b'', end.stderr or b'', f'no end within {timeout} s\n'
+    return code, out.decode(errors='replace'), err.decode(errors='replace') + late
+
+
+def ended(code):
+    """How a program ended: what else is there to say of one that was killed and printed nothing?"""
+    if code >= 0:
+        return f'exit {code}'
+    return f'ended by signal {-code} ({signal.strsignal(-code)})'
+
+
+def unignore_signals():
+    """In the child, for tests that send such: nohup ignores one, a shell others of what runs behind it, and this is
+    inherited."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def path_without_nvcc(folder):
+    """A PATH of one folder, which has every program that PATH has but nvcc."""
+    os.mkdir(folder)
+    for place in os.environ['PATH'].split(os.pathsep):
+        for name in os.listdir(place) if os.path.isdir(place) else []:
+            link = os.path.join(folder, name)
+            if name != 'nvcc' and not os.path.lexists(link):
+                os.symlink(os.path.join(place, name), link)
+    return folder
+
+
+def read(path):
+    try:
+        with open(path, encoding='utf-8') as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def first_difference(expected, got):
+    if expected is None:
+        return 'there is no golden; run with --update'
+    for number, (a, b) in enumerate(zip(expected.splitlines(), got.splitlines()), 1):
+        if a != b:
+            return f'line {number}\nexpected: {a}\ngot:      {b}'
+    if len(expected.splitlines()) != len(got.splitlines()):
+        return f'{len(expected.splitlines())} lines expected, {len(got.splitlines())} given'
+    return '' if expected == got else 'line ends differ'
+
+
+def golden(tap, name, path, text, update):
+    """Compares a text with what a file says; `update` writes the file first."""
+    if update:
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text)
+    tap.check(name, first_difference(read(path), text))

@@ -1,0 +1,831 @@
+"""test_cfcc.py - the compiler driver of a build folder: what it writes, what it refuses, and what it leaves behind.
+
+usage: test_cfcc.py BUILDDIR
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
+from cfcc_record import RecordTest
+from tap import NEEDS_CLANG, NEEDS_NO_SANITIZER, NEEDS_NVCC, ROOT, Tap, path_without_nvcc, run, unignore_signals
+
+
+KERNEL = '''#include <stdint.h>
+/* y is twice x, for n elements. */
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+__global__ void twice(const float *x, float *y, int64_t n)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = 2 * x[i];
+}
+'''
+
+SYSTEM_HEADER = '''#pragma once
+#pragma GCC system_header
+#include "meet.cuh"
+/* Of a block. */
+template <typename T> __device__ T block_sum(T x)
+{
+    __shared__ T part[256];
+    part[threadIdx.x] = x;
+    meet();
+    for (int half = blockDim.x / 2; half; half /= 2) {
+        if (threadIdx.x < half)
+            part[threadIdx.x] += part[threadIdx.x + half];
+        meet();
+    }
+    return part[0];
+}
+static __device__ float *scratch()
+{
+    extern __shared__ float memory[];
+    return memory;
+}
+static __device__ float *unused()
+{
+    extern __shared__ float other[];
+    __shared__ alignas(16) float four[4];
+    return other + (four == other);
+}
+'''
+
+# The first is cooperative: one thread of the CPU has many blocks at once. The second waits in the header alone.
+BLOCK_SUMS = '''#include <deep/sum.cuh>
+#pragma cf kernel blocks(n) block(256) cooperative in(x[n][256]) out(y[n])
+__global__ void sums(const int *x, int *y, int n)
+{
+    int all = block_sum(x[blockIdx.x * 256 + threadIdx.x]);
+    if (threadIdx.x == 0)
+        y[blockIdx.x] = all;
+}
+#pragma cf kernel blocks(n) block(64) shared(64 * sizeof(float)) out(y[n])
+__global__ void last(float *y, int n)
+{
+    float *memory = scratch();
+    memory[threadIdx.x] = blockIdx.x + threadIdx.x;
+    meet();
+    if (threadIdx.x == 0)
+        y[blockIdx.x] = memory[63];
+}
+'''
+
+BLOCK_SUMS_PROGRAM = '''#include <stdio.h>
+#include <cuferry.h>
+#include "heat.h"
+int main(void)
+{
+    static int x[9 * 256], y[9], wrong;
+    static float z[9];
+    for (int i = 0; i < 9 * 256; i++)
+        x[i] = i / 256 + 1;
+    if (heat_sums(x, y, 9) || heat_last(z, 9))
+        return puts(cf_last_error()), 1;
+    for (int i = 0; i < 9; i++)
+        wrong += y[i] != 256 * (i + 1) || z[i] != i + 63;
+    puts(wrong ? "wrong" : "right");
+    return cf_shutdown();
+}
+'''
+
+INTERFACES = '''#include <stdint.h>
+#include "body.h"
+
+__constant__ float scale[4];
+
+#pragma cf kernel grid(n) out(x[n])
+#pragma cf instances(i32: int32_t; f64: double)
+template <typename T> __global__ void fill(T *x, T value, int64_t n)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = value;
+}
+
+#pragma cf kernel include("body.h") grid(n) inout(bodies[n])
+__global__ void move(struct body *bodies, int64_t n)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        bodies[i].mass *= 2;
+}
+
+#pragma cf kernel grid(n) out(x[n]) host(slow_on_cpu)
+__global__ void slow(int *x, int64_t n)
+{
+    __syncthreads();
+}
+
+#pragma cf kernel grid(n) out(x[n])
+__global__ void _hidden(int *x, int64_t n)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = 1;
+}
+'''
+
+# All headers of C11 and of POSIX, and some that others include.
+STANDARD_HEADERS = '''assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg
+    stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype aio arpa/inet
+    cpio dirent dlfcn fcntl fmtmsg fnmatch ftw glob grp iconv langinfo libgen monetary mqueue net/if netdb netinet/in
+    netinet/tcp nl_types poll pthread pwd regex sched search semaphore spawn strings sys/ipc sys/mman sys/msg sys/resource
+    sys/select sys/sem sys/shm sys/socket sys/stat sys/statvfs sys/sysmacros sys/time sys/times sys/types sys/uio sys/un
+    sys/utsname sys/wait syslog tar termios unistd utime utmpx wordexp'''.split()
+
+# Macros that a kernel's parameters may be called as, of which the headers have to have most.
+MACROS = {'I', 'complex', 'imaginary', 'unix', 'linux', 'errno', 'stdin', 'stdout', 'stderr', 'assert', 'signbit',
+          'isnan', 'noreturn', 'offsetof', 'EOF', 'INT_MAX', 'M_PI', 'minor', 'major', 'st_atime', 'sa_handler',
+          's6_addr', 'sqrt', 'CHAR_BIT', 'SIGINT', 'math_errhandling', 'N', 'n'}
+# Words of C++, which no kernel can call a parameter.
+CXX_WORDS = {'alignas', 'alignof', 'and', 'and_eq', 'bitand', 'bitor', 'bool', 'compl', 'false', 'not', 'not_eq', 'or',
+             'or_eq', 'static_assert', 'thread_local', 'true', 'xor', 'xor_eq'}
+
+PROGRAM = '''#include <stdio.h>
+#include "heat.h"
+int main(void)
+{
+    float x[2] = {1, 4}, y[2];
+    if (heat_twice(x, y, 2) != CF_OK)
+        return 1;
+    printf("%g %g\\n", y[0], y[1]);
+    return 0;
+}
+'''
+
+# Calls a function of a shared object's, and asks it for its registry's prefix.
+LOADER = '''import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+x, y = (ctypes.c_float * 3)(1, 2, 3), (ctypes.c_float * 3)()
+status = getattr(library, sys.argv[2])(x, y, ctypes.c_int64(3))
+library.cf_module_info.restype = ctypes.POINTER(ctypes.c_void_p * 2)
+prefix = ctypes.string_at(library.cf_module_info().contents[1]).decode()
+print(status, *y, prefix, library.cf_version())
+'''
+
+
+def listed(folder):
+    """All files below a folder, by relative path."""
+    return sorted(os.path.relpath(os.path.join(path, name), folder)
+                  for path, _, names in os.walk(folder) for name in names)
+
+
+def defined(path, *options):
+    """The names that an object or a shared object shows to others."""
+    _, out, err = run(['nm', '--defined-only', *options, path])
+    return {line.split()[-1] for line in out.splitlines()} or {err}
+
+
+class CfccTest:
+    def __init__(self, tap, builddir, folder):
+        self.tap, self.builddir = tap, os.path.abspath(builddir)
+        self.cfcc, self.cf_run = (os.path.join(self.builddir, name) for name in ('cfcc', 'cf-run'))
+        with open(os.path.join(self.builddir, 'cfcc.json'), encoding='utf-8') as file:
+            self.config = json.load(file)
+        self.is_sanitized = '-fsanitize' in self.config['link_flags']
+        # Temporary folders are made in one of our own, where none may be left.
+        self.folder, self.temporary = os.path.join(folder, 'a folder'), os.path.join(folder, 'temporary')
+        os.mkdir(self.temporary)
+        self.env = dict(os.environ, TMPDIR=self.temporary, CF_DRIVER='host')
+
+    def fresh(self, **files):
+        """An empty folder with some kernel files; heat.cu where none is given."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.mkdir(self.folder)
+        for name, text in (files or {'heat': KERNEL}).items():
+            self.write(f'{name}.cu', text)
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text)
+
+    def read(self, name):
+        with open(os.path.join(self.folder, name), encoding='utf-8') as file:
+            return file.read()
+
+    def compile(self, *arguments, cuda='--cuda=no', cfcc=None, **environment):
+        return run([cfcc or self.cfcc, *([cuda] if cuda else []), *arguments], cwd=self.folder,
+                   env=dict(self.env, **environment))
+
+    def begin(self, *arguments):
+        return subprocess.Popen([self.cfcc, '--cuda=no', *arguments], cwd=self.folder, env=self.env,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=unignore_signals)
+
+    def check(self, name, result, *expected):
+        """A run that says nothing, and leaves the given files beside the kernel files."""
+        left = [name for name in listed(self.folder) if not name.endswith('.cu')]
+        problem = '' if result == (0, '', '') and left == sorted(expected) else f'{result}, left {left}'
+        self.tap.check(name, problem or self.temporary_left())
+
+    def refused(self, name, result, code, *expected):
+        """A run that fails with all of some texts and nothing of a temporary path, and writes nothing."""
+        status, out, err = result
+        left = [name for name in listed(self.folder) if not name.endswith('.cu')]
+        lost = [text for text in expected if text not in err]
+        wrong = status != code or out or lost or left or self.temporary in err or self.temporary_left()
+        self.expect(name, not wrong, f'exit {status}, missing {lost}, left {left}: {out}{err}')
+
+    def expect(self, name, is_good, detail):
+        self.tap.check(name, '' if is_good else str(detail))
+
+    def temporary_left(self):
+        return ', '.join(os.listdir(self.temporary))
+
+    # ---- What is written
+
+    def outputs(self):
+        self.fresh()
+        self.check('cfcc_kernel_file_gives_object_and_header', self.compile('heat.cu'), 'heat.h', 'heat.o')
+        names = defined(os.path.join(self.folder, 'heat.o'), '-g')
+        self.expect('cfcc_object_shows_its_functions_and_registry_alone',
+                       names == {'heat_twice', 'heat_twice_async', 'heat_registry'}, names)
+        header = os.path.join(self.folder, 'heat.h')
+        os.utime(header, (1, 1))
+        os.utime(os.path.join(self.folder, 'heat.o'), (1, 1))
+        self.compile('heat.cu')
+        times = [os.path.getmtime(os.path.join(self.folder, name)) for name in ('heat.h', 'heat.o')]
+        self.expect('cfcc_unchanged_header_keeps_its_time', times[0] == 1 and times[1] > 1, times)
+        self.write('heat.cu', KERNEL.replace('int64_t n', 'int32_t n'))
+        self.compile('heat.cu')
+        self.expect('cfcc_changed_kernel_changes_the_header', 'int32_t n' in self.read('heat.h'), self.read('heat.h'))
+
+        self.fresh(first=KERNEL, second=KERNEL.replace('twice', 'again'))
+        os.mkdir(os.path.join(self.folder, 'out'))
+        result = self.compile('first.cu', '--prefix', 'x', '-o', 'out/all.o', 'second.cu', '--header',
+                              'out/calls.h', '-MF', 'out/deps')
+        self.check('cfcc_options_name_the_outputs', result, 'out/all.o', 'out/calls.h', 'out/deps')
+        names = defined(os.path.join(self.folder, 'out', 'all.o'), '-g')
+        self.expect('cfcc_files_of_one_run_are_one_library', {'x_twice', 'x_again', 'x_registry'} < names, names)
+
+        if self.is_sanitized:
+            self.tap.skip('cfcc_same_input_gives_the_same_bytes', NEEDS_NO_SANITIZER)
+            return
+        self.fresh()
+        results = [self.compile('heat.cu', '-o', name, '--prefix', 'heat') for name in ('a.o', 'b.o')]
+        with open(os.path.join(self.folder, 'a.o'), 'rb') as a, open(os.path.join(self.folder, 'b.o'), 'rb') as b:
+            first, second = a.read(), b.read()
+        self.expect('cfcc_same_input_gives_the_same_bytes', first == second, results)
+        self.expect('cfcc_object_names_no_temporary_folder',
+                       self.temporary.encode() not in first, 'the path of the temporary folder is in the object')
+
+    def interfaces(self):
+        """Every kind of name that a program uses is global, and what the program has to bring is asked for."""
+        self.fresh()
+        self.write('kernels/body.h', 'struct body {\n    float mass;\n};\n')
+        self.write('kernels/heat.cu', INTERFACES)
+        result = self.compile('kernels/heat.cu', '--header', 'calls.h', '--manifest', 'heat.json')
+        self.expect('cfcc_includes_headers_beside_the_source', result == (0, '', ''), result)
+        functions = {f'heat_{name}' for name in ('fill', 'fill_i32', 'fill_f64', 'move', 'slow', '_hidden', 'set_scale')}
+        functions |= {f'{name}_async' for name in functions}
+        names = defined(os.path.join(self.folder, 'heat.o'), '-g')
+        self.expect('cfcc_object_shows_every_kind_of_function', names == functions | {'heat_registry'}, names)
+        _, out, _ = run(['nm', '-u', 'heat.o'], cwd=self.folder)
+        needed = {line.split()[-1] for line in out.splitlines()}
+        good = {'cf_call', 'cf_launch', 'cf_symbol_set', 'slow_on_cpu'} <= needed and not any(n.startswith(('_Z', 'heat')) for n in needed)
+        self.expect('cfcc_object_needs_the_library_and_what_the_program_brings', good, needed)
+        self.write('kernels/calls.h', '#define THREE 3\n')
+        self.write('kernels/own.cu', '#include "calls.h"\n#pragma cf kernel grid(THREE) out(x[THREE])\n'
+                   '__global__ void three(int *x)\n{\n    x[threadIdx.x] = THREE;\n}\n')
+        result = self.compile('kernels/own.cu', '--header', 'calls.h')
+        self.expect('cfcc_header_called_as_a_users_is_not_mixed_up', result == (0, '', ''), result)
+        self.write('kernels/own.cu', self.read('kernels/own.cu').replace('kernel', 'kernel include("calls.h")'))
+        result = self.compile('kernels/own.cu', '--header', 'calls.h')
+        self.expect('cfcc_header_that_would_include_itself_is_refused', result[0] == 1 and '--header' in result[2], result)
+        result = self.compile('kernels/heat.cu', '--header', 'calls.h')
+        header = self.read('calls.h')
+        manifest = json.loads(self.read('heat.json'))
+        self.expect('cfcc_manifest_lists_kernels_and_constants', manifest['header'] == 'calls.h' and
+                    {k['name'] for k in manifest['kernels']} >= {'fill_i32', 'move'} and
+                    [s['function'] for s in manifest['symbols']] == ['heat_set_scale'], manifest)
+        self.expect('cfcc_header_guards_its_own_name', '#ifndef CUFERRY_CALLS_H' in header and '"body.h"' in header, header)
+
+    def depfile(self):
+        self.fresh()
+        self.write('sub dir/in ner.h', '#define FACTOR 2\n')
+        self.write('sub dir/outer.h', '#include "in ner.h"\n')
+        text = KERNEL.replace('2 *', 'FACTOR * FAR * SET *')
+        self.write('sub dir/heat.cu', '#include "outer.h"\n#include <far.h>\n' + text)
+        self.write('far/far.h', '#define FAR 1\n')
+        result = self.compile('-MD', '-I', 'far', '-DSET=(1 + 0)', 'sub dir/heat.cu')
+        self.expect('cfcc_takes_headers_and_macros_as_the_source_sees_them', result == (0, '', ''), result)
+        text = self.read('heat.d') if not result[0] else ''
+        wanted = ['heat.o:', '  sub\\ dir/heat.cu', '  sub\\ dir/outer.h', '  sub\\ dir/in\\ ner.h', '  far/far.h']
+        lost = [w for w in wanted if f'\n{w} \\' not in '\n' + text]
+        self.tap.check('cfcc_md_names_every_file', f'{lost}\n{text}' if lost or self.temporary in text else '')
+
+    def odd_paths(self):
+        """Folders whose names mean something in C, in a shell or in make, and those that no source can name."""
+        # The header has shared memory, so that it stands in the copy of the source that the CPU's code is made of.
+        header = ('static __device__ int two()\n{\n    __shared__ int t[2];\n    t[1] = 2;\n    __syncthreads();\n'
+                  '    return t[1];\n}\n#include "in/deep.h"\n')
+        text = '#include "two.h"\n' + KERNEL.replace('2 * x', 'two() * x')
+        compilers = [[]] + [['--cc', 'clang', '--cxx', 'clang++']] * (shutil.which('clang++') is not None)
+        for words in compilers:
+            for name in ('d*', '*d', "a'b", 'b\\c', 't??', 'p%d', 'p$HOME', 's p', '#h', 'a:b', 'z\u00f6', 'n\u00a0b', '`h`', 'c,d'):
+                self.fresh(unused='')
+                for path, content in (('two.h', header), ('in/deep.h', '#define DEEP\n'), ('heat.cu', text)):
+                    self.write(f'{name}/{path}', content)
+                result = self.compile(*words, '--manifest', 'heat.json', '-MD', f'{name}/heat.cu')
+                problem = '' if result == (0, '', '') else str(result)
+                if not problem:
+                    manifest = json.loads(self.read('heat.json'))
+                    if manifest['kernels'][0]['file'] != f'{name}/heat.cu':
+                        problem = manifest['kernels'][0]['file']
+                    escaped = re.sub('([ #:])', r'\\\1', name).replace('$', '$$')
+                    if f'\n  {escaped}/in/deep.h \\\n' not in self.read('heat.d') and '\\' not in name: # clang writes /
+                        problem = self.read('heat.d')
+                self.tap.check(f'cfcc_sources_in_a_folder_called_{ascii(name)[1:-1].replace("#", "")}_compile'
+                               f'{"_with_clang" if words else ""}', problem)
+        result = self.compile('--shared', 'c,d/heat.cu')
+        code, out, err = run([self.cf_run, '--module', './heat.so', '--describe', 'twice'], cwd=self.folder, env=self.env)
+        self.expect('cfcc_descriptor_names_the_source', code == 0 and '  source    c,d/heat.cu:' in out, f'{result}{out}{err}')
+        for name in ('q"r', 'n\nl', os.fsdecode(b'\xff')):
+            self.fresh(unused='')
+            os.mkdir(os.path.join(self.folder, name))
+            self.write(f'{name}/heat.cu', KERNEL)
+            self.refused(f'cfcc_source_in_a_folder_called_{ascii(name)[1:-1].replace(chr(92), "")}_is_refused', self.compile(f'{name}/heat.cu'), 1,
+                         'no #include can name a path with a quotation mark, a line end, or bytes that are no UTF-8')
+
+    def pass_on(self):
+        self.fresh()
+        self.write('cxx.sh', f'echo "$@" >>"{self.folder}/log"\nexec {self.config["cxx"]} "$@"\n')
+        code, out, err = self.compile('-O0', '-g', '--cxx', 'sh cxx.sh', 'heat.cu')
+        body = [line for line in (self.read('log') if not code else '').splitlines() if 'host.cpp' in line]
+        good = body and re.search(r'-O2.* -O0 -g ', body[0])
+        self.expect('cfcc_passes_on_o_and_g', good, f'{out}{err}{body}')
+        code, out, err = self.compile('heat.cu', CC='/nowhere/cc', CXX='/nowhere/c++')
+        self.tap.check('cfcc_environment_does_not_choose_compilers', f'{out}{err}' if code else '')
+        if shutil.which('clang') and shutil.which('clang++'):
+            self.fresh()
+            result = self.compile('--cc', 'clang', '--cxx', 'clang++', 'heat.cu')
+            self.check('cfcc_works_with_clang', result, 'heat.h', 'heat.o')
+        else:
+            self.tap.skip('cfcc_works_with_clang', NEEDS_CLANG)
+
+    def help(self):
+        """It has what the manual has, and not what cf-run alone calls."""
+        code, out, err = self.compile('--help', cuda=None)
+        options = set(re.findall(r'^  (--?[A-Za-z][\w-]*)', out, re.MULTILINE)) - {'-h'}
+        with open(os.path.join(ROOT, 'tools', 'compile', 'cfcc.1'), encoding='utf-8') as file:
+            page = file.read().replace('\\-', '-')
+        internal = options & {'--check', '--again', '--bundled', '--private'}
+        missing = [option for option in options if option not in page]
+        self.expect('cfcc_help_has_what_the_manual_has', code == 0 and not internal and not missing and len(options) > 12,
+                    f'{internal}{missing}{out}{err}')
+
+    def program(self):
+        """The object with a program in C, linked by the line that the manual gives."""
+        self.fresh()
+        self.compile('heat.cu')
+        self.write('main.c', PROGRAM)
+        library = os.path.join(self.builddir, 'libcuferry.a')
+        command = [*shlex.split(self.config['cc']), *shlex.split(self.config['link_flags']), f'-I{ROOT}/include',
+                   'main.c', 'heat.o', library, '-lpthread', '-ldl', '-lm', '-o', 'main']
+        code, out, err = run(command, cwd=self.folder)
+        if code == 0:
+            code, out, err = run(['./main'], cwd=self.folder, env=self.env)
+        self.expect('cfcc_object_links_and_runs', (code, out) == (0, '2 8\n'), f'{out}{err}')
+
+    def macros(self):
+        """Parameters that are called as macros of the standard headers, in programs that have included all of them."""
+        self.fresh()
+        headers = ''.join(f'#if __has_include(<{h}.h>)\n#include <{h}.h>\n#endif\n' for h in STANDARD_HEADERS)
+        self.write('all.h', '#define N 7\n#define n 8\n' + headers)
+        cc, cxx = (shlex.split(self.config[name]) for name in ('cc', 'cxx'))
+        _, out, _ = run([*cc, '-std=gnu11', '-D_GNU_SOURCE', '-dM', '-E', 'all.h'], cwd=self.folder)
+        found = set(re.findall(r'^#define ([A-Za-z]\w*)', out, re.MULTILINE))
+        self.expect('cfcc_standard_headers_have_the_macros_that_are_tried', len(MACROS - found) < 3 and len(found) > 1000,
+                    MACROS - found)
+        names = sorted((found | MACROS) - CXX_WORDS)
+        groups = [names[at:at + 50] for at in range(0, len(names), 50)]
+        kernels, calls = [''.join(f'#undef {name}\n' for name in names)], []
+        for number, group in enumerate(groups):
+            terms = ' + '.join(f'{weight} * {name}' for weight, name in enumerate(group, 1))
+            kernels.append(f'#pragma cf kernel grid(1) out(out_[1])\n#pragma cf instances(f32: float; f64: double)\n'
+                           f'template <typename T> __global__ void k{number}(T *out_, '
+                           f'{", ".join(f"T {name}" for name in group)})\n{{\n    out_[0] = {terms};\n}}\n')
+            values = ', '.join(str(weight % 5) for weight in range(len(group)))
+            right = sum(weight * ((weight - 1) % 5) for weight in range(1, len(group) + 1))
+            calls.append(f'    wrong += m_k{number}(&x, {values}) || m_k{number}(&y, {values}) || x != {right} || '
+                         f'y != {right};\n')
+        self.write('m.cu', ''.join(kernels))
+        result = self.compile('-O0', 'm.cu')
+        self.check('cfcc_parameters_called_as_macros_compile', result, 'all.h', 'm.h', 'm.o')
+        main = ('#include "m.h"\nint main(void)\n{\n    float x = 0;\n    double y = 0;\n    int wrong = 0;\n' +
+                ''.join(calls) + '    return wrong;\n}\n')
+        library = os.path.join(self.builddir, 'libcuferry.a')
+        for language, compiler, standard in (('c', cc, 'gnu11'), ('c++', cxx, 'c++11'), ('c++', cxx, 'c++17')):
+            self.write('main', '#include "all.h"\n' + main)
+            code, out, err = run([*compiler, f'-std={standard}', '-D_GNU_SOURCE', '-Wall', '-Werror',
+                                  *shlex.split(self.config['link_flags']), f'-I{ROOT}/include', '-x', language, 'main', '-x', 'none', 'm.o',
+                                  library, '-lpthread', '-ldl', '-lm', '-o', 'program'], cwd=self.folder)
+            if code == 0:
+                code, out, err = run(['./program'], cwd=self.folder, env=self.env)
+            self.expect(f'cfcc_parameters_called_as_macros_are_right_in_{standard}', code == 0, f'exit {code}: {out}{err}')
+
+    def operations(self):
+        """Entry points that a C file defines, which is the program's or given to cfcc."""
+        operation = ('#pragma cf operation in(x[n]) out(y[n]) scratch(z[n]) uses(twice)\n'
+                     'void four(const float *x, float *y, float *z, int64_t n);\n')
+        body = ('#include "heat_internal.h"\nint heat__enqueue_four(cf_stream s, const float *x, float *y, float *z, int64_t n)\n'
+                '{\n    int status = heat_twice_async(s, x, z, n);\n'
+                '    return status == CF_OK ? heat_twice_async(s, z, y, n) : status;\n}\n')
+        program = PROGRAM.replace('heat_twice', 'heat_four')
+        library = os.path.join(self.builddir, 'libcuferry.a')
+        build = [*shlex.split(self.config['cc']), *shlex.split(self.config['link_flags']), f'-I{ROOT}/include']
+        end = [library, '-lpthread', '-ldl', '-lm', '-o', 'main']
+        self.fresh(heat=KERNEL + operation)
+        self.write('main.c', program)
+        self.write('four.c', body)
+        for name, words, files in (('of_the_program', [], ['four.c']), ('given_to_cfcc', ['four.c'], [])):
+            result = self.compile('-MD', 'heat.cu', *words)
+            code, out, err = run([*build, 'main.c', *files, 'heat.o', *end], cwd=self.folder)
+            if code == 0:
+                code, out, err = run(['./main'], cwd=self.folder, env=self.env)
+            self.expect(f'cfcc_operation_{name}_runs', (result, code, out) == ((0, '', ''), 0, '4 16\n'),
+                        f'{result}{out}{err}')
+        names = defined(os.path.join(self.folder, 'heat.o'), '-g')
+        self.expect('cfcc_object_shows_no_function_that_only_enqueues',
+                    names == {'heat_twice', 'heat_twice_async', 'heat_four', 'heat_four_async', 'heat_registry'}, names)
+        read = self.read('heat.d')
+        self.expect('cfcc_md_names_c_files_and_no_header_that_it_makes', ' four.c' in read and 'heat' not in
+                    read.replace('heat.o', '').replace('heat.cu', ''), read)
+        said = 'heat.cu calls heat__enqueue_four, which is in none of the files; name the object that has it, too: '
+        if not self.is_sanitized:
+            code, out, err = self.compile('--shared', 'heat.cu')
+            self.expect('cfcc_shared_operation_that_is_nowhere_is_refused', code == 1 and said in err, f'{out}{err}')
+            result = self.compile('--shared', 'heat.cu', 'four.c')
+            ran = run([self.cf_run, '--module', './heat.so', '--verify', '--all'], cwd=self.folder, env=self.env)
+            self.expect('cf_run_runs_operations_of_a_shared_object', result == (0, '', '') and ran[0] == 0 and
+                        '2 of 2 kernels agree' in ran[1], f'{result}{ran}')
+            run([*build, '-fPIC', '-c', 'four.c'], cwd=self.folder)
+            self.compile('heat.cu')
+            code, out, err = self.compile('--shared', '-o', 'both.so', 'heat.o', 'four.o')
+            ran = run([self.cf_run, '--module', './both.so', 'four', 'x=fill:f32:3:1'], cwd=self.folder, env=self.env)
+            self.expect('cf_run_runs_operations_of_another_object', code == 0 and ran[0] == 0, f'{out}{err}{ran}')
+        self.fresh(heat=KERNEL + operation)
+        self.write('four.c', body.replace('const float *x', 'const double *x'))
+        code, out, err = self.compile('heat.cu', 'four.c')
+        self.expect('cfcc_operation_of_other_types_does_not_compile', code == 1 and "conflicting types for" in err and
+                    'four.c:2:5: ' in err and listed(self.folder) == ['four.c', 'heat.cu'] and self.temporary not in err, f'{out}{err}')
+        code, out, err = self.compile('four.c')
+        self.expect('cfcc_c_file_alone_is_refused', code == 2 and
+                    'four.c: C files go with the kernel files whose operations they define' in err, f'{out}{err}')
+        self.internal_header(operation)
+
+    def internal_header(self, operation):
+        """Made where there are operations; without, the name is the user's."""
+        self.fresh(heat='#include "heat_internal.h"\n' +
+                   KERNEL.replace('kernel', 'kernel include("heat_internal.h")').replace('2 *', 'OWN *'))
+        self.write('heat_internal.h', '#define OWN 2\n')
+        result = self.compile('-MD', 'heat.cu')
+        self.expect('cfcc_leaves_a_header_that_is_called_as_an_internal_one_alone', result == (0, '', '') and
+                    self.read('heat_internal.h') == '#define OWN 2\n' and 'heat_internal.h' in self.read('heat.d'), result)
+        self.fresh(heat=KERNEL + operation)
+        self.write('heat_internal.h', 'int own;\n')
+        for test, words, said in (
+                ('does_not_write_over_an_internal_header_of_the_users', [],
+                 'heat_internal.h is there, and cfcc did not write it'),
+                ('internal_header_of_another_output_is_refused', ['--manifest', 'heat_internal.h'],
+                 'the outputs have to be different files')):
+            code, out, err = self.compile('heat.cu', *words)
+            self.expect(f'cfcc_{test}', code == 1 and said in err and listed(self.folder) == ['heat.cu', 'heat_internal.h'],
+                        f'{out}{err}')
+
+    def system_headers(self):
+        """Device code in headers that the compiler takes for a system's waits, and has memory of each block."""
+        compilers = [('gcc', []), ('clang', ['--cc', 'clang', '--cxx', 'clang++'])]
+        for name, words in compilers:
+            test = f'cfcc_device_code_of_system_headers_runs_with_{name}'
+            if words and not (shutil.which('clang') and shutil.which('clang++')):
+                self.tap.skip(test, NEEDS_CLANG)
+                continue
+            self.fresh(heat=BLOCK_SUMS)
+            self.write('lib/deep/sum.cuh', SYSTEM_HEADER)
+            self.write('lib/deep/meet.cuh', '#define LIB_DEVICE static __device__ __forceinline__\n'
+                                            'LIB_DEVICE void meet() { int nothing; __syncthreads(); }\n')
+            self.write('main.c', BLOCK_SUMS_PROGRAM)
+            code, out, err = self.compile(*words, '-Xcxx=-isystem', '-Xcxx=lib', '-Xcxx=-Werror', 'heat.cu')
+            if code == 0:
+                command = [*shlex.split(self.config['cc']), *shlex.split(self.config['link_flags']), f'-I{ROOT}/include',
+                           'main.c', 'heat.o', os.path.join(self.builddir, 'libcuferry.a'), '-lpthread', '-ldl', '-lm',
+                           '-o', 'main']
+                code, out, err = run(command, cwd=self.folder)
+            if code == 0:
+                code, out, err = run(['./main'], cwd=self.folder, env=self.env)
+            self.expect(test, (code, out) == (0, 'right\n'), f'exit {code}: {out}{err}')
+        self.fresh(heat=BLOCK_SUMS.replace('#include <deep/sum.cuh>', '#define SUM <deep/sum.cuh>\n#include SUM'))
+        self.write('lib/deep/sum.cuh', SYSTEM_HEADER)
+        self.write('lib/deep/meet.cuh', 'static __device__ void meet() { __syncthreads(); }\n')
+        result = self.compile('-Xcxx=-isystem', '-Xcxx=lib', 'heat.cu')
+        good = result[0] == 1 and re.search(r'lib/deep/sum\.cuh:7:\d+: error: \S*lib/deep/sum\.cuh has __shared__ memory, and '
+                                            r'how this file includes it is not understood', result[2])
+        self.expect('cfcc_shared_memory_of_a_header_that_is_not_found_is_refused', good, result)
+
+    # ---- What is refused
+
+    def errors(self):
+        self.fresh(heat=KERNEL, **{'my kernel': KERNEL})
+        self.write('sub/heat.cu', KERNEL)
+        for name, arguments, code, expected in (
+                ('no_file', [], 2, 'no kernel file is named'),
+                ('unknown_option', ['--frobnicate', 'heat.cu'], 2, '--frobnicate'),
+                ('other_kind_of_file', ['heat.txt'], 2, 'heat.txt is no kernel file'),
+                ('object_without_shared', ['heat.o'], 2, 'heat.o: objects go with --shared alone'),
+                ('missing_file', ['nothing.cu'], 1, 'nothing.cu: no such file'),
+                ('prefix_that_is_no_name', ['--prefix', '2d', 'heat.cu'], 2, "the prefix '2d'"),
+                ('output_that_gives_no_prefix', ['-o', 'my-heat.o', 'heat.cu'], 2, "the prefix 'my-heat'"),
+                ('prefix_of_the_library', ['--prefix', 'cf', 'heat.cu'], 2, "the prefix 'cf'"),
+                ('name_with_a_blank', ['my kernel.cu', '--prefix', 'x'], 1, 'my kernel.cu: a kernel file'),
+                ('two_files_of_one_name', ['heat.cu', 'sub/heat.cu'], 1, 'sub/heat.cu: heat.cu has the same name'),
+                ('output_in_no_folder', ['-o', 'none/heat.o', 'heat.cu'], 1, 'none/heat.o: there is no folder none'),
+                ('output_that_is_a_folder', ['-o', 'sub', 'heat.cu'], 1, 'cannot write sub: it is a folder'),
+                ('object_named_as_a_source', ['-o', 'ops.c', 'heat.cu'], 1, 'an object does not end with .c'),
+                ('object_named_as_a_shared_one', ['-o', 'heat.so', 'heat.cu'], 1, 'an object does not end with .so'),
+                ('shared_object_named_as_an_object', ['--shared', '-o', 'heat.o', 'heat.cu'], 1, 'not end with .o'),
+                ('output_that_is_an_input', ['-o', 'heat.cu', 'heat.cu'], 1, 'cannot write heat.cu: it is an input'),
+                ('one_file_for_two_outputs', ['-o', 'heat.o', '--header', './heat.o', 'heat.cu'], 1, 'different files'),
+                ('compiler_that_is_not_there', ['--cxx', '/nowhere/c++', 'heat.cu'], 1, 'cannot run /nowhere/c++: '),
+                ('target_that_is_none', ['--targets', 'foo', 'heat.cu'], 2,
+                 "--targets: 'foo' is no target; they are major, native, or numbers such as 80,90"),
+                ('target_among_others', ['--targets=80,sm_90', 'heat.cu'], 2, "--targets: 'sm_90' is no target"),
+                ('target_without_a_name', ['--targets=', 'heat.cu'], 2, "--targets: '' is no target"),
+                ('flag_without_a_value', ['-Xcxx=', 'heat.cu'], 2, '-Xcxx has no value'),
+                ('flag_of_nvcc_without_a_value', ['-Xnvcc=', 'heat.cu'], 2, '-Xnvcc has no value'),
+                ('folder_without_a_name', ['-I', '', 'heat.cu'], 2, '-I has no value'),
+                ('macro_without_a_name', ['-D', '', 'heat.cu'], 2, '-D has no value'),
+                ('compiler_of_half_a_word', ['--cxx', "g++ '", 'heat.cu'], 2, "--cxx: 'g++ '' is no command"),
+                ('compiler_without_a_name', ['--cc', '', 'heat.cu'], 2, "--cc: '' is no command"),
+                ('no_compiler_at_once', ['-j', '0', 'heat.cu'], 2, '-j 0')):
+            status, out, err = self.compile(*arguments)
+            out += '' if err.startswith('cfcc: ') and err.count('\n') == 1 else 'this is not one line of its own:'
+            self.refused(f'cfcc_{name}_is_refused_in_one_line', (status, out, err), code, expected)
+        self.refused('cfcc_toolkit_that_is_not_there_is_refused', self.compile('heat.cu', cuda='--cuda=/nowhere'), 1,
+                     'cfcc: --cuda=/nowhere: there is no bin/nvcc\n')
+        os.mkfifo(os.path.join(self.folder, 'pipe'))
+        for option in ('-o', '--header', '--manifest', '-MF'):
+            result = self.compile('heat.cu', '--prefix', 'heat', option, 'pipe')
+            self.expect(f'cfcc_pipe_of_{option.strip("-")}_is_refused', result == (1, '', 'cfcc: cannot write pipe: it is no '
+                        'regular file\n') and stat.S_ISFIFO(os.stat(os.path.join(self.folder, 'pipe')).st_mode), result)
+        self.write('heat.h', '/* a header of the user\'s */\n')
+        code, _, err = self.compile('heat.cu')
+        kept = self.read('heat.h').startswith('/* a header') and not os.path.exists(os.path.join(self.folder, 'heat.o'))
+        self.expect('cfcc_header_of_another_maker_is_kept', kept and code == 1 and 'cfcc: heat.h is there' in err, err)
+
+    def bad_kernels(self):
+        wrong = KERNEL.replace('2 * x', '2 * q')
+        self.fresh(heat=wrong)
+        result = self.compile('heat.cu')
+        self.refused('cfcc_compiler_message_names_the_source', result, 1, 'heat.cu:8:20: error: ', '2 * q[i]')
+        absolute = os.path.join(self.folder, 'heat.cu')
+        result = self.compile(absolute)
+        self.refused('cfcc_compiler_message_names_the_source_as_given', result, 1, f'{absolute}:8:20: error: ')
+        self.fresh()
+        self.write('sub dir/heat.cu', wrong)
+        result = self.compile('sub dir/heat.cu')
+        self.refused('cfcc_message_has_a_folder_with_a_blank', result, 1, 'sub dir/heat.cu:8:20: error: ')
+        self.fresh(heat=KERNEL.replace('x[n]', 'x[m]', 1))
+        result = self.compile('heat.cu')
+        self.refused('cfcc_generator_message_names_the_source', result, 1, "heat.cu:3:32: error: 'm' is no parameter")
+        self.fresh(heat='#include "none.h"\n' + KERNEL)
+        self.refused('cfcc_missing_header_names_the_source', self.compile('heat.cu'), 1, 'heat.cu:1:', 'none.h')
+        self.write('heat.cu', KERNEL)
+        self.compile('heat.cu')
+        before = listed(self.folder), self.read('heat.h'), os.path.getmtime(os.path.join(self.folder, 'heat.o'))
+        self.write('heat.cu', wrong.replace('twice', 'other'))
+        code, _, _ = self.compile('heat.cu')
+        after = listed(self.folder), self.read('heat.h'), os.path.getmtime(os.path.join(self.folder, 'heat.o'))
+        self.expect('cfcc_failed_run_keeps_what_was_there', code == 1 and before == after, f'{before} {after}')
+
+    # ---- Several at once, and interrupted ones
+
+    def warnings(self):
+        """A warning of the generator is shown with the source as it was named, and the outputs are written."""
+        self.fresh()
+        self.write('sub/heat.cu', KERNEL.replace('in(x[n]) ', ''))
+        result = self.compile('./sub/heat.cu')
+        place = f'./sub/heat.cu:4:{KERNEL.splitlines()[3].index("x,") + 1}'
+        wanted = (f'{place}: warning: x has no in, out or inout, so callers must pass device memory; write resident(x) if '
+                  'that is meant\n')
+        good = result[:2] == (0, '') and result[2].startswith(wanted) and result[2].count('\n') == 3
+        self.expect('cfcc_warns_of_a_pointer_that_no_clause_names', good and 'heat.o' in listed(self.folder), result)
+        self.write('sub/heat.cu', KERNEL.replace('in(x[n]) ', 'resident(x) '))
+        result = self.compile('sub/heat.cu')
+        self.expect('cfcc_resident_pointer_is_meant', result == (0, '', ''), result)
+
+    def parallel(self):
+        self.fresh()
+        runs = [self.begin('-MD', '--prefix', name, 'heat.cu', '-o', output)
+                for name, output in (('one', 'one.o'), ('two', 'two.o'), ('heat', 'heat.o'), ('heat', 'heat.o'))]
+        said = [process.communicate()[0].decode() for process in runs]
+        codes = [process.returncode for process in runs]
+        left = [name for name in listed(self.folder) if not name.endswith('.cu')]
+        expected = sorted(f'{name}.{kind}' for name in ('one', 'two', 'heat') for kind in 'dho')
+        good = codes == [0] * 4 and not any(said) and left == expected
+        self.expect('cfcc_runs_four_times_in_one_folder', good, f'{codes} {said} {left}')
+
+    def interrupted(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            self.fresh()
+            marker = os.path.join(os.path.dirname(self.folder), 'marker')
+            slow = os.path.join(os.path.dirname(self.folder), 'slow.sh')
+            with open(slow, 'w', encoding='utf-8') as file:
+                file.write(f'echo $$ >"{marker}.new"; mv "{marker}.new" "{marker}"; sleep 3600; exit 1\n')
+            process = self.begin('--cxx', f'sh {shlex.quote(slow)}', 'heat.cu')
+            deadline = time.monotonic() + 600
+            while not os.path.exists(marker) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            process.send_signal(number)
+            said = process.communicate(timeout=600)[0].decode()     # the compiler takes longer
+            with open(marker, encoding='utf-8') as file:
+                compiler = int(file.read())
+            os.remove(marker)
+            left = listed(self.folder) + os.listdir(self.temporary)
+            problem = f'exit {process.returncode}: {said}{left}'
+            good = process.returncode == -number and not said and left == ['heat.cu']
+            good = good and not os.path.exists(f'/proc/{compiler}')
+            self.expect(f'cfcc_interrupted_by_{number.name.lower()}_leaves_nothing', good, problem)
+
+    # ---- Shared objects
+
+    def shared(self):
+        runtime = set()
+        for header in ('cuferry.h', 'cuferry/tuning.h'):
+            with open(os.path.join(ROOT, 'include', header), encoding='utf-8') as file:
+                runtime |= set(re.findall(r'^(?!typedef)(?:CF_CHECKED )?[\w ]+[ *](cf_\w+)\(', file.read(), re.MULTILINE))
+        public = runtime | {'heat_twice', 'heat_twice_async', 'heat_registry', 'cf_module_info'}
+        self.fresh()
+        result = self.compile('--shared', '-o', 'libheat.so', 'heat.cu')
+        self.expect('cfcc_shared_library_has_the_prefix_without_lib', result[0] == 0 and 'heat_' in self.read('heat.h'), result)
+        os.remove(os.path.join(self.folder, 'libheat.so'))
+        result = self.compile('-Xcxx=-DNOTHING', '-Xcxx=-fno-such-flag', '-o', 'flags.o', '--header', 'flags.h', 'heat.cu')
+        self.expect('cfcc_passes_flags_to_the_compiler', result[0] == 1 and '-fno-such-flag' in result[2], result)
+        result = self.compile('--shared', 'heat.cu')
+        self.check('cfcc_shared_gives_shared_object_and_header', result, 'heat.h', 'heat.so')
+        names = defined(os.path.join(self.folder, 'heat.so'), '-D')
+        self.expect('cfcc_shared_object_exports_its_functions_and_the_runtime', names == public, names ^ public)
+        self.loads('cfcc_shared_object_loads_alone', './heat.so')
+        self.compile('heat.cu')
+        result = self.compile('--shared', 'heat.o', '-o', 'from_object.so')
+        names = defined(os.path.join(self.folder, 'from_object.so'), '-D')
+        good = result == (0, '', '') and names == public
+        self.expect('cfcc_shared_takes_an_object', good, f'{result} {names ^ public}')
+        self.loads('cfcc_shared_object_of_an_object_loads_alone', './from_object.so')
+
+        self.compile('--prefix', 'other', '-o', 'other.o', 'heat.cu')
+        code, _, err = self.compile('--shared', 'heat.o', 'other.o', '-o', 'both.so')
+        good = code == 1 and 'heat.o is of the prefix heat and other.o is of the prefix other' in err
+        self.expect('cfcc_shared_refuses_two_libraries', good, err)
+        self.write('plain.c', 'int plain = 1;\n')
+        run([*shlex.split(self.config['cc']), '-c', 'plain.c'], cwd=self.folder)
+        code, _, err = self.compile('--shared', 'plain.o')
+        self.expect('cfcc_shared_refuses_what_it_did_not_make', code == 1 and 'cfcc made none of plain.o' in err, err)
+        code, _, err = self.compile('--shared', 'heat.h.o')
+        self.expect('cfcc_shared_missing_object_is_refused', code == 1 and 'heat.h.o: no such file' in err, err)
+
+    def functions_for_the_cpu(self):
+        """What stands in for a kernel may be in another object, and may need the C++ library."""
+        if self.is_sanitized:
+            self.tap.skip('cfcc_shared_finds_functions_for_the_cpu', NEEDS_NO_SANITIZER)
+            return
+        self.fresh(heat=KERNEL.replace('#pragma cf kernel', '#pragma cf kernel host(twice_on_cpu)'))
+        said = 'heat.cu calls twice_on_cpu, which is in none of the files; name the object that has it, too: ' \
+               'cfcc --shared -o FILE.so heat.cu OBJECT.o\n'
+        self.refused('cfcc_function_that_is_nowhere_is_refused', self.compile('--shared', 'heat.cu'), 1, f'cfcc: {said}')
+        self.compile('heat.cu')
+        code, out, err = run([self.cf_run, '--module', 'heat.o', '--list'], cwd=self.folder, env=self.env)
+        path = os.path.join(self.folder, 'heat.o')
+        good = code == 1 and err.startswith('cf-run: heat.o: ') and f"--shared -o FILE.so '{path}' OBJECT.o\n" in err
+        self.expect('cf_run_names_the_function_that_an_object_lacks', good, f'{code}: {out}{err}')
+        self.write('body.c', '#include <stdint.h>\nvoid twice_on_cpu(const float *, float *, int64_t);\n'
+                   'void twice_on_cpu(const float *x, float *y, int64_t n)\n{\n'
+                   '    for (int64_t i = 0; i < n; i++)\n        y[i] = 2 * x[i];\n}\n')
+        run([*shlex.split(self.config['cc']), '-fPIC', '-c', 'body.c'], cwd=self.folder)
+        result = self.compile('--shared', '-o', 'both.so', 'heat.o', 'body.o')
+        self.expect('cfcc_shared_takes_the_object_of_a_function', result == (0, '', ''), result)
+        self.listed('cf_run_lists_a_library_whose_function_is_in_another_object', './both.so')
+        command = [self.cf_run, '--check', 'race', '--module', './both.so', 'twice', 'x=fill:f32:3:1']
+        code, out, err = run(command, cwd=self.folder, env=self.env)
+        self.expect('cf_run_check_says_which_files_it_builds', code == 1 and 'undefined symbol: twice_on_cpu' in err and
+                    '--check builds kernel files alone' in err, f'{code}: {out}{err}')
+        throwing = ('#include <stdexcept>\n#include <vector>\n'
+                    'static void twice_on_cpu(const float *x, float *y, int64_t n)\n{\n'
+                    '    try {\n        std::vector<float>(n, 1.f).at(n);\n    } catch (std::out_of_range &) {\n'
+                    '        for (int64_t i = 0; i < n; i++)\n            y[i] = 2 * x[i];\n    }\n}\n')
+        self.fresh(heat='#include <stdint.h>\n' + throwing + KERNEL.replace('cf kernel', 'cf kernel host(twice_on_cpu)'))
+        result = self.compile('-Xcxx=-fexceptions', 'heat.cu')
+        self.check('cfcc_takes_a_function_with_exceptions', result, 'heat.h', 'heat.o')
+        self.listed('cf_run_lists_an_object_that_needs_the_cxx_library', 'heat.o')
+        result = self.compile('--shared', '-Xcxx=-fexceptions', 'heat.cu')
+        self.expect('cfcc_shared_links_the_cxx_library_where_it_is_needed', result == (0, '', ''), result)
+        self.loads('cfcc_shared_object_that_throws_loads_alone', './heat.so')
+
+    def listed(self, name, path):
+        result = run([self.cf_run, '--module', path, '--list'], cwd=self.folder, env=self.env)
+        self.expect(name, result == (0, 'twice  int heat_twice(const float *x, float *y, int64_t n);\n', ''), result)
+
+    def loads(self, name, path):
+        if self.is_sanitized:
+            self.tap.skip(name, NEEDS_NO_SANITIZER)
+            return
+        code, out, err = run([sys.executable, '-c', LOADER, path, 'heat_twice'], cwd=self.folder, env=self.env)
+        good = code == 0 and re.fullmatch(r'0 2\.0 4\.0 6\.0 heat \d+\n', out)
+        self.tap.check(name, '' if good else f'exit {code}: {out}{err}')
+
+    # ---- Where it runs
+
+    def places(self):
+        self.fresh()
+        link = os.path.join(self.folder, 'link')
+        os.symlink(self.cfcc, link)
+        code, out, err = self.compile('heat.cu', cfcc=link)
+        self.tap.check('cfcc_works_through_a_symbolic_link', f'{out}{err}' if code else '')
+        copy = os.path.join(self.folder, 'bin', 'cfcc')
+        os.mkdir(os.path.dirname(copy))
+        shutil.copy(self.cfcc, copy)
+        code, _, err = self.compile('heat.cu', cfcc=copy)
+        good = code == 1 and err.startswith('cfcc: there is no cfcc.json')
+        self.expect('cfcc_without_configuration_says_so', good, err)
+        with open(os.path.join(os.path.dirname(copy), 'cfcc.json'), 'w', encoding='utf-8') as file:
+            json.dump(dict(self.config, srcdir='/nowhere'), file)
+        result = self.compile('heat.cu', cfcc=copy)
+        self.expect('cfcc_without_its_source_tree_says_so', result == (
+            1, '', 'cfcc: there is no folder /nowhere/tools/compile, where the rest of it was\n'), result)
+        return copy
+
+    def without_nvcc(self):
+        """A configuration whose nvcc is gone, and a PATH without one."""
+        copy = self.places()
+        folder = os.path.dirname(copy)
+        config = dict(self.config, srcdir=ROOT, nvcc='/nowhere/nvcc', cuda='')
+        with open(os.path.join(folder, 'cfcc.json'), 'w', encoding='utf-8') as file:
+            json.dump(config, file)
+        path = path_without_nvcc(os.path.join(self.folder, 'programs'))
+        result = self.compile('heat.cu', cfcc=copy, cuda=None, PATH=path)
+        self.expect('cfcc_without_nvcc_says_so_in_one_line',
+                       result == (0, '', 'cfcc: no nvcc was found: heat.o runs on the CPU alone\n'), result)
+        with open(os.path.join(folder, 'cfcc.json'), 'w', encoding='utf-8') as file:
+            json.dump(dict(config, cuda='no'), file)
+        result = self.compile('heat.cu', cfcc=copy, cuda=None)
+        expected = 'cfcc: Cuferry was configured without CUDA: heat.o runs on the CPU alone\n'
+        self.expect('cfcc_configured_without_cuda_says_so', result == (0, '', expected), result)
+
+    def with_nvcc(self):
+        if not self.config['nvcc']:
+            self.tap.skip('cfcc_builds_for_gpus', NEEDS_NVCC)
+            return
+        self.fresh()
+        result = self.compile('--targets=80,90', '-MD', 'heat.cu', cuda=None)
+        self.check('cfcc_builds_for_gpus', result, 'heat.d', 'heat.h', 'heat.o')
+        names = defined(os.path.join(self.folder, 'heat.o'))
+        good = 'heat__i_heat' in names and 'heat__i_heat' not in defined(os.path.join(self.folder, 'heat.o'), '-g')
+        self.expect('cfcc_object_embeds_the_image', good, names)
+        self.fresh(heat=KERNEL.replace('2 * x', '2 * q'))
+        result = self.compile('heat.cu', '--targets=90', cuda=None)
+        self.refused('cfcc_nvcc_message_names_the_source', result, 1, 'heat.cu(8): error: ')
+        self.fresh()
+        self.refused('cfcc_unknown_target_is_refused', self.compile('heat.cu', '--targets=90,123', cuda=None), 1,
+                     'cfcc: --targets: nvcc knows no sm_123; it knows ')
+
+
+def main():
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        test = CfccTest(tap, sys.argv[1], folder)
+        test.outputs()
+        test.interfaces()
+        test.depfile()
+        test.odd_paths()
+        test.pass_on()
+        test.help()
+        test.program()
+        test.macros()
+        test.operations()
+        test.system_headers()
+        test.errors()
+        test.bad_kernels()
+        test.warnings()
+        test.parallel()
+        test.interrupted()
+        test.shared()
+        test.functions_for_the_cpu()
+        RecordTest(test).run(KERNEL)
+        test.without_nvcc()
+        test.with_nvcc()
+    return tap.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

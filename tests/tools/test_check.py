@@ -1,0 +1,150 @@
+"""test_check.py - tools/check and tools/dev/tap.sh: which tests a name stands for, what is printed when a test ends, and the
+closing lines.
+
+usage: test_check.py
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
+from tap import ROOT, Tap, run
+
+
+# The first test ends when the second one was printed, which with one job comes after it.
+SCRIPT = r'''
+set -eu
+results=$1 go=$2
+. tools/dev/tap.sh
+only=$4
+start_results
+start_jobs $3
+start_ticker
+tap 'late, here' sh -c 'while [ ! -e "$0" ]; do sleep 0.01; done; echo "ok 1 - a"' "$go"
+tap 'early, here' sh -c 'echo "ok 1 - a"; echo "ok 2 - b # SKIP needs a GPU"; echo "# skip: needs gdb"; echo "not ok 3 # SKIP"'
+tap 'wrong, here' sh -c 'echo "not ok 1 - a"; echo "# because"; exit 3'
+tap 'dies, here' sh -c 'echo "ok 1 - a"; kill -KILL $$'
+tap 'empty, here' true
+tap 'skips, here' sh -c 'echo "ok 1 - a # SKIP needs a GPU"'
+skip 'all, here' 'needs nvcc: more' 1911
+skip 'last, here' 'the time was over'
+finish_jobs
+print_results
+'''
+WORK = r'''
+set -eu
+results=$1
+. tools/dev/tap.sh
+printf '[1/470] A\n[231/470] B\n' >"$results/log"
+printf '%s\n' "$(date +%s) $results/log" 'building here' >"$results/at_work.1"
+printf '%s\n' "$(date +%s) $results/log" 'test, here' >"$results/at_work.2"
+list_work
+'''
+# Functions of tools/check, with a build folder whose ninja "links" a test that prints what it was started with.
+BLANKS = r'''
+set -eu
+results=$1 folder=$2 cpu_tests=test_x gpu_tests=test_x quick='' python=python3 on_fake='played'
+. tools/dev/tap.sh
+start_results
+eval "$(sed -n -e '/^run_test() {/,/^}/p' -e '/^fake_of() {/,/^}/p' -e '/^run_sanitized() {/,/^}/p' -e '/^link() {/,/^}/p' tools/check)"
+LD_LIBRARY_PATH='/another place'
+run_sanitized test_x "$folder" sanitized env 'OWN=a word'
+build_env='MADE=a place' targets=cfcc
+build "$folder" --cuda=no
+cat "$results"/*.log
+print_results
+'''
+
+
+class CheckTest:
+    def __init__(self, tap, folder):
+        self.tap, self.folder = tap, folder
+
+    def results(self, name, jobs, only=''):
+        """(exit code, lines), whose logs are called LOG."""
+        results, go = os.path.join(self.folder, name), os.path.join(self.folder, name + '.go')
+        if jobs == 1:
+            open(go, 'wb').close()
+        with subprocess.Popen(['sh', '-c', SCRIPT, 'sh', results, go, str(jobs), only], cwd=ROOT, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+            lines = []
+            for line in process.stdout:
+                lines.append(re.sub(re.escape(results) + r'/\w+\.log', 'LOG', line.decode().rstrip()))
+                if lines[-1].startswith('early'):
+                    open(go, 'wb').close()
+        return process.returncode, lines
+
+    def check(self, name, good, *details):
+        self.tap.check(name, '' if good else '\n'.join(map(str, details)))
+
+    def lines(self):
+        expected = ['late, here                                      1 passed',
+                    'early, here                                     1 passed, 2 skipped: needs a GPU; needs gdb',
+                    'wrong, here                                     0 passed, 1 FAILED (exit 3, LOG)',
+                    '    not ok 1 - a', '    # because',
+                    'dies, here                                      1 passed, 1 FAILED (signal 9, LOG)',
+                    'empty, here                                     0 passed, 1 FAILED (exit 0, LOG)',
+                    'skips, here                                     0 passed, 1 skipped: needs a GPU',
+                    'all, here                                    1911 skipped: needs nvcc: more',
+                    'last, here                                      1 skipped: the time was over']
+        closing = ['skipped:', '    1,911 need nvcc: more', '        2 need a GPU', '        1 needs gdb',
+                   '        1: the time was over', 'failed:', '    dies, here: LOG', '    empty, here: LOG',
+                   '    wrong, here: LOG', '0 min', '3 passed, 3 failed, 1915 skipped']
+        for jobs in (1, 2):
+            code, lines = self.results(f'jobs{jobs}', jobs)
+            # A shell may say that a program was killed, each in its own way.
+            lines = [re.sub(r'^\d+ min \d+ s$', '0 min', line) for line in lines if 'Killed' not in line]
+            at = lines.index('skipped:')
+            tests, rest = lines[:at], lines[at:]
+            self.check(f'check_{jobs}_jobs_print_each_test_when_it_ends', sorted(tests) == sorted(expected) and
+                       (tests == expected if jobs == 1 else tests.index(expected[1]) < tests.index(expected[0])), *tests)
+            self.check(f'check_{jobs}_jobs_list_skips_and_failures', code == 1 and rest == closing, code, *rest)
+        code, lines = self.results('named', 2, 'early skips')
+        tests = {line.split(',')[0] for line in lines if ', here  ' in line}
+        self.check('check_named_tests_run_alone', code == 0 and tests == {'early', 'skips', 'all', 'last'}, code, *lines)
+
+    def work(self):
+        code, out, err = run(['sh', '-c', WORK, 'sh', self.folder], cwd=ROOT)
+        self.check('check_tells_how_far_builds_are',
+                   code == 0 and re.fullmatch(r'building here: 231 of 470; test, here: \d+ s\n', out), code, out, err)
+
+    def blanks(self):
+        """Both runs of a test that is linked for them, and a build, in a folder whose path has blanks."""
+        folder, results = os.path.join(self.folder, 'a build'), os.path.join(self.folder, 'its results')
+        os.makedirs(os.path.join(folder, 'tests', 'fake'))
+        with open(os.path.join(folder, 'x.sh'), 'w', encoding='utf-8') as file:
+            file.write('#!/bin/sh\necho "# $CF_DRIVER, ${LD_LIBRARY_PATH-}, $OWN"\necho "ok 1 - a"\n')
+        with open(os.path.join(folder, 'build.ninja'), 'w', encoding='utf-8') as file:
+            file.write('rule link\n  command = install x.sh $out\nbuild tests/test_x: link\n')
+        code, out, err = run(['sh', '-c', BLANKS, 'sh', results, folder], cwd=ROOT)
+        fake = os.path.join(folder, 'tests', 'fake')
+        self.check('check_works_in_a_folder_with_blanks', code == 0 and f'# cuda, {fake}:/another place, a word\n' in out and
+                   '# host, ' in out and out.endswith('3 passed, 0 failed, 0 skipped\n'), code, out, err)
+
+    def names(self):
+        builddir = os.path.join(self.folder, 'build')
+        for words, expected in ((['test_nothing'], 'there is no test test_nothing'),
+                                (['test_pool', 'tests/pol.c'], 'similar:(?=.* test_pool)'),
+                                (['gather'], 'similar: test_gather test_gather_random'),
+                                (['--often'], 'usage: '), (['--sanitize', 'test_pool'], 'usage: ')):
+            code, out, err = run([os.path.join(ROOT, 'tools', 'check'), *words], env=dict(os.environ, BUILDDIR=builddir))
+            self.check(f'check_{"_".join(words)}_is_refused', code == 1 and re.search(expected, err) and not out and
+                       not os.path.exists(builddir), code, out, err)
+
+
+def main():
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        test = CheckTest(tap, folder)
+        test.lines()
+        test.work()
+        test.blanks()
+        test.names()
+    return tap.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,214 @@
+"""test_readme.py - README.md as a newcomer uses it: every block, in order, in a clean folder.
+
+usage: test_readme.py BUILD_FOLDER
+
+Commands are the indented blocks, and those marked `sh`. They run one after the other in one folder, with a home of their own; what
+./configure and ninja would build is taken from BUILD_FOLDER. Not run are tools/dev/setup, tools/demo and tools/check, and blocks with
+`# long` in them, unless CHECK_LONG is set. A block below a line that ends with the name of a file, `app.c`:, is written to it. All
+other blocks of C, C++, CUDA, CMake, Python and Fortran are compiled or run; `...` in them stands for what is left out.
+"""
+
+import os
+import re
+import shutil
+import stat
+import sys
+import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
+from tap import NEEDS_LONG, NEEDS_NO_SANITIZER, ROOT, Tap, ended, run
+
+SHELL = ('sh', 'bash', 'shell')
+PLAIN = ('text', 'json', 'console')  # for people alone
+SET_UP = r'tools/(dev/setup|demo|check)\b'  # have tests of their own
+OPTIONAL = ('cmake', 'gfortran')
+
+# What fragments of C may use undeclared.
+PRELUDE = """#include <cuferry.h>
+#include <cuferry/kernels.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static int status;
+static int64_t N, M, n;
+static size_t bytes;
+static cf_stream stream;
+"""
+
+# In the place of those of the checkout: the folder is configured, and was built before.
+CONFIGURE = """#!/bin/sh
+for word; do
+    case $word in --prefix="$HOME"/*) mkdir -p build && echo "${word#*=}" >build/prefix && exit ;; esac
+done
+echo 'configure: the prefix is not below HOME' >&2
+exit 1
+"""
+NINJA = """#!/bin/sh
+if [ "${1-}" = -C ] && [ -e "${2-}/prefix" ]; then
+    [ "${3-}" != install ] || sh "$ROOT/tools/dev/install" "$ROOT" "$BUILT" "$(cat "$2/prefix")"
+else
+    exec "$NINJA" "$@"
+fi
+"""
+
+
+class Block:
+    def __init__(self, line, language, name, lines):
+        self.line, self.language, self.name = line, language, name
+        self.text = '\n'.join(lines) + '\n'
+
+
+def blocks_of(text):
+    """All blocks of code, each with the name of the file that the line before gives it."""
+    lines, found, said, i = text.splitlines(), [], '', 0
+    while i < len(lines):
+        fence, end = re.match(r'```(\S*)$', lines[i]), i + 1
+        if fence:
+            while lines[end] != '```':
+                end += 1
+            name = re.search(r'`([\w.-]+\.\w+)`:$', said)
+            found.append(Block(i + 1, fence[1], name[1] if name else None, lines[i + 1:end]))
+            said, i = '', end + 1
+        elif re.match(r'    \S', lines[i]) and not lines[i - 1] and not re.match(r'\s|[-*] |\d+\. ', said):
+            while end < len(lines) and (not lines[end] or lines[end].startswith('    ')):
+                end += 1
+            found.append(Block(i + 1, 'sh', None, [line[4:] for line in lines[i:end]]))
+            said, i = '', end
+        else:
+            said, i = lines[i] or said, end
+    return found
+
+
+class ReadmeTest:
+    def __init__(self, tap, builddir, folder):
+        self.tap, self.folder = tap, os.path.join(folder, 'work')
+        self.state = os.path.join(folder, 'state')
+        home, programs = (os.path.join(folder, name) for name in ('home', 'programs'))
+        for path in (self.folder, home, programs):
+            os.mkdir(path)
+        for path, text in ((os.path.join(self.folder, 'configure'), CONFIGURE), (os.path.join(programs, 'ninja'), NINJA)):
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(text)
+            os.chmod(path, stat.S_IRWXU)
+        self.env = {name: value for name, value in os.environ.items()
+                    if not name.startswith(('CF_', 'XDG_', 'PKG_CONFIG', 'CMAKE_'))}
+        self.env.update(HOME=home, PATH=programs + os.pathsep + os.environ['PATH'], CF_DRIVER='host', ROOT=ROOT,
+                        BUILT=os.path.abspath(builddir), NINJA=shutil.which('ninja') or 'ninja')
+
+    def shell(self, commands):
+        """What is wrong with commands, which find the folder and the variables that those before have left."""
+        before = f'. "{self.state}"\n' if os.path.exists(self.state) else ''
+        after = f'{{ export -p; echo "cd \'$(pwd)\'"; }} >"{self.state}.new"\n'
+        code, out, err = run(['sh', '-e', '-c', before + commands + after], cwd=self.folder, env=self.env)
+        if code == 0:
+            os.rename(f'{self.state}.new', self.state)
+        return f'{commands}{ended(code)}\n{out}{err}' if code else ''
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), 'w', encoding='utf-8') as file:
+            file.write(text)
+
+    # ---- Blocks; each returns what is wrong
+
+    def c(self, name, text):
+        """A whole program; or functions; or what stands in one."""
+        whole = re.sub(r'\.\.\.', '', text)
+        includes = ''.join(re.findall(r'^#.*\n', whole, re.MULTILINE))
+        rest = re.sub(r'^#.*\n', '', whole, flags=re.MULTILINE)
+        wrapped = f'{PRELUDE}{includes}int fragment(void);\nint fragment(void)\n{{\n{rest}    return 0;\n}}\n'
+        problems = []
+        for text in [whole] if re.search(r'\bmain\(', whole) else [wrapped, PRELUDE + whole]:
+            self.write(name, text)
+            compiler = 'c++' if name.endswith('cpp') else 'cc -std=gnu11 -Werror=implicit -Werror=incompatible-pointer-types'
+            problems.append(self.shell(f'{compiler} -fsyntax-only {name} $(pkg-config --cflags cuferry)\n'))
+            if not problems[-1]:
+                return ''
+        return problems[0]
+
+    def cu(self, name, text):
+        self.write(name, text)
+        return self.shell(f'cfcc {name}\n')
+
+    def py(self, name, text):
+        self.write(name, text)
+        return self.shell(f'{sys.executable} {name}\n')
+
+    def f90(self, name, text):
+        self.write(name, text if re.search(r'^ *program\b', text, re.MULTILINE) else f'program fragment\n{text}end program\n')
+        return self.shell(f'gfortran -fsyntax-only {name}\n')
+
+    def cmake(self, name, text):
+        """Of a project whose program `main` is made of main.c."""
+        begin = 'cmake_minimum_required(VERSION 3.20)\nproject(fragment C CXX)\nadd_executable(main main.c)\n'
+        self.write('CMakeLists.txt', text if 'project(' in text else begin + text)
+        return self.shell(f'cmake -S . -B {name} && cmake --build {name} && {name}/main\n')
+
+    # ---- All of them
+
+    def commands(self, block):
+        name = f'commands_of_line_{block.line}'
+        commands = re.sub(rf'(?m)^{SET_UP}.*\n', '', block.text)
+        missing = [tool for tool in OPTIONAL if re.search(rf'(?m)^{tool}\b', commands) and not shutil.which(tool)]
+        if '# long' in commands and not os.environ.get('CHECK_LONG'):
+            self.tap.skip(name, NEEDS_LONG)
+        elif missing:
+            self.tap.skip(name, f'needs {missing[0]}')
+        elif commands.strip():
+            self.tap.check(name, self.shell(commands))
+        return bool(commands.strip())
+
+    def fragment(self, block):
+        kinds = {'c': 'c', 'c++': 'cpp', 'cpp': 'cpp', 'cuda': 'cu', 'python': 'py', 'fortran': 'f90', 'cmake': 'cmake'}
+        kind, name = kinds.get(block.language), f'{block.language}_of_line_{block.line}'
+        tool = {'f90': 'gfortran', 'cmake': 'cmake'}.get(kind)
+        if not kind:
+            self.tap.check(name, f'there is no test of a block of "{block.language}"; {", ".join(PLAIN)} are for people alone')
+        elif tool and not shutil.which(tool):
+            self.tap.skip(name, f'needs {tool}')
+        else:
+            check = self.c if kind == 'cpp' else getattr(self, kind)
+            self.tap.check(name, check(f'fragment_{block.line}.{kind}', block.text))
+
+    def run(self, text):
+        counts = dict.fromkeys(('commands', 'files', 'fragments'), 0)
+        for block in blocks_of(text):
+            if block.name:
+                self.write(block.name, block.text)
+                counts['files'] += 1
+            elif block.language in SHELL:
+                counts['commands'] += self.commands(block)
+            elif block.language not in PLAIN:
+                self.fragment(block)
+                counts['fragments'] += 1
+        self.tap.check('readme_has_commands_files_and_fragments', '' if min(counts.values()) >= 2 else counts)
+
+
+def demo(tap, builddir, text):
+    """What cf-demo says to try next stands in the README, and before its last line."""
+    code, out, err = run([os.path.join(builddir, 'cf-demo')], env=dict(os.environ, CF_DRIVER='host'))
+    lines = out.splitlines()
+    named = [line.split('  ')[1] for line in lines if line.startswith('  ')]
+    missing = [command for command in named if command not in text]
+    good = code == 0 and len(named) > 2 and not missing and lines[-1] == '1048576 of 1048576 match'
+    tap.check('demo_says_what_to_try_next', '' if good else f'{ended(code)}, {missing}\n{out}{err}')
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    tap, builddir = Tap(), sys.argv[1]
+    with open(os.path.join(ROOT, 'README.md'), encoding='utf-8') as file:
+        text = file.read()
+    with open(os.path.join(builddir, 'build.ninja'), encoding='utf-8') as file:
+        sanitized = '-fsanitize' in file.read()
+    if sanitized:
+        tap.skip('readme', NEEDS_NO_SANITIZER)
+        return tap.close()
+    with tempfile.TemporaryDirectory() as folder:
+        ReadmeTest(tap, builddir, folder).run(text)
+    demo(tap, builddir, text)
+    return tap.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""test_scale.py - 1,000 kernels in 100 files: the calls and the memory that the generator takes, and what a change of
+one file writes anew.
+
+usage: test_scale.py
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
+from tap import ROOT, Tap, run
+
+FILES, KERNELS = 100, 10
+# Calls of functions, of Python and of C, that the generator makes for one kernel: more than it makes, by half.
+CALLS = 16000
+COUNT = '''
+import runpy, sys
+calls = 0
+def count(frame, event, argument):
+    global calls
+    calls += event in ('call', 'c_call')
+del sys.argv[0]
+sys.setprofile(count)
+try:
+    runpy.run_path(sys.argv[0], run_name='__main__')
+finally:
+    sys.setprofile(None)
+    print(calls)
+'''
+KERNEL = '''
+/* Kernel {k} of file {f}: gathers, scales and adds. */
+#pragma cf kernel grid(n) in(x[n], index[n]) inout(y[m]) check(0 <= index[:] < m) bytes(n * 3.0 * sizeof(float))
+__global__ void k_{f}_{k}(float a, const float *x, const int32_t *index, float *y, int64_t n, int64_t m)
+{{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {{
+        float value = a * x[i] + y[index[i]];
+        for (int step = 0; step < 4; step++)
+            value = value * 0.5f + (float)step;
+        y[index[i]] = value;
+    }}
+}}
+'''
+
+
+class ScaleTest:
+    def __init__(self, tap, folder):
+        self.tap = tap
+        self.tree, self.build = os.path.join(folder, 'tree'), os.path.join(folder, 'build')
+        shutil.copytree(ROOT, self.tree, ignore=shutil.ignore_patterns('build*', '.git', '__pycache__', '.scratch', 'gather.cu',
+                                                                       'gather_random.c*')) # which uses gather
+        shutil.copy(os.path.join(ROOT, 'build.ninja.in'), self.tree)
+        for f in range(FILES):
+            with open(self.source(f), 'w', encoding='utf-8') as file:
+                file.write('#include <stdint.h>\n' + ''.join(KERNEL.format(f=f, k=k) for k in range(KERNELS)))
+
+    def source(self, number):
+        return os.path.join(self.tree, 'kernels', f'f{number}.cu')
+
+    def preprocess(self):
+        code, out, err = run([os.path.join(self.tree, 'configure'), f'--builddir={self.build}', '--cuda=no'])
+        if code == 0:
+            code, out, err = self.ninja()
+        self.tap.check('ninja_generates_a_thousand_kernels', f'{out}{err}' if code else '')
+
+    def ninja(self):
+        return run(['ninja', '-C', self.build, 'gen/cuferry/kernels.h'])
+
+    def cost(self, files):
+        """(calls, KiB of memory) that cfgen takes for the first so many preprocessed files."""
+        # Another process tells the memory that its child took.
+        script = ('import resource, subprocess, sys; code = subprocess.call(sys.argv[1:]); '
+                  'print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)')
+        words = [os.path.join(self.tree, 'gen', 'cfgen'), '--prefix', 's', '--outdir', os.path.join(self.build, 'alone'),
+                 '--root', self.tree, *(os.path.join(self.build, 'gen', f'f{f}.ii') for f in range(files))]
+        # As the build calls it.
+        done = subprocess.run([sys.executable, '-c', script, sys.executable, '-c', COUNT, *words], stdout=subprocess.PIPE,
+                              check=True, cwd=self.build, env=dict(os.environ, PYTHONPYCACHEPREFIX='gen/.python'))
+        calls, code, memory = done.stdout.split()
+        self.tap.check(f'cfgen_{files}_files_succeeds', '' if code == b'0' else f'exit {code}')
+        return int(calls), int(memory)
+
+    def costs(self):
+        """What the second half adds is at most half more than what the first half does."""
+        least, half, whole = (self.cost(files) for files in (1, FILES // 2, FILES))
+        print(f'# 1, {FILES // 2} and {FILES} files: {least}, {half}, {whole} calls and KiB')
+        for name, room, a, b, c in (('calls_are', 0, least[0], half[0], whole[0]),
+                                    ('memory_is', 2048, least[1], half[1], whole[1])):
+            self.tap.check(f'cfgen_{name}_linear', '' if c - b < 1.5 * (b - a) + room else f'{a}, {b}, {c}')
+        calls = (whole[0] - least[0]) / ((FILES - 1) * KERNELS)
+        self.tap.check(f'cfgen_a_kernel_takes_less_than_{CALLS}_calls', '' if calls < CALLS else f'{calls:.0f}')
+
+    def outputs(self):
+        folder = os.path.join(self.build, 'gen')
+        return {os.path.join(d, f): os.stat(os.path.join(d, f)).st_mtime_ns for d, _, files in os.walk(folder) for f in files}
+
+    def one_change(self):
+        """Ninja builds again what was written again: of other files nothing."""
+        code, out, err = run(['ninja', '-C', self.build, 'gen/f1.stub.o', 'gen/f7.stub.o'])
+        self.tap.check('ninja_builds_two_stubs', f'{out}{err}' if code else '')
+        before = self.outputs()
+        with open(self.source(7), 'a', encoding='utf-8') as file:
+            file.write(KERNEL.format(f=7, k='more'))
+        code, out, err = self.ninja()
+        after = self.outputs()
+        written = {os.path.basename(path) for path, time in after.items() if before.get(path) != time}
+        expected = {'f7.ii', 'f7.ii.d', 'f7.stub.c', 'f7.dev.cu', 'f7.host.cu', 'f7.host.cpp', 'kernels.h', 'cuferry_registry.c',
+                    'cuferry.json'}
+        # The assembler file names the file alone.
+        self.tap.check('one_changed_file_writes_its_own_outputs_and_the_library\'s', f'{out}{err}' if code else
+                       '' if written - {'f7.ii.d'} == expected - {'f7.ii.d'} else f'{sorted(written ^ expected)}')
+        _, out, _ = run(['ninja', '-C', self.build, 'gen/f1.stub.o', 'gen/f7.stub.o'])
+        self.tap.check('one_changed_file_rebuilds_its_own_stub', '' if 'f7.stub' in out and 'f1.stub' not in out else out)
+        again = self.outputs()
+        self.ninja()
+        self.tap.check('ninja_second_run_writes_nothing', '' if self.outputs() == again else 'it did')
+
+
+def main():
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        test = ScaleTest(tap, folder)
+        test.preprocess()
+        test.costs()
+        test.one_change()
+    return tap.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
