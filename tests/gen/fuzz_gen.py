@@ -1,6 +1,6 @@
-"""fuzz_gen.py - the generator on kernel files that are made wrong at random: it never raises, hangs, writes a part, or
-writes what does not compile, and every message has a place in the file. Without --seconds, the inputs of
-tests/gen/cases/corpus.txt alone.
+"""fuzz_gen.py - runs the generator on randomly damaged kernel files: it never raises, hangs, writes partial output or
+writes code that does not compile, and every message has a place in the file. Without --seconds, only the inputs of
+tests/gen/cases/corpus.txt run.
 
 usage: fuzz_gen.py [--seconds N] [--seed S] [--corpus DIR] [--cc CC] [--cxx CXX] [FILE...]
 """
@@ -30,8 +30,9 @@ def read(path):
 
 
 def corpus(path):
-    """(name, expected, bytes) of each input of a file: below a line `@@ accepted name`, refused or either, stands the
-    input, without its last newline. In it, \\xNN is a byte and \\*N{text} stands for text N times."""
+    """Yields (name, expected, bytes) for each input of a file. An input follows a line `@@ accepted NAME`, `@@ refused
+    NAME` or `@@ either NAME`, without its last newline. In it, \\xNN is a byte and \\*N{text} stands for text N times.
+    """
     def repeated(match):
         return match.group(2) * int(match.group(1))
 
@@ -43,7 +44,7 @@ def corpus(path):
 
 
 def seeds():
-    """Kernel files; those that are taken count several times, since what a change makes of them is taken more often."""
+    """Returns the kernel files. Accepted files are repeated, because their mutations are accepted more often."""
     out = []
     for folder in (CASES, os.path.join(ROOT, 'kernels')):
         for name in sorted(os.listdir(folder)):
@@ -54,7 +55,7 @@ def seeds():
 
 
 def reduce(data, fails):
-    """A smaller input that still fails: without some of its lines, then without some of its words."""
+    """Returns a smaller input that still fails: it removes lines, then words."""
     end = time.monotonic() + REDUCING
     for pattern in (rb'[^\n]*\n|[^\n]+', rb'\s+|\w+|.'):
         parts = re.findall(pattern, data, flags=re.DOTALL)

@@ -1,4 +1,4 @@
-"""fuzz_run.py - runs the generator in this process on one input, and says what of its promises it broke."""
+"""fuzz_run.py - runs the generator in this process on one input, and reports which of its promises it broke."""
 
 import importlib.machinery
 import importlib.util
@@ -15,7 +15,7 @@ from typing import Dict
 from tap import ROOT, run
 
 CASES = os.path.join(ROOT, 'tests', 'gen', 'cases')
-SECONDS = 60    # of the processor, for one input: what takes longer hangs
+SECONDS = 60    # CPU seconds for one input; longer means that the generator hangs
 _DIAGNOSTIC = re.compile(r'(\S[^\n]*?):(\d+):(\d+): (?:error|warning|note): ')
 _SHOWN = re.compile(r' *(\d+) \| (.*)')
 
@@ -26,7 +26,7 @@ class Hang(BaseException):
 
 @dataclass
 class Result:
-    """What one run did."""
+    """The result of one run."""
     code: int
     messages: str
     outputs: Dict[str, str]
@@ -34,14 +34,14 @@ class Result:
 
 @dataclass
 class Failure:
-    """A promise that was broken; failures with one signature have, as far as can be told, one cause."""
+    """A broken promise. Failures with the same signature probably have the same cause."""
     promise: str
     signature: str
     detail: str
 
 
 class _Messages:
-    """Stands in for stderr, also where the generator has kept it from the time it was loaded."""
+    """Replaces stderr, also where the generator saved a reference to it when it was loaded."""
 
     def __init__(self):
         self.buffer_ = io.StringIO()
@@ -54,7 +54,7 @@ class _Messages:
 
 
 def load():
-    """The generator's entry point as a module, what it prints, and a table that collects what it writes."""
+    """Loads the generator; returns its module, its messages, and a table that collects its outputs."""
     messages, stderr = _Messages(), sys.stderr
     path = os.path.join(ROOT, 'gen', 'cfgen')
     loader = importlib.machinery.SourceFileLoader('cfgen', path)
@@ -70,8 +70,8 @@ def load():
 
 
 def marked(text, name):
-    """A cheap stand-in for the preprocessor: line markers, local headers, definitions of macros in their places, the
-    first branch of every #if; comments are left out. Any text is taken."""
+    """Replaces the preprocessor cheaply: writes line markers, local headers, macro definitions and the first branch of
+    every #if, and drops comments. It accepts any text."""
     out, taken = [f'# 1 "{name}"'], []
     text = re.sub(r'\r\n?', '\n', text)
     text = re.sub(r'/\*.*?\*/', lambda m: ' ' + '\n' * m.group().count('\n'), text, flags=re.DOTALL)
@@ -106,7 +106,7 @@ def marked(text, name):
 
 
 def _lines(text):
-    """The lines of a text as compilers count them."""
+    """Splits a text into lines as compilers count them."""
     return re.split(r'\r\n|\n|\r', text)
 
 
@@ -116,14 +116,14 @@ def _read(path):
 
 
 class Judge:
-    """Runs inputs in a folder of its own; `judge` gives what they break."""
+    """Runs inputs in its own folder; `judge` returns the promise that an input breaks."""
 
     def __init__(self, folder, cc, cxx):
         self.folder, self.cc, self.cxx = folder, shlex.split(cc), shlex.split(cxx)
         self._module, self._messages, self._outputs = load()
         self.path = os.path.join(folder, 'k.cu')
         self._host = ['-std=c++17', '-w', '-fsyntax-only', '-isystem', f'{ROOT}/include/cuferry/shadow', '-I.']
-        self.accepted = False   # of the last input
+        self.accepted = False   # the last input was accepted
         signal.signal(signal.SIGPROF, self._alarm)
 
     @staticmethod
@@ -131,7 +131,7 @@ class Judge:
         raise Hang()
 
     def judge(self, data, whole, compiles):
-        """`whole`: through the preprocessor; `compiles`: what comes out is compiled too."""
+        """Returns a Failure or None. `whole`: run the preprocessor; `compiles`: compile the outputs too."""
         with open(self.path, 'wb') as file:
             file.write(data)
         text = data.decode('utf-8', errors='replace')
@@ -185,7 +185,7 @@ class Judge:
 
     @staticmethod
     def _place():
-        """Where the generator was when it raised."""
+        """Returns the place where the generator raised."""
         frames = [f for f in traceback.extract_tb(sys.exc_info()[2]) if os.sep + 'gen' + os.sep in f.filename]
         return f'{os.path.basename(frames[-1].filename)}:{frames[-1].name}' if frames else 'the start'
 
@@ -196,14 +196,14 @@ class Judge:
             if ': error: ' in result.messages or not result.outputs:
                 return Failure('success is silent', 'success',
                                f'printed {result.messages}, wrote {list(result.outputs)}')
-            return self._check_messages(result.messages, text) if result.messages else None     # warnings
+            return self._check_messages(result.messages, text) if result.messages else None     # only warnings
         if result.code != 1 or result.outputs:
             return Failure('all outputs or none', f'exit {result.code}',
                            f'wrote {list(result.outputs)}\n{result.messages}')
         if whole and result.messages.startswith('cfgen: ') and self._preprocessor_fails():
             return None
         if 'name their manifest, cuferry.json, with --bundled' in result.messages:
-            return None     # that is of the command line
+            return None     # this message is about the command line
         return self._check_messages(result.messages, text)
 
     def _preprocessor_fails(self):
@@ -212,8 +212,8 @@ class Judge:
         return code != 0
 
     def _check_messages(self, messages, text):
-        """Each message has a place that exists, and shows the line that stands there."""
-        # A file may say itself that its lines are others.
+        """Each message has an existing place, and shows the line at this place."""
+        # A file may change its own line numbers.
         is_renumbered = re.search(r'#[ \t]*(?:line[ \t]+)?\d|%:', text)
         place, sources = None, {'k.cu': _lines(text)}
         if not messages.endswith('\n'):
@@ -241,10 +241,10 @@ class Judge:
                     return Failure('every message has a place', 'shows another line', messages)
         return None if place else Failure('every message has a place', 'no message', messages)
 
-    # ---- What comes out
+    # ---- The outputs
 
     def _own_process(self, result):
-        """The same in a process of its own, with another order of hashes, and with files."""
+        """A separate process with another hash seed writes files that equal the outputs."""
         out = os.path.join(self.folder, 'out')
         for folder, _, files in os.walk(out):
             for name in files:
@@ -261,7 +261,7 @@ class Judge:
         return None
 
     def _compile(self, result):
-        """What is written compiles, where the kernel file does."""
+        """The outputs compile if the kernel file does."""
         include = [f'-I{ROOT}/include', '-Iout', f'-I{CASES}']
         strict = ['-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only']
         stub = [name for name in result.outputs if name.endswith('.stub.c')]
@@ -282,7 +282,7 @@ class Judge:
 
     @staticmethod
     def _kernel_is_at_fault(err):
-        """The first error stands in the kernel file: a body that its template arguments do not fit."""
+        """Returns True if the first error is in the kernel file: its template arguments do not fit the body."""
         first = re.search(r'^([^\s:]+):\d+:\d+: (?:fatal )?error', err, re.MULTILINE)
         return bool(first) and not re.search(r'\.host\.cpp$|include/cuferry/', first.group(1))
 
@@ -293,7 +293,7 @@ class Judge:
 
 
 def _general(message):
-    """A message without what differs from input to input."""
+    """Returns a message without the parts that depend on the input."""
     message = re.sub(r'^\S*:\d+:\d+: ', '', message)
     message = re.sub(r"'[^']*'|‘[^’]*’|\"[^\"]*\"", "''", message)
     return re.sub(r'\d+', '0', message)[:80]

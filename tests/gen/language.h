@@ -1,4 +1,4 @@
-/* language.h - types that the kernels of language.cu share with test_language.c. */
+/* language.h - types that language.cu and test_language.c share. */
 #ifndef LANGUAGE_H
 #define LANGUAGE_H
 

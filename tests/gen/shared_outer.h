@@ -1,4 +1,4 @@
-/* shared_outer.h - a header that includes one with __shared__ memory, and has dynamic memory itself. */
+/* shared_outer.h - a header that includes a header with __shared__ memory and has dynamic shared memory itself. */
 #ifndef SHARED_OUTER_H
 #define SHARED_OUTER_H
 
@@ -10,7 +10,7 @@ __device__ inline int *dynamic_memory()
     return memory;
 }
 
-/* Nothing calls it. */
+/* Never instantiated. */
 template <typename T> __device__ void unused_there()
 {
     __shared__ T (*function)(int);

@@ -1,8 +1,8 @@
-"""test_gen.py - the generator against goldens: good input gives the expected header and manifest, and a stub that
-compiles, bad input the expected message. `--update` writes the goldens anew.
+"""test_gen.py - compares the generator with goldens: good input gives the expected header and manifest, and a stub that
+compiles; bad input gives the expected message. `--update` writes the goldens.
 
 usage: test_gen.py [--update] [--device] [--cc CC] [--cxx CXX]
---device: nvcc compiles the device sources too
+  --device: nvcc compiles the device sources too
 """
 
 import argparse
@@ -21,7 +21,7 @@ from tap import NEEDS_JSONSCHEMA, NEEDS_NVCC, ROOT, Tap, golden, read, run
 
 CASES = os.path.join(ROOT, 'tests', 'gen', 'cases')
 EMBEDDED = ('mixed', 'reach')
-# The cases whose stub is compared with a golden; tests/gen/README.md says why these.
+# The cases whose stub has a golden; tests/gen/README.md gives the reasons.
 STUBS = ('ascending', 'constants_taken', 'declared', 'mixed', 'resident', 'restrict', 'split', 'zero')
 
 
@@ -49,7 +49,7 @@ class GeneratorTest:
                     *(['--bundled', self.bundled()] if bundled else []), *arguments], cwd=CASES)
 
     def bundled(self):
-        """A manifest of some bundled kernels, of which some are operations, and some internal."""
+        """Returns the path of a manifest of some bundled kernels, among them operations and internal kernels."""
         path = os.path.join(self.folder, 'cuferry.json')
         if not os.path.exists(path):
             self.cfgen(self.folder, *(os.path.join(ROOT, 'kernels', f'{name}.cu') for name in ('reduce', 'sort')),
@@ -86,7 +86,7 @@ class GeneratorTest:
             self.compiles(stem, folder)
 
     def valid(self, stem, manifest):
-        """The manifest is what its schema says."""
+        """The manifest is valid by its schema."""
         name = f'cfgen_{stem}_manifest_is_valid'
         errors = self.schema_errors(json.loads(manifest))
         if errors is None:
@@ -96,7 +96,7 @@ class GeneratorTest:
 
     @staticmethod
     def schema_errors(manifest):
-        """What the schema says of a manifest; None where nothing can tell."""
+        """Returns the errors of a manifest by the schema; None without the module jsonschema."""
         try:
             import jsonschema   # pylint: disable=import-outside-toplevel
         except ImportError:
@@ -124,7 +124,7 @@ class GeneratorTest:
             self.tap.check(name, '' if len(errors) == 2 else str(errors))
 
     def compiles(self, stem, folder):
-        """Everything that is generated compiles without a warning, the header as C99, C11 and C++ too."""
+        """All generated code compiles without a warning; the header also as C99, C11 and C++."""
         include = [f'-I{ROOT}/include', f'-I{folder}', f'-I{CASES}']
         strict = ['-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only']
         cc, cxx = shlex.split(self.options.cc), shlex.split(self.options.cxx)
@@ -170,7 +170,7 @@ class GeneratorTest:
                         f'-I{CASES}', f'-I{ROOT}/include', os.path.join(folder, f'{stem}.dev.cu'), '-o', ptx])
 
         def embedded_problem(stem):
-            """What is embedded has the same entries and data, and takes no kernel's address."""
+            """The embedded PTX has the same entries and data, and takes no kernel's address."""
             with tempfile.TemporaryDirectory() as folder:
                 self.cfgen(folder, '--prefix', 't', f'{stem}.cu')
                 found = []
@@ -208,14 +208,14 @@ class GeneratorTest:
                 self.tap.check(f'nvcc_embeds_{stem}_with_the_same_names_and_no_pointers', text)
 
     def reaches(self):
-        """The names of the kernels of reach.cu say what they reach."""
+        """The kernel names of reach.cu say what the generator has to find: loops and data."""
         manifest = json.loads(read(os.path.join(CASES, 'reach.json')))
         wrong = [k['name'] for k in manifest['kernels']
                  if k['name'].split('_')[:2] != ['bounded' if k['bounded'] else 'loops', 'closed' if k['closed'] else 'open']]
         self.tap.check('cfgen_reach_finds_loops_and_data', ', '.join(wrong))
 
     def plain_expressions(self):
-        """What is shown of an expression that macros gave has the same meaning, also where parentheses are left out."""
+        """The text shown for an expression from macros has the same meaning, also with parentheses removed."""
         sys.path.insert(0, os.path.join(ROOT, 'gen'))
         # pylint: disable=import-error,import-outside-toplevel
         from expr.compile import compile_expr
@@ -256,7 +256,7 @@ class GeneratorTest:
             self.tap.check(f'plain_expression_{told.replace(" ", "_")}', '' if spell_tree(tree) == told else spell_tree(tree))
 
     def reserved_names(self):
-        """No kernel of the library's own prefix is called as the library is."""
+        """A kernel with the library's own prefix cannot have the name of a library function."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'k.cu')
             for name, good in (('call', False), ('mem_copy', False), ('kernel_at', False), ('registry', False),
@@ -285,7 +285,7 @@ class GeneratorTest:
                 self.tap.check(f'cfgen_{name}_is_refused', '' if fine else f'exit {code}\n{out}{err}')
 
     def families_in_several_files(self):
-        """Instances of one kernel, or of one operation, that stand in files of their own."""
+        """Instances of one kernel, or of one operation, may be in separate files."""
         kernel = ('#pragma cf kernel internal grid(n) inout(x[n])\n#pragma cf instances({0}: {1})\n'
                   'template <typename T> __global__ void {2}(T *x, int n)\n{{\n}}\n')
         operation = ('#pragma cf operation{3} inout(x[n]) uses(add)\n#pragma cf instances({0}: {1})\n'

@@ -1,5 +1,5 @@
-"""test_generic.py - calls of type-generic functions in C and C++: right ones choose the instance of their types, wrong
-ones do not compile, and the compiler's message can be read. `--update` writes the messages anew.
+"""test_generic.py - tests calls of type-generic functions in C and C++: right calls choose the instance of their types,
+wrong calls do not compile, and the compiler's message is readable. `--update` writes the messages.
 
 usage: test_generic.py [--update] [--cc CC] [--cxx CXX]
 """
@@ -16,7 +16,7 @@ from tap import ROOT, Tap, golden, run
 
 CASES = os.path.join(ROOT, 'tests', 'gen', 'cases')
 
-# What is called with what, and the instance that runs.
+# Name of a test, the call, and the instance that it runs.
 RIGHT = (
     ('arrays', 'gather(f, i, f, 3, 3)', 'gather_f32_i32'),
     ('const', 'gather(cf, ci, f, 3, 3)', 'gather_f32_i32'),
@@ -43,7 +43,7 @@ RIGHT = (
     ('null_for_a_fixed_type', 'tally(f, NULL, 0)', 'tally_f32'),
     ('void_for_a_fixed_type', 'tally(d, (int64_t *)v, 0)', 'tally_f64'),
     ('real_function', '(gather)(f, i, f, 3, 3)', 'gather_f32_i32'))
-# No overload takes a null pointer of no type, nor is there a compound literal.
+# Only in C: no overload takes a null pointer without a type, and C++ has no compound literals.
 C_ALONE = ('null', 'zeros', 'compound', 'address')
 
 FIRST = {'gather': 'gather_f32_i32', 'sparse': 'sparse_a', 'fill': 'fill_f4', 'turn': 'turn_pair', 'tally': 'tally_f32'}
@@ -65,7 +65,7 @@ WRONG = (
     ('bare_compound_literal', 'gather((float[]){1, 2}, i, f, 1, 2)'),
     ('too_few', 'gather(f, i, f, 3)'))
 
-# Of these the first that a C compiler says is what the instances have.
+# For these calls the first message of a C compiler is the library's own.
 TOLD = ('unknown_type', 'unknown_index', 'two_types', 'struct_for_number', 'pointer_to_pointer', 'unlisted_pair',
         'fixed_type_of_another_size')
 
@@ -95,13 +95,13 @@ class GenericTest:
         return path
 
     def stand_ins(self):
-        """Functions of the entry points' names that tell which of them was called."""
+        """Writes functions with the names of the entry points; each records its name when called."""
         with open(os.path.join(self.folder, 'generic.stub.c'), encoding='utf-8') as file:
             heads = re.findall(r'^int (\(?t_\w+\)?\([^{]*\))\n\{', file.read(), re.MULTILINE)
         text = '#include "t.h"\nextern const char *called;\nconst char *called;\n'
         for head in heads:
             name = re.match(r'\(?t_(\w+)', head).group(1)
-            if head.startswith('('):        # of the family
+            if head.startswith('('):        # a function of the family
                 name = re.sub(r'^[a-z]+', lambda match: FIRST[match.group()], name)
             text += f'int {head}\n{{\n    called = "{name}";\n    return 0;\n}}\n'
         return self.write('called.c', text)
@@ -132,7 +132,7 @@ class GenericTest:
                                '' if got == (instance, instance + '_async') else f'{call}: {got}, not {instance}')
 
     def wrong(self):
-        """Each call alone; of what the compiler says, the errors and warnings, without their places."""
+        """Compiles each wrong call alone; the report has the errors and warnings without their places."""
         for language, compiler, suffix, std in (('c', self.cc, 'c', 'c11'), ('cxx', self.cxx, 'cpp', 'c++11')):
             report = []
             for name, call in WRONG:
@@ -150,7 +150,7 @@ class GenericTest:
             self.messages(language, compiler, '\n'.join(report))
 
     def messages(self, language, compiler, report):
-        """Goldens are of the compilers' versions that they name; others are only read by people."""
+        """A golden names its compiler version; messages of other versions are not compared."""
         _, version, _ = run([*compiler, '--version'])
         family = 'clang' if 'clang' in version else 'gcc'
         major = re.search(r'\s(\d+)\.\d', version).group(1)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_loops.py - what the generator understands of the kernels of loop.cu and of the bundled ones: their indices and
-their guards. Those that it does not understand are right, too, but slow, and no other test would see it.
+"""test_loops.py - tests how the generator analyses the kernels of loop.cu and the bundled kernels: their indices and
+their guards. A kernel that it does not understand gives right results slowly, and no other test would notice.
 
 usage: test_loops.py [--cxx CXX]
 """
@@ -15,10 +15,10 @@ sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../su
 from tap import ROOT, Tap, run
 
 
-# The axes, whether the loop is flat, whether the indices are mirrored, and whether threads have but numbers of their
-# own; the guards. None: the kernel stays as it is.
+# The axes, "flat" and "mirrored" indices, "numeric" if threads own numbers only; then the guards. None: no loop is
+# made.
 UPPER = ('1 flat numeric', 'UPPER_X')
-# Where threads have, or may have, memory of their own.
+# For threads that have, or may have, memory of their own.
 OWN = ('1 flat', 'UPPER_X')
 EXPECTED = {
     'forms_plain': UPPER,
@@ -82,8 +82,8 @@ for kind in ('i32', 'u32', 'i64', 'u64'):
     EXPECTED[f'multiply_add_{kind}'] = UPPER
 
 
-# Bundled kernels, whose threads on the CPU have one element each, but for scatter and gather_rows, which have several and
-# a guard of their own; those of 16-bit floats are objects of a class.
+# Bundled kernels. Their CPU threads have one element each, except scatter and gather_rows, which have several elements
+# and their own guard. 16-bit floats are objects of a class.
 BUNDLED = {f'{family}_{tag}': (OWN if '16' in tag else UPPER)
            for family in ('fill', 'copy', 'scale', 'multiply', 'axpy', 'waxpy')
            for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16')}
@@ -95,13 +95,13 @@ BUNDLED.update({f'{family}_{tag}_{index}': ('1 flat' if '16' in tag or family ==
 
 
 def loops(text):
-    """How each kernel of a file of CPU bodies runs."""
+    """Returns the loop of each kernel in a file of CPU bodies."""
     found = {}
     for body in re.split(r'(?=^(?:CF__FN CF__INLINE|extern "C") void )', text, flags=re.MULTILINE):
         name = re.match(r'(?:CF__FN CF__INLINE|extern "C") void (?:cf__loop_|loop__h_)(\w+)', body)
         loop = re.search(r'cf__loop<(\d), (\w+), (\w+), (\w+)((?:, CF__\w+)*)>', body)
         if name:
-            # Variants have the first one's.
+            # Variants have the loop of the first variant.
             found[name.group(1).split('__')[0]] = loop and (
                 ' '.join([loop.group(1)] + [word for number, word in enumerate(('flat', 'mirrored', 'numeric'))
                                             if loop.group(2 + number) == 'true']),

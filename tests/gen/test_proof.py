@@ -1,5 +1,5 @@
-"""test_proof.py - kernels that change behind the generator's back: whatever differs from what it has read is refused,
-by the compilers of the CPU's and the GPU's code, by the look at the entry names, or when the kernel is loaded.
+"""test_proof.py - changes kernels after the generator has read them: every difference is refused by the compilers of
+the CPU's and the GPU's code, by the check of the entry names, or when the kernel is loaded.
 
 usage: test_proof.py BUILDDIR [--cxx CXX]
 """
@@ -67,7 +67,7 @@ template <typename T, int LANES> __global__ void scale(T *x, T by, int n)
 }
 '''
 
-# What changes: a name, the text, what it becomes.
+# Each change: its name, the old text, the new text.
 CHANGES = (
     ('value_type', 'double *y, int n', 'double *y, long n'),
     ('value_sign', 'unsigned int k', 'int k'),
@@ -111,7 +111,7 @@ class ProofTest:
         self.nvcc = shutil.which('nvcc') or shutil.which('/usr/local/cuda/bin/nvcc')
 
     def generate(self):
-        """What every change begins with: the kernel file and what is generated from it."""
+        """Writes the kernel file and generates its code; each change starts from a copy."""
         place = os.path.join(self.folder, 'generated')
         os.mkdir(place)
         for file, text in (('shared.h', HEADER), ('k.cu', SOURCE)):
@@ -126,14 +126,14 @@ class ProofTest:
 
     @staticmethod
     def change(place, old, new):
-        """The CPU compiles a copy that the generator has made."""
+        """Changes the text in the sources and in the generator's copy, which the CPU compiles."""
         changed = 0
         for file in ('shared.h', 'k.cu', 'k.host.cu'):
             path = os.path.join(place, file)
             with open(path, encoding='utf-8') as opened:
                 text = opened.read()
             changed += old in text
-            # Constant data are static in the copy.
+            # The copy has static constant data.
             for spelled in {old, old.replace('__constant__ ', '__constant__ static ')}:
                 text = text.replace(spelled, new)
             with open(path, 'w', encoding='utf-8') as opened:
@@ -149,7 +149,7 @@ class ProofTest:
                 f'-I{ROOT}/include', os.path.join(place, 'k.dev.cu'), '-o', os.path.join(place, 'k.ptx')]
 
     def compiler(self, device, name, old, new):
-        """What is wrong: a change that compiles, or whose error is the kernel's own and not that of the proof."""
+        """Returns an error if the change compiles, or if no error comes from the generated proof."""
         place = self.copy(f'{device}_{name}')
         if old and not self.change(place, old, new):
             return f"'{old}' stands nowhere"
@@ -171,7 +171,7 @@ class ProofTest:
                     self.tap.check(f'proof_on_the_{device}_{name}_{"is_refused" if old else "compiles"}', problem)
 
     def entry(self):
-        """A device function has a kernel's type, and is no entry."""
+        """A device function with a kernel's type is not an entry."""
         if not self.nvcc:
             self.tap.skip('proof_device_function_is_refused', NEEDS_NVCC)
             return
@@ -187,7 +187,7 @@ class ProofTest:
         self.tap.check('proof_device_function_is_refused', problem)
 
     def loading(self):
-        """Where C and C++ see different structs: no compiler tells, and loading does."""
+        """C and C++ see different structs: the compilers do not notice, but loading does."""
         place = os.path.join(self.folder, 'load')
         os.mkdir(place)
         files = {

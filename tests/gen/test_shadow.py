@@ -1,8 +1,8 @@
-"""test_shadow.py - CUDA's types and functions on the CPU: the kernels of tests/shadow are compiled for it and run, and
-compared with the toolkit's where there is one; the C types are tried in every language that includes them.
+"""test_shadow.py - tests CUDA's types and functions on the CPU: compiles and runs the kernels of tests/shadow, compares
+results with the toolkit if there is one, and compiles the C types in every language that includes them.
 
 usage: test_shadow.py [--cc CC] [--cxx CXX] [--no-nvcc]
---no-nvcc: what nvcc says is left out, which is the same beside every compiler
+  --no-nvcc: leaves out nvcc, whose results are the same for every host compiler
 """
 
 import argparse
@@ -23,18 +23,18 @@ SHADOW = os.path.join(ROOT, 'tests', 'gen', 'shadow')
 INCLUDE = os.path.join(ROOT, 'include')
 STAND_INS = os.path.join(INCLUDE, 'cuferry', 'shadow')
 
-# ---- What is right for 16-bit floats
+# ---- Reference results for 16-bit floats
 
 
 class Format:
-    """A binary floating-point format of 16 bits: its precision, and the smallest exponent of its normal numbers."""
+    """A 16-bit binary floating-point format: its precision, and the smallest exponent of its normal numbers."""
 
     def __init__(self, name, precision, lowest):
         self.name, self.precision, self.lowest = name, precision, lowest
         self.infinity = (3 - 2 * lowest) * 2 ** (precision - 1)
 
     def value(self, bits):
-        """The number of a pattern; None where it is none."""
+        """Returns the number with these bits; None for NaN and infinity."""
         sign, rest = -1 if bits & 0x8000 else 1, bits & 0x7fff
         if rest >= self.infinity:
             return None
@@ -44,9 +44,10 @@ class Format:
         return sign * fraction * Fraction(2) ** (self.lowest - self.precision + 1 + exponent)
 
     def bits(self, value, mode='nearest'):
-        """The pattern of a number, rounded to nearest with ties to even, or 'zero', 'up' or 'down'. Of 0 that of +0."""
+        """Returns the bits of a number, rounded to nearest (ties to even) or by `mode` 'zero', 'up' or 'down'; 0 gives
+        +0."""
         sign = 0x8000 if value < 0 else 0
-        # In integers: fractions take a minute for all that is rounded.
+        # Integers, because fractions would take a minute for all numbers.
         number, divisor = abs(value).as_integer_ratio()
         exponent = number.bit_length() - divisor.bit_length()
         exponent -= number << max(-exponent, 0) < divisor << max(exponent, 0)
@@ -69,7 +70,7 @@ FORMATS = (HALF, BFLOAT16)
 
 
 def float32(value):
-    """A double rounded to float; infinite where it is too large."""
+    """Rounds a double to float; infinite if it is too large."""
     try:
         return struct.unpack('f', struct.pack('f', value))[0]
     except OverflowError:
@@ -77,13 +78,13 @@ def float32(value):
 
 
 def neighbours(value, code, integer):
-    """A float and those right below and above it."""
+    """Returns a float, and the floats next below and above it."""
     bits = struct.unpack(integer, struct.pack(code, value))[0]
     return [struct.unpack(code, struct.pack(integer, b))[0] for b in (bits - 1, bits, bits + 1) if b >= 0]
 
 
 def doubles_to_round():
-    """Every tie of half, a part of bfloat16's, what lies right beside them, and what is far out."""
+    """Returns all ties of half, some of bfloat16, their neighbours, and numbers outside of the range."""
     numbers = [0.0, 1e-300, 1e-46, 65504.0, 65519.999, 65520.0, 65536.0, 1e10, 3.3e38, 3.4e38, 3.5e38, 1e300, 5e-324]
     for form, step in ((HALF, 1), (BFLOAT16, 37)):
         for bits in range(0, form.infinity - 1, step):
@@ -93,7 +94,7 @@ def doubles_to_round():
 
 
 def patterns(count):
-    """Triples of patterns that are finite in both formats, some of them close to one another."""
+    """Returns triples of bits that are finite in both formats, some of them close together."""
     source, triples = random.Random(1), []
     for i in range(count):
         a, b, c = (source.randrange(0x7800) | source.choice((0, 0x8000)) for _ in range(3))
@@ -111,7 +112,7 @@ class ShadowTest:
     def __init__(self, options, tap, folder):
         self.tap, self.folder = tap, folder
         self.cc, self.cxx = shlex.split(options.cc), shlex.split(options.cxx)
-        # What configure adds of these flags is not read, but for the language.
+        # configure adds more flags; only the language is repeated here.
         self.host_flags = ['-std=c++17'] + self.flags_of_build() + [f'-I{d}' for d in (ROOT, INCLUDE, STAND_INS)]
         self.uses_nvcc = not options.no_nvcc
         self.nvcc = shutil.which('nvcc') or shutil.which('/usr/local/cuda/bin/nvcc')
@@ -120,7 +121,7 @@ class ShadowTest:
 
     @staticmethod
     def flags_of_build():
-        """The flags that kernels' CPU bodies are compiled with."""
+        """Returns the flags of the build for CPU bodies."""
         with open(os.path.join(ROOT, 'build.ninja.in'), encoding='utf-8') as file:
             text = re.sub(r' \$\n +', ' ', file.read())
         flags = re.search(r'^host_flags = (.*)$', text, re.MULTILINE).group(1).split()
@@ -135,7 +136,7 @@ class ShadowTest:
         return self.path(name)
 
     def compile(self, source, output, *flags):
-        """What was wrong with compiling a kernel file for the CPU."""
+        """Compiles a kernel file for the CPU; returns the errors."""
         libraries = [] if '-c' in flags else ['-x', 'none', '-lm']
         code, out, err = run([*self.cxx, *self.host_flags, *flags, '-include', 'cuferry/cpu/prelude.cuh', '-o',
                               self.path(output), '-x', 'c++', source, *libraries])
@@ -146,7 +147,7 @@ class ShadowTest:
                     self.path(output)])
 
     def kernels(self):
-        """Each kernel of tests/shadow checks itself; the toolkit's compiler says that it is CUDA."""
+        """Each kernel of tests/shadow checks itself; nvcc compiles it as CUDA."""
         for name in sorted(name for name in os.listdir(SHADOW) if name.endswith('.cu') and name != 'convert.cu'):
             source, stem = os.path.join(SHADOW, name), name[:-3]
             for level in ('-O0', '-O2'):
@@ -170,7 +171,7 @@ class ShadowTest:
                     self.tap.check(f'{stem}_on_a_gpu', f'exit {code}: {out}{err}' if code else '')
 
     def symbols(self):
-        """All headers in one file leave no symbol that needs the C++ runtime or pins a shared object."""
+        """A file with all headers has no symbol that needs the C++ runtime or prevents closing a shared object."""
         headers = [os.path.relpath(os.path.join(folder, name), STAND_INS) for folder, _, names in os.walk(STAND_INS)
                    for name in names]
         headers += [f'cuferry/{name}' for name in os.listdir(os.path.join(INCLUDE, 'cuferry')) if name.endswith('.h')]
@@ -205,7 +206,7 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
             self.tap.check(f'all_headers_{level[1:]}_leave_no_symbols', problem)
 
     def scan(self):
-        """The generator's pass sees CUDA's words as they are, and the macros of the C library."""
+        """The generator's pass keeps CUDA's words unchanged, and has the macros of the C library."""
         source = self.write('scanned.cu', '#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n'
                             '#include <math_constants.h>\n'
                             '__global__ void __launch_bounds__(256) kernel(const __grid_constant__ int n, half *h)\n'
@@ -220,7 +221,8 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
         self.tap.check('scan_leaves_the_words_of_cuda', f'{err}missing: {lost}' if code or lost else '')
 
     def advice(self):
-        """Of CUB and Thrust each header is read, and what no CPU runs of it is refused with what to write instead."""
+        """Every header of CUB and Thrust can be included; the generator refuses uses that the CPU cannot run, and says
+        what to write instead."""
         headers = sorted(os.path.relpath(os.path.join(folder, name), STAND_INS) for library in ('cub', 'thrust')
                          for folder, _, names in os.walk(os.path.join(STAND_INS, library)) for name in names)
         taken = ['thrust/complex.h', 'thrust/functional.h', 'thrust/pair.h', 'thrust/swap.h', 'thrust/tuple.h']
@@ -307,7 +309,7 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 
     @staticmethod
     def packs(numbers, data):
-        """binary16 against the struct module's."""
+        """Compares binary16 with the struct module."""
         for number, bits in zip(numbers, struct.iter_unpack('10H', data)):
             if abs(number) < 65520 and struct.pack('H', bits[0]) != struct.pack('e', number):
                 return f'{number!r} gave {bits[0]:#06x}'
@@ -343,7 +345,7 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
         return ''
 
     def toolkit_converts(self, source, data, results):
-        """The toolkit's own functions on the CPU give the same bits, but for those of NaNs."""
+        """The toolkit's own functions on the CPU give the same bits, except for NaNs."""
         if not self.nvcc:
             self.tap.skip('convert_agrees_with_the_toolkit', NEEDS_NVCC)
             return
@@ -367,7 +369,7 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
     # ---- The C types
 
     def languages(self):
-        """types.h alone, and before and after the toolkit's headers, in every language that includes it."""
+        """types.h compiles alone, and before and after the toolkit's headers, in every language that includes it."""
         body = 'cf_float4 f; cf_double4 d; cf_double4_32a e; cf_half2 h; cf_bfloat16 b; cf_complex128 z; cf_uint3 u;\n'
         after = body + 'float4 *same(cf_float4 *p);\nfloat4 *same(cf_float4 *p) { p = &f; return p; }\n'
         headers = '#include <vector_types.h>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n'
@@ -393,7 +395,7 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
             self.tap.check('types_with_nvcc', f'{out}{err}' if code else '')
 
     def messages(self):
-        """A wrong call in C names the type as the header does."""
+        """A message about a wrong call in C has the type names of the header."""
         source = self.write('wrong.c', '#include <cuferry/types.h>\nvoid take(const cf_float4 *p);\n'
                             'void wrong(cf_double2 *p) { take(p); }\n')
         _, _, err = run([*self.cc, '-std=c11', '-Wall', f'-I{INCLUDE}', '-fsyntax-only', source])

@@ -1,5 +1,5 @@
-"""test_sizes.py - the functions that check a launch and work its size out, as they are generated for the cases of
-tests/gen, against the interpreter of the descriptors: compare_sizes.h says how.
+"""test_sizes.py - compares the generated size functions for the cases of tests/gen with the interpreter of the
+descriptors; see compare_sizes.h. A size function checks a launch and computes its size.
 
 usage: test_sizes.py BUILDDIR [--cc CC] [--trials N]
 """
@@ -16,8 +16,8 @@ sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../su
 from tap import ROOT, Tap, run
 
 CASES = os.path.join(ROOT, 'tests', 'gen', 'cases')
-# Kernels that no trial gets in order, or that are left to the interpreter: block(auto), two of sizes.cu, and all of
-# constants_taken.cu, for which the generator writes no compiled form, and a combination of in_place.cu that is none.
+# The number of variants per case without a compiled size function: block(auto), launches that no arguments allow, and
+# expressions that only the interpreter evaluates.
 INTERPRETED = {'constants_taken': 4, 'in_place': 1, 'launch': 1, 'real_dft': 1, 'real_lattice': 1, 'real_md': 1,
                'sizes': 2}
 
@@ -43,7 +43,7 @@ int main(int argc, char *argv[])
 
 
 def problem(stem, options):
-    """What is wrong with a case; '' where nothing is."""
+    """Runs a case; returns the errors, or ''."""
     with tempfile.TemporaryDirectory() as folder:
         code, out, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--prefix', 't', '--outdir', folder,
                               '--bundled', os.path.join(options.builddir, 'gen', 'cuferry.json'), f'{stem}.cu'], cwd=CASES)
@@ -56,8 +56,7 @@ def problem(stem, options):
         with open(os.path.join(folder, 'enqueue.c'), 'w', encoding='utf-8') as file:
             file.writelines(f'int {name}(void);\nint {name}(void) {{ return -1; }}\n' for name in enqueuers)
         program = os.path.join(folder, 'main')
-        # The CPU bodies are not called, and so not built. Operations are not either, but linkers leave no calls of theirs
-        # open.
+        # The CPU bodies are not called, and not built. Operations are not called either, but the linker needs them.
         code, out, err = run([*shlex.split(options.cc), '-std=gnu11', '-O1', '-fsanitize=undefined',
                               '-fno-sanitize-recover=all', f'-I{ROOT}/include', f'-I{ROOT}/lib', f'-I{ROOT}/tests/support',
                               f'-I{folder}', f'-I{CASES}',

@@ -1,6 +1,6 @@
-"""test_pieces.py - the bundled kernels as a GPU runs them, on the CPU: what stands under __CUDA_ARCH__, which no other
-test reaches without a GPU, with its heads, tails and accesses of 16 bytes, against the plain loops of the same tests.
-Misaligned accesses and such outside of arrays end a sanitized program.
+"""test_pieces.py - runs the GPU code of the bundled kernels on the CPU: the code under __CUDA_ARCH__, with its heads,
+tails and accesses of 16 bytes, which no other test reaches without a GPU. The tests' plain loops check it. Misaligned
+accesses and accesses outside of arrays end a sanitized program.
 
 usage: test_pieces.py BUILDDIR [--cc CC]
 """
@@ -21,12 +21,12 @@ FAMILIES = ('fill', 'multiply', 'axpy', 'gather', 'scatter', 'reduce', 'scan', '
             'sort', 'spmv', 'gather_random')
 OPERATIONS = ('sort', 'spmv', 'gather_random')
 TESTS = FAMILIES + ('length',)
-# Accesses outside of what there is are AddressSanitizer's; to have them looked at twice takes the compiler half as long again.
+# AddressSanitizer finds accesses outside of objects; a second check of them would make compilation half as long again.
 SANITIZED = ['-fsanitize=address,undefined', '-fno-sanitize=null,object-size,pointer-overflow,vptr', '-fno-sanitize-recover=all']
 
 
 def on_cpu(text):
-    """A kernel file or header whose code for GPUs is what the CPU compiles."""
+    """Changes a kernel file or header so that the CPU compiles its GPU code."""
     text = re.sub(r'\basm\("ld\.global\.nc\.L1::no_allocate\.b\d+ %0, \[%1\];" : "=\w"\(bits\) : "l"\(address\)\);',
                   'memcpy(&bits, address, sizeof bits);', text)
     text = re.sub(r'asm volatile\("st\.relaxed\.gpu\.global\.u\d+ \[%0\], %1;" ::"l"\(([^,]*)\), "[rl]"\(([^:]*)\)\s*: "memory"\);',
@@ -49,14 +49,14 @@ def on_cpu(text):
     return text.replace('__CUDA_ARCH__', 'AS_ON_A_GPU')
 
 
-# Launches of few keys, so that there are several to a pass. Shorter rows, too, are long ones, have several parts, and
-# larger ones; few fill a device, and few blocks have many parts each.
+# Launches have few keys, so that a pass needs several. In spmv even short rows count as long and have several parts,
+# and large ones occur; a few rows fill the device, and a few blocks have many parts each.
 SMALL = ('-DSORT_MOST=20000', '-DSPMV_LONG=256', '-DSPMV_PART(T,nnz)=128', '-DSPMV_PARTS_OF_A_ROW=64', '-DSPMV_PART_BLOCKS=3',
          '-DSPMV_FEW_ROWS=300')
 
 
 def build(folder, options):
-    """Builds the kernels; what is wrong."""
+    """Builds the kernels; returns the errors."""
     for name in os.listdir(os.path.join(ROOT, 'kernels')):
         if name.endswith(('.cuh', '.h')) or name[:-3] in FAMILIES:
             with open(os.path.join(ROOT, 'kernels', name), encoding='utf-8') as source, \
@@ -66,7 +66,7 @@ def build(folder, options):
                 if left:
                     return f'{name}: on_cpu() has nothing for {left.group().strip()}'
                 copy.write(text)
-    # The C file of operations: of this library, whose prefix is another.
+    # The C files of operations, with the prefix of this library.
     for family in OPERATIONS:
         with open(os.path.join(ROOT, 'kernels', f'{family}.c'), encoding='utf-8') as source, \
                 open(os.path.join(folder, f'{family}.c'), 'w', encoding='utf-8') as copy:

@@ -1,4 +1,4 @@
-/* closing.c - a shared object that holds the library, for test_shutdown.c to open, use and close without
+/* closing.c - a shared object that contains the library; test_shutdown.c opens, uses and closes it without
  * cf_shutdown(). */
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,8 @@ static int gather(void)
     return status == CF_OK && !(res[0] == (float)(LENGTH - 1) && res[LENGTH - 1] == 0) ? CF_ECALL : status;
 }
 
-/* What is left to the library stays alive; on a GPU the rest is the caller's to free. */
+/* On the CPU the objects are left to the library; on a GPU the caller destroys the event and the stream and frees the
+ * memory. */
 static int use(int device)
 {
     void *memory = NULL, *from_pool = NULL;

@@ -1,4 +1,4 @@
-/* comma_locale.h - a locale whose numbers have a decimal comma, on machines where none is installed, too. */
+/* comma_locale.h - a locale with a decimal comma, also on machines where none is installed. */
 #ifndef COMMA_LOCALE_H
 #define COMMA_LOCALE_H
 
@@ -8,13 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file that glibc reads for LC_NUMERIC, as localedef writes it: strings at offsets. */
+/* The LC_NUMERIC file of glibc in the format of localedef: strings at offsets. */
 static inline size_t write_numeric(const char *name)
 {
     enum { NUMERIC = 1, FIELDS = 6 };
     static const struct {
         uint32_t magic, count, at[FIELDS];
-        char texts[3][4]; /* the point; what groups thousands, and how */
+        char texts[3][4]; /* decimal point, thousands separator, grouping */
         uint32_t wide[2];
         char codeset[16];
     } file = {0x20031115 ^ NUMERIC, FIELDS, {32, 36, 40, 44, 48, 52}, {",", ".", "\x7f"}, {',', '.'}, "ANSI_X3.4-1968"};
@@ -23,7 +23,7 @@ static inline size_t write_numeric(const char *name)
     return to && fclose(to) == 0 ? written : 0;
 }
 
-/* Makes it the program's locale for numbers, or skips the test. */
+/* Sets the locale for numbers, or skips the test. */
 static inline void use_comma_locale(void)
 {
     char folder[] = "/tmp/cf_locale_XXXXXX", inner[64], file[96], number[8];

@@ -1,6 +1,6 @@
-/* compare_sizes.h - the compiled size functions of a library's kernels against the interpreter of their descriptors,
- * over random and extreme arguments: they say 1 where the interpreter finds everything in order, and give the same
- * size. */
+/* compare_sizes.h - compares the compiled size functions of a library's kernels with the interpreter of their
+ * descriptors, over random and extreme arguments: a size function returns 1 where the interpreter finds no error, and
+ * gives the same size. */
 #ifndef COMPARE_SIZES_H
 #define COMPARE_SIZES_H
 
@@ -18,16 +18,16 @@
 
 enum { COMPARE_PARAMS = 64, COMPARE_POOL = 256, COMPARE_BYTES = 4096 };
 
-/* What is known of one kernel, and the arguments of one trial. */
+/* One kernel's expressions and the arguments of one trial. */
 struct compare {
     const cf_kernel *kernel;
     uint64_t random;
-    const cf_expr *exprs[COMPARE_POOL]; /* that a launch evaluates */
+    const cf_expr *exprs[COMPARE_POOL]; /* the expressions that a launch evaluates */
     size_t nexprs;
-    int64_t pool[COMPARE_POOL]; /* values at which something changes */
+    int64_t pool[COMPARE_POOL]; /* limits and constants of the expressions, and their neighbours */
     size_t npool;
     int is_small; /* this trial's numbers are far from every limit */
-    int64_t last; /* the latest number: others are near it at times */
+    int64_t last; /* the latest number; some others are near it */
     void *args[COMPARE_PARAMS];
     _Alignas(16) unsigned char values[COMPARE_PARAMS][COMPARE_BYTES];
 };
@@ -122,7 +122,7 @@ static inline int64_t compare_number(struct compare *of)
     return of->last = value;
 }
 
-/* Writes a number of a type. */
+/* Writes a random number of the given type. */
 static inline void compare_write(struct compare *of, cf_type type, unsigned char *at)
 {
     static const double reals[] = {0., -0., 1., -1.5, 2., 0.5, 1e-300, 1e300, INFINITY, -INFINITY, NAN, 3., 100.};
@@ -171,7 +171,7 @@ static inline void compare_fill(struct compare *of)
         of->args[compare_random(of) % kernel->nparams] = NULL;
 }
 
-/* What is wrong with one trial, as the end of a sentence; NULL where nothing is. */
+/* Runs one trial; returns the error as the end of a sentence, or NULL. */
 static inline const char *compare_once(struct compare *of, int *is_fast)
 {
     const cf_kernel *kernel = of->kernel;
@@ -218,8 +218,8 @@ static inline int compare_kernel(struct compare *of, const cf_kernel *kernel, in
     return fast;
 }
 
-/* Compares every variant of every kernel; 0, or -1 and what is `wrong`. `*compiled` counts those that have a
- * function. */
+/* Compares every variant of every kernel. Returns 0, or -1 with the error in `wrong`. `*compiled` counts the kernels
+ * that have a size function. */
 static inline int compare_sizes(const cf_module *module, int trials, int *compiled, char *wrong, size_t room)
 {
     static struct compare of;

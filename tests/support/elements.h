@@ -1,5 +1,5 @@
-/* elements.h - the element types of the bundled kernels, for tests that go over all of them: arrays of random numbers at
- * every alignment, with what must not be touched on both sides, and the three ways of a call. */
+/* elements.h - the element types of the bundled kernels, for tests that run all of them: arrays of random numbers at
+ * every alignment, with guard bytes on both sides, and three ways to call a kernel. */
 #ifndef ELEMENTS_H
 #define ELEMENTS_H
 
@@ -9,7 +9,7 @@
 
 #include "data/float16.h"
 
-/* Kernels as a GPU runs them are compared with the same plain loops; see test_pieces.py. */
+/* The GPU's versions of the kernels are compared with the same plain loops; see test_pieces.py. */
 #ifndef REGISTRY
 #define REGISTRY cf_registry
 #endif
@@ -22,7 +22,7 @@ static const struct {
     size_t bytes;
 } types[TYPES] = {{"f32", 4}, {"f64", 8}, {"i32", 4}, {"i64", 8}, {"f16", 2}, {"bf16", 2}};
 
-/* A number of any of the types. */
+/* A number of any of the element types. */
 typedef struct number {
     double real;
     int64_t whole;
@@ -80,8 +80,8 @@ UNWATCHED static inline void set_element(int type, void *at, number value)
     }
 }
 
-/* Any number; or where sums of products have to be exact, whether a multiplication and an addition are one operation or
- * two, a small one. */
+/* Returns any number. With `is_small` the number is small, so that sums of products are exact with and without fused
+ * multiply-add. */
 static inline number random_number(int is_small, unsigned short seed[])
 {
     number value = {erand48(seed) * 8 - 4, (int64_t)((uint64_t)nrand48(seed) << 33 ^ (uint64_t)nrand48(seed) << 2)};
@@ -96,10 +96,10 @@ static inline number random_number(int is_small, unsigned short seed[])
 #define GUARD 64 /* bytes on both sides */
 #define POISON 0xa5
 
-/* An array that begins some elements behind an address that all alignments divide, in host memory and in a copy. */
+/* An array that begins some elements after an address aligned for every type, in host memory and in a copy. */
 struct array {
-    char *host, *there, *expected; /* with the guards */
-    size_t bytes, begin;           /* of all; to the first element */
+    char *host, *there, *expected; /* all three include the guards */
+    size_t bytes, begin;           /* total size; offset of the first element */
     int type;
 };
 
@@ -136,7 +136,7 @@ UNWATCHED static inline void expect_at(struct array *array, int64_t i, number va
 
 enum { CALL_HOST, CALL_DEVICE, LAUNCH, WAYS };
 
-/* Where a call finds an array: its own memory, or, where it is another's, that one's. */
+/* The address that a call gets: in host memory, or in a copy on the device. */
 static inline void *place(struct array *array, int way)
 {
     if (way == CALL_HOST)
@@ -150,7 +150,7 @@ static inline void *place(struct array *array, int way)
     return array->there + array->begin;
 }
 
-/* Asserts that all of the array is as expected, its guards too, and gives its memory back. */
+/* Asserts that the whole array, with its guards, is as expected, and frees its memory. */
 static inline void finish_array(struct array *array, const char *kernel, int64_t n)
 {
     if (array->there)
@@ -177,7 +177,8 @@ static inline const cf_kernel *find(const char *family, int type, const char *in
     return kernel;
 }
 
-/* That of a tuned kernel whose sizes tests know; and one after the other, so that tests of many sizes run them all. */
+/* first_variant() is the variant of a tuned kernel whose sizes the tests know; next_variant() gives the variants in
+ * turn, so that tests of many sizes run all of them. */
 static inline const cf_kernel *first_variant(const cf_kernel *kernel)
 {
     return kernel->nvariants ? kernel->variants[0] : kernel;
@@ -189,8 +190,8 @@ static inline const cf_kernel *next_variant(const cf_kernel *kernel)
     return kernel->nvariants ? kernel->variants[calls++ % kernel->nvariants] : kernel;
 }
 
-/* For arrays of more than 2^31 elements, of so many bytes together. The CPU takes a minute, where CHECK_LONG is set; so
- * would the driver that plays a GPU, which has 16 GiB. */
+/* Skips tests whose arrays have more than 2^31 elements and need `bytes` bytes together. On the CPU they take a minute
+ * and run with CHECK_LONG only. The GPU driver that tests play has 16 GiB, too little. */
 static inline void skip_without_memory(int64_t bytes)
 {
     const int64_t least = on_cuda() ? (int64_t)20 << 30 : 0;
@@ -209,7 +210,7 @@ static inline void run_kernel(const cf_kernel *kernel, int way, void *args[])
         assert_ok(cf_stream_sync(NULL));
 }
 
-/* Around the boundaries of pieces, warps, blocks and what a block takes. */
+/* Sizes around the boundaries of pieces, warps, blocks and elements per block. */
 static const int64_t sizes[] = {0,   1,   2,    3,    7,    8,    9,    31,   32,   33,    255,   256,
                                 257, 511, 1023, 1024, 1025, 2047, 2048, 2049, 4097, 16385, 100003};
 #define SIZES (sizeof sizes / sizeof *sizes)

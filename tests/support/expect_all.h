@@ -8,7 +8,7 @@
 
 #include "fake_ask.h"
 
-/* The driver that plays a GPU runs the kernels that it knows of. */
+/* Adds the kernels to the driver that plays a GPU. */
 static inline int tell_fake_of(const cf_module *module)
 {
     fake_cuda_add_function *add = NULL;
@@ -20,7 +20,7 @@ static inline int tell_fake_of(const cf_module *module)
     return library ? dlclose(library) : 0;
 }
 
-/* Calls a kernel that checks itself and that so many threads run to the end. */
+/* Calls a kernel that checks itself; `threads` is the number of threads that have to reach its end. */
 #define expect_all(threads, call, ...)                                                 \
     do {                                                                               \
         int wrong[2] = {0, 0};                                                         \

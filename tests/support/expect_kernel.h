@@ -1,5 +1,5 @@
-/* expect_kernel.h - kernels that check themselves: EXPECT() in a kernel that has a parameter int *wrong of two elements,
- * and EXPECT_END at its end. wrong[0] is the line of an expectation that does not hold, wrong[1] counts threads. */
+/* expect_kernel.h - macros for kernels that check themselves: EXPECT() in a kernel with a parameter int *wrong of two
+ * elements, and EXPECT_END at its end. wrong[0] is the line of a failed expectation, wrong[1] counts threads. */
 #ifndef EXPECT_KERNEL_H
 #define EXPECT_KERNEL_H
 

@@ -1,4 +1,4 @@
-/* expr_steps.h - the steps of expressions that a test makes by hand, as descriptors have them. */
+/* expr_steps.h - steps of expressions for descriptors that a test makes by hand. */
 #ifndef EXPR_STEPS_H
 #define EXPR_STEPS_H
 

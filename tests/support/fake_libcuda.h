@@ -1,4 +1,4 @@
-/* fake_libcuda.h - what the files of the fake NVIDIA driver share; fake_libcuda.c says what it is. */
+/* fake_libcuda.h - declarations shared by the files of the fake NVIDIA driver; fake_libcuda.c describes it. */
 #ifndef FAKE_LIBCUDA_H
 #define FAKE_LIBCUDA_H
 
@@ -11,10 +11,10 @@
 #include "fake_ask.h"
 #include "fake_ask.h"
 
-/* An undefined function of the list below then fails the link, not a test. */
+/* An undefined function of the list below then fails the link instead of a test. */
 #pragma GCC visibility push(hidden)
 
-/* ---- Functions: the library's list, and what tests need that play an application beside it ---- */
+/* ---- Functions: the library's list, and further ones for tests that play an application ---- */
 
 #define FAKE_EXTRA_FUNCS(X)                                                                                    \
     X(cuCtxCreate, 3020, (CUcontext * context, unsigned int flags, CUdevice device), (context, flags, device)) \
@@ -30,7 +30,7 @@
 FAKE_FUNCS(FAKE_DECLARE)
 #undef FAKE_DECLARE
 
-/* Results that the library does not tell apart. */
+/* Results that the library does not distinguish. */
 enum {
     FAKE_NOT_INITIALIZED = 3,
     FAKE_LAUNCH_OUT_OF_RESOURCES = 701,
@@ -46,24 +46,24 @@ enum {
 struct fake_settings {
     int version, devices;
     int capability[FAKE_DEVICES];
-    CUresult load;        /* what cuLibraryLoadData returns */
-    size_t memory;        /* all that there is for allocations */
-    int shared;           /* bytes of shared memory that a block may ask for */
+    CUresult load;        /* result of cuLibraryLoadData */
+    size_t memory;        /* bytes for all allocations together */
+    int shared;           /* bytes of shared memory that a block may use */
     int resident;         /* blocks that a device runs at once */
-    int peers;            /* its devices can reach each other's memory */
+    int peers;            /* devices reach each other's memory */
     int dawdle;           /* microseconds that fake_dawdle() takes; less than a second */
-    int pageable;         /* they reach ordinary host memory */
-    int late;             /* what comes to a default stream lets the others run that it follows, and not itself */
-    unsigned int threads; /* of a block that there are registers for */
-    int pools;            /* they have stream-ordered allocation */
-    int reset;            /* 1: cuDevicePrimaryCtxReset() helps after a fault; 2: it succeeds and does not */
+    int pageable;         /* kernels reach ordinary host memory */
+    int late;             /* work in the default stream runs the streams that it follows, but waits itself */
+    unsigned int threads; /* registers suffice for blocks of this many threads */
+    int pools;            /* devices have stream-ordered allocation */
+    int reset;            /* 1: cuDevicePrimaryCtxReset() helps after a fault; 2: it only returns success */
 };
 extern struct fake_settings fake;
 
-/* What tests are told. */
+/* The counters that tests read. */
 extern struct fake_counts fake_counts;
 
-/* ---- Objects: everything that a caller has to give back ---- */
+/* ---- Objects: everything that a caller has to destroy or free ---- */
 
 enum fake_kind {
     FAKE_ALLOCATION,
@@ -80,41 +80,41 @@ enum fake_kind {
 struct fake_object {
     struct fake_object *next;
     enum fake_kind kind;
-    CUcontext context; /* that it goes with; NULL for pools, libraries and their kernels */
+    CUcontext context; /* its context; NULL for pools, libraries and their kernels */
 };
 extern struct fake_object *fake_objects;
 
-/* A handle is the address of one of these; each begins with its object. */
+/* A handle is the address of one of these structs; each begins with its object. */
 struct CUstream_st {
     struct fake_object object;
     unsigned int flags;
     int priority;
-    unsigned long long id;    /* which no other stream had or will have */
+    unsigned long long id;    /* unique for the whole process */
     uint64_t submitted, done; /* pieces of work */
     struct fake_work *first, **last;
-    struct fake_capture *capture; /* that it takes part in; NULL: none */
-    struct fake_set *nodes;       /* of that, which its later work has to follow */
+    struct fake_capture *capture; /* the capture that the stream is part of; NULL: none */
+    struct fake_set *nodes;       /* nodes of the capture that later work has to follow */
 };
 
 struct CUmemPoolHandle_st {
     struct fake_object object;
     int device;
-    uint64_t threshold; /* bytes that it keeps */
+    uint64_t threshold; /* free bytes that the pool keeps */
     uint64_t peers;     /* other devices that reach its memory */
-    size_t used, kept;  /* bytes in allocations, and of what was freed and not given back */
+    size_t used, kept;  /* bytes in allocations; free bytes that the pool holds */
 };
 
 struct CUevent_st {
     struct fake_object object;
     int recorded, has_no_time;
-    CUstream stream; /* where the mark was set, and after how many pieces of work */
+    CUstream stream; /* the stream of the record, and the amount of work before it */
     uint64_t position;
     double time;            /* milliseconds */
-    uint64_t captured_in;   /* number of the capture where it was recorded last; 0: none */
-    struct fake_set *nodes; /* of that, which lie before it */
+    uint64_t captured_in;   /* number of the capture that recorded it last; 0: none */
+    struct fake_set *nodes; /* nodes of the capture before the event */
 };
 
-/* What a graph and what was made of it share. */
+/* The nodes that a graph and its executable graphs share. */
 struct fake_nodes {
     int owners, has_memory, execs;
     uint64_t count;
@@ -129,13 +129,13 @@ struct CUgraph_st {
 struct CUgraphExec_st {
     struct fake_object object;
     struct fake_nodes *nodes;
-    CUstream stream; /* of its latest run, which the next one follows, and where that ends */
+    CUstream stream; /* stream and end position of the latest run, which the next run follows */
     uint64_t position;
 };
 
 struct CUlib_st {
     struct fake_object object;
-    const cf_image *image; /* the fake's own copy; NULL for one that it does not know */
+    const cf_image *image; /* the fake's own copy; NULL for an unknown image */
 };
 
 struct CUkern_st {
@@ -155,45 +155,45 @@ struct fake_allocation {
     enum { FAKE_DEVICE_MEMORY, FAKE_GLOBAL, FAKE_MANAGED, FAKE_PINNED, FAKE_REGISTERED } type;
     char *memory;
     size_t size;
-    uint64_t number;         /* of all that there ever were, from 1 */
-    int is_freed;            /* it goes when its stream gets there */
-    int is_async;            /* of cuMemAllocAsync() or a pool: what peers do is for the pool to say */
-    CUmemoryPool pool;       /* NULL: none, or one that was destroyed */
-    int owners;              /* of a graph's memory: nodes that name it; 0 for other memory */
-    int has_end;             /* likewise: a node frees it */
-    int is_given;            /* likewise: a launch has allocated it, and nobody has freed it since */
-    int frees;               /* likewise: that wait in streams */
-    int is_there;            /* likewise, as the streams have got: the same */
-    CUlibrary library;       /* of FAKE_GLOBAL: it goes with that */
-    const cf_symbol *symbol; /* likewise */
+    uint64_t number;         /* number of the allocation in the process, from 1 */
+    int is_freed;            /* freed once its stream gets there */
+    int is_async;            /* from cuMemAllocAsync() or a pool, which decides the access of peers */
+    CUmemoryPool pool;       /* NULL: no pool, or the pool was destroyed */
+    int owners;              /* for graph memory: nodes that name it; 0 for other memory */
+    int has_end;             /* for graph memory: a node frees it */
+    int is_given;            /* for graph memory: a launch allocated it, and no call has freed it since */
+    int frees;               /* for graph memory: frees that wait in streams */
+    int is_there;            /* as is_given, at the present position of the streams */
+    CUlibrary library;       /* of FAKE_GLOBAL, which lives as long as the library */
+    const cf_symbol *symbol; /* of FAKE_GLOBAL */
 };
 
 struct CUctx_st {
     int device;
     int is_primary;
-    int is_live; /* 0: the slot is free, and will be used again at the same address */
+    int is_live; /* 0: the slot is free, and a later context gets the same address */
     unsigned long long id;
-    uint64_t peers; /* contexts whose memory it reaches, by their slots */
+    uint64_t peers; /* bits of the slots of contexts whose memory it reaches */
     struct CUstream_st legacy;
 };
 
-/* A zeroed object; the process ends where there is no memory. */
+/* Makes a zeroed object; aborts if there is no memory. */
 void *fake_add(enum fake_kind kind, size_t size, CUcontext context);
 
-/* Unlinks and frees an object and what hangs on it. */
+/* Unlinks and frees an object and all that belongs to it. */
 void fake_remove(void *object);
 
 int fake_is_live(const void *object, enum fake_kind kind);
 
 /* ---- Calls: all of them run under one lock ---- */
 
-/* Takes the lock; FAKE_NOT_INITIALIZED before cuInit. */
+/* Takes the lock; returns FAKE_NOT_INITIALIZED before cuInit. */
 CUresult fake_begin(void);
 
-/* Gives the lock back and returns its argument. */
+/* Releases the lock and returns its argument. */
 CUresult fake_end(CUresult result);
 
-/* Ends a call that has begun where one of its steps fails. */
+/* Ends the call if one of its steps fails. */
 #define TRY(step)                     \
     do {                              \
         CUresult result_ = (step);    \
@@ -201,7 +201,7 @@ CUresult fake_end(CUresult result);
             return fake_end(result_); \
     } while (0)
 
-/* Takes a millisecond, where the real driver takes many: the library's threads get the time to meet there. */
+/* Sleeps a millisecond, where the real driver takes many, so that threads of the library meet there. */
 void fake_dawdle(void);
 
 /* A text that lists objects. */
@@ -215,54 +215,54 @@ void fake_report_contexts(struct fake_report *to);
 
 CUresult fake_check_device(int device);
 
-/* Whether it is one that can be used; whether a context reaches the memory of another. */
+/* Return 1 if the context can be used, and if it reaches the peer's memory. */
 int fake_context_is_live(CUcontext context);
 int fake_is_peer(CUcontext context, CUcontext peer);
 
-/* The calling thread's context, or why there is none to work in. */
+/* Gets the calling thread's context; an error if no context is current or it is not usable. */
 CUresult fake_current(CUcontext *context);
 
-/* ---- Devices: what faults once stays so until the process ends, as the real driver has it ---- */
+/* ---- Devices: a fault lasts until the process ends, as with the real driver ---- */
 
 CUresult fake_failed(CUcontext context);
 void fake_fail(CUcontext context, CUresult result);
 
-/* ---- Streams: work waits in its stream until somebody waits for it ---- */
+/* ---- Streams: work waits in its stream until a call waits for the stream ---- */
 
 struct fake_work {
     struct fake_work *next;
-    CUcontext context; /* of a graph's node, and the id of that */
+    CUcontext context; /* context of a graph's node, and the context's id */
     unsigned long long id;
     void (*run)(CUcontext context, struct fake_work *work);
-    void (*destroy)(struct fake_work *work); /* gives back what it refers to; may be NULL */
+    void (*destroy)(struct fake_work *work); /* releases the objects that the work refers to; may be NULL */
 };
 
-/* The stream behind a handle, the default ones included, in a context that works: where work is put, which in a broken
- * capture, or in the default stream beside a captured one that is ordered with it, is refused. */
+/* Gets the stream of a handle, including the default streams, in order to put work there. It is refused in a broken
+ * capture, and in the default stream if a stream that is ordered with it is captured. */
 CUresult fake_stream(CUstream handle, CUstream *stream);
-unsigned long long fake_stream_id(void); /* of the next one */
+unsigned long long fake_stream_id(void); /* id of the next stream */
 
-/* The same of one that is only looked at. */
+/* As fake_stream(), for a stream that is only queried. */
 CUresult fake_find_stream(CUstream handle, CUstream *stream);
 
 /* Appends a zeroed piece of work of `size` bytes, for the caller to fill in. */
 void *fake_submit(CUstream stream, void (*run)(CUcontext context, struct fake_work *work), size_t size);
 
-/* Lets later work of a stream follow another one's up to a position. */
+/* Makes later work of `stream` follow the work of `other` up to a position. */
 void fake_follow(CUstream stream, CUstream other, uint64_t position);
 
 void fake_drain(CUstream stream, uint64_t position);
 
-/* The context's default stream and those that are ordered with it; all its streams. */
+/* Run the context's default stream and the streams ordered with it; run all its streams. */
 void fake_drain_default(CUcontext context);
 void fake_drain_context(CUcontext context);
 
-/* Every stream: before something goes that waiting work may refer to. */
+/* Runs every stream, before an object is destroyed that waiting work may refer to. */
 void fake_drain_all(void);
 
 /* ---- Captures and graphs ---- */
 
-/* A capture that was begun and not ended. */
+/* A capture that has begun and not ended. */
 struct fake_capture {
     struct fake_capture *next;
     uint64_t number; /* counts from 1 */
@@ -276,84 +276,85 @@ struct fake_capture {
 /* The node of a capture that a stream takes part in: fake_submit() there. */
 void *fake_add_node(CUstream stream, void (*run)(CUcontext context, struct fake_work *work), size_t size);
 
-/* A call that a capture may forbid, by the modes of the thread and the capture: it breaks those that do. */
+/* A call that a capture may forbid, by the modes of the thread and of the capture: it breaks captures that forbid
+ * it. */
 CUresult fake_unsafe(void);
 
-/* A call that waits for all of a context: it breaks its captures. */
+/* A call that waits for a whole context: it breaks the captures of the context. */
 CUresult fake_break_captures(CUcontext context);
 
 /* The use of a context's default stream: it breaks captures of streams that are ordered with it. */
 CUresult fake_implicit(CUcontext context, int is_broken_by_it);
 
-/* A wait or a query of a stream breaks its capture; an event in a capture can be waited for in streams alone. */
+/* A wait for a stream, or a query, breaks its capture. Only streams can wait for an event of a capture. */
 CUresult fake_capture_wait(CUstream stream);
-CUresult fake_captured_event(CUevent event); /* what asking one gives that a capture has recorded */
+CUresult fake_captured_event(CUevent event); /* error of a query of an event that a capture recorded */
 
 void fake_capture_event(CUstream stream, CUevent event);                 /* records it, in a capture or not */
-CUresult fake_capture_follow(CUstream stream, CUevent event, int *done); /* `done`: there is no more to do */
+CUresult fake_capture_follow(CUstream stream, CUevent event, int *done); /* `done`: nothing is left to do */
 
-/* What refers to a stream that goes. */
+/* Removes references to a stream that is destroyed. */
 void fake_forget_stream(CUstream stream);
 
-/* Ends what was begun in a context that goes. */
+/* Ends the captures of a context that is destroyed. */
 void fake_end_captures(CUcontext context);
 
 void fake_release_graph(struct fake_nodes *nodes);
 
-/* Whether this thread is in a function that the driver calls. */
+/* Returns 1 if this thread runs a function that the driver called. */
 int fake_is_in_callback(void);
 
 /* ---- Memory ---- */
 
-/* Device memory is ordinary memory whose addresses are handed out with this added: past the user's part of the address
- * space on x86-64 and aarch64, so that using one on the CPU ends the process. */
+/* Device memory is ordinary memory; FAKE_DEVICE_OFFSET is added to its address. The sum is past the user's part of the
+ * address space on x86-64 and aarch64, so that using it on the CPU ends the process. */
 #define FAKE_DEVICE_OFFSET ((uintptr_t)1 << 48)
 
-/* New memory of a type, poisoned. */
+/* Allocates poisoned memory of a type. */
 CUresult fake_allocate(CUcontext context, size_t bytes, int type, struct fake_allocation **allocation);
 
-/* Keeps the addresses of memory that goes with its context, to be given anew. */
+/* Keeps the address of memory that is lost with its context, and gives it to a later allocation. */
 void fake_lose(struct fake_allocation *allocation);
 
-/* Frees memory that nobody uses any more; a graph's stays for the next launch, as long as there is a graph. */
+/* Frees unused memory; memory of a graph stays for the next launch as long as the graph exists. */
 void fake_let_go(struct fake_allocation *allocation);
 
-/* Whether memory is or was a graph's. */
+/* Returns 1 if the memory belongs to a graph or did so. */
 int fake_is_of_graph(const struct fake_allocation *allocation);
 
-/* Lets a pool keep at most so many bytes. */
+/* Limits the free bytes that a pool keeps. */
 void fake_keep(CUmemoryPool pool, uint64_t most);
 
-/* The allocation that a pointer lies in; NULL where there is none. */
+/* The allocation that contains the pointer; NULL if there is none. */
 struct fake_allocation *fake_find(CUdeviceptr pointer);
 
-/* The allocation that begins at an address; NULL where there is none. */
+/* The allocation that begins at the address; NULL if there is none. */
 struct fake_allocation *fake_find_allocation(CUdeviceptr address);
 
-/* Memory for a graph; the bytes hold nothing that is known at each launch anew. */
+/* Allocates memory for a graph. fake_poison() fills it at each launch. */
 CUresult fake_graph_memory(CUcontext context, size_t bytes, struct fake_allocation **allocation);
 void fake_poison(struct fake_allocation *allocation);
-CUresult fake_give_graph_memory(const struct fake_nodes *nodes); /* at a launch */
+CUresult fake_give_graph_memory(const struct fake_nodes *nodes); /* called at a launch */
 CUdeviceptr fake_address(const struct fake_allocation *allocation);
 
-/* Gives the bytes of an allocation that goes back to its pool. */
+/* Moves the bytes of an allocation that returns to its pool from `used` to `kept`. */
 void fake_forget_pooled(struct fake_allocation *allocation);
 
-/* Bytes of all allocations and of what pools keep. */
+/* Bytes of all allocations and free bytes of pools. */
 size_t fake_memory_used(void);
 
-/* Where the CPU finds `bytes` bytes at a pointer of any kind; NULL where they are not all there. Memory of a graph is
- * there when the graph runs; fake_will_reach() takes it in a stream that is captured, too. */
+/* The CPU address of `bytes` bytes at a pointer of any kind; NULL if they are not all allocated. fake_reach() accepts
+ * graph memory while the graph runs; fake_will_reach() accepts it in a captured stream too. */
 void *fake_reach(CUdeviceptr pointer, size_t bytes);
 int fake_will_reach(CUstream stream, CUdeviceptr pointer, size_t bytes);
 
-/* The memory of a symbol in a context, made at its first use. */
+/* Gets the memory of a symbol in a context; it is allocated at its first use. */
 CUresult fake_global(CUcontext context, CUlibrary library, const cf_symbol *symbol, CUdeviceptr *pointer);
 
-/* Exchanges what the CPU's forms of a library's symbols hold with what a context has, so that a kernel runs on that. */
+/* Swaps the CPU values of a library's symbols with the context's values, so that a kernel runs on the latter. */
 void fake_exchange_globals(CUcontext context, CUlibrary library);
 
-/* fake_reach() for a kernel in a context: pageable memory and that of other devices is out of its reach. */
+/* fake_reach() for a kernel in a context: pageable memory and memory of other devices is out of reach. */
 void *fake_reach_from(CUcontext context, CUdeviceptr pointer);
 
 #pragma GCC visibility pop

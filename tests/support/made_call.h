@@ -1,4 +1,4 @@
-/* made_call.h - arguments for any bundled kernel, for tests that call them all. */
+/* made_call.h - arguments for any bundled kernel, for tests that call all kernels. */
 #ifndef MADE_CALL_H
 #define MADE_CALL_H
 
@@ -19,13 +19,14 @@ struct made_call {
     void *args[MADE_PARAMS];
 };
 
-/* An array that the caller gives. */
+/* Returns 1 for an array that the caller passes. */
 static inline int is_given_array(const cf_param *param)
 {
     return param->direction != CF_VALUE && param->direction != CF_SCRATCH;
 }
 
-/* Extents, and all other scalars, are `n`; of [lower, upper), which is not empty, the lower bound is 0. */
+/* Sets extents and all other scalars to `n`; the interval [lower, upper) must not be empty, and its lower bound is
+ * 0. */
 static inline void make_scalars(struct made_call *call, const cf_kernel *kernel, int64_t n)
 {
     assert_in_range(kernel->nparams, 1, MADE_PARAMS);
@@ -42,14 +43,14 @@ static inline void make_scalars(struct made_call *call, const cf_kernel *kernel,
             call->values[p].single = (float)value;
         else if (param->type == CF_F64)
             call->values[p].real = (double)value;
-        else if (param->bytes == 1) /* bool */
+        else if (param->bytes == 1)
             call->values[p].whole = value != 0;
         else
             call->values[p].whole = value;
     }
 }
 
-/* How many elements an array has. */
+/* The number of elements of an array. */
 static inline int64_t elements_of(const struct made_call *call, uint32_t p)
 {
     const cf_param *param = &call->kernel->params[p];

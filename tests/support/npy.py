@@ -1,4 +1,4 @@
-"""npy.py - .npy files as NumPy writes them, and as it does not, without NumPy."""
+"""npy.py - writes and reads .npy files without NumPy, including files that NumPy would not write."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ LETTERS = {'i8': 'b', 'i16': 'h', 'i32': 'i', 'i64': 'q', 'u8': 'B', 'u16': 'H',
 
 
 def descr(short):
-    """'<f4' for 'f32'."""
+    """Returns NumPy's name of a type: '<f4' for 'f32'."""
     if short == 'bool':
         return '|b1'
     size = int(short[1:]) // 8
@@ -37,7 +37,7 @@ def npy_bytes(header, data=b'', version=(1, 0), length=None):
 
 
 def npy_of(types, data, shape, version=(1, 0)):
-    """A file of elements that `types`, a descr, says: '<f4', or a list of fields."""
+    """Returns a file with elements of the NumPy type `types`: '<f4', or a list of fields."""
     return npy_bytes(f"{{'descr': {types!r}, 'fortran_order': False, 'shape': {shape!r}, }}", data, version)
 
 
@@ -46,7 +46,7 @@ def npy(short, values, shape=None, version=(1, 0)):
 
 
 def read_bytes(path):
-    """(descr, shape, bytes) of a file that cf-run wrote, read more strictly than NumPy does."""
+    """Returns (descr, shape, bytes) of a file that cf-run wrote; it is stricter than NumPy."""
     with open(path, 'rb') as file:
         content = file.read()
     assert content[:8] == b'\x93NUMPY\x01\x00', content[:8]
@@ -60,7 +60,7 @@ def read_bytes(path):
 
 
 def read_npy(path):
-    """(type, shape, values)."""
+    """Returns (type, shape, values)."""
     types, shape, data = read_bytes(path)
     short = next(s for s in LETTERS if descr(s) == types)
     return short, shape, unpack(short, data)

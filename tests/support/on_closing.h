@@ -1,4 +1,4 @@
-/* on_closing.h - opens the shared object of closing.c, for tests of what is left when it is closed. */
+/* on_closing.h - opens the shared object of closing.c, for tests of the state after it is closed. */
 #ifndef ON_CLOSING_H
 #define ON_CLOSING_H
 
@@ -6,7 +6,7 @@
 
 #include "closing.h"
 
-/* Found from the program's own place. */
+/* Opens the shared object that lies beside the program. */
 static inline void *open_closing(void)
 {
     char self[PATH_MAX], fake[PATH_MAX], path[PATH_MAX];
@@ -19,7 +19,7 @@ static inline void *open_closing(void)
     return library;
 }
 
-/* One of its functions. */
+/* Looks up a function of the shared object. */
 static inline void (*closing_function(void *library, const char *name))(void)
 {
     void (*function)(void);
@@ -29,7 +29,7 @@ static inline void (*closing_function(void *library, const char *name))(void)
     return function;
 }
 
-/* Closes it, and sees to it that `place` went with it. */
+/* Closes the shared object, and asserts that the code at `place` is unmapped. */
 static inline void close_closing(void *library, const void *place)
 {
     Dl_info info;

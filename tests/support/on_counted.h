@@ -1,5 +1,4 @@
-/* on_counted.h - a driver that counts what it is asked, around the one that comes into use; for kernels made by
- * hand. */
+/* on_counted.h - a driver that counts its calls and wraps the driver in use; for kernels made by hand. */
 #ifndef ON_COUNTED_H
 #define ON_COUNTED_H
 
@@ -18,11 +17,11 @@ enum asked {
 
 static int asked[ASKED_COUNT];
 static const struct cf__driver *below;
-static CUresult fails_launch; /* what the next launches give; CUDA_SUCCESS: what the driver gives */
-static int not_relaxed;       /* calls that would break a capture */
+static CUresult fails_launch; /* result of the next launches; CUDA_SUCCESS: the driver's own */
+static int not_relaxed;       /* calls outside relaxed mode, which would break a capture */
 static int checks_mode;
 
-/* What a capture forbids is asked in the relaxed mode alone. */
+/* Functions that a capture forbids are called in relaxed mode only. */
 static inline void expect_relaxed(enum asked function)
 {
     if (!checks_mode || (function != ASKED_cuOccupancyMaxPotentialBlockSize && function != ASKED_cuFuncGetAttribute &&
@@ -62,7 +61,7 @@ const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
     return &counting;
 }
 
-/* Expects that exactly so many calls were made since the last time. */
+/* Expects exactly these numbers of calls since the last check. */
 static inline void expect_asked(int stream_context, int current, int id, int launch)
 {
     int others = 0;

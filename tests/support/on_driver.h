@@ -1,5 +1,5 @@
-/* on_driver.h - runs a group of tests on the driver that the environment names, and skips it, with the reason, where
- * that driver cannot be used. tools/check runs every test program once a driver. */
+/* on_driver.h - runs a group of tests on the driver that the environment names, and skips it with the reason if that
+ * driver cannot be used. tools/check runs every test program once per driver. */
 #ifndef ON_DRIVER_H
 #define ON_DRIVER_H
 
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether a sanitizer is in the program: its locks, its quarantine and its own memory are in the way of some tests. */
+/* 1 in a program with a sanitizer: its locks, its quarantine and its own memory disturb some tests. */
 #ifndef __has_feature
 #define __has_feature(feature) 0
 #endif
@@ -48,43 +48,42 @@ static inline void skip_test(const char *reason)
     skip();
 }
 
-/* In front of forks beside threads that are at work: libc sees to it that no lock of its allocator is held in the child;
- * sanitizers, before those of LLVM 17, do not, and their children may wait for ever. */
+/* Called before a fork beside working threads. libc ensures that no lock of its allocator is held in the child.
+ * Sanitizers before LLVM 17 do not, and the child may wait for ever. */
 static inline void skip_where_forks_are_unsafe(void)
 {
     if (SANITIZED)
         skip_test(NEEDS_NO_SANITIZER);
 }
 
-/* Loops in which a test makes or compares many elements. Those of the library are what ThreadSanitizer is to look at. */
+/* For loops in which a test makes or compares many elements: ThreadSanitizer has to watch the library's loops only. */
 #define UNWATCHED __attribute__((no_sanitize_thread))
 
-/* Whether CF_DRIVER=cuda was asked for. */
 static inline int on_cuda(void)
 {
     const char *driver = getenv("CF_DRIVER");
     return driver && strcmp(driver, "cuda") == 0;
 }
 
-/* What a driver call that failed leaves in the detail: its name and its result, and on the CPU, which has none, what the
- * result means. */
+/* The detail of a failed driver call: its name and result. The CPU has no driver call, and the detail is the meaning of
+ * the result. */
 #define CALL_OR_TEXT(call, text) (on_cuda() ? (call) : (text))
 
-/* Tests of a GPU are not to run on the CPU, unless they say so. */
+/* Keeps tests of a GPU from running on the CPU, unless they ask for it. */
 __attribute__((constructor)) static inline void stage_host_data(void)
 {
     (void)setenv("CF_HOST_DATA", "stage", 0);
-    (void)setenv("CF_TUNING", "", 0); /* nor is what was measured on this machine to count */
+    (void)setenv("CF_TUNING", "", 0); /* nor do measurements of this machine count */
     (void)setenv("CF_MACHINE_FILE", "", 0);
 }
 
-/* The reason to skip what needs a GPU, from the status of cf_require(CF_CUDA). */
+/* The reason to skip a test that needs a GPU, from the status of cf_require(CF_CUDA). */
 static inline const char *why_no_gpu(int status)
 {
     return status == CF_ENODEV ? NEEDS_GPU : cf_last_error();
 }
 
-/* The main function's value. Group set-up and tear-down may be NULL. */
+/* Returns the exit status for main(). The setup and teardown of the group may be NULL. */
 static inline int run_on_driver(const char *group, const struct CMUnitTest *tests, size_t count,
                                 CMFixtureFunction setup, CMFixtureFunction teardown)
 {
@@ -101,8 +100,8 @@ static inline int run_on_driver(const char *group, const struct CMUnitTest *test
 #define RUN_ON_DRIVER(tests, setup, teardown) \
     run_on_driver(#tests, tests, sizeof(tests) / sizeof(tests)[0], setup, teardown)
 
-/* Runs a body that changes its thread's device, which cannot be taken back: on a thread of its own. It gives NULL, or
- * what was wrong, since nothing can be asserted there. */
+/* Runs a body that changes its thread's device, which cannot be undone, on its own thread. The body cannot assert; it
+ * returns NULL or an error text. */
 static inline void run_beside_a_gpu(void *(*body)(void *))
 {
     if (!on_cuda())
@@ -115,7 +114,7 @@ static inline void run_beside_a_gpu(void *(*body)(void *))
         fail_msg("%s", (char *)wrong);
 }
 
-/* A function of the GPU's driver that is not in the library's list, for tests that play an application beside it. */
+/* A function of the GPU's driver outside the library's list, for tests that play an application beside the library. */
 static inline void (*driver_function(const char *name, int version))(void)
 {
     unsigned int (*lookup)(const char *, void **, int, unsigned long long, int *) = NULL;
@@ -129,7 +128,7 @@ static inline void (*driver_function(const char *name, int version))(void)
     return function;
 }
 
-/* Asserts a call's status and, with the text it must hold, its detail. */
+/* Assert the status of a call and that its detail contains a text. */
 #define assert_ok(call) assert_int_equal(call, CF_OK)
 #define assert_fails(call, status, detail)                                                   \
     do {                                                                                     \

@@ -1,5 +1,5 @@
-/* on_fake.h - runs tests on the driver that plays a GPU, each in a process of its own with its own environment: which
- * driver there is, and what the library reads from the environment, is decided once a process. */
+/* on_fake.h - runs tests on the driver that plays a GPU. Each test has its own process and environment, because the
+ * driver and the library's variables are read once per process. */
 #ifndef ON_FAKE_H
 #define ON_FAKE_H
 
@@ -17,10 +17,10 @@
 struct fake_test {
     const char *name;
     CMUnitTestFunction run;
-    const char *environment[4]; /* "NAME=value", or "NAME" to take it away; see set_environment() */
+    const char *environment[4]; /* "NAME=value" sets, "NAME" removes; see set_environment() */
 };
 
-/* A row of a table of tests, beside cmocka_unit_test(). */
+/* A row of a table of tests; it may stand beside rows of cmocka_unit_test(). */
 #define fake_test(function, ...)                                \
     {                                                           \
 #function, run_on_fake, NULL, NULL, &(struct fake_test) \
@@ -32,7 +32,7 @@ struct fake_test {
         }                                                       \
     }
 
-/* What a process ends with that says why it cannot run its test. */
+/* Exit status of a process that cannot run its test. */
 #define SKIPPED 77
 
 static inline void skip_process(const char *reason)
@@ -42,7 +42,7 @@ static inline void skip_process(const char *reason)
     _exit(SKIPPED);
 }
 
-/* Where this program lies, and the folder of the driver beside it. */
+/* The path of this program, and the folder of the fake driver beside it. */
 static inline void find_paths(char self[PATH_MAX], char fake[PATH_MAX])
 {
     ssize_t length = readlink("/proc/self/exe", self, PATH_MAX - 1);
@@ -53,16 +53,16 @@ static inline void find_paths(char self[PATH_MAX], char fake[PATH_MAX])
         fake[0] = 0;
 }
 
-/* Between fork and exec. */
+/* Called between fork and exec. */
 static inline void set_environment(const char *fake, const char *const environment[])
 {
     static const char *const decided_here[] = {
         "FAKE_CUDA", "CF_DRIVER", "CF_THREADS", "CF_CHECK", "CMOCKA_MESSAGE_OUTPUT", "CMOCKA_XML_FILE"};
     for (size_t i = 0; i < sizeof decided_here / sizeof *decided_here; i++)
         unsetenv(decided_here[i]);
-    setenv("CF_HOST_DATA", "stage", 1); /* tests of a GPU are not to run on the CPU */
-    /* Other folders of the path stay, such as that of a copy of CMocka; LD_LIBRARY_PATH in the list replaces the fake's
-     * folder alone. */
+    setenv("CF_HOST_DATA", "stage", 1); /* tests of a GPU must not run on the CPU */
+    /* Other folders of the path stay, such as the folder of a CMocka copy; LD_LIBRARY_PATH in the list replaces the
+     * fake's folder only. */
     static char with[3 * PATH_MAX], without[PATH_MAX];
     const char *others = getenv("LD_LIBRARY_PATH");
     if (!others)
@@ -124,7 +124,7 @@ static inline void run_on_fake(void **state)
         fail_msg("the test's own process ended with status %#x and said:\n%s", (unsigned int)status, output);
 }
 
-/* The main function's value, for a table with rows of fake_test(): those have this set-up and tear-down. */
+/* Returns the exit status for main(), for a table with rows of fake_test(); setup and teardown apply to these rows. */
 static inline int run_with_fake(int argc, char *argv[], const struct CMUnitTest *tests, size_t count,
                                 CMFixtureFunction setup, CMFixtureFunction teardown)
 {
@@ -139,9 +139,9 @@ static inline int run_with_fake(int argc, char *argv[], const struct CMUnitTest 
 #define RUN_WITH_FAKE(argc, argv, tests, setup, teardown) \
     run_with_fake(argc, argv, tests, sizeof(tests) / sizeof(tests)[0], setup, teardown)
 
-/* ---- What the driver can be asked beside the library ---- */
+/* ---- Access to the driver beside the library ---- */
 
-/* The number of objects alive in the driver that plays a GPU, with a text that lists them; -1 on any other. */
+/* The number of live objects in the driver that plays a GPU, with a text that lists them; -1 on any other driver. */
 static inline int count_alive(char *text, size_t size)
 {
     int (*alive)(char *, size_t) = NULL;
@@ -162,7 +162,7 @@ static inline int count_alive(char *text, size_t size)
             fail_msg("these are still alive:\n%s", text_); \
     } while (0)
 
-/* The driver, for tests that play another library in the process. */
+/* The driver table, for tests that play another library in the process. */
 static inline const struct cf__driver *other_library(void)
 {
     static struct cf__driver driver;

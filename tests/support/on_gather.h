@@ -1,4 +1,4 @@
-/* on_gather.h - gathers of every instance in the plain tier, with arrays of host and device memory in any mix. */
+/* on_gather.h - calls every instance of gather in the plain tier, with arrays of host and device memory in any mix. */
 #ifndef ON_GATHER_H
 #define ON_GATHER_H
 
@@ -10,7 +10,7 @@
 #include "gather_instances.h"
 
 #define POISON 0xa5
-#define GUARD 64 /* bytes behind every result */
+#define GUARD 64 /* bytes after every result */
 
 typedef int gather_call(const void *source, const void *index, void *res, int64_t N, int64_t M);
 
@@ -54,14 +54,14 @@ static inline void random_bytes(unsigned short seed[], void *target, size_t byte
         byte[i] = (unsigned char)nrand48(seed);
 }
 
-/* Which arrays of a call lie in device memory. */
+/* Bits of the arrays that lie in device memory. */
 enum { SOURCE_THERE = 1, INDEX_THERE = 2, RES_THERE = 4, MIXES = 8 };
 
-/* One gather with random data. The pointers that are passed are host or device memory. */
+/* One gather with random data. The pointers that are passed are in host or device memory. */
 struct data {
     const struct instance *instance;
     unsigned char *host_source, *host_index, *host_res, *expected;
-    unsigned char *source, *index, *res; /* what is passed */
+    unsigned char *source, *index, *res; /* the arguments */
     size_t source_bytes, index_bytes, res_bytes;
     int64_t N, M;
 };
@@ -82,7 +82,7 @@ static inline void set_index(struct data *data, int64_t i, int64_t value)
         ((int64_t *)(void *)data->host_index)[i] = value;
 }
 
-/* Device memory follows what was written to the host's; whether that worked. */
+/* Copies the host arrays to device memory; returns 1 on success. */
 static inline int refresh(struct data *data)
 {
     return (data->index == data->host_index ||
@@ -90,7 +90,7 @@ static inline int refresh(struct data *data)
            (data->res == data->host_res || cf_mem_copy(data->res, data->host_res, data->res_bytes + GUARD) == CF_OK);
 }
 
-/* Whether it worked: these run on threads too, where nothing can be asserted. */
+/* Returns 1 on success; it runs on threads too, which cannot assert. */
 static inline int make(struct data *data, const struct instance *instance, int64_t N, int64_t M, int mix,
                        unsigned short seed[])
 {
@@ -122,7 +122,7 @@ static inline int make(struct data *data, const struct instance *instance, int64
     return (data->source || data->source_bytes == 0) && (data->index || data->index_bytes == 0) && data->res;
 }
 
-/* Whether every byte of the result, and what lies behind it, is `expected`. */
+/* Returns 1 if the result and its guard equal `expected` byte by byte. */
 static inline int is_result(struct data *data, const unsigned char *expected)
 {
     size_t bytes = data->res_bytes + GUARD;
@@ -175,7 +175,7 @@ static inline int tear_down(void **state)
     return cf_shutdown();
 }
 
-/* A small call of good arguments, after something has failed. */
+/* Makes a small valid call, after a failure. */
 static inline void expect_usable(void)
 {
     static const float source[] = {1.5F, -2, 3};
@@ -185,7 +185,7 @@ static inline void expect_usable(void)
     assert_true(res[0] == 3 && res[1] == 1.5F && res[2] == 3 && res[3] == -2 && res[4] == 9);
 }
 
-/* All ways of calling are refused with a detail that begins so. */
+/* Expects every way of calling to be refused, with a detail that begins with this text. */
 static inline void expect_refusal(const struct data *data, int64_t N, int64_t M, int status, const char *detail)
 {
     char said[256];

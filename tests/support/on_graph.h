@@ -1,4 +1,5 @@
-/* on_graph.h - what tests of captures and of graphs share: streams, a kernel with its arrays, and how a graph is made. */
+/* on_graph.h - shared by tests of captures and of graphs: streams, a kernel with its arrays, and functions that make a
+ * graph. */
 #ifndef ON_GRAPH_H
 #define ON_GRAPH_H
 
@@ -9,7 +10,7 @@
 enum { COUNT = 1000, BYTES = COUNT * (int)sizeof(float) };
 
 static cf_stream stream, other;
-static float *source, *result; /* memory of the device */
+static float *source, *result; /* in device memory */
 static int32_t *index_;
 static float numbers[COUNT];
 static int32_t order[COUNT];
@@ -68,7 +69,7 @@ static inline cf_graph end(void)
     return graph;
 }
 
-/* Ends the capture of `stream`; the graph goes when it can be run. */
+/* Ends the capture of `stream`; destroys the graph once it is instantiated. */
 static inline cf_graph_exec end_and_instantiate(void)
 {
     cf_graph graph = end();

@@ -1,5 +1,5 @@
-/* on_made.h - kernels that a test makes by hand, with bodies in C: they run on the CPU, and on the driver that plays a
- * GPU, which is told of them. A real GPU has no code for them: there the tests are skipped. */
+/* on_made.h - for kernels that a test makes by hand, with bodies in C. They run on the CPU and on the driver that plays
+ * a GPU, after run_made() adds them there. A real GPU has no code for them, and the tests are skipped. */
 #ifndef ON_MADE_H
 #define ON_MADE_H
 
@@ -17,7 +17,7 @@
         CF_OP_MEMBER, CF_MEMBER(number, type, offset) \
     }
 
-/* An expression that is one parameter or one constant. */
+/* An expression of one parameter or one constant. */
 #define NUMBER(text, number)     \
     {                            \
         text, OPS(PARAM(number)) \
@@ -45,7 +45,7 @@
         .bytes = sizeof(c), .align = 8, .ndims = 1, .extents = &(extent)                            \
     }
 
-/* What every descriptor here begins with; `made` is its image. */
+/* The first members of every descriptor here; `made` is its image. */
 #define MADE_KERNEL(kernel_name, made)                                                                           \
     .version = CF_REGISTRY_VERSION, .name = kernel_name, .family = kernel_name, .function = "made_" kernel_name, \
     .file = __FILE__, .line = __LINE__, .image = &(made).image, .entry = kernel_name, .state = &(cf_state)       \
@@ -53,7 +53,7 @@
         NULL                                                                                                     \
     }
 
-/* An image that holds nothing; the fake driver tells them apart by their mark. */
+/* An image without code; the fake driver identifies images by their mark. */
 struct made_image {
     unsigned char bytes[32];
     cf_image image;
@@ -86,7 +86,7 @@ static inline void make_image(struct made_image *made, unsigned char mark)
 
 /* ---- The driver ---- */
 
-/* A function of the fake driver; NULL on any other. */
+/* Looks up a function of the fake driver; NULL on any other driver. */
 static inline void (*fake_function(const char *name))(void)
 {
     void (*function)(void) = NULL;
@@ -101,7 +101,7 @@ static inline void (*fake_function(const char *name))(void)
     return function;
 }
 
-/* What the fake driver was asked; skips the test on any other. */
+/* The call counters of the fake driver; skips the test on any other driver. */
 static inline const struct fake_counts *fake_counts(void)
 {
     fake_cuda_counts_function *counts = (fake_cuda_counts_function *)fake_function("fake_cuda_counts");
@@ -110,7 +110,7 @@ static inline const struct fake_counts *fake_counts(void)
     return counts();
 }
 
-/* The main function's value, for tests whose kernels are in `module`: as RUN_WITH_FAKE(). */
+/* As RUN_WITH_FAKE(), for tests whose kernels are in `module`. */
 static inline int run_made(int argc, char *argv[], const cf_module *module, const struct CMUnitTest *tests,
                            size_t count, CMFixtureFunction setup, CMFixtureFunction teardown)
 {
@@ -128,7 +128,7 @@ static inline int run_made(int argc, char *argv[], const cf_module *module, cons
 #define RUN_MADE(argc, argv, module, tests, setup, teardown) \
     run_made(argc, argv, module, tests, sizeof(tests) / sizeof(tests)[0], setup, teardown)
 
-/* Device memory with a copy of `bytes` bytes. */
+/* Allocates device memory and copies `bytes` bytes there. */
 static inline void *upload(const void *data, size_t bytes)
 {
     void *memory = NULL;

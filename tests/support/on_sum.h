@@ -1,5 +1,4 @@
-/* on_sum.h - a kernel made by hand with two arrays, called plainly on memory of a GPU; what that asks of the driver is
- * counted. */
+/* on_sum.h - a kernel made by hand with two arrays, called plainly on GPU memory; the driver calls are counted. */
 #ifndef ON_SUM_H
 #define ON_SUM_H
 
@@ -18,7 +17,6 @@ static inline int sizes(void *const args[], cf_launch_size *size)
     return n >= 0 && m >= 0 && (!n || *(void *const *)args[X]) && (!m || *(void *const *)args[Y]);
 }
 
-/* y[0] = the sum of x */
 static inline void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
     const float *x = *(const float *const *)launch->args[X];
@@ -43,7 +41,7 @@ static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made
 static float *x, *y; /* 64 elements and 16; not from cf_mem_alloc() */
 static struct cf__scope place;
 
-/* As another library in the process does. */
+/* Allocates memory as another library in the process does. */
 static inline void *allocate(size_t bytes)
 {
     CUdeviceptr memory = 0;
@@ -65,7 +63,7 @@ static inline int set_up(void **state)
     for (int i = 0; i < 64; i++)
         ones[i] = 1;
     assert_ok(cf_set_host_data(CF_HOST_DATA_STAGE));
-    assert_ok(cf__enter(&place, "test", NULL)); /* as in a process that uses the GPU otherwise, too */
+    assert_ok(cf__enter(&place, "test", NULL)); /* another user of the GPU is in the process, too */
     x = allocate(64 * sizeof *x);
     y = allocate(16 * sizeof *y);
     assert_ok(cf_mem_copy(x, ones, sizeof ones));
@@ -90,7 +88,7 @@ static inline int call(const void *in, void *out, int64_t n, int32_t m)
     return cf_call(&kernel, args);
 }
 
-/* What a call asks that finds `lookups` allocations. */
+/* Expects the driver calls of a plain call that looks up `lookups` allocations. */
 static inline void expect_direct(int lookups)
 {
     assert_int_equal(asked[ASKED_cuPointerGetAttributes], lookups);

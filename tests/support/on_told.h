@@ -1,5 +1,5 @@
-/* on_told.h - a kernel that says which scratch memory it got, beside another library: for
- * tests of what streams keep. */
+/* on_told.h - a kernel that reports which scratch memory it got, beside another library: for tests of the scratch
+ * memory that streams keep. */
 #ifndef ON_TOLD_H
 #define ON_TOLD_H
 
@@ -9,15 +9,15 @@
 #include "context/drivers.h"
 #include "on_made.h"
 
-/* ---- A kernel that says which memory it got, and what of it was not 0 ---- */
+/* ---- A kernel that reports its scratch memory, and how much of it was not 0 ---- */
 
 enum { WORK, TOLD, MORE, N, PARAMS };
-enum { MOST = 128, LEAST = 16384, LARGEST = 2 << 20 }; /* as lib/memory/scratch_cache.h and scratch_cache.c have them */
+enum { MOST = 128, LEAST = 16384, LARGEST = 2 << 20 }; /* as in lib/memory/scratch_cache.h and scratch_cache.c */
 
 struct told {
     int64_t launches, nonzero;
     char *work, *more;
-    int64_t others; /* launches that got other memory than the one before */
+    int64_t others; /* launches that got other memory than the launch before */
 };
 
 static const cf_expr n_elements = NUMBER("n", N), one = FIXED(1), three = FIXED(3);
@@ -71,10 +71,10 @@ static inline int launch(cf_stream stream, struct told *there, int64_t n)
     return cf_launch(&tell, stream, args);
 }
 
-/* ---- A driver that lets another launch come between the calls of one ---- */
+/* ---- A driver that puts another launch between the calls of one launch ---- */
 
 static const struct cf__driver *real;
-static cf_stream between; /* launched on when memory is cleared; NULL: nothing is */
+static cf_stream between; /* stream of a launch that follows the next clearing of memory; NULL: none */
 static struct told *told_between;
 
 static inline CUresult clear_memory(CUdeviceptr target, unsigned char value, size_t bytes, CUstream stream)
@@ -99,7 +99,7 @@ const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
     return &wrapped;
 }
 
-/* ---- What was told ---- */
+/* ---- The kernel's report ---- */
 
 static inline struct told *make_told(void)
 {
@@ -116,9 +116,9 @@ static inline struct told told_by(struct told *there, int64_t launches)
     return told;
 }
 
-/* ---- Streams of others ---- */
+/* ---- Streams of another library ---- */
 
-/* Another library in the process: the primary context is current, and its streams are no concern of ours. */
+/* Plays another library in the process: the primary context is current, and Cuferry does not know its streams. */
 static inline void begin_other(void)
 {
     CUcontext context;
@@ -130,7 +130,7 @@ static inline void begin_other(void)
 static inline void end_other(void)
 {
     CUcontext context;
-    assert_ok(cf_shutdown()); /* the context goes with this library */
+    assert_ok(cf_shutdown()); /* this library also has to release the context */
     assert_int_equal(other_library()->cuCtxPopCurrent(&context), CUDA_SUCCESS);
     assert_int_equal(other_library()->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
 }

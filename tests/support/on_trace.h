@@ -1,4 +1,5 @@
-/* on_trace.h - what tests of traces share: reading one, work that is traced, and processes of their own. */
+/* on_trace.h - shared by tests of traces: a reader of trace files, work to trace, and functions that run in their own
+ * process. */
 #ifndef ON_TRACE_H
 #define ON_TRACE_H
 
@@ -16,9 +17,9 @@
 /* ---- Reading a trace ---- */
 
 static char path[64];
-static char *text; /* the file */
+static char *text; /* content of the file */
 
-/* The end of the JSON value that begins at `at`; NULL where none does. */
+/* The end of the JSON value at `at`; NULL if there is none. */
 static inline const char *skip_value(const char *at, int depth);
 
 static inline const char *skip_blanks(const char *at)
@@ -82,7 +83,7 @@ static inline const char *skip_value(const char *at, int depth)
     return at;
 }
 
-/* Reads the file, which has to be one JSON array. */
+/* Reads the file and checks that it is one JSON array. */
 static inline void read_trace(const char *name)
 {
     FILE *file = fopen(name, "r");
@@ -144,7 +145,7 @@ static inline void drop(struct arrays *arrays)
     assert_ok(cf_mem_free(arrays->res));
 }
 
-/* Whether the library works: a plain call. */
+/* Returns 1 if a plain call works. */
 static inline int works(void)
 {
     float from[3] = {1, 2, 3}, to[2] = {0, 0};
@@ -152,7 +153,7 @@ static inline int works(void)
     return cf_gather_f32_i32(from, at, to, 2, 3) == CF_OK && to[0] == 3 && to[1] == 1;
 }
 
-/* Launches `times` gathers in a stream of their own, and waits. */
+/* Launches `times` gathers in their own stream, and waits. */
 static inline void work(int times)
 {
     struct arrays arrays;
@@ -182,7 +183,7 @@ static inline int set_up(void **state)
     return setenv("CF_TRACE", path, 1);
 }
 
-/* The number of files beside the one at `path` that have its name with something more. */
+/* The number of other files whose names extend the name at `path`. */
 static inline int count_others(void)
 {
     char pattern[sizeof path + 8];
@@ -204,9 +205,9 @@ static inline int tear_down(void **state)
     return status;
 }
 
-/* Starts one of the functions below that are a process's. A new program: GPUs that were in use before a fork are not for
- * the child. */
-static pid_t latest; /* such process */
+/* Starts a process that runs one of the functions below. It is a new program because a forked child cannot use GPUs
+ * that its parent used. */
+static pid_t latest; /* the latest process */
 
 static inline pid_t start_process(const char *name)
 {
@@ -223,7 +224,7 @@ static inline pid_t start_process(const char *name)
     return child;
 }
 
-/* Runs it, and gives what waitpid() says of it. */
+/* Runs the process and returns its wait status. */
 static inline int in_a_process(const char *name)
 {
     int status = -1;
@@ -232,7 +233,8 @@ static inline int in_a_process(const char *name)
     return status;
 }
 
-/* What it does with descriptors is not for a real GPU's driver, which has some of its own: there it is on the CPU. */
+/* For functions that close or check file descriptors: a real GPU's driver has descriptors of its own, so that the
+ * process then runs on the CPU. */
 static inline int in_a_process_of_no_gpu(const char *name)
 {
     int is_real = on_cuda() && !dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_alive");
@@ -250,7 +252,7 @@ static inline void exits(void)
     exit(0);
 }
 
-/* The functions of a program that are a process's. */
+/* A function that runs in its own process. */
 struct process {
     const char *name;
     void (*body)(void);
@@ -260,7 +262,7 @@ struct process {
 #function, function \
     }
 
-/* Where the program is such a process: does not return. */
+/* Runs the function if the program was started as such a process; the function does not return. */
 static inline void run_process(int argc, char *argv[], const struct process *processes, size_t count_)
 {
     for (size_t i = 0; argc == 3 && strcmp(argv[1], "process") == 0 && i < count_; i++)

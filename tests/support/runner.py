@@ -1,5 +1,4 @@
-"""runner.py - runs cf-run and cf-bench as a user does, for the tests of them, and says what they make of random
-numbers."""
+"""runner.py - runs cf-run and cf-bench as a user does, and computes the random numbers that they generate."""
 
 import os
 import re
@@ -8,11 +7,11 @@ import subprocess
 from tap import NEEDS_GPU, ROOT
 
 TOOLS = os.path.join(ROOT, 'tools')
-TIMEOUT = 600  # seconds, for one run: what takes longer hangs
+TIMEOUT = 600  # seconds for one run; longer means that it hangs
 MASK = 2**64 - 1
 
 
-# ---- What random.h promises, in Python
+# ---- The generators that random.h specifies, in Python
 
 def splitmix64(seed, i):
     z = (seed + (i + 1) * 0x9e3779b97f4a7c15) & MASK
@@ -31,7 +30,7 @@ def made_integers(count, low, high, seed):
 
 
 def made_distinct(count, low, high, seed):
-    """A Feistel network of four rounds over the next power of two, walked until it is back inside."""
+    """A Feistel network of four rounds over the next power of two, applied until the result is in range."""
     bits = (high - low - 1).bit_length()
     below = bits // 2
 
@@ -47,7 +46,7 @@ def made_distinct(count, low, high, seed):
 
 
 class Runner:
-    """What a group of tests needs."""
+    """The programs, folder and driver of a group of tests."""
 
     def __init__(self, tap, build, folder):
         self.tap = tap
@@ -55,7 +54,7 @@ class Runner:
         self.program = os.path.join(self.build, 'cf-run')
         self.folder = folder
         self.driver = os.environ.get('CF_DRIVER') or 'host'
-        os.environ['CF_TUNING'] = os.environ['CF_MACHINE_FILE'] = ''    # what was measured on this machine is not for tests
+        os.environ['CF_TUNING'] = os.environ['CF_MACHINE_FILE'] = ''    # ignore measurements of this machine
         self.no_device = self.probe()
 
     def execute(self, *arguments, driver=True, stdout=subprocess.PIPE, preexec_fn=None, env=None):
@@ -63,12 +62,12 @@ class Runner:
         done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
                               check=False, timeout=TIMEOUT, preexec_fn=preexec_fn,
                               env={k: v for k, v in {**os.environ, **(env or {})}.items() if v is not None})
-        # LeakSanitizer says so of a thread that ends just as it looks for leaks.
+        # LeakSanitizer prints this about a thread that ends during its check.
         err = re.sub(r'(?m)^==\d+==Unable to get registers from thread \d+\.\n', '', done.stderr.decode(errors='replace'))
         return done.returncode, (done.stdout or b'').decode(errors='replace'), err
 
     def probe(self):
-        """Why nothing can run: there is no GPU, or another reason. Tests are skipped for it."""
+        """Returns the reason to skip all runs, such as a missing GPU, or None."""
         _, _, err = self.execute('gather', 'source=fill:f32:1:0', 'index=fill:i32:1:0')
         match = re.match(r'cf-run: CF_DRIVER=cuda: (.*)', err)
         return match and (NEEDS_GPU if re.match('no NVIDIA driver|the driver finds no GPU', match[1]) else match[1])
@@ -82,24 +81,24 @@ class Runner:
         return name
 
     def test(self, name, body, needs_device=True):
-        """A test whose body returns what is wrong, or nothing."""
+        """Runs a test; its body returns an error or nothing."""
         if needs_device and self.no_device:
             self.tap.skip(name, self.no_device)
             return
         try:
             problem = body()
-        except Exception as error:  # whatever it is, the other tests are to run
+        except Exception as error:  # whatever the error is, the other tests have to run
             problem = f'{type(error).__name__}: {error}'
         self.tap.check(name, problem)
 
     def good(self, *arguments, **options):
-        """stdout of a run that must succeed, and be silent on stderr."""
+        """Returns stdout of a run that must succeed and print nothing on stderr."""
         code, out, err = self.execute(*arguments, **options)
         assert code == 0 and not err, f'{" ".join(arguments)}: exit {code}: {err}'
         return out
 
     def bad(self, name, arguments, culprits, needs_device=False, **options):
-        """A run that must fail with one line that names the culprits, and leave no file behind."""
+        """A test of a run that must fail with one line that names the culprits, and leave no file."""
         def body():
             before = sorted(os.listdir(self.folder))
             code, _, err = self.execute(*arguments, **options)
@@ -113,7 +112,7 @@ class Runner:
         self.test(name, body, needs_device)
 
     def manual(self):
-        """The program's page has every option of its --help, which are more than a dozen."""
+        """The manual page of the program has every option of --help; there are more than a dozen."""
         def options():
             helped = set(re.findall(r'^  (--[a-z-]+)', self.good('--help', driver=False), re.MULTILINE))
             with open(os.path.join(TOOLS, name[len('cf-'):], f'{name}.1'), encoding='utf-8') as file:

@@ -1,5 +1,5 @@
-/* sanitizers.c - what sanitizers are told, in every test program: to refuse too much memory as malloc() does, and
- * to let a child of a process with threads go on, where those that the parent has not joined yet are no leak. */
+/* sanitizers.c - options of the sanitizers, for every test program: malloc() returns NULL if too much is asked for; the
+ * child of a process with threads goes on, and threads that the parent has not joined are no leak. */
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -15,9 +15,9 @@ const char *__tsan_default_options(void)
     return "allocator_may_return_null=1:die_after_fork=0:report_thread_leaks=0";
 }
 
-/* ThreadSanitizer does not see that a closed library's memory was unmapped and is another's now, which happens where
- * threads open and close the driver: what the library's end() and note_exit() did in the one is no race with what is
- * done in the other. */
+/* ThreadSanitizer does not see that a closed library is unmapped and that its addresses get other content, which
+ * happens if threads open and close the driver. end() and note_exit() of the closed library do not race with the
+ * next. */
 EXPORT const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
 {

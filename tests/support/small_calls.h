@@ -1,4 +1,4 @@
-/* small_calls.h - what tests of devices ask for: which device is in use, how many there are, and whether a kernel runs. */
+/* small_calls.h - small calls for tests of devices: the current device, the number of GPUs, and a kernel. */
 #ifndef SMALL_CALLS_H
 #define SMALL_CALLS_H
 
@@ -8,7 +8,7 @@
 
 #include "on_driver.h"
 
-/* A small gather from host arrays, wherever it runs. */
+/* Runs a small gather on host arrays, on any device. */
 static inline int gather(void)
 {
     const float source[] = {1, 2, 3};

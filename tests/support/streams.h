@@ -1,16 +1,16 @@
-/* streams.h - kernels that compute one array of others, element by element: every type, size and alignment against plain
- * loops. */
+/* streams.h - tests of kernels that compute one array from others, element by element: every type, size and alignment,
+ * compared with plain loops. */
 #ifndef STREAMS_H
 #define STREAMS_H
 
 #include "elements.h"
 
-/* What a kernel computes: y is the value that an element has before, of inout arrays. */
+/* The result of a kernel for one element. `y` is the second input or, in an inout array, the old value. */
 typedef number stream_op(int type, number a, number x, number y);
 
 struct stream {
     const char *family;
-    int has_scalar, inputs; /* arrays in front of the one that is written */
+    int has_scalar, inputs; /* number of input arrays; they precede the output */
     int is_inout, is_small;
     stream_op *op;
 };
@@ -33,7 +33,7 @@ static inline number plain_plus(int type, number x, number y)
 
 /* ---- One run ---- */
 
-/* The scalar as the kernel takes it: 16-bit floats take a float. */
+/* Converts the scalar as the kernel does: for 16-bit elements it is a float. */
 static inline number make_scalar(int type, void *scalar, number value)
 {
     int of_scalar = type == F16 || type == BF16 ? F32 : type;
@@ -41,7 +41,7 @@ static inline number make_scalar(int type, void *scalar, number value)
     return element(of_scalar, scalar);
 }
 
-/* `alias`: the number of the input that the output is, or -1. */
+/* `alias`: the number of the input array that is also the output, or -1. */
 static inline void run_stream(const struct stream *stream, int type, int64_t n, const int offsets[3], int way,
                               int alias, unsigned short seed[])
 {
@@ -84,7 +84,7 @@ static const struct stream *stream_of(void **state)
     return *state;
 }
 
-/* All arrays misaligned alike, and each for itself. */
+/* The arrays have the same misalignment, then each array its own. */
 static void stream_every_type_size_and_alignment_is_right(void **state)
 {
     const struct stream *stream = stream_of(state);
@@ -114,7 +114,8 @@ static inline void stream_in_place_is_right(void **state)
             }
 }
 
-/* The output one element behind an input, or in front of it: nothing is touched. Side by side they are apart. */
+/* The output begins one element after an input, or one before it: the call is refused and writes nothing. Adjacent
+ * arrays do not overlap. */
 static void stream_overlap_in_part_is_refused(void **state)
 {
     const struct stream *stream = stream_of(state);
@@ -146,7 +147,7 @@ static void stream_overlap_in_part_is_refused(void **state)
                         assert_ok(status);
                     else
                         assert_fails(status, CF_EINVAL, " overlap by ");
-                    if (shift == 33) /* what it computes is tested elsewhere */
+                    if (shift == 33) /* other tests check the values */
                         memcpy(both.expected, both.host, both.bytes);
                     if (shift == 33 && both.there)
                         assert_ok(cf_mem_copy(both.expected, both.there, both.bytes));
@@ -155,7 +156,7 @@ static void stream_overlap_in_part_is_refused(void **state)
                 }
 }
 
-/* What a report says that one launch moves. */
+/* Checks the bytes and operations that a report counts for one launch. */
 static void expect_costs(const char *family, double bytes, double flops)
 {
     for (int type = 0; type < TYPES; type++) {
@@ -168,11 +169,11 @@ static void expect_costs(const char *family, double bytes, double flops)
         assert_true(value == bytes * 1000 * (double)types[type].bytes);
         assert_ok(cf_kernel_evaluate_real(kernel, kernel->flops.ops, args, &value));
         assert_true(value == flops * 1000);
-        assert_int_equal(kernel->is_bounded, &REGISTRY == &cf_registry); /* pieces are loops */
+        assert_int_equal(kernel->is_bounded, &REGISTRY == &cf_registry); /* the GPU pieces are loops */
         assert_int_equal(kernel->is_closed, 1);
         kernel = first_variant(kernel);
         assert_non_null(kernel->sizes);
-        /* One piece of 16 bytes for each thread, past 2^31 elements too: no memory is needed to work that out. */
+        /* Each thread has one piece of 16 bytes, also beyond 2^31 elements; the size function needs no memory. */
         cf_launch_size size;
         void *pointer = &n;
         n = (int64_t)1 << 33;
@@ -190,7 +191,7 @@ static int tear_down(void **state)
     return cf_shutdown();
 }
 
-/* Rows of a test's table; the second is for kernels whose output may be an input. */
+/* Rows of a test table; STREAM_IN_PLACE_TEST is for kernels whose output may be an input. */
 #define STREAM_TESTS(name, stream)                                                                               \
     {#name "_every_type_size_and_alignment_is_right", stream_every_type_size_and_alignment_is_right, NULL, NULL, \
      stream},                                                                                                    \

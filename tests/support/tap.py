@@ -1,5 +1,4 @@
-"""tap.py - what the tests in Python share: results in the Test Anything Protocol, expected texts, and running
-commands."""
+"""tap.py - shared by the tests in Python: results in the Test Anything Protocol, goldens, and running commands."""
 
 import os
 import signal
@@ -7,7 +6,7 @@ import subprocess
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
-# Reasons to skip a test. tools/check counts equal ones together.
+# Reasons to skip a test. tools/check counts equal reasons together.
 NEEDS_GPU = 'needs a GPU'
 NEEDS_PLAYED_GPU = 'needs the driver that plays a GPU'
 NEEDS_NVCC = 'needs nvcc: tools/dev/setup --with-nvcc installs it'
@@ -19,13 +18,13 @@ NEEDS_JSONSCHEMA = "needs Python's jsonschema"
 
 
 class Tap:
-    """Prints results as they come; `close` gives the exit code."""
+    """Prints results as they come; `close` returns the exit code."""
 
     def __init__(self):
         self.count = self.failed = 0
 
     def check(self, name, problem):
-        """A test that passes where `problem` is empty."""
+        """A test that passes if `problem` is empty."""
         self.count += 1
         self.failed += bool(problem)
         print(f'{"not ok" if problem else "ok"} {self.count} - {name}', flush=True)
@@ -42,7 +41,8 @@ class Tap:
 
 
 def run(command, cwd=None, env=None, timeout=600):
-    """(exit code, stdout, stderr) of a command without standard input. One that does not end is ended, and says so."""
+    """Runs a command without standard input; returns (exit code, stdout, stderr). A command that runs past the timeout
+    is killed, and stderr says so."""
     try:
         done = subprocess.run(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, check=False, timeout=timeout)
@@ -53,21 +53,21 @@ def run(command, cwd=None, env=None, timeout=600):
 
 
 def ended(code):
-    """How a program ended: what else is there to say of one that was killed and printed nothing?"""
+    """Says how a program ended, for one that may have been killed before it printed anything."""
     if code >= 0:
         return f'exit {code}'
     return f'ended by signal {-code} ({signal.strsignal(-code)})'
 
 
 def unignore_signals():
-    """In the child, for tests that send such: nohup ignores one, a shell others of what runs behind it, and this is
-    inherited."""
+    """Called in the child by tests that send signals: a parent may ignore them (nohup, a shell's background job), and
+    the child inherits that."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
 
 
 def path_without_nvcc(folder):
-    """A PATH of one folder, which has every program that PATH has but nvcc."""
+    """Makes a folder that serves as PATH and has all of its programs except nvcc."""
     os.mkdir(folder)
     for place in os.environ['PATH'].split(os.pathsep):
         for name in os.listdir(place) if os.path.isdir(place) else []:
@@ -97,7 +97,7 @@ def first_difference(expected, got):
 
 
 def golden(tap, name, path, text, update):
-    """Compares a text with what a file says; `update` writes the file first."""
+    """Compares a text with a golden file; `update` writes the file first."""
     if update:
         with open(path, 'w', encoding='utf-8') as file:
             file.write(text)

@@ -1,5 +1,5 @@
-/* work_clock.c - for LD_PRELOAD: a monotonic clock that tells the processor's time of the process, so that a measurement
- * counts work, and others on the machine do not show in it. */
+/* work_clock.c - for LD_PRELOAD: CLOCK_MONOTONIC returns the CPU time of the process, so that a measurement counts work
+ * only, whatever else the machine does. */
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>

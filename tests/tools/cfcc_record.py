@@ -1,4 +1,5 @@
-"""cfcc_record.py - the record of how an object was built, which anyone can have written: for test_cfcc.py."""
+"""cfcc_record.py - tests of the record in an object that says how it was built; anyone can have written it. For
+test_cfcc.py."""
 
 import json
 import os
@@ -10,7 +11,7 @@ from tap import NEEDS_NO_SANITIZER, run
 
 SECTION = '.cuferry.build'
 
-# Has a cfcc do the same for many objects, each in a process of its own that is forked, since Python takes long to begin.
+# A driver that lets one cfcc handle many objects, each in a forked process, because Python starts slowly.
 DRIVER = '''
 import importlib.machinery, importlib.util, os, sys, traceback
 sys.dont_write_bytecode = True
@@ -36,7 +37,7 @@ for path in objects:
     print(os.waitpid(child, 0)[1] / 256, flush=True)
 '''
 
-# None of these may come from an object.
+# Flags that cfcc must refuse in the record of an object.
 FLAGS = (
     ['-fproc-stat-report=own'], ['-fxray-always-instrument=own'],
     ['-fplugin=./own.so'], ['-fplugin-arg-own-x=1'], ['-fpass-plugin=own'], ['-wrapper', 'sh,own.sh'], ['-B.'], ['-B', '.'],
@@ -46,7 +47,7 @@ FLAGS = (
     ['-fdump-tree-all'], ['-fprofile-use=own'], ['-fmodule-mapper=own'], ['-fopt-info-all=own'], ['-o', 'own'],
     ['-x', 'c'], ['--sysroot=.'], ['--gcc-toolchain=.'], ['-iplugindir=.'], ['-save-temps'], ['-MF', 'own'], ['own.o'],
     ['-'], ['-I', '@own'], ['-D', '-fplugin=own'], ['-I'])
-# These may.
+# Flags that cfcc takes.
 TAKEN = ['-DFACTOR=3', '-UOTHER', '-D', 'PLUGIN=-fplugin', '-I.', '-isystem', '.', '-iquote.', '-std=c++17', '-O1', '-g', '-m64',
          '-ggdb3', '-fno-trapping-math', '-ffp-contract=off', '-fmax-errors=3', '-Wno-unused', '-pthread',
          '-Wframe-larger-than=100000', '-mcmodel=small']
@@ -61,7 +62,7 @@ class RecordTest:
         return os.path.join(self.test.folder, name)
 
     def put(self, text, name='bad.o'):
-        """An object whose record is a text, or bytes."""
+        """Writes an object with this record, a text or bytes."""
         with open(self.path('record'), 'wb') as file:
             file.write(text if isinstance(text, bytes) else text.encode())
         code, out, err = run([self.test.config['objcopy'], '--update-section', f'{SECTION}={self.path("record")}',
@@ -123,7 +124,7 @@ class RecordTest:
                     'Traceback' not in err, f'{code}: {out}{err}')
 
     def names(self):
-        """Names of files that compilers would take for options."""
+        """Tests file names that compilers would read as options."""
         for name, source in (('a_file_of_options', '@own/heat.cu'), ('an_option', '-fplugin=own/heat.cu')):
             self.test.write(source, self.test.read('heat.cu'))
             self.put_with(sources=[f'./{source}'])
@@ -162,7 +163,7 @@ class RecordTest:
         self.expect(name, is_there and result[:2] == (0, '\n') and result[2] == said, result)
 
     def compilers(self):
-        """A compiler is the configured one or the user's, from his own folder and PATH."""
+        """The compiler is the configured one, or the user's from his own folder and PATH."""
         own = f"sh {shlex.quote(self.path('own.sh'))}"
         configured = self.test.config['cxx']
         self.put_with(cxx=own)
@@ -183,7 +184,7 @@ class RecordTest:
     # ---- Random records
 
     def changed(self, chance):
-        """The bytes of a record that is wrong in one way or several: in its values, or as a text."""
+        """Returns the bytes of a record with one error or several, in its values or in its text."""
         own = [f"sh {shlex.quote(self.path('own.sh'))}", './own.sh', '$(./own.sh)', '`./own.sh`', '; ./own.sh', "'", '"', '\udcff',
                '/', '.', '..', '-', '@own', '@own.cu', '@own.c', '-fplugin=own.cu', './-x.cu', './@own.cu', 'heat.cu', './heat.cu',
                'heat.c', '../heat.cu', '/dev/zero', 'none.cu', '%s%n', 'cf', 'cf_x', *(word for flags in FLAGS for word in flags)]
@@ -209,8 +210,8 @@ class RecordTest:
         return bytes(text) + chance.choice((b'', b'\n', b'\n')) + bytes(text) * chance.choice((0, 0, 1))
 
     def random(self, count=300):
-        """Records of any content get a line of cfcc's own; no program of theirs is run, and no flag of those above
-        reaches the user's compiler."""
+        """cfcc answers random records with a message of its own; it runs no program that they name, and passes no flag
+        of FLAGS to the user's compiler."""
         chance = random.Random(23)
         self.test.write('own', f'-fplugin={self.path("own.so")}\n')
         self.test.write('own.cu', '')

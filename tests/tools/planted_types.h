@@ -1,4 +1,4 @@
-/* planted_types.h - what planted.cu shares with its callers. */
+/* planted_types.h - types that planted.cu shares with its callers. */
 #ifndef PLANTED_TYPES_H
 #define PLANTED_TYPES_H
 

@@ -1,4 +1,4 @@
-"""run_module.py - cf-run on the kernels of a library of one's own: run.cu, compiled by the build folder's cfcc."""
+"""run_module.py - runs cf-run on a user's library of kernels: run.cu, compiled by the build folder's cfcc."""
 
 import json
 import math
@@ -19,7 +19,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 POISON = b'\xa5'
 BODY = [('mass', '<f8'), ('id', '<i8'), ('kind', '|i1'), ('', '|V7')]
 
-# A module of one kernel: its version, the module's version, and what tells of it.
+# A module of one kernel. The placeholders: the kernel's version, the module's version, and the value of
+# cf_module_info().
 MODULE = """#include <cuferry/registry.h>
 static const cf_kernel kernel = {.version = %s, .name = "k", .family = "k", .function = "p_k"};
 static const cf_kernel *const kernels[] = {&kernel};
@@ -30,7 +31,7 @@ const cf_module *cf_module_info(void) { return %s; }
 
 
 def body(mass, number=7, kind=1):
-    """A struct body of run_types.h."""
+    """Returns the bytes of a struct body of run_types.h."""
     return struct.pack('<dqb7x', mass, number, kind)
 
 
@@ -48,7 +49,7 @@ class ModuleTest(Runner):
                 group()
 
     def prepare(self):
-        """Compiles the kernels: for GPUs too where they are to run on one."""
+        """Compiles the kernels; also for GPUs, if the driver is a GPU's."""
         cfcc = os.path.join(self.build, 'cfcc')
         cuda = ['--cuda', 'no'] if self.driver == 'host' else []
         code, _, err = run([cfcc, *cuda, '-o', 'run.o', os.path.join(HERE, 'run.cu')], cwd=self.folder)
@@ -67,7 +68,7 @@ class ModuleTest(Runner):
         self.bad(f'{name}_is_refused', ['--module', self.module, *arguments], culprits, needs_device)
 
     def table(self, rows, check):
-        """A test for each row, which is a name and what `check` takes."""
+        """Adds a test for each row, which is a name and the arguments of `check`."""
         for name, *rest in rows:
             self.test(name, lambda rest=rest: check(*rest))
 
@@ -336,7 +337,7 @@ class ModuleTest(Runner):
     # ---- Verification
 
     def verify(self):
-        """On the CPU each launch of drift() gives numbers that are `by` further; on a GPU they stay where they were."""
+        """On the CPU each launch of drift() adds `by` to its numbers; on a GPU the numbers do not change."""
         def agrees(kernel, spec, by, limit, report):
             out = self.own(kernel, f'x={spec}', f'by={by}', f'limit={limit}', '--verify')
             return '' if report in out else out
@@ -367,7 +368,7 @@ class ModuleTest(Runner):
             self.bad_own(f'result_{name}', [kernel, f'x={spec}', f'by={by}', f'limit={limit}', '--verify', 'y=bad.npy'],
                          ['verify', *culprits], True)
         def printed():
-            """Once a run, however often it is made: by the first call, in front of the report."""
+            """A kernel that runs several times prints its text once, in the first call, before the report."""
             arguments = ('says', 'x=random:f64:40', 'by=2')
             for more in ((), ('--repeat', '40'), ('--verify',), ('--device', '-1', '--verify', '--repeat', '3')):
                 out = self.own(*arguments, *more)
@@ -452,7 +453,7 @@ class ModuleTest(Runner):
         self.bad('constant_of_kernels_without_is_refused', ['gather', '--set', 'dt=1'],
                  ["'dt'", 'these kernels have none'])
 
-    # ---- What is told
+    # ---- Descriptions
 
     def described(self):
         def has(name, *lines):
@@ -490,7 +491,7 @@ class ModuleTest(Runner):
 
         self.test('list_prints_setters', listed, False)
 
-    # ---- What goes wrong
+    # ---- Errors
 
     def refused(self):
         self.bad_own('kernel_of_the_bundled_ones', ['gather'], ["'gather'"])
@@ -501,7 +502,7 @@ class ModuleTest(Runner):
         self.bad_own('struct_of_another_size', ['copy', 'a=odd.npy'], ['a V23', 'copy_body (a V24, b V24)'])
 
     def compiled(self, name, source, *flags):
-        """A file made of C by the compiler of the build."""
+        """Compiles C source with the compiler of the build."""
         self.write('made.c', source.encode())
         command = [*self.cc, '-std=c11', f'-I{ROOT}/include', *flags, '-o', name, 'made.c']
         code, _, err = run(command, cwd=self.folder)
@@ -564,12 +565,12 @@ class ModuleTest(Runner):
         self.program = built
 
     def stand_in(self, script):
-        """Another cfcc, beside another cf-run."""
+        """Puts another cfcc beside a copy of cf-run."""
         self.write('alone/cfcc', f'#!/bin/sh\n{script}\n'.encode())
         os.chmod(self.path('alone/cfcc'), 0o755)
 
     def signals(self):
-        """While cfcc runs, what ends cf-run ends cfcc too, and no folder stays behind."""
+        """A signal that ends cf-run while cfcc runs ends cfcc too, and no folder is left."""
         self.stand_in('trap "echo ended >>../ended; exit 1" TERM HUP INT; touch "$4" ../started; '
                       'while :; do sleep 0.02; done')
 

@@ -1,4 +1,4 @@
-/* run_types.h - types that the kernels of run.cu take. */
+/* run_types.h - types of parameters of the kernels in run.cu. */
 #ifndef RUN_TYPES_H
 #define RUN_TYPES_H
 
@@ -6,7 +6,7 @@
 
 enum colour { RED, GREEN = -5 };
 
-/* 24 bytes, 7 of them at the end unused. */
+/* 24 bytes; the last 7 are padding. */
 struct body {
     double mass;
     int64_t id;

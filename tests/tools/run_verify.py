@@ -1,4 +1,5 @@
-"""run_verify.py - cf-run --verify --all: on the bundled kernels, on good and wrong ones of its own, on the tests'."""
+"""run_verify.py - tests cf-run --verify --all on the bundled kernels, on right and wrong kernels of verify.cu, and on
+the kernels of other tests."""
 
 import os
 import re
@@ -9,16 +10,17 @@ from tap import NEEDS_LONG, NEEDS_NO_SANITIZER, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# Those whose results stand in any order, or that need more of their arrays than random numbers: trees, levels.
+# The kernels to leave out: their results have any order, or their arrays must be trees or levels instead of random
+# numbers.
 PORTS = {'port_reduce': (), 'port_scan': ('compact', 'compact_active'), 'port_dense': (), 'port_stencil': (),
          'port_idioms': ('hash_count',),
          'port_graph': ('bfs_step', 'label_step', 'union_edges', 'flatten'), 'port_science': (), 'port_groups': ()}
-# What takes most of the time on the CPU, where their own tests compare them with plain loops.
+# These take most of the time on the CPU, and their own tests compare them with plain loops.
 LONG = ('port_dense', 'port_graph', 'port_stencil')
 
 
 def rows(out):
-    """What is said of each kernel: the number of sizes, and the rest."""
+    """Returns the number of sizes and the remaining text for each kernel in the table."""
     lines = re.findall(r'^(\S+(?: \S+=\S+)?) +(\d+|-)  (.*)$', out, re.MULTILINE)
     return {name: (sizes, rest) for name, sizes, rest in lines}
 
@@ -34,7 +36,7 @@ class VerifyTest(Runner):
                 group()
 
     def verify(self, *arguments):
-        """Status, the rows of the table, its head and its last line, and what stands on stderr."""
+        """Returns the status, the rows of the table, its first and last line, and stderr."""
         code, out, err = self.execute('--verify', '--all', *arguments)
         lines = out.splitlines()
         return code, rows(out), lines[0] if lines else '', lines[-1] if lines else '', err
@@ -109,7 +111,7 @@ class VerifyTest(Runner):
             self.test(f'kernel_that_{kernel}_is_told', body)
 
         def one():
-            n = 1000 if self.driver == 'host' else 1 << 20 # more than a GPU has under way at once
+            n = 1000 if self.driver == 'host' else 1 << 20 # more than a GPU has in flight at once
             arguments = ('--module', 'verify.o', '--verify', 'differences', f'x=random:f32:{n + 1}', f'w=random:f32:{n}')
             code, out, err = self.execute(*arguments)
             told = rf'verify: y: {n} of {n} .*\nverify: y is x, in place: \d+ of {n} elements match\n'
@@ -123,11 +125,11 @@ class VerifyTest(Runner):
             return '' if code == 1 and found['midst'][1].startswith('agree') and re.fullmatch(
                 wanted, found['counts'][1]) else found
         self.test('one_kernel_that_differs_in_place_is_told', one)
-        if self.driver == 'host':  # a GPU has its own count, which is 1 too
+        if self.driver == 'host':  # a GPU has its own count, which is also 1
             self.test('kernel_that_differs_from_run_to_run_is_told', counts)
 
     def ended(self):
-        """By a signal, of which a sanitizer tells in its own way."""
+        """Ends a run by a signal; sanitizers report it differently."""
         wanted = f'cf-run: strays: the run was ended by signal 11 ({signal.strsignal(signal.SIGSEGV)}); --check address may '
 
         def alone(more):
@@ -171,9 +173,9 @@ class VerifyTest(Runner):
             self.bad(f'{name}_is_refused', arguments, culprits)
 
     def ports(self):
-        """Every kernel of the tests that has a form for both, where no sanitizer makes it slow."""
+        """Verifies the kernels of the ports, except where a sanitizer makes them slow."""
         is_slow = self.is_sanitized()
-        # Such a GPU runs what the CPU does, in one order, where the CPU itself has two.
+        # A played GPU runs blocks on the CPU in one order; the CPU itself is run in two orders.
         folders = os.environ.get('LD_LIBRARY_PATH', '').split(os.pathsep)
         is_played = self.driver != 'host' and os.path.join(self.build, 'tests', 'fake') in map(os.path.abspath, folders)
         for name, exceptions in PORTS.items():

@@ -1,8 +1,9 @@
-"""sanitize_all.py - runs the bundled kernels and those of the tests under every check of cf-run, over arrays of many sizes.
+"""sanitize_all.py - runs the bundled kernels and the kernels of the tests under every check of cf-run, with arrays of
+many sizes.
 
 usage: sanitize_all.py BUILD_FOLDER [--only FILE] [--cc CC --cxx CXX]
 
-FILE is the name of one of the kernel files, such as port_dense. What a check took of a processor's time stands behind it.
+FILE is the name of one of the kernel files, such as port_dense. A line after each check has its CPU time.
 """
 
 import glob
@@ -17,7 +18,7 @@ from tap import ROOT, Tap, ended, run
 TESTS = os.path.join(ROOT, 'tests')
 KINDS = ('address', 'race', 'poison')
 
-# Kernels that fail as they should, or need what no random choice gives.
+# Kernels that fail on purpose, or that need particular values instead of random ones.
 EXCEPT = {
     'barrier': ['divided', 'lacks', 'ranges', 'wide'],
     'block': ['wait_for_ever', 'check_all', 'fail_behind_barrier'],
@@ -28,7 +29,7 @@ EXCEPT = {
     'port_scan': ['compact', 'compact_active'],
     'warp': ['operations', 'shuffle_by', 'sum_of_first', 'wrong_mask', 'wrong_operation'],
 }
-# What the latter are given: a tree's parents, counts that begin at 0.
+# The values for kernels of EXCEPT that need them: the parents of a tree, counts that begin at 0.
 COMPACT = ['x=randint:i32:1000:0:100', 'kept=fill:i32:1000:0', 'count=fill:u32:1:0', 'limit=50']
 GIVEN = {
     'port_graph': [['label_step', 'from=randint:i32:1000:0:300', 'to=randint:i32:1000:0:300', 'labels={folder}/count.npy',
@@ -37,7 +38,7 @@ GIVEN = {
                    ['flatten', 'parents={folder}/tree.npy']],
     'port_scan': [['compact', *COMPACT], ['compact_active', *COMPACT]],
 }
-# Files whose kernels are there to go wrong, or to be compiled.
+# Files whose kernels fail on purpose, or are only there to be compiled.
 LEFT_OUT = {'bench', 'planted', 'fault', 'interop_cuda', 'language', 'operation', 'verify', 'run', 'tuning'}
 
 
@@ -57,7 +58,7 @@ class SanitizeAll:
         return run([os.path.join(self.build, tool), *words], cwd=ROOT, env=self.environment, timeout=1800)
 
     def module(self, name, path):
-        """What cf-run is told of a kernel file; None where that cannot be built."""
+        """Builds a kernel file; returns the options of cf-run for it, or None on failure."""
         module = os.path.join(self.folder, f'{name}.so')
         code, out, err = self.run('cfcc', *self.compilers, '--shared', '--cuda=no', '--prefix', f'all_{name}', '-o', module,
                                   '-I', 'tests/support', os.path.relpath(path, ROOT))

@@ -1,9 +1,10 @@
-"""test_bench.py - cf-bench as a user runs it: tables, files, comparisons, kernels that fail, and every way to go wrong.
+"""test_bench.py - tests cf-bench as a user runs it: tables, files, comparisons, kernels that fail, and every kind of
+error.
 
 usage: test_bench.py BUILD_FOLDER
 
-Runs on the CPU, or with CF_DRIVER=cuda in the environment on that driver, at sizes that take no time. No test looks at how
-long anything took: comparisons are between files that it changes.
+Runs on the CPU, or with CF_DRIVER=cuda in the environment on that driver, at small sizes. No test looks at a measured
+time: comparisons use files that the test changes.
 """
 
 import json
@@ -27,7 +28,7 @@ QUICK = ('--time', '0.002', '--cache', '65536')
 
 
 def rows(out):
-    """What the table says of each kernel and size."""
+    """Returns the row of the table for each kernel and size."""
     found = {}
     for line in out.splitlines():
         match = re.match(r'^(\S+(?: \S+=\S+)?) +(2\^\d+|\d+|-)  (.*)$', line)
@@ -37,12 +38,14 @@ def rows(out):
 
 
 def is_measured(row):
-    """A time, its spread, GB/s, a fraction, GFLOP/s, samples, and the ratio where results are compared."""
+    """Returns True for a row with a time, its spread, GB/s, a fraction, GFLOP/s, samples and, in comparisons, a ratio.
+    """
     return bool(re.fullmatch(r'[0-9.]+ (ns|us|ms|s) +[0-9.]+ %!? +[0-9.]+ +[0-9.]+ +([0-9.]+|-) +\d+( .*)?', row))
 
 
 def outside(root):
-    """What of a plot lies outside of it: places of lines and points, and letters, of which none is much wider than this."""
+    """Returns the parts of a plot that lie outside of it: lines, points and letters. The letter widths are estimates
+    that few letters exceed."""
     width, height = (float(number) for number in root.get('viewBox').split()[2:])
     letter, lost = {'monospace': 0.61, 'sans-serif': 0.58}, []
     for element in root.iter():
@@ -74,7 +77,7 @@ class BenchTest(Runner):
             group()
 
     def prepare(self):
-        """The kernels of bench.cu, which the build has compiled."""
+        """Links the kernels of bench.cu, which the build has compiled."""
         code, _, err = run([os.path.join(self.build, 'cfcc'), '--shared', '-o', 'bench.so',
                             os.path.join(self.build, 'tests', 'bench.o')], cwd=self.folder)
         self.tap.check('kernels_to_time_are_linked', err if code else '')
@@ -84,7 +87,7 @@ class BenchTest(Runner):
         return self.good('--module', 'bench.so', *QUICK, *arguments, **options)
 
     def failing(self, *arguments):
-        """Rows and the last line of stderr of a run that must fail."""
+        """Returns the rows and the last line of stderr of a run that must fail."""
         code, out, err = self.execute('--module', 'bench.so', *QUICK, *arguments)
         assert code == 1 and err, (code, out, err)
         return rows(out), err.splitlines()[-1]
@@ -102,7 +105,7 @@ class BenchTest(Runner):
             return '' if all(is_measured(row) for row in found.values()) else found
 
         def columns():
-            """Each has a name, which ends where its figures do; the last two depend on the options."""
+            """Each column has a name that ends where its numbers end; the last two columns depend on the options."""
             self.own('--sizes', '64', 'twice_f32', '--json', 'columns.json')
             for more, last in (((), 'samples'), (('--against', 'columns.json'), 'now/then')):
                 lines = self.good('--from', 'columns.json', *more, driver=False).splitlines()
@@ -137,7 +140,7 @@ class BenchTest(Runner):
                 try:
                     while part := os.read(primary, 4096):
                         said += part
-                except OSError:  # how Linux tells the end
+                except OSError:  # Linux reports the end in this way
                     pass
                 out = process.stdout.read().decode()
                 process.wait(TIMEOUT)
@@ -161,7 +164,7 @@ class BenchTest(Runner):
             return json.load(file)
 
     def draw(self, to, kernels, sizes, date='2026-05-01', busy=0, busy_copy=False, factor=1, variant=None, **device):
-        """The plot of results that are made up; the first `busy` have a spread above 20 %."""
+        """Draws the plot of invented results; the first `busy` results have a spread above 20 %."""
         def around(median, is_busy):
             lower, upper = (0.5, 1.5) if is_busy else (0.95, 1.05)
             return {'least': lower * median, 'lower': lower * median, 'median': median, 'upper': upper * median,
@@ -223,7 +226,7 @@ class BenchTest(Runner):
             return '' if abs(xs[0] + xs[2] - 2 * xs[1]) < 0.1 and ticks == ['4', '5', '6', '7', '8'] else (xs, ticks)
 
         def texts():
-            """A title with the kernels and the date, and what bars, limit and hollow points are."""
+            """The plot has a title with kernels and date, and explains its bars, its limit and its hollow points."""
             root = self.draw('texts', ['twice_f32', 'field'], [64, 128], busy=1)
             title, = (e.text for e in root.iter(SVG + 'text') if e.get('class') == 'title')
             assert title == root.find(SVG + 'title').text == 'twice_f32, field: bandwidth over size, 2026-05-01', title
@@ -237,7 +240,7 @@ class BenchTest(Runner):
                 'Hollow' not in ElementTree.tostring(root).decode() else title
 
         def inside():
-            """Nothing lies outside of the drawing, whatever the results are, and bars end where they are to."""
+            """Nothing lies outside of the drawing for any results, and bars have the right ends."""
             for number, (kernels, sizes, options) in enumerate((
                     (['twice_f32'], [64], {}), (['k' * 150, 'x'], [64, 2**40], {'variant': 'B' * 80 + '=1'}),
                     ([f'kernel_{i}' for i in range(60)], [3**i for i in range(38)], {}), (['one'], [1], {'factor': 1e-15}),
@@ -304,7 +307,7 @@ class BenchTest(Runner):
         self.test('numbers_are_the_same_in_any_locale', locale)
 
     def busy(self):
-        """A spread above 20 % is marked, and told at the end."""
+        """A spread above 20 % is marked, with a warning at the end."""
         def told(name, *arguments, **options):
             self.draw(name, *arguments, **options)
             out = self.good('--from', f'{name}.json', driver=False)
@@ -328,7 +331,7 @@ class BenchTest(Runner):
     # ---- Comparisons
 
     def plant(self, name, factor, kernel='twice_f32', **changes):
-        """A copy of the results in which a kernel took `factor` times as long, with a narrow spread."""
+        """Copies the results; in the copy a kernel took `factor` times as long, with a narrow spread."""
         with open(self.path('base.json'), encoding='utf-8') as file:
             found = json.load(file)
         for result in found['results']:
@@ -383,7 +386,7 @@ class BenchTest(Runner):
             return '' if code == 1 and '1 without a time' in out and 'has no time any more' in err else (code, out, err)
 
         def measured():
-            """Against results of a moment ago, whose times nobody can meet."""
+            """Compares with recent results whose times were changed beyond any real difference."""
             self.plant('slow.json', 1e6)
             self.plant('fast.json', 1e-6)
             slow = self.own('--sizes', '64', 'twice_f32', '--against', 'slow.json')
@@ -468,7 +471,7 @@ class BenchTest(Runner):
         self.test('sizes_that_would_take_too_long_are_not_run', too_long)
         self.test('nothing_to_time_is_a_failure', nothing)
 
-    # ---- Bad input
+    # ---- Bad arguments
 
     def refused(self):
         self.write('none.json', b'{"cf_bench": 1}')

@@ -1,4 +1,5 @@
-"""test_build.py - configure and the build: what is refused, and what is built again after what.
+"""test_build.py - tests configure and the build: the arguments that are refused, and the targets that ninja builds
+again after a change.
 
 usage: test_build.py
 """
@@ -23,11 +24,11 @@ class BuildTest:
         self.build = os.path.join(folder, 'a build')
         shutil.copytree(ROOT, self.tree, ignore=shutil.ignore_patterns('build*', '.git', '__pycache__', '.whl', '.cmocka'))
         shutil.copy(os.path.join(ROOT, 'build.ninja.in'), self.tree)
-        # Of the kernels a few, whose build takes no minutes.
+        # Keep a few kernels, so that the build does not take minutes.
         for path in glob.glob(os.path.join(self.tree, 'kernels', '*.c')) + glob.glob(os.path.join(self.tree, 'kernels', '*.cu')):
             if os.path.splitext(os.path.basename(path))[0] not in ('axpy', 'fill', 'gather', 'outside'):
                 os.remove(path)
-        # Of instances the first: of gather the one that cf-demo calls. Checks look for theirs.
+        # Keep the first instance of each kernel; cf-demo calls the one of gather. The checks' kernels keep all.
         for path in glob.glob(os.path.join(self.tree, 'kernels', '[!o]*.cu')):
             with open(path, encoding='utf-8') as file:
                 text = file.read()
@@ -43,7 +44,7 @@ class BuildTest:
             return file.read()
 
     def ninja(self, *arguments):
-        """What was built, as the descriptions of the edges, or the output where it failed."""
+        """Returns the descriptions of the edges that ran, or the output after a failure."""
         code, out, err = run(['ninja', '-C', self.build, *arguments])
         lines = [re.sub(r'^\[\d+/\d+\] ', '', line) for line in out.splitlines() if line.startswith('[')]
         return lines if code == 0 else [f'FAILED: {out}{err}']
@@ -62,7 +63,7 @@ class BuildTest:
             self.tap.check(f'configure_{name}_is_refused', '' if code == 1 and expected in err else f'exit {code}: {err}')
 
     def first_build(self):
-        # How fast the code is, nobody sees.
+        # No test depends on the speed of the code.
         code, out, err = self.configure('--targets=90', CFLAGS='-O0', CXXFLAGS='-O0')
         self.tap.check('configure_prints_what_it_probes',
                        '' if code == 0 and 'C compiler' in out and 'CUDA toolkit' in out else f'exit {code}: {out}{err}')
@@ -77,8 +78,8 @@ class BuildTest:
         self.tap.check('ninja_second_run_does_nothing', '\n'.join(again))
 
     def rebuilds(self, name, path, edit, expected):
-        """Changes one file and compares the names of what is built with a pattern that each must match, and with the
-        edges that have to be among them."""
+        """Changes a file. The description of each edge that runs must match a pattern, and the needed edges must be
+        among them."""
         with open(os.path.join(self.tree, path), 'a', encoding='utf-8') as file:
             file.write(edit)
         if not edit:

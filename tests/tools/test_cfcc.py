@@ -1,4 +1,4 @@
-"""test_cfcc.py - the compiler driver of a build folder: what it writes, what it refuses, and what it leaves behind.
+"""test_cfcc.py - tests the compiler driver of a build folder: the files that it writes, refuses and leaves behind.
 
 usage: test_cfcc.py BUILDDIR
 """
@@ -60,7 +60,7 @@ static __device__ float *unused()
 }
 '''
 
-# The first is cooperative: one thread of the CPU has many blocks at once. The second waits in the header alone.
+# The first kernel is cooperative: one CPU thread runs several blocks at once. The second waits only in the header.
 BLOCK_SUMS = '''#include <deep/sum.cuh>
 #pragma cf kernel blocks(n) block(256) cooperative in(x[n][256]) out(y[n])
 __global__ void sums(const int *x, int *y, int n)
@@ -135,7 +135,7 @@ __global__ void _hidden(int *x, int64_t n)
 }
 '''
 
-# All headers of C11 and of POSIX, and some that others include.
+# All headers of C11 and POSIX, and some headers that others include.
 STANDARD_HEADERS = '''assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg
     stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype aio arpa/inet
     cpio dirent dlfcn fcntl fmtmsg fnmatch ftw glob grp iconv langinfo libgen monetary mqueue net/if netdb netinet/in
@@ -143,11 +143,11 @@ STANDARD_HEADERS = '''assert complex ctype errno fenv float inttypes iso646 limi
     sys/select sys/sem sys/shm sys/socket sys/stat sys/statvfs sys/sysmacros sys/time sys/times sys/types sys/uio sys/un
     sys/utsname sys/wait syslog tar termios unistd utime utmpx wordexp'''.split()
 
-# Macros that a kernel's parameters may be called as, of which the headers have to have most.
+# Macros whose names a kernel's parameters may have; the headers must define most of them.
 MACROS = {'I', 'complex', 'imaginary', 'unix', 'linux', 'errno', 'stdin', 'stdout', 'stderr', 'assert', 'signbit',
           'isnan', 'noreturn', 'offsetof', 'EOF', 'INT_MAX', 'M_PI', 'minor', 'major', 'st_atime', 'sa_handler',
           's6_addr', 'sqrt', 'CHAR_BIT', 'SIGINT', 'math_errhandling', 'N', 'n'}
-# Words of C++, which no kernel can call a parameter.
+# Words of C++ that cannot be names of parameters.
 CXX_WORDS = {'alignas', 'alignof', 'and', 'and_eq', 'bitand', 'bitor', 'bool', 'compl', 'false', 'not', 'not_eq', 'or',
              'or_eq', 'static_assert', 'thread_local', 'true', 'xor', 'xor_eq'}
 
@@ -163,7 +163,7 @@ int main(void)
 }
 '''
 
-# Calls a function of a shared object's, and asks it for its registry's prefix.
+# Calls a function of a shared object and prints the prefix of its registry.
 LOADER = '''import ctypes, sys
 library = ctypes.CDLL(sys.argv[1])
 x, y = (ctypes.c_float * 3)(1, 2, 3), (ctypes.c_float * 3)()
@@ -175,13 +175,13 @@ print(status, *y, prefix, library.cf_version())
 
 
 def listed(folder):
-    """All files below a folder, by relative path."""
+    """Returns all files below a folder, as relative paths."""
     return sorted(os.path.relpath(os.path.join(path, name), folder)
                   for path, _, names in os.walk(folder) for name in names)
 
 
 def defined(path, *options):
-    """The names that an object or a shared object shows to others."""
+    """Returns the names that an object or a shared object exports."""
     _, out, err = run(['nm', '--defined-only', *options, path])
     return {line.split()[-1] for line in out.splitlines()} or {err}
 
@@ -193,13 +193,13 @@ class CfccTest:
         with open(os.path.join(self.builddir, 'cfcc.json'), encoding='utf-8') as file:
             self.config = json.load(file)
         self.is_sanitized = '-fsanitize' in self.config['link_flags']
-        # Temporary folders are made in one of our own, where none may be left.
+        # Temporary folders are made here, so that the test sees any that are left.
         self.folder, self.temporary = os.path.join(folder, 'a folder'), os.path.join(folder, 'temporary')
         os.mkdir(self.temporary)
         self.env = dict(os.environ, TMPDIR=self.temporary, CF_DRIVER='host')
 
     def fresh(self, **files):
-        """An empty folder with some kernel files; heat.cu where none is given."""
+        """Makes an empty folder with these kernel files, by default heat.cu."""
         shutil.rmtree(self.folder, ignore_errors=True)
         os.mkdir(self.folder)
         for name, text in (files or {'heat': KERNEL}).items():
@@ -224,13 +224,13 @@ class CfccTest:
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=unignore_signals)
 
     def check(self, name, result, *expected):
-        """A run that says nothing, and leaves the given files beside the kernel files."""
+        """A run that prints nothing, and leaves these files beside the kernel files."""
         left = [name for name in listed(self.folder) if not name.endswith('.cu')]
         problem = '' if result == (0, '', '') and left == sorted(expected) else f'{result}, left {left}'
         self.tap.check(name, problem or self.temporary_left())
 
     def refused(self, name, result, code, *expected):
-        """A run that fails with all of some texts and nothing of a temporary path, and writes nothing."""
+        """A run that fails with all of these texts and no temporary path, and writes nothing."""
         status, out, err = result
         left = [name for name in listed(self.folder) if not name.endswith('.cu')]
         lost = [text for text in expected if text not in err]
@@ -243,7 +243,7 @@ class CfccTest:
     def temporary_left(self):
         return ', '.join(os.listdir(self.temporary))
 
-    # ---- What is written
+    # ---- Outputs
 
     def outputs(self):
         self.fresh()
@@ -281,7 +281,8 @@ class CfccTest:
                        self.temporary.encode() not in first, 'the path of the temporary folder is in the object')
 
     def interfaces(self):
-        """Every kind of name that a program uses is global, and what the program has to bring is asked for."""
+        """Every kind of function that a program calls is global, and undefined names are only those of the library and
+        the program."""
         self.fresh()
         self.write('kernels/body.h', 'struct body {\n    float mass;\n};\n')
         self.write('kernels/heat.cu', INTERFACES)
@@ -326,8 +327,9 @@ class CfccTest:
         self.tap.check('cfcc_md_names_every_file', f'{lost}\n{text}' if lost or self.temporary in text else '')
 
     def odd_paths(self):
-        """Folders whose names mean something in C, in a shell or in make, and those that no source can name."""
-        # The header has shared memory, so that it stands in the copy of the source that the CPU's code is made of.
+        """Kernel files in folders whose names have a meaning in C, in a shell or in make, or that #include cannot name.
+        """
+        # The header has shared memory, so that the CPU's copy of the source includes its text.
         header = ('static __device__ int two()\n{\n    __shared__ int t[2];\n    t[1] = 2;\n    __syncthreads();\n'
                   '    return t[1];\n}\n#include "in/deep.h"\n')
         text = '#include "two.h"\n' + KERNEL.replace('2 * x', 'two() * x')
@@ -375,7 +377,7 @@ class CfccTest:
             self.tap.skip('cfcc_works_with_clang', NEEDS_CLANG)
 
     def help(self):
-        """It has what the manual has, and not what cf-run alone calls."""
+        """The help lists the options of the manual, and not the options that only cf-run uses."""
         code, out, err = self.compile('--help', cuda=None)
         options = set(re.findall(r'^  (--?[A-Za-z][\w-]*)', out, re.MULTILINE)) - {'-h'}
         with open(os.path.join(ROOT, 'tools', 'compile', 'cfcc.1'), encoding='utf-8') as file:
@@ -386,7 +388,7 @@ class CfccTest:
                     f'{internal}{missing}{out}{err}')
 
     def program(self):
-        """The object with a program in C, linked by the line that the manual gives."""
+        """Links the object with a C program by the command of the manual, and runs it."""
         self.fresh()
         self.compile('heat.cu')
         self.write('main.c', PROGRAM)
@@ -399,7 +401,8 @@ class CfccTest:
         self.expect('cfcc_object_links_and_runs', (code, out) == (0, '2 8\n'), f'{out}{err}')
 
     def macros(self):
-        """Parameters that are called as macros of the standard headers, in programs that have included all of them."""
+        """Parameters may have names of macros of the standard headers, in programs that include all of these headers.
+        """
         self.fresh()
         headers = ''.join(f'#if __has_include(<{h}.h>)\n#include <{h}.h>\n#endif\n' for h in STANDARD_HEADERS)
         self.write('all.h', '#define N 7\n#define n 8\n' + headers)
@@ -436,7 +439,7 @@ class CfccTest:
             self.expect(f'cfcc_parameters_called_as_macros_are_right_in_{standard}', code == 0, f'exit {code}: {out}{err}')
 
     def operations(self):
-        """Entry points that a C file defines, which is the program's or given to cfcc."""
+        """A C file defines the entry points of operations; it belongs to the program or is an argument of cfcc."""
         operation = ('#pragma cf operation in(x[n]) out(y[n]) scratch(z[n]) uses(twice)\n'
                      'void four(const float *x, float *y, float *z, int64_t n);\n')
         body = ('#include "heat_internal.h"\nint heat__enqueue_four(cf_stream s, const float *x, float *y, float *z, int64_t n)\n'
@@ -486,7 +489,7 @@ class CfccTest:
         self.internal_header(operation)
 
     def internal_header(self, operation):
-        """Made where there are operations; without, the name is the user's."""
+        """cfcc makes the internal header if there are operations; otherwise the user may have a file of this name."""
         self.fresh(heat='#include "heat_internal.h"\n' +
                    KERNEL.replace('kernel', 'kernel include("heat_internal.h")').replace('2 *', 'OWN *'))
         self.write('heat_internal.h', '#define OWN 2\n')
@@ -505,7 +508,7 @@ class CfccTest:
                         f'{out}{err}')
 
     def system_headers(self):
-        """Device code in headers that the compiler takes for a system's waits, and has memory of each block."""
+        """Device code in headers that the compiler treats as system headers may wait, and may have shared memory."""
         compilers = [('gcc', []), ('clang', ['--cc', 'clang', '--cxx', 'clang++'])]
         for name, words in compilers:
             test = f'cfcc_device_code_of_system_headers_runs_with_{name}'
@@ -534,7 +537,7 @@ class CfccTest:
                                             r'how this file includes it is not understood', result[2])
         self.expect('cfcc_shared_memory_of_a_header_that_is_not_found_is_refused', good, result)
 
-    # ---- What is refused
+    # ---- Refused arguments and files
 
     def errors(self):
         self.fresh(heat=KERNEL, **{'my kernel': KERNEL})
@@ -609,10 +612,10 @@ class CfccTest:
         after = listed(self.folder), self.read('heat.h'), os.path.getmtime(os.path.join(self.folder, 'heat.o'))
         self.expect('cfcc_failed_run_keeps_what_was_there', code == 1 and before == after, f'{before} {after}')
 
-    # ---- Several at once, and interrupted ones
+    # ---- Several files at once, and interrupts
 
     def warnings(self):
-        """A warning of the generator is shown with the source as it was named, and the outputs are written."""
+        """A warning of the generator names the source as the user did, and the outputs are written."""
         self.fresh()
         self.write('sub/heat.cu', KERNEL.replace('in(x[n]) ', ''))
         result = self.compile('./sub/heat.cu')
@@ -648,7 +651,7 @@ class CfccTest:
             while not os.path.exists(marker) and time.monotonic() < deadline:
                 time.sleep(0.01)
             process.send_signal(number)
-            said = process.communicate(timeout=600)[0].decode()     # the compiler takes longer
+            said = process.communicate(timeout=600)[0].decode()     # the compiler runs longer
             with open(marker, encoding='utf-8') as file:
                 compiler = int(file.read())
             os.remove(marker)
@@ -696,7 +699,8 @@ class CfccTest:
         self.expect('cfcc_shared_missing_object_is_refused', code == 1 and 'heat.h.o: no such file' in err, err)
 
     def functions_for_the_cpu(self):
-        """What stands in for a kernel may be in another object, and may need the C++ library."""
+        """A function that runs on the CPU instead of a kernel may be in another object, and may need the C++ library.
+        """
         if self.is_sanitized:
             self.tap.skip('cfcc_shared_finds_functions_for_the_cpu', NEEDS_NO_SANITIZER)
             return
@@ -744,7 +748,7 @@ class CfccTest:
         good = code == 0 and re.fullmatch(r'0 2\.0 4\.0 6\.0 heat \d+\n', out)
         self.tap.check(name, '' if good else f'exit {code}: {out}{err}')
 
-    # ---- Where it runs
+    # ---- Places of cfcc, nvcc and the sources
 
     def places(self):
         self.fresh()
@@ -766,7 +770,7 @@ class CfccTest:
         return copy
 
     def without_nvcc(self):
-        """A configuration whose nvcc is gone, and a PATH without one."""
+        """Tests a configuration whose nvcc is gone, and a PATH without nvcc."""
         copy = self.places()
         folder = os.path.dirname(copy)
         config = dict(self.config, srcdir=ROOT, nvcc='/nowhere/nvcc', cuda='')

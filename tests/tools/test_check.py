@@ -1,5 +1,5 @@
-"""test_check.py - tools/check and tools/dev/tap.sh: which tests a name stands for, what is printed when a test ends, and the
-closing lines.
+"""test_check.py - tests tools/check and tools/dev/tap.sh: selecting tests by name, the line at the end of each test,
+and the closing lines.
 
 usage: test_check.py
 """
@@ -14,7 +14,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../su
 from tap import ROOT, Tap, run
 
 
-# The first test ends when the second one was printed, which with one job comes after it.
+# The first test ends after the line of the second; with one job the file is there from the start.
 SCRIPT = r'''
 set -eu
 results=$1 go=$2
@@ -43,7 +43,7 @@ printf '%s\n' "$(date +%s) $results/log" 'building here' >"$results/at_work.1"
 printf '%s\n' "$(date +%s) $results/log" 'test, here' >"$results/at_work.2"
 list_work
 '''
-# Functions of tools/check, with a build folder whose ninja "links" a test that prints what it was started with.
+# Functions of tools/check, with a ninja that "links" a test which prints its environment and arguments.
 BLANKS = r'''
 set -eu
 results=$1 folder=$2 cpu_tests=test_x gpu_tests=test_x quick='' python=python3 on_fake='played'
@@ -64,7 +64,7 @@ class CheckTest:
         self.tap, self.folder = tap, folder
 
     def results(self, name, jobs, only=''):
-        """(exit code, lines), whose logs are called LOG."""
+        """Returns (exit code, lines), with paths of logs replaced by LOG."""
         results, go = os.path.join(self.folder, name), os.path.join(self.folder, name + '.go')
         if jobs == 1:
             open(go, 'wb').close()
@@ -95,7 +95,7 @@ class CheckTest:
                    '    wrong, here: LOG', '0 min', '3 passed, 3 failed, 1915 skipped']
         for jobs in (1, 2):
             code, lines = self.results(f'jobs{jobs}', jobs)
-            # A shell may say that a program was killed, each in its own way.
+            # Some shells report a killed program, each in its own words.
             lines = [re.sub(r'^\d+ min \d+ s$', '0 min', line) for line in lines if 'Killed' not in line]
             at = lines.index('skipped:')
             tests, rest = lines[:at], lines[at:]
@@ -112,7 +112,7 @@ class CheckTest:
                    code == 0 and re.fullmatch(r'building here: 231 of 470; test, here: \d+ s\n', out), code, out, err)
 
     def blanks(self):
-        """Both runs of a test that is linked for them, and a build, in a folder whose path has blanks."""
+        """Runs a linked test in both ways, and a build, in a folder whose path has blanks."""
         folder, results = os.path.join(self.folder, 'a build'), os.path.join(self.folder, 'its results')
         os.makedirs(os.path.join(folder, 'tests', 'fake'))
         with open(os.path.join(folder, 'x.sh'), 'w', encoding='utf-8') as file:

@@ -1,4 +1,4 @@
-"""test_install.py - what `ninja install` leaves, and programs that are built against it as a user builds them.
+"""test_install.py - tests the files that `ninja install` writes, and programs that users build with them.
 
 usage: test_install.py BUILDDIR
 """
@@ -19,7 +19,7 @@ CONSUMERS = os.path.join(ROOT, 'tests', 'consumers')
 
 
 def built_with(builddir, variable):
-    """A variable of the build, such as its compiler."""
+    """Returns a variable of the build, such as its compiler."""
     with open(os.path.join(builddir, 'build.ninja'), encoding='utf-8') as file:
         return re.search(rf'^{variable} = (.*)$', file.read(), re.MULTILINE).group(1)
 
@@ -29,14 +29,14 @@ class InstallTest:
         self.tap, self.folder = tap, folder
         self.builddir = os.path.join(folder, 'build')
         self.prefix = os.path.join(folder, 'prefix')
-        # The same objects, configured for another prefix.
+        # A copy of the build folder, for another prefix.
         shutil.copytree(builddir, self.builddir, symlinks=True)
         self.cc, self.cxx = built_with(builddir, 'cc'), built_with(builddir, 'cxx')
         self.sanitized = '-fsanitize' in built_with(builddir, 'cflags')
 
     @property
     def env(self):
-        """What a user sets to build against the installed tree, and to run on the CPU."""
+        """The environment of a user who builds with the installed tree and runs on the CPU."""
         return dict(os.environ, PKG_CONFIG_PATH=os.path.join(self.prefix, 'lib', 'pkgconfig'),
                     CMAKE_PREFIX_PATH=self.prefix, CF_DRIVER='host')
 
@@ -55,7 +55,7 @@ class InstallTest:
                       *(f'share/cuferry/kernels/{name}.md' for name in ('LANGUAGE', 'CPU', 'CHECKS', 'KERNELS'))]
             lost = [w for w in wanted if not os.path.exists(destdir + os.path.join(self.prefix, w))]
             self.tap.check(name, f'{out}{err}lost: {lost}' if code or lost else '')
-        # What follows uses a tree that was moved, and that knows neither the source tree nor the build folder.
+        # The following tests use a moved tree that cannot refer to the source tree or the build folder.
         moved = os.path.join(self.folder, 'a moved prefix')
         os.rename(self.prefix, moved)
         named = []
@@ -63,7 +63,7 @@ class InstallTest:
             for name in names:
                 with open(os.path.join(path, name), 'rb') as file:
                     text = file.read()
-                # Debug information does.
+                # These files name the folders in their debug information.
                 if name not in ('libcuferry.a', 'cf-bench', 'cf-run', 'cf-tune'):
                     named += [name for folder in (ROOT, self.prefix, self.builddir) if folder.encode() in text]
         self.tap.check('installed_files_name_no_folder_of_the_build', ', '.join(named))
@@ -71,7 +71,7 @@ class InstallTest:
         shutil.rmtree(self.builddir)
 
     def manual(self):
-        """The page names all that there is, and what it names there is."""
+        """The manual page names all functions, and every name in it exists."""
         def read(*path):
             with open(os.path.join(ROOT, *path), encoding='utf-8') as file:
                 return file.read()
@@ -102,7 +102,7 @@ class InstallTest:
                                           check=True).stdout.decode())
 
     def program(self, name, text, *options, flags=()):
-        """Builds a C program with the one line that the README gives, more options of pkg-config's and more flags."""
+        """Builds a C program with the command of the README, with more options of pkg-config and more flags."""
         source, program = os.path.join(self.folder, f'{name}.c'), os.path.join(self.folder, name)
         with open(source, 'w', encoding='utf-8') as file:
             file.write(text)
@@ -122,14 +122,14 @@ class InstallTest:
         return os.path.join(project, 'plain')
 
     def project(self, kind):
-        """A copy of a downstream project, in a folder with a blank in its path."""
+        """Copies a downstream project to a folder with a blank in its path."""
         folder = os.path.join(self.folder, 'projects of users', kind)
         shutil.copytree(os.path.join(CONSUMERS, kind), folder)
         return folder
 
     def cmake_project(self, name, generator, env):
-        """Builds the CMake project, and again: without a change, after one of a header that one kernel file reads, of a C
-        file and a tuning file that the other has, and of the header for C files alone. Returns what the first build said."""
+        """Builds the CMake project, then builds it again without a change and after changes of a header, a C file, a
+        tuning file, and the header for C files. Returns the output of the first build."""
         folder = self.project('cmake')
         built = os.path.join(folder, 'build')
         build = ['cmake', '--build', built, '-j4']
@@ -182,7 +182,8 @@ class InstallTest:
         os.remove(prefix)
 
     def cmake_refusals(self):
-        """What is wrong in a call is told when the project is configured; files that it makes need not be there yet."""
+        """Errors in a call are reported when the project is configured; files that the build makes may still be
+        missing."""
         folder = os.path.join(self.folder, 'a cmake project')
         os.makedirs(os.path.join(folder, 'made'))
         with open(os.path.join(folder, 'main.c'), 'w', encoding='utf-8') as file:
@@ -224,8 +225,8 @@ class InstallTest:
             shutil.rmtree(built)
 
     def kernels_of_users(self):
-        """Projects with kernels of their own: the first for GPUs too, where the library is; the others as on a machine
-        without an nvcc."""
+        """Builds projects with their own kernels: the first also for GPUs if the library is; the others as on a machine
+        without nvcc."""
         has_cmake = shutil.which('cmake')
         if has_cmake:
             self.cmake_project('by_ninja', 'Ninja', self.env)
@@ -299,7 +300,8 @@ class InstallTest:
         self.tap.check('consumer_shared_object_unloads_without_shutdown', self.unloads())
 
     def size(self):
-        """A program that calls one function has that kernel and what its check of indices runs, and no more."""
+        """A program that calls one function contains its kernel and the kernel that checks its indices, and no other.
+        """
         program, problem = self.program('small', '#include <cuferry/kernels.h>\nint main(void)\n{\n    float x[1] = {1}, y[1];\n'
                                         '    int32_t i[1] = {0};\n    return cf_gather_f32_i32(x, i, y, 1, 1);\n}\n',
                                         flags=['-Wl,--gc-sections'])
@@ -314,14 +316,14 @@ class InstallTest:
         run(['strip', program])
         code, out, err = run([program], env=self.env)
         self.tap.check('program_of_one_function_runs', f'exit {code}: {out}{err}' if code else '')
-        # GPU code comes on top: one image per kernel file.
+        # GPU code is not counted: one image per kernel file.
         images = sum(symbols[name.replace('__i_', '__j_')] - begin for name, begin in symbols.items()
                      if name.startswith('cf__i_'))
         size = os.path.getsize(program) - images
         self.tap.check('program_of_one_function_is_small', f'{size} bytes and {images} of images' if size >= 400000 else '')
 
     def exported_by_shared_object(self):
-        """A shared object that embeds the archive exports nothing of it."""
+        """A shared object that embeds the archive exports no symbol of it."""
         source, library = os.path.join(self.folder, 'embed.c'), os.path.join(self.folder, 'embed.so')
         with open(source, 'w', encoding='utf-8') as file:
             file.write('#include <cuferry.h>\n#include <cuferry/kernels.h>\nint embed(void);\nint embed(void)\n{\n'
@@ -364,7 +366,7 @@ class InstallTest:
         return '' if code == 0 and out.split() == ['Threads:', '1'] else f'exit {code}: {out}{err}'
 
     def checks(self):
-        """The installed cf-run checks the bundled kernels, of which it has the sources."""
+        """The installed cf-run has the sources of the bundled kernels and checks them."""
         cf_run, kernels = (os.path.join(self.prefix, *part) for part in (('bin', 'cf-run'), ('share', 'cuferry', 'kernels')))
         env = dict(self.env, XDG_CACHE_HOME=os.path.join(self.folder, 'cache'))
         command = [cf_run, '--check', 'race', 'gather', 'source=random:f32:100', 'index=randint:i32:1000:0:100']
@@ -397,7 +399,7 @@ def main():
         test.install()
         test.manual()
         if test.sanitized:
-            # The archive then needs the sanitizers' libraries, which a user's line does not name.
+            # The archive then needs the sanitizers' libraries, which a user's command does not link.
             tap.skip('consumer_programs', NEEDS_NO_SANITIZER)
         else:
             program = test.make_project()

@@ -1,11 +1,12 @@
-"""test_readme.py - README.md as a newcomer uses it: every block, in order, in a clean folder.
+"""test_readme.py - runs README.md as a newcomer does: every block, in order, in a clean folder.
 
 usage: test_readme.py BUILD_FOLDER
 
-Commands are the indented blocks, and those marked `sh`. They run one after the other in one folder, with a home of their own; what
-./configure and ninja would build is taken from BUILD_FOLDER. Not run are tools/dev/setup, tools/demo and tools/check, and blocks with
-`# long` in them, unless CHECK_LONG is set. A block below a line that ends with the name of a file, `app.c`:, is written to it. All
-other blocks of C, C++, CUDA, CMake, Python and Fortran are compiled or run; `...` in them stands for what is left out.
+Indented blocks and blocks marked `sh` are commands. They run one after the other in one folder with its own home; the
+results of ./configure and ninja are taken from BUILD_FOLDER. tools/dev/setup, tools/demo and tools/check do not run,
+nor do blocks with `# long`, unless CHECK_LONG is set. A block after a line that ends with a file name, `app.c`:, is
+written to that file. All other blocks of C, C++, CUDA, CMake, Python and Fortran are compiled or run; `...` in them
+stands for omitted code.
 """
 
 import os
@@ -19,11 +20,11 @@ sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../su
 from tap import NEEDS_LONG, NEEDS_NO_SANITIZER, ROOT, Tap, ended, run
 
 SHELL = ('sh', 'bash', 'shell')
-PLAIN = ('text', 'json', 'console')  # for people alone
-SET_UP = r'tools/(dev/setup|demo|check)\b'  # have tests of their own
+PLAIN = ('text', 'json', 'console')  # only for readers
+SET_UP = r'tools/(dev/setup|demo|check)\b'  # have their own tests
 OPTIONAL = ('cmake', 'gfortran')
 
-# What fragments of C may use undeclared.
+# Names that fragments of C may use without declaring them.
 PRELUDE = """#include <cuferry.h>
 #include <cuferry/kernels.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@ static size_t bytes;
 static cf_stream stream;
 """
 
-# In the place of those of the checkout: the folder is configured, and was built before.
+# These replace the checkout's configure and ninja: the build folder is already configured and built.
 CONFIGURE = """#!/bin/sh
 for word; do
     case $word in --prefix="$HOME"/*) mkdir -p build && echo "${word#*=}" >build/prefix && exit ;; esac
@@ -59,7 +60,7 @@ class Block:
 
 
 def blocks_of(text):
-    """All blocks of code, each with the name of the file that the line before gives it."""
+    """Returns all code blocks, each with the file name from the line before it."""
     lines, found, said, i = text.splitlines(), [], '', 0
     while i < len(lines):
         fence, end = re.match(r'```(\S*)$', lines[i]), i + 1
@@ -96,7 +97,7 @@ class ReadmeTest:
                         BUILT=os.path.abspath(builddir), NINJA=shutil.which('ninja') or 'ninja')
 
     def shell(self, commands):
-        """What is wrong with commands, which find the folder and the variables that those before have left."""
+        """Runs commands in the folder and with the variables that earlier commands left; returns the errors."""
         before = f'. "{self.state}"\n' if os.path.exists(self.state) else ''
         after = f'{{ export -p; echo "cd \'$(pwd)\'"; }} >"{self.state}.new"\n'
         code, out, err = run(['sh', '-e', '-c', before + commands + after], cwd=self.folder, env=self.env)
@@ -108,10 +109,10 @@ class ReadmeTest:
         with open(os.path.join(self.folder, name), 'w', encoding='utf-8') as file:
             file.write(text)
 
-    # ---- Blocks; each returns what is wrong
+    # ---- Blocks; each function returns the errors
 
     def c(self, name, text):
-        """A whole program; or functions; or what stands in one."""
+        """Compiles a whole program, functions, or statements of a function."""
         whole = re.sub(r'\.\.\.', '', text)
         includes = ''.join(re.findall(r'^#.*\n', whole, re.MULTILINE))
         rest = re.sub(r'^#.*\n', '', whole, flags=re.MULTILINE)
@@ -138,7 +139,7 @@ class ReadmeTest:
         return self.shell(f'gfortran -fsyntax-only {name}\n')
 
     def cmake(self, name, text):
-        """Of a project whose program `main` is made of main.c."""
+        """Builds a project whose program `main` is made from main.c."""
         begin = 'cmake_minimum_required(VERSION 3.20)\nproject(fragment C CXX)\nadd_executable(main main.c)\n'
         self.write('CMakeLists.txt', text if 'project(' in text else begin + text)
         return self.shell(f'cmake -S . -B {name} && cmake --build {name} && {name}/main\n')
@@ -184,7 +185,7 @@ class ReadmeTest:
 
 
 def demo(tap, builddir, text):
-    """What cf-demo says to try next stands in the README, and before its last line."""
+    """The README has every command that cf-demo suggests; the suggestions come before the last line."""
     code, out, err = run([os.path.join(builddir, 'cf-demo')], env=dict(os.environ, CF_DRIVER='host'))
     lines = out.splitlines()
     named = [line.split('  ')[1] for line in lines if line.startswith('  ')]

@@ -1,9 +1,10 @@
-"""test_run.py - cf-run as a user runs it: arrays from files and made, inference, reports, and every way to go wrong.
+"""test_run.py - tests cf-run as a user runs it: arrays from files and generated arrays, inference, reports, and every
+kind of error.
 
 usage: test_run.py BUILD_FOLDER
 
-Runs on the CPU, or with CF_DRIVER=cuda in the environment on that driver. Whatever the program does wrong, it writes
-nowhere but to a temporary folder: as root it could replace even /dev/null.
+Runs on the CPU, or with CF_DRIVER=cuda in the environment on that driver. Outputs go to a temporary folder only: a
+faulty program that runs as root could replace even /dev/null.
 """
 
 import os
@@ -26,7 +27,7 @@ from tap import NEEDS_NO_SANITIZER, Tap, run
 # ---- The tests
 
 def limit_file_size():
-    """In the child: a file that grows past this is an error to write to."""
+    """Called in the child: writing past this file size is an error."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 
@@ -103,7 +104,7 @@ class RunTest(Runner):
 
                 def body(short=short, content=content):
                     self.write('source.npy', content)
-                    if short not in values:  # no kernel takes it: the line says how it was read
+                    if short not in values:  # no kernel takes this type: the line says how the file was read
                         _, _, err = self.execute('gather', 'source=source.npy', 'index=fill:i32:1:0')
                         return '' if f'takes source {short},' in err else err
                     self.write('index.npy', npy('i32', [0, 1, 2]))
@@ -256,7 +257,7 @@ class RunTest(Runner):
             assert found['kernel'] == 'gather_f32_i32' and found['driver'] == self.driver, found
             assert re.fullmatch(r'CPU \(.+\)' if self.driver == 'host' else r'0 \(.+\)', found['device']), found
             assert re.fullmatch(r'\d+\.\d+ ms median of 5, \d+\.\d+ ms min', found['time']), found
-            assert found['bytes'] == '360', found  # as the kernel's annotation says: 30 * (2 * 4 + 4)
+            assert found['bytes'] == '360', found  # by the annotation of the kernel: 30 * (2 * 4 + 4)
             assert re.match(r'\d+\.\d+ ms', found['call']) and found['bandwidth'].endswith(' GB/s'), found
             assert found['plan'] == ('on the CPU, the thread\'s device; nothing was copied' if self.driver == 'host'
                                      else 'on device 0, 3 arrays used in place; nothing was copied'), found
@@ -265,10 +266,10 @@ class RunTest(Runner):
 
         def sums():
             found = fields(self.good('outside', 'x=fill:i64:10:0', 'first=fill:i64:1:10', 'lower=0', 'upper=0'))
-            return '' if found['bytes'] == '96' else found  # no annotation: x once, first twice
+            return '' if found['bytes'] == '96' else found  # no annotation: x once, `first` twice
 
         def numbers():
-            """By the fewest digits that read back as the same."""
+            """Numbers are printed with the fewest digits that give the same number when read."""
             for short, texts in (('f64', ('0.1', '100', '-2.5e-07', '1e+20', '0.30000000000000004', '5e-324', '9007199254740992',
                                           '1.7976931348623157e+308', 'inf', 'nan', '-0', '123456.789')),
                                  ('f32', ('0.1', '16777216', '3.4028235e+38', '1e-45', '1.1754944e-38', '0.33333334')),
@@ -280,7 +281,7 @@ class RunTest(Runner):
             return ''
 
         def work():
-            """No rate of nothing, and none that rounds to nothing."""
+            """Work of 0 has no rate, and no rate is rounded to 0."""
             found = fields(self.good('fill_f32', 'value=1', 'n=1'))
             assert 'flops' not in found and 'throughput' not in found, found
             found = fields(self.good('fill_f32', 'value=1', 'n=0'))
@@ -334,7 +335,7 @@ class RunTest(Runner):
             return '' if out.startswith('usage: cf-run') and '--verify' in out else out
 
         def counted():
-            """As many kernels as --list shows."""
+            """The message has the number of kernels that --list shows."""
             count = len(self.good('--list', driver=False).splitlines())
             for program, *more in (('cf-run',), ('cf-bench',), ('cf-tune', '--dry-run')):
                 _, _, err = run([os.path.join(self.build, program), *more, 'frobnicate'])
@@ -350,7 +351,7 @@ class RunTest(Runner):
         self.test('version_prints_three_numbers', lambda: '' if re.fullmatch(
             r'cf-run \d+\.\d+\.\d+\n', self.good('--version', driver=False)) else 'wrong', False)
 
-    # ---- What goes wrong
+    # ---- Errors
 
     def bad_files(self):
         data = pack('f32', [1, 2, 3])
@@ -547,7 +548,7 @@ def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         test = RunTest(tap, sys.argv[1], folder)
-        if test.no_device:  # what needs none is the same on the CPU
+        if test.no_device:  # tests without a device were run on the CPU
             tap.skip('cf_run', test.no_device)
             return tap.close()
         for group in (test.gather, test.outside, test.formats, test.outputs, test.made, test.report, test.about,

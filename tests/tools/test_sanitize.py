@@ -1,8 +1,9 @@
-"""test_sanitize.py - cf-run --check: every error that planted.cu has is found and named, and without it nothing is.
+"""test_sanitize.py - tests cf-run --check: it finds and names every error of planted.cu, and finds nothing in kernels
+without errors.
 
 usage: test_sanitize.py BUILD_FOLDER [--cc CC --cxx CXX]
 
-The compilers are what the checked code is built with; without, the build's own.
+The compilers build the checked code; by default they are those of the build.
 """
 
 import hashlib
@@ -24,8 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 N = 'n=1000'
 X = 'x=randint:i32:1000:0:100'
 
-# Kernel: its arguments, and what finds its error: the kind of check, what has to be said with the line in the place of
-# {BUG} and {OTHER}, and the thread.
+# For each kernel: its arguments, the check that finds its error, and the message; {BUG} and {OTHER} stand for lines.
 ANY = r'thread \(\d+, 0, 0\) of block \(\d+, 0, 0\)'
 PLANTED = {
     'read_past_end': (['x=randint:i32:1000:0:9', N], 'address',
@@ -165,7 +165,7 @@ PLANTED = {
                    r'\[leaves_out\]\n'),
     'traps': ([N], 'address', r'{BUG}: thread \(44, 0, 0\) of block \(1, 0, 0\): __trap\(\)'),
 }
-# clang checks no alignment where a whole vector is copied.
+# clang does not check alignment when a whole vector is copied.
 GCC_ALONE = ('not_aligned_copy', 'not_aligned_load')
 KINDS = ('address', 'race', 'poison')
 
@@ -202,7 +202,7 @@ class SanitizeTest:
                    env=dict(self.environment, **(env or {})))
 
     def expected(self, name, pattern):
-        """A pattern with the marked lines in it."""
+        """Fills the marked lines into a pattern."""
         for mark in ('BUG', 'OTHER'):
             number = self.marks.get((mark, name))
             pattern = pattern.replace('{' + mark + '}', f'planted\\.cu:{number}')
@@ -222,20 +222,20 @@ class SanitizeTest:
         self.tap.check(f'check_{name}_without_it_is_clean', '\n'.join(problems))
 
     def bundled(self):
-        """All of them are built for each check, which takes long: test_install does it for races, and what writes
-        outside of arrays the sanitized builds tell."""
+        """Builds all bundled kernels for a check, which takes long. test_install does so for races, and the sanitized
+        builds find writes outside of arrays."""
         problems = []
         for kind in KINDS if 'CHECK_LONG' in os.environ else ('poison',):
             for words in (['gather', 'source=random:f32:100', 'index=randint:i32:1000:0:100'],
                           ['axpy', 'x=random:f32:1000', 'y=random:f32:1000', 'a=2'],
-                          ['sum', 'x=random:f32:20000'], ['argmin', 'x=random:f32:20000']):  # of several blocks
+                          ['sum', 'x=random:f32:20000'], ['argmin', 'x=random:f32:20000']):  # several blocks
                 code, out, err = self.check(kind, *words, module=None)
                 if code != 0 or err or f'check: {kind}: nothing found' not in out:
                     problems.append(f'{words[0]}, {kind}: {ended(code)}: {err}')
         self.tap.check('check_bundled_kernels_are_clean', '\n'.join(problems))
 
     def made_up(self):
-        """With --verify --all nothing but what a kernel may touch is around its arrays."""
+        """With --verify --all, the memory around an array is out of bounds for the kernel."""
         code, _, err = self.check('address', '--verify', '--all', 'read_past_end')
         found = re.search(self.expected('read_past_end', r'{BUG}: heap-buffer-overflow: a read of 4 bytes at x\[\d+\], which is '
                                         r'past its end'), err)
@@ -279,7 +279,8 @@ class SanitizeTest:
         return 'clang' in run([*shlex.split(self.compiler()), '--version'])[1]
 
     def runtime_in_a_folder_with_a_blank(self):
-        """As that of a compiler which is installed there: the loader would take its path for two."""
+        """A compiler may be installed in a folder with a blank; the loader would read the path of its runtime as two.
+        """
         compiler = self.compiler()
         with open(os.path.join(self.folder, 'blank.cu'), 'w', encoding='utf-8') as file:
             file.write('#pragma cf kernel grid(n) out(y[n])\n__global__ void blank(int *y, int n)\n{\n'
@@ -307,7 +308,7 @@ class SanitizeTest:
                        '' if code == 1 and err.endswith(expected) else f'{ended(code)}: {err}')
 
     def plant(self):
-        """Puts a library of another's in the place of the one that is kept, which shows when it is run; its path."""
+        """Replaces the cached library with another one that leaves a marker when it runs; returns its path."""
         place = os.path.join(self.trusted, 'cuferry')
         shutil.rmtree(place, ignore_errors=True)
         is_good, err = self.own_check(XDG_CACHE_HOME=self.trusted)
@@ -326,7 +327,7 @@ class SanitizeTest:
         return library
 
     def own_check(self, **environment):
-        """(whether it was found good and without another's code, stderr) of a check whose library is kept."""
+        """Returns (True if nothing was found and no foreign code ran, stderr) of a check with a cached library."""
         code, out, err = self.check('race', 'own', 'n=10', module='own.so', env=environment)
         is_run = os.path.exists(self.marker)
         if is_run:
@@ -335,7 +336,7 @@ class SanitizeTest:
         return is_good, "another's code was run\n" * is_run + (err or out)
 
     def cache_of_others(self):
-        """Nothing is run from a cache that others can have changed, and a message tells so."""
+        """cf-run runs no library from a cache that other users could have changed, and says so."""
         self.trusted, self.marker = (os.path.join(self.folder, name) for name in ('a cache', 'marker'))
         for name, text in (
                 ('own.cu', '#pragma cf kernel grid(n) out(y[n])\n__global__ void own(int *y, int n)\n{\n    int i = threadIdx.x;\n'
@@ -393,7 +394,7 @@ class SanitizeTest:
         self.tap.check('check_without_a_cache_builds_anew', '' if is_good else err)
 
     def temporary_of_others(self):
-        """Nothing is built and run in a folder where others could replace it."""
+        """cf-run builds and runs nothing in a folder where other users could replace it."""
         temporary = os.path.join(self.folder, 'open')
         os.mkdir(temporary)
         for name, mode, owner, said in (
@@ -425,8 +426,8 @@ class SanitizeTest:
 
     @staticmethod
     def child_of(parent):
-        """The cf-run that another one has started, and that is at work: before, it may be about to be a compiler. None
-        where there is none yet."""
+        """Returns the cf-run that `parent` started, once it has used CPU time; earlier it might still start a compiler.
+        None if there is none yet."""
         for pid in filter(str.isdigit, os.listdir('/proc')):
             try:
                 with open(f'/proc/{pid}/stat', encoding='utf-8') as file:
@@ -434,7 +435,7 @@ class SanitizeTest:
             except OSError:
                 continue
             fields = rest.split()
-            if name == 'cf-run' and int(fields[0]) == parent and int(fields[10]) >= 10:     # ticks of the processor
+            if name == 'cf-run' and int(fields[0]) == parent and int(fields[10]) >= 10:     # CPU ticks
                 return int(pid)
         return None
 
@@ -447,7 +448,7 @@ class SanitizeTest:
             return False
 
     def end(self, kind, number, is_child):
-        """(code, stderr, whether the child is gone) of a check that is ended by a signal to itself or to what it runs."""
+        """Ends a check by a signal to itself or to its child; returns (code, stderr, True if the child is gone)."""
         command = [os.path.join(self.build, 'cf-run'), '--check', kind, '--module', 'planted.so', 'spins', 'y=fill:i32:1:0',
                    'bug=1']
         with subprocess.Popen(command, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
@@ -472,7 +473,7 @@ class SanitizeTest:
         return process.returncode, err, is_gone
 
     def ends(self):
-        """What is ended from outside says so."""
+        """A run that a signal ends says so."""
         for name, number, is_child, expected, text in (
                 ('whose_run_is_killed', signal.SIGKILL, True, 1, 'the run was ended by signal 9 (Killed), as where memory'),
                 ('that_is_ended', signal.SIGTERM, False, -15, 'cf-run: --check=race: ended by signal 15 (Terminated)\n')):

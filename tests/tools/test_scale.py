@@ -1,5 +1,5 @@
-"""test_scale.py - 1,000 kernels in 100 files: the calls and the memory that the generator takes, and what a change of
-one file writes anew.
+"""test_scale.py - generates 1,000 kernels in 100 files: counts the function calls and the memory of the generator, and
+the files that it writes after a change of one file.
 
 usage: test_scale.py
 """
@@ -14,7 +14,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../su
 from tap import ROOT, Tap, run
 
 FILES, KERNELS = 100, 10
-# Calls of functions, of Python and of C, that the generator makes for one kernel: more than it makes, by half.
+# A limit for the function calls, in Python and C, that the generator makes per kernel; it makes two thirds of it.
 CALLS = 16000
 COUNT = '''
 import runpy, sys
@@ -70,13 +70,13 @@ class ScaleTest:
         return run(['ninja', '-C', self.build, 'gen/cuferry/kernels.h'])
 
     def cost(self, files):
-        """(calls, KiB of memory) that cfgen takes for the first so many preprocessed files."""
-        # Another process tells the memory that its child took.
+        """Returns the (calls, KiB of memory) of cfgen for the first `files` preprocessed files."""
+        # An extra process reports the memory of its child.
         script = ('import resource, subprocess, sys; code = subprocess.call(sys.argv[1:]); '
                   'print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)')
         words = [os.path.join(self.tree, 'gen', 'cfgen'), '--prefix', 's', '--outdir', os.path.join(self.build, 'alone'),
                  '--root', self.tree, *(os.path.join(self.build, 'gen', f'f{f}.ii') for f in range(files))]
-        # As the build calls it.
+        # The environment of the build.
         done = subprocess.run([sys.executable, '-c', script, sys.executable, '-c', COUNT, *words], stdout=subprocess.PIPE,
                               check=True, cwd=self.build, env=dict(os.environ, PYTHONPYCACHEPREFIX='gen/.python'))
         calls, code, memory = done.stdout.split()
@@ -84,7 +84,7 @@ class ScaleTest:
         return int(calls), int(memory)
 
     def costs(self):
-        """What the second half adds is at most half more than what the first half does."""
+        """The second half of the files costs at most half more than the first half."""
         least, half, whole = (self.cost(files) for files in (1, FILES // 2, FILES))
         print(f'# 1, {FILES // 2} and {FILES} files: {least}, {half}, {whole} calls and KiB')
         for name, room, a, b, c in (('calls_are', 0, least[0], half[0], whole[0]),
@@ -98,7 +98,7 @@ class ScaleTest:
         return {os.path.join(d, f): os.stat(os.path.join(d, f)).st_mtime_ns for d, _, files in os.walk(folder) for f in files}
 
     def one_change(self):
-        """Ninja builds again what was written again: of other files nothing."""
+        """After a change, Ninja builds only objects of files that were written again."""
         code, out, err = run(['ninja', '-C', self.build, 'gen/f1.stub.o', 'gen/f7.stub.o'])
         self.tap.check('ninja_builds_two_stubs', f'{out}{err}' if code else '')
         before = self.outputs()
@@ -109,7 +109,7 @@ class ScaleTest:
         written = {os.path.basename(path) for path, time in after.items() if before.get(path) != time}
         expected = {'f7.ii', 'f7.ii.d', 'f7.stub.c', 'f7.dev.cu', 'f7.host.cu', 'f7.host.cpp', 'kernels.h', 'cuferry_registry.c',
                     'cuferry.json'}
-        # The assembler file names the file alone.
+        # The assembler file only names f7, so it is not written again.
         self.tap.check('one_changed_file_writes_its_own_outputs_and_the_library\'s', f'{out}{err}' if code else
                        '' if written - {'f7.ii.d'} == expected - {'f7.ii.d'} else f'{sorted(written ^ expected)}')
         _, out, _ = run(['ninja', '-C', self.build, 'gen/f1.stub.o', 'gen/f7.stub.o'])

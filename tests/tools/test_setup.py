@@ -1,6 +1,7 @@
-"""test_setup.py - tools/dev/setup: what is refused, and how --with-nvcc brings a toolkit that configure finds, or none.
+"""test_setup.py - tests tools/dev/setup: the arguments that it refuses, and --with-nvcc, which installs a toolkit that
+configure finds, or leaves none.
 
-Nothing is installed or downloaded: pip, apt-get and the nvcc that is brought are played by scripts.
+Nothing is installed or downloaded: scripts play pip, apt-get and the installed nvcc.
 
 usage: test_setup.py
 """
@@ -27,7 +28,7 @@ while [ $# -gt 0 ]; do
 done
 '''
 
-# A Python whose pip notes its arguments, and unpacks wheels, fails, or kills setup on its way.
+# A Python whose pip logs its arguments and unpacks wheels, fails, or kills setup meanwhile.
 PYTHON = '''#!/bin/sh
 [ "$1 $2" = '-m pip' ] || exit 2
 [ "${PLAYED_PIP:-}" != missing ] || exit 1
@@ -64,20 +65,20 @@ class SetupTest:
     def __init__(self, tap, folder):
         self.tap = tap
         self.folder = folder
-        # A path with a blank. The places outside PATH where this machine may have an nvcc and a pip are replaced.
+        # A path with a blank. Folders outside PATH where this machine may have nvcc and pip are replaced.
         self.tree = os.path.join(folder, 'a tree')
         shutil.copytree(ROOT, self.tree, ignore=shutil.ignore_patterns('build', 'build-*', '.git', '__pycache__'))
         self.hide('tools/dev/setup', '/usr/local/cuda/bin/nvcc')
         self.hide('tools/dev/setup', '/usr/bin/python3')
         self.hide('configure', '/usr/local/cuda/bin/nvcc')
-        # Everything in PATH but nvcc.
+        # All programs of PATH except nvcc.
         self.machine = os.path.join(folder, 'machine')
         os.makedirs(self.machine)
         for place in os.environ['PATH'].split(os.pathsep):
             for name in os.listdir(place) if os.path.isdir(place) else []:
                 if name != 'nvcc' and not os.path.lexists(os.path.join(self.machine, name)):
                     os.symlink(os.path.join(place, name), os.path.join(self.machine, name))
-        # In front of it, a machine that lacks nothing, and installs nothing.
+        # Before it in PATH: a machine with all programs, where nothing is installed.
         self.played = os.path.join(folder, 'played')
         self.pip_log, self.apt_log = os.path.join(folder, 'pip.log'), os.path.join(folder, 'apt.log')
         for name in ('cc', 'c++', 'ninja', 'pkg-config', 'make', 'clang', 'clang++'):
@@ -99,7 +100,7 @@ class SetupTest:
         write(path, text.replace(place, '/nowhere/nvcc'), 0o755)
 
     def setup(self, *arguments, path=(), **environment):
-        """(exit code, stdout, stderr, how pip was called); in a new build folder where none is named."""
+        """Returns (exit code, stdout, stderr, log of pip)."""
         for log in (self.pip_log, self.apt_log):
             if os.path.exists(log):
                 os.remove(log)
@@ -115,7 +116,7 @@ class SetupTest:
         return f'--builddir={self.builddir}'
 
     def left(self):
-        """What is in the build folder."""
+        """Returns the names in the build folder."""
         return sorted(os.listdir(self.builddir)) if os.path.isdir(self.builddir) else []
 
     def check(self, name, good, *details):
@@ -130,7 +131,8 @@ class SetupTest:
                        code == 1 and f'unknown option: {argument}' in err and not pip, code, out, err, pip)
 
     def clang(self):
-        """Where it does not work it is installed with the sanitizers of its version, and no failure if it cannot be."""
+        """A clang that does not work is installed with the sanitizers of its version; if that is impossible, setup
+        still succeeds."""
         broken = os.path.join(self.folder, 'broken')
         write(os.path.join(broken, 'clang'), '#!/bin/sh\nexit 1\n', 0o755)
         write(os.path.join(broken, 'apt-cache'), '#!/bin/sh\n[ "$1" = show ] && exec test $2 = libclang-rt-77-dev\n'
@@ -238,7 +240,7 @@ class SetupTest:
                    and not os.path.exists(os.path.join(self.builddir, 'cuda', 'half')), code, out, err, pip, self.left())
 
     def configured(self):
-        """The line that configure prints about the toolkit."""
+        """Tests the line that configure prints about the toolkit."""
         top = os.path.join(self.folder, 'configured')
         toolkit = os.path.join(top, 'cuda')
 

@@ -1,9 +1,10 @@
-"""test_tune.py - cf-tune as a user runs it: what it finds, what following processes make of that, and every way to go wrong.
+"""test_tune.py - tests cf-tune as a user runs it: the variants that it finds, their use in later processes, and every
+kind of error.
 
 usage: test_tune.py BUILD_FOLDER
 
-Runs on the CPU, or with CF_DRIVER=cuda in the environment on that driver. Variants that are to be told apart differ by a
-factor of some hundred in their work, which is what the clock of tests/support/work_clock.c tells.
+Runs on the CPU, or with CF_DRIVER=cuda in the environment on that driver. The work of variants differs by a factor of
+some hundred where a test depends on it; the clock of tests/support/work_clock.c measures it.
 """
 
 import ctypes
@@ -57,7 +58,7 @@ class TuneTest(Runner):
         return self.good('--module', 'tuning.so', *QUICK, *arguments, **options)
 
     def lines(self, name):
-        """Rows of a file: {(function, class): (variant, architecture)}."""
+        """Returns the rows of a file: {(function, class): (variant, architecture)}."""
         with open(self.path(name), encoding='utf-8') as file:
             head, *rows = file.readlines()
         assert head == 'cuferry tuning 1\n', head
@@ -65,7 +66,7 @@ class TuneTest(Runner):
         assert all(matches), rows
         return {(m[1], int(m[4])): (m[5], m[3]) for m in matches}
 
-    # ---- What is found
+    # ---- Results
 
     def found(self):
         def planted():
@@ -98,7 +99,7 @@ class TuneTest(Runner):
             return '' if sorted(self.lines('bundled')) == [('cf_copy_f32', 11), ('cf_copy_f32', 15)] else out
 
         def internal():
-            """In the copy of the library that the module has for its operations."""
+            """Tunes kernels of the internal copy that a module has for its operations."""
             self.write('call.c', b'#include "tuning_internal.h"\n'
                        b'int tuning__enqueue_call(cf_stream s, const int *x, int *y, int n)\n{\n'
                        b'    return tuning_slow_async(s, x, y, n);\n}\n')
@@ -112,7 +113,7 @@ class TuneTest(Runner):
 
         self.test('kernels_that_operations_call_are_tuned', internal)
         def classes():
-            """Bytes below 0 are none to the library."""
+            """The library treats negative bytes as 0."""
             self.build_slow('none', lambda text: text.replace('kernel', 'kernel bytes(1.0 * n - 1e9)', 1))
             self.good('--module', 'none.so', *QUICK, '--file', 'none')
             return '' if set(self.lines('none')) == {('tuning_slow', 0)} else self.lines('none')
@@ -124,7 +125,7 @@ class TuneTest(Runner):
         self.test('bundled_kernels_are_tuned', bundled)
 
     def build_slow(self, name, change, *words):
-        """A module of the kernel `slow` alone, with something else in its text."""
+        """Builds a module of the kernel `slow` alone, with a change in its text."""
         with open(os.path.join(ROOT, 'tests', 'lib', 'kernel', 'tuning.cu'), encoding='utf-8') as file:
             slow = re.search(r'#pragma cf kernel [^#]*STEPS> __global__ void slow.*?\n}\n', file.read(), re.DOTALL)[0]
         self.write(f'{name}.cu', change(slow).encode())
@@ -134,7 +135,7 @@ class TuneTest(Runner):
         return err
 
     def ran(self, tuning, *arguments, module='tuning.so', size=256):
-        """The variant that another process runs, of a kernel with arguments, or of `slow`."""
+        """Returns the variant that another process runs: of the kernel in `arguments`, or of `slow`."""
         done = subprocess.run([self.run_program, '--driver', self.driver, '--module', module,
                                *(arguments or ('slow', f'x=fill:i32:{size}:7', 'y=y.npy'))], cwd=self.folder, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, check=False, env=dict(os.environ, CF_TUNING=tuning))
@@ -158,7 +159,7 @@ class TuneTest(Runner):
             return '' if variant == 'STEPS=1' else variant
 
         def none_built_in():
-            """Lines of other kernels, of variants that there are no more, and a last one that was cut off."""
+            """cfcc ignores lines of other kernels, of unknown variants, and a cut last line."""
             with open(self.path('planted'), encoding='utf-8') as file:
                 line = next(row for row in file if row.startswith('tuning_slow'))
             said = 'others: no line of it is of a variant of these kernels, whose functions begin with tuning_\n'
@@ -171,7 +172,7 @@ class TuneTest(Runner):
             return ''
 
         def refused():
-            """The variant that is chosen takes even numbers alone. It is made to be so: it does something else."""
+            """The chosen variant is changed to one that takes even numbers only."""
             self.execute('--module', 'tuning.so', *QUICK, 'even', '--set', 'n=2', '--file', 'even')
             with open(self.path('even'), encoding='utf-8') as file:
                 text = re.sub(r'WAY=\d', 'WAY=2', file.read())
@@ -204,11 +205,11 @@ class TuneTest(Runner):
                 assert file.read() == text and (code, out) == (1, '') and f"{name} does not begin with 'cuferry tuning 1'" in err, (name, err)
         return ''
 
-    # ---- What is written
+    # ---- Output files
 
     def written(self):
         def together():
-            """Each of several that write at once keeps what the others have written."""
+            """Processes that write at the same time keep each other's lines."""
             commands = [[self.program, '--driver', self.driver, '--module', 'tuning.so', *QUICK, '--sizes', size, name,
                          '--file', 'shared'] for name in ('slow', 'quick') for size in ('16', '64', '256')]
             started = [subprocess.Popen(c, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -219,14 +220,14 @@ class TuneTest(Runner):
             return '' if len(rows) == 6 else rows
 
         def interrupted():
-            """The old file stays, and nothing beside it."""
+            """The old file stays, and no other file is left beside it."""
             with open(self.path('old'), 'w', encoding='utf-8') as file:
                 file.write('cuferry tuning 1\n# mine\n')
             before = sorted(os.listdir(self.folder))
             with subprocess.Popen([self.program, '--driver', self.driver, '--module', 'tuning.so', 'slow', *QUICK,
                                    '--sizes', '2^8:2^12:1.004', '--file', 'old'], cwd=self.folder, stdout=subprocess.PIPE, start_new_session=True,
                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
-                process.stdout.readline()   # it has begun to measure
+                process.stdout.readline()   # measuring has begun
                 os.killpg(process.pid, signal.SIGINT)
                 process.wait()
             assert process.returncode == -signal.SIGINT, process.returncode
@@ -297,7 +298,7 @@ class TuneTest(Runner):
         return '' if out == 'calls run on the CPU: nothing needs measuring\n' and sorted(os.listdir(self.folder)) == before else out
 
     def sections(self, name):
-        """What a machine file has, by the lines that name the machine."""
+        """Returns the numbers of a machine file by the lines that name the machine."""
         header, *parts = self.bytes_of(name).decode().split('cuferry machine 1\n')
         assert header == '' and len(parts) == 1, parts
         *parts, rest = parts[0].split('end\n')
@@ -312,7 +313,7 @@ class TuneTest(Runner):
         return found
 
     def plan(self, machine):
-        """That of a call whose arrays are host memory, in a process of its own."""
+        """Returns the plan of a call with arrays in host memory, in its own process."""
         code, out, err = run([sys.executable, '-c', PLAN], cwd=self.folder,
                              env=dict(os.environ, CF_DRIVER=self.driver, CF_HOST_DATA='auto', CF_MACHINE_FILE=machine))
         assert code == 0 and out.startswith('tuning_both: on '), (code, out, err)
@@ -330,7 +331,7 @@ class TuneTest(Runner):
         return '' if ' ms expected; ' in plan and 'by default constants' not in plan else plan
 
     def others_kept(self):
-        """What is damaged goes."""
+        """Sections of other machines are kept; damaged sections are removed."""
         (identity, numbers), = self.sections('machine').items()
         lines = ''.join(f'{k} {v}\n' for k, v in numbers.items())
         other = 'gpu Another\ndriver 1\nprocessor one\nthreads 4\n'
@@ -353,7 +354,7 @@ class TuneTest(Runner):
         return '' if out.endswith('\nnot written\n') and sorted(os.listdir(self.folder)) == before else out
 
     def machine_limited(self):
-        """A limit of the size of files is like a full disk."""
+        """A limit of the file size acts like a full disk."""
         before = sorted(os.listdir(self.folder)), self.bytes_of('machine')
         code, _, err = self.execute('--machine', '--file', 'machine',
                                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
@@ -362,7 +363,7 @@ class TuneTest(Runner):
         return '' if before == after else after
 
     def machine_locked(self):
-        """The file is read when the lock is there, which another process has until it has written."""
+        """cf-tune reads the file after it gets the lock; here another process holds the lock until it has written."""
         (identity, numbers), = self.sections('machine').items()
         lock = self.path('machine.lock')
         with open(lock, 'wb') as file:
@@ -386,11 +387,11 @@ class TuneTest(Runner):
         out = self.good('--machine', '--file', 'none', env={'FAKE_CUDA': 'pageable=1'})
         return '' if out == 'GPU 0 reaches all memory: nothing needs measuring\n' else out
 
-    # ---- What goes wrong
+    # ---- Errors
 
     def failures(self):
         def wrong():
-            """A variant that is wrong is not taken, however quick; the others are."""
+            """A variant with wrong results is never taken, however fast; right variants are."""
             code, out, err = self.execute('--module', 'tuning.so', *QUICK, 'wrong', '--file', 'wrong')
             assert code == 1 and err.startswith('cf-tune: 2 runs failed; the first: wrong STEPS=0: y['), err
             assert re.search(r'^wrong STEPS=0 at 256 FAILED: y\[\d+\] = 0 and -?\d+ by the first variant; ', out, re.MULTILINE), out
@@ -430,7 +431,7 @@ class TuneTest(Runner):
                  needs_device=True)
 
     def unwritable(self):
-        """Before anything is measured: that would take longer than a test may."""
+        """Unwritable files are refused before measuring, which would exceed the test's time."""
         long = ('--module', 'tuning.so', '--time', '1000')
         for name in ('closed', 'closed/cuferry', 'home', 'locked/tuning.lock'):
             os.makedirs(self.path(name))
@@ -457,18 +458,18 @@ class TuneTest(Runner):
 
 
 def opened(process):
-    """Paths of the files that a process has open."""
+    """Returns the paths of the files that a process has open."""
     paths = set()
     try:
         for number in os.listdir(f'/proc/{process}/fd'):
             paths.add(os.readlink(f'/proc/{process}/fd/{number}'))
-    except OSError:  # it has closed one, or ended
+    except OSError:  # it closed a file, or ended
         pass
     return paths
 
 
 def as_any_user():
-    """Has a process of the superuser heed the rights of files, too."""
+    """Makes a root process obey file permissions."""
     if os.geteuid() == 0:
         for capability in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH):
             if LIBC.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:

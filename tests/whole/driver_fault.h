@@ -1,38 +1,38 @@
-/* driver_fault.h - the fault driver: wraps whatever driver the library takes into use, counts its calls, fails the one
- * that a test asks for, and knows what was made through it and not given back. */
+/* driver_fault.h - the fault driver: wraps each driver that the library uses, counts its calls, fails the call that a
+ * test selects, and records the objects that were made and not given back. */
 #ifndef DRIVER_FAULT_H
 #define DRIVER_FAULT_H
 
 #include "driver/driver.h"
 
-/* From now on the `at`-th call (from 1; 0: none) returns `result` and is not made; with `is_forever` every later one,
- * too. */
+/* The `at`-th call from now (from 1; 0: none) returns `result` and does not reach the driver; with `is_forever`, so
+ * does every later call. */
 void fault_arm(long at, int is_forever, CUresult result);
 
-/* As when a kernel has faulted: from the `at`-th call of a GPU's on, of those that tell of it, all of these return
- * CUDA_ERROR_ILLEGAL_ADDRESS, until fault_disarm(). The real driver still answers what is asked of devices, of the
- * current context and of pointers, and takes a primary context back. */
+/* Plays a kernel fault: from the `at`-th GPU call on, calls that report a lost context return
+ * CUDA_ERROR_ILLEGAL_ADDRESS until fault_disarm(). Queries of devices, of the current context and of pointers still
+ * reach the real driver, and so does the release of a primary context. */
 void fault_arm_lost(long at);
 
-/* Behind that, with no failure armed: takes away what went with the fault, in the driver below, too. What is counted
- * from then on could have been given back all the same. */
+/* After fault_arm_lost(), with no failure armed: drops the objects that the fault destroyed, in the wrapped driver too.
+ * Objects counted after this call could have been given back despite the fault. */
 void fault_take_lost(void);
 
-/* No more failures. How many calls failed since fault_arm(). */
+/* Ends the failures; returns the number of calls that failed since fault_arm(). */
 int fault_disarm(void);
 
-/* The function of the i-th of these calls; NULL where there were not so many, or more than are kept. */
+/* The function of the i-th failed call; NULL if fewer calls failed or if they were not all recorded. */
 const char *fault_hit(int i);
 
 /* Calls since the last fault_arm(), and failures since the start of the program. */
 long fault_calls(void);
 long fault_count(void);
 
-/* The number of objects that were made and not given back, with a text that lists them; contexts that the calling
- * thread has pushed and not popped, and a capture mode that it has changed and not changed back, count too. */
+/* The number of objects that were not given back, with a text that lists them. Contexts that the calling thread has
+ * pushed and not popped, and a capture mode that it has not restored, count too. */
 int fault_alive(char *text, size_t size);
 
-/* Forgets them, so that they are not counted again. */
+/* Forgets these objects, so that they are not counted again. */
 void fault_forget(void);
 
 #endif

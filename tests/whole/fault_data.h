@@ -1,4 +1,4 @@
-/* fault_data.h - what the scenes of test_fault.c share: their arrays, their handles, and how a scene is written. */
+/* fault_data.h - arrays and handles that the scenes of test_fault.c share, and macros to write a scene. */
 #ifndef FAULT_DATA_H
 #define FAULT_DATA_H
 
@@ -77,7 +77,7 @@ void clean_host_data(void);
 
 /* ---- The scenes ---- */
 
-/* Of devices, memory, streams, events and graphs; and of kernels and constants. */
+/* Scenes of devices, memory, streams, events and graphs; scenes of kernels and constants. */
 extern const struct scene storage_scenes[], launch_scenes[];
 extern const int storage_scene_count, launch_scene_count;
 

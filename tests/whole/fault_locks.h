@@ -1,4 +1,5 @@
-/* fault_locks.h - how many mutexes a thread holds, for a program that is linked with --wrap of what takes them. */
+/* fault_locks.h - the number of mutexes that a thread holds, for a program linked with --wrap for the pthread
+ * functions. */
 #ifndef FAULT_LOCKS_H
 #define FAULT_LOCKS_H
 

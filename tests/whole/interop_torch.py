@@ -1,9 +1,9 @@
-"""interop_torch.py - a library that cfcc made, in one process with PyTorch: its tensors, its streams, its captures.
+"""interop_torch.py - uses a library that cfcc made in one process with PyTorch: its tensors, streams and captures.
 
 usage: interop_torch.py BUILDDIR              each scenario in a process of its own; TAP
        interop_torch.py BUILDDIR SCENARIO LIBRARY
 
-Skipped where PyTorch or a GPU is not there. Run by tools/dev/gpu-check.
+It is skipped without PyTorch or a GPU. tools/dev/gpu-check runs it.
 """
 
 import ctypes
@@ -45,7 +45,7 @@ __global__ void put(const float *values, const int64_t *index, float *sum, int64
 N, M = 1 << 16, 1 << 18
 STAGE = 1  # CF_HOST_DATA_STAGE
 ERANGE = -3
-SLEEP = 20_000_000  # cycles: some ten milliseconds
+SLEEP = 20_000_000  # cycles, about ten milliseconds
 
 
 def expect(holds, what):
@@ -54,7 +54,7 @@ def expect(holds, what):
 
 
 class Library:
-    """The shared object; every call is seen to leave the thread's current context alone."""
+    """The shared object. Every call checks that the thread's current context stays the same."""
 
     def __init__(self, path):
         self.library = ctypes.CDLL(path)
@@ -88,13 +88,13 @@ class Library:
         self.call('wag_take', source.data_ptr(), index.data_ptr(), res.data_ptr(), index.numel(), source.numel())
 
     def take_async(self, source, index, res):
-        """In the stream that PyTorch would use."""
+        """Runs in PyTorch's current stream."""
         self.call('wag_take_async', torch.cuda.current_stream().cuda_stream, source.data_ptr(), index.data_ptr(),
                   res.data_ptr(), index.numel(), source.numel())
 
 
 def tensors(device='cuda', seed=0):
-    """Source, index, and a result full of what no result is."""
+    """Returns source, index, and a result filled with a value that no result has."""
     generator = torch.Generator().manual_seed(seed)
     source = torch.rand(M, generator=generator)
     index = torch.randint(0, M, (N,), generator=generator)
@@ -186,7 +186,7 @@ def allocator(library):
     after = torch.cuda.memory_stats()
     changed = [key for key in before if before[key] != after.get(key)]
     expect(not changed, f'the allocator counts {changed}')
-    # Blocks that it gives out again hold what was computed last.
+    # Memory that the allocator reuses holds the previous results.
     for seed in range(20):
         source, index, res = tensors(seed=seed)
         library.take_async(source, index, res)
@@ -204,7 +204,7 @@ def allocator(library):
 
 
 class Take(torch.autograd.Function if torch else object):
-    """torch.take by the library; the gradient runs on a thread of autograd's."""
+    """torch.take by the library; the gradient runs on a thread of autograd."""
 
     library = None
 
@@ -231,7 +231,7 @@ def gradients(library):
     """A step of autograd through the library's kernels."""
     Take.library = library
     source, index, _ = tensors()
-    index = torch.randperm(M, device='cuda')[:N]  # each once: the sums are exact, whatever their order
+    index = torch.randperm(M, device='cuda')[:N]  # each index once, so that sums are exact in any order
     weight = torch.rand(N, device='cuda')
     for stream in (torch.cuda.default_stream(), torch.cuda.Stream()):
         torch.cuda.synchronize()
@@ -344,7 +344,7 @@ SKIPPED = 77
 
 
 def scenario(name, path):
-    """Runs one; a reason to skip it is what SystemExit says."""
+    """Runs one scenario; SystemExit carries a reason to skip it."""
     os.environ['CF_DRIVER'] = 'cuda'
     try:
         [s for s in SCENARIOS if s.__name__ == name][0](Library(path))
@@ -378,7 +378,7 @@ def main(builddir, *arguments):
         names = [f'{each.__name__}: {each.__doc__}' for each in SCENARIOS]
         command = [sys.executable, os.path.realpath(__file__), builddir]
         commands = [command + [each.__name__, library] for each in SCENARIOS]
-        with ThreadPoolExecutor(3) as pool:  # most of the time goes into importing PyTorch
+        with ThreadPoolExecutor(3) as pool:  # importing PyTorch takes most of the time
             results = [] if reason else list(pool.map(lambda words: run(words, timeout=120), commands))
         for i, name in enumerate(names):
             if reason or results[i][0] == SKIPPED:

@@ -1,4 +1,4 @@
-/* main.c - diffuses a spot of heat by the kernel and by a plain loop, and compares every bit. */
+/* main.c - diffuses a spot of heat with the kernel and with a plain loop, and compares every bit. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* norms.c - a library that keeps its kernels to itself. */
+/* norms.c - a library with private kernels. */
 #include "norms.h"
 
 #include <norm_kernels.h>

@@ -1,4 +1,4 @@
-/* The largest of some numbers, on all threads of the CPU or a GPU. */
+/* Computes the largest of some numbers, on all CPU threads or on a GPU. */
 #include <stdio.h>
 
 #include <cuferry.h>

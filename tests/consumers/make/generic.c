@@ -1,4 +1,4 @@
-/* generic.c - a C11 program: cf_gather() takes the types of its arguments. */
+/* generic.c - a C11 program: cf_gather() selects the instance by the types of its arguments. */
 #include <stdio.h>
 
 #include <cuferry.h>

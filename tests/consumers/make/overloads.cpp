@@ -1,4 +1,4 @@
-// overloads.cpp - a C++ program: cf_gather() is an overload set, and the registry can be walked.
+// overloads.cpp - a C++ program: cf_gather() is an overload set, and a loop lists the registry.
 #include <cstdint>
 #include <cstdio>
 #include <vector>

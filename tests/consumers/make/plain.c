@@ -1,4 +1,4 @@
-/* plain.c - a C99 program: each entry point has a name of its own. */
+/* plain.c - a C99 program: each type has its own entry point. */
 #include <stdio.h>
 
 #include <cuferry.h>

@@ -1,4 +1,4 @@
-// axpy.cu - a vector is added to another.
+// axpy.cu - adds a vector to another.
 #include <stdint.h>
 
 /* y[i] += SCALE * a * x[i] for n elements. */

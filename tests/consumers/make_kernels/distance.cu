@@ -1,4 +1,4 @@
-// distance.cu - how far the elements of two vectors are apart.
+// distance.cu - the squared distances between elements of two vectors.
 #include <stdint.h>
 
 #include "square.cuh"

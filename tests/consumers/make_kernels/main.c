@@ -1,4 +1,4 @@
-/* main.c - calls the project's own kernels, one of them with an index that is out of range. */
+/* main.c - calls the project's own kernels, one of them with an index out of range. */
 #include <stdio.h>
 
 #include "vec.h"

@@ -1,4 +1,4 @@
-/* normalise.c - the launches of vec_normalise(): a bundled kernel's, and the project's own. */
+/* normalise.c - the launches of vec_normalise(): a bundled kernel and a kernel of the project. */
 #include <cuferry/kernels.h>
 
 #include "vec_internal.h"

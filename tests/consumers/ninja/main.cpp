@@ -1,4 +1,4 @@
-// main.cpp - a C++ program that calls a kernel of its own on memory of the device.
+// main.cpp - a C++ program that calls its own kernel on device memory.
 #include <cstdint>
 #include <cstdio>
 #include <vector>

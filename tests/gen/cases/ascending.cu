@@ -1,4 +1,4 @@
-// Arrays whose elements do not descend.
+// Arrays whose elements must not descend.
 #include <stdint.h>
 
 /* Sums of rows of x, which begin where first says; names of rows ascend, too, and differ. */

@@ -1,4 +1,4 @@
-// Operations that lead back to themselves, or too deep.
+// Operations that use themselves, directly or through others, or that are nested too deeply.
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void scale(float *x, int n)
 {

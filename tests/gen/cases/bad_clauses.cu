@@ -1,4 +1,4 @@
-/* bad_clauses - mistakes in clauses, one a kernel. */
+/* bad_clauses - mistakes in clauses, one per kernel. */
 #pragma cf kernel grid(n)
 #pragma cf instances(a: float)
 #pragma cf instances(b: double)
@@ -126,7 +126,7 @@ __global__ void assembler_in_a_function(float *x, int n)
     x[0] = copy_of(x[0]);
 }
 
-/* Functions and variables are looked at by their names. */
+/* The generator looks up functions and variables by their names. */
 extern __shared__ float bad_buffer[];
 template <typename T> __device__ T *bad_memory()
 {

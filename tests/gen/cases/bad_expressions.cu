@@ -1,4 +1,4 @@
-/* bad_expressions - mistakes in expressions over structs and macros, one a kernel. */
+/* bad_expressions - mistakes in expressions over structs and macros, one per kernel. */
 #include "bad_types.h"
 #pragma cf include("bad_types.h")
 

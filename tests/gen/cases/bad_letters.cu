@@ -1,4 +1,4 @@
-// names that no C program can write everywhere; each is refused, once, where it stands
+// Names that some C programs cannot write; each is refused once, at its place.
 #define GRÖSSE n
 #define MASSE(x) x
 
@@ -26,7 +26,7 @@ __global__ void of_an_argument(int öl) {}
 
 __constant__ float größe[2];
 
-/* Names of macros and local variables may have such letters. */
+/* Macros and local variables may have such names. */
 __device__ int earlier(int wärme) { const char *s = "\u00fc"; return wärme + *s; }
 
 #pragma cf kernel grid(GRÖSSE) inout(x[n])

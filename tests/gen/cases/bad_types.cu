@@ -1,4 +1,4 @@
-/* bad_types - declarations that C cannot have, one a kernel; nothing names the header. */
+/* bad_types - declarations that C cannot have, one per kernel; no clause names the header. */
 #include <stdint.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// What uses(...) names: looked up when all files are read.
+// Mistakes in uses(...), whose names are looked up after all files are read.
 #include <stdint.h>
 
 #pragma cf kernel grid(n) inout(x[n])
@@ -20,6 +20,6 @@ void with_prefix(double *x, int n);
 #pragma cf operation inout(x[n]) uses(cf_sum, cf_smu_f32)
 void misspelled(float *x, int n);
 
-/* What serves bundled operations is theirs. */
+/* Internal parts of bundled operations may not be used. */
 #pragma cf operation inout(x[n]) uses(cf_sort_small)
 void others(float *x, int n);

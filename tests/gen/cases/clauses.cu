@@ -1,4 +1,4 @@
-/* clauses - annotations that are wrong, one error each. */
+/* clauses - wrong annotations, one error each. */
 #include <stdint.h>
 
 #pragma cf kernel

@@ -1,4 +1,4 @@
-/* closed - brackets that are in order, with others in strings and comments. */
+/* closed - balanced brackets, beside unbalanced ones in strings and comments. */
 #include <assert.h>
 #include <math.h>
 

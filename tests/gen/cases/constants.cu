@@ -1,4 +1,4 @@
-/* constants - expressions that are constant and can never work, one error each. */
+/* constants - constant expressions that can never work, one error each. */
 #include <stdint.h>
 
 #pragma cf kernel grid(n) in(x[n / 0])

@@ -1,4 +1,4 @@
-/* declarations - kernels that no entry point can stand for, one error each. */
+/* declarations - kernels that cannot have an entry point, one error each. */
 #include <stdint.h>
 
 typedef float real;

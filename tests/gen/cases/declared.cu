@@ -1,4 +1,4 @@
-/* declared - every type that a kernel can share with C, in the forms that real code has. */
+/* declared - every type that a kernel can share with C, in the forms of real code. */
 #include <cuComplex.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

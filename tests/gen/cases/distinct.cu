@@ -1,4 +1,4 @@
-// Arrays whose elements differ from one another.
+// Arrays whose elements have to differ from one another.
 #include <stdint.h>
 
 /* Moves y[i] to z[to[i]], and swaps elements of w by pairs. */

@@ -1,4 +1,4 @@
-/* expressions - expressions that are wrong, one error each. */
+/* expressions - wrong expressions, one error each. */
 #include <stdint.h>
 
 #pragma cf kernel grid(m)

@@ -1,4 +1,4 @@
-/* What no CPU runs, and what is to be written instead; the headers of all that are read. */
+/* Library calls that the CPU cannot run, and the advice for each; the headers of these libraries are found. */
 #include <cub/block/block_reduce.cuh>
 #include <cub/cub.cuh>
 #include <cuda/barrier>
@@ -94,7 +94,7 @@ __global__ void in_order(int *x, int n)
     thrust::sort(thrust::seq, x, x + n);
 }
 
-/* None of them is in the way of these. */
+/* The calls above do not affect these kernels. */
 #pragma cf kernel grid(n) inout(x[n]) host(none)
 __global__ void gpu_alone(int *x, int n)
 {

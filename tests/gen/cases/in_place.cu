@@ -1,4 +1,4 @@
-// Arrays that may be one, and not overlap in part.
+// Arrays that may be the same array, but may not overlap in part.
 #include <stdint.h>
 
 // One list; what is read may overlap.

@@ -11,7 +11,7 @@ static __constant__ double dt, table[2][3];
 }
 __constant__ const int fixed = 3;
 
-/* These have no setters. */
+/* These variables have no setters. */
 __constant__ float *somewhere;
 constexpr int size()
 {

@@ -1,4 +1,4 @@
-/* mixed - host code, classes, tables and macros around one kernel; little of it is left for the CPU. */
+/* mixed - host code, classes, tables and macros around one kernel; the CPU's copy keeps little of them. */
 #include <iostream>
 #include <stdint.h>
 #include <vector>

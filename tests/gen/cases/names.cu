@@ -1,4 +1,4 @@
-/* names - kernels and parameters whose names meet others', in forms that real code has; all are taken. */
+/* names - kernels and parameters with names that occur elsewhere, in forms of real code; all are accepted. */
 #include <cuda_runtime.h>
 #include <stdint.h>
 
@@ -40,7 +40,7 @@ template <typename T, typename K> __global__ void sparse(T *x, const K *k, int n
     if (i < n)
         x[i] += k[i];
 }
-
+// Names with other letters, in places that C programs do not write.
 // Names with other letters, where C programs do not write them.
 #define GRÖSSE n
 __device__ int earlier(int wärme)

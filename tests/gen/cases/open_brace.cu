@@ -1,4 +1,4 @@
-/* open_brace - a brace that nothing closes, with a kernel behind it. */
+/* open_brace - a brace that is never closed, and a kernel after it. */
 #include <math.h>
 
 #pragma cf kernel grid(n) inout(x[n])

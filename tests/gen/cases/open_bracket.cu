@@ -1,4 +1,4 @@
-/* open_bracket - one that a brace closes, told where it was opened. */
+/* open_bracket - a bracket closed by a brace; the message has the place of the bracket. */
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void first(float *x, int n)
 {

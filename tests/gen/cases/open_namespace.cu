@@ -1,4 +1,4 @@
-/* open_namespace - two scopes that nothing closes, one of a macro. */
+/* open_namespace - two scopes that are never closed, one of them from a macro. */
 #include <math.h>
 #define BEGIN namespace inner {
 

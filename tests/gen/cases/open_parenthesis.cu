@@ -1,4 +1,4 @@
-/* open_parenthesis - parameters that nothing closes. */
+/* open_parenthesis - a parameter list that is never closed. */
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void first(float *x, int n
 {

@@ -1,4 +1,4 @@
-// Operations: entry points that are made of several launches.
+// Operations: entry points that make several launches.
 #include <stdint.h>
 
 /* Counts digits. */
@@ -27,8 +27,8 @@ __global__ void clear_it(uint32_t *x, int64_t n)
 #pragma cf instances(u32: uint32_t; u64: uint64_t)
 template <typename T> void sort(const T *keys, T *sorted, T *other, uint32_t *work, int64_t n, int bits, int N);
 
-/* One instance of another kernel by its name, all of one that has no such tag, a bundled one, and another operation;
-   internal itself. Of a declaration in a namespace, without a template. */
+/* Uses an instance of another kernel by its name, all instances of a kernel without this tag, a bundled kernel, and
+ * another operation. It is internal, in a namespace, and no template. */
 namespace parts {
 #pragma cf operation internal name(sort_some) inout(x[m][n]) in(index[n]) pitch(x: ld) check(ld >= n, 0 <= index[:] < m) \
     uses(move_u64, count, cf_sum_f32, sort_u32) check(distinct(index)) resident(elsewhere)

@@ -1,4 +1,4 @@
-/* What kernels reach: names that begin with `bounded` or `loops`, and go on with `closed` or `open`, say what is found. */
+/* The reach of kernels: names begin with `bounded` or `loops`, then `closed` or `open`, as has to be found. */
 #include <stdint.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #define EACH(i, n) for (int i = 0; i < n; i++)
 #define TWICE(x) ((x) * 2)
 
-/* ---- What lies at file scope */
+/* ---- Declarations at file scope */
 
 __constant__ float weights[3];
 __constant__ const float fixed_weights[3] = {1, 2, 1};
@@ -85,7 +85,7 @@ __device__ float table(int i)
 }
 __device__ float not_here(float x);
 
-/* On the host alone, so that no kernel calls it: it has a kernel's name. */
+/* A function with a kernel's name, for the host only, so that no kernel calls it. */
 static void bounded_closed_wrapper(int n)
 {
     for (host_counter = 0; host_counter < n;)

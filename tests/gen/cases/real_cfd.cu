@@ -170,7 +170,7 @@ __global__ void smooth(const real *__restrict__ u, real *__restrict__ v, int nx,
         v[(long)y * nx + x] = (tile[at - 1] + tile[at + 1] + tile[at - TILE_X - 2] + tile[at + TILE_X + 2]) / 4;
 }
 
-/* What `largest_speed` computes, on the CPU. */
+/* The CPU's form of `largest_speed`. */
 void largest_speed_cpu(const double *density, const double *momentum, const double *energy, double *speed,
                        double *partial, int n)
 {
@@ -212,7 +212,7 @@ __global__ void largest_speed(const double *density, const double *momentum, con
     }
 }
 
-/* No entry point: the code's own launcher below starts it. */
+/* Has no entry point: the launcher below starts it. */
 __global__ void clear_rim(double *u, int nx, int ny)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -107,7 +107,7 @@ __global__ void hop(const int32_t *neighbour, const scalar2 *psi, scalar2 *chi, 
     chi[site].x -= kappa * sum.x, chi[site].y -= kappa * sum.y;
 }
 
-/* Kernels that a macro makes, as families of vector operations often are. */
+/* Kernels made by a macro, as is common for families of vector operations. */
 #define DEFINE_BLAS(NAME, TYPE, EXPRESSION)                                                                 \
     __global__ void NAME(const TYPE *__restrict__ x, TYPE *__restrict__ y, TYPE a, long n)                  \
     {                                                                                                       \

@@ -14,7 +14,7 @@
 
 using std::size_t;
 
-/* ---- What only device code knows ---- */
+/* ---- Device code only ---- */
 
 static __device__ __forceinline__ unsigned lane_number()
 {

@@ -1,4 +1,4 @@
-/* refused_long_double - numbers that a GPU does not have; expected: long double and __int128 are refused by name. */
+/* refused_long_double - types that a GPU does not have; expected: long double and __int128 are refused by name. */
 #pragma cf kernel grid(n) in(x[n]) out(y[n])
 __global__ void round_off(const long double *x, double *y, int n);
 

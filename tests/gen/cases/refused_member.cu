@@ -1,4 +1,4 @@
-/* refused_member - kernels of a class; expected: a kernel stands at file or namespace scope. */
+/* refused_member - kernels in a class; expected: a kernel has to be at file or namespace scope. */
 struct Solver {
 #pragma cf kernel grid(n) inout(x[n])
     static __global__ void step(float *x, int n);

@@ -1,4 +1,4 @@
-/* refused_nontrivial_class - a view that counts its copies, by value; expected: it is not trivially copyable, nor C. */
+/* refused_nontrivial_class - a view by value that counts its copies; expected: no C type, nor trivially copyable. */
 class View
 {
   public:

@@ -1,4 +1,4 @@
-/* refused_reference - a struct as host code would pass it; expected: a reference is refused, pass by value. */
+/* refused_reference - a struct passed as in host code; expected: a reference is refused, pass by value. */
 #include "real_types.h"
 
 #pragma cf kernel include("real_types.h") grid(m.nx) inout(u[m.nx])

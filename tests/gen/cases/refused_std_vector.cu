@@ -1,4 +1,4 @@
-/* refused_std_vector - a container by value; expected: no type that C has, nor trivially copyable. */
+/* refused_std_vector - a container by value; expected: it is no C type and not trivially copyable. */
 #include <vector>
 
 #pragma cf kernel grid(n) out(y[n])

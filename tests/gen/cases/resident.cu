@@ -1,4 +1,4 @@
-/* resident - pointers without an extent: those that say so, and those that a warning is about; all are taken. */
+/* resident - pointers without an extent, with resident(...) and with a warning; all are accepted. */
 
 #pragma cf kernel grid(n) out(y[n]) resident(table, raw)
 __global__ void told(const float *table, float *y, void *raw, int n)

@@ -1,4 +1,4 @@
-// Arrays that are kept apart, and forms of __restrict__ that keep none apart.
+// Arrays that may not overlap, and forms of __restrict__ that do not forbid overlaps.
 #define APART __restrict
 
 // All three: what is written is apart from all.

@@ -1,11 +1,11 @@
-/* __shared__ memory that the CPU's copy cannot declare anew. */
+/* __shared__ memory that the CPU's copy of the source cannot declare. */
 #include <stdint.h>
 
 #define BUFFER(T, n) __shared__ T buffer[n]; int used = 0
 #define DECLARE __shared__
 #define NAMED(name) name[32]
 
-/* A type that has its name inside. */
+/* A type with the variable's name inside. */
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void pointer_to_function(int *x, int n)
 {

@@ -1,5 +1,5 @@
-// What has the name of extern __shared__ memory, or of a function that uses such, and is another thing: none of these
-// kernels needs shared(...).
+// Other things with the name of extern __shared__ memory, or with the name of a function that uses such memory: no
+// kernel of these needs shared(...).
 
 extern __shared__ float buffer[];
 

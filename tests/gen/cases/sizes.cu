@@ -1,4 +1,4 @@
-/* Launch rules and checks of every kind, for the functions that are compiled from them. */
+/* Launch rules and checks of every kind; the generator compiles a size function from them. */
 #include <stdint.h>
 
 #include "sizes_types.h"

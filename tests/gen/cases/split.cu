@@ -1,4 +1,4 @@
-// Kernels whose calls can be taken apart.
+// Kernels whose calls can be split.
 #include <stdint.h>
 
 /* All arrays go with n. */

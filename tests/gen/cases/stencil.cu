@@ -1,4 +1,4 @@
-// A kernel that is no template, with two dimensions, launch bounds and checks on scalars.
+// A kernel without a template, with two dimensions, launch bounds and checks of scalars.
 #include <stdint.h>
 
 #define WIDTH 32

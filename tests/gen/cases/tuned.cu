@@ -1,4 +1,4 @@
-// Variants of tuned kernels share what the CPU runs where no definition depends on the constant.
+// Variants of tuned kernels share one CPU body if no definition depends on the constant.
 
 /* One body for both: the constant is in the launch alone. */
 #pragma cf kernel grid(n) block(BLOCK) tune(BLOCK: 128, 256) inout(x[n])

@@ -1,4 +1,4 @@
-/* atomics - every atomic function on every type: the value that stands there afterwards, and the old one. */
+/* atomics - every atomic function on every type: the new value in memory, and the old value that it returns. */
 #include "expect.h"
 
 __device__ double2 memory;

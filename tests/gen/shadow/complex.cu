@@ -58,7 +58,7 @@ __global__ void check(int *wrong)
     EXPECT(near(cuda::std::polar(2.0, 0.0), 2, 0) && cuda::std::abs(cuda::std::complex<float>(3, 4)) == 5);
     thrust::complex<double> wide = thrust::complex<float>(1, 2);
     EXPECT(near(wide, 1, 2));
-    /* The parts are not squared on the way. */
+    /* abs() and / must not square the parts, which would overflow. */
     EXPECT(abs(thrust::complex<float>(1e30f, 1e30f)) < 1.5e30f &&
            near(thrust::complex<float>(1e30f, 0) / thrust::complex<float>(1e30f, 0), 1, 0));
 

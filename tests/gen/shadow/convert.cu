@@ -1,5 +1,5 @@
-/* convert - writes what 16-bit floats are as float, what doubles are as 16-bit floats, and what arithmetic makes of
- * them; test_shadow.py knows what is right.
+/* convert - writes 16-bit floats as float, doubles as 16-bit floats, and results of arithmetic; test_shadow.py checks
+ * them.
  *
  * usage: convert DOUBLES PATTERNS OUTPUT; DOUBLES holds doubles, PATTERNS three uint16_t for each row of results */
 #include <cuda_bf16.h>
@@ -10,7 +10,7 @@
 
 static FILE *output;
 
-/* Either type, by way of its bits. */
+/* Makes a value of either type from its bits. */
 static __half from_bits(uint16_t bits, __half)
 {
     return __ushort_as_half(bits);

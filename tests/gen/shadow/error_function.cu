@@ -1,10 +1,10 @@
-/* error_function - the inverses of the error function, erfcx() and the normal distribution. The values have been worked out in
- * 300 bits. */
+/* error_function - the inverses of the error function, erfcx() and the normal distribution. The expected values were
+ * computed with 300 bits. */
 #include "expect.h"
 
 #include <math_constants.h>
 
-/* Within eight units of the last place, which the toolkit's documentation grants itself. */
+/* The toolkit's documentation allows eight units in the last place. */
 __device__ bool is_close(double value, double expected)
 {
     return fabs(value - expected) <= 8 * 2.220446049250313e-16 * fabs(expected);
@@ -12,7 +12,7 @@ __device__ bool is_close(double value, double expected)
 
 __global__ void check(int *wrong)
 {
-    volatile double zero = 0; /* nothing is worked out by the compiler */
+    volatile double zero = 0; /* keeps the compiler from evaluating the calls */
     EXPECT(is_close(erfinv(1e-300 + zero), 8.8622692545275804e-301));
     EXPECT(is_close(erfinv(-0.25 + zero), -0.2253120550121781));
     EXPECT(is_close(erfinv(0.5 + zero), 0.47693627620446987));

@@ -1,11 +1,11 @@
-/* expect.h - what the kernels of test_shadow.py share: EXPECT() in a kernel called check(), and a main function that
- * runs it, on the CPU or on a GPU, and fails with the line of the first expectation that does not hold. */
+/* expect.h - shared by the kernels of test_shadow.py: EXPECT() for a kernel called check(), and a main function that
+ * runs it on the CPU or on a GPU, and prints the line of the first failed expectation. */
 #ifndef EXPECT_H
 #define EXPECT_H
 
 #include <stdio.h>
 
-/* In a function that has a parameter int *wrong. */
+/* For a function with a parameter int *wrong. */
 #define EXPECT(condition)                \
     do {                                 \
         if (!(condition) && *wrong == 0) \

@@ -1,4 +1,5 @@
-/* half - __half, __nv_bfloat16 and their pairs: operators, comparisons with NaN, functions. convert.cu has the rest. */
+/* half - __half, __nv_bfloat16 and their pairs: operators, comparisons with NaN, functions. convert.cu tests the
+ * rest. */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 

@@ -1,4 +1,4 @@
-/* headers - what small headers of the toolkit declare. */
+/* headers - declarations of small headers of the toolkit. */
 #include <cooperative_groups.h>
 #include <cuda/cmath>
 #include <cuda/functional>

@@ -1,4 +1,4 @@
-/* host_code - what kernel files have beside kernels: headers of CUDA's and of the C++ library, host code, words. */
+/* host_code - parts of kernel files beside kernels: headers of CUDA and of the C++ library, host code, words. */
 #include <builtin_types.h>
 #include <cooperative_groups.h>
 #include <cuda.h>

@@ -3,7 +3,7 @@
 
 __global__ void check(int *wrong)
 {
-    volatile int zero = 0; /* nothing is worked out by the compiler */
+    volatile int zero = 0; /* keeps the compiler from evaluating the calls */
     EXPECT(__popc(0xf0f0 + zero) == 8 && __popcll(~0ull - zero) == 64 && __popc(zero) == 0);
     EXPECT(__clz(1 + zero) == 31 && __clz(zero) == 32 && __clz(-1 - zero) == 0 && __clzll(zero) == 64 &&
            __clzll(1) == 63);

@@ -133,7 +133,7 @@ __device__ void check_rounding(int *wrong, volatile float *z)
 
 __global__ void check(int *wrong)
 {
-    volatile float zero = 0; /* nothing is worked out by the compiler */
+    volatile float zero = 0; /* keeps the compiler from evaluating the calls */
     check_functions(wrong, &zero);
     check_rounding(wrong, &zero);
 }

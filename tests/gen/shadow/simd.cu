@@ -1,14 +1,14 @@
-/* simd - functions of halves and bytes of a word, held against plain arithmetic of each. */
+/* simd - functions on the halves and bytes of a word, compared with plain arithmetic on each part. */
 #include "expect.h"
 
-/* The part of a word at a bit, with and without its sign. */
+/* The part of a word that begins at a bit, signed or unsigned. */
 template <int bits> __device__ long long part(unsigned int word, int at, bool has_sign)
 {
     const long long value = word >> at & ((1u << (bits - 1) << 1) - 1);
     return has_sign && value >> (bits - 1) ? value - (1ll << bits) : value;
 }
 
-/* Words with the numbers of which something is special in each place, beside others. */
+/* Words whose parts are limits and other special numbers. */
 __device__ unsigned int word(int i)
 {
     const unsigned int special[] = {0,          1,          0xffffffff, 0x80000000, 0x7fffffff, 0x80008000, 0x7fff7fff,
@@ -19,7 +19,7 @@ __device__ unsigned int word(int i)
 
 enum { WORDS = 40 };
 
-/* Whether each part of a result has the bits that a function says, for the numbers of two words. */
+/* Compares each part of a result with a function of the parts of two words. */
 template <int bits, typename Expected>
 __device__ bool is_right(unsigned int result, unsigned int a, unsigned int b, bool has_sign, Expected expected)
 {
@@ -103,7 +103,7 @@ __device__ void sums(int *wrong, unsigned int a, unsigned int b)
     EXPECT(__vsadu4(a, b) == sum_of_differences<8>(a, b, false));
 }
 
-/* Of three words: z is a part of the third, which is[at] as the two others are. */
+/* Compares functions of three words; z is the part of the third word. */
 #define GREATER(x, y) ((x) > (y) ? (x) : (y))
 #define LESSER(x, y) ((x) < (y) ? (x) : (y))
 #define OF_THREE(call, bits, has_sign, expression)                                                                \

@@ -1,4 +1,4 @@
-/* vectors - vector types, their alignment, make_ functions, dim3, and that cf_float4 is float4. */
+/* vectors - vector types, their alignment, make_ functions, dim3, and the identity of cf_float4 and float4. */
 #include "expect.h"
 
 #include <cuferry/types.h>
@@ -45,7 +45,7 @@ __global__ void scale(const float4 *x, cf_float4 *y, float3 factor)
     y[0] = make_float4(x[0].x * factor.x, x[0].y * factor.y, x[0].z * factor.z, x[0].w);
 }
 
-/* As the generator proves it: these are the exact types. */
+/* The same proof as in generated code: these are the exact types. */
 typedef decltype(static_cast<void (*)(const float4 *, float4 *, float3)>(scale)) proof;
 typedef decltype(static_cast<void (*)(const cf_float4 *, cf_float4 *, cf_float3)>(scale)) proof_in_c;
 

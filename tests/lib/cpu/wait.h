@@ -1,42 +1,42 @@
-/* wait.h - programs for wait.cu: what threads do, one step after the other. */
+/* wait.h - programs for wait.cu: the steps that threads take one after the other. */
 #ifndef WAIT_H
 #define WAIT_H
 
 #include <stdint.h>
 
 enum step_kind {
-    /* Of the lanes of a warp. */
+    /* For the lanes of a warp. */
     STEP_SYNC_WARP,
     STEP_SHUFFLE,
     STEP_SHUFFLE_UP,
-    STEP_SHUFFLE_DOWN, /* of 64 bits */
+    STEP_SHUFFLE_DOWN, /* 64 bits */
     STEP_SHUFFLE_XOR,
     STEP_BALLOT,
     STEP_MATCH_ANY,
     STEP_MATCH_ALL,
     STEP_SUM,
     STEP_LEAST,
-    /* Of all threads of a block that have not ended. */
+    /* For all threads of a block that have not ended. */
     STEP_BARRIER,
     STEP_COUNT,
     STEP_AND,
     STEP_OR,
-    STEP_SHARED, /* reads what others wrote into shared memory */
-    /* Of some threads. */
+    STEP_SHARED, /* reads shared memory that other threads wrote */
+    /* For some threads. */
     STEP_MEET, /* at a cuda::barrier */
     STEP_YIELD,
-    STEP_ACTIVE, /* __activemask(), then a ballot of those */
+    STEP_ACTIVE, /* __activemask(), then a ballot of that mask */
     STEP_ALONE,
     STEP_END,
     STEP_KINDS
 };
 
-/* Taken by the threads whose lane is in `lanes` and whose warp is in `warps`. */
+/* A step of the threads whose lane is in `lanes` and whose warp is in `warps`. */
 struct step {
     uint32_t kind, lanes, warps, mask, argument, width;
 };
 
-/* A cuda::barrier that such threads come to. */
+/* A cuda::barrier and the threads that arrive there. */
 struct meeting {
     uint32_t lanes, warps, count;
 };

@@ -1,5 +1,5 @@
-"""test_trace.py - the trace of a program with several threads, as a viewer reads it: rows, nesting, times, arrows,
-counts.
+"""test_trace.py - checks the trace of a program with several threads as a viewer reads it: rows, nesting, times, arrows
+and counts.
 
 usage: test_trace.py BUILDDIR
 The environment decides the driver, as for any program.
@@ -42,7 +42,7 @@ def outer_first(span):
 
 
 def in_turn(span):
-    """Of two that begin at one time, one took none, and came before."""
+    """If two spans begin at the same time, the empty span comes first."""
     return span['ts'], span['dur']
 
 
@@ -85,12 +85,12 @@ def check_nesting(events):
 
 
 def at(spans, end):
-    """The spans of an arrow's end."""
+    """Returns the spans at one end of an arrow."""
     return [e for e in spans[end['pid'], end['tid']] if e['ts'] - EPSILON <= end['ts'] <= e['ts'] + e['dur'] + EPSILON]
 
 
 def check_arrows(events):
-    """Each span of a device has an arrow from the call that enqueued it, which began before."""
+    """An arrow leads to each device span from the call that enqueued it; the call began before the span."""
     starts = {e['id']: e for e in events if e['ph'] == 's'}
     finishes = {e['id']: e for e in events if e['ph'] == 'f'}
     if set(starts) != set(finishes) or len(finishes) != len(device_spans(events)):
@@ -111,7 +111,7 @@ def check_arrows(events):
 
 
 def check_order(events):
-    """Work of a stream is in the order in which it was enqueued: kernel, copy, fill, and so on."""
+    """The spans of a stream are in the order of the calls: kernel, copy, fill, and so on."""
     for row in rows(device_spans(events), in_turn).values():
         categories = [e['cat'] for e in row if e['cat'] == 'kernel' or e['args'].get('bytes') in (100, COPIED)]
         if len(categories) >= 30:
@@ -132,7 +132,7 @@ def check_plans(events, is_cuda):
 def check_counts(events, is_cuda):
     wanted = {('kernel', KERNEL): 102, ('load', KERNEL): 1, ('call', KERNEL): 2}
     if is_cuda:
-        wanted['kernel', KERNEL] = wanted['launch', KERNEL] = 109 # one call is of eight parts
+        wanted['kernel', KERNEL] = wanted['launch', KERNEL] = 109 # one call has eight parts
         wanted['stage', 'stage in'] = wanted['stage', 'stage in parts'] = 1
     found = collections.Counter((e['cat'], e['name']) for e in events if e['ph'] == 'X')
     for key, count in wanted.items():

@@ -1,4 +1,4 @@
-/* stencil.h - what the kernel and the plain loop of main.c compute for one point. */
+/* stencil.h - the computation of one point, for the kernel and the plain loop of main.c. */
 #ifndef STENCIL_H
 #define STENCIL_H
 

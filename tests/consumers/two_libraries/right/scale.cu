@@ -1,7 +1,7 @@
 /* scale.cu - the right library: scale() gives 5 * x + 100. */
 #include <stdint.h>
 
-/* Calls are kept as calls: what matters is which function of that name they reach. */
+/* Calls are not inlined, so that the test shows which function of this name they reach. */
 #define KEPT __attribute__((noinline))
 
 template <typename T> struct Rule {
