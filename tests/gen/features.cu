@@ -1,4 +1,4 @@
-/* features.cu - what device code may be written with beside plain C, for test_features.c. */
+/* features.cu - language and library features of device code beyond plain C, for test_features.c. */
 #include <cuda/atomic>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -129,7 +129,7 @@ end:
     EXPECT_END;
 }
 
-/* Objects on the heap; counter counts those that went. */
+/* Objects on the heap; the kernel counts destroyed objects. */
 #pragma cf kernel blocks(2) block(32) inout(wrong[2]) out(gone[1])
 __global__ void heap(int n, int *gone, int *wrong)
 {
@@ -153,7 +153,7 @@ __global__ void heap(int n, int *gone, int *wrong)
     EXPECT_END;
 }
 
-/* ---- Types of 16 bits between lanes ---- */
+/* ---- 16-bit types in shuffles ---- */
 
 template <typename T, typename Pair> __device__ void exchange(int *wrong)
 {
@@ -183,7 +183,7 @@ __global__ void narrow(int dummy, int *wrong)
 
 /* ---- Loads and stores with hints ---- */
 
-// What __ldg() reads nobody may write while the kernel runs.
+// Nobody may write memory that __ldg() reads while the kernel runs.
 template <typename T> __device__ bool hinted(T *memory, const double *constants, T a, T b)
 {
     const T *constant = (const T *)constants;
@@ -296,7 +296,7 @@ struct four {
 
 __device__ cuda::atomic<four, cuda::thread_scope_device> tally(four{{0, 0, 0, 0}});
 
-/* Both halves change at once: always the sum of as many threads as have counted. */
+/* Both halves change atomically: their sum is always the number of threads that have counted. */
 #pragma cf kernel blocks(n) block(64) inout(pair[2], latest[2], all[4], wrong[2])
 __global__ void wide(int n, unsigned long long *pair, unsigned long long *latest, int *all, int *wrong)
 {
@@ -350,7 +350,7 @@ __global__ void times(int dummy, int *wrong)
     EXPECT_END;
 }
 
-/* A template's specialisations and instantiations, and what stands behind them. */
+/* Specializations and explicit instantiations of a template, followed by other code. */
 template <typename T> __device__ T number_of(T)
 {
     return 1;
@@ -360,7 +360,7 @@ template <> __device__ int number_of<int>(int)
     return 2;
 }
 template __device__ float number_of<float>(float);
-/* A function whose type has arguments with parentheses, and a variable that points to functions of such a type. */
+/* A function whose parameter types contain parentheses, and a variable that points to functions of such a type. */
 template <typename T> struct pair_of {
     T first, second;
 };
@@ -394,7 +394,7 @@ __global__ void specialised(T *kind, int n)
 }
 template __global__ void specialised<float>(float *kind, int n);
 
-/* Its threads wait for one another, where those of the template do not. */
+/* The threads of this specialization wait for each other, unlike those of the template. */
 template <> __global__ void specialised<int64_t>(int64_t *kind, int n)
 {
     __shared__ int64_t neighbour[256];

@@ -1,4 +1,4 @@
-/* language - a kernel for each clause and each kind of declaration; test_language.c calls all of them. */
+/* language.cu - a kernel for each clause and each kind of declaration; test_language.c calls all of them. */
 #include <cooperative_groups.h>
 #include <cuComplex.h>
 #include <cuda_bf16.h>
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(TILE * 4 * TILE) smooth_v2(const float *__rest
     }
 }
 
-/* Four elements a thread, from `first` on. */
+/* Each thread has four elements, starting at `first`. */
 #pragma cf kernel grid(n) items(4) in(x[first:n]) out(y[first:n])
 __global__ void shift(const int *x, int *y, long first, unsigned long n)
 {
@@ -78,7 +78,7 @@ __device__ unsigned lane()
     return id;
 }
 
-/* The sum of n elements: by the last of the blocks, which counts them in *done. */
+/* Sums n elements; the last block, found by counting blocks in *done, adds the partial sums. */
 #pragma cf kernel blocks(max((n + BLOCK - 1) / BLOCK, 1)) block(BLOCK) in(x[n]) out(sum[1]) inout(done[1]) \
     scratch(partial[max((n + BLOCK - 1) / BLOCK, 1)]) shared(BLOCK * sizeof(T)) host(sum_on_host) tune(BLOCK: 128, 256, 2 * 256)
 #pragma cf instances(f32: float; f64: double)
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(BLOCK) total(const T *x, T *sum, T *partial, u
     }
 }
 
-/* Every element becomes the sum of all: needs all blocks at once. */
+/* Sets each element to the sum of all, which needs all blocks at once. */
 #pragma cf kernel blocks(16) block(64) cooperative inout(x[n]) scratch(sums[16]) check(n == 1024)
 __global__ void together(int *x, int *sums, int n)
 {
@@ -128,7 +128,7 @@ __global__ void together(int *x, int *sums, int n)
     x[i] = all;
 }
 
-/* More shared memory than a kernel has unasked. */
+/* More shared memory than the default limit of a kernel. */
 #pragma cf kernel blocks(1) block(256) shared(LARGE * sizeof(int)) host(reverse_on_cpu) inout(x[n]) check(n <= LARGE)
 __global__ void reverse(int *x, int n)
 {
@@ -173,7 +173,7 @@ extern "C" __global__ void apply(int *x, enum mode mode, const bool twice, const
         x[i] = (mode == NEGATE ? -x[i] : mode == COPY ? x[i] : SCALE_BY * x[i]) * (1 + twice);
 }
 
-/* Rows of device memory, by their addresses; *raw is not declared and takes device memory only. */
+/* Reads rows of device memory through their addresses; *raw is undeclared and must be device memory. */
 #pragma cf kernel grid(n) in(rows[n]) out(firsts[n]) resident(count, raw)
 __global__ void gather_rows(const float *const *rows, float *firsts, volatile int *count, const void *raw, long long n)
 {
@@ -202,7 +202,7 @@ __global__ void power(int64_t *x, int rows, int x_rows)
         x[1 + i] = 2 * x[1 + i] + rows;
 }
 
-/* How many threads the CPU runs, by every operator; a GPU runs a block. */
+/* Reports the number of threads that the CPU runs, computed with every operator; a GPU runs one block. */
 #pragma cf kernel grid(1) inout(threads[1]) host(grid( \
     way == 0 ? n & 12 : way == 1 ? n | 5 : way == 2 ? n ^ 3 : way == 3 ? ~n + 200 : way == 4 ? -n + 200 : \
     way == 5 ? !n + 3 : way == 6 ? n << 1 : way == 7 ? n >> 2 : way == 8 ? min(n, m) : way == 9 ? max(n, m) : \
@@ -214,8 +214,7 @@ __global__ void count_threads(int way, int64_t n, int64_t m, int2 at, int64_t *t
         *threads = (int64_t)gridDim.x * blockDim.x;
 }
 
-/* Counts the elements over a limit. The first launch on memory that another one left finds no zeros but such as it asks
- * for. */
+/* Counts the elements above a limit. The first launch on reused memory only finds the zeros that it requests. */
 #pragma cf kernel grid(n) in(x[n]) out(count[1]) scratch(work[n + 2]) zero(work[1:2])
 __global__ void count_over(const double *x, double limit, int64_t *count, int64_t *work, int n)
 {
@@ -232,7 +231,7 @@ __global__ void count_over(const double *x, double limit, int64_t *count, int64_
     work[0] = work[1] = work[2] = -1;
 }
 
-/* How many elements are below 0, and how many are not. */
+/* Counts the elements below 0 and the others. */
 #pragma cf kernel grid(n) in(x[n]) out(count[2]) zero(count)
 __global__ void count_signs(const int *x, int *count, int n)
 {
@@ -241,7 +240,7 @@ __global__ void count_signs(const int *x, int *count, int n)
         atomicAdd(&count[x[i] >= 0], 1);
 }
 
-/* x[i] += 1, which a thread of the CPU does for m elements. */
+/* x[i] += 1; a thread of the CPU handles m elements. */
 #pragma cf kernel grid(n) inout(x[n]) host(grid((n + m - 1) / m))
 __global__ void by_pieces(int *x, int64_t n, int64_t m)
 {
@@ -255,7 +254,7 @@ __global__ void by_pieces(int *x, int64_t n, int64_t m)
 #endif
 }
 
-/* y[i] = 2 x[i]: y may be x. */
+/* y[i] = 2 x[i]; y may be x. */
 #pragma cf kernel grid(rows, cols) in(x[rows][cols]) out(y[rows][cols]) pitch(x: of_x; y: of_y) inplace(x, y)
 __global__ void twice(const int *x, int *y, int rows, int cols, int of_x, int of_y)
 {
@@ -264,7 +263,7 @@ __global__ void twice(const int *x, int *y, int rows, int cols, int of_x, int of
         y[i * of_y + j] = 2 * x[i * of_x + j];
 }
 
-/* to[index[i]] = i; which of equal ones counts is not said. */
+/* to[index[i]] = i; for equal indices any of them may win. */
 #pragma cf kernel grid(n) in(index[n]) inout(to[n]) check(0 <= index[:] < n, distinct(index))
 __global__ void invert(const int *index, int *to, int n)
 {
@@ -273,7 +272,7 @@ __global__ void invert(const int *index, int *to, int n)
         to[index[i]] = i;
 }
 
-/* Sums of rows of x, which begin where first says; what lies outside of them is not read. */
+/* Sums the rows of x whose starts are in first; elements outside the rows are not read. */
 #pragma cf kernel grid(rows) in(first[rows + 1], x[n]) out(sum[rows]) check(ascending(first), 0 <= first[:] <= n)
 __global__ void sum_rows(const int64_t *first, const int *x, int *sum, int rows, int64_t n)
 {

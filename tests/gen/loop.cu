@@ -1,5 +1,5 @@
-/* loop.cu - kernels that run as loops over their threads, and such as look like them, for test_loop.c. They add, so that a
- * thread too many or too few shows. */
+/* loop.cu - kernels that run as loops over their threads, and similar ones that do not, for test_loop.c. They add,
+ * so that an extra or missing thread shows. */
 #include <stdint.h>
 
 /* ---- Forms of the index and of the guard ---- */
@@ -180,7 +180,7 @@ __global__ void forms_items(int *x, int n)
     }
 }
 
-/* Blocks that number in 16 bits: negative ones beyond. */
+/* Block numbers of 16 bits, negative beyond 32767. */
 #pragma cf kernel grid(n) block(1) inout(x[n])
 __global__ void narrow_block(int *x, int n)
 {
@@ -232,7 +232,7 @@ __global__ void all_else(int *x, int n)
         x[i] += 2;
 }
 
-/* Something stands behind the guard's statement. */
+/* Statements follow the guarded statement. */
 #pragma cf kernel grid(n) block(64) inout(x[(n + 63) / 64 * 64])
 __global__ void all_behind(int *x, int n)
 {
@@ -242,7 +242,7 @@ __global__ void all_behind(int *x, int n)
     x[i] += 2;
 }
 
-/* Something stands in front of it. */
+/* Statements precede the guard. */
 #pragma cf kernel grid(n) block(64) inout(x[(n + 63) / 64 * 64])
 __global__ void all_in_front(int *x, int n)
 {
@@ -290,7 +290,7 @@ __global__ void narrow_index(int *x, int n, int m)
         atomicAdd(&x[i], 1);
 }
 
-/* A comparison of different types: of a negative number with an unsigned one. */
+/* A comparison of different types: a negative number with an unsigned number. */
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void negative_limit(int *x, unsigned int n, int limit)
 {
@@ -315,7 +315,7 @@ __global__ void real_limit(int *x, int n, double limit)
         x[i] += 1;
 }
 
-/* One more than the global index, from a lower bound on. */
+/* One more than the global index, with a lower bound. */
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void from_on(int *x, int n, int first)
 {
@@ -325,7 +325,7 @@ __global__ void from_on(int *x, int n, int first)
     x[i] += 1;
 }
 
-/* Begins below 0, which compared with an unsigned number is large. */
+/* Starts below 0, which is large when compared as unsigned. */
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void below_zero(int *x, unsigned int n, int by)
 {
@@ -334,7 +334,7 @@ __global__ void below_zero(int *x, unsigned int n, int by)
         x[i] += 1;
 }
 
-/* Does not grow in whole steps. */
+/* Does not grow in integer steps. */
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void real_steps(int *x, int n, float by)
 {
@@ -343,7 +343,7 @@ __global__ void real_steps(int *x, int n, float by)
         atomicAdd(&x[i], 1);
 }
 
-/* What < does with an object of a class is not what it does with a number. */
+/* The operator < of a class differs from that of numbers. */
 struct even {
     int n;
     __device__ even(int limit) : n(limit) {}
@@ -363,7 +363,7 @@ __global__ void compared_by_class(int *x, int n)
         x[i] += 1;
 }
 
-/* Two guards, with a division between them that the first allows. */
+/* Two guards around a division that the first makes safe. */
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void divided(int *x, int n, int step)
 {
@@ -378,7 +378,7 @@ __global__ void divided(int *x, int n, int step)
     x[i] += row + 1;
 }
 
-/* ---- What a thread reads of itself ---- */
+/* ---- A thread's own indices ---- */
 
 #pragma cf kernel grid(nx, ny, nz) block(8, 4, 2) inout(x[nz][ny][nx][6])
 __global__ void indices(int *x, int nx, int ny, int nz)
@@ -443,7 +443,7 @@ template <typename I> __global__ void interior_3d(int *x, I nx, I ny, I nz)
     x[(k * ny + j) * nx + i] += (int)(i + 100 * j + 10000 * k);
 }
 
-/* ---- Arithmetic that is the same in vectors, one by one, and in what the bounds leave over ---- */
+/* ---- Arithmetic that is the same in vectors, in scalar code and in remainders ---- */
 
 #pragma cf kernel grid(n) in(x[n]) inout(y[n])
 #pragma cf instances(i32: int; u32: unsigned int; i64: int64_t; u64: uint64_t)
@@ -454,7 +454,7 @@ template <typename I> __global__ void multiply_add(float a, const float *x, floa
         y[i] = a * x[i] + y[i];
 }
 
-/* Never contracted. */
+/* Never contracted to a fused multiply-add. */
 #pragma cf kernel grid(n) in(x[n]) inout(y[n])
 __global__ void multiply_then_add(float a, const float *x, float *y, int n)
 {
@@ -463,7 +463,7 @@ __global__ void multiply_then_add(float a, const float *x, float *y, int n)
         y[i] = __fadd_rn(__fmul_rn(a, x[i]), y[i]);
 }
 
-/* The same, which the generator leaves as it is. */
+/* The same arithmetic in a form that the generator does not change. */
 #pragma cf kernel grid(n) in(x[n]) inout(y[n])
 __global__ void multiply_add_plain(float a, const float *x, float *y, int64_t n)
 {
@@ -472,7 +472,7 @@ __global__ void multiply_add_plain(float a, const float *x, float *y, int64_t n)
         y[at()] = a * x[at()] + y[at()];
 }
 
-/* A thread that reads what it wrote. */
+/* A thread reads its own result. */
 #pragma cf kernel grid(n) inout(x[2 * n])
 __global__ void twice(int *x, int n)
 {
@@ -484,7 +484,7 @@ __global__ void twice(int *x, int n)
     }
 }
 
-/* ---- Memory of a thread's own, which is not all threads' ---- */
+/* ---- Memory that belongs to a single thread ---- */
 
 #pragma cf kernel grid(n) in(x[n]) out(y[n])
 __global__ void own_filled(const int *x, int *y, int n)
@@ -563,7 +563,7 @@ __global__ void own_object(const int *x, int *y, int n)
     y[i] = middle(x[i], x[n - 1 - i], i);
 }
 
-/* None: what pointers lead to is the caller's. */
+/* No memory of its own: the pointers lead to the caller's memory. */
 #pragma cf kernel grid(ny, nx) in(x[ny][nx]) out(y[ny][nx])
 __global__ void own_none(const int *x, int *y, int ny, int nx)
 {
@@ -575,7 +575,7 @@ __global__ void own_none(const int *x, int *y, int ny, int nx)
     to[column] = min(from[column], from[nx - 1 - column]);
 }
 
-/* ---- A declaration in front, and kernels that share a name ---- */
+/* ---- A declaration before the kernel, and kernels that share a name ---- */
 
 __global__ void declared_before(int *x, int n);
 

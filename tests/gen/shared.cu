@@ -1,4 +1,4 @@
-/* shared.cu - __shared__ memory in every form that it is declared in, for test_shared.c. */
+/* shared.cu - all forms of declaring __shared__ memory, for test_shared.c. */
 #include "shared_inner.h"
 #include "shared_outer.h"
 
@@ -56,7 +56,7 @@ template <typename T> __device__ T reversed(T v)
     return result;
 }
 
-/* These have names of their own for what is declared outside. */
+/* Local names that hide those of shared variables outside. */
 __device__ int same_names(int at_file_scope)
 {
     int values = at_file_scope + 1;
@@ -155,7 +155,7 @@ __global__ void forms(int dummy, int *wrong)
     EXPECT_END;
 }
 
-/* Dynamic memory by every name is the same. */
+/* All names of the dynamic memory refer to the same memory. */
 #pragma cf kernel blocks(2) block(n) shared(n * sizeof(int)) inout(wrong[2])
 __global__ void dynamics(int n, int *wrong)
 {
@@ -169,7 +169,7 @@ __global__ void dynamics(int n, int *wrong)
     EXPECT_END;
 }
 
-/* No thread waits for another: the memory alone makes them a block. */
+/* No thread waits for another: only the shared memory makes them a block. */
 #pragma cf kernel blocks(2) block(n) shared(n * sizeof(int)) inout(wrong[2])
 __global__ void own_slots(int n, int *wrong)
 {
@@ -178,7 +178,7 @@ __global__ void own_slots(int n, int *wrong)
     EXPECT_END;
 }
 
-/* A template's shared memory is of each instance. */
+/* Each instance of a template has its own shared memory. */
 #pragma cf kernel blocks(n) block(N) in(x[n][N]) out(y[n])
 #pragma cf instances(f32_32: float, 32; f64_128: double, 128)
 template <typename T, int N> __global__ void row_sum(const T *x, T *y, int n)
@@ -194,7 +194,7 @@ template <typename T, int N> __global__ void row_sum(const T *x, T *y, int n)
         y[blockIdx.x] = part[0];
 }
 
-/* All blocks are there at once, each with memory of its own, also that of headers. */
+/* All blocks are resident at once, and each has its own memory, including the memory that headers declare. */
 #pragma cf kernel blocks(8) block(32) cooperative inout(wrong[2])
 __global__ void resident(int dummy, int *wrong)
 {

@@ -1,7 +1,7 @@
-// spelling.cu - what is seldom written around kernels and in them, which the generator has to understand or to leave alone.
+// spelling.cu - unusual code around and in kernels, which the generator must understand or leave alone.
 #include <type_traits>
 
-/* Names that the generator's own code has. */
+/* Names that the generated code uses, too. */
 #define in(row, column) x[(row) * 10 + (column)]
 #define thread (threadIdx.x + 1)
 #define block (blockIdx.x)
@@ -11,7 +11,7 @@
 
 #define AT int i = blockIdx.x * blockDim.x + threadIdx.x
 
-/* ---- Only the CPU's code names these ---- */
+/* ---- Names that only the CPU's code uses ---- */
 
 #define SCALE 3
 static const char *source_of_another()
@@ -138,7 +138,7 @@ __global__ void lambda_behind_if(const int *x, int *y, int n)
     if (i < n) [i, x, y] { y[i] = x[i] + threadIdx.x; }();
 }
 
-/* ---- What stands at file scope ---- */
+/* ---- Declarations at file scope ---- */
 
 #pragma cf kernel grid(n) block(64) in(x[n]) inout(y[n])
 __global__ void scaled(const int *x, int *y, int n)

@@ -57,8 +57,8 @@ static void features_that_tell_time_work(void **state)
     expect_all(32, features_times, 0);
 }
 
-/* Several threads of the CPU have a part. On a GPU, where all threads contend at once, each takes a lock as often as
- * there are threads. */
+/* Several CPU threads take part. On a GPU all threads contend at once, and each takes a lock as often as there are
+ * threads. */
 static void features_of_wide_atomics_work(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_language.c - the kernels of language.cu, one for each clause and kind of declaration, against plain C. */
+/* test_language.c - the kernels of language.cu, one for each clause and kind of declaration, compared with plain C. */
 #include <stdlib.h>
 
 #include "on_driver.h"
@@ -10,7 +10,7 @@
 #include "compare_sizes.h"
 #include "fake_ask.h"
 
-/* What host(reverse_on_cpu) names. */
+/* The CPU function that the annotation host(reverse_on_cpu) names. */
 void reverse_on_cpu(int *x, int n);
 void reverse_on_cpu(int *x, int n)
 {
@@ -21,7 +21,7 @@ void reverse_on_cpu(int *x, int n)
     }
 }
 
-/* Numbers from a sequence; the same every time. */
+/* A pseudorandom sequence that is the same in each run. */
 static uint32_t seed;
 
 static uint32_t next(void)
@@ -37,7 +37,7 @@ static int reseed(void **state)
     return 0;
 }
 
-/* The driver that plays a GPU runs the kernels that it knows of. */
+/* The fake driver can only run kernels that are registered with it. */
 static int is_played;
 
 static int tell_fake(void **state)
@@ -53,7 +53,7 @@ static int tell_fake(void **state)
     return library ? dlclose(library) : 0;
 }
 
-/* Device memory with a copy of `bytes` bytes of `host`. */
+/* Returns device memory with a copy of `bytes` bytes of `host`. */
 static void *on_device(const void *host, size_t bytes)
 {
     void *device;
@@ -95,9 +95,9 @@ static void smooth_section_of_a_padded_field_is_right(void **state)
     }
     smooth_expected(u, expected, &f, before, 0);
     assert_ok(language_smooth(u, v, f));
-    assert_true(is_near(v, expected, NY * LD)); /* the rim and the padding too */
+    assert_true(is_near(v, expected, NY * LD)); /* including the border and the padding */
 
-    /* With other constants, and on device memory. */
+    /* With other constants, on device memory. */
     assert_ok(language_set_weights(after));
     assert_ok(language_set_offset(3));
     smooth_expected(u, expected, &f, after, 3);
@@ -202,7 +202,7 @@ static void total_every_variant_sums_with_scratch_and_shared_memory(void **state
     static const int64_t blocks[] = {128, 256, 512};
     assert_non_null(kernel);
     assert_int_equal(kernel->nvariants, 3);
-    assert_int_equal(kernel->nconstants, 0); /* it stands for the one that is chosen */
+    assert_int_equal(kernel->nconstants, 0); /* the template parameter is tuned, not a constant */
     const float *px = x;
     float *psum = &sum;
     unsigned *pdone = &done;
@@ -219,7 +219,7 @@ static void total_every_variant_sums_with_scratch_and_shared_memory(void **state
 
     double wide[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, all = 0;
     done = 0;
-    assert_ok(language_total(wide, &all, &done, 10)); /* by the types of its arrays */
+    assert_ok(language_total(wide, &all, &done, 10)); /* the types of the arrays select the instance */
     assert_true(all == 55);
 }
 
@@ -261,8 +261,8 @@ static void types_of_16_bits_complex_and_vectors_agree_with_c(void **state)
     static bool flags[COUNT];
     static cf_float2 sums[COUNT];
     for (int i = 0; i < COUNT; i++) {
-        h[i].bits = i % 2 ? 0x3c00 : 0xc500; /* 1 and -5 */
-        b[i].bits = i % 3 ? 0x4000 : 0x3f80; /* 2 and 1 */
+        h[i].bits = i % 2 ? 0x3c00 : 0xc500; /* 1 and -5 as half */
+        b[i].bits = i % 3 ? 0x4000 : 0x3f80; /* 2 and 1 as bfloat16 */
         z[i] = (float)(i % 5) + 9.0f * (float _Complex)__builtin_complex(0.0f, 1.0f);
         w[i] = __builtin_complex(7.0, (double)(i % 7));
     }
@@ -337,7 +337,7 @@ static void gather_rows_pointers_are_elements(void **state)
     assert_ok(cf_mem_free(count));
 }
 
-/* What host(grid(...)) of count_threads says. */
+/* The number of threads that host(grid(...)) of count_threads gives. */
 static int64_t threads_of(int way, int64_t n, int64_t m, int y)
 {
     const int64_t ways[] = {n & 12,
@@ -359,7 +359,7 @@ static int64_t threads_of(int way, int64_t n, int64_t m, int y)
     return ways[way];
 }
 
-/* One block has as many threads as there are, so that none are rounded up to. */
+/* The CPU runs one block of exactly this many threads, so nothing is rounded up. */
 static void count_threads_the_cpu_runs_as_many_as_its_grid_says(void **state)
 {
     enum { WAYS = 16 };
@@ -382,7 +382,7 @@ static void count_threads_the_cpu_runs_as_many_as_its_grid_says(void **state)
             }
 }
 
-/* As a device's grid is: a GPU has none of this. */
+/* The size host(grid(...)) is checked like a device's grid; a GPU does not use it. */
 static void by_pieces_host_grid_that_fails_is_refused(void **state)
 {
     int x[5] = {0}, *device;
@@ -415,8 +415,7 @@ static void by_pieces_host_grid_that_fails_is_refused(void **state)
     assert_ok(cf_mem_free(device));
 }
 
-/* Host memory, which a GPU's call stages, and memory of the device; the same arrays in rows that lie otherwise are not
- * one. */
+/* Host memory, which is staged on a GPU, and device memory. The same array with another pitch is not in place. */
 static void twice_in_place_is_right(void **state)
 {
     (void)state;
@@ -427,7 +426,7 @@ static void twice_in_place_is_right(void **state)
         if (is_device)
             x = on_device(host, sizeof host);
         assert_ok(language_twice(x, x, 3, 2, 4, 4));
-        assert_ok(language_twice(x, x + 2, 3, 2, 4, 4)); /* the columns beside them */
+        assert_ok(language_twice(x, x + 2, 3, 2, 4, 4)); /* the columns next to x */
         assert_fails(language_twice(x, x + 1, 3, 2, 4, 4), CF_EINVAL,
                      "language_twice: x and y overlap by 12 bytes; in place they have to be one array, and y begins 4 "
                      "bytes behind x");
@@ -435,7 +434,7 @@ static void twice_in_place_is_right(void **state)
             language_twice(x, x, 2, 2, 4, 3), CF_EINVAL,
             "language_twice: x and y overlap by 12 bytes; in place they have to be one array, and elements that "
             "follow one another in dimension 0 are 16 and 12 bytes apart");
-        assert_ok(language_twice(x, x, 1, 2, 4, 3)); /* of one row there is no next one */
+        assert_ok(language_twice(x, x, 1, 2, 4, 3)); /* with one row the pitch does not matter */
         if (is_device) {
             assert_ok(cf_mem_copy(host, x, sizeof host));
             assert_ok(cf_mem_free(x));
@@ -460,7 +459,7 @@ static void invert_distinct_indices_are_inverted(void **state)
     assert_true(kernel->distinct && kernel->distinct[0] && !kernel->distinct[1] && !kernel->distinct[2]);
 }
 
-/* The range comes first, whatever order the clauses have; nothing is written where the order is another. */
+/* The range is checked before the order, whatever the order of the clauses; on failure nothing is written. */
 static void sum_rows_ascending_rows_are_summed_others_refused(void **state)
 {
     int64_t first[5] = {1, 1, 3, 6, 6};
@@ -516,7 +515,7 @@ static void count_signs_is_not_of_what_would_be_cleared(void **state)
     assert_int_equal(x[0], -1);
 }
 
-/* Counts of no elements: the results are 0, and what lies beside them stays. */
+/* For no elements the counts are 0 and neighboring elements stay unchanged. */
 static void count_signs_of_none_is_zero(void **state)
 {
     (void)state;
@@ -563,7 +562,7 @@ static void count_signs_of_none_is_zero(void **state)
     assert_ok(cf_stream_destroy(stream));
 }
 
-/* ---- What is known of them ---- */
+/* ---- Information about the kernels ---- */
 
 static void registry_tells_what_the_annotation_says(void **state)
 {
@@ -592,7 +591,7 @@ static void sizes_agree_with_the_interpreter(void **state)
     int compiled;
     if (compare_sizes(&language_registry, 20000, &compiled, wrong, sizeof wrong) != 0)
         fail_msg("%s", wrong);
-    assert_int_equal(compiled, language_registry.count + 4 - 1); /* four more variants, and one block(auto) */
+    assert_int_equal(compiled, language_registry.count + 4 - 1); /* four more variants, minus one block(auto) */
 }
 
 int main(void)

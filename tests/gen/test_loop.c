@@ -1,5 +1,5 @@
-/* test_loop.c - kernels that the CPU runs as loops over their threads: each thread runs once, with its own indices, in
- * whatever form the kernel has its index and its guard, whatever part of the grid, with the code of each processor. */
+/* test_loop.c - kernels that the CPU runs as loops over their threads. Each thread runs once with its own indices,
+ * for all forms of index and guard, for whole and partial grids, and with the code for each processor. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -40,7 +40,7 @@ static int has_v3(void)
 #endif
 }
 
-/* All blocks at once, or in parts, with the code of either processor. */
+/* All blocks at once or in parts, with the code for either processor. */
 static const struct way {
     uint32_t processor;
     uint64_t part;
@@ -61,7 +61,7 @@ static void run(const cf_kernel *kernel, cf_dim3 grid, cf_dim3 block, void *cons
         kernel->host(&launch, begin, blocks - begin < part ? blocks : begin + part);
 }
 
-/* As many blocks of `block` as n threads need. */
+/* Runs as many blocks of `block` threads as n threads need. */
 static void run_line(const cf_kernel *kernel, int64_t n, uint32_t block, void *const args[], int way)
 {
     run(kernel, (cf_dim3){(uint32_t)((n + block - 1) / block), 1, 1}, (cf_dim3){block, 1, 1}, args, way);
@@ -123,7 +123,7 @@ static void loop_called_by_the_library_is_the_same(void **state)
         for (int i = 0; i < ROOM; i++)
             assert_int_equal(x[i], i < n ? 5 * (i + 1) : 0);
     }
-    enum { LARGE = 1 << 20 }; /* for all workers */
+    enum { LARGE = 1 << 20 }; /* enough for all workers */
     int *large = calloc(LARGE, sizeof *large);
     assert_non_null(large);
     assert_ok(loop_forms_mixed(large, LARGE - 5));
@@ -133,7 +133,7 @@ static void loop_called_by_the_library_is_the_same(void **state)
     assert_ok(loop_without_index(x));
 }
 
-/* Not the block that the kernel's text has: threads then have other elements. */
+/* With another block size than in the kernel's text, threads have other elements. */
 static void loop_of_another_block_than_its_text_has_is_the_same(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void loop_over_blocks_that_wrap_is_the_same(void **state)
             memset(own, 0, BLOCKS * sizeof *own);
             run_line(kernel_of(names[number]), n, 1, (void *[]){&own, &n}, way);
             for (int i = 0; i < BLOCKS; i++) {
-                /* In 16 bits 65536 to 69999 are 0 to 4463 again. */
+                /* In 16 bits 65536 to 69999 wrap to 0 to 4463. */
                 int narrow = i >= 32768 ? 0 : i < BLOCKS - 65536 ? 2 * (i + 1) : i + 1;
                 if (own[i] != (number < 3 ? narrow : i + 1))
                     fail_msg("%s, way %d: [%d] is %d", names[number], way, i, own[i]);
@@ -235,7 +235,7 @@ static void loop_with_work_past_the_end_does_it(void **state)
         }
 }
 
-/* ---- Guards that are no plain bound ---- */
+/* ---- Guards that are not a simple bound ---- */
 
 static void loop_bound_of_each_thread_holds(void **state)
 {
@@ -386,7 +386,7 @@ static void loop_thread_sees_its_indices(void **state)
     }
 }
 
-/* An index argument, which is as wide as the kernel has it. */
+/* An index argument of the kernel's width. */
 union extent {
     int32_t narrow;
     int64_t wide;
@@ -444,7 +444,7 @@ static void loop_interiors_of_grids_are_whole(void **state)
             }
 }
 
-/* Past the range of int, where there is no loop over a row. */
+/* Beyond the range of int there is no loop over a row. */
 static void loop_of_more_threads_than_int_counts_is_right(void **state)
 {
     (void)state;
@@ -491,7 +491,7 @@ static void loop_sums_are_the_same_bit_for_bit(void **state)
             snprintf(name, sizeof name, "multiply_add_%s", kinds[kind]);
             run_line(kernel_of(name), n, 256, (void *[]){(void *)(uintptr_t)&a, &in, &out, extent(&count, kind, n)},
                      way);
-            /* In one of the two ways throughout; see kernels/CPU.md. */
+            /* all results are fused, or none is; see kernels/CPU.md */
             if (memcmp(to, plain, sizeof to) != 0 && memcmp(to, fused, sizeof to) != 0)
                 fail_msg("%s, n = %d, way %d", name, n, way);
             for (int i = 0; i < ROOM; i++)
@@ -510,7 +510,7 @@ static void loop_sums_are_the_same_bit_for_bit(void **state)
     }
 }
 
-/* ---- Memory of a thread's own ---- */
+/* ---- Thread-private memory ---- */
 
 static int own_filled(const int *from, int i, int n)
 {

@@ -1,4 +1,4 @@
-/* test_shared.c - __shared__ memory: every form of its declaration, in kernels, functions and headers. */
+/* test_shared.c - __shared__ memory: each form of its declaration, in kernels, functions and headers. */
 #include "expect_all.h"
 
 #include "shared_kernels.h"

@@ -1,5 +1,5 @@
-/* test_sizes.c - the compiled checks of kernels agree with their descriptors, and a launch that they find in order is
- * four calls of the driver. */
+/* test_sizes.c - the compiled checks of kernels agree with their descriptors, and a launch on the fast path makes at
+ * most four driver calls. */
 #include "on_counted.h"
 #include "context/enter.h"
 
@@ -7,7 +7,7 @@
 
 #include "compare_sizes.h"
 
-/* ---- A kernel with compiled checks of its own ---- */
+/* ---- A kernel with its own compiled checks ---- */
 
 enum { OUT, SHARED, PARAMS };
 
@@ -86,7 +86,7 @@ static int launch(const cf_kernel *of, cf_stream stream, int64_t bytes)
     return cf_launch(of, stream, args);
 }
 
-/* What the kernel wrote: its grid and its block. */
+/* Expects the grid and block that the kernel wrote. */
 static void expect_size(int32_t expected)
 {
     int32_t size = 0;
@@ -95,7 +95,7 @@ static void expect_size(int32_t expected)
     memset(asked, 0, sizeof asked);
 }
 
-/* ---- The functions that are generated ---- */
+/* ---- Generated functions ---- */
 
 static void sizes_bundled_kernels_agree_with_the_interpreter(void **state)
 {
@@ -110,7 +110,7 @@ static void sizes_bundled_kernels_agree_with_the_interpreter(void **state)
     assert_int_equal(compiled, variants);
 }
 
-/* ---- The short way ---- */
+/* ---- The fast path ---- */
 
 static void launch_in_order_takes_the_size_as_it_is(void **state)
 {
@@ -141,10 +141,10 @@ static void launch_in_order_is_four_calls_at_most(void **state)
     int is_gpu = on_cuda(), device = -2;
     assert_ok(cf_device_current(&device));
     struct cf__scope place;
-    assert_ok(cf__enter(&place, "test", stream)); /* the context of a thread that uses a GPU is current as a rule */
+    assert_ok(cf__enter(&place, "test", stream)); /* the context of a thread that uses a GPU is usually current */
     memset(asked, 0, sizeof asked);
     for (int i = 0; i < 3; i++) {
-        int is_known = is_gpu && i > 0; /* from the thread's latest launch on a stream that is no default one */
+        int is_known = is_gpu && i > 0; /* known from the thread's latest launch in a created stream */
         assert_ok(launch(&kernel, stream, 0));
         expect_asked(!is_known, !is_known, 1, 1);
         assert_ok(launch(&kernel, NULL, 0));
@@ -162,7 +162,7 @@ static void launch_in_order_is_four_calls_at_most(void **state)
     assert_ok(cf_stream_destroy(stream));
 }
 
-/* A handle that is another stream's by now is refused by the driver, which has to be asked again then. */
+/* The driver refuses a handle that now belongs to another stream, and is then queried again. */
 static void launch_on_a_known_stream_that_is_refused_asks_again(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void launch_on_a_known_stream_that_is_refused_asks_again(void **state)
     assert_fails(launch(&kernel, stream, 0), CF_EINVAL, "made_blocks_async: cuLaunchKernel returned 400");
     assert_int_equal(asked[ASKED_cuStreamGetCtx], 1);
     assert_int_equal(asked[ASKED_cuLaunchKernel], 2);
-    fails_launch = CUDA_ERROR_INVALID_VALUE; /* of what the stream is not to blame for */
+    fails_launch = CUDA_ERROR_INVALID_VALUE; /* an error that the stream does not cause */
     assert_fails(launch(&kernel, stream, 0), CF_EINVAL, "made_blocks_async: cuLaunchKernel returned 1");
     fails_launch = CUDA_SUCCESS;
     assert_ok(launch(&kernel, stream, 0));
@@ -225,7 +225,7 @@ static void launch_with_null_argument_is_invalid(void **state)
     }
 }
 
-/* ---- What a first launch asks ---- */
+/* ---- Driver calls of a first launch ---- */
 
 static void launch_with_more_shared_memory_asks_once(void **state)
 {
@@ -264,7 +264,7 @@ static void launch_first_use_asks_in_the_relaxed_mode(void **state)
     mode = before;
     assert_int_equal(counting.cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
     if (on_cuda())
-        assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL); /* as it was before the launches */
+        assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL); /* unchanged by the launches */
 }
 
 int main(int argc, char *argv[])

@@ -1,4 +1,4 @@
-/* test_spelling.c - kernels of spelling.cu, which are written in seldom ways, give what they say. */
+/* test_spelling.c - the unusually written kernels of spelling.cu give correct results. */
 #include "expect_all.h"
 
 #include "spelling_kernels.h"
@@ -7,7 +7,7 @@ enum { N = 200, OLD = -7 };
 
 typedef int kernel(const int *x, int *y, int n);
 
-/* What a thread gives for x, which is its index or less. */
+/* Expected results of a thread for x, which is at most its index. */
 static int some_of_first(int i, int x)
 {
     return (i < 100) != 1 ? x : OLD;

@@ -1,4 +1,4 @@
-/* test_axpy.c - y = a x + y, and w = a x + y, by every entry point, against plain loops. */
+/* test_axpy.c - y = a x + y and w = a x + y through every entry point, compared with plain loops. */
 #include "streams.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static struct stream of_axpy =
                          {.family = "axpy", .has_scalar = 1, .inputs = 1, .is_inout = 1, .is_small = 1, .op = axpy},
                      of_waxpy = {.family = "waxpy", .has_scalar = 1, .inputs = 2, .is_small = 1, .op = axpy};
 
-/* Numbers whose products and sums are exact, whether a multiplication and an addition are one operation or two. */
+/* Returns numbers whose products and sums are exact, with or without fused multiply-add. */
 static int small(unsigned short seed[])
 {
     return (int)(nrand48(seed) % 2001) - 1000;
@@ -99,7 +99,7 @@ static int small(unsigned short seed[])
 TESTS(float, f32)
 TESTS(double, f64)
 
-/* Within what the annotation says of rounding. */
+/* Results are within the tolerance of the annotation. */
 static void axpy_any_numbers_are_within_the_tolerance(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void axpy_any_numbers_are_within_the_tolerance(void **state)
     }
 }
 
-/* Integers are exact: one that is off by one, however large, is past the tolerance; that of floats is there still. */
+/* Integers have no tolerance, even if they are large; floats still have theirs. */
 static void axpy_integers_have_no_tolerance(void **state)
 {
     static const char *const families[] = {"axpy", "waxpy"};
@@ -179,7 +179,7 @@ static void waxpy_bad_arguments_are_named(void **state)
                  "cf_waxpy_f64: x and w overlap by 8 bytes; in place they have to be one array, and x begins 8 bytes");
     assert_fails(cf_waxpy(1., w, w + 1, w, 3), CF_EINVAL,
                  "cf_waxpy_f64: y and w overlap by 16 bytes; in place they have to be one array, and y begins 8 bytes");
-    assert_ok(cf_waxpy(1., w, w + 1, x, 2)); /* both are read alone */
+    assert_ok(cf_waxpy(1., w, w + 1, x, 2)); /* arrays that are only read may be anywhere */
     assert_true(x[0] == 3 && x[1] == 5 && w[0] == 1 && w[1] == 2 && w[2] == 3);
 }
 

@@ -1,4 +1,4 @@
-/* test_fill.c - arrays set to a value, and copied, against plain loops. */
+/* test_fill.c - kernels that fill and copy arrays, compared with plain loops. */
 #include "streams.h"
 
 #include <cuferry/kernels.h>

@@ -1,11 +1,11 @@
-/* test_gather.c - elements and rows read by index, against plain loops. */
+/* test_gather.c - kernels that read elements and rows by index, compared with plain loops. */
 #include "elements.h"
 
 #include <cuferry/kernels.h>
 
 static const char *const index_types[] = {"i32", "i64"};
 
-/* Rows of `width` elements; 0: elements, by the kernel for those. */
+/* Gathers rows of `width` elements; 0 selects the kernel for elements. */
 static void run_gather(int type, int index_type, int64_t n, int64_t m, int64_t width, const int offsets[3], int way,
                        unsigned short seed[])
 {
@@ -32,7 +32,7 @@ static void run_gather(int type, int index_type, int64_t n, int64_t m, int64_t w
     finish_array(&res, kernel->name, n);
 }
 
-/* Few elements of many are gathered in another way than others are. */
+/* Gathering few elements from a large source uses another algorithm. */
 static void gather_every_type_size_and_alignment_is_right(void **state)
 {
     (void)state;

@@ -1,8 +1,9 @@
-/* test_gather_random.c - elements read by index, window by window of the source: its three launches with small windows,
- * every pattern of indices and every alignment, and calls of sizes around those where it pays, against plain loops. */
-/* As on a GPU, with the code for it, a tile takes a hundred times as long: see test_pieces.py. */
+/* test_gather_random.c - gather by random index, window by window of the source: its three launches with small
+ * windows, all index patterns and alignments, and calls of sizes near the thresholds of the algorithm, compared with
+ * plain loops. */
+/* The CPU emulation of the GPU code is about 100 times slower per tile; see test_pieces.py. */
 #ifdef REGISTRY
-enum { STEP = 7, IS_LARGE = 0 }; /* which divides no number of cases */
+enum { STEP = 7, IS_LARGE = 0 }; /* has no common divisor with the number of cases */
 #else
 enum { STEP = 1, IS_LARGE = 1 };
 #endif
@@ -47,11 +48,11 @@ static int64_t make_index(int pattern, int64_t i, int64_t n, int64_t m, uint64_t
         return i * m / n;
     case BACKWARDS:
         return m - 1 - i * m / n;
-    case SKEWED: /* to a 16th of the source */
+    case SKEWED: /* most indices lie in the first 16th of the source */
         return any % 8 ? any / 16 : any;
     case ENDS:
         return any % 2 ? m - 1 : 0;
-    case STREAMS: /* 1024 of them by turns, each in order */
+    case STREAMS: /* 1024 interleaved streams, each in order */
         return (i % 1024 * (m / 1024) + i / 1024 % (m / 1024 + 1)) % m;
     case STRIDED:
         return i * 100 % m;
@@ -87,7 +88,7 @@ static const cf_kernel *find_step(const char *step, const struct steps *steps)
     return kernel;
 }
 
-/* Where the runs of each window begin and end in each tile. */
+/* Computes the start and end of each window's run in each tile. */
 static void expect_starts(struct array *starts, const struct array *index, const struct steps *steps)
 {
     const int64_t tile = tile_of(steps->type), tiles = divide_up(steps->n, tile);
@@ -104,7 +105,7 @@ static void expect_starts(struct array *starts, const struct array *index, const
     }
 }
 
-/* What a launch leaves in it is nobody's. */
+/* The contents of scratch arrays after a launch are arbitrary. */
 static void finish_any(struct array *array)
 {
     if (array->there)
@@ -155,7 +156,7 @@ static void run_steps(struct steps steps, unsigned short seed[])
 static void gather_random_by_steps_is_right(void **state)
 {
     (void)state;
-    /* Around rows of a warp, tiles of both sizes, and what a block fetches. */
+    /* Sizes around a warp's row, both tile sizes, and the elements that a block fetches. */
     static const int64_t lengths[] = {0,    1,    31,   32,   33,    1000,     4095,         4096,
                                       4097, 8191, 8192, 8193, 12289, 3 * 8192, 8 * 4096 + 1, 9 * 8192 + 77};
     unsigned short seed[3] = {1, 2, 3};
@@ -182,7 +183,7 @@ static void gather_random_by_steps_is_right(void **state)
             }
 }
 
-/* Which no sampling may miss: tiles that are whole, and arrays that pieces of 16 bytes are aligned to, or not. */
+/* Cases that sampling must not skip: whole tiles, and arrays with and without 16-byte alignment. */
 static void gather_random_by_steps_of_whole_tiles_is_right(void **state)
 {
     (void)state;
@@ -203,7 +204,7 @@ static void gather_random_by_steps_of_whole_tiles_is_right(void **state)
     }
 }
 
-/* ---- Calls of few ---- */
+/* ---- Small calls ---- */
 
 static void run_few(int type, int index_type, int64_t n, int64_t m, const int offsets[3], int way,
                     unsigned short seed[])
@@ -244,9 +245,9 @@ static void gather_random_of_few_is_right(void **state)
             }
 }
 
-/* ---- Calls of many, which a GPU makes by three launches ---- */
+/* ---- Large calls, for which a GPU makes three launches ---- */
 
-static fake_cuda_counts_function *counts_of; /* NULL: on another driver */
+static fake_cuda_counts_function *counts_of; /* NULL on another driver */
 
 static int find_counts(void **state)
 {
@@ -265,7 +266,7 @@ static void skip_where_many_take_long(void)
         skip_test("needs the operation as a GPU has it");
 }
 
-/* Of 4 and of 8 bytes; any bits, so that floats are NaNs, too. */
+/* Elements of 4 and 8 bytes with random bits, so that floats may be NaNs. */
 enum { MANY = (5 << 20) + 4321, LARGE = (5 << 22) + 12345 };
 
 static void *many_alloc(size_t bytes)
@@ -293,7 +294,7 @@ UNWATCHED static int64_t first_wrong(const void *res, const void *source, const 
     return -1;
 }
 
-/* All begin an element behind an address that vectors are aligned to where `offset` is 1. */
+/* If `offset` is 1, all arrays begin one element after an aligned address. */
 static void gather_random_of_many_is_right(void **state)
 {
     (void)state;
@@ -343,7 +344,7 @@ static void gather_random_of_many_is_right(void **state)
     free(wide);
 }
 
-/* Arrays of the host, and an index that is outside, with which nothing is written. */
+/* Host arrays, and an index out of range, with which nothing is written. */
 static void gather_random_plain_of_many_is_right(void **state)
 {
     (void)state;
@@ -369,7 +370,7 @@ static void gather_random_plain_of_many_is_right(void **state)
     free(wide);
 }
 
-/* Each replay looks at the indices of its time. */
+/* Each replay reads the current indices. */
 static void gather_random_in_a_graph_is_right(void **state)
 {
     (void)state;
@@ -415,7 +416,7 @@ static void gather_random_in_a_graph_is_right(void **state)
     free(wide);
 }
 
-/* ---- Where it pays ---- */
+/* ---- Thresholds ---- */
 
 static int64_t scratch_of(int type, int64_t n, int64_t m)
 {
@@ -443,7 +444,7 @@ static void gather_random_scratch_is_what_windows_take(void **state)
         assert_int_equal(scratch_of(type, large, 256 * window), 128 * large / tile);
         assert_int_equal(scratch_of(type, large, 256 * window + 1), 0);
         assert_int_equal(scratch_of(type, large, INT64_MAX), 0);
-        const int64_t n = 4 * least, of = size == 4 ? 8 : 2; /* for one */
+        const int64_t n = 4 * least, of = size == 4 ? 8 : 2; /* for one window */
         assert_int_equal(scratch_of(type, least - 1, 5 * window), 0);
         assert_int_equal(scratch_of(F32, least, 5 << 22), 5 * least / 8192);
         assert_int_equal(scratch_of(type, n, of * n + of - 1), ((of * n + of - 2) / window + 1) * n / tile);
@@ -454,7 +455,7 @@ static void gather_random_scratch_is_what_windows_take(void **state)
     assert_int_equal(scratch_of(F32, large, large) * 4, 8 << 20);
 }
 
-/* How many launches a call of floats is, with indices that are all 0. */
+/* Returns the number of launches of a call of floats whose indices are all 0. */
 static int launches_of(int64_t n, int64_t m, void *source, void *index, void *res)
 {
     const int before = counts_of()->launch;
@@ -489,7 +490,7 @@ static void gather_random_takes_one_launch_where_it_does_not_pay(void **state)
     assert_ok(cf_mem_free(res));
 }
 
-/* Of 65 windows, which other kernels serve. */
+/* 65 windows, which need other kernels. */
 static void gather_random_of_many_windows_on_a_gpu_is_right(void **state)
 {
     (void)state;

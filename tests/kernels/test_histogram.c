@@ -1,4 +1,4 @@
-/* test_histogram.c - elements counted in bins, against a plain loop. */
+/* test_histogram.c - histograms of elements, compared with a plain loop. */
 #include "elements.h"
 
 #include <float.h>
@@ -18,7 +18,8 @@ static int is_whole(int kind)
     return kinds[kind].sample == I32 || kinds[kind].sample == I64;
 }
 
-/* Where a bin begins, as numpy.histogram has it; each operation is rounded to double, whatever the compiler would fuse. */
+/* Returns the lower edge of a bin as numpy.histogram computes it; volatile rounds each operation to double and
+ * prevents fused multiply-adds. */
 static double edge_of(number lower, number upper, int64_t bins, int64_t bin)
 {
     const double span = upper.real - lower.real;
@@ -30,7 +31,7 @@ static double edge_of(number lower, number upper, int64_t bins, int64_t bin)
     return span <= DBL_MAX ? lower.real + beyond : (lower.real / 2 + beyond) * 2;
 }
 
-/* Which bin; -1: none. */
+/* Returns the bin of a value, or -1. */
 static int64_t bin_of(int kind, number x, number lower, number upper, int64_t bins)
 {
     if (is_whole(kind)) {
@@ -65,7 +66,7 @@ static number random_sample(int kind, int64_t i, unsigned short seed[])
     return x;
 }
 
-/* Samples: any; all the same one; on edges and beside them. */
+/* Samples are random, all equal, or on and next to edges. */
 enum { ANY, SAME, ON_EDGES };
 
 static number sample_of(int kind, int samples, int64_t i, number lower, number upper, int64_t bins,
@@ -129,7 +130,8 @@ static void histogram_every_type_and_size_is_right(void **state)
         }
 }
 
-/* Around what shared memory holds, and where copies of a count become fewer; also all in one bin. */
+/* Numbers of bins around the capacity of shared memory and around the points where fewer copies of the counts fit;
+ * also with all samples in one bin. */
 static void histogram_every_number_of_bins_is_right(void **state)
 {
     (void)state;
@@ -142,7 +144,8 @@ static void histogram_every_number_of_bins_is_right(void **state)
                               samples, samples, (int)(nrand48(seed) % WAYS), seed);
 }
 
-/* Integers are exact: where each has a bin, where bins are a fraction of an integer wide, and over the whole range. */
+/* Integers are binned exactly: with one bin per integer, with bins narrower than an integer, and over the whole
+ * range. */
 static void histogram_bounds_are_exact(void **state)
 {
     (void)state;
@@ -165,7 +168,7 @@ static void histogram_bounds_are_exact(void **state)
     assert_true(counts[0] == 1 && counts[1] == 1 && counts[2] == 2 && counts[3] == 1);
 }
 
-/* Ranges whose bins are far from 0, are narrower than numbers lie apart, or have no width that is a number, and such in
+/* Ranges far from 0, with bins narrower than the spacing of numbers, with a width that overflows, and ranges in
  * which all samples are on edges. */
 static void histogram_edges_are_numpys(void **state)
 {
@@ -255,7 +258,7 @@ static void histogram_bad_arguments_are_named(void **state)
         assert_true(counts[b] == b + 1);
 }
 
-/* Few that are not 0, at both ends and around 2^31. */
+/* Only a few elements are not 0: at both ends and around index 2^31. */
 static void histogram_past_2_31_is_right(void **state)
 {
     (void)state;

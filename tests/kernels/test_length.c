@@ -1,17 +1,17 @@
-/* test_length.c - the bundled kernels past 2^31 and 2^32 elements: blocks at both ends and around powers of two, on arrays
- * of which few pages are touched. */
+/* test_length.c - the bundled kernels with more than 2^31 and 2^32 elements: blocks at both ends and around powers
+ * of two, on arrays of which few pages are touched. */
 #include <sys/mman.h>
 
 #include "elements.h"
 
 static const int64_t lengths[] = {((int64_t)1 << 31) + 12345, ((int64_t)1 << 32) + 77};
 
-/* Blocks beside those of the elements that are looked at: the CPU's may take several thousand elements. */
+/* Blocks that run next to those of the checked elements: a block of the CPU may take several thousand elements. */
 enum { BLOCKS_BESIDE = 12, BESIDE = 2000 };
 
 /* ---- Arrays ---- */
 
-/* Small enough for every type to hold sums of products exactly. */
+/* Small enough that every type holds sums of products exactly. */
 static number value_of(int salt, int64_t i)
 {
     int64_t value = (i * 7 + salt * 5) % 15 - 7;
@@ -19,7 +19,7 @@ static number value_of(int salt, int64_t i)
 }
 
 struct huge {
-    char *memory, *at; /* the first element */
+    char *memory, *at; /* at is the first element */
     size_t bytes;
     int type, salt;
 };
@@ -55,11 +55,11 @@ static void expect_number(const struct huge *huge, const cf_kernel *kernel, int6
 
 /* ---- Parts of a launch ---- */
 
-/* What is looked at: elements around one, of all those that a launch of n elements has. */
+/* A part of a launch of n elements: the blocks around one element. */
 struct part {
-    int64_t begin, end;           /* elements */
-    int64_t first, last;          /* elements that the blocks may take, and a little more */
-    uint64_t block, behind_block; /* the blocks that run */
+    int64_t begin, end;           /* checked elements */
+    int64_t first, last;          /* elements that the blocks may access, with a margin */
+    uint64_t block, behind_block; /* the blocks that run, end excluded */
     cf_launch_size size;
 };
 
@@ -218,7 +218,7 @@ static void gather_past_2_31_elements_is_right(void **state)
         }
 }
 
-/* The way of calls, too, which look at each index and know the size of what is indexed. */
+/* Synchronous calls, which check each index and know the size of the indexed array. */
 static void gather_and_scatter_of_few_of_many_are_right(void **state)
 {
     (void)state;
@@ -286,7 +286,7 @@ static void scatter_past_2_31_elements_is_right(void **state)
     }
 }
 
-/* Many short rows, and few that are longer than 2^31 each. */
+/* Many short rows, and a few rows longer than 2^31 elements. */
 static void rows_past_2_31_elements_are_right(void **state)
 {
     static const int64_t widths[] = {3, 4, 100, 300, ((int64_t)1 << 31) + 5};

@@ -1,4 +1,4 @@
-/* test_multiply.c - arrays multiplied by one another and by a number, against plain loops. */
+/* test_multiply.c - products of arrays and of an array with a number, compared with plain loops. */
 #include "streams.h"
 
 #include <cuferry/kernels.h>
@@ -44,14 +44,14 @@ static void multiply_generic_takes_every_type(void **state)
                 b[0].bits == 0x4190);
 }
 
-/* 16-bit floats become infinite and subnormal as float's results are rounded. */
+/* 16-bit floats become infinite or subnormal when the float result is rounded. */
 static void scale_16_bits_are_rounded_once(void **state)
 {
     (void)state;
     cf_half x[] = {{0x7bff}, {0x0001}, {0x0400}, {0x7e00}}, y[4];
-    assert_ok(cf_scale(1.0004883f, x, y, 4)); /* just past half of the way from 65504 to the next, which is infinite */
+    assert_ok(cf_scale(1.0004883f, x, y, 4)); /* just past half way from 65504 to the next step, which is infinite */
     assert_true(y[0].bits == 0x7c00 && y[1].bits == 1 && y[2].bits == 0x0400 && (y[3].bits & 0x7fff) > 0x7c00);
-    assert_ok(cf_scale(0.5f, x, y, 4)); /* ties go to the even one */
+    assert_ok(cf_scale(0.5f, x, y, 4)); /* ties round to even */
     assert_true(y[0].bits == 0x77ff && y[1].bits == 0 && y[2].bits == 0x0200);
 }
 

@@ -1,6 +1,6 @@
-/* test_reduce.c - sums, products, least and greatest elements and where they are: every type, at sizes around what a
- * thread, a row and a block take, at every alignment. Sums are compared bit by bit with a plain form of the order that
- * kernels/reduce.cuh describes. */
+/* test_reduce.c - sums, dot products, minima, maxima and their indices: every type, at sizes around the work of a
+ * thread, a row and a block, at every alignment. Sums are compared bit by bit with a plain implementation of the
+ * order that kernels/reduce.cuh describes. */
 #include <math.h>
 #include <sys/mman.h>
 
@@ -11,9 +11,9 @@
 enum { SUM, DOT, MIN, MAX, ARGMIN, ARGMAX, OPS };
 static const char *const families[OPS] = {"sum", "dot", "min", "max", "argmin", "argmax"};
 
-/* ---- What is expected ---- */
+/* ---- Expected results ---- */
 
-/* The blocks that fold n elements, and the rows of 256 times 16 bytes that a block begins with. */
+/* Returns the number of blocks that reduce n elements. first_row() gives a block's first row of 256 times 16 bytes. */
 static int64_t blocks_of(int64_t n, size_t bytes)
 {
     const int64_t least = 32768 / (int64_t)bytes;
@@ -28,8 +28,8 @@ static int64_t first_row(int64_t block, int64_t rows, int64_t blocks)
     return block * (rows / blocks) + (block < more ? block : more);
 }
 
-/* Per type: the sum in the documented order, of x or of the products of x and y; and what plain loops give. `U` is what
- * sums wrap in. */
+/* Defines for a type the sum and dot product in the documented order, and the results of plain loops. Sums wrap in
+ * type `U`. */
 #define MODEL(T, U, name, is_float)                                                            \
     static T name##_plus(T a, T b)                                                             \
     {                                                                                          \
@@ -63,7 +63,7 @@ static int64_t first_row(int64_t block, int64_t rows, int64_t blocks)
         return blocks > 1 ? name##_tree(of_blocks, 256) : total;                               \
     }                                                                                          \
                                                                                                \
-    /* Of small whole numbers, whose sums are exact in every order. */                         \
+    /* For small integers, whose sums are exact in any order. */                               \
     static T name##_dot(const T *x, const T *y, int64_t n)                                     \
     {                                                                                          \
         T total = 0;                                                                           \
@@ -84,7 +84,7 @@ static int64_t first_row(int64_t block, int64_t rows, int64_t blocks)
         return best;                                                                           \
     }                                                                                          \
                                                                                                \
-    /* Writes what an operation gives; not called for the best one of nothing. */              \
+    /* Writes an operation's result; not called for the minimum of no elements. */             \
     static void name##_expected(int op, const void *x, const void *y, int64_t n, void *result) \
     {                                                                                          \
         const T sum = op == SUM ? name##_sum(x, n) : op == DOT ? name##_dot(x, y, n) : 0;      \
@@ -105,7 +105,7 @@ static void (*const expected_of[NUMBERS])(int, const void *, const void *, int64
 
 /* ---- Runs ---- */
 
-/* Any numbers for sums, small whole ones for products, and few different ones for the rest: some are equal. */
+/* Random numbers for sums, small integers for products, and few distinct values, some equal, for the rest. */
 static void fill_array(int op, struct array *array, int64_t n, unsigned short seed[])
 {
     for (int64_t i = 0; i < n; i++) {
@@ -119,7 +119,7 @@ static void fill_array(int op, struct array *array, int64_t n, unsigned short se
     memcpy(array->expected, array->host, array->bytes);
 }
 
-/* One call on arrays whose elements stand. */
+/* Calls the kernel on prepared arrays. */
 static void run_arrays(int op, struct array *x, struct array *y, int64_t n, int way)
 {
     const cf_kernel *kernel = find(families[op], x->type, "");
@@ -153,7 +153,7 @@ static void run(int op, int type, int64_t n, int offset, int way, unsigned short
     finish_array(&y, families[op], others);
 }
 
-/* Around a row and what one block takes of both sizes of elements, and what several take. */
+/* Sizes around a row, the work of one block for both element sizes, and several blocks. */
 static const int64_t lengths[] = {0,    1,    2,    3,    5,    31,    32,    33,    127,   255,   256,   257,
                                   511,  512,  513,  1023, 1024, 1025,  2047,  2048,  2049,  4095,  4096,  4097,
                                   6144, 8191, 8192, 8193, 9217, 12287, 12289, 16384, 16385, 32769, 65536, 100003};
@@ -171,7 +171,7 @@ static void reduce_every_type_size_and_alignment_is_right(void **state)
                         run(op, type, lengths[s], offset, (int)(nrand48(seed) % WAYS), seed);
 }
 
-/* So many that blocks have different numbers of rows: past 528 times 32 KiB. */
+/* More than 528 times 32 KiB, so that blocks have different numbers of rows. */
 static void reduce_of_many_is_right(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void reduce_of_many_is_right(void **state)
         }
 }
 
-/* Of zeros, of which few pages are touched, and two elements behind 2^31 of them. */
+/* An array of zeros, of which few pages are touched, with two nonzero elements after index 2^31. */
 static void reduce_past_2_31_is_right(void **state)
 {
     (void)state;
@@ -227,11 +227,11 @@ static void reduce_past_2_32_on_a_gpu_is_right(void **state)
     assert_ok(cf_mem_free(x));
 }
 
-/* The same bits, whatever is where, and whatever the scratch memory holds. */
+/* The bits of the result do not depend on addresses or the contents of scratch memory. */
 static void reduce_again_gives_the_same_bits(void **state)
 {
     (void)state;
-    enum { COUNT = 50001, JUNK = 1 << 16 }; /* the scratch memory is less */
+    enum { COUNT = 50001, JUNK = 1 << 16 }; /* larger than the scratch memory */
     unsigned short seed[3] = {7, 8, 9};
     static float x[COUNT + 4];
     static unsigned char junk[JUNK];
@@ -345,7 +345,7 @@ static void sum_takes_every_type(void **state)
     assert_ok(cf_sum(i, &i_sum, 2));
     assert_ok(cf_sum(l, &l_sum, 2));
     assert_true(f_sum == 3.5f && d_sum == -2.5);
-    assert_true(i_sum == INT32_MIN && l_sum == INT64_MAX); /* they wrap */
+    assert_true(i_sum == INT32_MIN && l_sum == INT64_MAX); /* integers wrap */
     assert_ok(cf_dot(f, f, &f_sum, 2));
     assert_ok(cf_dot(d, d, &d_sum, 2));
     assert_ok(cf_dot(i, i, &i_sum, 2));
@@ -398,7 +398,7 @@ static void sum_of_special_values_is_ieee(void **state)
     assert_true(isnan(sum));
 }
 
-/* A NaN anywhere is both the least and the greatest, and its first place is theirs. */
+/* If there are NaNs, the first NaN is both the minimum and the maximum. */
 static void best_of_nans_is_the_first(void **state)
 {
     (void)state;
@@ -423,7 +423,7 @@ static void best_of_nans_is_the_first(void **state)
     }
 }
 
-/* What nothing is better than may be all there is. */
+/* Arrays whose elements are all the worst possible value. */
 #define WORST(T, name, lowest, highest)                               \
     static void best_of_the_worst_##name##_is_the_first(void **state) \
     {                                                                 \
@@ -487,7 +487,7 @@ static void reduce_bad_arguments_are_named(void **state)
     assert_true(result == 9 && at == 9);
 }
 
-/* Past 2^31 elements and past what memory there is: no memory is needed to work that out. */
+/* The number of blocks for more than 2^31 elements, and more than fit into memory; computing it needs no memory. */
 static void reduce_grid_hangs_on_the_length(void **state)
 {
     (void)state;

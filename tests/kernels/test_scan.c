@@ -1,5 +1,5 @@
-/* test_scan.c - prefix sums: every type, at sizes around what a thread, a warp, a tile, a group and a section of tiles
- * take, at every alignment, in place and apart, compared bit by bit with a plain form of the order that
+/* test_scan.c - prefix sums: every type, at sizes around the work of a thread, a warp, a tile, a group and a section
+ * of tiles, at every alignment, in place and not, compared bit by bit with a plain implementation of the order that
  * kernels/scan.cuh describes. */
 #include "elements.h"
 
@@ -10,7 +10,7 @@
 enum { EXCLUSIVE, INCLUSIVE, OPS };
 static const char *const families[OPS] = {"exclusive_scan", "inclusive_scan"};
 
-/* ---- What is expected ---- */
+/* ---- Expected results ---- */
 
 #define MODEL(T, U, name)                                                                                             \
     static T name##_plus(T a, T b)                                                                                    \
@@ -28,7 +28,7 @@ static const char *const families[OPS] = {"exclusive_scan", "inclusive_scan"};
         return sums[0];                                                                                               \
     }                                                                                                                 \
                                                                                                                       \
-    /* What stands in front of each of 384 threads in its tile; and the tile's sum. */                                \
+    /* Sums before each of 384 threads in its tile; returns the tile's sum. */                                        \
     static T name##_threads(const T sums[384], T before[384])                                                         \
     {                                                                                                                 \
         T total = 0;                                                                                                  \
@@ -107,7 +107,7 @@ static void run(int op, int type, int64_t n, const int offsets[2], int way, int 
     finish_array(&y, kernel->name, n);
 }
 
-/* Around what a thread, a warp and a tile take of both sizes of elements, and several tiles. */
+/* Sizes around the work of a thread, a warp and a tile for both element sizes, and several tiles. */
 static const int64_t lengths[] = {0,     1,     2,     14,    15,    16,    29,    30,    31,    32,    33,
                                   479,   480,   481,   959,   960,   961,   3840,  5759,  5760,  5761,  11519,
                                   11520, 11521, 17279, 17280, 17281, 23040, 34559, 34561, 57600, 100003};
@@ -126,7 +126,7 @@ static void scan_every_type_size_and_alignment_is_right(void **state)
                 }
 }
 
-/* Several groups of 32 tiles, and a second section, which begins behind 1024. */
+/* Several groups of 32 tiles, and a second section, which begins after 1024 tiles. */
 static void scan_of_many_is_right(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void scan_of_many_is_right(void **state)
     run(INCLUSIVE, I64, 1024 * 5760 + 1, offsets, LAUNCH, 0, seed);
 }
 
-/* Of ones, in place: each sum is its index, as far as 32 bits go. */
+/* Scans ones in place: each sum is the index modulo 2^32. */
 static void scan_past_2_32_on_a_gpu_is_right(void **state)
 {
     (void)state;
@@ -167,7 +167,7 @@ static void scan_past_2_32_on_a_gpu_is_right(void **state)
     assert_ok(cf_mem_free(x));
 }
 
-/* The same bits, whatever the scratch memory holds. */
+/* The bits of the result do not depend on the contents of scratch memory. */
 static void scan_again_gives_the_same_bits(void **state)
 {
     (void)state;
@@ -296,7 +296,7 @@ static void scan_takes_every_type(void **state)
     assert_ok(cf_inclusive_scan(l, of_l, 3));
     assert_true(of_f[0] == 1 && of_f[1] == 3.5f && of_f[2] == 2.5f);
     assert_true(of_d[0] == 1 && of_d[1] == -2.5 && of_d[2] == -0.5);
-    assert_true(of_i[0] == INT32_MAX && of_i[1] == INT32_MIN && of_i[2] == INT32_MIN + 5); /* they wrap */
+    assert_true(of_i[0] == INT32_MAX && of_i[1] == INT32_MIN && of_i[2] == INT32_MIN + 5); /* integers wrap */
     assert_true(of_l[0] == INT64_MIN && of_l[1] == INT64_MAX && of_l[2] == INT64_MIN + 1);
     assert_ok(cf_exclusive_scan(f, of_f, 3));
     assert_ok(cf_exclusive_scan(d, of_d, 3));
@@ -308,7 +308,7 @@ static void scan_takes_every_type(void **state)
     assert_true(of_l[0] == 0 && of_l[1] == INT64_MIN && of_l[2] == INT64_MAX);
 }
 
-/* A NaN and an infinity reach all that comes behind them, and nothing in front. */
+/* A NaN or infinity affects all later sums and no earlier sum. */
 static void scan_of_special_values_is_ieee(void **state)
 {
     (void)state;
@@ -326,7 +326,7 @@ static void scan_of_special_values_is_ieee(void **state)
         assert_true(i < 9000 ? y[i] == (float)i + 1 : i < 20000 ? y[i] == INFINITY : isnan(y[i]));
 }
 
-/* Within what some additions round, of sums that are known more closely. */
+/* The error is within the rounding of some additions, compared with more precise sums. */
 static void scan_is_near_the_exact_sums(void **state)
 {
     (void)state;
@@ -371,7 +371,7 @@ static void scan_bad_arguments_are_named(void **state)
     assert_fails(cf_inclusive_scan_async(NULL, x, x, (int64_t)1 << 60), CF_EOVERFLOW,
                  "cf_inclusive_scan_f32_async: blocks(n / (384 * (120 / sizeof(T))) + (n % (384 * (120 / sizeof(T))) > "
                  "0)) asks for ");
-    float many[5] = {1, 2, 3, 4, 5}; /* the same array, and apart, but not in part */
+    float many[5] = {1, 2, 3, 4, 5}; /* the arrays may be the same or disjoint, but must not overlap partially */
     assert_fails(cf_inclusive_scan(many, many + 1, 4), CF_EINVAL, "cf_inclusive_scan_f32: x and y");
     assert_fails(cf_exclusive_scan(many + 1, many, 4), CF_EINVAL, "cf_exclusive_scan_f32: x and y");
     assert_true(many[1] == 2 && many[4] == 5 && x[0] == 1 && x[1] == 2);
@@ -381,7 +381,7 @@ static void scan_bad_arguments_are_named(void **state)
     assert_true(many[2] == 1 && many[3] == 4);
 }
 
-/* Past 2^31 elements: no memory is needed to work that out. */
+/* The number of blocks for more than 2^31 elements; computing it needs no memory. */
 static void scan_grid_is_one_block_for_a_tile(void **state)
 {
     (void)state;

@@ -1,11 +1,11 @@
-/* test_scatter.c - elements written by index, against plain loops. */
+/* test_scatter.c - kernels that write elements by index, compared with plain loops. */
 #include "elements.h"
 
 #include <cuferry/kernels.h>
 
 static const char *const index_types[] = {"i32", "i64"};
 
-/* Indices of m elements, each once where n is at most m. */
+/* Chooses n of m indices, without duplicates if n is at most m. */
 static void choose_indices(int64_t *index, int64_t n, int64_t m, unsigned short seed[])
 {
     int64_t *all = malloc((size_t)(m + 1) * sizeof *all);
@@ -61,7 +61,7 @@ static void scatter_every_type_size_and_alignment_is_right(void **state)
                 }
 }
 
-/* One of the elements that an index stands for, and nothing else. */
+/* For a repeated index the result is one of its elements. */
 static void scatter_index_that_stands_twice_one_of_its_elements(void **state)
 {
     (void)state;

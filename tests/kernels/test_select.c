@@ -1,6 +1,6 @@
-/* test_select.c - what is flagged of an array: every type, with no, few, many and all flags set, at sizes around what a
- * warp, a tile, a look at other tiles and a chunk of the CPU take, at every alignment, beside a plain loop; and what is
- * not to be touched. */
+/* test_select.c - selection by flags: every type, with no, few, half and all flags set, at sizes around the work of
+ * a warp, a tile, a look-back window and a CPU chunk, at every alignment, compared with a plain loop. Also tests
+ * that nothing else is written. */
 #include "elements.h"
 
 #include <cuferry/kernels.h>
@@ -11,7 +11,7 @@ enum { NUMBERS = 4 }; /* F32 to I64 */
 
 enum { NONE, FEW, HALF, ALL, PATTERNS };
 
-/* Flags are any bytes but 0. */
+/* A set flag is any byte other than 0. */
 static uint8_t random_flag(int pattern, unsigned short seed[])
 {
     static const uint8_t values[] = {1, 0x80, 0xff, 2};
@@ -20,7 +20,7 @@ static uint8_t random_flag(int pattern, unsigned short seed[])
     return is_set ? values[r >> 8 & 3] : 0;
 }
 
-/* An array of bytes, as elements.h has those of numbers: `offset` counts bytes. */
+/* Makes an array of bytes in the form of elements.h; `offset` is in bytes. */
 static void make_flags(struct array *flag, int64_t n, int offset, int pattern, unsigned short seed[])
 {
     make_array(flag, F16, (n + 1) / 2, 0);
@@ -30,7 +30,7 @@ static void make_flags(struct array *flag, int64_t n, int offset, int pattern, u
     memcpy(flag->expected, flag->host, flag->bytes);
 }
 
-/* Of elements, or of indices. */
+/* Selects elements or indices. */
 static void run(int is_index, int type, int64_t n, int pattern, const int offsets[3], int way, unsigned short seed[])
 {
     const cf_kernel *kernel = find(is_index ? "select_index" : "select", type, "");
@@ -55,7 +55,7 @@ static void run(int is_index, int type, int64_t n, int pattern, const int offset
     finish_array(&y, kernel->name, n);
 }
 
-/* Around what a row, a warp and a tile take, and a chunk of the CPU. */
+/* Sizes around a row, a warp, a tile and a CPU chunk. */
 static const int64_t lengths[] = {0,   1,    2,    7,    8,    9,    31,   32,    33,    511,   512,
                                   513, 1023, 4095, 4096, 4097, 8191, 8193, 32767, 32768, 32769, 40961};
 #define LENGTHS (sizeof lengths / sizeof *lengths)
@@ -88,7 +88,7 @@ static void select_every_alignment_is_right(void **state)
         }
 }
 
-/* More tiles than are looked at together, and more chunks than threads. */
+/* More tiles than a look-back window, and more chunks than threads. */
 static void select_of_many_is_right(void **state)
 {
     (void)state;
@@ -100,7 +100,7 @@ static void select_of_many_is_right(void **state)
     run(1, I64, 129 * 4096 + 1, ALL, offsets, CALL_HOST, seed);
 }
 
-/* One flag alone, wherever it is. */
+/* A single flag at various positions. */
 static void select_of_one_is_right(void **state)
 {
     (void)state;
@@ -120,7 +120,7 @@ static void select_of_one_is_right(void **state)
     }
 }
 
-/* All of 0, 1, 2 ... but the first. */
+/* Selects all of 0, 1, 2, ... except the first. */
 static void select_past_2_32_on_a_gpu_is_right(void **state)
 {
     (void)state;
@@ -153,7 +153,7 @@ static void select_past_2_32_on_a_gpu_is_right(void **state)
     assert_ok(cf_mem_free(flag));
 }
 
-/* Each replay counts from 0 again, and a call beside it on another stream has scratch memory of its own. */
+/* Each replay counts from 0, and a simultaneous call in another stream has its own scratch memory. */
 static void select_in_a_graph_and_on_two_streams_is_right(void **state)
 {
     (void)state;
@@ -301,7 +301,7 @@ static void select_in_place_is_refused(void **state)
     assert_true(x[0] == 1 && x[1] == 2 && x[2] == 1 && x[3] == 2);
 }
 
-/* Past 2^31 elements: no memory is needed to work that out. */
+/* The number of blocks for more than 2^31 elements; computing it needs no memory. */
 static void select_grid_is_one_block_for_a_tile(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
-/* test_sort.c - sorted keys, pairs and indices: every type, in both orders, of random, few, equal, sorted and special
- * keys, at sizes around what a warp, a block, a tile and a chunk of the CPU take, beside a stable merge of indices; and
- * what is not to be touched. */
-/* As on a GPU, with the code for it, a sort takes a hundred times as long: see test_pieces.py. */
+/* test_sort.c - sorted keys, pairs and indices: every type, ascending and descending, with random, few, equal,
+ * sorted and special keys, at sizes around the work of a warp, a block, a tile and a CPU chunk, compared with a
+ * stable merge sort of indices. Also tests that nothing else is written. */
+/* The CPU emulation of the GPU code is about 100 times slower; see test_pieces.py. */
 #ifdef REGISTRY
-enum { STEP = 5 }; /* which divides neither PATTERNS nor the runs of a key */
+enum { STEP = 5 }; /* divides neither PATTERNS nor the runs of a key */
 #else
 enum { STEP = 1 };
 #endif
@@ -19,7 +19,7 @@ enum { STEP = 1 };
 
 enum { KEYS_U32, KEYS_I32, KEYS_F32, KEYS_U64, KEYS_I64, KEYS_F64, KEYS };
 
-/* `type` has as many bytes. */
+/* `type` is a type of the same size. */
 static const struct {
     const char *tag;
     int type, bytes;
@@ -28,7 +28,7 @@ static const struct {
 
 enum { RANDOM, NARROW, FEW, EQUAL, SORTED, REVERSED, SPECIAL, PATTERNS };
 
-/* Zeros and NaNs of both signs, some of which differ in their lowest bit alone; as integers least and largest ones. */
+/* Zeros and NaNs of both signs, some of which differ only in the lowest bit; as integers, minima and maxima. */
 static uint64_t special(int key, unsigned short seed[])
 {
     static const uint32_t of_32[] = {0,          0x80000000, 0x7fc00000, 0xffc00000, 0x7f800001,
@@ -53,7 +53,7 @@ static uint64_t special(int key, unsigned short seed[])
     return keys_of[key].bytes == 4 ? of_32[nrand48(seed) % 14] : of_64[nrand48(seed) % 16];
 }
 
-/* The bits of key i of n. */
+/* Returns the bits of key i of n. */
 static uint64_t make_key(int key, int pattern, int64_t i, int64_t n, unsigned short seed[])
 {
     const uint64_t bits = (uint64_t)(uint32_t)jrand48(seed) << 32 | (uint32_t)jrand48(seed);
@@ -64,7 +64,7 @@ static uint64_t make_key(int key, int pattern, int64_t i, int64_t n, unsigned sh
     switch (pattern) {
     case RANDOM:
         return bits;
-    case NARROW: /* of which most digits are alike */
+    case NARROW: /* most digits are equal */
         return (bits & 0x3ff) | (uint64_t)1 << (8 * keys_of[key].bytes - 4);
     case FEW:
         return (bits % 3) * UINT64_C(0x0101010101010101);
@@ -86,7 +86,7 @@ static uint64_t make_key(int key, int pattern, int64_t i, int64_t n, unsigned sh
                                                 : (uint64_t)value;
 }
 
-/* NaN is larger than every number, and as large as another. */
+/* NaN is greater than every number, and equal to every NaN. */
 static int is_below(int key, const char *a, const char *b)
 {
     uint32_t u[2];
@@ -112,7 +112,7 @@ static int is_below(int key, const char *a, const char *b)
     }
 }
 
-/* The indices that sort: runs of two, four and so on are merged. */
+/* Returns the sorting indices, by merging runs of two, four and so on. */
 static int64_t *sorting(int key, const char *keys, int64_t n, int is_descending)
 {
     const size_t size = (size_t)keys_of[key].bytes;
@@ -173,7 +173,7 @@ static const cf_kernel *find_sort(const char *family, int key, int value)
     return kernel;
 }
 
-/* In place the results are where the arrays were. */
+/* In place, the results replace the input arrays. */
 static void run_keys(const struct array *keys, int key, int64_t n, const int64_t *order, int is_descending, int way,
                      int is_in_place)
 {
@@ -246,7 +246,7 @@ static void run_argsort(struct array *keys, int key, int value, int64_t n, const
     finish_array(&index, kernel->name, n);
 }
 
-/* All three, with values of 4 and 8 bytes, or the other way round. */
+/* Runs all three kernels with values of 4 and 8 bytes, or the other way round. */
 static void run_always(int key, int pattern, int64_t n, int is_wide, unsigned short seed[])
 {
     struct array keys;
@@ -268,7 +268,7 @@ static void run(int key, int pattern, int64_t n, unsigned short seed[])
         run_always(key, pattern, n, (int)(nrand48(seed) % 2), seed);
 }
 
-/* Around what is sorted by insertion, a warp and a block take, and where there is more than one launch. */
+/* Sizes around the limit of insertion sort, the work of a warp and a block, and the limit of a single launch. */
 static const int64_t few[] = {0, 1, 2, 3, 31, 32, 33, 40, 41, 255, 256, 257, 1000, 4095, 4096, 4097};
 
 static void sort_of_few_is_right(void **state)
@@ -282,7 +282,7 @@ static void sort_of_few_is_right(void **state)
                     run(key, pattern, few[s], seed);
 }
 
-/* Around the tiles of all shapes, and chunks of the CPU. */
+/* Sizes around all tile shapes and CPU chunks. */
 static const int64_t many[] = {4097, 4607, 4608, 4609, 5759, 5760,  5761, 6143,
                                6144, 6145, 8831, 8832, 8833, 12289, 17665};
 
@@ -302,7 +302,7 @@ static void sort_of_many_is_right(void **state)
     run(KEYS_F64, SPECIAL, 2 * 65536, seed);
 }
 
-/* Which no sampling may miss: with 4 and 8 bytes of values, these two have the tiles of all shapes. */
+/* Cases that sampling must not skip: with values of 4 and 8 bytes, these two have all tile shapes. */
 static void sort_around_tiles_is_right(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void sort_around_tiles_is_right(void **state)
     run_always(KEYS_F32, SPECIAL, 12289, 1, seed);
 }
 
-/* In a digit that all keys have they stay where they are, from one launch of a pass to the next, too: see SORT_MOST in
+/* If all keys have the same digit they keep their places, also across the launches of a pass: see SORT_MOST in
  * test_pieces.py. */
 static void sort_of_one_digit_over_launches_is_right(void **state)
 {
@@ -327,8 +327,8 @@ static void sort_of_one_digit_over_launches_is_right(void **state)
     }
 }
 
-/* A launch of a pass, which goes on from one to another with where digits begin, and leaves words behind that are 0: of
- * tiles on a GPU, those of a state on the CPU. */
+/* Tests one launch of a pass: it passes the starts of the digits to the next launch and leaves its words zero, which
+ * belong to tiles on a GPU and to a state on the CPU. */
 static void sort_pass_leaves_what_the_next_needs(void **state)
 {
     (void)state;
@@ -377,7 +377,7 @@ static void sort_pass_leaves_what_the_next_needs(void **state)
         assert_ok(cf_mem_free(there[i]));
 }
 
-/* Keys alone of equal zeros and NaNs keep theirs. */
+/* Sorting only keys keeps the order of equal zeros and NaNs. */
 static void sort_of_zeros_and_nans_is_stable(void **state)
 {
     (void)state;
@@ -409,7 +409,7 @@ static const int64_t huge = ((int64_t)1 << 31) + 12345;
 static const int64_t begins[] = {0, ((int64_t)1 << 30) - LOOK / 2, ((int64_t)1 << 31) - LOOK / 2,
                                  ((int64_t)1 << 31) + 12345 - LOOK};
 
-/* step * i, of which 32 bits stay. */
+/* Returns an array of step * i modulo 2^32. */
 static void *make_steps(int32_t step)
 {
     void *steps;
@@ -425,7 +425,7 @@ static void sort_past_2_31_is_right(void **state)
     const int64_t n = huge;
     static uint32_t found[LOOK];
     void *sorted;
-    skip_without_memory(14 * huge); /* of scratch memory, too */
+    skip_without_memory(14 * huge); /* includes scratch memory */
     void *keys = make_steps(1);
     assert_ok(cf_mem_alloc(&sorted, (size_t)n * sizeof(uint32_t)));
     assert_ok(cf_sort_keys((const uint32_t *)keys, (uint32_t *)sorted, n, true));
@@ -438,15 +438,15 @@ static void sort_past_2_31_is_right(void **state)
     assert_ok(cf_mem_free(sorted));
 }
 
-/* In place; the keys are in no order. */
+/* Sorts in place; the keys are unsorted. */
 static void sort_pairs_past_2_31_is_right(void **state)
 {
     (void)state;
     static uint32_t found[2][LOOK];
     skip_without_memory(18 * huge);
-    /* An odd number times i is another one for each i below 2^32, and so it is of those that are sorted. */
+    /* Multiplying by an odd number is one-to-one modulo 2^32, so all keys are different. */
     void *keys = make_steps((int32_t)2654435769), *values = make_steps(7);
-    const uint32_t inverse = 340573321; /* of that number: key * inverse is i */
+    const uint32_t inverse = 340573321; /* modular inverse of that number: key * inverse is i */
     assert_int_equal((uint32_t)(2654435769u * inverse), 1);
     assert_ok(cf_sort_pairs((const uint32_t *)keys, (const int32_t *)values, (uint32_t *)keys, (int32_t *)values, huge,
                             false));
@@ -482,7 +482,7 @@ static void argsort_past_2_31_is_right(void **state)
 
 /* ---- Small stacks ---- */
 
-/* What a thread sorts, of keys of which each is its place; assertions are for the thread of the test. */
+/* Arrays that a thread sorts; each key is its position. The test's own thread makes the assertions. */
 struct small_stack {
     int64_t n;
     double keys[4097], sorted[4097];
@@ -502,7 +502,7 @@ static void *sort_on_small_stack(void *opaque)
     return NULL;
 }
 
-/* A thread of the least stack and 64 KiB has to have room for its own. */
+/* A thread with the minimum stack plus 64 KiB must have enough stack. */
 static void sort_in_a_thread_of_a_small_stack_is_right(void **state)
 {
     (void)state;
@@ -536,7 +536,7 @@ static void sort_in_a_thread_of_a_small_stack_is_right(void **state)
 
 /* ---- Graphs and streams ---- */
 
-/* Each replay begins with counts of 0, and a call beside it has scratch memory of its own. */
+/* Each replay starts with counts of 0, and a simultaneous call has its own scratch memory. */
 static void sort_in_a_graph_and_on_two_streams_is_right(void **state)
 {
     (void)state;

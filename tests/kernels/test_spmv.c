@@ -1,4 +1,4 @@
-/* test_spmv.c - y = alpha A x + beta y of sparse matrices of all shapes, against plain loops. */
+/* test_spmv.c - y = alpha A x + beta y for sparse matrices of all shapes, compared with plain loops. */
 #include "elements.h"
 
 #include <math.h>
@@ -14,8 +14,8 @@ static const struct {
              {"f64_i32", F64, I32, I32}, {"f64_i64", F64, I64, I64}, {"f64_i64_i32", F64, I64, I32}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* A row of so many elements is long in any warp, and of so many in one that has twice LONG: it has a part then, and
- * of twice as many two. */
+/* A row of LONG elements is long in any warp. A row of PART elements forms one part in a warp with twice LONG, and a
+ * row twice as long forms two parts. */
 enum { LONG = SPMV_LONG, PART = SPMV_PART(float, 0) };
 
 static const cf_kernel *find_spmv(int kind)
@@ -39,7 +39,8 @@ static void set_whole(struct array *array, int64_t i, int64_t value)
     set_element(array->type, array->host + array->begin + (size_t)i * types[array->type].bytes, (number){0, value});
 }
 
-/* `lengths` has those of the rows. Values are small integers, so that sums are exact in any order, or any numbers. */
+/* Makes a matrix with rows of the given lengths. Values are small integers, so that sums are exact in any order, or
+ * random numbers. */
 static void make_matrix(struct matrix *m, int kind, const int64_t *lengths, int64_t nrows, int64_t ncols, int is_small,
                         unsigned short seed[])
 {
@@ -67,7 +68,7 @@ static void make_matrix(struct matrix *m, int kind, const int64_t *lengths, int6
     memcpy(m->col.expected, m->col.host, m->col.bytes);
 }
 
-/* The product of a row with x in double precision, and the sum of what is added up, without signs. */
+/* Returns the product of a row with x in double precision; *size is the sum of absolute values. */
 static double product_of_row(const struct matrix *m, int64_t i, double *size)
 {
     double sum = 0;
@@ -111,7 +112,7 @@ static void finish_matrix(struct matrix *m, const char *name)
     finish_array(&m->y, name, m->nrows);
 }
 
-/* Numbers that are exact: every bit is compared. Where beta is 0, y holds what no sum is. */
+/* All numbers are exact, so every bit is compared. If beta is 0, y is preset to a value that no sum can have. */
 static void run_exact(int kind, const int64_t *lengths, int64_t nrows, int64_t ncols, unsigned short seed[])
 {
     struct matrix m;
@@ -120,7 +121,7 @@ static void run_exact(int kind, const int64_t *lengths, int64_t nrows, int64_t n
     for (int64_t i = 0; i < nrows; i++) {
         double size, value = alpha * product_of_row(&m, i, &size);
         number wanted = {value + (beta ? beta * at(&m.y, i).real : 0), 0};
-        wanted.real += 0.0; /* no -0 */
+        wanted.real += 0.0; /* turns -0 into 0 */
         expect_at(&m.y, i, wanted);
         if (beta == 0)
             set_element(m.y.type, m.y.host + m.y.begin + (size_t)i * types[m.y.type].bytes, (number){NAN, 0});
@@ -129,7 +130,7 @@ static void run_exact(int kind, const int64_t *lengths, int64_t nrows, int64_t n
     if (m.y.there)
         assert_ok(cf_mem_copy(m.y.host, m.y.there, m.y.bytes));
     for (int64_t i = 0; i < nrows; i++)
-        if (at(&m.y, i).real == 0) /* -0 is as good */
+        if (at(&m.y, i).real == 0) /* -0 is accepted, too */
             set_element(m.y.type, m.y.host + m.y.begin + (size_t)i * types[m.y.type].bytes, (number){0, 0});
     assert_ok(cf_mem_free(m.y.there));
     m.y.there = NULL;
@@ -155,7 +156,7 @@ static void spmv_rows_of_one_length_are_right(void **state)
             }
 }
 
-/* Of many lengths in one block: around what a lane, a warp and a tile have, with empty ones between. */
+/* Rows of many lengths in one block: around the work of a lane, a warp and a tile, with empty rows in between. */
 static void spmv_rows_of_all_lengths_are_right(void **state)
 {
     (void)state;
@@ -174,7 +175,7 @@ static void spmv_rows_of_all_lengths_are_right(void **state)
         }
 }
 
-/* Rows that several blocks share: alone, side by side, between others, at the boundaries of what these blocks have. */
+/* Rows that several blocks share: alone, adjacent, between other rows, and at the boundaries of these blocks. */
 static void spmv_long_rows_are_right(void **state)
 {
     (void)state;
@@ -209,7 +210,7 @@ static void spmv_long_rows_are_right(void **state)
         }
 }
 
-/* So many that each warp has some of their parts, and those of a row are several warps'. */
+/* Enough rows that each warp has some parts of them and each row is spread over several warps. */
 static void spmv_many_long_rows_are_right(void **state)
 {
     (void)state;
@@ -226,7 +227,7 @@ static void spmv_many_long_rows_are_right(void **state)
     free(lengths);
 }
 
-/* The kernels themselves, in memory that can be looked at: the next product expects it to be 0. */
+/* Launches the kernels with visible scratch memory: they must leave it 0 for the next product. */
 static void spmv_kernels_leave_their_memory_zero(void **state)
 {
     (void)state;
@@ -264,7 +265,7 @@ static void spmv_kernels_leave_their_memory_zero(void **state)
             assert_ok(cf_launch(spmv->uses[k], NULL, args));
             if (spmv->uses[k] == long_rows)
                 continue;
-            if (!strstr(spmv->uses[k]->name, "spmv_rows")) /* what the others leave is spmv_long_rows()'s */
+            if (!strstr(spmv->uses[k]->name, "spmv_rows")) /* clears the memory of the others */
                 assert_ok(cf_launch(long_rows, NULL, args));
             assert_ok(cf_mem_copy(left, work, bytes));
             assert_memory_equal(left, zeros, bytes);
@@ -280,7 +281,7 @@ static void spmv_kernels_leave_their_memory_zero(void **state)
     }
 }
 
-/* ---- Any numbers ---- */
+/* ---- Random numbers ---- */
 
 static void spmv_random_numbers_are_near_and_the_same_again(void **state)
 {
@@ -354,8 +355,8 @@ static void spmv_bad_arguments_are_named(void **state)
     assert_ok(cf_spmv(1, row_ptr, (int32_t *)NULL, (float *)NULL, (float *)NULL, 0, (float *)NULL, 0, 0, 0));
 }
 
-/* Whatever row_ptr says within its range: where it is not checked nothing outside of the arrays is read or written, and
- * the next product is right. */
+/* If row_ptr is not checked, any values in its range cause no access outside the arrays, and the next product is
+ * right. */
 static void spmv_row_ptr_that_descends_stays_inside(void **state)
 {
     (void)state;
@@ -403,7 +404,7 @@ static void *make_memory(size_t bytes)
     return memory;
 }
 
-/* Whole numbers, so that sums are exact: x[j] = j % 5 and every element of the matrix is 1. */
+/* All sums are exact integers: x[j] = j % 5 and every element of the matrix is 1. */
 enum { COLUMNS = 1000 };
 
 static float *make_x(void)
@@ -415,7 +416,7 @@ static float *make_x(void)
     return there;
 }
 
-/* Rows of 2000 elements, the last of which lies behind 2^31. All but those of some rows are in column 0, where x is 0. */
+/* Rows of 2000 elements; the last rows are beyond element 2^31. Most elements are in column 0, where x is 0. */
 static void spmv_of_many_elements_is_right(void **state)
 {
     (void)state;
@@ -455,7 +456,7 @@ static void spmv_of_many_elements_is_right(void **state)
         assert_ok(cf_mem_free(all[i]));
 }
 
-/* Rows behind 2^31, of which few have elements: one, or two, or 5000. */
+/* More than 2^31 rows, of which few have elements: 1, 2 or 5000. */
 static void spmv_of_many_rows_is_right(void **state)
 {
     (void)state;
@@ -492,7 +493,7 @@ static void spmv_of_many_rows_is_right(void **state)
         found = 4;
         assert_ok(cf_mem_copy(y + rows[r], &found, sizeof found));
     }
-    assert_ok(cf_min(y, &least, nrows)); /* all the others */
+    assert_ok(cf_min(y, &least, nrows)); /* all other rows */
     assert_ok(cf_max(y, &most, nrows));
     assert_true(least == 4 && most == 4);
     void *all[] = {row_ptr, col, val, x, y};

@@ -1,4 +1,4 @@
-/* test_transpose.c - matrices of every element type, shape and alignment, against a plain loop. */
+/* test_transpose.c - transposed matrices of every element type, shape and alignment, compared with a plain loop. */
 #include "elements.h"
 
 #include <cuferry/kernels.h>
@@ -26,7 +26,7 @@ static void run_transpose(int type, int64_t rows, int64_t cols, const int offset
     finish_array(&out, kernel->name, rows * cols);
 }
 
-/* Around a small tile, half a tile and tiles of all element sizes, and what is odd. */
+/* Sides around a small tile, half a tile and the tiles of all element sizes, and odd sides. */
 static void transpose_every_type_and_shape_is_right(void **state)
 {
     (void)state;
@@ -42,7 +42,7 @@ static void transpose_every_type_and_shape_is_right(void **state)
             }
 }
 
-/* Few rows or columns, of which a block has pieces. */
+/* Matrices with few rows or columns, of which a block handles pieces. */
 static void transpose_thin_matrices_are_right(void **state)
 {
     (void)state;
@@ -76,7 +76,7 @@ static void transpose_bad_arguments_are_named(void **state)
     assert_ok(cf_transpose((float *)NULL, (float *)NULL, 5, 0));
 }
 
-/* As many blocks as there are tiles, or pieces of thin matrices, past 2^31 elements too. */
+/* The number of blocks is the number of tiles or of pieces of thin matrices, also for more than 2^31 elements. */
 static void transpose_descriptor_says_what_it_costs(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void transpose_descriptor_says_what_it_costs(void **state)
     }
 }
 
-/* Elements here and there, among them the first and the last, of a matrix whose others are 0. */
+/* Some elements of a zero matrix are set, including the first and the last. */
 static void transpose_past_2_31_is_right(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void transpose_past_2_31_is_right(void **state)
         assert_int_equal(bits, looks[i].bits);
         assert_ok(cf_mem_fill(out + (looks[i].col * rows + looks[i].row) * (int64_t)sizeof bits, 0, sizeof bits));
     }
-    int32_t least, most; /* all the others are 0 */
+    int32_t least, most; /* all other elements are 0 */
     assert_ok(cf_min((const int32_t *)(void *)out, &least, rows * cols / 2));
     assert_ok(cf_max((const int32_t *)(void *)out, &most, rows * cols / 2));
     assert_true(least == 0 && most == 0);

@@ -1,4 +1,4 @@
-/* port_dense.cu - dense linear algebra in the shapes that CUDA code has: tiles, padding, vector loads, rows. */
+/* port_dense.cu - dense linear algebra in typical CUDA style: tiles, padding, vector loads, rows. */
 #include <cuda_fp16.h>
 #include <math.h>
 #include <stdint.h>
@@ -7,7 +7,7 @@
 
 /* ---- Products ---- */
 
-/* c = a b for a of m by k, b of k by n elements. */
+/* c = a b for an m by k matrix a and a k by n matrix b. */
 #pragma cf kernel grid(n, m) block(TILE, TILE) in(a[m][k], b[k][n]) out(c[m][n]) tolerance(1e-6 * (k + 1)) \
     flops(2.0 * m * n * k)
 #pragma cf instances(f32_16: float, 16; f32_32: float, 32; f64_8: double, 8)
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(TILE *TILE)
         c[(size_t)row * n + col] = sum;
 }
 
-/* y = a x, a warp for each row, four elements at once. */
+/* y = a x; one warp per row, four elements at a time. */
 #pragma cf kernel blocks(CEIL_DIV(rows, 8)) block(32, 8) in(a[rows][quads], x[quads]) out(y[rows]) \
     tolerance(1e-5 * (quads + 1)) flops(8.0 * rows * quads) bytes(16.0 * rows * quads)
 __global__ void matvec(const float4 *__restrict__ a, const float4 *__restrict__ x, float *__restrict__ y, int rows,
@@ -54,7 +54,7 @@ __global__ void matvec(const float4 *__restrict__ a, const float4 *__restrict__ 
         y[row] = sum;
 }
 
-/* y += a x in half precision, two elements at once; what is left over at an odd end alone. */
+/* y += a x in half precision, two elements at a time, and a single one at an odd end. */
 #pragma cf kernel grid(n) items(2) in(x[n]) inout(y[n]) tolerance(2e-3)
 extern "C" __global__ void half_axpy(__half a, const __half *x, __half *y, int n)
 {
@@ -73,7 +73,7 @@ extern "C" __global__ void half_axpy(__half a, const __half *x, __half *y, int n
 #define TILE_DIM 32
 #define TILE_ROWS 8
 
-/* to[x][y] = from[y][x]; the padding keeps columns out of one bank. */
+/* to[x][y] = from[y][x]; the padding avoids bank conflicts in columns. */
 #pragma cf kernel blocks(CEIL_DIV(width, TILE_DIM), CEIL_DIV(height, TILE_DIM)) block(TILE_DIM, TILE_ROWS) \
     in(from[height][width]) out(to[width][height])
 #pragma cf instances(f32: float; u16: uint16_t; f2: float2)
@@ -129,7 +129,7 @@ struct plus {
     __device__ float operator()(float a, float b) const { return a + b; }
 };
 
-/* What all threads' values come to, in all threads. `shared` has room for one value of each. */
+/* Reduces all threads' values; every thread gets the result. `shared` has room for one value per thread. */
 template <typename Op> __device__ float block_all_reduce(float value, float *shared, Op op)
 {
     shared[threadIdx.x] = value;
@@ -146,7 +146,7 @@ template <typename Op> __device__ float block_all_reduce(float value, float *sha
     return value;
 }
 
-/* Of each row, a block each; blocks need not be of a power of 2. */
+/* Computes the softmax of each row, one block per row; the block size need not be a power of 2. */
 #pragma cf kernel blocks(rows) block(96) shared(96 * sizeof(float)) in(x[rows][cols]) out(y[rows][cols]) tolerance(1e-5)
 __global__ void softmax(const float *x, float *y, int rows, int cols)
 {
@@ -169,7 +169,7 @@ __global__ void softmax(const float *x, float *y, int rows, int cols)
         out[i] *= scale;
 }
 
-/* Rows brought to mean 0 and variance 1, then scaled and shifted; a warp for each, as many in a block as WARPS says. */
+/* Normalizes rows to mean 0 and variance 1, then scales and shifts them; one warp per row, WARPS per block. */
 #pragma cf kernel blocks(CEIL_DIV(rows, WARPS)) block(32 * WARPS) tune(WARPS: 4, 1) \
     in(x[rows][cols], gain[cols], bias[cols]) out(y[rows][cols]) check(cols > 0, epsilon > 0) tolerance(1e-3)
 #pragma cf instances(f32: float; f16: __half)

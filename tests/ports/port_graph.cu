@@ -1,11 +1,11 @@
-/* port_graph.cu - sparse matrices, graphs, text in the shapes that CUDA code has: rows by lanes, frontiers, atomics. */
+/* port_graph.cu - sparse matrices, graphs and text in typical CUDA style: rows by lanes, frontiers, atomics. */
 #include <stdint.h>
 
 #define CEIL_DIV(a, b) (((a) + (b)-1) / (b))
 
 /* ---- y = A x for a matrix of compressed rows ---- */
 
-/* A thread for each row. */
+/* One thread per row. */
 #pragma cf kernel grid(rows) block(128) in(begins[rows + 1], column[count], value[count], x[cols]) out(y[rows]) \
     check(0 <= begins[:] <= count, 0 <= column[:] < cols) tolerance(1e-5 * max(1, count)) flops(2.0 * count)
 #pragma cf instances(f32: float; f64: double)
@@ -22,7 +22,7 @@ __global__ void spmv_scalar(const int *__restrict__ begins, const int *__restric
     }
 }
 
-/* LANES lanes for each row. */
+/* LANES lanes per row. */
 #pragma cf kernel grid(rows * LANES) block(128) in(begins[rows + 1], column[count], value[count], x[cols]) \
     out(y[rows]) check(0 <= begins[:] <= count, 0 <= column[:] < cols) tolerance(1e-5 * max(1, count)) \
     flops(2.0 * count)
@@ -46,7 +46,8 @@ __global__ void spmv_vector(const int *begins, const int *column, const float *v
 
 /* ---- Breadth-first search: one level, from one frontier to the next ---- */
 
-/* Vertices that are reached first get level + 1, and stand in `next`, in any order, behind the `next_count` there. */
+/* Newly reached vertices get level + 1 and are appended to `next` in any order, after its first `next_count`
+ * vertices. */
 #pragma cf kernel grid(frontier_count) in(begins[vertices + 1], target[edges], frontier[frontier_count]) \
     inout(levels[vertices], next[vertices], next_count[1]) \
     check(0 <= begins[:] <= edges, 0 <= target[:] < vertices, 0 <= frontier[:] < vertices)
@@ -66,8 +67,8 @@ __global__ void bfs_step(const int *begins, const int *target, const int *fronti
 
 /* ---- Connected components ---- */
 
-/* Others may lower the labels meanwhile: both ends of each edge take the lesser one that is read; `changed` becomes 1 where
- * one did. */
+/* Both ends of each edge take the lower label, which other threads may lower meanwhile; `changed` becomes 1 if a
+ * label changed. */
 #pragma cf kernel grid(edges) in(from[edges], to[edges]) inout(labels[vertices], changed[1]) \
     check(0 <= from[:] < vertices, 0 <= to[:] < vertices)
 __global__ void label_step(const int *from, const int *to, int *labels, int *changed, int vertices, int edges)
@@ -94,7 +95,7 @@ __global__ void label_step(const int *from, const int *to, int *labels, int *cha
         *changed = 1;
 }
 
-/* Others may move the tree meanwhile: what is read is not kept. */
+/* Reads parents again each time, because other threads may change the tree. */
 __device__ int find_root(const volatile int *parents, int vertex)
 {
     while (parents[vertex] != vertex)
@@ -102,7 +103,7 @@ __device__ int find_root(const volatile int *parents, int vertex)
     return vertex;
 }
 
-/* Joins the trees of both ends of each edge, roots below lesser roots. `parents` begins with trees. */
+/* Joins the trees of both ends of each edge, with the lower root on top. `parents` initially holds trees. */
 #pragma cf kernel grid(edges) in(edge[edges]) inout(parents[vertices])
 __global__ void union_edges(const int2 *edge, volatile int *parents, int vertices, int edges)
 {
@@ -135,7 +136,8 @@ __global__ void flatten(volatile int *parents, int vertices)
 
 /* ---- Text ---- */
 
-/* 1 where the pattern begins, else 0, and how often it does. The pattern and the block's text lie in shared memory. */
+/* Marks positions where the pattern begins with 1, others with 0, and counts them. The pattern and the block's text
+ * are in shared memory. */
 #pragma cf kernel grid(n) block(128) shared(128 + 2 * m) in(text[n], pattern[m]) out(is_match[n]) inout(matches[1]) \
     check(0 < m <= 64)
 __global__ void string_search(const char *text, const char *pattern, unsigned char *is_match, unsigned int *matches,

@@ -1,4 +1,4 @@
-/* port_idioms.cu - what CUDA code is written with beyond loops: classes, functors, unions, recursion, state. */
+/* port_idioms.cu - idioms of CUDA code beyond loops: classes, functors, unions, recursion, state. */
 #include <cstdio>
 #include <cstdint>
 #include <limits>
@@ -6,7 +6,7 @@
 
 #define CEIL_DIV(a, b) (((a) + (b)-1) / (b))
 
-/* ---- A class that works in shared memory of its caller, and an operation as a type ---- */
+/* ---- A class that uses its caller's shared memory, and an operation as a type ---- */
 
 namespace blocks
 {
@@ -69,7 +69,7 @@ template <typename T> struct Greatest {
 
 enum class which { SUM, GREATEST };
 
-/* The sum or the greatest of each row. */
+/* The sum or the maximum of each row. */
 #pragma cf kernel name(row_reduce) blocks(rows) block(64) in(x[rows][cols]) out(y[rows])
 #pragma cf instances(sum_i32: int, 0; max_i32: int, 1; max_u8: uint8_t, 1)
 template <typename T, int WHICH> __global__ void row_reduce_kernel(const T *x, T *y, int rows, int cols)
@@ -90,7 +90,7 @@ template <typename T, int WHICH> __global__ void row_reduce_kernel(const T *x, T
 
 /* ---- A union of two phases' memory ---- */
 
-/* Each stretch of 128 elements turned round, then summed up in pairs: both phases use the same memory. */
+/* Reverses each section of 128 elements, then sums pairs; both phases use the same memory. */
 #pragma cf kernel blocks(CEIL_DIV(n, 128)) block(128) in(x[n]) out(y[n])
 __global__ void two_phases(const int *x, long long *y, int n)
 {
@@ -114,7 +114,7 @@ __global__ void two_phases(const int *x, long long *y, int n)
 
 /* ---- Loops that all threads leave together ---- */
 
-/* Odd-even transposition sort of each stretch of 64, until nothing moves. */
+/* Odd-even transposition sort of each section of 64 elements, until nothing moves. */
 #pragma cf kernel blocks(CEIL_DIV(n, 64)) block(64) inout(x[n]) out(rounds[CEIL_DIV(n, 64)])
 __global__ void odd_even_sort(short *x, int *rounds, int n)
 {
@@ -143,7 +143,7 @@ __global__ void odd_even_sort(short *x, int *rounds, int n)
         rounds[blockIdx.x] = passes;
 }
 
-/* Parallel cyclic reduction of tridiagonal systems, one a block: threads past the end have left. */
+/* Parallel cyclic reduction of tridiagonal systems, one per block. */
 #pragma cf kernel blocks(systems) block(n) shared(8 * n * sizeof(double)) \
     in(a[systems][n], b[systems][n], c[systems][n], d[systems][n]) out(x[systems][n]) check(0 < n <= 512) \
     tolerance(1e-3)
@@ -181,11 +181,11 @@ __global__ void tridiagonal(const double *a, const double *b, const double *c, c
     x[at] = now.d[t] / now.b[t];
 }
 
-/* ---- Wavefronts: Smith and Waterman's score of two texts, a block for each pair ---- */
+/* ---- Wavefronts: the Smith-Waterman score of two texts, one block per pair ---- */
 
 constexpr int MATCH = 3, MISMATCH = -2, GAP = -2;
 
-/* The best local alignment's score of texts of m characters each. */
+/* The score of the best local alignment of two texts of M characters. */
 #pragma cf kernel blocks(pairs) block(M) in(a[pairs][M], b[pairs][M]) out(score[pairs])
 #pragma cf instances(m32: 32; m100: 100)
 template <int M> __global__ void align(const char *a, const char *b, int *score, int pairs)
@@ -244,7 +244,7 @@ __device__ int collatz(int x)
     return steps;
 }
 
-/* Calls the function that each element's number says. */
+/* Calls the function that the element's number selects. */
 #pragma cf kernel grid(n) in(what[n]) inout(x[n]) check(0 <= what[:] < 4)
 __global__ void dispatch(const unsigned char *what, int *x, int n)
 {
@@ -272,7 +272,8 @@ __host__ __device__ inline uint32_t mix(uint64_t key)
     return (uint32_t)key;
 }
 
-/* Counts keys in a table of open addresses, of 2^bits slots that begin as EMPTY and 0; `slot` is -1 where none is. */
+/* Counts keys in an open-addressing table of 2^bits slots, initially EMPTY and 0; `slot` is -1 for a key without a
+ * slot. */
 #pragma cf kernel grid(n) in(key[n]) inout(keys[1 << bits], counts[1 << bits]) out(slot[n]) check(0 <= bits <= 20)
 __global__ void hash_count(const unsigned long long *key, unsigned long long *keys, unsigned int *counts, int *slot,
                            int bits, int n)
@@ -293,13 +294,13 @@ __global__ void hash_count(const unsigned long long *key, unsigned long long *ke
     slot[i] = -1;
 }
 
-/* ---- A checksum with a table in constant memory, eight lanes for each message ---- */
+/* ---- A checksum with a table in constant memory, eight lanes per message ---- */
 
 __constant__ unsigned int crc_table[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
                                            0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
                                            0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
 
-/* The CRC of each message of `length` bytes, as zlib has it. */
+/* The CRC-32 of each message of `length` bytes, as in zlib. */
 #pragma cf kernel grid(n) block(96) in(message[n][length]) out(crc[n])
 extern "C" __global__ __launch_bounds__(96) void checksums(const uint8_t *__restrict__ message,
                                                            uint32_t *__restrict__ crc, int n, int length)
@@ -330,7 +331,7 @@ __device__ inline vec3 operator-(const vec3 &a, const vec3 &b) { return {a.x - b
 __device__ inline vec3 operator*(float s, const vec3 &a) { return vec3(s * a.x, s * a.y, s * a.z); }
 __device__ vec3 vec3::unit() const { return 1.0f / sqrtf(dot(*this)) * *this; }
 
-/* How bright each pixel is that sees the spheres (.w is the radius) from z = -3; 0 where it sees none. */
+/* The brightness of each pixel, looking at the spheres (.w is the radius) from z = -3; 0 without a sphere. */
 #pragma cf kernel grid(width, height) block(8, 8) in(spheres[count]) out(light[height][width]) tolerance(1e-2)
 __global__ void trace(const float4 *spheres, float *light, int width, int height, int count)
 {
@@ -387,7 +388,7 @@ __global__ void lattice(const double *f, double *g, double omega, int nx, int ny
     }
 }
 
-/* ---- All pairs' shortest paths, one round in tiles; medians; dots of bytes ---- */
+/* ---- Shortest paths between all pairs, one round in tiles; medians; dot products of bytes ---- */
 
 #define EXCHANGE(a, b)                 \
     do {                               \
@@ -396,7 +397,7 @@ __global__ void lattice(const double *f, double *g, double omega, int nx, int ny
         a = low;                       \
     } while (0)
 
-/* The median of each pixel's three by three, the rim as it is. */
+/* The median of three by three pixels; the border is unchanged. */
 #pragma cf kernel grid(width, height) block(16, 16) in(from[height][width]) out(to[height][width])
 __global__ void median(const unsigned char *from, unsigned char *to, int width, int height)
 {
@@ -418,7 +419,8 @@ __global__ void median(const unsigned char *from, unsigned char *to, int width, 
     to[y * width + x] = v[4];
 }
 
-/* Round k of Floyd and Warshall's: d[i][j] = min(d[i][j], d[i][k] + d[k][j]). Row and column k stay as they are. */
+/* Round k of the Floyd-Warshall algorithm: d[i][j] = min(d[i][j], d[i][k] + d[k][j]). Row and column k do not
+ * change. */
 #pragma cf kernel grid(n, n) block(16, 16) inout(d[n][n]) check(0 <= k < n, 0 <= d[:] < 1000000)
 __global__ void floyd_warshall(int *d, int n, int k)
 {
@@ -433,7 +435,7 @@ __global__ void floyd_warshall(int *d, int n, int k)
         d[i * n + j] = min(d[i * n + j], column[threadIdx.y] + row[threadIdx.x]);
 }
 
-/* Products of vectors of bytes, four at once, eight lanes for each row. */
+/* Products of byte matrices and vectors, four bytes at a time, eight lanes per row. */
 #pragma cf kernel grid(8 * rows) block(64) in(a[rows][words], x[words]) out(y[rows])
 __global__ void dot_bytes(const int *a, const int *x, int *y, int rows, int words)
 {
@@ -452,7 +454,7 @@ __global__ void dot_bytes(const int *a, const int *x, int *y, int rows, int word
         y[row] = sum;
 }
 
-/* The discrete cosine transform of each block of 8 by 8, rows then columns; two blocks a block. */
+/* The discrete cosine transform of 8 by 8 pixels, rows then columns; two transforms per block. */
 #pragma cf kernel blocks(CEIL_DIV(count, 2)) block(8, 8, 2) in(pixels[count][8][8]) out(result[count][8][8]) \
     tolerance(1e-3)
 __global__ void dct8(const float *pixels, float *result, int count)

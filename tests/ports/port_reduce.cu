@@ -1,4 +1,4 @@
-/* port_reduce.cu - reductions in the shapes that CUDA code has: trees, warps, last blocks, segments, counters. */
+/* port_reduce.cu - reductions in typical CUDA style: trees, warps, last blocks, segments, counters. */
 #include <float.h>
 #include <stdint.h>
 
@@ -13,7 +13,7 @@ template <typename T> __device__ __forceinline__ T warp_reduce(T value)
     return value;
 }
 
-/* The sum of all threads' values, in thread 0. */
+/* Returns the sum of all threads' values, in thread 0. */
 template <typename T, int BLOCK> __device__ T block_reduce(T value)
 {
     __shared__ T warp_sums[BLOCK / 32];
@@ -28,7 +28,7 @@ template <typename T, int BLOCK> __device__ T block_reduce(T value)
     return value;
 }
 
-/* ---- A tree in dynamic shared memory: two elements a thread, a sum for each block ---- */
+/* ---- A tree in dynamic shared memory: two elements per thread, one sum per block ---- */
 
 #pragma cf kernel blocks(CEIL_DIV(n, 512)) block(256) shared(256 * sizeof(T)) in(x[n]) out(sums[CEIL_DIV(n, 512)]) \
     tolerance(1e-5) flops(1.0 * n) bytes(sizeof(T) * n)
@@ -55,7 +55,7 @@ template <typename T> __global__ void tree_sum(const T *__restrict__ x, T *__res
         sums[blockIdx.x] = tile[0];
 }
 
-/* ---- Warps, a grid-stride loop, and an atomic addition for each block ---- */
+/* ---- Warps, a grid-stride loop, and one atomic addition per block ---- */
 
 #pragma cf kernel blocks(min(CEIL_DIV(n, BLOCK), 32)) block(BLOCK) in(x[n], y[n]) inout(dot[1]) \
     tolerance(1e-5 * BLOCK) flops(2.0 * n) bytes(2.0 * n * sizeof(T))
@@ -71,11 +71,11 @@ __global__ void __launch_bounds__(BLOCK) warp_dot(const T *__restrict__ x, const
         atomicAdd(dot, sum);
 }
 
-/* ---- Two stages in one launch: the block that comes last adds what the others have left ---- */
+/* ---- Two stages in one launch: the last block adds the results of the others ---- */
 
 __device__ unsigned int blocks_done = 0;
 
-/* The sum of n elements; 0 where there are none. */
+/* Sums n elements; 0 if there are none. */
 #pragma cf kernel blocks(max(1, min(64, CEIL_DIV(n, 1024)))) block(256) in(x[n]) out(sum[1]) scratch(partial[64]) \
     tolerance(1e-5)
 __global__ void last_block_sum(const float *__restrict__ x, float *sum, volatile float *partial, unsigned int n)
@@ -101,7 +101,7 @@ __global__ void last_block_sum(const float *__restrict__ x, float *sum, volatile
         *sum = total;
 }
 
-/* ---- The place of the least element: pairs go through shuffles ---- */
+/* ---- The index of the minimum: pairs go through shuffles ---- */
 
 struct candidate {
     float value;
@@ -124,7 +124,7 @@ __device__ candidate warp_best(candidate mine)
     return mine;
 }
 
-/* For each row of `cols` elements: the number of its least, the first of equal ones. */
+/* Finds the index of the minimum in each row of `cols` elements, the first if there are equal ones. */
 #pragma cf kernel blocks(rows) block(64) in(x[rows][cols]) out(place[rows]) check(cols > 0)
 extern "C" __global__ void row_argmin(const float *x, int *place, int rows, int cols)
 {
@@ -141,9 +141,9 @@ extern "C" __global__ void row_argmin(const float *x, int *place, int rows, int 
         place[blockIdx.x] = better(best[0], best[1]).index;
 }
 
-/* ---- Segments: a warp for each, four warps in a block of two dimensions ---- */
+/* ---- Segments: one warp each, four warps in a 2D block ---- */
 
-/* sums[s] of x[begins[s]] to x[begins[s + 1] - 1], and 0 for empty segments. */
+/* Sums x[begins[s]] to x[begins[s + 1] - 1] into sums[s]; 0 for empty segments. */
 #pragma cf kernel blocks(CEIL_DIV(segments, 4)) block(32, 4) in(x[n], begins[segments + 1]) out(sums[segments]) \
     check(0 <= begins[:] <= n) tolerance(1e-5)
 __global__ void segment_sum(const double *x, const int *begins, double *sums, int segments, int n)
@@ -159,7 +159,7 @@ __global__ void segment_sum(const double *x, const int *begins, double *sums, in
         sums[segment] = sum;
 }
 
-/* ---- Monte Carlo: a generator in each thread, integers added up ---- */
+/* ---- Monte Carlo: one generator per thread, and a sum of integers ---- */
 
 struct xorshift {
     uint32_t a, b, c, d;
@@ -186,7 +186,7 @@ struct xorshift {
     }
 };
 
-/* How many of `throws` points of each thread lie in the quarter circle. */
+/* Counts how many of each thread's `throws` points are in the quarter circle. */
 #pragma cf kernel grid(threads) block(128) inout(hits[1]) check(throws >= 0)
 __global__ void __launch_bounds__(128) monte_carlo_pi(unsigned long long *hits, uint64_t seed, int throws, int threads)
 {

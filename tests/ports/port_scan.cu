@@ -1,16 +1,16 @@
-/* port_scan.cu - scans, sorts and counts in the shapes that CUDA code has: trees, shuffles, votes, shared atomics. */
+/* port_scan.cu - scans, sorts and counts in typical CUDA style: trees, shuffles, votes, shared atomics. */
 #include <stdint.h>
 
 #define CEIL_DIV(a, b) (((a) + (b)-1) / (b))
 
-/* ---- Blelloch's exclusive scan, with a place left free in each bank's row ---- */
+/* ---- Blelloch's exclusive scan, with padding against bank conflicts ---- */
 
 #define LOG_BANKS 5
 #define PADDED(i) ((i) + ((i) >> LOG_BANKS))
 #define SCAN_BLOCK 128
 #define SCAN_ITEMS (2 * SCAN_BLOCK)
 
-/* Scans each stretch of 256 elements, and gives the stretches' sums. */
+/* Scans each section of 256 elements and stores the sections' sums. */
 #pragma cf kernel blocks(CEIL_DIV(n, SCAN_ITEMS)) block(SCAN_BLOCK) in(x[n]) out(y[n], sums[CEIL_DIV(n, SCAN_ITEMS)])
 __global__ void blelloch(const unsigned int *__restrict__ x, unsigned int *__restrict__ y, unsigned int *sums, int n)
 {
@@ -50,7 +50,7 @@ __global__ void blelloch(const unsigned int *__restrict__ x, unsigned int *__res
         y[base + b] = tile[PADDED(b)];
 }
 
-/* Adds to each stretch what stands in front of it. */
+/* Adds to each section the sum of the sections before it. */
 #pragma cf kernel blocks(CEIL_DIV(n, SCAN_ITEMS)) block(SCAN_ITEMS) in(before[CEIL_DIV(n, SCAN_ITEMS)]) inout(y[n])
 __global__ void add_before(const unsigned int *before, unsigned int *y, int n)
 {
@@ -72,7 +72,7 @@ template <typename T> __device__ T warp_inclusive(T value, int lane)
     return value;
 }
 
-/* Each row of `cols` elements on its own, a block each. */
+/* Scans each row of `cols` elements, one block per row. */
 #pragma cf kernel blocks(rows) block(256) in(x[rows][cols]) out(y[rows][cols]) tolerance(1e-4)
 #pragma cf instances(i64: int64_t; f32: float)
 template <typename T> __global__ void warp_scan(const T *x, T *y, int rows, int cols)
@@ -106,9 +106,9 @@ template <typename T> __global__ void warp_scan(const T *x, T *y, int rows, int 
     }
 }
 
-/* ---- Compaction: a vote, and one addition for each warp ---- */
+/* ---- Compaction: a vote, and one addition per warp ---- */
 
-/* The elements above a limit, in any order, in front of `kept`; their number is added to `count`. */
+/* Stores the elements above a limit, in any order, at the front of `kept`; adds their number to `count`. */
 #pragma cf kernel grid(n) in(x[n]) inout(kept[n], count[1])
 __global__ void compact(const int *x, int *kept, unsigned int *count, int limit, int n)
 {
@@ -127,7 +127,7 @@ __global__ void compact(const int *x, int *kept, unsigned int *count, int limit,
         kept[base + __popc(votes & ((1u << lane) - 1))] = value;
 }
 
-/* The same where the threads that go on find one another. */
+/* The same with the group of threads that are still active. */
 #pragma cf kernel grid(n) in(x[n]) inout(kept[n], count[1])
 __global__ void compact_active(const int *x, int *kept, unsigned int *count, int limit, int n)
 {
@@ -163,7 +163,7 @@ template <> struct greatest<float> {
     static constexpr float value = __builtin_inff();
 };
 
-/* Sorts each stretch of ITEMS elements. */
+/* Sorts each section of ITEMS elements. */
 #pragma cf kernel blocks(CEIL_DIV(n, ITEMS)) block(ITEMS / 2) inout(x[n])
 #pragma cf instances(i32_64: int, 64; i32_1024: int, 1024; f32_256: float, 256)
 template <typename T, int ITEMS> __global__ void __launch_bounds__(ITEMS / 2) bitonic_sort(T *x, int64_t n)
@@ -186,7 +186,7 @@ template <typename T, int ITEMS> __global__ void __launch_bounds__(ITEMS / 2) bi
 
 /* ---- Histograms ---- */
 
-/* Adds how often each byte occurs; a histogram for each block lies in shared memory. */
+/* Adds the frequency of each byte; each block has a histogram in shared memory. */
 #pragma cf kernel blocks(min(16, CEIL_DIV(n, 256))) block(256) in(bytes[n]) inout(bins[256])
 __global__ void histogram(const uint8_t *__restrict__ bytes, unsigned int *bins, size_t n)
 {
@@ -201,8 +201,8 @@ __global__ void histogram(const uint8_t *__restrict__ bytes, unsigned int *bins,
         atomicAdd(&bins[threadIdx.x], local[threadIdx.x]);
 }
 
-/* How often each digit of four bits occurs in a stretch of 128 keys, and each key's rank among the equal ones of its
- * warp: lanes with the same digit find one another. */
+/* Counts the four-bit digits in each section of 128 keys, and ranks each key among the equal digits of its warp,
+ * whose lanes find each other. */
 #pragma cf kernel blocks(CEIL_DIV(n, 128)) block(128) in(keys[n]) out(counts[CEIL_DIV(n, 128)][16], ranks[n]) \
     check(0 <= shift <= 28)
 __global__ void digit_count(const uint32_t *keys, unsigned int *counts, unsigned int *ranks, int shift, int n)

@@ -1,10 +1,10 @@
-/* port_science.cu - simulations in the shapes that CUDA code has: bodies, options, transforms, fractals, clusters. */
+/* port_science.cu - simulations in typical CUDA style: bodies, options, transforms, fractals, clusters. */
 #include <math.h>
 #include <stdint.h>
 
 #define CEIL_DIV(a, b) (((a) + (b)-1) / (b))
 
-/* ---- Bodies that attract one another: a tile of them in shared memory ---- */
+/* ---- Bodies that attract each other: a tile of them in shared memory ---- */
 
 __device__ __forceinline__ float3 interact(float3 sum, float4 mine, float4 other, float softening)
 {
@@ -44,7 +44,7 @@ __device__ inline double cumulative_normal(double d)
     return 0.5 * erfc(-d * M_SQRT1_2);
 }
 
-/* The prices of European calls and puts by Black and Scholes. */
+/* The Black-Scholes prices of European calls and puts. */
 #pragma cf kernel blocks(min(64, CEIL_DIV(n, 128))) block(128) in(price[n], strike[n], years[n]) out(call[n], put[n]) \
     check(volatility > 0) tolerance(1e-5) flops(100.0 * n)
 __global__ void __launch_bounds__(128, 4)
@@ -63,14 +63,14 @@ __global__ void __launch_bounds__(128, 4)
     }
 }
 
-/* ---- Fourier transform: one step of radix 2, from one array into another in the order of Stockham ---- */
+/* ---- Fourier transform: one step of radix 2, from one array to another in Stockham's order ---- */
 
 __device__ __forceinline__ float2 times(float2 a, float2 b)
 {
     return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-/* n is a power of 2, `width` too: 1, 2, ..., n / 2. */
+/* Both n and `width` (1, 2, ..., n / 2) are powers of 2. */
 #pragma cf kernel grid(n / 2) block(64) in(x[n]) out(y[n]) check(n > 1, 0 < width < n, n % (2 * width) == 0) \
     tolerance(1e-5)
 __global__ void fft_step(const float2 *__restrict__ x, float2 *__restrict__ y, int n, int width)
@@ -87,13 +87,13 @@ __global__ void fft_step(const float2 *__restrict__ x, float2 *__restrict__ y, i
     y[j + width] = make_float2(a.x - b.x, a.y - b.y);
 }
 
-/* ---- Mandelbrot's set: as many steps as each point takes ---- */
+/* ---- The Mandelbrot set: as many steps as each point needs ---- */
 
 struct view {
     double x, y, step;
 };
 
-/* Arithmetic that is not contracted: counts are the same everywhere. */
+/* The arithmetic is not contracted to fused multiply-adds, so counts are the same everywhere. */
 #pragma cf kernel grid(width, height) block(16, 8) out(steps[height][width]) check(0 <= limit <= 10000)
 __global__ void mandelbrot(unsigned short *steps, double left, double top, double pixel, int width, int height,
                            int limit)
@@ -114,9 +114,9 @@ __global__ void mandelbrot(unsigned short *steps, double left, double top, doubl
     steps[row * width + column] = (unsigned short)count;
 }
 
-/* ---- Clusters: each point goes to the nearest centre, which adds it up ---- */
+/* ---- Clusters: each point goes to the nearest center, which adds it ---- */
 
-/* Points lie in planes: coordinate d of point i is points[d][i]. `sums` and `counts` are added to. */
+/* Coordinate d of point i is points[d][i]. The kernel adds to `sums` and `counts`. */
 #pragma cf kernel grid(n) block(128) shared(k * (dims * sizeof(float) + sizeof(unsigned int))) \
     in(points[dims][n], centres[k][dims]) out(nearest[n]) inout(sums[k][dims], counts[k]) \
     check(0 < k <= 64, 0 < dims <= 16) tolerance(1e-3)
@@ -159,7 +159,7 @@ __global__ void kmeans_step(const float *points, const float *centres, int *near
             atomicAdd(&counts[j], block_counts[j]);
 }
 
-/* ---- Random numbers: Philox with 4 words and 10 rounds, four numbers for each counter ---- */
+/* ---- Random numbers: Philox with 4 words and 10 rounds, four numbers per counter ---- */
 
 __device__ inline uint4 philox_round(uint4 counter, uint2 key)
 {

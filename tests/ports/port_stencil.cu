@@ -1,4 +1,4 @@
-/* port_stencil.cu - stencils and images in the shapes that CUDA code has: halos, marching, constant filters. */
+/* port_stencil.cu - stencils and images in typical CUDA style: halos, marching, constant filters. */
 #include <stdint.h>
 
 #define CEIL_DIV(a, b) (((a) + (b)-1) / (b))
@@ -8,7 +8,7 @@
 #define BX 32
 #define BY 8
 
-/* v = u + c (the four neighbours - 4 u) inside; v = u on the rim. */
+/* v = u + c (the sum of the four neighbors - 4 u) inside; v = u on the border. */
 #pragma cf kernel grid(nx, ny) block(BX, BY) in(u[ny][nx]) out(v[ny][nx]) pitch(u: ld; v: ld) check(ld >= nx) \
     tolerance(1e-6) flops(6.0 * nx * ny) bytes(8.0 * nx * ny)
 __global__ void heat(const float *__restrict__ u, float *__restrict__ v, float c, int nx, int ny, int ld)
@@ -47,7 +47,7 @@ struct box {
 
 #define INDEX(i, j, k) (((size_t)(k)*b.ny + (j)) * b.nx + (i))
 
-/* The Laplacian inside; the rim of v is left alone. */
+/* Computes the Laplacian inside; the border of v is unchanged. */
 #pragma cf kernel grid(nx, ny) block(16, 4) in(u[nz][ny][nx]) inout(v[nz][ny][nx]) tolerance(1e-12)
 __global__ void laplace(const double *u, double *v, int nx, int ny, int nz)
 {
@@ -79,7 +79,7 @@ __global__ void laplace(const double *u, double *v, int nx, int ny, int nz)
     }
 }
 
-/* The same in three dimensions of threads, without shared memory. */
+/* The same with threads in three dimensions and no shared memory. */
 #pragma cf kernel grid(nx, ny, nz) block(8, 8, 4) in(u[nz][ny][nx]) inout(v[nz][ny][nx]) tolerance(1e-12)
 __global__ void laplace_plain(const double *u, double *v, int nx, int ny, int nz)
 {
@@ -100,7 +100,7 @@ __device__ float atomic_max_of_positive(float *address, float value)
     return __int_as_float(atomicMax(reinterpret_cast<int *>(address), __float_as_int(value)));
 }
 
-/* One step of n unknowns of -u'' = f on a line; `change` grows to the largest |v - u|. */
+/* One step for n unknowns of -u'' = f on a line; `change` is raised to the maximum of |v - u|. */
 #pragma cf kernel grid(n) block(128) in(u[n], f[n]) out(v[n]) inout(change[1]) tolerance(1e-6)
 __global__ void jacobi(const float *__restrict__ u, const float *__restrict__ f, float *__restrict__ v, float *change,
                        int n)
@@ -146,7 +146,7 @@ __global__ void life(const unsigned char *before, unsigned char *after, int widt
 
 __constant__ float filter[2 * RADIUS + 1] = {1.0f};
 
-/* Along rows; what lies outside is 0. A tile has the halo at both ends. */
+/* Along rows; elements outside count as 0. The tile has a halo at both ends. */
 #pragma cf kernel grid(width, height) block(64, 4) in(from[height][width]) out(to[height][width]) tolerance(1e-5)
 __global__ void convolve_rows(const float *from, float *to, int width, int height)
 {
@@ -181,7 +181,7 @@ __global__ void convolve_columns(const float *from, float *to, int width, int he
     to[y * width + x] = sum;
 }
 
-/* ---- Pictures ---- */
+/* ---- Images ---- */
 
 #pragma cf kernel grid(width, height) block(32, 8) in(colours[height][width]) out(grey[height][width])
 __global__ void rgb_to_grey(const uchar4 *__restrict__ colours, unsigned char *__restrict__ grey, int width, int height)
@@ -194,7 +194,7 @@ __global__ void rgb_to_grey(const uchar4 *__restrict__ colours, unsigned char *_
     grey[y * width + x] = (unsigned char)((77u * c.x + 150u * c.y + 29u * c.z + 128u) >> 8);
 }
 
-/* The gradient's size at each pixel, the picture continued by its rim. */
+/* The size of the gradient at each pixel; the border is extended outward. */
 #pragma cf kernel grid(width, height) block(16, 16) in(grey[height][width]) out(edges[height][width])
 __global__ void sobel(const unsigned char *grey, unsigned char *edges, int width, int height)
 {

@@ -1,4 +1,4 @@
-/* ports.h - runs a kernel on host arrays, on device memory and in a stream, and compares what comes out. */
+/* ports.h - runs a kernel on host arrays, on device memory and in a stream, and compares the results. */
 #ifndef PORTS_H
 #define PORTS_H
 
@@ -16,10 +16,10 @@
 static const int port_sizes[] = {0,   1,   2,   31,  32,  33,  63,  64,  65,   127,
                                  128, 129, 255, 256, 257, 511, 512, 513, 1000, 4099};
 
-/* Fewer where the work is of a higher order. */
+/* Fewer sizes, for work of a higher order. */
 static const int port_small_sizes[] = {0, 1, 2, 7, 15, 16, 17, 31, 32, 33, 65, 100};
 
-/* ThreadSanitizer takes a hundred times as long for a CUDA thread that waits: a part of the sizes has to do. */
+/* ThreadSanitizer takes about 100 times as long for a CUDA thread that waits, so it tests only some of the sizes. */
 #if defined __SANITIZE_THREAD__ || __has_feature(thread_sanitizer)
 #define PORT_STEP 4
 #else
@@ -32,7 +32,7 @@ static const int port_small_sizes[] = {0, 1, 2, 7, 15, 16, 17, 31, 32, 33, 65, 1
 
 /* ---- Arrays ---- */
 
-/* What an array that a kernel is to write holds before: NaN in floating point, and no element of any result here. */
+/* Initial bytes of an array that a kernel writes: NaN in floating point, and no element of any result here. */
 #define PORT_POISON 0xff
 
 enum { HOST_ARRAYS, DEVICE_ARRAYS, IN_STREAM, WAYS };
@@ -47,7 +47,7 @@ static struct port_array {
 
 static int port_count;
 
-/* An array that lives until drop_arrays(): exactly as large as it is, so that sanitizers see its end. */
+/* Makes an array that lives until drop_arrays(). It has no extra bytes, so that sanitizers see its end. */
 static inline void *make_array(size_t count, size_t size)
 {
     assert_true(port_count < 16);
@@ -89,7 +89,7 @@ static inline int *random_ints(size_t count, uint64_t name, int low, int high)
     return x;
 }
 
-/* An array as the kernel is given it: itself, or a copy in device memory. */
+/* Returns the array to pass to the kernel: itself, or a copy in device memory. */
 static inline void *give(const void *host, int is_poisoned)
 {
     for (int i = 0; i < port_count; i++) {
@@ -128,7 +128,7 @@ static inline void take_back(void)
 
 #define EACH_WAY for (port_way = 0; port_way < WAYS; port_way++)
 
-/* Calls a kernel's function in the way of the loop around. */
+/* Calls a kernel's function in the way that port_way selects. */
 #define RUN(function, ...)                                                                                     \
     do {                                                                                                       \
         assert_ok(port_way == IN_STREAM ? function##_async(port_stream, __VA_ARGS__) : function(__VA_ARGS__)); \
@@ -140,7 +140,7 @@ static inline void take_back(void)
 static inline int is_near(double got, double wanted, double tolerance)
 {
     double size = fabs(wanted) > 1 ? fabs(wanted) : 1;
-    return fabs(got - wanted) <= tolerance * size; /* not where either is NaN */
+    return fabs(got - wanted) <= tolerance * size; /* false if either is NaN */
 }
 
 #define assert_near(got, wanted, count, tolerance)                                                          \
@@ -175,7 +175,7 @@ static inline int compare_floats(const void *a, const void *b)
 
 static const cf_module *port_module;
 
-/* The driver that plays a GPU runs the kernels that it knows of. */
+/* Registers the kernels with the fake driver, so that it can run them. */
 static inline int begin_ports(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_port_dense.c - the kernels of ports/port_dense.cu against plain loops. */
+/* test_port_dense.c - the kernels of ports/port_dense.cu compared with plain loops. */
 #include "ports.h"
 
 #include "data/float16.h"
@@ -130,7 +130,7 @@ static void lu_steps_decompose_a_matrix(void **state)
     {
         double *a = random_doubles(n * n, 1, -1, 1), *lu = MAKE(double, n *n), *product = MAKE(double, n *n);
         for (size_t i = 0; i < n; i++)
-            a[i * n + i] += (double)n; /* no pivots needed */
+            a[i * n + i] += (double)n; /* makes pivoting unnecessary */
         EACH_WAY
         {
             memcpy(lu, a, n * n * sizeof *a);

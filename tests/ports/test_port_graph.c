@@ -1,11 +1,11 @@
-/* test_port_graph.c - the kernels of ports/port_graph.cu against plain loops. */
+/* test_port_graph.c - the kernels of ports/port_graph.cu compared with plain loops. */
 #include "ports.h"
 
 #include "port_graph_kernels.h"
 
 /* ---- Sparse matrices ---- */
 
-/* Where each row begins; rows are of any length up to `longest`, and some are empty. */
+/* Returns the start of each row; rows have up to `longest` elements and some are empty. */
 static int *make_rows(size_t rows, uint64_t longest)
 {
     int *begins = MAKE(int, rows + 1);
@@ -83,7 +83,7 @@ static void bfs_step_after_step_finds_all_levels(void **state)
             levels[from] = 0;
             frontier[0] = from;
             for (int level = 0; count; level++) {
-                /* The declared extent of the frontier is its own. */
+                /* The array has exactly the declared extent. */
                 int *exact = MAKE(int, count);
                 memcpy(exact, frontier, (size_t)count * sizeof *exact);
                 *next_count = 0;
@@ -101,7 +101,7 @@ static void bfs_step_after_step_finds_all_levels(void **state)
 
 /* ---- Components ---- */
 
-/* The least vertex of each one's component. */
+/* Labels each vertex with the lowest vertex of its component. */
 static void expect_components(const int *edge, int *labels, int vertices, int edges)
 {
     for (int v = 0; v < vertices; v++)
@@ -140,7 +140,7 @@ static void check_components(size_t vertices, size_t edges)
             labels[v] = (int)v;
         RUN(port_graph_union_edges, IN(edge), INOUT(labels), (int)vertices, (int)edges);
         RUN(port_graph_flatten, INOUT(labels), (int)vertices);
-        assert_same(labels, wanted, vertices); /* roots lie below lesser ones, so the root is the least */
+        assert_same(labels, wanted, vertices); /* a root has the lowest number because parents have lower numbers */
     }
     drop_arrays();
 }

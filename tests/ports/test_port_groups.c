@@ -1,4 +1,4 @@
-/* test_port_groups.c - the kernels of ports/port_groups.cu against plain loops. */
+/* test_port_groups.c - the kernels of ports/port_groups.cu compared with plain loops. */
 #include "ports.h"
 
 #include "port_groups_kernels.h"

@@ -1,4 +1,4 @@
-/* test_port_idioms.c - the kernels of ports/port_idioms.cu against plain loops. */
+/* test_port_idioms.c - the kernels of ports/port_idioms.cu compared with plain loops. */
 #include <limits.h>
 
 #include "ports.h"
@@ -66,7 +66,7 @@ static void odd_even_sort_takes_the_rounds_that_it_needs(void **state)
         int *rounds = MAKE(int, blocks), *wanted_rounds = MAKE(int, blocks);
         for (size_t i = 0; i < n; i++)
             wanted[i] =
-                (short)random_integer(i / 64 % 2 ? 0 : n, i / 64 % 2 ? i / 64 : i, -9999, 9999); /* equal ones too */
+                (short)random_integer(i / 64 % 2 ? 0 : n, i / 64 % 2 ? i / 64 : i, -9999, 9999);
         for (size_t b = 0; b < blocks; b++) {
             size_t count = n - 64 * b < 64 ? n - 64 * b : 64;
             for (int has_moved = 1; has_moved; wanted_rounds[b]++) {
@@ -163,7 +163,7 @@ static int expect_call(int what, int x)
     if (what == 0 || what == 1)
         return what == 0 ? 2 * (x & 0xffff) : -(x & 0xffff);
     if (what == 3)
-        return 2 * (x & 3) + 3; /* Ackermann's function of 2 */
+        return 2 * (x & 3) + 3; /* Ackermann's function with first argument 2 */
     for (x &= 0xffff; x > 1; steps++)
         x = x & 1 ? 3 * x + 1 : x / 2;
     return steps;
@@ -273,10 +273,10 @@ static void trace_sees_the_nearest_sphere(void **state)
     EACH_WAY
     {
         RUN(port_idioms_trace, IN(spheres), OUT(light), WIDTH, HEIGHT, 2);
-        /* The ray of the middle meets the first sphere in (0, 0, -0.5), whose normal is (0, 0, -1). */
+        /* The ray in the middle hits the first sphere at (0, 0, -0.5), whose normal is (0, 0, -1). */
         assert_true(is_near((double)light[HEIGHT / 2 * WIDTH + WIDTH / 2], 1 / sqrt(3), 1e-6));
         assert_true(light[0] == 0);
-        /* A ray that misses the first and meets the second: by hand from the formula of a sphere. */
+        /* Another ray misses the first sphere and hits the second; the point follows from the formula of a sphere. */
         double rx = 2 * (24.5) / WIDTH - 1, length = sqrt(rx * rx + 4), dx = rx / length, dz = 2 / length;
         double along = 0.2 * dx + 5 * dz, t = along - sqrt(1 - (0.04 + 25 - along * along));
         double nx = dx * t - 0.2, nz = -3 + dz * t - 2;
@@ -308,7 +308,7 @@ static void lattice_keeps_mass_and_momentum(void **state)
                 after[2] += g[i] * ey[i / cells];
             }
             assert_near(after, before, 3, 1e-10);
-            /* Without collisions, what streams is where it came from. */
+            /* Without collisions the values only move to the neighboring cells. */
             RUN(port_idioms_lattice, IN(f), OUT(g), 1e-300, (int)nx, (int)ny);
             for (size_t q = 0; q < 9; q++)
                 for (size_t i = 0; i < cells; i++) {

@@ -1,4 +1,4 @@
-/* test_port_reduce.c - the kernels of ports/port_reduce.cu against plain loops. */
+/* test_port_reduce.c - the kernels of ports/port_reduce.cu compared with plain loops. */
 #include <float.h>
 #include <limits.h>
 
@@ -8,7 +8,7 @@
 
 /* ---- Trees ---- */
 
-/* Stretches of 512 elements, summed up by a loop. */
+/* Sums sections of 512 elements with a loop. */
 #define EXPECT_STRETCHES(type, x, n, wanted)                              \
     for (size_t b_ = 0; b_ < ((n) + 511) / 512; b_++) {                   \
         type sum_ = 0;                                                    \
@@ -49,7 +49,7 @@ static void tree_sum_of_any_size_equals_a_loop(void **state)
     }
 }
 
-/* ---- Warps, last blocks ---- */
+/* ---- Warps and last blocks ---- */
 
 static void warp_dot_adds_to_what_is_there(void **state)
 {
@@ -141,7 +141,7 @@ static void segment_sum_of_uneven_segments_equals_a_loop(void **state)
             RUN(port_reduce_segment_sum, IN(x), IN(begins), OUT(sums), (int)segments, (int)n);
             assert_near(sums, wanted, segments, 1e-12);
         }
-        if (segments > 1) { /* what a check forbids is found before anything is written */
+        if (segments > 1) { /* checks fail before anything is written */
             begins[1] = (int)n + 1;
             assert_fails(port_reduce_segment_sum(x, begins, sums, (int)segments, (int)n), CF_ERANGE, "begins[1]");
             assert_near(sums, wanted, segments, 1e-12);

@@ -1,4 +1,4 @@
-/* test_port_science.c - the kernels of ports/port_science.cu against plain loops. */
+/* test_port_science.c - the kernels of ports/port_science.cu compared with plain loops. */
 #include "ports.h"
 
 #include "port_science_kernels.h"
@@ -95,7 +95,7 @@ static void fft_steps_transform_as_the_sum_does(void **state)
 
 static int count_steps(double left, double top, int limit)
 {
-    volatile double x = 0, y = 0, xx = 0, yy = 0, sum = 0; /* rounded after each operation */
+    volatile double x = 0, y = 0, xx = 0, yy = 0, sum = 0; /* volatile rounds each operation */
     int count = 0;
     while (count < limit && sum <= 4) {
         volatile double twice = x + x, product = twice * y, difference = xx - yy;
@@ -210,7 +210,7 @@ static void philox_gives_the_published_numbers(void **state)
         {
             RUN(port_science_philox, OUT(numbers), seed, (int64_t)n);
             assert_same(numbers, wanted, 4 * n);
-            if (n == 1) { /* of counter 0 and key 0, as its authors list them */
+            if (n == 1) { /* for counter 0 and key 0, as published by the authors */
                 static const uint32_t known[4] = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
                 assert_same(numbers, known, 4);
             }

@@ -1,4 +1,4 @@
-/* test_port_stencil.c - the kernels of ports/port_stencil.cu against plain loops. */
+/* test_port_stencil.c - the kernels of ports/port_stencil.cu compared with plain loops. */
 #include "ports.h"
 
 #include "port_stencil_kernels.h"
@@ -32,7 +32,7 @@ static void heat_of_padded_rows_equals_a_loop(void **state)
             for (size_t y = 0; y < ny; y++) {
                 assert_near(v + y * ld, wanted + y * ld, nx, 1e-6);
                 for (size_t x = nx; x < ld; x++)
-                    assert_true(isnan(v[y * ld + x])); /* the padding is left alone */
+                    assert_true(isnan(v[y * ld + x])); /* the padding is unchanged */
             }
         }
         drop_arrays();
@@ -109,7 +109,7 @@ static void jacobi_iterated_solves_the_equation(void **state)
     double wanted[N];
     for (int i = 0; i < N; i++) {
         f[i] = 1;
-        wanted[i] = 0.5 * (i + 1) * (N - i); /* of -u[i-1] + 2 u[i] - u[i+1] = 1 */
+        wanted[i] = 0.5 * (i + 1) * (N - i); /* the solution of -u[i-1] + 2 u[i] - u[i+1] = 1 */
     }
     for (int step = 0; step < 2000; step += 2) {
         *change = 0;

@@ -1,4 +1,5 @@
-/* fake_context.c - contexts of the fake driver, the threads' stacks of them, peers, and devices that a fault took. */
+/* fake_context.c - the fake driver's contexts, each thread's context stack, peer access, and devices lost to a
+ * fault. */
 #include <stdlib.h>
 
 #include "fake_libcuda.h"
@@ -9,10 +10,10 @@
 static struct CUctx_st contexts[CONTEXTS];
 static unsigned long long last_id;
 static CUresult failed[FAKE_DEVICES];
-static unsigned int retained[FAKE_DEVICES]; /* references to the primary context, which a reset leaves as they are */
-static int lost;                            /* objects that went with their context and not by their owner */
+static unsigned int retained[FAKE_DEVICES]; /* references to the primary context; a reset does not change them */
+static int lost;                            /* objects destroyed with their context, not by their owner */
 
-/* Contexts are kept with their id: a slot may hold another one later. */
+/* A context is stored with its id because its slot may be reused. */
 static _Thread_local struct {
     CUcontext context;
     unsigned long long id;
@@ -92,7 +93,7 @@ static uint64_t slot_bit(CUcontext context)
     return (uint64_t)1 << (context - contexts);
 }
 
-/* Whether there was one: removing it may remove other objects. */
+/* Returns 1 if a graph was removed. The caller starts over, because the removal may remove other objects. */
 static int remove_graph(CUcontext context)
 {
     for (struct fake_object *object = fake_objects; object; object = object->next)
@@ -103,8 +104,8 @@ static int remove_graph(CUcontext context)
     return 0;
 }
 
-/* What pools gave: it goes with no context, as an H200's driver has it. Whether it outlives a fault nobody can count
- * on. */
+/* The owner of memory from pools. As on an H200, this memory is not destroyed with a context; after a fault the
+ * driver guarantees nothing about it. */
 static struct CUctx_st nobody[FAKE_DEVICES];
 
 static int survives(const struct fake_object *object, int is_lost)
@@ -164,7 +165,7 @@ CUresult fake_cuDevicePrimaryCtxRelease(CUdevice device)
     return fake_end(CUDA_SUCCESS);
 }
 
-/* Takes the context away whoever retains it, and goes on counting that; a later retain makes another one. */
+/* Destroys the context even if it is retained. The reference count stays, and a later retain creates a new context. */
 CUresult fake_cuDevicePrimaryCtxReset(CUdevice device)
 {
     TRY(fake_begin());
@@ -260,7 +261,7 @@ CUresult fake_cuCtxPopCurrent(CUcontext *context)
     return fake_end(CUDA_SUCCESS);
 }
 
-/* The device of a context and its id can be asked for when it has failed, too. */
+/* The device and id of a context can be queried even after the context has failed. */
 CUresult fake_cuCtxGetDevice(CUdevice *device)
 {
     CUcontext context;

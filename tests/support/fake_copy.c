@@ -3,8 +3,8 @@
 
 #include "fake_libcuda.h"
 
-/* Ranges are checked at once, since freeing one waits for the work that refers to it, and again when the work is
- * done: a graph may run when they are gone. */
+/* Ranges are checked when the copy is enqueued, because freeing memory waits for work that uses it, and again when
+ * it runs, because a graph may run after the memory was freed. */
 struct copy {
     struct fake_work work;
     CUdeviceptr target, source;
@@ -58,7 +58,7 @@ CUresult fake_cuMemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t bytes
     return fake_end(CUDA_SUCCESS);
 }
 
-/* The contexts are those of the memory. */
+/* The contexts are those of the target and the source. */
 CUresult fake_cuMemcpyPeerAsync(CUdeviceptr target, CUcontext target_context, CUdeviceptr source,
                                 CUcontext source_context, size_t bytes, CUstream handle)
 {
@@ -76,7 +76,7 @@ CUresult fake_cuMemcpyPeerAsync(CUdeviceptr target, CUcontext target_context, CU
     return fake_end(submit_copy(stream, target, source, bytes));
 }
 
-/* Copies that the CPU takes no part in are left to the device, as the driver does. */
+/* As in the driver, copies that do not involve the CPU are left to the device. */
 CUresult fake_cuMemcpy(CUdeviceptr target, CUdeviceptr source, size_t bytes)
 {
     CUcontext context;
@@ -115,7 +115,7 @@ static void run_copy_2d(CUcontext context, struct fake_work *work)
     count_bytes(copy->target, copy->source, copy->width * copy->height);
 }
 
-/* Whether a side of a copy of rows is of the kind of memory that it says it is. */
+/* Returns 1 if the memory at one side of a 2D copy has the declared type. */
 static int is_of_type(CUmemorytype type, CUdeviceptr pointer)
 {
     const struct fake_allocation *allocation = fake_find(pointer);
@@ -187,8 +187,8 @@ static void run_fill(CUcontext context, struct fake_work *work)
         fake_fail(context, CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
-/* Ordinary memory counts where kernels reach it: CUDA's Programming Guide has memset take any pointer of unified memory,
- * and on such systems all memory of the process is that. */
+/* With `pageable`, ordinary host memory is accepted: CUDA's Programming Guide allows any pointer to unified memory
+ * in memset, and on such systems all memory of the process is unified. */
 CUresult fake_cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t bytes, CUstream handle)
 {
     CUstream stream;

@@ -1,7 +1,7 @@
-/* fake_graph.c - capture and graphs of the fake driver, and the functions of the application that it calls.
+/* fake_graph.c - capture and graphs of the fake driver, and the host functions that it calls.
  *
- * A capture keeps what is enqueued as a list in the order of the calls, which holds every dependency; that of streams
- * on one another is kept beside it, to tell what was not joined. */
+ * A capture keeps its work as a list in the order of the calls, which respects every dependency. The dependencies
+ * between streams are stored separately to detect streams that were not joined. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ static void clear(struct fake_set **set)
     *set = NULL;
 }
 
-/* ---- What breaks captures ---- */
+/* ---- Calls that invalidate captures ---- */
 
 static CUresult spoil(struct fake_capture *capture, CUresult result)
 {
@@ -106,7 +106,7 @@ CUresult fake_capture_wait(CUstream stream)
 
 CUresult fake_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
-    CUstreamCaptureMode before = thread_mode; /* what is no mode is taken, too */
+    CUstreamCaptureMode before = thread_mode; /* an invalid mode is accepted, too */
     thread_mode = *mode;
     *mode = before;
     return fake_end(fake_begin());
@@ -122,7 +122,7 @@ static struct fake_capture *find_capture(uint64_t number)
     return capture;
 }
 
-/* Lets its streams go; the nodes are the caller's. */
+/* Releases the streams of the capture; the caller owns the nodes. */
 static struct fake_nodes *finish(struct fake_capture *capture)
 {
     struct fake_nodes *nodes = capture->nodes;
@@ -181,7 +181,7 @@ void fake_forget_stream(CUstream stream)
     }
     if (stream->capture && stream->capture->origin == stream)
         fake_release_graph(finish(stream->capture));
-    clear(&stream->nodes); /* where it only took part, what it did stays without anyone who waits for it */
+    clear(&stream->nodes); /* if it only took part in the capture, its work stays unjoined */
 }
 
 void fake_end_captures(CUcontext context)
@@ -193,7 +193,7 @@ void fake_end_captures(CUcontext context)
     }
 }
 
-/* Whether a handle is a default stream's, where nothing can be captured. */
+/* Returns 1 for the default streams, which cannot be captured. */
 static int is_default(CUstream handle)
 {
     return !handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
@@ -247,7 +247,7 @@ CUresult fake_cuStreamEndCapture(CUstream handle, CUgraph *graph)
     return fake_end(result);
 }
 
-/* Of what can be asked the library needs the number alone. */
+/* The library queries only the id. */
 CUresult fake_cuStreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph,
                                      const CUgraphNode **nodes, size_t *count)
 {
@@ -293,7 +293,7 @@ CUresult fake_capture_follow(CUstream stream, CUevent event, int *done)
     if (!event->captured_in)
         return own ? spoil(own, CUDA_ERROR_STREAM_CAPTURE_ISOLATION) : CUDA_SUCCESS;
     if (!other)
-        return spoil(own, CUDA_ERROR_INVALID_VALUE); /* as CUDA 13.0 has it */
+        return spoil(own, CUDA_ERROR_INVALID_VALUE); /* as CUDA 13.0 does */
     if (stream == &stream->object.context->legacy)
         return spoil(other, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     if (own && own != other)
@@ -305,7 +305,7 @@ CUresult fake_capture_follow(CUstream stream, CUevent event, int *done)
     return CUDA_SUCCESS;
 }
 
-/* ---- Host functions: on another thread, as the driver does it, for which this one waits ---- */
+/* ---- Host functions: they run on another thread, as in the driver, and the caller waits for it ---- */
 
 struct call {
     struct fake_work work;
@@ -360,7 +360,7 @@ CUresult fake_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsi
         return fake_end(CUDA_ERROR_INVALID_VALUE);
     TRY(fake_failed(graph->object.context));
     if (graph->nodes->has_memory && graph->nodes->execs)
-        return fake_end(CUDA_ERROR_NOT_SUPPORTED); /* two would allocate at one address */
+        return fake_end(CUDA_ERROR_NOT_SUPPORTED); /* two executable graphs would allocate at the same address */
     *exec = fake_add(FAKE_EXEC, sizeof **exec, graph->object.context);
     (*exec)->nodes = graph->nodes;
     graph->nodes->owners++;
@@ -413,7 +413,7 @@ CUresult fake_cuGraphLaunch(CUgraphExec exec, CUstream handle)
     TRY(fake_stream(handle, &stream));
     if (!fake_is_live(exec, FAKE_EXEC))
         return fake_end(CUDA_ERROR_INVALID_VALUE);
-    TRY(fake_capture_wait(stream)); /* as a wait for it does, a launch breaks its capture */
+    TRY(fake_capture_wait(stream)); /* a launch breaks the stream's capture, as a wait does */
     TRY(fake_give_graph_memory(exec->nodes));
     if (exec->stream && exec->stream->done < exec->position)
         fake_follow(stream, exec->stream, exec->position);

@@ -1,6 +1,6 @@
-/* fake_kernel.c - images and launches of the fake driver: finds the kernels of an image in the registry that it was
- * linked with, in those that tests add and in those of shared objects, by the names of their entry points, and runs
- * their CPU bodies. */
+/* fake_kernel.c - images and launches of the fake driver. It looks up the kernels of an image by their entry points
+ * in the registry that it is linked with, in modules that tests add and in shared objects, and runs their CPU
+ * bodies. */
 #include <dlfcn.h>
 #include <link.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int module_count = 1;
 
 __attribute__((visibility("default"))) fake_cuda_add_function fake_cuda_add;
 
-/* Before the first image is loaded. */
+/* Must be called before the first image is loaded. */
 void fake_cuda_add(const cf_module *module)
 {
     if (module_count == MODULES)
@@ -32,7 +32,7 @@ void fake_cuda_add(const cf_module *module)
     modules[module_count++] = module;
 }
 
-/* Adds the kernels of what cfcc made and a program has loaded since. */
+/* Adds the kernels of shared objects that cfcc built and the program has loaded since. */
 static void add_loaded(void)
 {
     struct link_map *map = NULL;
@@ -55,7 +55,7 @@ static void add_loaded(void)
     dlclose(program);
 }
 
-/* The i-th kernel of all modules; NULL past the last. */
+/* Returns the i-th kernel of all modules, NULL after the last. */
 static const cf_kernel *kernel_at(size_t i)
 {
     for (int m = 0; m < module_count; m++) {
@@ -68,7 +68,7 @@ static const cf_kernel *kernel_at(size_t i)
 
 /* ---- Images ---- */
 
-/* The size that a fatbin's header tells; 0 where it is none. */
+/* Returns the size in a fatbin's header, 0 if the code is no fatbin. */
 static size_t fatbin_size(const unsigned char *code)
 {
     uint32_t magic;
@@ -90,7 +90,7 @@ static const cf_image *find_image(const unsigned char *code, size_t size)
     return NULL;
 }
 
-/* Needs no context. An image of other kernels than the registry's loads, and nothing is found in it. */
+/* Needs no context. An image that is not in the registry loads, but has no kernels. */
 CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jit_options, void **jit_values,
                                 unsigned int jit_count, CUlibraryOption *options, void **values, unsigned int count)
 {
@@ -108,7 +108,7 @@ CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_opti
     return fake_end(CUDA_SUCCESS);
 }
 
-/* Its kernels and their functions go with it. */
+/* The kernels and functions of the library are destroyed with it. */
 CUresult fake_cuLibraryUnload(CUlibrary library)
 {
     TRY(fake_begin());
@@ -185,7 +185,8 @@ CUresult fake_cuLibraryGetGlobal(CUdeviceptr *pointer, size_t *bytes, CUlibrary 
     return fake_end(CUDA_ERROR_NOT_FOUND);
 }
 
-/* Machine code runs on its major version from its minor version on; PTX from its target on, if the driver knows it. */
+/* Machine code runs on GPUs of the same major version and an equal or higher minor version. PTX runs on its target
+ * and newer GPUs. */
 static CUresult check_code(const cf_image *image, int capability)
 {
     for (const uint16_t *sm = image->sm; *sm; sm++)
@@ -260,7 +261,7 @@ CUresult fake_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction
     return fake_end(CUDA_SUCCESS);
 }
 
-/* As many as the threads and the shared memory of a multiprocessor allow. */
+/* As many blocks as the threads and the shared memory of a multiprocessor allow. */
 CUresult fake_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t shared)
 {
     TRY(fake_begin());
@@ -292,7 +293,7 @@ CUresult fake_cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset
     size_t end = 0;
     for (size_t i = 0; i <= index; i++) {
         *size = param_size(&kernel->kernel->params[i]);
-        *offset = (end + *size - 1) / *size * *size; /* parameters lie as the members of a struct */
+        *offset = (end + *size - 1) / *size * *size; /* parameters have the layout of a struct */
         end = *offset + *size;
     }
     return fake_end(CUDA_SUCCESS);
@@ -306,7 +307,7 @@ struct launch {
     CUlibrary library;
     cf_dim3 grid, block;
     unsigned int shared;
-    _Alignas(16) char values[]; /* of the arguments, as the call found them: each in a multiple of 16 bytes */
+    _Alignas(16) char values[]; /* copies of the arguments, each padded to 16 bytes */
 };
 
 static size_t room(const cf_param *param)
@@ -322,8 +323,8 @@ static size_t room_for_all(const cf_kernel *kernel)
     return bytes;
 }
 
-/* The argument as the CPU sees it; 0 where a kernel that reads its first element would fault. Further elements are the
- * kernel's matter: no GPU checks where its arrays end either. */
+/* Translates an argument for the CPU; returns 0 if reading its first element would fault. Later elements are not
+ * checked: no GPU checks where an array ends either. */
 static int translate(CUcontext context, const cf_kernel *kernel, uint32_t i, void *const args[], uint64_t *value)
 {
     struct cf__section section = {.count = 1};
@@ -340,7 +341,7 @@ static void run_launch(CUcontext context, struct fake_work *work)
 {
     struct launch *launch = (struct launch *)work;
     const cf_kernel *kernel = launch->kernel;
-    if (!fake_is_live(launch->library, FAKE_LIBRARY)) { /* a graph may be there longer than what it launches */
+    if (!fake_is_live(launch->library, FAKE_LIBRARY)) { /* a graph may outlive the library that it launches from */
         fake_fail(context, CUDA_ERROR_ILLEGAL_ADDRESS);
         return;
     }
@@ -379,7 +380,7 @@ static int is_launchable(cf_dim3 grid, cf_dim3 block)
            (uint64_t)block.x * block.y * block.z <= 1024;
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static CUresult submit(CUfunction function, cf_dim3 grid, cf_dim3 block, unsigned int shared, CUstream handle,
                        void **args)
 {

@@ -1,24 +1,24 @@
-/* fake_libcuda.c - a libcuda.so.1 that plays an NVIDIA driver with GPUs, so that all that Cuferry does with one is
- * tested where there is none. Its answers to misuse are those that a driver for CUDA 13.0 gave on an H200; what that
- * one let pass or died of, such as memory used after it was freed or an image that is none, is an error here.
+/* fake_libcuda.c - a libcuda.so.1 that imitates an NVIDIA driver with GPUs, so that the CUDA code of Cuferry can be
+ * tested without a GPU. It answers misuse as a driver for CUDA 13.0 did on an H200. Misuse that this driver accepted or
+ * crashed on, such as memory used after free or an invalid image, is an error here.
  *
- * It is strict where a GPU is. Device addresses cannot be dereferenced; new device memory is poisoned; handles,
- * contexts and ranges are checked; work waits in its stream until somebody waits for it; a kernel that is given memory
- * out of its reach loses its device for the rest of the process. Kernels run on the CPU: the library is linked in, and
- * its registry tells which kernel an entry point of an image is.
+ * It is as strict as a GPU. Device addresses cannot be dereferenced; new device memory is poisoned; handles, contexts
+ * and ranges are checked; work stays in its stream until somebody waits for it; a kernel that accesses memory out of
+ * its reach loses its device for the rest of the process. Kernels run on the CPU: the library is linked in, and its
+ * registry maps entry points of images to kernels.
  *
  * The environment variable FAKE_CUDA, read at the first call, is a list such as version=12000,devices=1 of
  *     version=N  CUDA version of the driver (13000)           init=N   result of cuInit
  *     devices=N  number of GPUs (2)                           load=N   result of cuLibraryLoadData
- *     cc=N       their compute capability (90); cc1=80 is     lacks=F  function that is not found; may be repeated
- *                that of device 1 alone                       oom=N    bytes of all allocations together (16 GiB)
+ *     cc=N       their compute capability (90); cc1=80 sets   lacks=F  function that is not found; may be repeated
+ *                that of device 1 only                        oom=N    bytes of all allocations together (16 GiB)
  *     shared=N   bytes of shared memory of a block (232448)   resident=N   blocks that run at once (1056)
  *     peer=0     devices do not reach each other's memory     pageable=1   kernels reach ordinary host memory
- *     pools=0    no stream-ordered allocation                 reset=1      a reset makes a device usable after a fault;
- *                                                        2: it only says so
- *     dawdle=N   microseconds that a load, and a new context, take (1000)
- *     threads=N  threads of a block that there are registers for (1024)
- *     late=1     the default stream, too, does nothing before somebody waits for it */
+ *     pools=0    no stream-ordered allocation                 reset=1      a reset repairs a device after a fault;
+ *                                                             2: it only reports so
+ *     dawdle=N   microseconds that a load or a new context takes (1000)
+ *     threads=N  threads per block that the registers allow (1024)
+ *     late=1     work in the default stream also stays until somebody waits for it */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ struct fake_object *fake_objects;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char lacks[256]; /* ",cuA,cuB," */
-static int init_given;  /* init= was */
+static int init_given;  /* init= was given */
 static CUresult init_result;
 static int initialized;
 
@@ -117,7 +117,7 @@ static void read_settings(void)
         }
 }
 
-/* ---- What is exported ---- */
+/* ---- Exported functions ---- */
 
 EXPORT CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status)
 {
@@ -166,7 +166,7 @@ void fake_report(struct fake_report *to, int count, const char *format, ...)
     va_end(values);
 }
 
-/* The number of objects that were not given back, and one line of text for each; for dlsym(). */
+/* Returns the number of live objects and writes one line of text for each; found with dlsym(). */
 EXPORT int fake_cuda_alive(char *text, size_t size)
 {
     struct fake_report to = {.text = text, .size = size};
@@ -178,7 +178,7 @@ EXPORT int fake_cuda_alive(char *text, size_t size)
         switch (object->kind) {
         case FAKE_ALLOCATION:
             if (((const struct fake_allocation *)object)->type == FAKE_GLOBAL)
-                break; /* goes with its library, too */
+                break; /* goes with its library */
             if (fake_is_of_graph((const struct fake_allocation *)object) &&
                 !((const struct fake_allocation *)object)->is_given)
                 break; /* goes with its graphs */
@@ -215,7 +215,7 @@ EXPORT const struct fake_counts *fake_cuda_counts(void)
 
 /* ---- Calls and objects ---- */
 
-/* A function that the driver calls must not call it: the calling thread has the lock, or waits for who has it. */
+/* Aborts: a host function must not call the driver. Its thread holds the lock, or waits for the holder. */
 static CUresult abandon(void)
 {
     fprintf(stderr, "a host function called the driver\n");

@@ -1,4 +1,4 @@
-/* fake_memory.c - memory of the fake driver: allocations, symbols, and what is known of a pointer. */
+/* fake_memory.c - memory of the fake driver: allocations, symbols and pointer attributes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ CUdeviceptr fake_address(const struct fake_allocation *allocation)
     return (uintptr_t)allocation->memory + (allocation->type <= FAKE_GLOBAL ? FAKE_DEVICE_OFFSET : 0);
 }
 
-/* The allocation that a pointer lies in. */
+/* Returns the allocation that contains the pointer. */
 struct fake_allocation *fake_find(CUdeviceptr pointer)
 {
     for (struct fake_object *object = fake_objects; object; object = object->next) {
@@ -48,7 +48,7 @@ size_t fake_memory_used(void)
     return bytes;
 }
 
-/* What pools keep is there for everyone else where it is needed. */
+/* If memory runs out, the memory that pools cache is freed for other allocations. */
 static int is_left(size_t bytes)
 {
     if (bytes > fake.memory)
@@ -60,8 +60,8 @@ static int is_left(size_t bytes)
     return fake_memory_used() <= fake.memory - bytes;
 }
 
-/* Memory that went with its context. Its addresses are given anew, as soon as one asks for as much: who uses them still,
- * or frees them, meets another's memory. */
+/* Memory that was destroyed with its context. Its addresses are reused for allocations of the same size, so a
+ * program that still uses or frees it meets other memory. */
 static struct {
     char *memory;
     size_t size;
@@ -150,7 +150,7 @@ CUresult fake_cuMemHostAlloc(void **pointer, size_t bytes, unsigned int flags)
     TRY(fake_begin());
     TRY(fake_current(&context));
     if (flags & ~(unsigned int)CU_MEMHOSTALLOC_PORTABLE)
-        return fake_end(CUDA_ERROR_NOT_SUPPORTED); /* the library uses no others */
+        return fake_end(CUDA_ERROR_NOT_SUPPORTED); /* the library uses no other flags */
     TRY(fake_unsafe());
     TRY(fake_allocate(context, bytes, FAKE_PINNED, &allocation));
     fake_counts.host_alloc++;
@@ -174,7 +174,7 @@ CUresult fake_cuMemGetInfo(size_t *free, size_t *total)
     return fake_end(CUDA_SUCCESS);
 }
 
-/* A graph's memory stays for the next launch, as long as there is a graph. */
+/* Memory of a graph is kept for the next launch as long as the graph exists. */
 void fake_let_go(struct fake_allocation *allocation)
 {
     allocation->is_there = 0;
@@ -182,13 +182,13 @@ void fake_let_go(struct fake_allocation *allocation)
         fake_remove(allocation);
 }
 
-/* Also where its graphs are gone. */
+/* Is true also after the graphs were destroyed. */
 int fake_is_of_graph(const struct fake_allocation *allocation)
 {
     return allocation->owners || allocation->is_given || allocation->frees;
 }
 
-/* Whether work waits in a stream of a device, the default ones left out. */
+/* Returns 1 if work is pending in a stream of the device other than its default streams. */
 static int is_busy(int device)
 {
     for (const struct fake_object *object = fake_objects; object; object = object->next) {
@@ -199,8 +199,9 @@ static int is_busy(int device)
     return 0;
 }
 
-/* What cuMemAlloc and its kin gave goes back when its device is done, to the function of its type. Memory in the
- * order of a stream goes at once: the driver does not wait for who uses it, which is an error here. */
+/* Frees memory with the function for its type. Memory from cuMemAlloc and similar functions waits for its device
+ * first. Stream-ordered memory is freed at once: the driver does not wait for its users, so this is an error here
+ * while work is pending. */
 static CUresult give_back(CUdeviceptr pointer, unsigned int types, CUresult unknown)
 {
     TRY(fake_begin());
@@ -274,7 +275,7 @@ void *fake_reach(CUdeviceptr pointer, size_t bytes)
     return reach(pointer, bytes, 0);
 }
 
-/* A launch that was made counts, also before the stream has got there. */
+/* Memory of a launched graph counts as allocated even before the stream reaches the allocation. */
 int fake_will_reach(CUstream stream, CUdeviceptr pointer, size_t bytes)
 {
     const struct fake_allocation *allocation = fake_find(pointer);
@@ -294,7 +295,7 @@ void *fake_reach_from(CUcontext context, CUdeviceptr pointer)
     return fake_reach(pointer, 1);
 }
 
-/* As the driver does, answers "nothing" for a pointer that it does not know, and then leaves its range alone. */
+/* As the driver does, returns zeros for an unknown pointer and does not write its range. */
 CUresult fake_cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes, void **data,
                                      CUdeviceptr pointer)
 {
@@ -303,7 +304,7 @@ CUresult fake_cuPointerGetAttributes(unsigned int count, CUpointer_attribute *at
     for (unsigned int i = 0; i < count; i++)
         switch (attributes[i]) {
         case CU_POINTER_ATTRIBUTE_CONTEXT:
-            /* Memory of a pool is the device's. */
+            /* Memory of a pool belongs to the device, not to a context. */
             *(CUcontext *)data[i] = known && !known->is_async ? known->object.context : NULL;
             break;
         case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
@@ -339,7 +340,7 @@ CUresult fake_cuPointerGetAttributes(unsigned int count, CUpointer_attribute *at
 
 /* ---- Symbols ---- */
 
-/* Zero at first: what initial values the image has is not known here. */
+/* The memory is zero at first: the fake driver does not know the image's initial values. */
 CUresult fake_global(CUcontext context, CUlibrary library, const cf_symbol *symbol, CUdeviceptr *pointer)
 {
     struct fake_allocation *allocation = NULL;

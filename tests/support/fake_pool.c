@@ -4,13 +4,13 @@
 
 #include "fake_libcuda.h"
 
-/* ---- Memory in the order of a stream: it is there at once, and goes when the stream gets there ---- */
+/* ---- Stream-ordered memory: it exists at once and is freed when the stream reaches the call ---- */
 
 static void run_graph_alloc(CUcontext context, struct fake_work *work);
 static void run_graph_free(CUcontext context, struct fake_work *work);
 static void run_removal(CUcontext context, struct fake_work *work);
 
-/* Names memory by its address and its number: it may be gone when this runs, with another one in its place. */
+/* Identifies memory by address and number: when this runs, it may be freed and its address reused. */
 struct removal {
     struct fake_work work;
     CUdeviceptr address;
@@ -60,8 +60,7 @@ static void run_graph_free(CUcontext context, struct fake_work *work)
     allocation->is_there = 0;
 }
 
-/* A launch that allocates again what is still allocated is refused. What the graph frees itself is never
- * outstanding. */
+/* A launch is refused if memory that it allocates is still allocated. Memory that the graph frees itself never is. */
 CUresult fake_give_graph_memory(const struct fake_nodes *nodes)
 {
     for (int is_checked = 0; nodes->has_memory && is_checked < 2; is_checked++)
@@ -118,7 +117,7 @@ static CUresult allocate_async(CUdeviceptr *pointer, size_t bytes, CUmemoryPool 
     result = fake_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
-    if (pool && bytes) { /* what is kept is used first */
+    if (pool && bytes) { /* cached memory is used first */
         size_t kept = pool->kept;
         fake_keep(pool, kept > bytes ? kept - bytes : 0);
     }
@@ -171,7 +170,7 @@ static void run_removal(CUcontext context, struct fake_work *work)
         fake_let_go(allocation);
 }
 
-/* The graphs may be gone before the stream gets here, and the work before it still uses their memory. */
+/* The graphs may be destroyed before the stream reaches the free, and earlier work still uses their memory. */
 static void destroy_graph_removal(struct fake_work *work)
 {
     struct fake_allocation *allocation = allocation_of(work);
@@ -227,7 +226,7 @@ CUresult fake_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
     return fake_end(CUDA_SUCCESS);
 }
 
-/* What was allocated from it stays. */
+/* Allocations from the pool stay. */
 CUresult fake_cuMemPoolDestroy(CUmemoryPool pool)
 {
     TRY(fake_begin());
@@ -252,7 +251,7 @@ CUresult fake_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attri
     return fake_end(CUDA_SUCCESS);
 }
 
-/* Only devices that could reach a peer's memory can be let in; nobody can be shut out of its own. */
+/* Access can be given only to devices that can reach the peer's memory; a device always has access to its own. */
 CUresult fake_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count)
 {
     TRY(fake_begin());

@@ -1,7 +1,7 @@
 /* fake_stream.c - streams and events of the fake driver.
  *
- * Work waits in its stream until something makes it run: a wait, a query (which answers "not ready" and lets one piece
- * of work run), or work of another stream that has to follow it. So what nobody waits for is not done. */
+ * Work stays in its stream until something makes it run: a wait, a query (which runs one piece of work and returns
+ * "not ready"), or work of another stream that depends on it. Work that nobody waits for never runs. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -29,7 +29,7 @@ void fake_drain(CUstream stream, uint64_t position)
         run_one(stream);
 }
 
-/* Those that the program has made. */
+/* Drains the streams that the program created. */
 static void drain_streams(CUcontext context, unsigned int skipped_flag)
 {
     for (struct fake_object *object = fake_objects; object; object = object->next) {
@@ -51,8 +51,7 @@ void fake_drain_context(CUcontext context)
     drain_streams(context, 0);
 }
 
-/* Streams that are not "non-blocking" and the default stream follow each other in the order of the calls: what the other
- * one has runs now. */
+/* Blocking streams and the default stream are ordered by the calls, so pending work of the other stream runs now. */
 void *fake_submit(CUstream stream, void (*run)(CUcontext context, struct fake_work *work), size_t size)
 {
     CUcontext context = stream->object.context;
@@ -74,7 +73,7 @@ void *fake_submit(CUstream stream, void (*run)(CUcontext context, struct fake_wo
     return work;
 }
 
-/* Whether work is still waiting; where it is, a piece of it runs, so that those who poll get there. */
+/* Returns 1 if work is pending, after running one piece of it, so that a program that polls gets done. */
 static int poll(CUstream stream, uint64_t position)
 {
     if (stream->done >= position)
@@ -87,7 +86,7 @@ static int poll(CUstream stream, uint64_t position)
 
 CUresult fake_find_stream(CUstream handle, CUstream *stream)
 {
-    /* The per-thread default stream is the legacy one here, which orders it more than it has to be. */
+    /* The per-thread default stream is treated as the legacy one, which orders more than necessary. */
     if (!handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD) {
         CUcontext context;
         CUresult result = fake_current(&context);
@@ -164,11 +163,11 @@ CUresult fake_cuStreamDestroy(CUstream stream)
         return fake_end(CUDA_ERROR_INVALID_HANDLE);
     TRY(fake_failed(stream->object.context));
     fake_drain_all();
-    fake_remove(stream); /* ends a capture that it is in the origin of */
+    fake_remove(stream); /* ends a capture that began in this stream */
     return fake_end(CUDA_SUCCESS);
 }
 
-/* What a wait and a query have in common. */
+/* The checks that waits and queries share. */
 static CUresult waitable(CUstream handle, CUstream *stream)
 {
     CUresult result = fake_find_stream(handle, stream);
@@ -183,7 +182,7 @@ CUresult fake_cuStreamSynchronize(CUstream handle)
     TRY(fake_begin());
     TRY(waitable(handle, &stream));
     if (stream == &stream->object.context->legacy)
-        TRY(fake_unsafe()); /* as the real driver has it, of this stream alone */
+        TRY(fake_unsafe()); /* the real driver refuses only this stream, too */
     fake_drain(stream, stream->submitted);
     return fake_end(fake_failed(stream->object.context));
 }
@@ -214,7 +213,7 @@ CUresult fake_cuStreamGetId(CUstream handle, unsigned long long *id)
     TRY(fake_find_stream(handle, &stream));
     if (stream == &stream->object.context->legacy)
         TRY(fake_implicit(stream->object.context, 1));
-    TRY(fake_capture_wait(stream)); /* an H200's driver refuses that, too, and drops the recording */
+    TRY(fake_capture_wait(stream)); /* an H200's driver refuses this, too, and drops the capture */
     *id = stream->id;
     return fake_end(CUDA_SUCCESS);
 }
@@ -226,14 +225,14 @@ static CUresult check_event(CUevent event)
     return fake_is_live(event, FAKE_EVENT) ? fake_failed(event->object.context) : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* One in a capture marks a place in a graph and no time. */
+/* An event that was recorded in a capture is a node of a graph and has no time. */
 static CUresult check_mark(CUevent event)
 {
     CUresult result = check_event(event);
     return result == CUDA_SUCCESS && event->captured_in ? fake_captured_event(event) : result;
 }
 
-/* Its stream is forgotten when that is destroyed, which lets its work finish. */
+/* Destroying a stream finishes its work and removes it from its events. */
 static int is_done(CUevent event)
 {
     return !event->stream || event->stream->done >= event->position;
@@ -245,7 +244,7 @@ CUresult fake_cuEventCreate(CUevent *event, unsigned int flags)
     TRY(fake_begin());
     TRY(fake_current(&context));
     if (flags & ~(unsigned int)CU_EVENT_DISABLE_TIMING)
-        return fake_end(CUDA_ERROR_NOT_SUPPORTED); /* the library uses no others */
+        return fake_end(CUDA_ERROR_NOT_SUPPORTED); /* the library uses no other flags */
     *event = fake_add(FAKE_EVENT, sizeof **event, context);
     (*event)->has_no_time = flags & CU_EVENT_DISABLE_TIMING;
     return fake_end(CUDA_SUCCESS);
@@ -256,7 +255,7 @@ CUresult fake_cuEventDestroy(CUevent event)
     TRY(fake_begin());
     TRY(check_event(event));
     if (event->stream)
-        fake_drain(event->stream, event->position); /* its mark there refers to it */
+        fake_drain(event->stream, event->position); /* the stream's pending work refers to the event */
     fake_remove(event);
     return fake_end(CUDA_SUCCESS);
 }
@@ -283,7 +282,7 @@ CUresult fake_cuEventRecord(CUevent event, CUstream handle)
     if (stream->object.context != event->object.context)
         return fake_end(CUDA_ERROR_INVALID_HANDLE);
     if (event->stream)
-        fake_drain(event->stream, event->position); /* so that its marks are set in order */
+        fake_drain(event->stream, event->position); /* so that the event's records complete in order */
     fake_capture_event(stream, event);
     if (stream->capture) {
         event->stream = NULL;
@@ -298,7 +297,7 @@ CUresult fake_cuEventRecord(CUevent event, CUstream handle)
 
 struct barrier {
     struct fake_work work;
-    CUstream stream; /* wait until this one has got to `position` */
+    CUstream stream; /* waits until this stream has reached `position` */
     uint64_t position;
 };
 

@@ -1,9 +1,9 @@
-/* bench.cu - kernels for the tests of cf-bench: good ones, wrong ones, and such as cannot be run at every size. */
+/* bench.cu - kernels for the tests of cf-bench: correct kernels, wrong kernels, and kernels that fail at some sizes. */
 #include <stdint.h>
 
 __constant__ int offset;
 
-/* ---- Good ones ---- */
+/* ---- Correct kernels ---- */
 
 #pragma cf kernel grid(n) in(x[n]) out(y[n]) bytes(2 * n * sizeof(T)) flops(n)
 #pragma cf instances(f32: float; i64: int64_t)
@@ -43,7 +43,7 @@ __global__ void product(const float *a, const float *b, float *c, int rows, int 
     c[i * cols + j] = sum;
 }
 
-/* Ends the process from 64 elements on. */
+/* Crashes the process for 64 elements or more. */
 #pragma cf kernel grid(n) out(y[n])
 __global__ void strays(int *y, int n)
 {
@@ -52,7 +52,7 @@ __global__ void strays(int *y, int n)
         y[i + (n < 64 ? 0 : 1ll << 40)] = i;
 }
 
-/* Fails where its array is not what it was at first. */
+/* Traps if its array has changed since the first run. */
 #pragma cf kernel grid(n) inout(y[n]) check(0 <= y[:] <= 0)
 __global__ void once(int *y, int n)
 {
@@ -69,7 +69,7 @@ __global__ void constant(int *y)
     y[threadIdx.x] = offset;
 }
 
-/* ---- Wrong ones ---- */
+/* ---- Wrong kernels ---- */
 
 #pragma cf kernel grid(n) out(y[n])
 __global__ void forgets(float *y, int n)
@@ -113,7 +113,7 @@ static void hangs_on_cpu(volatile float *y, int n)
         y[0] = 1;
 }
 
-/* ---- What cannot be run, or not at every size ---- */
+/* ---- Kernels that cannot run, or not at every size ---- */
 
 #pragma cf kernel grid(n) out(y[n]) check(n <= 100)
 __global__ void small(float *y, int n)

@@ -1,5 +1,5 @@
-/* planted.cu - kernels with an error each, for test_sanitize.py: where `bug` is 0 they are right. The test looks for the lines
- * that are marked. */
+/* planted.cu - kernels with one error each, for test_sanitize.py. With `bug` 0 they are correct. The test looks for
+ * the marked lines. */
 #include <cooperative_groups.h>
 #include <cuda/barrier>
 #include <cuda_pipeline.h>
@@ -29,7 +29,7 @@ __global__ void write_in_front(int *y, int n, int bug)
         y[i - 3 * bug] = i; /* BUG write_in_front */
 }
 
-/* Beside the section: a GPU gets host arrays without it. */
+/* Reads beside the section: staged host arrays lack these elements on a GPU. */
 #pragma cf kernel grid(nx, ny) block(16, 4) in(u[ny][nx]) out(v[ny][nx]) pitch(u: ld; v: ld) check(ld >= nx)
 __global__ void read_between_rows(const int *u, int *v, int nx, int ny, int ld, int bug)
 {
@@ -38,7 +38,7 @@ __global__ void read_between_rows(const int *u, int *v, int nx, int ny, int ld, 
         v[y * ld + x] = u[y * ld + x + (x == nx - 1 ? bug : 0)]; /* BUG read_between_rows */
 }
 
-/* Its rows end within what AddressSanitizer has one mark for. */
+/* The rows end within a granule of AddressSanitizer. */
 #pragma cf kernel grid(nx, ny) block(16, 4) inout(u[ny][nx]) out(v[ny][nx]) pitch(u: ld; v: ld) check(ld >= nx)
 __global__ void write_padding(int *u, int *v, int nx, int ny, int ld, int bug)
 {
@@ -57,7 +57,7 @@ __global__ void write_behind_section(int *y, int n, int first, int bug)
         y[first + i + bug] = i; /* BUG write_behind_section */
 }
 
-/* The check that everyone forgets. */
+/* The check that is often forgotten. */
 #pragma cf kernel grid(n) out(y[n])
 __global__ void no_guard(double *y, int n, int bug)
 {
@@ -90,7 +90,7 @@ __global__ void static_shared(int *y, int n, int bug)
     y[blockIdx.x * 64 + threadIdx.x] = at(tile, (63 - threadIdx.x) + bug) + other[threadIdx.x];
 }
 
-/* One element less than the kernel takes. */
+/* Shared memory for one element too few. */
 #pragma cf kernel blocks(1) block(n) shared((n - bug) * sizeof(int)) in(x[n])out(y[n])
 __global__ void dynamic_shared(const int *x, int *y, int n, int bug)
 {
@@ -133,7 +133,7 @@ __global__ void not_aligned(const float *x, float *y, int n, int bug)
     y[i] = four->x + four->w; /* BUG not_aligned */
 }
 
-/* Whole vectors of an array of numbers, which clang does not look at. */
+/* Accesses whole vectors in an array of numbers, which clang does not check. */
 #pragma cf kernel grid(n) in(x[4 * n + 4]) out(y[4 * n])
 __global__ void not_aligned_copy(const float *x, float *y, int n, int bug)
 {
@@ -160,7 +160,7 @@ __global__ void past_scratch(int *tmp, int *y, int n, int bug)
     y[i] = i;
 }
 
-/* A tile whose rows are taken for longer than they are. */
+/* A tile that is accessed with too long a pitch. */
 #pragma cf kernel blocks(1) block(8, 8) shared(8 * 8 * sizeof(float)) in(x[8][8])out(y[8][8])
 __global__ void wrong_pitch(const float *x, float *y, int bug)
 {
@@ -171,7 +171,7 @@ __global__ void wrong_pitch(const float *x, float *y, int bug)
     y[threadIdx.y * 8 + threadIdx.x] = rows[threadIdx.x * pitch + threadIdx.y];
 }
 
-/* A tile whose halo is one too short at the block's end. */
+/* A tile whose halo is one element too short at the end of the block. */
 #pragma cf kernel blocks(n) block(64) in(x[n][64])out(y[n][64])
 __global__ void halo(const int *x, int *y, int n, int bug)
 {
@@ -242,7 +242,7 @@ __global__ void no_barrier(const int *x, int *y, int n, int bug)
     y[blockIdx.x * 256 + threadIdx.x] = tile[255 - threadIdx.x]; /* BUG no_barrier */
 }
 
-/* The barrier of the last steps is missing, as when all threads were of one warp. */
+/* The last steps have no barrier, as if all their threads were in one warp. */
 #pragma cf kernel blocks(n) block(128) in(x[n][128])out(sums[n])
 __global__ void tree(const int *x, int *sums, int n, int bug)
 {
@@ -259,7 +259,7 @@ __global__ void tree(const int *x, int *sums, int n, int bug)
         sums[blockIdx.x] = part[0];
 }
 
-/* A shuffle orders no memory; __syncwarp() does. */
+/* A shuffle does not order memory accesses, but __syncwarp() does. */
 #pragma cf kernel blocks(1) block(32) out(y[32])
 __global__ void lanes(int *y, int bug)
 {
@@ -284,7 +284,7 @@ __global__ void histogram(const int *x, int *bins, int n, int bug)
         atomicAdd(&bins[x[i] & 7], 1);
 }
 
-/* Bytes of one word, each written by a thread of its own, are no race; nor are equal values. */
+/* Threads that write different bytes of one word do not race, nor do threads that write equal values. */
 #pragma cf kernel blocks(n) block(64) out(y[n][64]) inout(found[1])
 __global__ void bytes(uint8_t *y, int *found, int n, int bug)
 {
@@ -295,7 +295,7 @@ __global__ void bytes(uint8_t *y, int *found, int n, int bug)
     *found = 1;
 }
 
-/* The last block to come adds what the others left: the fence makes that theirs to see. */
+/* The last block adds the results of the others, which a fence makes visible. */
 #pragma cf kernel blocks(n) block(64) scratch(part[n]) inout(count[1], sum[1])
 __global__ void last_block(int *part, unsigned *count, int *sum, int n, int bug)
 {
@@ -315,7 +315,7 @@ __global__ void last_block(int *part, unsigned *count, int *sum, int n, int bug)
     }
 }
 
-/* It arrives, and reads without waiting for the others. */
+/* Threads arrive and then read without waiting for the others. */
 #pragma cf kernel blocks(n) block(128) out(y[n][128])
 __global__ void arrives_alone(int *y, int n, int bug)
 {
@@ -331,7 +331,7 @@ __global__ void arrives_alone(int *y, int n, int bug)
     y[blockIdx.x * 128 + threadIdx.x] = tile[127 - threadIdx.x]; /* BUG arrives_alone */
 }
 
-/* What a barrier orders is a block's own, although the next block has its barrier in the same place. */
+/* A barrier only orders its own block, even if the next block has its barrier at the same address. */
 #pragma cf kernel blocks(n) block(64) scratch(first[1]) out(y[n])
 __global__ void of_another_block(int *first, int *y, int n, int bug)
 {
@@ -343,7 +343,7 @@ __global__ void of_another_block(int *first, int *y, int n, int bug)
         y[blockIdx.x] = bug || blockIdx.x == 0 ? *first : 4; /* BUG of_another_block */
 }
 
-/* As sums of a warp once were made. */
+/* The old form of a warp sum. */
 #pragma cf kernel blocks(n) block(64) in(x[n][64])out(sums[n])
 __global__ void volatile_sum(const int *x, int *sums, int n, int bug)
 {
@@ -363,7 +363,7 @@ __global__ void volatile_sum(const int *x, int *sums, int n, int bug)
         sums[blockIdx.x] = part[0];
 }
 
-/* A flag that ends a search early, and one behind a fence, are what volatile is for. */
+/* Correct uses of volatile are a flag that ends a search early and a flag behind a fence. */
 #pragma cf kernel blocks(n) block(64) in(x[n][64])out(y[n])
 __global__ void flags(const int *x, int *y, int n, int bug)
 {
@@ -376,7 +376,7 @@ __global__ void flags(const int *x, int *y, int n, int bug)
     for (int i = 0; i < 64 && !is_found; i++)
         if (x[blockIdx.x * 64 + i] == (int)threadIdx.x)
             is_found = true;
-    if (threadIdx.x == 63) { /* which here goes on first behind a barrier */
+    if (threadIdx.x == 63) { /* thread 63 runs first after a barrier */
         value = 4;           /* OTHER flags */
         if (!bug)
             __threadfence_block();
@@ -386,7 +386,7 @@ __global__ void flags(const int *x, int *y, int n, int bug)
         y[blockIdx.x] = ready[1] ? value : 4; /* BUG flags */
 }
 
-/* The tile is filled anew while others still read. */
+/* The tile is overwritten while other threads still read. */
 #pragma cf kernel blocks(n) block(64) in(x[n][256])out(y[n][64])
 __global__ void tile_again(const int *x, int *y, int n, int bug)
 {
@@ -402,7 +402,7 @@ __global__ void tile_again(const int *x, int *y, int n, int bug)
     y[blockIdx.x * 64 + threadIdx.x] = sum;
 }
 
-/* Some read it as others still count. */
+/* Some threads read while others still count. */
 #pragma cf kernel blocks(n) block(64) in(x[n][64])out(y[n][4])
 __global__ void counts_and_reads(const int *x, int *y, int n, int bug)
 {
@@ -441,7 +441,7 @@ __global__ void in_place(float *u, int n, int bug)
         u[i] = bug ? 0.5f * (u[i - 1] + u[i + 1]) : 2 * u[i]; /* BUG in_place */
 }
 
-/* Where x is y another thread may have written what this one reads. */
+/* If x is y, another thread may have written the element that this one reads. */
 #pragma cf kernel grid(n) in(x[n + 1]) out(y[n]) inplace(x, y)
 __global__ void false_inplace(const int *x, int *y, int n, int bug)
 {
@@ -450,7 +450,7 @@ __global__ void false_inplace(const int *x, int *y, int n, int bug)
         y[i] = x[i + bug]; /* BUG false_inplace */
 }
 
-/* Two arrays in dynamic shared memory, which overlap. */
+/* Two arrays in dynamic shared memory overlap. */
 #pragma cf kernel blocks(n) block(32) shared(64 * sizeof(int)) out(y[n][32])
 __global__ void carved(int *y, int n, int bug)
 {
@@ -464,7 +464,7 @@ __global__ void carved(int *y, int n, int bug)
 
 /* ---- Waiting ---- */
 
-/* Half of a tile of two warps goes elsewhere. */
+/* Half of a tile of two warps takes another branch. */
 #pragma cf kernel blocks(1) block(128) out(y[128])
 __global__ void half_a_tile(int *y, int bug)
 {
@@ -486,7 +486,8 @@ __global__ void divergent(int *y, int bug)
     y[threadIdx.x] = 1;
 }
 
-/* The barrier is for those that have an element: the others come to the end without it. Those that return are not waited for. */
+/* Only threads with an element reach the barrier, and the others reach the end. Threads that return are not waited
+ * for. */
 #pragma cf kernel grid(n) block(64) in(x[n]) out(y[n])
 __global__ void barrier_in_branch(const int *x, int *y, int n, int bug)
 {
@@ -501,7 +502,7 @@ __global__ void barrier_in_branch(const int *x, int *y, int n, int bug)
     }
 } /* OTHER barrier_in_branch */
 
-/* The same where the kernel ends with a return. */
+/* The same in a kernel that ends with a return. */
 #pragma cf kernel grid(n) block(64) in(x[n]) out(y[n])
 __global__ void barrier_before_return(const int *x, int *y, int n, int bug)
 {
@@ -517,7 +518,7 @@ __global__ void barrier_before_return(const int *x, int *y, int n, int bug)
     return; /* OTHER barrier_before_return */
 }
 
-/* The same in a loop whose last step all take but one, which comes to the end first. */
+/* The same in a loop whose last step all threads but one take; that thread reaches the end first. */
 #pragma cf kernel blocks(1) block(64) in(x[n]) out(sums[64])
 __global__ void barrier_in_last_step(const int *x, int *sums, int n, int bug)
 {
@@ -538,7 +539,7 @@ __global__ void barrier_in_last_step(const int *x, int *sums, int n, int bug)
         return;
 } /* OTHER barrier_in_last_step */
 
-/* Lanes that are done wait elsewhere than the others of their warp. */
+/* Lanes that have finished wait at another barrier than the rest of their warp. */
 #pragma cf kernel blocks(n) block(64) in(x[n][64])out(sums[n])
 __global__ void barrier_in_loop(const int *x, int *sums, int n, int bug)
 {
@@ -563,7 +564,7 @@ __global__ void own_lane(int *y, int bug)
     y[threadIdx.x] = __ballot_sync(lanes, 1) != 0; /* BUG own_lane */
 }
 
-/* ---- Memory that nobody wrote ---- */
+/* ---- Uninitialized memory ---- */
 
 #pragma cf kernel blocks(n) block(64) in(x[n][64])out(y[n][64])
 __global__ void unwritten_shared(const int *x, int *y, int n, int bug)
@@ -597,7 +598,7 @@ __global__ void row_past_end(int *y, int n, int bug)
     y[blockIdx.x * 32 + own] = cells[own];
 }
 
-/* What the block before left in shared memory. */
+/* Reads shared memory that the previous block left. */
 #pragma cf kernel blocks(n) block(32) out(y[n][32])
 __global__ void of_former_block(int *y, int n, int bug)
 {
@@ -608,7 +609,7 @@ __global__ void of_former_block(int *y, int n, int bug)
     y[blockIdx.x * 32 + threadIdx.x] = tile[31 - threadIdx.x]; /* BUG of_former_block */
 }
 
-/* Nobody has to write the padding of structs, also where these are copied as a whole. */
+/* Padding of structs need not be written, even if whole structs are copied. */
 #pragma cf kernel blocks(n) block(32) out(y[n][32])
 __global__ void padded(int *y, int n, int bug)
 {
@@ -685,7 +686,7 @@ __global__ void unwritten_out(float *y, int n, int bug) /* BUG unwritten_out */
         y[i] = 1;
 }
 
-/* Of so many bytes compilers make a few moves, and no call. */
+/* Compilers copy this many bytes with a few moves instead of a call. */
 #pragma cf kernel grid(n) in(x[n][8]) out(y[n][8])
 __global__ void copies(const int *x, int *y, int n, int bug) /* BUG copies */
 {
@@ -694,7 +695,7 @@ __global__ void copies(const int *x, int *y, int n, int bug) /* BUG copies */
         memcpy(y + 8 * i, x + 8 * i, 8 * sizeof(int));
 }
 
-/* It reads what it should write. */
+/* Reads an output. */
 #pragma cf kernel grid(n) out(y[n])
 __global__ void adds_to_out(float *y, int n, int bug)
 {
@@ -712,7 +713,7 @@ __global__ void ended_lane(int *y, int bug)
     y[threadIdx.x] = __shfl_down_sync(0xffffffff, threadIdx.x, 8); /* BUG ended_lane */
 }
 
-/* A lane whose value the others did not vote for, whether it has ended or not. */
+/* Reads a lane that did not vote, whether it has ended or not. */
 #pragma cf kernel blocks(3) block(64) out(y[3][64])
 __global__ void left_out_lane(int *y, int bug)
 {
@@ -722,7 +723,7 @@ __global__ void left_out_lane(int *y, int bug)
         y[blockIdx.x * 64 + threadIdx.x] = __shfl_sync(lanes, threadIdx.x, threadIdx.x - bug); /* BUG left_out_lane */
 }
 
-/* Which the compiler makes two accesses of. */
+/* The compiler splits this into two accesses. */
 #pragma cf kernel grid(n) in(x[n]) out(y[n])
 __global__ void greatest_of_out(const int *x, int *y, int n, int bug)
 {
@@ -734,7 +735,7 @@ __global__ void greatest_of_out(const int *x, int *y, int n, int bug)
     atomicMax(&y[i], x[i]); /* BUG greatest_of_out */
 }
 
-/* A copy that its own thread waits for, and the others do not. */
+/* Only the copying thread waits for the copy. */
 #pragma cf kernel blocks(1) block(64) in(x[64]) out(y[64])
 __global__ void pipeline(const int *x, int *y, int bug)
 {
@@ -749,7 +750,7 @@ __global__ void pipeline(const int *x, int *y, int bug)
 
 /* ---- Ends ---- */
 
-/* It never ends. */
+/* Never ends. */
 #pragma cf kernel blocks(1) block(1) inout(y[1])
 __global__ void spins(volatile int *y, int bug)
 {
@@ -804,7 +805,7 @@ void launches_a_race(const int *x, int *y, int *other, int *total, int n, int bu
 #pragma cf operation in(x[n]) out(y[n]) scratch(total[1]) zero(total) uses(adds, subtracts)
 void launches_past_end(const int *x, int *y, int *total, int n, int bug);
 
-/* It fills the scratch memory by a call, copies that, and works on the copy. */
+/* Fills scratch memory with a call, copies it and works on the copy. */
 #pragma cf operation in(x[n]) out(y[n]) scratch(other[8], total[8]) uses(adds, subtracts)
 void leaves_scratch(const int *x, int *y, int *other, int *total, int n, int bug);
 

@@ -1,4 +1,4 @@
-/* run - kernels of every kind of argument, which test_run.py has cf-run load and run. */
+/* run.cu - kernels with every kind of argument, which test_run.py loads and runs with cf-run. */
 #include <cuComplex.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -27,7 +27,7 @@ template <typename T> __global__ void copy(const T *a, T *b, int n)
         b[i] = a[i];
 }
 
-/* Writes the values that it gets, as numbers, and what the constants are. */
+/* Writes the values of its arguments and of the constants as numbers. */
 #pragma cf kernel grid(1) out(res[12])
 __global__ void values(double *res, bool flag, __half h, __nv_bfloat16 b, cuDoubleComplex z, float3 v,
                        enum colour colour, struct body body)
@@ -49,7 +49,7 @@ __global__ void constants(double *res)
     res[9] = centre.mass;
 }
 
-/* Adds 1 to the inside of rows that lie ld apart. */
+/* Adds 1 to the elements of rows with pitch ld. */
 #pragma cf kernel grid(nx, ny) block(32, 8) in(u[ny][nx]) out(v[ny][nx]) pitch(u: ld; v: ld) check(nx <= ld) \
     flops(1.0 * nx * ny) bytes(0.5 * nx)
 __global__ void rows(const float *u, float *v, int nx, int ny, int ld)
@@ -68,7 +68,7 @@ __global__ void inside(int *u, int nx, int ny, int nz)
         u[((z + 1) * (ny << 1) + y + 1) * (nx + 2) + x + 1] += 1;
 }
 
-/* What is shown of annotations has macros expanded. */
+/* Annotations are shown with macros expanded. */
 #define BEHIND (1)
 
 #pragma cf kernel grid(n) in(x[first:n]) out(y[first:n]) scratch(unused[n + BEHIND]) zero(unused[n:1])
@@ -81,7 +81,7 @@ __global__ void shift(const int *x, int *y, long *unused, int first, int n)
     }
 }
 
-/* n is told by w exactly, and by x at the most. */
+/* w determines n exactly, x only gives its maximum. */
 #pragma cf kernel grid(n) in(x[first:n], w[n]) out(y[n])
 __global__ void weigh(const int *x, const int *w, int *y, int first, int n)
 {
@@ -107,7 +107,7 @@ template <int BLOCK, int ITEMS> __global__ void tuned(int *res)
     }
 }
 
-/* On the CPU each launch gives something else: NaNs of other bits, and numbers that are `by` further. */
+/* On the CPU each launch gives different results: NaNs with other bits, and numbers that are `by` larger. */
 __host__ __device__ inline float drifted(float x, float by, unsigned launches)
 {
     union {
@@ -139,7 +139,7 @@ template <typename T> __global__ void drift(const T *x, T *y, int n, float by, f
         y[i] = x[i];
 }
 
-/* On the CPU each launch gives numbers that are 1 further. */
+/* On the CPU each launch gives numbers that are larger by 1. */
 template <typename T> void climb_on_cpu(const T *x, T *y, int n)
 {
     static T launches;
@@ -173,7 +173,7 @@ __global__ void says(const double *x, double *y, double by, int n)
         y[i] = x[i] * by;
 }
 
-/* The same without a tolerance. */
+/* The same kernel without a tolerance. */
 #pragma cf kernel grid(n) in(x[n]) out(y[n]) host(drift_on_cpu) check(n > 0)
 __global__ void stray(const float *x, float *y, int n, float by, float limit)
 {
@@ -193,7 +193,7 @@ __global__ void pointers(const float *const *list, int n)
 {
 }
 
-/* x and raw are pointers that nothing is declared of. */
+/* x and raw are pointers without declared extents. */
 #pragma cf kernel grid(n) resident(x, raw)
 __global__ void raw(int *x, void *raw, int n)
 {

@@ -1,4 +1,4 @@
-/* test_bench.c - the parts of cf-bench that need no clock: statistics, sizes, the choice of arguments, caches, JSON. */
+/* test_bench.c - the parts of cf-bench that need no clock: statistics, sizes, choice of arguments, caches and JSON. */
 #include "on_driver.h"
 
 #include <math.h>
@@ -173,7 +173,7 @@ static void extents_side_by_side_are_all_the_size(void **state)
 {
     (void)state;
     expect_values("count", 1024, NULL, "n = 1024, k = 1024");
-    expect_values("count", 8, NULL, "n = 8, k = 8"); /* fewer than the array that no size changes has */
+    expect_values("count", 8, NULL, "n = 8, k = 8"); /* n is smaller than the array whose size is fixed */
     expect_values("count", 1024, "k=3", "n = 1024, k = 3");
 }
 
@@ -199,7 +199,7 @@ static void sizes_that_checks_forbid_are_as_large_as_they_allow(void **state)
     expect_values("strip", 1 << 16, NULL, "n = 3276, k = 20");
     expect_values("put", 300, NULL, "n = 256, m = 300");
     expect_values("put", 1 << 20, "n=100", "n = 100, m = 1048576");
-    expect_values("widen", 200, NULL, "n = 200"); /* 56 of them below 0 */
+    expect_values("widen", 200, NULL, "n = 200"); /* 56 elements are below 0 */
     expect_values("widen", 512, NULL, "n = 256");
 }
 
@@ -270,7 +270,7 @@ static int count_piece(void *data, cf_stream stream, size_t piece, struct messag
     return 0;
 }
 
-/* A piece must not come again before it is made good. */
+/* Fails the test if a piece is repeated before it is restored. */
 static int count_restore(void *data, cf_stream stream, struct message *message)
 {
     struct counted *counted = data;
@@ -314,7 +314,7 @@ static void timing_of_what_fails_fails(void **state)
     assert_string_equal(message.text, "refused");
 }
 
-/* One piece that takes no time, and may not be done twice: no clock tells that. */
+/* The work has one piece that takes no time and must not be repeated, so no clock can measure it. */
 static void timing_of_too_little_is_refused(void **state)
 {
     (void)state;
@@ -482,7 +482,7 @@ static struct bench_run make_run(struct bench_result results[3])
     return run;
 }
 
-/* Doubles bit for bit; what lies between members is nobody's. */
+/* Doubles must be equal bit by bit; padding between members is not compared. */
 #define SAME(member) assert_memory_equal(&(a)->member, &(b)->member, sizeof(a)->member)
 #define SAME_TEXT(member) assert_string_equal((a)->member, (b)->member)
 
@@ -528,7 +528,7 @@ static void results_survive_json(void **state)
     free(found.results);
 }
 
-/* Texts are cut, and paths hold any bytes: what is written is UTF-8 nevertheless. */
+/* Texts may be truncated and paths may hold any bytes; the output is still valid UTF-8. */
 static void results_are_utf8(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_tune.c - the part of cf-tune that needs no clock: which variant two runs show to be the fastest. */
+/* test_tune.c - the part of cf-tune that needs no clock: selecting the variant that two runs show to be the fastest. */
 #include "on_driver.h"
 
 #include "tune/tune.h"
@@ -30,7 +30,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A result of WAY=way: microseconds, of which the quartiles are apart by a part; below 0: not run. */
+/* Adds a result of WAY=way in microseconds; `spread` is the relative distance of the quartiles. Negative times stand
+ * for a variant that did not run. */
 static void add(int run, int way, int64_t size, double microseconds, double spread)
 {
     struct bench_result *result = &results[run][runs[run].count++];
@@ -66,7 +67,7 @@ static const struct tune_finding *judge(void)
     return findings.list;
 }
 
-/* Times of three variants in each run, 0.2 % apart: the one that is kept. */
+/* Judges the times of three variants in two runs; returns the variant that is kept. */
 static int best(const double first[3], const double second[3], double spread)
 {
     runs[0].count = runs[1].count = 0;
@@ -86,12 +87,12 @@ static void what_is_faster_twice_is_taken(void **state)
         int expected;
     } rows[] = {
         {{10, 9, 8}, {10, 9, 8}, 0.002, 3},         {{10, 8, 9}, {10, 8, 9}, 0.002, 2},
-        {{10, 9, 11}, {10, 11, 9}, 0.002, 1},                                                /* each once */
+        {{10, 9, 11}, {10, 11, 9}, 0.002, 1},                                                /* each is faster once */
         {{10, 9.95, 9.91}, {10, 9.95, 9.91}, 0, 1},                                          /* within the margin */
         {{10, 9.8, 10}, {10, 9.8, 10}, 0.002, 2},   {{10, 9.8, 10}, {10, 9.8, 10}, 0.03, 1}, /* quartiles overlap */
-        {{10, 7, 9}, {10, 10.5, 9}, 0.002, 3}, /* the faster one in the mean was slower once */
-        {{10, -1, 9}, {10, 8, 9}, 0.002, 3},   /* what was not run twice is none */
-        {{-1, 9, 8}, {-1, 9, 8}, 0.002, 3},    /* without the present one the fastest */
+        {{10, 7, 9}, {10, 10.5, 9}, 0.002, 3}, /* faster on average, but slower once */
+        {{10, -1, 9}, {10, 8, 9}, 0.002, 3},   /* did not run twice, so it does not count */
+        {{-1, 9, 8}, {-1, 9, 8}, 0.002, 3},    /* the present variant is missing, so the fastest counts */
         {{-1, -1, -1}, {-1, -1, -1}, 0, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -104,7 +105,7 @@ static void what_is_faster_twice_is_taken(void **state)
     assert_string_equal(findings.list[0].reason, "too large");
 }
 
-/* One that was chosen before stays unless another one is faster than it. */
+/* A variant that was chosen before stays unless another is faster. */
 static void present_one_stays(void **state)
 {
     (void)state;
@@ -116,7 +117,7 @@ static void present_one_stays(void **state)
     assert_true(findings.list[0].is_new);
 }
 
-/* What a busy machine adds now and then does not count beside a factor of two. */
+/* Occasional delays on a busy machine do not matter for a factor of two. */
 static void rare_long_samples_do_not_count(void **state)
 {
     (void)state;
@@ -131,7 +132,7 @@ static void rare_long_samples_do_not_count(void **state)
     }
 }
 
-/* However quick it is at other sizes, and also where it runs at present. */
+/* Its times at other sizes do not matter, nor that it is the present variant. */
 static void what_fails_in_one_run_is_taken_at_no_size(void **state)
 {
     (void)state;

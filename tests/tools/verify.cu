@@ -1,11 +1,11 @@
-/* verify.cu - kernels that cf-run --verify --all finds good, finds wrong, or cannot run. */
+/* verify.cu - kernels that cf-run --verify --all finds correct, finds wrong, or cannot run. */
 #include <stdint.h>
 
 #include "run_types.h"
 
-/* ---- Good ones ---- */
+/* ---- Correct kernels ---- */
 
-/* Conditions that few numbers pass. */
+/* Conditions that few numbers satisfy. */
 #pragma cf kernel grid(n) in(x[n * k]) out(y[n]) check(n % 2 == 0, k > n % 5, 0.4 < c <= 0.5, 7 <= shift < 9)
 __global__ void picky(const int *x, int *y, int n, int k, double c, int shift)
 {
@@ -14,7 +14,7 @@ __global__ void picky(const int *x, int *y, int n, int k, double c, int shift)
         y[i] = x[i * k] << shift;
 }
 
-/* A section in the midst of rows, which has to hold what is between. */
+/* A section in the middle of rows; the bytes in between must not change. */
 #pragma cf kernel grid(nx, ny) block(16, 8) in(u[1:ny][2:nx]) out(v[1:ny][2:nx]) pitch(u: ld; v: ld) check(ld >= nx + 2)
 __global__ void midst(const float *u, float *v, int nx, int ny, int ld)
 {
@@ -23,7 +23,7 @@ __global__ void midst(const float *u, float *v, int nx, int ny, int ld)
         v[(y + 1) * ld + x + 2] = 2 * u[(y + 1) * ld + x + 2];
 }
 
-/* Indices of every kind of bound. */
+/* Indices with every kind of bound. */
 #pragma cf kernel grid(n) in(i[n], j[n], k[n], x[m]) inout(y[n]) check(0 <= i[:] < m, j[:] < 0, k[:] > 200)
 __global__ void indexed(const int *i, const signed char *j, const unsigned char *k, const double *x, double *y, int n,
                         int m)
@@ -33,7 +33,7 @@ __global__ void indexed(const int *i, const signed char *j, const unsigned char 
         y[t] += x[i[t]] + (j[t] >= 0 || k[t] <= 200);
 }
 
-/* In place, of other lengths and types of the same size, with all inputs in one. */
+/* In place, with arrays of different lengths and types of the same size; all inputs may be the same array. */
 #pragma cf kernel grid(n) in(x[n + 1], k[n]) inout(y[n]) inplace(x, y, k) check(0 <= x[:] < 50, 20 <= k[:] < 200)
 __global__ void adds(const int *x, const unsigned *k, int *y, int n)
 {
@@ -42,7 +42,7 @@ __global__ void adds(const int *x, const unsigned *k, int *y, int n)
         y[i] += x[i] + (x[i] >= 50 || k[i] < 20 ? 1000 : (int)k[i]);
 }
 
-/* Counts of none are 0. */
+/* The counts of no elements are 0. */
 #pragma cf kernel grid(n) in(x[n]) out(counts[bins]) zero(counts) check(bins >= 1)
 __global__ void tally(const int *x, int *counts, int n, int bins)
 {
@@ -51,9 +51,9 @@ __global__ void tally(const int *x, int *counts, int n, int bins)
         atomicAdd(&counts[x[i] % bins], 1);
 }
 
-/* ---- Wrong ones ---- */
+/* ---- Wrong kernels ---- */
 
-/* Without a thread nobody writes. */
+/* Without threads no element is written. */
 #pragma cf kernel grid(n) in(x[n]) out(y[m])
 __global__ void deals(const int *x, int *y, int n, int m)
 {
@@ -62,7 +62,7 @@ __global__ void deals(const int *x, int *y, int n, int m)
         y[k] = x[i];
 }
 
-/* Not in place, whatever it says: the last threads read what the first have written. */
+/* Wrong in place, contrary to its annotation: the last threads read elements that the first have written. */
 #pragma cf kernel grid(n) in(x[n + 1], w[n]) out(y[n]) inplace(x, w, y)
 __global__ void differences(const float *x, const float *w, float *y, int n)
 {
@@ -71,7 +71,7 @@ __global__ void differences(const float *x, const float *w, float *y, int n)
         y[i] = w[i] * (x[n - i] - x[i]);
 }
 
-/* Writes beside what it should, which is another's element in place. */
+/* In place, writes the element of another thread. */
 #pragma cf kernel grid(n) in(x[n + 1]) inout(y[n]) inplace(y, x)
 __global__ void reaches(int *y, const int *x, int n)
 {
@@ -82,7 +82,7 @@ __global__ void reaches(int *y, const int *x, int n)
         y[i == 5 ? n : i] += x[i];
 }
 
-/* Not in parts, whatever they say: the one knows its place among all elements, the other looks at its neighbour. */
+/* Wrong in parts, contrary to their annotations: one kernel writes global indices, the other reads its neighbor. */
 #pragma cf kernel grid(n) out(y[n]) split(n)
 __global__ void numbers(int *y, int n)
 {
@@ -91,7 +91,7 @@ __global__ void numbers(int *y, int n)
         y[i] = i;
 }
 
-/* Nor this one, of which few calls pass the check. */
+/* Wrong in parts, too, but few calls pass the check. */
 #pragma cf kernel grid(n) out(y[n]) split(n) check(n % 16 == 0)
 __global__ void sixteens(int *y, int n)
 {
@@ -125,7 +125,7 @@ __global__ void spills(float *v, int nx, int ny, int ld)
         v[y * ld + x] = 1;
 }
 
-/* Writes in front of the array. */
+/* Writes before the array. */
 #pragma cf kernel grid(n) out(y[n]) host(precedes_on_cpu)
 __global__ void precedes(short *y, int n)
 {
@@ -140,7 +140,7 @@ static void precedes_on_cpu(short *y, int n)
         y[i] = 1;
 }
 
-/* Writes behind the end. */
+/* Writes after the array. */
 #pragma cf kernel grid(n + 1) out(y[n]) host(passes_on_cpu)
 __global__ void passes(unsigned char *y, int n)
 {
@@ -155,7 +155,7 @@ static void passes_on_cpu(unsigned char *y, int n)
         y[i] = 1;
 }
 
-/* Other results each time it runs. */
+/* Gives a different result in each run. */
 __device__ int runs;
 
 #pragma cf kernel blocks(1) block(1) out(count[1])
@@ -172,7 +172,7 @@ __global__ void tolerant(const float *x, float *y, int n)
         y[i] = x[i];
 }
 
-/* Ends the process, on the CPU alone. */
+/* Crashes the process, but only on the CPU. */
 static void strays_on_cpu(const int *x, int *y, int n)
 {
     for (int i = 0; i < n; i++)
@@ -187,7 +187,7 @@ __global__ void strays(const int *x, int *y, int n)
         y[i] = x[i];
 }
 
-/* ---- What cannot be run ---- */
+/* ---- Kernels that cannot run ---- */
 
 #pragma cf kernel grid(n) out(y[n]) check(n > 5, n < 5)
 __global__ void never(int *y, int n)

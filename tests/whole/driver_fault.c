@@ -1,5 +1,5 @@
-/* driver_fault.c - the driver table with faults, made from the one list of driver functions; driver_fault.h says what
- * it does. It calls no allocator, so that tests may make those fail at the same time. */
+/* driver_fault.c - driver tables that inject faults, generated from the list of driver functions; see
+ * driver_fault.h. It calls no allocator, so that tests can make allocations fail at the same time. */
 #include "driver_fault.h"
 #include "context/drivers.h"
 
@@ -13,11 +13,11 @@ enum side { CUDA, HOST, SIDES };
 static const struct cf__driver *inner[SIDES];
 static struct cf__driver outer[SIDES];
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that is below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the variables below */
 
 /* ---- Faults ---- */
 
-/* Each function has a number. */
+/* A number for each driver function. */
 enum function {
 #define NUMBER(name, version, parameters, names) F_##name,
     CF__DRIVER_FUNCS(NUMBER)
@@ -30,8 +30,8 @@ static const char *const names_of[] = {
 };
 
 static _Thread_local int pushed[SIDES];                           /* contexts that this thread has pushed */
-static _Thread_local CUstreamCaptureMode modes[SIDES];            /* in which this thread is */
-static _Thread_local int missed_pops[SIDES], missed_modes[SIDES]; /* calls that failed */
+static _Thread_local CUstreamCaptureMode modes[SIDES];            /* the thread's capture mode */
+static _Thread_local int missed_pops[SIDES], missed_modes[SIDES]; /* failed calls to pop a context or restore a mode */
 
 static long calls, fail_at, injected;
 static int fails_as_lost, fails_forever, hits[1024], hit_count; /* functions that failed, in order */
@@ -59,7 +59,7 @@ void fault_arm_lost(long at)
     arm(at, 1, 1, CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
-/* What a lost context does not keep from its answer, as measured on driver 580. */
+/* Functions that still succeed after the context is lost, as measured on driver 580. */
 static int is_answered(enum side side, enum function function)
 {
     static const unsigned char answered[] = {
@@ -87,8 +87,8 @@ static int is_answered(enum side side, enum function function)
     return side == HOST || (function < sizeof answered && answered[function]);
 }
 
-/* What a thread has pushed and could not pop, and a mode that it could not give back, are put right here: the library
- * has no other way than the call that failed. */
+/* Pops contexts and restores the capture mode where an injected fault made the library's call fail: the library has
+ * no other way to undo them. */
 static void make_up(enum side side)
 {
     CUcontext context;
@@ -139,7 +139,7 @@ long fault_count(void)
     return count;
 }
 
-/* Whether this call fails. */
+/* Returns 1 if this call is to fail, with its error in *result. */
 static int strikes(enum side side, enum function function, CUresult *result)
 {
     pthread_mutex_lock(&lock);
@@ -162,7 +162,7 @@ static int strikes(enum side side, enum function function, CUresult *result)
     return is_hit;
 }
 
-/* ---- What is alive ---- */
+/* ---- Live objects ---- */
 
 enum kind { MEMORY, PINNED, STREAM, EVENT, GRAPH, EXEC, LIBRARY, POOL, PRIMARY, PEER };
 static const char *const kinds[] = {
@@ -172,7 +172,7 @@ static const char *const kinds[] = {
 static struct object {
     enum side side;
     enum kind kind;
-    int device; /* -1: of none */
+    int device; /* -1: no device */
     uintptr_t handle;
 } objects[4096];
 static int object_count;
@@ -196,7 +196,7 @@ static void added(enum side side, enum kind kind, uintptr_t handle)
     added_on(side, kind, current_device(side), handle);
 }
 
-/* What is allocated in a capture is the graph's. */
+/* Memory that is allocated during a capture belongs to the graph. */
 static void added_async(enum side side, CUstream stream, uintptr_t handle)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -215,7 +215,7 @@ static void removed(enum side side, enum kind kind, uintptr_t handle)
     pthread_mutex_unlock(&lock);
 }
 
-/* Everything in a primary context goes with it; libraries and pools are in none. */
+/* A reset or release of a primary context destroys all objects in it; libraries and pools belong to no context. */
 static void removed_all(enum side side, int device)
 {
     pthread_mutex_lock(&lock);
@@ -268,7 +268,7 @@ void fault_forget(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Libraries and pools are in no context. */
+/* Libraries and pools belong to no context. */
 static void take(const struct object *object)
 {
     const struct cf__driver *driver = inner[CUDA];
@@ -294,13 +294,13 @@ void fault_take_lost(void)
         (void)inner[CUDA]->cuDevicePrimaryCtxReset(device);
 }
 
-/* What a function that succeeded has made or given back. */
+/* MADE_<function> tracks the objects that a successful call creates or destroys. */
 #define MADE_cuMemAlloc _, added(side, MEMORY, (uintptr_t)*pointer)
 #define MADE_cuMemFree _, removed(side, MEMORY, (uintptr_t)pointer)
 #define MADE_cuMemAllocAsync _, added_async(side, stream, (uintptr_t)*pointer)
 #define MADE_cuMemAllocFromPoolAsync MADE_cuMemAllocAsync
 #define MADE_cuMemFreeAsync MADE_cuMemFree
-/* On the CPU all memory is alike. */
+/* On the CPU all memory is of one kind. */
 #define MADE_cuMemHostAlloc _, added(side, side == HOST ? MEMORY : PINNED, (uintptr_t)*pointer)
 #define MADE_cuMemFreeHost _, removed(side, side == HOST ? MEMORY : PINNED, (uintptr_t)pointer)
 #define MADE_cuStreamCreate _, added(side, STREAM, (uintptr_t)*stream)
@@ -325,13 +325,13 @@ void fault_take_lost(void)
 #define MADE_cuCtxPopCurrent _, (void)pushed[side]--
 #define MADE_cuThreadExchangeStreamCaptureMode _, (void)(modes[side] = before)
 
-/* The second of its arguments: what MADE_... holds, or where there is none the default behind it. */
+/* Expands to the code of MADE_<function>, or to (void)0 if that macro is not defined. */
 #define SECOND(a, b, ...) b
 #define MADE(...) SECOND(__VA_ARGS__, (void)0, _)
 
 /* ---- The tables ---- */
 
-/* What MADE_... needs to know from before the call: the mode that is asked for, which the call overwrites. */
+/* BEFORE_<function> saves values that MADE_<function> needs and the call overwrites, such as the requested mode. */
 #define BEFORE_cuThreadExchangeStreamCaptureMode _, *mode
 #define BEFORE(...) SECOND(__VA_ARGS__, 0, _)
 

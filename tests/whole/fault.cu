@@ -1,9 +1,9 @@
-/* fault - the kernels of test_fault.c: one for each thing that a launch may need beside itself. */
+/* fault.cu - the kernels of test_fault.c, each with a different feature of a launch. */
 #include <stdint.h>
 
 __constant__ float factor = 1;
 
-/* Nothing. */
+/* No special feature. */
 #pragma cf kernel grid(n) in(x[n]) inout(y[n]) split(n)
 __global__ void axpy(float a, const float *x, float *y, int n)
 {
@@ -12,7 +12,7 @@ __global__ void axpy(float a, const float *x, float *y, int n)
         y[i] += a * x[i];
 }
 
-/* A look at every element. */
+/* A check of every element. */
 #pragma cf kernel grid(n) in(x[m], index[n]) out(y[n]) check(0 <= index[:] < m)
 __global__ void pick(const float *x, const int32_t *index, float *y, int m, int n)
 {
@@ -21,7 +21,7 @@ __global__ void pick(const float *x, const int32_t *index, float *y, int m, int 
         y[i] = x[index[i]];
 }
 
-/* Rows with gaps between them. */
+/* Pitched rows. */
 #pragma cf kernel grid(nx, ny) block(32, 8) in(u[ny][nx]) out(v[ny][nx]) pitch(u: ld; v: ld) check(ld >= nx)
 __global__ void rows(const float *u, float *v, int nx, int ny, int ld)
 {
@@ -30,7 +30,7 @@ __global__ void rows(const float *u, float *v, int nx, int ny, int ld)
         v[y * ld + x] = 2 * u[y * ld + x];
 }
 
-/* Memory of the library's, of which a part is 0 at first. */
+/* Scratch memory that is partly zeroed. */
 #pragma cf kernel grid(1) block(1) in(x[n]) out(y[n]) scratch(copy[n]) zero(copy[n / 2])
 __global__ void mirror(const float *x, float *y, float *copy, int n)
 {
@@ -40,11 +40,11 @@ __global__ void mirror(const float *x, float *y, float *copy, int n)
         y[i] = copy[n - 1 - i];
 }
 
-/* Three launches of it, over memory of the library's. */
+/* An operation of three launches that use scratch memory. */
 #pragma cf operation in(x[n]) out(y[n]) scratch(one[n], other[n]) zero(one[n / 2]) uses(mirror)
 void mirror_often(const float *x, float *y, float *one, float *other, int n);
 
-/* Data of the file's, and a block that the driver chooses. */
+/* Constant data of the file, and a block size that the driver chooses. */
 #pragma cf kernel grid(n) block(auto) inout(x[n])
 __global__ void weigh(float *x, int n)
 {
@@ -53,7 +53,7 @@ __global__ void weigh(float *x, int n)
         x[i] *= factor;
 }
 
-/* More shared memory than a kernel has unasked. */
+/* More shared memory than the default limit of a kernel. */
 #pragma cf kernel blocks(1) block(256) shared(60 * 1024) host(turn_on_cpu) inout(x[n]) check(n <= 15 * 1024)
 __global__ void turn(float *x, int n)
 {
@@ -65,7 +65,7 @@ __global__ void turn(float *x, int n)
         x[i] = kept[n - 1 - i];
 }
 
-/* Threads that wait for one another, which takes memory on the CPU. */
+/* Threads that wait for each other, which needs memory on the CPU. */
 #pragma cf kernel blocks(1) block(256) shared(n * sizeof(float)) inout(x[n]) check(n <= 8 * 1024)
 __global__ void turn_together(float *x, int n)
 {
@@ -80,7 +80,7 @@ __global__ void turn_together(float *x, int n)
         x[i] = kept[last - i];
 }
 
-/* A variant that is chosen. */
+/* Tuned variants. */
 #pragma cf kernel grid(n) block(BLOCK) in(x[n]) inout(y[n]) tune(BLOCK: 64, 128)
 template <int BLOCK> __global__ void add(float a, const float *x, float *y, int n)
 {

@@ -1,4 +1,4 @@
-/* fault_alloc.c - stands between a program and the C library's allocators: --wrap=malloc makes malloc()
+/* fault_alloc.c - replaces the C library's allocators in a program: the linker's --wrap=malloc turns malloc() into
  * __wrap_malloc(). */
 #include "fault_alloc.h"
 

@@ -1,4 +1,4 @@
-/* fault_data.c - the arrays and handles that the scenes of test_fault.c work with, and what they have to hold. */
+/* fault_data.c - arrays and handles of the scenes of test_fault.c, with their expected values. */
 #include "on_fake.h"
 
 #include "fault_data.h"
@@ -24,7 +24,7 @@ int64_t wide;
 float milliseconds;
 char text[64];
 
-/* An array is as it was or as it has to be, element by element; as it has to be once the call is done. */
+/* Before the call is done each element may be old or new; afterwards it must be new. */
 int is_array_right(const float *array, int is_done)
 {
     for (int i = 0; i < ROWS; i++)
@@ -91,7 +91,7 @@ void expect_fill(void)
     memset(expected, 0x11, N * sizeof *expected);
 }
 
-/* The arrays on the device, too. */
+/* Creates the device arrays, too. */
 void upload(void)
 {
     NEED(cf_mem_alloc((void **)&dx, sizeof x));
@@ -143,7 +143,7 @@ int is_device_right(int is_done)
     return is_array_right(read, is_done);
 }
 
-/* Enough to go through pinned chunks. */
+/* Arrays large enough to be staged through pinned chunks. */
 float large_x[LARGE], large_y[LARGE], large_new[LARGE];
 int32_t large_picked[LARGE];
 
@@ -165,11 +165,11 @@ int is_large_right(int is_done)
     return 1;
 }
 
-/* Captures. */
+/* ---- Captures ---- */
 SHARED(prepare_capturing, expect_axpy(); upload(); make_stream(); NEED(cf_stream_capture_begin(stream)); graph = NULL;
        number = -77)
 
-/* Whatever became of the capture. */
+/* Ends the capture in whatever state it is. */
 void end_capture(void)
 {
     int is_capturing = 0;
@@ -179,7 +179,7 @@ void end_capture(void)
 }
 SHARED(clean_capturing, end_capture(); NEED(cf_graph_destroy(graph)); graph = NULL; destroy_both())
 
-/* The graph has one node more once the call is done. */
+/* After the call, the graph has one more node. */
 int is_capture_right(int is_done)
 {
     if (!is_done)

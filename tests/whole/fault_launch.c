@@ -14,7 +14,7 @@
 #include "fault_data.h"
 #include "fault_kernels_internal.h"
 
-/* y is what it was until all is enqueued. */
+/* The last launch writes y, so y keeps its old values until everything is enqueued. */
 int fault__enqueue_mirror_often(cf_stream on, const float *from, float *to, float *one, float *other, int n)
 {
     int status = fault_mirror_async(on, from, one, n);
@@ -23,7 +23,7 @@ int fault__enqueue_mirror_often(cf_stream on, const float *from, float *to, floa
     return status == CF_OK ? fault_mirror_async(on, other, to, n) : status;
 }
 
-/* What host(turn_on_cpu) names. */
+/* The CPU function that the annotation host(turn_on_cpu) names. */
 void turn_on_cpu(float *array, int n);
 void turn_on_cpu(float *array, int n)
 {
@@ -58,7 +58,7 @@ ACT(pick_mixed, fault_pick(x, dpicked, dy, M, N))
 PREPARE(pick_mixed, NEED(cf_set_host_data(CF_HOST_DATA_STAGE)); expect_pick(); upload())
 CLEAN(pick_mixed, destroy_arrays(); clean_host_data())
 
-/* Through pinned chunks. */
+/* Arrays that are staged through pinned chunks. */
 static void prepare_large_axpy(void)
 {
     fill_large();
@@ -75,7 +75,7 @@ static void prepare_large_pick(void)
 ACT(large_axpy, fault_axpy(2, large_x, large_y, LARGE))
 ACT(large_pick, fault_pick(large_x, large_picked, large_y, LARGE, LARGE))
 
-/* In parts: 8 MiB are copied, through buffers and without any. */
+/* A split launch that copies 8 MiB in parts, with and without staging buffers. */
 enum { SPLIT = 8 * 1024 * 1024 / 12 + 1 };
 static float *split_x, *split_y;
 static void fill_split(void)
@@ -100,7 +100,7 @@ static void prepare_split_pinned(void)
     NEED(cf_mem_alloc_pinned((void **)&split_y, SPLIT * sizeof *split_y));
     fill_split();
 }
-/* Parts that were done when another one failed have come back. */
+/* Parts that finished before another part failed have been copied back. */
 static int is_split_right(int is_done)
 {
     for (int i = 0; i < SPLIT; i++)
@@ -112,7 +112,7 @@ ACT(split, fault_axpy(2, split_x, split_y, SPLIT))
 CLEAN(split, free(split_x); free(split_y); clean_host_data())
 CLEAN(split_pinned, NEED(cf_mem_free(split_x)); NEED(cf_mem_free(split_y)); clean_host_data())
 
-/* In pinned memory, which is used in place. */
+/* Pinned arrays, which kernels use in place. */
 static float *pinned[2];
 static void prepare_pinned(void)
 {
@@ -133,7 +133,7 @@ PREPARE(mirror_async, expect_mirror(); upload(); make_stream())
 ACT(mirror_async, fault_mirror_async(stream, dx, dy, N))
 ACT(mirror_often_async, fault_mirror_often_async(stream, dx, dy, N))
 
-/* A stream whose launches have had scratch memory: more of it is asked for. */
+/* A launch that needs more scratch memory than earlier launches in the stream. */
 enum { GROWN = 5000 };
 static void prepare_mirror_grown(void)
 {
@@ -147,7 +147,8 @@ static void prepare_mirror_grown(void)
 ACT(mirror_grown, fault_mirror_async(stream, memory, (float *)memory + GROWN, GROWN))
 CLEAN(mirror_grown, destroy_both(); NEED(cf_mem_free(memory)))
 
-/* Beside so many streams that have it that an event is recorded, and so many that another's has to be taken over. */
+/* Scratch memory in so many streams that an event is recorded, or that the memory of another stream has to be taken
+ * over. */
 static cf_stream crowd[128];
 static int crowd_count;
 static void prepare_crowd(int count)
@@ -174,7 +175,7 @@ ACT(mirror_stream_destroy, cf_stream_destroy(stream))
 ACT(mirror_trim, cf_mem_trim(0))
 CLEAN(mirror_stream_gone, destroy_arrays())
 
-/* A stream that another library has destroyed. */
+/* A stream that another library destroyed. */
 static void prepare_mirror_left(void)
 {
     prepare_mirror_async();
@@ -218,17 +219,17 @@ static int is_turn_right(int is_done)
     if (is_done)
         return is_device_right(1);
     memcpy(expected, x, N * sizeof *x);
-    int is_right = is_device_right(1); /* as it was */
+    int is_right = is_device_right(1); /* unchanged */
     for (int i = 0; i < N; i++)
         expected[i] = x[N - 1 - i];
     return is_right;
 }
 
-/* CF_CHECK=1 makes a launch look at its pointers. */
+/* CF_CHECK=1 makes a launch check its pointers. */
 PREPARE(checked, setenv("CF_CHECK", "1", 1); prepare_axpy_async())
 CLEAN(checked, unsetenv("CF_CHECK"); destroy_both())
 
-/* In a stream that is being captured. */
+/* Launches in a stream that is being captured. */
 ACT(mirror_captured, fault_mirror_async(stream, dx, dy, N))
 ACT(mirror_often_captured, fault_mirror_often_async(stream, dx, dy, N))
 PREPARE(mirror_captured, prepare_capturing(); expect_mirror())
@@ -276,7 +277,7 @@ static int act_evaluate_real(void)
     return status == CF_OK && real != N ? -100 : status;
 }
 
-/* The constant is what it was or what it was set to. */
+/* The constant has its old or its new value. */
 static const cf_symbol *factor(void)
 {
     return fault_registry.symbols[0];
@@ -296,7 +297,7 @@ static int is_symbol_right(int is_done)
 }
 PREPARE(symbol_cold, stream = NULL)
 
-/* What was measured is in a file, and a result more is added to it. */
+/* A file holds tuning results, and another result is added. */
 static char tuning[64];
 static const cf_kernel *chosen;
 static int save_tuning(int size_class)

@@ -1,5 +1,5 @@
-/* fault_locks.c - counts the mutexes that each thread holds: --wrap=pthread_mutex_lock makes pthread_mutex_lock()
- * __wrap_pthread_mutex_lock(). */
+/* fault_locks.c - counts the mutexes that each thread holds: the linker's --wrap=pthread_mutex_lock turns
+ * pthread_mutex_lock() into __wrap_pthread_mutex_lock(). */
 #include "fault_locks.h"
 
 #include <pthread.h>

@@ -75,7 +75,7 @@ ACT(fill, cf_mem_fill(dy, 0x11, N * sizeof *y))
 PREPARE(fill_async, expect_fill(); upload(); make_stream())
 ACT(fill_async, cf_mem_fill_async(stream, dy, 0x11, N * sizeof *y))
 
-/* Between two GPUs. */
+/* A copy between two GPUs. */
 static void prepare_copy_peer(void)
 {
     expect_copy();
@@ -87,7 +87,7 @@ static void prepare_copy_peer(void)
     NEED(cf_mem_copy(dy, y, sizeof y));
 }
 
-/* Through pinned chunks. */
+/* Copies through pinned chunks. */
 static void prepare_large_copy(void)
 {
     fill_large();

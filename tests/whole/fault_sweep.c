@@ -1,5 +1,5 @@
-/* fault_sweep.c - the sweep: K = 1, 2, ... until the K-th driver call, or allocation, of a scene is not made any
- * more. */
+/* fault_sweep.c - the sweep: fails the K-th driver call or allocation of a scene for K = 1, 2, ... until the scene
+ * makes fewer than K of them. */
 #include "fault_sweep.h"
 
 #include <pthread.h>
@@ -16,19 +16,19 @@
 
 long fault_total, leak_total;
 
-#define MOST_CALLS 2000   /* of one scene: more is an endless loop */
-#define ALL_CALLS 16      /* of which a quick sweep leaves out none, */
-#define QUICK_SECONDS 0.4 /* unless the scene has taken so long */
+#define MOST_CALLS 2000   /* limit per scene; more means an endless loop */
+#define ALL_CALLS 16      /* a quick sweep skips none of the first calls up to this number */
+#define QUICK_SECONDS 0.4 /* unless the scene has taken this long */
 
 /* One attempt at a scene. */
 struct attempt {
     const struct scene *scene;
     const struct tolerated *tolerated;
-    int is_warm;    /* the scene was played before without faults */
-    int of_alloc;   /* allocations fail, not driver calls */
-    int is_lost;    /* driver calls fail as after a kernel's fault: for good */
-    long at;        /* which one */
-    int is_forever; /* and all later ones */
+    int is_warm;    /* the scene ran before without faults */
+    int of_alloc;   /* allocations fail instead of driver calls */
+    int is_lost;    /* all driver calls fail from then on, as after a kernel's fault */
+    long at;        /* number of the failing call */
+    int is_forever; /* all later calls fail, too */
     CUresult result;
     int was_hit;
 };
@@ -36,9 +36,9 @@ struct attempt {
 static const struct attempt *now;
 static int wrong;
 
-/* On a real GPU, where an attempt takes milliseconds, or where FAULT_QUICK is set, and of scenes that are LONG: one
- * result of each call, and of calls behind the first ones only some. A context that is held meanwhile is not made anew
- * for each attempt. */
+/* A sweep is quick on a real GPU, where an attempt takes milliseconds, with FAULT_QUICK, and for scenes marked LONG:
+ * it tries one error per call and skips some later calls. A context that is held meanwhile is not recreated for each
+ * attempt. */
 static int is_fake(void)
 {
     return on_cuda() && dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_alive");
@@ -74,7 +74,7 @@ __attribute__((format(printf, 1, 2))) static void complain(const char *format, .
     printf("\n");
 }
 
-static int is_lost_now; /* the GPUs are: what needs one says so, and no call fails otherwise */
+static int is_lost_now; /* the GPUs are lost: calls that need a GPU report so, other calls succeed */
 
 void fault_need(int status, const char *call, const char *file, int line)
 {
@@ -82,7 +82,7 @@ void fault_need(int status, const char *call, const char *file, int line)
         complain("%s:%d: %s gave %s: %s", file, line, call, cf_status_name(status), cf_last_error());
 }
 
-/* Every line, of each failure as well, is told by a thread that holds no lock: the callback may fork. */
+/* Each log line, also of each failure, must come from a thread that holds no lock, because the callback may fork. */
 static void check_locks(void *data, int level, const char *text)
 {
     (void)data, (void)level;
@@ -90,7 +90,7 @@ static void check_locks(void *data, int level, const char *text)
         complain("%d locks are held while this is told: %s", locks_held(), text);
 }
 
-/* ---- What is expected ---- */
+/* ---- Expected results ---- */
 
 static int is_tolerated(const struct attempt *attempt, const char *call)
 {
@@ -108,19 +108,18 @@ static int is_named(const struct attempt *attempt, const char *call)
     snprintf(said, sizeof said, "%s returned %u (", call, attempt->result);
     if (cf_last_driver_result() != (int)attempt->result)
         return 0;
-    /* The CPU names no call, where it has a text for the result. */
+    /* The CPU driver's own message does not name the call. */
     return strstr(cf_last_error(), said) ||
            (attempt->result == CUDA_ERROR_OUT_OF_MEMORY && strstr(cf_last_error(), ": out of memory"));
 }
 
-/* The first failure that counts decides; one that is tolerated need not. Where all of them are, the call may
- * succeed. */
+/* The first failure that is not tolerated decides the status. If all failures are tolerated, the call may succeed. */
 static void judge_driver(const struct attempt *attempt, int status)
 {
     int expected = attempt->is_lost ? CF_EFAULT : attempt->result == CUDA_ERROR_OUT_OF_MEMORY ? CF_ENOMEM : CF_ECALL;
     int hit = 0;
     if (attempt->is_lost && strncmp(attempt->scene->name, "cf_shutdown", 11) == 0)
-        expected = CF_OK; /* what is lost has not to be given back */
+        expected = CF_OK; /* nothing needs to be freed in a lost context */
     int is_traced = attempt->scene->flags & TRACED;
     if (is_traced && status == CF_OK)
         return;
@@ -134,7 +133,7 @@ static void judge_driver(const struct attempt *attempt, int status)
         return;
     if (status == CF_ECAPTURE && attempt->scene->flags & CAPTURED &&
         strcmp(fault_hit(0), "cuThreadExchangeStreamCaptureMode") == 0)
-        return; /* what it was to protect from */
+        return; /* without that mode, the call ran into the capture */
     if (attempt->is_lost && expected == CF_OK && status == CF_OK)
         return;
     if (status != (call ? expected : CF_OK))
@@ -159,9 +158,9 @@ static void count_leaks(const char *text, long count)
     }
 }
 
-/* ---- When GPUs are lost ---- */
+/* ---- Lost GPUs ---- */
 
-/* The CPU goes on, and so does what is allocated there. */
+/* The CPU still works, and so does its memory. */
 static void *work_on_cpu(void *unused)
 {
     float x[64], y[64];
@@ -184,7 +183,7 @@ static void *work_on_cpu(void *unused)
     return NULL;
 }
 
-/* Whatever the call was, the process goes on without the GPUs, and lets go of all that can be freed without them. */
+/* After any lost call, the process goes on without the GPUs and frees everything that needs no GPU. */
 static void go_on_without(const struct attempt *attempt)
 {
     pthread_t thread;
@@ -250,10 +249,10 @@ static void arm(const struct attempt *attempt)
         fault_arm(attempt->at, attempt->is_forever, attempt->result);
 }
 
-/* What is alive behind cf_shutdown(). */
+/* Counts the objects that are alive after cf_shutdown(). */
 static void count_alive_objects(void)
 {
-    static int known; /* to the fake driver, which does not forget what was lost before */
+    static int known; /* losses that the fake driver has reported before */
     char text[2048];
     int count = fault_alive(text, sizeof text);
     count_leaks(text, count);
@@ -264,7 +263,7 @@ static void count_alive_objects(void)
     known = others;
 }
 
-/* The call once more, or where all was lost from the beginning, with the fault gone. */
+/* Repeats the call without the fault, or, after a loss, the whole scene. */
 static void repeat(const struct attempt *attempt, int status)
 {
     const struct scene *scene = attempt->scene;
@@ -295,7 +294,7 @@ static void *run(void *of)
     cf_set_log(check_locks, NULL);
     if (scene->flags & TRACED)
         trace();
-    if (getenv("FAULT_VERBOSE")) /* what was tried last, where the process does not live to tell */
+    if (getenv("FAULT_VERBOSE")) /* names the last attempt in case the process dies */
         fprintf(stderr, "# %s%s: %s %ld%s\n", scene->name, attempt->is_warm ? ", used before" : "",
                 attempt->of_alloc ? "allocation" : "driver call", attempt->at,
                 attempt->is_forever ? " and all later ones" : "");
@@ -328,7 +327,7 @@ static void *run(void *of)
     return NULL;
 }
 
-/* On a thread of its own; whether there was a fault. */
+/* Runs an attempt on its own thread; returns 1 if a fault was injected. */
 static int attempt(struct attempt attempt)
 {
     struct alloc_alive before = alloc_alive();
@@ -351,9 +350,9 @@ static double seconds(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static double begun; /* the scene was */
+static double begun; /* start of the scene */
 
-/* To the next call that fails. A quick sweep that takes long nevertheless doubles. */
+/* Returns the distance to the next failing call. A quick sweep that takes too long doubles it. */
 static long step_of(const struct scene *scene, long at)
 {
     if (!is_quick(scene))

@@ -1,8 +1,8 @@
-// interop_cuda.cu - the library beside other users of CUDA in one process: foreign contexts, the CUDA runtime, cuBLAS,
-// captures, threads, a second GPU. After every call of the library the thread's current context and the runtime's last
-// error are what they were. Built and run by tools/dev/gpu-check.
+// interop_cuda.cu - the library together with other users of CUDA in one process: foreign contexts, the CUDA
+// runtime, cuBLAS, captures, threads, a second GPU. Each call of the library leaves the thread's current context
+// and the runtime's last error unchanged. Built and run by tools/dev/gpu-check.
 //
-// usage: interop [SCENARIO]      without one, each runs in a process of its own, and the results are TAP
+// usage: interop [SCENARIO]      without one, each runs in its own process, and the results are TAP
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -27,7 +27,7 @@
 namespace
 {
 
-// ---- What ends a scenario ----
+// ---- Ending a scenario ----
 
 enum { FAILED = 1, SKIPPED = 77 };
 
@@ -65,10 +65,10 @@ CUcontext current_context()
     return cuCtxGetCurrent(&context) == CUDA_SUCCESS ? context : nullptr;
 }
 
-// Set where the scenario uses the runtime: asking it for its last error may start it.
+// Set if the scenario uses the runtime: asking for its last error may start it.
 bool uses_runtime = true;
 
-// A call of the library, which leaves everything of the others' as it was.
+// Calls the library and expects that the current context and the runtime's last error do not change.
 template <typename Call> int cf_at(int line, const char *text, Call call)
 {
     CUcontext before = current_context();
@@ -87,7 +87,7 @@ template <typename Call> int cf_at(int line, const char *text, Call call)
                   std::string(#call) + ": " + cf_status_name(status_) + ": " + cf_last_error()); \
     } while (0)
 
-// ---- The work: a gather whose result is known ----
+// ---- The work: a gather with a known result ----
 
 constexpr int64_t n = 1 << 16, m = 1 << 18;
 
@@ -119,8 +119,8 @@ struct Pointers {
     int32_t *index;
 };
 
-// Uploads the inputs, and poison for the result, through the driver alone: of any context, and no part of what is
-// tested.
+// Uploads the inputs, and poison for the result, with the driver only, so that it works in any context and does
+// not use the tested code.
 void upload(const Work &work, const Pointers &at)
 {
     std::vector<unsigned char> bytes(n * sizeof(float), 0xA5);
@@ -193,7 +193,7 @@ CUcontext context_of(const void *pointer)
     return context;
 }
 
-// Copies the index, some milliseconds after it starts: what is not ordered behind it reads the zeros that are there.
+// Copies the index some milliseconds after it starts. Work that does not wait for it reads zeros.
 __global__ void late_copy(const int32_t *from, int32_t *to, int64_t count)
 {
     long long begin = clock64();
@@ -212,7 +212,7 @@ __global__ void runtime_gather(const float *source, const int32_t *index, float 
 
 // ---- The CUDA runtime ----
 
-// Plain and asynchronous calls with a stream of whatever kind, behind work of the runtime's in the same stream and
+// Synchronous and asynchronous calls with a stream of any kind, after work of the runtime in the same stream and
 // before a copy of it.
 void use_stream(cudaStream_t stream, Work &work, const Pointers &at, int32_t *late)
 {
@@ -251,7 +251,7 @@ void runtime_first()
          {blocking, other, urgent, (cudaStream_t)ours, (cudaStream_t) nullptr, cudaStreamLegacy, cudaStreamPerThread})
         use_stream(stream, work, at, late);
 
-    // The plain call runs in the default stream's order: behind what is there, and behind blocking streams.
+    // The synchronous call runs in the order of the default stream: after its work and that of blocking streams.
     for (cudaStream_t stream : {blocking, (cudaStream_t) nullptr}) {
         upload(work, at);
         CUDA(cudaMemset(late, 0, n * sizeof(int32_t)));
@@ -261,7 +261,7 @@ void runtime_first()
         DOWNLOAD(work, at);
     }
 
-    // Events of either side in streams of either.
+    // Events of either side in streams of either side.
     cudaEvent_t event;
     cf_event mark;
     CUDA(cudaEventCreate(&event));
@@ -283,7 +283,7 @@ void runtime_first()
     CF(cf_event_destroy(mark));
     CUDA(cudaEventDestroy(event));
 
-    // An error of the runtime's stays the runtime's.
+    // An error of the runtime is left to the runtime.
     void *too_much;
     EXPECT(cudaMalloc(&too_much, (size_t)1 << 60) == cudaErrorMemoryAllocation);
     CF(cf_gather(at.source, at.index, at.result, n, m));
@@ -291,13 +291,13 @@ void runtime_first()
     EXPECT(cudaGetLastError() == cudaErrorMemoryAllocation);
     EXPECT(cudaGetLastError() == cudaSuccess);
 
-    // Nothing of the runtime's goes with the library.
+    // The library's shutdown does not affect the runtime.
     CF(cf_stream_destroy(ours));
     CF(cf_shutdown());
     runtime_gather<<<(unsigned)(n / 256), 256, 0, other>>>(at.source, at.index, at.result, n);
     CUDA(cudaStreamSynchronize(other));
     DOWNLOAD(work, at);
-    use_stream(other, work, at, late); // and it starts anew
+    use_stream(other, work, at, late); // and the library starts again
     CUDA(cudaStreamDestroy(blocking));
     CUDA(cudaStreamDestroy(other));
     CUDA(cudaStreamDestroy(urgent));
@@ -318,7 +318,7 @@ void library_first()
     CF(cf_stream_create(&stream));
     uses_runtime = true;
 
-    // The runtime comes into the same context, and takes the library's memory and stream as its own.
+    // The runtime uses the same context, and can use the library's memory and stream.
     float *result;
     CUDA(cudaMalloc((void **)&result, n * sizeof(float)));
     EXPECT(context_of(result) == context_of(at.source));
@@ -338,7 +338,7 @@ void library_first()
     CUDA(cudaFree(result));
 }
 
-// Memory of every kind that the runtime has; host arrays are copied, and never registered.
+// All kinds of memory that the runtime has; host arrays are copied and never registered.
 void memory_kinds()
 {
     Work work(3);
@@ -390,7 +390,7 @@ void memory_kinds()
     CUDA(cudaFreeHost(pinned.index));
     CUDA(cudaFreeHost(pinned.result));
 
-    // Registered as a whole, and in part: the other part is copied, or all of it.
+    // Fully registered, and partly registered: in this case the rest or everything is copied.
     for (size_t registered : {n * sizeof(float), n * sizeof(float) / 2}) {
         CUDA(cudaHostRegister(work.result.data(), registered, cudaHostRegisterDefault));
         work.poison();
@@ -399,7 +399,7 @@ void memory_kinds()
         CUDA(cudaHostUnregister(work.result.data()));
     }
 
-    // Of the runtime's stream-ordered pool, and of the library's, in streams of either side.
+    // Memory from the stream-ordered pools of the runtime and the library, in streams of either side.
     cudaStream_t stream;
     CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CUDA(cudaMallocAsync((void **)&ordered.source, m * sizeof(float), stream));
@@ -432,7 +432,7 @@ bool is_primary_active()
     return active != 0;
 }
 
-// A program that holds the primary context before the library does, and after.
+// A program that retains the primary context before the library does and releases it after.
 void primary_retained()
 {
     uses_runtime = false;
@@ -456,7 +456,7 @@ void primary_retained()
         EXPECT(current_context() == primary);
         DOWNLOAD(work, at);
     }
-    // From another thread, where none is current.
+    // From another thread, which has no current context.
     std::thread([&] {
         Work other(5);
         CUcontext popped;
@@ -473,9 +473,9 @@ void primary_retained()
     CU(cuCtxPopCurrent(&popped));
     EXPECT(popped == primary && current_context() == nullptr);
     CU(cuDevicePrimaryCtxRelease(device));
-    EXPECT(is_primary_active()); // the library's own use of it
+    EXPECT(is_primary_active()); // the library retains it
     CF(cf_shutdown());
-    EXPECT(!is_primary_active()); // all given back, and no more
+    EXPECT(!is_primary_active()); // the library has released it
 }
 
 CUcontext make_context(CUdevice device)
@@ -489,14 +489,14 @@ CUcontext make_context(CUdevice device)
     return context;
 }
 
-// Contexts that the program made, two on the thread's stack.
+// Contexts that the program created, two on the thread's stack.
 void foreign_context()
 {
     uses_runtime = false;
     CUdevice device;
     CU(cuInit(0));
     CU(cuDeviceGet(&device, 0));
-    // An address of a context that is gone may come again: what is known of it must not.
+    // A new context may have the address of a destroyed one; the library must not mix them up.
     for (int life = 0; life < 3; life++) {
         Work work(6 + (uint64_t)life);
         CUcontext below = make_context(device);
@@ -507,7 +507,7 @@ void foreign_context()
         Pointers at = of_driver();
         upload(work, at);
 
-        // The current context is where calls without a stream run.
+        // Calls without a stream run in the current context.
         Pointers ours = of_library();
         EXPECT(context_of(ours.source) == context);
         CF(cf_gather(at.source, at.index, ours.result, n, m));
@@ -522,7 +522,7 @@ void foreign_context()
         CU(cuStreamGetCtx(stream, &of_stream));
         EXPECT(of_stream == context);
 
-        // A stream of the other one: the call runs there.
+        // A call in a stream of the other context runs there.
         CF(cf_mem_copy(of_below.source, work.source.data(), m * sizeof(float)));
         CF(cf_mem_copy(of_below.index, work.index.data(), n * sizeof(int32_t)));
         CF(cf_mem_fill(of_below.result, 0xA5, n * sizeof(float)));
@@ -532,7 +532,7 @@ void foreign_context()
         CF(cf_mem_copy(work.result.data(), of_below.result, n * sizeof(float)));
         EXPECT(work.is_right());
 
-        // With none current: the stream says where.
+        // Without a current context, the stream selects the context.
         CUcontext popped;
         CU(cuCtxPopCurrent(&popped));
         EXPECT(popped == context);
@@ -556,7 +556,7 @@ void foreign_context()
         CU(cuCtxDestroy(below));
         EXPECT(current_context() == nullptr);
         if (life == 1)
-            CF(cf_shutdown()); // with contexts known that are gone
+            CF(cf_shutdown()); // with records of destroyed contexts
     }
     CF(cf_shutdown());
     EXPECT(!is_primary_active());
@@ -566,7 +566,7 @@ void foreign_context()
 
 void cublas_with(Cublas &blas, Cublas::Handle handle, cf_stream stream, uint64_t seed)
 {
-    // y = 2 x + y by cuBLAS, then res[i] = y[index[i]] by the library, and y = 2 x + y again: in the stream's order.
+    // y = 2 x + y by cuBLAS, then res[i] = y[index[i]] by the library, and y = 2 x + y again, in stream order.
     Work work(seed);
     Pointers at = of_library();
     float *x;
@@ -577,7 +577,7 @@ void cublas_with(Cublas &blas, Cublas::Handle handle, cf_stream stream, uint64_t
     for (int64_t i = 0; i < m; i++)
         y[i] = std::ldexp(random_f32(seed + 7, (uint64_t)i), -1);
     CU(cuMemcpy((CUdeviceptr)x, (CUdeviceptr)y.data(), m * sizeof(float)));
-    for (int64_t i = 0; i < n; i++) // exact: 2 x has the bits of x, so one rounding is all there is
+    for (int64_t i = 0; i < n; i++) // exact: 2 x has the bits of x, so there is only one rounding
         work.expected[i] = two * y[work.index[i]] + work.source[work.index[i]];
     EXPECT(blas.set_stream(handle, stream) == 0);
     EXPECT(blas.saxpy(handle, (int)m, &two, x, 1, at.source, 1) == 0);
@@ -585,7 +585,7 @@ void cublas_with(Cublas &blas, Cublas::Handle handle, cf_stream stream, uint64_t
     EXPECT(blas.saxpy(handle, (int)m, &two, x, 1, at.source, 1) == 0);
     CF(cf_stream_sync(stream));
     DOWNLOAD(work, at);
-    // The plain call beside it, too.
+    // Also a synchronous call.
     for (int64_t i = 0; i < n; i++)
         work.expected[i] = two * y[work.index[i]] + work.expected[i];
     CF(cf_gather(at.source, at.index, at.result, n, m));
@@ -622,7 +622,7 @@ void cublas()
 
 // ---- Captures ----
 
-// The library's first use in the process is inside the runtime's capture, of the strictest mode.
+// The library's first use in the process is within the runtime's capture in the strictest mode.
 void first_use_in_capture()
 {
     Work work(50);
@@ -653,14 +653,15 @@ void first_use_in_capture()
     CUDA(cudaGetLastError());
 }
 
-// While one thread captures, another one's plain call loads, allocates, stages and waits: the capture stays whole.
+// While one thread captures, another thread's synchronous call loads, allocates, stages and waits: the capture
+// survives.
 void beside_a_capture()
 {
     Work work(60);
     Pointers at = of_runtime();
     upload(work, at);
     for (bool is_blocking : {false, true}) {
-        CF(cf_shutdown()); // so that the other thread's is the first use
+        CF(cf_shutdown()); // so that the other thread makes the first use
         cudaStream_t stream;
         cudaGraph_t graph;
         cudaGraphExec_t exec;
@@ -668,11 +669,12 @@ void beside_a_capture()
         CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
         std::thread([&] {
             Work other(61);
-            uses_runtime = false; // of which the other thread's capture allows nothing
+            uses_runtime = false; // the other thread's capture forbids calls of the runtime
             for (int level : {CF_HOST_DATA_STAGE, CF_HOST_DATA_HOST}) {
                 CF(cf_set_host_data(level));
                 int status = CF_STATUS(cf_gather(other.source.data(), other.index.data(), other.result.data(), n, m));
-                // The default stream waits for blocking ones: beside a capture of one, a call that needs it is refused.
+                // The default stream waits for blocking streams: during a capture of one, calls that need it are
+                // refused.
                 bool is_refused = is_blocking && status == CF_ECAPTURE;
                 expect_at(__LINE__, is_refused || status == CF_OK,
                           std::string("cf_gather beside a capture: ") + cf_status_name(status) + ": " +
@@ -731,7 +733,7 @@ void threads()
         thread.join();
 }
 
-// The runtime's current device is where calls without a stream run; a stream's device is where those with one do.
+// Calls without a stream run on the runtime's current device; calls with a stream run on the stream's device.
 void second_device()
 {
     int count, device;
@@ -783,7 +785,7 @@ const Scenario scenarios[] = {{"runtime_first", runtime_first},
                               {"second_device", second_device}};
 constexpr size_t count = sizeof scenarios / sizeof *scenarios;
 
-// Whether it passed, or was skipped; `number` counts from 1.
+// Returns true if the scenario passed or was skipped; `number` counts from 1.
 bool run_apart(size_t number, const Scenario &scenario)
 {
     std::string command = std::string("exec timeout 60 /proc/") + std::to_string(getpid()) + "/exe " + scenario.name +

@@ -1,11 +1,11 @@
-/* test_exhausted.c - a GPU whose memory is used up: every call says so, and the next one that fits works. */
+/* test_exhausted.c - a GPU whose memory is used up: each call reports so, and the next call that fits works. */
 #include "on_fake.h"
 
 #include <cuferry/kernels.h>
 
-enum { N = 1 << 10, M = 1 << 22 }; /* a source of 16 MiB, more than the smallest block that is tried */
+enum { N = 1 << 10, M = 1 << 22 }; /* a source of 16 MiB, larger than the smallest block that fill_memory() tries */
 
-/* ---- Filling it ---- */
+/* ---- Using up the memory ---- */
 
 struct blocks {
     void *memory[256];
@@ -15,7 +15,7 @@ struct blocks {
 #define LARGEST ((size_t)1 << 40)
 #define SMALLEST ((size_t)1 << 20)
 
-/* Takes blocks until the smallest is refused. */
+/* Allocates blocks until the smallest is refused. */
 static void fill_memory(struct blocks *blocks)
 {
     blocks->count = 0;
@@ -85,12 +85,12 @@ static void calls_in_full_memory_are_enomem_and_next_work(void)
     for (int round = 0; round < 3; round++) {
         fill_memory(&blocks);
 
-        /* Host arrays need copies on the device. */
+        /* Host arrays need copies in device memory. */
         assert_int_equal(cf_gather_f32_i32(source, indices, res, N, M), CF_ENOMEM);
         assert_non_null(strstr(cf_last_error(), "cf_gather_f32_i32: "));
         assert_untouched();
 
-        /* What is there already needs none. */
+        /* Resident arrays need no further memory. */
         assert_ok(cf_mem_fill(d_res, 0xA5, sizeof res));
         assert_ok(cf_gather_f32_i32_async(NULL, d_source, d_index, d_res, N, M));
         assert_ok(cf_stream_sync(NULL));
@@ -99,7 +99,7 @@ static void calls_in_full_memory_are_enomem_and_next_work(void)
 
         free_memory(&blocks);
     }
-    /* Last, since the library's pool keeps what this takes. */
+    /* This comes last because the library's pool keeps the memory that it takes. */
     assert_ok(cf_gather_f32_i32(source, indices, res, N, M));
     assert_gathered();
     assert_ok(cf_mem_free(d_source));
@@ -130,6 +130,6 @@ int main(int argc, char *argv[])
         fake_test(full_memory_of_a_small_gpu, "CF_DRIVER=cuda", "CF_HOST_DATA=stage", "FAKE_CUDA=oom=67108864"),
         cmocka_unit_test(full_memory_of_a_real_gpu),
     };
-    setenv("CF_HOST_DATA", "stage", 1); /* where the CPU is nearer, no GPU memory would be asked for */
+    setenv("CF_HOST_DATA", "stage", 1); /* otherwise the CPU might run the call and need no GPU memory */
     return RUN_WITH_FAKE(argc, argv, tests, NULL, NULL);
 }

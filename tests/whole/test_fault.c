@@ -1,6 +1,6 @@
-/* test_fault.c - every public function, and every kind of kernel, while the driver's calls and the allocators fail, one
- * after the other: exact statuses, data as they were or right, nothing left alive, and the same call works
- * afterwards. */
+/* test_fault.c - every public function and every kind of kernel, with driver calls and allocations that fail one
+ * after the other. Each failure gives the exact status, leaves data old or correct, leaks nothing, and the same call
+ * works afterwards. */
 #include "driver/deferred_free.h"
 #include "context/enter.h"
 #include "on_fake.h"
@@ -15,7 +15,7 @@
 #include "fault_locks.h"
 #include "context/drivers.h"
 
-/* ---- What needs no driver ---- */
+/* ---- Functions that need no driver ---- */
 
 static int act_names(void)
 {
@@ -68,7 +68,7 @@ static void add_scenes(const struct scene *more, int count)
         scenes[scene_count++] = &more[i];
 }
 
-/* What may fail and the call succeeds all the same. */
+/* Driver calls that may fail without failing the library's call. */
 static const struct tolerated tolerated[] = {
     {"cuCtxPopCurrent", NULL, "the work is done, and there is nothing to pop only where the context is lost already"},
     {"cuThreadExchangeStreamCaptureMode", NULL, "fails for a wrong argument alone"},
@@ -76,7 +76,7 @@ static const struct tolerated tolerated[] = {
     {"cuGetErrorString", NULL, "likewise"},
     {"cuDriverGetVersion", NULL, "the log is not told of the driver then"},
     {"cuMemAllocFromPoolAsync", NULL, "where memory is short, what pools keep is given back, and it is tried again"},
-    /* Short ways that are left for long ones, which ask again. */
+    /* Failures on the fast path that send the call to the slow path, which asks again. */
     {"cuCtxGetCurrent", "cf_launch", "of the thread's own context"},
     {"cuCtxGetCurrent", "cf_call", "likewise"},
     {"cuCtxGetId", "cf_launch", "of finding a loaded kernel"},
@@ -85,13 +85,13 @@ static const struct tolerated tolerated[] = {
     {"cuCtxGetId", "cf_mem_alloc", "later calls ask the driver what memory it is then"},
     {"cuPointerGetAttributes", "cf_call", "of finding that memory is the device's"},
     {"cuPointerGetAttributes", "cf_launch", "likewise"},
-    /* Questions that a copy need not have an answer to. */
+    /* Queries that a copy can do without. */
     {"cuPointerGetAttributes", "cf_symbol_set", "where registered memory ends: the driver is given all of it"},
     {"cuStreamGetCaptureInfo", "cf_stream_capture_begin", "which streams only take part, when one of them ends it"},
     {"cuCtxGetId", "cf_stream_capture_begin", "that its context is gone, where another has that one's address"},
-    /* Records of what is running, for messages. */
+    /* Records of work in flight, which are only used in messages. */
     {"cuCtxGetId", "cf_graph_launch", "a later fault is not told to be of this graph"},
-    /* What is done later. */
+    /* Work that is done later. */
     {"cuCtxGetId", "cf_device_reset", "what was loaded in the context is forgotten at cf_shutdown() then"},
     {"cuCtxGetDevice", "cf_device_reset", "of freeing what launches have left: later calls do that then"},
     {"cuMemFree", "cf_device_reset", "likewise"},
@@ -102,7 +102,7 @@ static const struct tolerated tolerated[] = {
     {"cuMemFreeHost", "cf_mem_copy", "likewise"},
     {"cuCtxGetCurrent", "cf_shutdown", "what is freed in a context that cannot be entered, and fails, is kept"},
     {"cuCtxPushCurrent", "cf_shutdown", "likewise"},
-    /* What a stream leaves behind that goes: it is freed at cf_shutdown() then. */
+    /* Scratch memory of a destroyed stream, which cf_shutdown() then frees. */
     {"cuCtxGetId", "cf_stream_destroy", "of finding its scratch memory"},
     {"cuStreamGetId", "cf_stream_destroy", "likewise"},
     {"cuCtxGetDevice", "cf_stream_destroy", "of freeing that"},
@@ -123,7 +123,7 @@ static void sweep(void **state)
 {
     const struct scene *scene = *state;
     int count = 0;
-    /* The first call of all also leaves a page, which lasts as long as the library (lib/base/fast.c). */
+    /* The first call also allocates a page that is never freed (lib/base/fast.c). */
     assert_ok(cf_device_count(&count));
     assert_ok(cf_shutdown());
     if (scene->flags & TWO && count < 2)
@@ -133,7 +133,7 @@ static void sweep(void **state)
     assert_int_equal(fault_sweep(scene, tolerated), 0);
 }
 
-/* The text of include/cuferry.h, as it was when this was built. */
+/* The text of include/cuferry.h at build time. */
 __asm__(".pushsection .rodata\n"
         "header_begin: .incbin \"" FAULT_HEADER "\"\n"
         ".byte 0\n"
@@ -149,7 +149,7 @@ static int is_swept(const char *function, size_t length)
     return 0;
 }
 
-/* A declaration begins its line, and what it declares stands in front of the first parenthesis. */
+/* A declaration begins at the start of a line, and its name comes before the first parenthesis. */
 static void header_every_function_is_swept(void **state)
 {
     (void)state;
@@ -191,7 +191,7 @@ static void *create_first(void *unused)
     return status == CF_OK && first ? NULL : strdup(cf_last_error());
 }
 
-/* The addresses of the CPU's handles are kept from the first one on: what is left is counted after that. */
+/* The address range of CPU handles stays reserved after its first use, so leaks are counted after that. */
 static void first_handle_without_memory_is_enomem(void **state)
 {
     pthread_t thread;
@@ -203,7 +203,7 @@ static void first_handle_without_memory_is_enomem(void **state)
         fail_msg("%s", (const char *)wrong);
 }
 
-/* ---- Keeping what could not be freed, where there is no memory ---- */
+/* ---- Deferring frees without memory ---- */
 
 static int freed;
 
@@ -227,7 +227,7 @@ static void keep_without_memory(int count)
     cf__leave(&place);
 }
 
-/* Objects for which there was no note are reported. */
+/* Objects whose deferred free could not be stored are reported. */
 static void keeping_without_memory_is_told(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void keeping_without_memory_is_told(void **state)
     assert_ok(cf_shutdown());
 }
 
-/* That each scene looks for in the callback of the log. */
+/* Tests locks_held(), which each scene uses in the log callback. */
 static void locks_are_counted(void **state)
 {
     pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
@@ -252,7 +252,7 @@ static void locks_are_counted(void **state)
     assert_int_equal(locks_held(), 0);
 }
 
-/* The driver that plays a GPU runs the kernels that it knows of. */
+/* Registers the kernels with the fake driver, so that it can run them. */
 static void tell_fake(void)
 {
     fake_cuda_add_function *add = NULL;
@@ -263,7 +263,7 @@ static void tell_fake(void)
         add(&fault_registry);
 }
 
-/* With an argument, those alone whose names have it. */
+/* With an argument, runs only scenes whose names contain it. */
 int main(int argc, char *argv[])
 {
     static struct CMUnitTest tests[MOST + 4];
@@ -278,7 +278,7 @@ int main(int argc, char *argv[])
     for (int i = 0; i < scene_count; i++)
         if (argc < 2 || strstr(scenes[i]->name, argv[1]))
             tests[count++] = (struct CMUnitTest){scenes[i]->name, sweep, NULL, NULL, (void *)(uintptr_t)scenes[i]};
-    setenv("CF_DRIVER", "host", 0); /* the two are swept apart: what is expected of them differs */
+    setenv("CF_DRIVER", "host", 0); /* the drivers are swept separately */
     setenv("FAKE_CUDA", "dawdle=0", 0);
     tell_fake();
     int failed = run_on_driver("tests", tests, count, NULL, NULL);

@@ -1,5 +1,5 @@
-/* test_interop.c - beside other users of the driver in the process: the calling thread's CUDA contexts are after
- * every call what they were before it, in whatever order they stand, and objects of either side serve the other. */
+/* test_interop.c - other users of the driver in the process: each call leaves the calling thread's CUDA contexts and
+ * their order unchanged, and each side can use the other side's objects. */
 #include "on_fake.h"
 
 #include <cuferry/kernels.h>
@@ -10,10 +10,10 @@
 enum { DEPTH = 4, MOST_NAMES = 200 };
 
 static const struct cf__driver *driver; /* NULL without a GPU */
-static CUcontext stack[DEPTH];          /* what the thread has made current, the top last */
+static CUcontext stack[DEPTH];          /* contexts that the thread pushed, the current one last */
 static int depth;
 
-static const char *names[MOST_NAMES]; /* calls that were made, one of each function */
+static const char *names[MOST_NAMES]; /* calls that were made, one for each function */
 static int name_count;
 
 static void push(CUcontext context)
@@ -23,7 +23,7 @@ static void push(CUcontext context)
     stack[depth++] = context;
 }
 
-/* Takes all of them off and puts them back. */
+/* Pops all contexts, compares them and pushes them again. */
 static void expect_stack(const char *function, int line)
 {
     CUcontext context = NULL;
@@ -47,7 +47,7 @@ static void pop_all(void)
         assert_int_equal(driver->cuCtxPopCurrent(&context), CUDA_SUCCESS);
 }
 
-/* Keeps the name of the function in the text of a call. */
+/* Records the name of the called function. */
 static void note(const char *call)
 {
     size_t length = strcspn(call, "(");
@@ -58,7 +58,7 @@ static void note(const char *call)
     names[name_count++] = call;
 }
 
-/* Calls a function, and looks at the contexts. */
+/* Calls a function and checks the thread's contexts. */
 #define GIVES(status, call)                                                                     \
     do {                                                                                        \
         int got_ = call;                                                                        \
@@ -70,7 +70,7 @@ static void note(const char *call)
     } while (0)
 #define WORKS(call) GIVES(CF_OK, call)
 
-/* ---- Everything that there is to call ---- */
+/* ---- Every function ---- */
 
 static void do_nothing(void *data)
 {
@@ -249,12 +249,12 @@ static void use_everything(void)
     WORKS(cf_shutdown());
 }
 
-/* ---- Arrangements ---- */
+/* ---- Context stacks ---- */
 
-/* Which contexts the thread has made current, the top last: primary, created there, created on another device. */
+/* The contexts on the stack, the current one last: p = primary, c = created on this device, o = on another device. */
 static const char *const arrangements[] = {"", "p", "c", "o", "pc", "cp", "ocp", "pcc"};
 
-static CUcontext primary, created, elsewhere; /* the last is NULL with one GPU */
+static CUcontext primary, created, elsewhere; /* elsewhere is NULL with one GPU */
 static int was_reset;
 
 static int set_up(void **state)
@@ -287,7 +287,7 @@ static int tear_down(void **state)
         if (elsewhere)
             assert_int_equal(context_destroy(elsewhere), CUDA_SUCCESS);
         CUresult released = driver->cuDevicePrimaryCtxRelease(0);
-        assert_true(released == CUDA_SUCCESS || was_reset); /* which may take that away, too */
+        assert_true(released == CUDA_SUCCESS || was_reset); /* the reset may have released it */
         was_reset = 0;
     }
     driver = NULL;
@@ -313,7 +313,7 @@ static void every_function_leaves_the_callers_contexts(void **state)
     use_everything_in_every_arrangement();
 }
 
-/* The thread's device, once it is set, counts for more than the context; it cannot be unset, so these come last. */
+/* Once set, the thread's device takes precedence over its context. It cannot be unset, so these tests come last. */
 static void every_function_on_a_chosen_device_leaves_the_callers_contexts(void **state)
 {
     (void)state;
@@ -340,14 +340,14 @@ static void device_reset_leaves_the_callers_contexts(void **state)
     was_reset = 1;
 }
 
-/* Every function of the header that could touch a context is among those that were called. */
+/* Every function of the header that could change the context stack was called. */
 static void every_function_was_called(void **state)
 {
     (void)state;
     static const char *const others[] = {"cf_last_driver_result", "cf_version", "cf_set_check", "cf_set_host_data"};
     char path[PATH_MAX + 64], self[PATH_MAX], unused[PATH_MAX];
     find_paths(self, unused);
-    *strrchr(self, '/') = 0; /* the build's own folder of tests; this file's name is relative to the one above */
+    *strrchr(self, '/') = 0; /* the build's folder of tests; __FILE__ is relative to its parent */
     const char *here = __FILE__;
     snprintf(path, sizeof path, "%s%s%.*s/../../include/cuferry.h", here[0] == '/' ? "" : self,
              here[0] == '/' ? "" : "/../", (int)(strrchr(here, '/') - here), here);
@@ -377,9 +377,9 @@ static void every_function_was_called(void **state)
     assert_true(count > 50);
 }
 
-/* ---- Objects of the other side ---- */
+/* ---- Objects of the other library ---- */
 
-/* Memory, streams and events of another library in the primary context serve here, and the other way round. */
+/* Each side can use the other side's memory, streams and events in the primary context. */
 static void objects_of_the_primary_context_serve_both_sides(void **state)
 {
     (void)state;
@@ -426,7 +426,7 @@ static void objects_of_the_primary_context_serve_both_sides(void **state)
     assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
 }
 
-/* A primary context that others had first stays theirs after the end here, with what is in it. */
+/* A primary context that another library retained first survives cf_shutdown(), with its contents. */
 static void shutdown_leaves_a_foreign_primary_context(void **state)
 {
     (void)state;
@@ -446,7 +446,7 @@ static void shutdown_leaves_a_foreign_primary_context(void **state)
     assert_int_equal(driver->cuMemFree(theirs), CUDA_SUCCESS);
 }
 
-/* As what a thread of the CPU calls first: no device was used through the library before. */
+/* This is the first call of a CPU thread: the library has used no device before. */
 static void memory_of_another_library_is_known_from_the_first_call(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_stress.c - 64 threads use all of the library at once, and every result is looked at. Meant for ThreadSanitizer
- * too. */
+/* test_stress.c - 64 threads use the whole library at once, and every result is checked. Also meant for
+ * ThreadSanitizer. */
 #include "on_driver.h"
 
 #include <cuferry/kernels.h>
@@ -12,13 +12,13 @@ enum { THREADS = 64, LIVES = 4, ROUNDS = 10, LARGEST = 40000 };
 struct worker {
     pthread_t thread;
     unsigned short seed[3];
-    char wrong[640]; /* what was wrong first; asserting is for the main thread */
+    char wrong[640]; /* first error; only the main thread can assert */
 };
 
 static pthread_barrier_t begin;
-static int devices; /* GPUs */
+static int devices; /* number of GPUs */
 
-/* Keeps what is wrong, and leaves the calling function. */
+/* Records the error and returns from the calling function. */
 #define NEED_OR(condition, ...)                                                                               \
     do {                                                                                                      \
         if (!(condition)) {                                                                                   \
@@ -84,7 +84,7 @@ static int is_untouched(const struct data *data)
     return 1;
 }
 
-/* The same on the thread's device. */
+/* Copies of the data on the thread's device. */
 struct copies {
     void *source, *index, *res;
 };
@@ -116,7 +116,7 @@ static int enqueue(cf_stream stream, const struct data *data, const struct copie
     return cf_gather_f64_i64_async(stream, copies->source, copies->index, copies->res, data->n, data->m);
 }
 
-/* ---- What a thread does ---- */
+/* ---- Actions of a thread ---- */
 
 static void calls_plainly(struct worker *worker, struct data *data)
 {
@@ -185,7 +185,7 @@ static void enqueues(struct worker *worker, struct data *data)
     GOES(release(&copies));
 }
 
-/* The other threads allocate, load and wait meanwhile. */
+/* Meanwhile the other threads allocate, load and wait. */
 static void captures(struct worker *worker, struct data *data)
 {
     struct copies copies;
@@ -280,7 +280,7 @@ static void is_called_back(struct worker *worker, struct data *data)
     GOES(cf_stream_destroy(stream));
 }
 
-/* Each thread has its own detail. */
+/* Each thread has its own error detail. */
 static void makes_mistakes(struct worker *worker, struct data *data)
 {
     char expected[96];
@@ -318,7 +318,7 @@ static void asks(struct worker *worker, struct data *data)
     GOES(cf_stream_priorities(&least, &greatest));
     NEED_OR(greatest <= least, "%d and %d", greatest, least);
     int status = cf_device_sync();
-    NEED(status == CF_OK || status == CF_ECAPTURE); /* another thread may be capturing there */
+    NEED(status == CF_OK || status == CF_ECAPTURE); /* another thread may be capturing on the device */
 }
 
 static void (*const deeds[])(struct worker *, struct data *) = {
@@ -335,7 +335,7 @@ static void *work(void *of_worker)
     for (int round = 0; round < ROUNDS && !*worker->wrong; round++) {
         struct data data;
         int status = CF_OK;
-        /* The first call of all is any. */
+        /* the first call of the process may be of any kind */
         if (has_chosen || below(worker, 3) == 0) {
             status = cf_device_use(devices && below(worker, 4) ? below(worker, devices) : CF_HOST);
             has_chosen = 1;
@@ -360,7 +360,7 @@ static void run_lives(void)
         devices = 0;
         if (cuda) {
             assert_ok(cf_device_count(&devices));
-            assert_ok(cf_shutdown()); /* the first use is the threads' */
+            assert_ok(cf_shutdown()); /* the threads make the first use */
         }
         assert_int_equal(pthread_barrier_init(&begin, NULL, THREADS), 0);
         for (int i = 0; i < THREADS; i++) {

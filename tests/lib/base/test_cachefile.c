@@ -1,4 +1,4 @@
-/* test_cachefile.c - where files for later processes lie, their folders, and reading them. */
+/* test_cachefile.c - the location of cache files, their folders, and reading them. */
 #include "on_driver.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static void path_is_given_or_of_the_user(void **state)
     setenv("CF_SOME", "", 1);
     assert_false(cf__cachefile_path("CF_SOME", "name", path));
     unsetenv("CF_SOME");
-    setenv("XDG_CACHE_HOME", "cache", 1); /* relative ones do not count */
+    setenv("XDG_CACHE_HOME", "cache", 1); /* relative paths are ignored */
     assert_true(cf__cachefile_path("CF_SOME", "name", path));
     assert_string_equal(path, "/home/.cache/cuferry/name");
     unsetenv("HOME");
@@ -61,7 +61,7 @@ static void folders_are_made_two_deep(void **state)
     *strrchr(path, '/') = 0;
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0700);
-    cf__cachefile_make_folders("name"); /* which has none */
+    cf__cachefile_make_folders("name"); /* has no folder */
     cf__cachefile_make_folders("/name");
 }
 

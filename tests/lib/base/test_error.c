@@ -71,7 +71,7 @@ static void status_name_unknown_number_is_question_mark(void **state)
 
 /* ---- Detail ---- */
 
-/* What another thread saw of its own detail. */
+/* The detail that another thread saw. */
 struct seen {
     char before[64], after[64];
     int result_before, result_after, status;
@@ -149,7 +149,7 @@ static void last_driver_result_other_failure_is_0(void **state)
     assert_int_equal(cf_last_driver_result(), 0);
 }
 
-/* ---- Keeping it ---- */
+/* ---- Storing the detail ---- */
 
 static void fail_values_are_formatted(void **state)
 {
@@ -158,7 +158,7 @@ static void fail_values_are_formatted(void **state)
     assert_string_equal(cf_last_error(), "cf_gather: index[17] = x");
 }
 
-/* Stands before the C library's, which translates its texts for the program's locale. */
+/* Overrides the C library's strerror(), which translates messages into the program's locale. */
 char *strerror(int error)
 {
     (void)error;
@@ -175,7 +175,7 @@ static void details_are_the_same_in_every_locale(void **state)
     assert_fails(cf_tuning_save("/dev/null/tuning", NULL, 0), CF_EINVAL, "/dev/null/tuning: Not a directory");
     char number[8];
     snprintf(number, sizeof number, "%g", 1.5);
-    assert_string_equal(number, "1,5"); /* the program's locale is as it was */
+    assert_string_equal(number, "1,5"); /* the program's locale is unchanged */
     assert_non_null(setlocale(LC_NUMERIC, "C"));
 }
 
@@ -194,7 +194,7 @@ static void fail_long_message_is_cut(void **state)
     assert_int_equal(strlen(cf_last_error()), 5);
 }
 
-/* A text of any length leaves room for what the driver said. */
+/* A long text still leaves room for the driver's message. */
 static void fail_driver_long_message_keeps_result(void **state)
 {
     (void)state;
@@ -227,7 +227,7 @@ static void fail_driver_every_result_has_its_status(void **state)
     } rows[] = {
         {CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE, CF_EINVAL},
         {CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_OUT_OF_MEMORY, CF_ENOMEM},
-        {3, 5, CF_ECALL}, /* not initialised, shutting down, profiler */
+        {3, 5, CF_ECALL}, /* not initialized, shutting down, profiler */
         {CUDA_ERROR_STUB_LIBRARY, CUDA_ERROR_STUB_LIBRARY, CF_EDRIVER},
         {CUDA_ERROR_NO_DEVICE, CUDA_ERROR_INVALID_DEVICE, CF_ENODEV},
         {CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_INVALID_IMAGE, CF_EIMAGE},
@@ -258,7 +258,7 @@ static void fail_driver_every_result_has_its_status(void **state)
             if (status != rows[i].status)
                 fail_msg("result %d gives %s, not %s", (int)result, cf_status_name(status),
                          cf_status_name(rows[i].status));
-            /* The CPU has texts for those that it gives. */
+            /* The CPU driver has texts for the results that it returns. */
             if (cf__driver_cpu.cuGetErrorString(result, &text) == CUDA_SUCCESS)
                 snprintf(said, sizeof said, "row %zu: %s", i, text);
             else

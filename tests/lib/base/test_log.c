@@ -1,4 +1,4 @@
-/* test_log.c - the callback of cf_set_log(): every failure, and what happens rarely. */
+/* test_log.c - the callback of cf_set_log(): it is told every failure and rare events. */
 #include "on_fake.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ struct lines {
     pthread_mutex_t lock;
     char text[1 << 14]; /* "1 detail\n2 information\n" */
     int errors, infos, others;
-    int calls_back, called_back; /* statuses of what the callback called */
+    int calls_back, called_back; /* statuses of calls from the callback */
 };
 static struct lines lines = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -58,7 +58,7 @@ static int gather(void)
             fail_msg("the log lacks \"%s\":\n%s", line, lines.text); \
     } while (0)
 
-/* ---- What is told ---- */
+/* ---- Logged events ---- */
 
 static void failure_of_an_async_call_is_told_with_its_name(void **state)
 {
@@ -128,7 +128,7 @@ static void fault_and_reset_are_told(void **state)
     (void)state;
     float host[3] = {0};
     const int32_t index[] = {2, 1, 0};
-    assert_ok(cf_gather_f32_i32_async(NULL, host, index, host, 3, 3)); /* memory that a GPU does not reach */
+    assert_ok(cf_gather_f32_i32_async(NULL, host, index, host, 3, 3)); /* memory that the GPU cannot access */
     assert_int_equal(cf_device_sync(), CF_EFAULT);
     assert_line("2 the context of device 0 was lost to a fault while cf_gather_f32_i32 was running\n");
     assert_line("1 cf_device_sync: cuCtxSynchronize returned 700 ");
@@ -185,12 +185,12 @@ static void line_waits_until_the_last_lock_is_given_back(void **state)
     assert_string_equal(lines.text, "2 first\n1 second\n2 third\n");
 }
 
-/* ---- What it may do ---- */
+/* ---- Calls that the callback may make ---- */
 
-/* In a child of the callback's: 0 where it can use the CPU. */
+/* Runs in a child that the callback forked; returns 0 if it can use the CPU. */
 static int use_the_cpu(void)
 {
-    static const char *const settings[] = {"CF_DRIVER", "CF_CHECK", "CF_THREADS", "CF_TRACE"}; /* some are wrong */
+    static const char *const settings[] = {"CF_DRIVER", "CF_CHECK", "CF_THREADS", "CF_TRACE"}; /* some are invalid */
     void *memory;
     alarm(20);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
@@ -199,7 +199,7 @@ static int use_the_cpu(void)
            cf_mem_free(memory) != CF_OK || cf_shutdown() != CF_OK;
 }
 
-/* Forks, and takes the others' statuses together. */
+/* Forks a child that uses the CPU, and records its failure. */
 static void fork_and_use_the_cpu(void *data, int level, const char *text)
 {
     struct lines *to = data;
@@ -220,7 +220,7 @@ static void *count_devices(void *unused)
     return (void *)(intptr_t)cf_device_count(&count);
 }
 
-/* Waits for a thread that is in the library, but not for one that waits for another. */
+/* Starts a thread that uses the library and waits for it; a callback within that wait starts no further thread. */
 static void wait_for_a_thread(void *data, int level, const char *text)
 {
     static int is_in; /* atomic */
@@ -234,7 +234,7 @@ static void wait_for_a_thread(void *data, int level, const char *text)
     __atomic_store_n(&is_in, 0, __ATOMIC_RELEASE);
 }
 
-/* All kinds of lines that need no particular driver, of calls under one lock or another. */
+/* Causes all kinds of log lines that need no particular driver, from calls that hold different locks. */
 static void fail_in_many_ways(void)
 {
     static const char *const settings[][2] = {
@@ -285,8 +285,8 @@ static void callback_that_waits_for_a_thread_in_the_library_returns(void **state
     call_all(fail_in_many_ways, wait_for_a_thread);
 }
 
-/* Beside those: a file of the trace that another process has, a tuning file that is none, a driver, images, calls that
- * fail under the locks of both, a fault and a reset. */
+/* Causes the other kinds: a trace file that another process holds, an invalid tuning file, a driver, images, calls
+ * that fail with the locks of both drivers held, a fault and a reset. */
 static void fail_on_a_gpu(void)
 {
     static char trace[] = "/tmp/test_log-XXXXXX";
@@ -299,7 +299,7 @@ static void fail_on_a_gpu(void)
     assert_int_equal(setenv("CF_TRACE", trace, 1), 0);
     pid_t child = fork();
     assert_true(child >= 0);
-    if (child == 0) { /* has the file for as long as it lives */
+    if (child == 0) { /* holds the file until it exits */
         cf_set_log(NULL, NULL);
         byte = cf_device_use(CF_HOST) == CF_OK ? 1 : 2;
         (void)!write(ends[1], &byte, 1);
@@ -308,14 +308,14 @@ static void fail_on_a_gpu(void)
     }
     assert_int_equal(read(ends[0], &byte, 1), 1);
     assert_int_equal(setenv("CF_TUNING", "/proc/self/status", 1), 0);
-    assert_ok(cf_copy_f32(host, host + 1, 1)); /* which is tuned */
+    assert_ok(cf_copy_f32(host, host + 1, 1)); /* a tuned kernel */
     assert_line("this process writes no trace: ");
     assert_line("2 /proc/self/status: ");
     assert_ok(gather());
     assert_line("2 the NVIDIA driver, for CUDA ");
     assert_line("2 cf_gather_f32_i32: its image of ");
     assert_int_equal(cf_peer_enable(0, 99), CF_ENODEV);
-    assert_ok(cf_gather_f32_i32_async(NULL, host, index, host, 3, 3)); /* memory that a GPU does not reach */
+    assert_ok(cf_gather_f32_i32_async(NULL, host, index, host, 3, 3)); /* memory that the GPU cannot access */
     assert_int_equal(cf_device_sync(), CF_EFAULT);
     assert_ok(cf_device_reset(0));
     assert_line("2 device 0 was reset\n");
@@ -342,7 +342,7 @@ static void callback_that_waits_for_a_thread_on_a_gpu_returns(void **state)
     call_all(fail_on_a_gpu, wait_for_a_thread);
 }
 
-/* It must not, but what it calls ends all the same. */
+/* The callback must not call the library, but if it does the call still returns. */
 static void call_back(void *data, int level, const char *text)
 {
     struct lines *to = data;
@@ -364,7 +364,7 @@ static void callback_that_calls_the_library_does_not_hang(void **state)
     (void)gather();
     assert_int_equal(cf_event_sync(NULL), CF_EINVAL);
     assert_true(lines.calls_back > 0);
-    assert_int_equal(lines.others, 0); /* no shutdown in there */
+    assert_int_equal(lines.others, 0); /* no shutdown in the callback */
     cf_set_log(NULL, NULL);
     assert_ok(gather());
     alarm(0);

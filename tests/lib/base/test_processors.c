@@ -1,5 +1,5 @@
-/* test_processors.c - how many processors the process may use, by its threads' affinity, and by control groups of both
- * versions, in folders that are made for it. */
+/* test_processors.c - the number of processors that the process may use: the affinity of its threads, and control
+ * groups of both versions in a folder made for the test. */
 #include "on_driver.h"
 
 #include <dirent.h>
@@ -14,7 +14,7 @@
 
 static char root[] = "/tmp/cuferry-processors-XXXXXX";
 
-/* Writes a file below the root, with the folders that it is in. */
+/* Writes a file under the root and creates its folders. */
 static void put(const char *path, const char *text)
 {
     char whole[512];
@@ -72,7 +72,7 @@ static void processors_of_version_2_are_those_of_the_least_group(void **state)
     (void)state;
     put("/proc/self/cgroup", "0::/user.slice/job 7.scope/step\n");
     put("/proc/self/mountinfo", OTHERS MOUNT_2);
-    assert_int_equal(cf__processors_limit(root, 24), 24); /* no group has such a file */
+    assert_int_equal(cf__processors_limit(root, 24), 24); /* no group has a cpu.max file */
     put("/sys/fs/cgroup/user.slice/job 7.scope/step/cpu.max", "max 100000\n");
     assert_int_equal(cf__processors_limit(root, 24), 24);
     put("/sys/fs/cgroup/user.slice/job 7.scope/cpu.max", "750000 100000\n");
@@ -86,7 +86,7 @@ static void processors_of_version_2_are_those_of_the_least_group(void **state)
     assert_int_equal(cf__processors_limit(root, 24), 1);
 }
 
-/* The container's own group is mounted as the highest, and named so or not. */
+/* In a container its own group is mounted as the root, and the group's name may or may not say so. */
 static void processors_in_a_container_are_those_of_what_is_mounted(void **state)
 {
     (void)state;
@@ -99,7 +99,7 @@ static void processors_in_a_container_are_those_of_what_is_mounted(void **state)
     }
     put("/proc/self/mountinfo", "30 24 0:26 /docker/0123 /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
     assert_int_equal(cf__processors_limit(root, 24), 4);
-    put("/sys/fs/cgroup/docker/0123/cpu.max", "100000 100000\n"); /* another one's */
+    put("/sys/fs/cgroup/docker/0123/cpu.max", "100000 100000\n"); /* belongs to another group */
     assert_int_equal(cf__processors_limit(root, 24), 4);
     put("/proc/self/cgroup", "0::/docker/0123/inner\n");
     put("/sys/fs/cgroup/inner/cpu.max", "200000 100000\n");
@@ -119,7 +119,7 @@ static void processors_of_version_1_are_found_by_the_controller(void **state)
     put("/sys/fs/cgroup/cpu,cpuacct/wrong/cpu.cfs_period_us", "100000\n");
     assert_int_equal(cf__processors_limit(root, 24), 24);
     put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "250000\n");
-    assert_int_equal(cf__processors_limit(root, 24), 24); /* without a period */
+    assert_int_equal(cf__processors_limit(root, 24), 24); /* without a period the quota does not count */
     put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "50000\n");
     assert_int_equal(cf__processors_limit(root, 24), 5);
     put("/sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_quota_us", "-1\n");
@@ -138,7 +138,7 @@ static void processors_where_files_make_no_sense_are_all(void **state)
         put("/sys/fs/cgroup/a/cpu.max", texts[i]);
         assert_int_equal(cf__processors_limit(root, 24), 24);
     }
-    put("/sys/fs/cgroup/a/cpu.max", "100000 100000"); /* without an end of the line */
+    put("/sys/fs/cgroup/a/cpu.max", "100000 100000"); /* without a newline at the end */
     assert_int_equal(cf__processors_limit(root, 24), 1);
     static char line[5000] = "0::/";
     memset(line + 4, 'a', sizeof line - 6);
@@ -153,7 +153,7 @@ static void bind_to(const cpu_set_t *set)
     assert_int_equal(sched_setaffinity(0, sizeof *set, set), 0);
 }
 
-/* The first of the set's processors. */
+/* Returns a set of only the first processor. */
 static cpu_set_t first_of(const cpu_set_t *set)
 {
     cpu_set_t one;
@@ -206,7 +206,7 @@ static void *wait_for_end(void *barrier)
     return NULL;
 }
 
-/* As a program whose threads OpenMP has bound: the library is called by the one that is bound to the first. */
+/* As in a program whose threads OpenMP has bound, the calling thread is bound to the first processor. */
 static void processors_of_bound_threads_are_those_of_all(void **state)
 {
     (void)state;

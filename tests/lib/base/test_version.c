@@ -1,4 +1,4 @@
-/* test_version.c - the version that is linked is the one of the header. */
+/* test_version.c - the linked library has the header's version. */
 #include "on_driver.h"
 
 static void version_of_library_is_headers(void **state)

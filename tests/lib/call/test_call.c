@@ -1,5 +1,5 @@
-/* test_call.c - the plain tier: host and device arrays in any mix, every check and its message, outputs untouched where
- * one fails. */
+/* test_call.c - synchronous calls: host and device arrays in any mix, each check with its message, and outputs left
+ * untouched on failure. */
 #include "on_gather.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ static void check_instances(int way)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
             for (int mix = 0; mix < MIXES; mix++) {
                 if (sizes[s] == 100003 && (mix + (int)i + way) % 4)
-                    continue; /* every mix with some instance */
+                    continue; /* each mix is run with some instance */
                 struct data data;
                 assert_true(make(&data, &instances[i], sizes[s], 1 + nrand48(seed) % 3000, mix, seed));
                 assert_ok(call(&data, way));
@@ -112,7 +112,7 @@ static void gather_bad_scalar_is_refused(void **state)
         }
 }
 
-/* Also where nothing can be that large, the entry point that was called is named. */
+/* The error names the called entry point even if the computed size itself cannot exist. */
 static void gather_grid_past_the_limit_overflows(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void gather_host_array_larger_than_the_gpu_is_enomem(void **state)
     struct data data;
     assert_true(make(&data, &instances[0], 100, 50, 0, seed));
     unsigned char *source = data.source;
-    data.source = data.res + 4096; /* behind res, which it must not reach over; nobody reads it */
+    data.source = data.res + 4096; /* after res, so that source cannot overlap it; it is never read */
     expect_refusal(&data, 100, INT64_MAX / 4, CF_ENOMEM, "staging source: cuMemAllocFromPoolAsync returned 2");
     assert_int_equal(cf_last_driver_result(), 2);
     data.source = source;
@@ -175,7 +175,7 @@ static void gather_host_array_larger_than_the_gpu_is_enomem(void **state)
     assert_true(release(&data));
 }
 
-/* ---- Read and written ---- */
+/* ---- Arrays that are read and written ---- */
 
 static void outside_every_mix_lowers_first(void **state)
 {
@@ -198,7 +198,7 @@ static void outside_every_mix_lowers_first(void **state)
             assert_ok(cf_outside(x, 100, 199, found, n));
             assert_ok(cf_mem_copy(&first, found, sizeof first));
             assert_int_equal(first, at);
-            first = 0; /* what is lower already stays */
+            first = 0; /* a lower value must stay */
             assert_ok(cf_mem_copy(found, &first, mix & 2 ? sizeof first : 0));
             assert_ok(cf_outside(x, 100, 199, found, n));
             assert_ok(cf_mem_copy(&first, found, mix & 2 ? sizeof first : 0));
@@ -217,7 +217,7 @@ static void descending_lowers_first_to_the_lowest_descent(void **state)
     int64_t first = 6;
     assert_ok(cf_descending(x, &first, 6));
     assert_int_equal(first, 3);
-    assert_ok(cf_descending(x + 3, &first, 3)); /* what is lower already goes on */
+    assert_ok(cf_descending(x + 3, &first, 3)); /* a lower value is the start */
     assert_int_equal(first, 2);
     first = 5;
     assert_ok(cf_descending(wide, &first, 3));
@@ -240,7 +240,7 @@ static void outside_bounds_at_the_limits_are_inside(void **state)
     assert_int_equal(first, 4);
     assert_ok(cf_outside(x, INT32_MIN, INT32_MAX - 1, &first, 4));
     assert_int_equal(first, 1);
-    assert_ok(cf_outside_i32(x, 0, 0, &first, 0)); /* nothing to read; first is not touched */
+    assert_ok(cf_outside_i32(x, 0, 0, &first, 0)); /* nothing to read; first is unchanged */
     assert_int_equal(first, 1);
     first = 3;
     assert_ok(cf_outside(wide, 0, UINT64_MAX, &first, 3));
@@ -249,7 +249,7 @@ static void outside_bounds_at_the_limits_are_inside(void **state)
     assert_int_equal(first, 0);
 }
 
-/* What lies between the rows is outside and does not count. */
+/* The padding between rows is out of range and must not count. */
 static void outside_rows_counts_the_elements_alone(void **state)
 {
     (void)state;
@@ -265,15 +265,15 @@ static void outside_rows_counts_the_elements_alone(void **state)
     assert_int_equal(first, 3);
 }
 
-/* ---- What is left ---- */
+/* ---- Leaks ---- */
 
-/* Staged arrays are given back, whether a call succeeds, fails a check, or runs out of memory. */
+/* Staged arrays are freed whether a call succeeds, fails a check or runs out of memory. */
 static void gather_any_outcome_leaves_nothing_behind(void **state)
 {
     (void)state;
     char text[1024];
     unsigned short seed[3] = {2, 3, 4};
-    struct data warm_up; /* the images are loaded, and there is what searches take */
+    struct data warm_up; /* loads the images and allocates the memory of searches */
     assert_true(make(&warm_up, &instances[0], 10, 10, MIXES - 1, seed));
     assert_ok(call(&warm_up, 0));
     assert_true(release(&warm_up));
@@ -288,13 +288,13 @@ static void gather_any_outcome_leaves_nothing_behind(void **state)
             assert_true(make(&data, &instances[i], 3000, 100, mix, seed));
             assert_ok(call(&data, 0));
             assert_int_equal(instances[i].ways[0](data.source, data.index, data.res, 3000, 0), CF_ERANGE);
-            /* So much source would reach over what lies behind it. */
+            /* A source of this size would overlap the memory after it. */
             int is_over = (uintptr_t)data.res > (uintptr_t)data.source;
             int status = mix & SOURCE_THERE || is_over ? CF_EINVAL : CF_ENOMEM;
             assert_int_equal(instances[i].ways[0](data.source, data.index, data.res, 3000, INT64_MAX / 8), status);
             assert_true(release(&data));
         }
-    assert_ok(cf_device_sync()); /* memory is given back in the order of streams */
+    assert_ok(cf_device_sync()); /* memory is freed in stream order */
     int after = count_alive(text, sizeof text);
     if (after != before)
         fail_msg("%d were alive before, now these %d:\n%s", before, after, text);
@@ -302,7 +302,7 @@ static void gather_any_outcome_leaves_nothing_behind(void **state)
 
 /* ---- Threads ---- */
 
-/* Gives the number of calls that went wrong. */
+/* Returns the number of failed calls. */
 static void *call_on_thread(void *number)
 {
     unsigned short seed[3] = {21, 22, (unsigned short)(uintptr_t)number};
@@ -312,7 +312,7 @@ static void *call_on_thread(void *number)
         int64_t N = 1 + nrand48(seed) % 40000;
         wrong +=
             !make(&data, &instances[nrand48(seed) % INSTANCE_COUNT], N, 1 + nrand48(seed) % 1000, round % MIXES, seed);
-        if (round % 3 == 2) { /* a thread's failure is its own */
+        if (round % 3 == 2) { /* errors belong to one thread */
             char said[64];
             int64_t at = nrand48(seed) % N;
             set_index(&data, at, -5);
@@ -330,7 +330,7 @@ static void *call_on_thread(void *number)
 static void gather_8_threads_at_once_are_right(void **state)
 {
     (void)state;
-    assert_ok(cf_shutdown()); /* the images are loaded anew, by whoever comes first */
+    assert_ok(cf_shutdown()); /* the first thread loads the images again */
     pthread_t threads[8];
     for (uintptr_t i = 0; i < 8; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, call_on_thread, (void *)i), 0);

@@ -1,5 +1,5 @@
-/* test_call_elements.c - the plain tier looks at every element that has a declared range: the lowest one outside is
- * named, and outputs stay untouched. */
+/* test_call_elements.c - synchronous calls check every element that has a declared range: the error names the lowest
+ * bad index, and outputs stay untouched. */
 #include "on_gather.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 
 /* ---- The range of the elements ---- */
 
-/* Sets some indices to bad ones and expects that the first of them is named. */
+/* Sets some indices to bad values and expects an error that names the first. */
 static void expect_outside(struct data *data, const int64_t at[], const int64_t values[], int count)
 {
     char said[256];
@@ -46,7 +46,7 @@ static void gather_one_index_outside_is_named(void **state)
                                        M + 1,
                                        is_wide ? INT64_MAX : INT32_MAX,
                                        is_wide ? INT64_MIN : INT32_MIN,
-                                       is_wide ? (int64_t)1 << 32 : M}; /* good where it is cut to 32 bits */
+                                       is_wide ? (int64_t)1 << 32 : M}; /* valid if truncated to 32 bits */
                 const int64_t places[] = {0, N - 1, N / 2};
                 assert_true(make(&data, &instances[i], N, M, mix, seed));
                 for (size_t b = 0; b < sizeof bad / sizeof *bad; b++)
@@ -69,7 +69,7 @@ static void gather_several_indices_outside_lowest_is_named(void **state)
             at[i] = nrand48(seed) % N;
             values[i] = i % 2 ? 1000 + i : -i - 1;
         }
-        for (int i = 1; i < COUNT; i++) /* the lowest first, and nothing else there */
+        for (int i = 1; i < COUNT; i++) /* moves the lowest bad index to the front */
             if (at[i] <= at[0]) {
                 int64_t value = values[0], place = at[0];
                 at[0] = at[i], values[0] = values[i];
@@ -78,7 +78,7 @@ static void gather_several_indices_outside_lowest_is_named(void **state)
         if (at[0] == N - 1)
             at[0] = 0;
         expect_outside(&data, at, values, COUNT);
-        assert_ok(call(&data, 0)); /* all that was bad is 0 now */
+        assert_ok(call(&data, 0)); /* all bad indices are 0 now */
         assert_true(release(&data));
     }
 }
@@ -106,7 +106,7 @@ static void gather_from_no_elements_is_outside(void **state)
     assert_true(res[0] == 9 && res[1] == 9);
 }
 
-/* ---- Conditions on elements, with descriptors made from the first instance's ---- */
+/* ---- Conditions on elements, with descriptors derived from the first instance ---- */
 
 static void expect_bounds(cf_check *check, int64_t value, const char *detail)
 {
@@ -170,7 +170,7 @@ static void call_bound_that_overflows_is_refused(void **state)
     assert_true(result == 9);
 }
 
-/* "Either may be absent", says the registry. */
+/* registry.h allows either bound to be absent. */
 static void call_element_below_the_only_bound_is_named(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_chunk.c - plain calls that are taken apart: the results of every shape and direction, what is copied, pinned
- * arrays, overlaps, checks, failures, and many calls at once. */
+/* test_chunk.c - synchronous calls that are split: results for every shape and direction, copied bytes, pinned
+ * arrays, overlaps, checks, failures, and many simultaneous calls. */
 #include "fake_ask.h"
 #include "on_fake.h"
 
@@ -18,7 +18,7 @@ static int32_t whole[MOST];
 static int64_t wide[MOST / 4];
 static const float factors[2] = {2, 3};
 
-static fake_cuda_counts_function *counts_of; /* NULL: on another driver */
+static fake_cuda_counts_function *counts_of; /* NULL on another driver */
 
 static int set_up_all(void **state)
 {
@@ -44,7 +44,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---- What is expected of a plan ---- */
+/* ---- Expected plans ---- */
 
 static int is_gpu(void)
 {
@@ -64,7 +64,7 @@ static void expect_plan(size_t in, size_t out, size_t parts)
         fail_msg("the plan is \"%s\" and lacks \"%s\"", cf_last_plan(), said);
 }
 
-/* What the driver copied since, where it counts. */
+/* Counts the driver's copies from here on, if the driver counts them. */
 static struct fake_counts before;
 
 static void begin_counting(void)
@@ -112,14 +112,14 @@ static void check_blend(int64_t n, size_t parts)
     expect_plan(2 * bytes + sizeof factors, 2 * bytes, parts);
 }
 
-/* Parts have at least 131072 floats and at most 524288, and there are 16 where that allows it. */
+/* Parts have at least 131072 and at most 524288 floats, and there are 16 parts if that allows it. */
 static void call_at_the_borders_of_parts_is_right(void **state)
 {
     (void)state;
     static const struct {
         int64_t n;
         size_t parts;
-    } cases[] = {{1, 0},        {524287, 0}, /* 8 MiB are copied from the next one on */
+    } cases[] = {{1, 0},        {524287, 0}, /* the next size copies 8 MiB */
                  {524288, 4},   {524289, 5},          {3 * 131072 + 131071 + 131072, 5},
                  {2097152, 16}, {2097152 + 4096, 16}, {2097152 + 4097, 17},
                  {MOST, 17}};
@@ -139,7 +139,7 @@ static void call_of_results_alone_is_right(void **state)
     expect_plan(0, sizeof wide, 17);
 }
 
-/* What all parts write is copied once, there and back. */
+/* The array that all parts write is copied once in each direction. */
 static void call_that_adds_to_one_array_is_right(void **state)
 {
     (void)state;
@@ -155,7 +155,7 @@ static void call_that_adds_to_one_array_is_right(void **state)
     expect_plan(sizeof whole + sizeof sum, sizeof sum, 17);
 }
 
-/* Each part has the grid of its own length. */
+/* Each part has the grid of its own size. */
 static void call_whose_kernel_looks_at_its_grid_is_right(void **state)
 {
     (void)state;
@@ -226,7 +226,7 @@ static void call_whose_parts_would_be_refused_is_whole(void **state)
     assert_string_equal(cf_last_error(), "");
 }
 
-/* ---- Arrays that are one, or share memory ---- */
+/* ---- Arrays that are the same or overlap ---- */
 
 static void call_in_place_is_right(void **state)
 {
@@ -238,7 +238,7 @@ static void call_in_place_is_right(void **state)
     expect_plan(MANY * sizeof *x, MANY * sizeof *x, 17);
 }
 
-/* All is read before anything is written. */
+/* Everything is read before anything is written. */
 static void call_on_arrays_that_overlap_is_whole(void **state)
 {
     (void)state;
@@ -257,7 +257,7 @@ static void call_on_arrays_that_overlap_is_whole(void **state)
     expect_plan(MANY * sizeof *x, MANY * sizeof *x, 0);
 }
 
-/* One of them is used in place, since all of it is registered. */
+/* One of the arrays is used in place because it is fully registered. */
 static void array_in_place_beside_one_that_overlaps_is_read_first(void **state)
 {
     (void)state;
@@ -275,7 +275,7 @@ static void array_in_place_beside_one_that_overlaps_is_read_first(void **state)
     assert_ok(cf__enter(&place, "test", NULL));
     assert_int_equal(host_register(b, SIZE * sizeof *b, 0), 0);
     assert_ok(cf_set_host_data(CF_HOST_DATA_AUTO));
-    assert_ok(chunk_add_1(b, b + SHIFT, SIZE)); /* whose end is not registered */
+    assert_ok(chunk_add_1(b, b + SHIFT, SIZE)); /* the end of y is not registered */
     for (int i = 0; i < SIZE; i++)
         if (b[SHIFT + i] != (float)(i % 100003) + 1)
             fail_msg("element %d is %g", i, (double)b[SHIFT + i]);
@@ -351,7 +351,7 @@ static void pinned_arrays_are_copied_where_that_is_asked(void **state)
     assert_ok(cf_mem_free(pz));
 }
 
-/* Without a buffer for any array: longer parts, and what is copied waits for the default stream. */
+/* No array needs a buffer, so parts are longer and copies wait for the default stream. */
 static void pinned_arrays_wait_for_the_default_stream(void **state)
 {
     (void)state;
@@ -409,7 +409,7 @@ static void part_that_faults_is_told(void **state)
     assert_fails(chunk_trap(whole, MOST), CF_EFAULT, "chunk_trap");
 }
 
-/* On a thread of the pool. */
+/* The part runs on a thread of the pool. */
 static void part_that_is_not_launched_is_told(void **state)
 {
     (void)state;
@@ -421,7 +421,7 @@ static void part_that_is_not_launched_is_told(void **state)
     assert_memory_equal(y, old_y, MANY * sizeof *y);
 }
 
-/* Parts, and none of the memory that they need. */
+/* The call is split, but there is no memory for the parts. */
 static void call_without_memory_is_enomem(void **state)
 {
     (void)state;
@@ -433,7 +433,7 @@ static void call_without_memory_is_enomem(void **state)
     assert_int_equal(first_wrong(1000), -1);
 }
 
-/* ---- Many calls at once ---- */
+/* ---- Simultaneous calls ---- */
 
 enum { THREADS = 6, EACH = 600000 };
 

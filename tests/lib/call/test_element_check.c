@@ -1,5 +1,5 @@
-/* test_element_check.c - the range of an array's elements: every type, every shape, bounds at and past its limits; and their
- * order. */
+/* test_element_check.c - ranges of an array's elements: every type, every shape, and bounds at and beyond the type's limits;
+ * also the order of elements. */
 #include "on_made.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include "staging/buffers.h"
 #include "on_made.h"
 
-/* ---- A kernel that does nothing, of one checked array of two or three dimensions ---- */
+/* ---- A kernel that does nothing, with one checked array of up to three dimensions ---- */
 
 enum { X, E0, E1, E2, L0, L1, L2, P1, P2, LOWER, UPPER, PARAMS };
 
@@ -48,7 +48,8 @@ static const cf_kernel kernel = {MADE_KERNEL("checked", image),
 static const cf_kernel *const kernels[] = {&kernel};
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
-/* The kernel's array is of `type`, in so many dimensions, searched by the bundled kernel of that name. */
+/* Declares the kernel's array with this type, number of dimensions and bounds; `scan` names the bundled kernel that
+ * searches it. */
 static void declare(cf_type type, uint32_t ndims, int has_lower, int has_upper, const char *scan)
 {
     char name[32];
@@ -105,7 +106,7 @@ static int tear_down(void **state)
 static void put(cf_type type, void *x, size_t i, uint64_t bits)
 {
     size_t bytes = cf_type_size(type);
-    memcpy((char *)x + i * bytes, &bits, bytes); /* the low bytes stand first */
+    memcpy((char *)x + i * bytes, &bits, bytes); /* little endian: the low bytes come first */
 }
 
 static int is_unsigned(cf_type type)
@@ -113,7 +114,7 @@ static int is_unsigned(cf_type type)
     return type >= CF_U8 && type <= CF_U64;
 }
 
-/* The type's limits, as bits. */
+/* Returns the type's limit as bits. */
 static uint64_t largest(cf_type type)
 {
     return UINT64_MAX >> (64 - 8 * cf_type_size(type) + !is_unsigned(type));
@@ -129,7 +130,7 @@ static void describe(cf_type type, uint64_t bits, char text[24])
     snprintf(text, 24, is_unsigned(type) ? "%" PRIu64 : "%" PRId64, bits);
 }
 
-/* x[1] is `bits` among elements that are `good`. */
+/* Sets x[1] to `bits` and the other elements to `good`, and expects an error. */
 static void expect_element(cf_type type, uint64_t good, uint64_t bits, const int64_t numbers[], const char *range)
 {
     uint64_t x[3];
@@ -180,7 +181,7 @@ static void range_without_a_bound_holds_the_whole_type(void **state)
     }
 }
 
-/* Bounds that the type cannot hold: they let all of it in, or nothing. */
+/* Bounds outside the type's range allow all elements or none. */
 static void range_past_the_type_is_cut(void **state)
 {
     (void)state;
@@ -194,7 +195,7 @@ static void range_past_the_type_is_cut(void **state)
         expect_outside(x, above, "made_checked: x[0] = 0 is outside [8589934592, 1099511627776]");
         expect_outside(x, below, "made_checked: x[0] = 0 is outside [-1099511627776, -8589934592]");
     }
-    declare(CF_U64, 1, 1, 1, "outside"); /* the largest bound there is */
+    declare(CF_U64, 1, 1, 1, "outside"); /* the largest possible bound */
     expect_element(CF_U64, 0, (uint64_t)1 << 63, wide, "[-9223372036854775808, 9223372036854775807]");
     const int64_t empty[] = {3, 0, 0, 0, 0, 0, 0, 0, 5, 4};
     expect_outside(x, empty, "made_checked: x[0] = 0 is outside [5, 4]");
@@ -202,7 +203,8 @@ static void range_past_the_type_is_cut(void **state)
 
 /* ---- Shapes ---- */
 
-/* Every place of an array in turn holds what is outside: those of the section are named, others are not looked at. */
+/* Places a bad value at each position of an array in turn: an element of the section is named, other elements are
+ * ignored. */
 static void check_places(const char *scan, uint32_t ndims, const int64_t numbers[], int is_there)
 {
     const int64_t *extent = numbers, *lower = numbers + L0 - E0;
@@ -242,17 +244,17 @@ static void range_element_of_any_shape_is_named_by_its_indices(void **state)
     /* extents, lower bounds, pitches, range */
     static const int64_t shapes[][PARAMS - E0] = {
         {5, 4, 3, 0, 0, 0, 4, 3, 0, 100}, /* no gaps */
-        {5, 4, 3, 2, 0, 0, 4, 3, 0, 100}, /* a gap in front */
+        {5, 4, 3, 2, 0, 0, 4, 3, 0, 100}, /* a gap before the section */
         {5, 4, 3, 1, 2, 0, 7, 3, 0, 100}, /* gaps between planes */
-        {3, 4, 3, 0, 0, 1, 4, 5, 0, 100}, /* gaps between rows that go on from plane to plane */
-        {3, 4, 3, 1, 1, 1, 6, 5, 0, 100}, /* all */
+        {3, 4, 3, 0, 0, 1, 4, 5, 0, 100}, /* gaps between rows, the same from plane to plane */
+        {3, 4, 3, 1, 1, 1, 6, 5, 0, 100}, /* all gaps */
         {1, 4, 3, 1, 1, 1, 6, 5, 0, 100}, {3, 1, 3, 1, 1, 1, 6, 5, 0, 100},
         {3, 4, 1, 1, 1, 1, 6, 5, 0, 100}, {3, 1, 1, 1, 1, 1, 6, 5, 0, 100},
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (uint32_t ndims = 1; ndims <= 3; ndims++) {
             check_places("outside_rows", ndims, shapes[i], (int)i % 2);
-            check_places("outside", ndims, shapes[i], 1 - (int)i % 2); /* which knows no rows: one by one */
+            check_places("outside", ndims, shapes[i], 1 - (int)i % 2); /* one launch per row */
         }
 }
 
@@ -268,7 +270,7 @@ static void range_lowest_of_several_is_named(void **state)
         x[(3 * 6 + 1) * 5 + 1] = 101;
         x[(2 * 6 + 4) * 5 + 1] = 102;
         x[(2 * 6 + 3) * 5 + 3] = 103;
-        x[(2 * 6 + 3) * 5 + 4] = 104; /* between the rows */
+        x[(2 * 6 + 3) * 5 + 4] = 104; /* padding between rows */
         expect_outside(x, numbers, "made_checked: x[2][3][3] = 103 is outside [0, 100]");
     }
 }
@@ -281,7 +283,7 @@ static void range_of_no_elements_is_not_searched(void **state)
     expect_inside(NULL, numbers);
 }
 
-/* The search knows rows, so that a plane of them is one launch; of host memory there is none. */
+/* The search kernel knows rows, so it needs one launch per plane, and none for host memory. */
 static void range_of_rows_is_searched_at_once(void **state)
 {
     (void)state;
@@ -293,7 +295,7 @@ static void range_of_rows_is_searched_at_once(void **state)
     int before = counts->launch;
     declare(CF_I16, 2, 1, 1, "outside_rows");
     expect_inside(there, numbers);
-    assert_int_equal(counts->launch - before, 2); /* and the kernel */
+    assert_int_equal(counts->launch - before, 2); /* one of them is the kernel itself */
     before = counts->launch;
     expect_inside(x, numbers);
     assert_int_equal(counts->launch - before, 1);
@@ -304,7 +306,7 @@ static void range_of_rows_is_searched_at_once(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-/* More slices than there are cells: the lowest is found in whatever turn it comes. */
+/* There are more slices than cells; the lowest element is found in any pass. */
 static void range_of_many_slices_is_searched_in_turns(void **state)
 {
     (void)state;
@@ -312,7 +314,7 @@ static void range_of_many_slices_is_searched_in_turns(void **state)
     static int16_t x[4 * SLICES];
     static const int places[] = {0, CF__CELLS - 1, CF__CELLS, 2 * CF__CELLS, SLICES - 1};
     const int64_t numbers[] = {SLICES, 2, 0, 0, 1, 0, 4, 0, 0, 100};
-    declare(CF_I16, 2, 1, 1, "outside"); /* knows no rows */
+    declare(CF_I16, 2, 1, 1, "outside"); /* this kernel knows no rows */
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char detail[100];
         memset(x, 0, sizeof x);
@@ -330,7 +332,7 @@ static void range_of_many_slices_is_searched_in_turns(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-/* Where several threads look: each place in turn among many elements, with others behind it. */
+/* Several threads search a long array: each position in turn is bad, with other bad elements after it. */
 static void range_of_a_long_array_lowest_is_named(void **state)
 {
     (void)state;
@@ -381,8 +383,8 @@ static void ascending_elements_of_every_type_are_compared(void **state)
     }
 }
 
-/* Each place in turn among many elements that several threads look at, piece by piece where they are copied, with others
- * behind it. */
+/* Several threads check a long array, in pieces if it is staged: each position in turn is bad, with other bad
+ * elements after it. */
 static void ascending_lowest_descent_is_named(void **state)
 {
     (void)state;
@@ -413,7 +415,7 @@ static void ascending_lowest_descent_is_named(void **state)
     }
 }
 
-/* What lies in front of a section, or behind it, is in no order. */
+/* Elements before and after the section need not be in order. */
 static void ascending_section_is_looked_at_alone(void **state)
 {
     (void)state;
@@ -456,9 +458,9 @@ static void set_check_none_looks_at_nothing(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-/* ---- What the search takes ---- */
+/* ---- Memory for the search ---- */
 
-/* The cells stay for the next call. */
+/* The cells are reused by the next call. */
 static void range_search_allocates_once(void **state)
 {
     (void)state;
@@ -483,7 +485,7 @@ static void range_without_memory_for_the_search_is_enomem(void **state)
     declare(CF_I16, 1, 1, 1, "outside");
     int16_t *there = upload(x, sizeof x);
     runs = 0;
-    assert_int_equal(call(there, numbers), CF_ENOMEM); /* there are 2000 bytes: for the array and no more */
+    assert_int_equal(call(there, numbers), CF_ENOMEM); /* there are 2000 bytes, enough for the array only */
     assert_non_null(strstr(cf_last_error(), "made_checked: checking elements: cuMemHostAlloc returned 2"));
     assert_int_equal(runs, 0);
     assert_ok(cf_mem_free(there));

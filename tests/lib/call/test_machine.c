@@ -1,5 +1,5 @@
-/* test_machine.c - the machine's constants: read from a file where that has them, else the defaults; and that the library
- * writes no file. */
+/* test_machine.c - the machine's constants are read from a file that has them, or else are the defaults, and the
+ * library writes no file. */
 #include "on_made.h"
 
 #include <cuferry/kernels.h>
@@ -26,7 +26,7 @@ static int set_up(void **state)
     return setenv("CF_MACHINE_FILE", path, 1);
 }
 
-/* Files in a folder; -1 where there is none. */
+/* Counts the files in a folder; returns -1 if there is no folder. */
 static int count_files(const char *name)
 {
     int count = 0;
@@ -43,13 +43,13 @@ static int tear_down(void **state)
 {
     (void)state;
     (void)unlink(path);
-    assert_int_equal(rmdir(folder), 0); /* nothing else was left in it */
+    assert_int_equal(rmdir(folder), 0); /* the folder must be empty */
     assert_ok(cf_shutdown());
     assert_nothing_alive();
     return 0;
 }
 
-/* What the library takes for the machine, as if it had just begun. */
+/* Returns the machine's constants as the library first determines them. */
 static struct cf__machine ask(enum cf__constants *constants)
 {
     struct cf__scope place;
@@ -81,7 +81,7 @@ static const char numbers[] = "stage_latency 41e-6\nhost_to_device 51e9\ndevice_
                               "thread_bandwidth 11e9\nthread_flops 80e8\nthread_random 10e7\n"
                               "pool_bandwidth 25e10\npool_flops 12e10\npool_random 70e7\nend\n";
 
-/* A file of this machine. */
+/* Returns the text of a valid file for this machine. */
 static const char *good(void)
 {
     static char text[4096];
@@ -91,7 +91,7 @@ static const char *good(void)
     return text;
 }
 
-/* ---- What is read ---- */
+/* ---- Reading the file ---- */
 
 static void machine_file_is_read_once(void **state)
 {
@@ -113,7 +113,7 @@ static void machine_file_is_read_once(void **state)
     assert_false(is_measured());
 }
 
-/* Each has its own lines, and those that are damaged are in nobody's way. */
+/* Each machine finds its own lines, and damaged lines do not matter. */
 static void machine_file_may_have_several_machines(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static void machine_file_that_is_damaged_or_foreign_is_not_taken(void **state)
         if (is_measured())
             fail_msg("the file was taken with %s for %s", changes[i].to, changes[i].from);
     }
-    for (size_t length = 0; length < strlen(right); length++) { /* cut short */
+    for (size_t length = 0; length < strlen(right); length++) { /* truncated */
         snprintf(text, sizeof text, "%.*s", (int)length, right);
         write_text(text);
         assert_false(is_measured());
@@ -176,7 +176,7 @@ static void machine_file_that_is_damaged_or_foreign_is_not_taken(void **state)
         assert_false(is_measured());
     }
     write_text(right);
-    assert_int_equal(truncate(path, (off_t)CF_MACHINE_BYTES + 1), 0); /* what is past that is not looked at */
+    assert_int_equal(truncate(path, (off_t)CF_MACHINE_BYTES + 1), 0); /* bytes beyond the limit are not read */
     assert_true(is_measured());
 }
 
@@ -193,7 +193,7 @@ static void expect_usual(void)
     assert_true(machine.pool_bandwidth == 4e10 && machine.pool_flops == 16e9 && machine.pool_random == 2e8);
 }
 
-/* Nothing is measured, made or written, wherever the file would be. */
+/* Nothing is measured or written, whatever path the file has. */
 static void machine_without_a_file_is_the_usual(void **state)
 {
     (void)state;
@@ -218,7 +218,7 @@ static void machine_without_a_file_is_the_usual(void **state)
     assert_int_equal(unsetenv("HOME"), 0);
     expect_usual();
     assert_int_equal(count_files(folder), 0);
-    assert_int_equal(mkfifo(path, 0600), 0); /* nobody writes to it, and nobody waits */
+    assert_int_equal(mkfifo(path, 0600), 0); /* nobody writes to it, and the library must not wait */
     assert_int_equal(setenv("CF_MACHINE_FILE", path, 1), 0);
     expect_usual();
     assert_int_equal(fake_counts()->bytes_in, in);
@@ -252,7 +252,7 @@ static void defaults_of_16_threads(void **state)
     defaults_of_the_pool_grow_with_its_threads(state);
 }
 
-/* A signal would end this process. */
+/* Exceeding the limit would send a signal that ends the process. */
 static void plain_call_under_a_limit_of_no_bytes_writes_nothing(void **state)
 {
     (void)state;
@@ -272,7 +272,7 @@ static void plain_call_under_a_limit_of_no_bytes_writes_nothing(void **state)
     free(y);
 }
 
-/* ---- The path, the identity, and what is told ---- */
+/* ---- The path, the identity and the log ---- */
 
 static void machine_file_is_in_the_cache_of_the_user(void **state)
 {
@@ -292,7 +292,7 @@ static void machine_file_is_in_the_cache_of_the_user(void **state)
     snprintf(path, sizeof path, "%s", expected);
     write_text(good());
     assert_true(is_measured());
-    assert_int_equal(setenv("CF_MACHINE_FILE", "", 1), 0); /* nothing is read */
+    assert_int_equal(setenv("CF_MACHINE_FILE", "", 1), 0); /* an empty name disables reading */
     assert_false(is_measured());
     assert_fails(cf_machine_path(told, sizeof told), CF_ENOTSUP, "CF_MACHINE_FILE is empty");
     assert_int_equal(unlink(path), 0);
@@ -338,7 +338,7 @@ static void log_says_why_a_file_does_not_count(void **state)
              "%s: it has no constants of this machine, or is damaged; cf-tune --machine measures them", path);
     assert_string_equal(logged, expected);
     logged[0] = 0;
-    assert_int_equal(unsetenv("CF_MACHINE_FILE"), 0); /* it need not be there */
+    assert_int_equal(unsetenv("CF_MACHINE_FILE"), 0); /* the default file may be missing */
     assert_int_equal(setenv("XDG_CACHE_HOME", folder, 1), 0);
     assert_false(is_measured());
     assert_string_equal(logged, "");

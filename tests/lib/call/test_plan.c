@@ -1,5 +1,5 @@
-/* test_plan.c - where a plain call on host arrays runs: the settings, both sides of the border, and what is said of
- * it. */
+/* test_plan.c - the device that a synchronous call on host arrays runs on: the settings, both sides of the
+ * threshold, and the text of the plan. */
 #include "on_made.h"
 
 #include <cuferry/kernels.h>
@@ -13,7 +13,7 @@
 #include "on_made.h"
 #include "comma_locale.h"
 
-/* ---- A kernel that adds 1 to n elements, and says of itself what a test wants ---- */
+/* ---- A kernel that adds 1 to n elements and declares the costs that a test wants ---- */
 
 enum { X, Y, I, N, BYTES, FLOPS, PARAMS };
 
@@ -80,7 +80,7 @@ enum { MOST = 1 << 22 };
 static float x[MOST], y[MOST];
 static int32_t indices[MOST];
 
-/* A call with all in host memory, or with y elsewhere; the result is checked. */
+/* Calls with all arrays in host memory, or with y elsewhere, and checks the result. */
 static void call(int64_t n, double bytes, double flops, float *other_y)
 {
     const void *x_ = x, *i_ = indices;
@@ -98,7 +98,7 @@ static void call(int64_t n, double bytes, double flops, float *other_y)
             fail_msg("y[%d] of %d is %g", (int)i, (int)n, (double)y[i]);
 }
 
-/* Whether the latest call ran on the CPU; launches of the driver tell, whatever the plan says. */
+/* Returns 1 if the latest call ran on the CPU, according to the driver's launches, and checks the plan's text. */
 static int ran_on_cpu(int64_t n, double bytes, double flops)
 {
     int before = fake_counts()->launch;
@@ -118,7 +118,7 @@ static int ran_on_cpu(int64_t n, double bytes, double flops)
             fail_msg("cf_last_plan() is \"%s\" and lacks \"%s\"", cf_last_plan(), text); \
     } while (0)
 
-static int reads_environment; /* which a setting goes before */
+static int reads_environment; /* a setting takes precedence over the environment */
 
 static int set_up(void **state)
 {
@@ -140,11 +140,11 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---- Constants of a machine that a test makes up, in its file ---- */
+/* ---- Constants of a made-up machine, in its file ---- */
 
 static char machine_file[64];
 
-/* The file is for the fake GPU and this processor. */
+/* Writes the file for the fake GPU and this processor. */
 static void use_machine(const char *numbers)
 {
     char processor[256], text[2048];
@@ -159,8 +159,8 @@ static void use_machine(const char *numbers)
     assert_int_equal(setenv("CF_MACHINE_FILE", machine_file, 1), 0);
 }
 
-/* 100 us and 10 GB/s each way; the CPU: 20 us and 4 GB/s, 4 GFlop/s, 100 M accesses, a quarter of that with one
- * thread. */
+/* Copies take 100 us plus 10 GB/s each way. The CPU takes 20 us and does 4 GB/s, 4 GFlop/s and 100 M accesses/s,
+ * with one thread a quarter. */
 static const char numbers[] = "stage_latency 10e-5\nhost_to_device 10e9\ndevice_to_host 10e9\npool_latency 20e-6\n"
                               "thread_bandwidth 40e8\nthread_flops 10e8\nthread_random 25e6\n"
                               "pool_bandwidth 16e9\npool_flops 40e8\npool_random 10e7\n";
@@ -186,17 +186,17 @@ static void plan_runs_where_it_takes_less(void **state)
     assert_plan("on device 0, 8388608 bytes copied in and 4194304 out, 1.4 ms expected; the CPU would take 1.4 ms");
     assert_true(ran_on_cpu(n, 0, 5.34e6)); /* at 4 GFlop/s */
     assert_false(ran_on_cpu(n, 0, 5.36e6));
-    assert_true(ran_on_cpu(n, 21.3e6, 5.34e6)); /* both at once */
+    assert_true(ran_on_cpu(n, 21.3e6, 5.34e6)); /* memory and arithmetic at the same time */
     assert_false(ran_on_cpu(n, 21.3e6, 5.36e6));
     assert_false(ran_on_cpu(n, 1e12, 0));
-    /* Numbers that are none: what the sections say, 12.6 MB. */
+    /* With an invalid number of bytes, the sections count: 12.6 MB. */
     assert_true(ran_on_cpu(n, NAN, 0));
     assert_true(ran_on_cpu(n, -1, -1));
     assert_true(ran_on_cpu(n, INFINITY, INFINITY));
     forget_machine();
 }
 
-/* The longer way alone, of what goes both ways at once; here that is all but the third array. */
+/* A split call copies both ways at once, so only the longer direction counts. */
 static void plan_copies_both_ways_at_once_where_a_call_is_split(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static void plan_copies_both_ways_at_once_where_a_call_is_split(void **state)
     assert_int_equal(fake_counts()->launch - launches, 8);
     assert_plan(
         "on device 0, 8388608 bytes copied in and 4194304 out, in 8 parts, 0.94 ms expected; the CPU would take 0.95");
-    /* Of one that is whole nothing is saved: 8 MiB are not copied. */
+    /* A call that is too small to be split saves nothing: it copies less than 8 MiB. */
     assert_true(ran_on_cpu(600000, 12.0e6, 0));
     assert_plan("staging 7200000 bytes would take 0.82 ms");
     forget_machine();
@@ -224,7 +224,7 @@ static void plan_body_called_once_is_one_thread(void **state)
     kernel.bytes = declared_bytes;
     kernel.is_host_whole = 1;
     const int64_t n = 1 << 20;
-    assert_true(ran_on_cpu(n, 5.42e6, 0)); /* 1.358 ms at 4 GB/s, and no thread is woken */
+    assert_true(ran_on_cpu(n, 5.42e6, 0)); /* 1.358 ms at 4 GB/s; no thread is woken */
     assert_false(ran_on_cpu(n, 5.44e6, 0));
     forget_machine();
 }
@@ -236,11 +236,11 @@ static void plan_elements_with_a_range_are_random_accesses(void **state)
     kernel.checks = &check;
     assert_true(ran_on_cpu(1 << 20, 0, 0)); /* 12.6 MB in 0.8 ms */
     kernel.nchecks = 1;
-    assert_false(ran_on_cpu(1 << 20, 0, 0)); /* and 2^20 accesses in 10 ms */
+    assert_false(ran_on_cpu(1 << 20, 0, 0)); /* plus 2^20 random accesses in 10 ms */
     assert_int_equal(cf_set_check(CF_CHECK_NONE), CF_OK);
-    assert_false(ran_on_cpu(1 << 20, 0, 0)); /* looked at or not */
+    assert_false(ran_on_cpu(1 << 20, 0, 0)); /* whether elements are checked or not */
     assert_int_equal(cf_set_check(CF_CHECK_ELEMENTS), CF_OK);
-    assert_true(ran_on_cpu(1 << 15, 0, 0)); /* which all stays in a cache */
+    assert_true(ran_on_cpu(1 << 15, 0, 0)); /* fits into a cache */
     forget_machine();
 }
 
@@ -249,7 +249,7 @@ static void plan_undeclared_work_is_the_sections_or_unknown(void **state)
     (void)state;
     use_machine(numbers);
     assert_true(ran_on_cpu(1 << 20, 0, 0));
-    kernel.is_bounded = 0; /* it has loops */
+    kernel.is_bounded = 0; /* the kernel has loops */
     assert_false(ran_on_cpu(1 << 20, 0, 0));
     assert_plan("; the kernel has loops and declares neither bytes nor flops");
     assert_false(ran_on_cpu(10, 0, 0));
@@ -263,7 +263,8 @@ static void plan_undeclared_work_is_the_sections_or_unknown(void **state)
 
 /* ---- The defaults, with 1, 2 and 16 threads ---- */
 
-/* 12.6 MB there and back take 40 us and 10 GB/s a thread, at most 20. The CPU: 20 us and 10 GB/s a thread, at most 120. */
+/* Copying 12.6 MB takes 40 us plus 10 GB/s per thread, at most 20 GB/s. The CPU takes 20 us plus 10 GB/s per thread,
+ * at most 120 GB/s. */
 static void plan_without_a_file_goes_by_default_constants(void **state)
 {
     (void)state;
@@ -280,7 +281,7 @@ static void plan_without_a_file_goes_by_default_constants(void **state)
     assert_true(ran_on_cpu(100, 1200, 0));
     assert_false(ran_on_cpu(n, 1e20, 0));
     kernel.flops = declared_flops;
-    assert_false(ran_on_cpu(n, 0, 1e9)); /* a thousand operations an element: 16 ms with 16 threads */
+    assert_false(ran_on_cpu(n, 0, 1e9)); /* a thousand operations per element: 16 ms with 16 threads */
 }
 
 static void plan_with_one_thread(void **state)
@@ -298,8 +299,8 @@ static void plan_with_16_threads(void **state)
     plan_without_a_file_goes_by_default_constants(state);
 }
 
-/* A million elements of 512 MiB: in no order, 10 ms with one thread and 1.5 with 16 were measured, where staging takes 11
- * or more. Most of the memory is not touched. */
+/* Gathers a million elements from 512 MiB in random order. Measured: 10 ms with one thread, 1.5 ms with 16, while
+ * staging takes at least 11 ms. Most of the memory is not touched. */
 static void gather_of_large_host_arrays_runs_on_the_cpu(void **state)
 {
     (void)state;
@@ -335,7 +336,7 @@ static void gather_with_16_threads(void **state)
     gather_of_large_host_arrays_runs_on_the_cpu(state);
 }
 
-/* ---- What cannot run on the CPU ---- */
+/* ---- Calls that cannot run on the CPU ---- */
 
 static void plan_kernels_that_need_the_gpu_stay_there(void **state)
 {
@@ -388,7 +389,7 @@ static void host_data_set_goes_before_the_environment(void **state)
     assert_false(ran_on_cpu(100, 0, 0)); /* CF_HOST_DATA=host */
     assert_plan("as cf_set_host_data() asks");
     assert_ok(cf_shutdown());
-    assert_false(ran_on_cpu(100, 0, 0)); /* for the process */
+    assert_false(ran_on_cpu(100, 0, 0)); /* the setting is the process's */
     assert_fails(cf_set_host_data(3), CF_EINVAL, "cf_set_host_data: 3 is none of CF_HOST_DATA_AUTO,");
     assert_fails(cf_set_host_data(-1), CF_EINVAL, "cf_set_host_data: -1 is none of");
     assert_false(ran_on_cpu(100, 0, 0));

@@ -1,5 +1,5 @@
-/* test_run_resident.c - plain calls on memory of the GPU ask the driver for what they must and no more, and all others go the
- * long way. */
+/* test_run_resident.c - calls on resident memory make only the necessary driver calls on the fast path; all other calls
+ * take the slow path. */
 #include "on_sum.h"
 
 static void call_on_the_gpus_arrays_asks_what_it_must(void **state)
@@ -13,7 +13,7 @@ static void call_on_the_gpus_arrays_asks_what_it_must(void **state)
         expect_y((float)n);
         assert_ptr_not_equal(strstr(cf_last_plan(), "on device 0, 2 arrays used in place; nothing was copied"), NULL);
     }
-    assert_ok(call(y + 1, y, 8, 1)); /* of one allocation */
+    assert_ok(call(y + 1, y, 8, 1)); /* both arrays in one allocation */
     expect_direct(1);
     expect_y(8);
     assert_ok(call(NULL, y, 0, 16));
@@ -55,7 +55,7 @@ static void call_that_cannot_be_direct_goes_the_long_way(void **state)
     expect_direct(2);
 }
 
-/* The arrays of the calls above are apart, and so are most: to find that out asks nothing more. */
+/* The arrays of the calls above do not overlap; finding that out needs no further driver call. */
 static void call_with_arrays_kept_apart_is_direct_where_they_are(void **state)
 {
     static const uint8_t restricts[PARAMS] = {[Y] = 1};
@@ -69,11 +69,11 @@ static void call_with_arrays_kept_apart_is_direct_where_they_are(void **state)
     assert_ok(call(x, y, 64, 1)); /* loads the kernel */
     assert_ok(call(x, y, 63, 1));
     expect_direct(2);
-    assert_ok(call(y + 1, y, 8, 1)); /* neighbours in one allocation */
+    assert_ok(call(y + 1, y, 8, 1)); /* adjacent arrays in one allocation */
     expect_direct(1);
     assert_ok(call(y, y + 8, 8, 1));
     expect_direct(1);
-    assert_ok(call(y + 1, y, 0, 2)); /* what has no elements has none in common */
+    assert_ok(call(y + 1, y, 0, 2)); /* empty arrays do not overlap */
     expect_direct(1);
     assert_ok(call(y, y + 1, 8, 0));
     expect_direct(1);
@@ -84,7 +84,7 @@ static void call_with_arrays_kept_apart_is_direct_where_they_are(void **state)
     assert_int_equal(asked[ASKED_cuLaunchKernel], 0);
 }
 
-/* What is only read may be one array, also where the kernel says that it counts on its arrays to be apart. */
+/* Two read-only parameters may be the same array, even if the kernel declares them as restrict. */
 static void call_with_arrays_kept_apart_reads_one_twice(void **state)
 {
     static const uint8_t restricts[PARAMS] = {[X] = 1, [Y] = 1};
@@ -100,7 +100,7 @@ static void call_with_arrays_kept_apart_reads_one_twice(void **state)
     expect_direct(1);
 }
 
-/* In place is as direct: of rows, and of squares, which are looked at otherwise. */
+/* Calls in place take the fast path, too, both for 1D and for 2D arrays, whose check differs. */
 static void call_in_place_is_direct_where_arrays_are_one(void **state)
 {
     static const uint8_t lists[PARAMS] = {[X] = 1, [Y] = 1};
@@ -116,7 +116,7 @@ static void call_in_place_is_direct_where_arrays_are_one(void **state)
     expect_direct(1);
     assert_ok(call(y, y, 16, 4));
     expect_direct(1);
-    assert_ok(call(y + 4, y, 4, 2)); /* neighbours */
+    assert_ok(call(y + 4, y, 4, 2)); /* adjacent arrays */
     expect_direct(1);
     const char *detail =
         is_2d ? "made_sum: x and y overlap by 32 bytes; in place they have to be one array, and x begins "
@@ -140,7 +140,7 @@ static void call_in_place_of_two_results_is_refused(void **state)
     assert_int_equal(asked[ASKED_cuLaunchKernel], 0);
 }
 
-/* Elements of other sizes are never one. */
+/* Arrays with elements of different sizes cannot be in place. */
 static void call_in_place_of_other_elements_is_refused(void **state)
 {
     static const uint8_t lists[PARAMS] = {[X] = 1, [Y] = 1};

@@ -1,4 +1,4 @@
-/* test_context.c - what is kept of contexts: one record for each, by its id; and which are lost. */
+/* test_context.c - the records of contexts: one for each context, identified by its id, and which contexts are lost. */
 #include "on_fake.h"
 
 #include <pthread.h>
@@ -60,7 +60,7 @@ static void context_of_a_place_has_one_record(void **state)
     (void)state;
     assert_int_equal(count_records(), 0);
     struct cf__scope place = entered(default_device());
-    assert_null(cf__context_by_handle(place.driver, place.context)); /* not used so far */
+    assert_null(cf__context_by_handle(place.driver, place.context)); /* no record before the first use */
     struct cf__context *context = record(&place);
     assert_ptr_equal(record(&place), context);
     assert_int_equal(place.driver->cuCtxGetId(place.context, &id), CUDA_SUCCESS);
@@ -98,7 +98,7 @@ static void context_that_is_dropped_has_none_until_it_is_used(void **state)
     cf__context_drop(context);
     assert_null(cf__context_by_handle(place.driver, place.context));
     assert_int_equal(count_records(), 0);
-    assert_ptr_equal(record(&place), context); /* which serves again */
+    assert_ptr_equal(record(&place), context); /* the record is reused */
     assert_int_equal(count_records(), 1);
     cf__leave(&place);
 }
@@ -134,7 +134,7 @@ static void context_used_by_16_threads_at_once_has_one_record(void **state)
     }
 }
 
-/* Another context at the same address is another one. */
+/* A new context at the same address gets a new record. */
 static void context_made_anew_at_an_address_has_a_record_of_its_own(void **state)
 {
     CUcontext before, again;
@@ -151,7 +151,7 @@ static void context_made_anew_at_an_address_has_a_record_of_its_own(void **state
     assert_int_equal(context_destroy(before), CUDA_SUCCESS);
     assert_int_equal(context_create(&again, 0, 0), CUDA_SUCCESS);
     assert_ptr_equal(again, before);
-    assert_null(cf__context_by_handle(place.driver, again)); /* though it has the address */
+    assert_null(cf__context_by_handle(place.driver, again)); /* although it has the same address */
     assert_ok(cf__enter(&place, "test", NULL));
     context = record(&place);
     assert_true(context->id != id);
@@ -162,7 +162,7 @@ static void context_made_anew_at_an_address_has_a_record_of_its_own(void **state
     assert_int_equal(context_destroy(again), CUDA_SUCCESS);
 }
 
-/* ---- Lost ones ---- */
+/* ---- Lost contexts ---- */
 
 static void context_that_is_lost_says_so_until_it_is_dropped(void **state)
 {
@@ -170,12 +170,12 @@ static void context_that_is_lost_says_so_until_it_is_dropped(void **state)
     struct cf__scope place = entered(1);
     assert_ok(cf__check_lost(&place, "cf_test"));
     assert_false(cf__gpu_state() & CF__GPU_LOST);
-    cf__context_mark_lost(place.driver, place.context, 1, "cf_a was"); /* without a record so far */
+    cf__context_mark_lost(place.driver, place.context, 1, "cf_a was"); /* it has no record yet */
     assert_true(cf__gpu_state() & CF__GPU_LOST);
     assert_fails(cf__check_lost(&place, "cf_test"), CF_EFAULT,
                  "cf_test: device 1's context was lost to a fault while cf_a was running; cf_device_reset(1) may make "
                  "the device usable again, ending the process does");
-    cf__context_mark_lost(place.driver, place.context, 1, "cf_b was"); /* the first cause stays */
+    cf__context_mark_lost(place.driver, place.context, 1, "cf_b was"); /* the first cause is kept */
     assert_fails(cf__check_lost(&place, "cf_test"), CF_EFAULT, "while cf_a was running");
     struct cf__scope other = entered(0);
     assert_ok(cf__check_lost(&other, "cf_test"));
@@ -199,7 +199,7 @@ static void context_that_is_lost_and_destroyed_counts_no_more(void **state)
         cf__leave(&place);
         assert_fails(cf_device_sync(), CF_EFAULT, "device 0's context was lost to a fault while cf_a was running");
         assert_int_equal(context_destroy(own), CUDA_SUCCESS);
-        if (i == 1) /* at the same address */
+        if (i == 1) /* creates a new context at the same address */
             assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS);
         assert_ok(cf_device_sync());
         assert_int_equal(cf__gpu_state(), CF__GPU_OURS);
@@ -214,7 +214,7 @@ static CUresult tell_no_id(CUcontext context, unsigned long long *id)
     return CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
-/* That its number is told later does not make it another one. */
+/* Learning the context's id later does not turn it into another context. */
 static void context_that_told_no_id_when_it_was_lost_stays_lost(void **state)
 {
     static struct cf__driver silent;
@@ -247,7 +247,7 @@ static void note_lost_tells_of_the_current_context_alone(void **state)
     strcpy(text, "it failed");
     assert_int_equal(cf__note_lost(driver, CF_ECALL, text, sizeof text), CF_ECALL);
     assert_string_equal(text, "it failed");
-    assert_int_equal(cf__note_lost(driver, CF_EFAULT, text, sizeof text), CF_EFAULT); /* the only one that it may be */
+    assert_int_equal(cf__note_lost(driver, CF_EFAULT, text, sizeof text), CF_EFAULT); /* the only candidate */
     assert_non_null(strstr(text, "; device 0's context was lost"));
     cf__leave(&second);
     cf__leave(&first);

@@ -1,5 +1,5 @@
-/* test_device.c - which device and context a call runs on: cf_device_use(), the thread's context and its streams; and
- * that cf_shutdown() gives everything back. */
+/* test_device.c - the device and context that a call runs on: cf_device_use(), the thread's context and its streams.
+ * Also tests that cf_shutdown() frees everything. */
 #include "on_fake.h"
 #include "small_calls.h"
 
@@ -74,7 +74,7 @@ static void device_name_without_room_is_invalid(void **state)
     expect_exactly(cf_device_name(CF_HOST, name, 0), CF_EINVAL, "cf_device_name: size is 0");
 }
 
-/* The number is named, and what there is. */
+/* Expects an error that names the device number and the devices that exist. */
 static void expect_no_device(int result, int device)
 {
     char detail[96];
@@ -85,7 +85,7 @@ static void expect_no_device(int result, int device)
     assert_fails(result, CF_ENODEV, detail);
 }
 
-/* Not through gather(): a failed assertion would go to the main thread. */
+/* Not through gather(): a failed assertion would jump to the main thread. */
 static void *first_use(void *unused)
 {
     const float source[] = {1, 2, 3};
@@ -95,7 +95,7 @@ static void *first_use(void *unused)
     return cf_gather_f32_i32(source, index, res, 4, 3) == CF_OK && res[0] == 3 ? NULL : (void *)"gather failed";
 }
 
-/* Whatever the first calls of other threads were doing at the fork. */
+/* Forks at random points of other threads' first calls. */
 static void fork_during_first_use_child_works(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void fork_during_first_use_child_works(void **state)
             assert_int_equal(pthread_create(&threads[t], NULL, first_use, NULL), 0);
         pid_t child = fork();
         if (child == 0) {
-            alarm(600); /* ends a child that is stuck */
+            alarm(600); /* ends a child that hangs */
             _exit(first_use(NULL) != NULL);
         }
         for (int t = 0; t < 3; t++) {
@@ -154,7 +154,7 @@ static void device_use_of_every_device_takes_effect(void **state)
     assert_ok(cf_device_use(before));
 }
 
-/* Notes its device, and then takes another one than its maker. */
+/* Reports its device, then switches to another device than its creator. */
 static void *device_of_a_new_thread(void *device)
 {
     if (cf_device_current(device) != CF_OK || cf_device_use(*(int *)device) != CF_OK)
@@ -190,7 +190,7 @@ static void shutdown_again_and_again_starts_anew(void **state)
 /* ---- Contexts ---- */
 
 struct counts {
-    int good, bad; /* calls that returned what they should, and not */
+    int good, bad; /* calls that returned the expected status, and others */
 };
 
 static void count(struct counts *counts, int status, int expected)
@@ -201,7 +201,7 @@ static void count(struct counts *counts, int status, int expected)
         counts->bad++;
 }
 
-/* Every function that enters a device, in success and in failure. */
+/* Calls every function that enters a device, both in success and in failure. */
 static void call_everything(struct counts *counts)
 {
     char host[64] = "", name[64];
@@ -265,7 +265,7 @@ static void pop(const struct cf__driver *driver, CUcontext expected)
     assert_ptr_equal(context, expected);
 }
 
-/* Contexts of the application's own, over whatever the thread's device is. */
+/* The application pushes its own contexts; they take precedence over the thread's device. */
 static void context_of_the_thread_stays_current(void **state)
 {
     (void)state;
@@ -289,7 +289,7 @@ static void context_of_the_thread_stays_current(void **state)
     assert_int_equal(driver->cuCtxPopCurrent(&none), CUDA_ERROR_INVALID_CONTEXT);
 }
 
-/* The context that a call without a stream allocates in. */
+/* Returns the context in which a call without a stream allocates. */
 static CUcontext context_of_memory(const struct cf__driver *driver)
 {
     void *memory;
@@ -314,9 +314,9 @@ static void context_of_the_thread_is_where_calls_run(void **state)
     assert_ptr_equal(context_of_memory(driver), own);
     assert_ok(gather());
     assert_true(count_alive(text, sizeof text) > 0);
-    assert_null(strstr(text, "primary")); /* none was needed */
+    assert_null(strstr(text, "primary")); /* no primary context was needed */
 
-    assert_ok(cf_device_use(1)); /* goes before it */
+    assert_ok(cf_device_use(1)); /* takes precedence over the context */
     assert_int_equal(driver->cuDevicePrimaryCtxRetain(&primary, 1), CUDA_SUCCESS);
     assert_ptr_equal(context_of_memory(driver), primary);
     assert_int_equal(driver->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
@@ -343,7 +343,7 @@ static void *upload(const void *data, size_t bytes)
     return memory;
 }
 
-/* With everything on device 1, the thread's device may be any. */
+/* All data are on device 1; the thread's device may be any. */
 static void stream_of_a_device_goes_before_the_threads(void **state)
 {
     (void)state;
@@ -373,7 +373,7 @@ static void stream_of_a_device_goes_before_the_threads(void **state)
         assert_int_equal(device_now(), devices[i]);
     }
     assert_ok(cf_device_use(0));
-    assert_ok(cf_mem_free(source_there)); /* of another device than the thread's */
+    assert_ok(cf_mem_free(source_there)); /* memory of another device than the thread's */
     assert_ok(cf_mem_free(index_there));
     assert_ok(cf_mem_free(res_there));
     assert_ok(cf_stream_destroy(stream));
@@ -402,7 +402,7 @@ static void devices_two_hold_memory_of_their_own(void **state)
         assert_ok(cf_mem_free(there[device]));
 }
 
-/* ---- The end ---- */
+/* ---- Shutdown ---- */
 
 static void shutdown_before_any_call_succeeds(void **state)
 {
@@ -430,7 +430,7 @@ static void device_use_second_gpu_starts_that_one_alone(void **state)
     assert_ok(cf_event_destroy(start));
     assert_ok(cf_event_destroy(stop));
     assert_ok(cf_stream_destroy(stream));
-    assert_int_equal(count_alive(text, sizeof text), 1); /* its primary context, and not GPU 0's */
+    assert_int_equal(count_alive(text, sizeof text), 1); /* the primary context of GPU 1, but not of GPU 0 */
 }
 
 static void shutdown_gives_everything_back(void **state)
@@ -442,14 +442,14 @@ static void shutdown_gives_everything_back(void **state)
         for (int device = 1; device >= CF_HOST; device--) {
             assert_ok(cf_device_use(device));
             assert_ok(gather());
-            assert_ok(cf_device_sync()); /* memory is given back in the order of streams */
+            assert_ok(cf_device_sync()); /* memory is freed in stream order */
         }
-        assert_ok(cf_mem_alloc(&memory, 100)); /* of CF_HOST, which gives its own back */
+        assert_ok(cf_mem_alloc(&memory, 100)); /* memory of CF_HOST, which cf_shutdown() frees */
         /* Both primary contexts and pools, and the image of gather. */
         assert_int_equal(count_alive(text, sizeof text), 5);
         assert_ok(cf_shutdown());
         assert_nothing_alive();
-        assert_ok(gather()); /* CF_HOST is still the thread's device, and has forgotten what it had */
+        assert_ok(gather()); /* CF_HOST is still the thread's device, but its memory is unknown */
         assert_fails(cf_mem_free(memory), CF_EINVAL, "is not from cf_mem_alloc()");
         assert_ok(cf_shutdown());
     }
@@ -477,7 +477,7 @@ static void shutdown_leaves_contexts_of_others_alone(void **state)
     assert_nothing_alive();
 }
 
-/* A GPU that a kernel faulted on is lost until the process ends; the rest goes on. */
+/* A GPU on which a kernel faulted is lost until the process ends; the other devices still work. */
 static void shutdown_after_a_fault_gives_everything_back(void **state)
 {
     (void)state;
@@ -486,7 +486,7 @@ static void shutdown_after_a_fault_gives_everything_back(void **state)
     const char *detail = "cf_device_sync: cuCtxSynchronize returned 700 (CUDA_ERROR_ILLEGAL_ADDRESS, "
                          "an illegal memory access was encountered)";
     assert_ok(gather());
-    assert_ok(cf_gather_f32_i32_async(NULL, host, index, host, 3, 3)); /* memory that a GPU does not reach */
+    assert_ok(cf_gather_f32_i32_async(NULL, host, index, host, 3, 3)); /* memory that the GPU cannot access */
     assert_fails(cf_device_sync(), CF_EFAULT, detail);
     assert_int_equal(cf_last_driver_result(), CUDA_ERROR_ILLEGAL_ADDRESS);
     assert_fails(cf_device_sync(), CF_EFAULT, "cf_device_sync: device 0's context was lost to a fault while ");

@@ -1,5 +1,5 @@
-/* test_drivers.c - which driver is the default: CF_DRIVER, GPUs that cannot be used, and threads that all come
- * first. */
+/* test_drivers.c - the choice of the default driver: CF_DRIVER, unusable GPUs, and threads that race to the first
+ * call. */
 #include "on_fake.h"
 #include "small_calls.h"
 
@@ -10,7 +10,7 @@
 
 /* ---- Calls ---- */
 
-/* The calls that need the default device, each with its status and detail. */
+/* Expects that each call that needs the default device fails with this status and detail. */
 static void expect_of_default(int status, const char *detail)
 {
     int number;
@@ -99,7 +99,7 @@ static void driver_that_is_none_is_invalid(void **state)
     assert_ok(gather());
 }
 
-/* Without a GPU the CPU is the default; what needs a GPU says what there is. */
+/* Without a GPU the CPU is the default; calls that need a GPU report the reason. */
 static void expect_cpu(const char *reason)
 {
     char detail[256];
@@ -149,19 +149,19 @@ static void driver_cuda_without_driver_is_no_device(void **state)
     expect_of_default(CF_ENODEV, "CF_DRIVER=cuda: no NVIDIA driver (");
 }
 
-/* ---- A GPU that is there and cannot be used ---- */
+/* ---- A GPU that exists but cannot be used ---- */
 
 static void expect_unusable(const char *reason)
 {
     char detail[256];
     snprintf(detail, sizeof detail, "the GPU cannot be used: %s; CF_DRIVER=host runs on the CPU", reason);
     expect_of_default(CF_EDRIVER, detail);
-    expect_of_default(CF_EDRIVER, detail); /* the first failure decides nothing */
+    expect_of_default(CF_EDRIVER, detail); /* the first failure is not cached */
     snprintf(detail, sizeof detail, "cf_require(CF_CUDA): %s", reason);
     expect_exactly(cf_require(CF_CUDA), CF_EDRIVER, detail);
     snprintf(detail, sizeof detail, "cf_device_use: device 0: %s", reason);
     expect_exactly(cf_device_use(0), CF_EDRIVER, detail);
-    assert_ok(cf_device_use(CF_HOST)); /* asked for, it is fine */
+    assert_ok(cf_device_use(CF_HOST)); /* the CPU works if it is requested */
     assert_ok(gather());
 }
 
@@ -214,7 +214,7 @@ static void threads_bad_number_is_invalid(void **state)
     }
 }
 
-/* Only what needs the threads. */
+/* Only copies need CF_THREADS here. */
 static void threads_bad_number_matters_to_a_gpu_where_they_copy(void **state)
 {
     (void)state;
@@ -226,7 +226,7 @@ static void threads_bad_number_matters_to_a_gpu_where_they_copy(void **state)
     assert_fails(gather(), CF_EINVAL, "CF_THREADS=none: it is a number from 1 to 1024");
 }
 
-/* ---- Threads that all make the first call ---- */
+/* ---- Threads that race to the first call ---- */
 
 struct racer {
     pthread_barrier_t *start;
@@ -253,13 +253,13 @@ static void *race(void *argument)
             racer->status = cf_mem_free(memory);
         break;
     default:
-        racer->status = cf_device_use(racer->number / 4 % 3 - 1); /* the host and both GPUs */
+        racer->status = cf_device_use(racer->number / 4 % 3 - 1); /* the CPU and both GPUs */
         if (racer->status == CF_OK)
             racer->status = gather();
         break;
     }
     if (racer->status == CF_OK)
-        racer->status = cf_device_sync(); /* memory is given back in the order of streams */
+        racer->status = cf_device_sync(); /* memory is freed in stream order */
     snprintf(racer->detail, sizeof racer->detail, "%s", cf_last_error());
     return NULL;
 }
@@ -302,16 +302,16 @@ static void threads_racing_on_a_bad_driver_all_fail(void **state)
     run_race(racers);
     for (int i = 0; i < THREADS; i++)
         if (i % 4 == 3 && i / 4 % 3 == 0)
-            assert_int_equal(racers[i].status, CF_OK); /* asked for CF_HOST */
+            assert_int_equal(racers[i].status, CF_OK); /* the thread requested CF_HOST */
         else if (racers[i].status != CF_EDRIVER || !strstr(racers[i].detail, "cuInit returned 999"))
             fail_msg("thread %d: %d, %s", i, racers[i].status, racers[i].detail);
 }
 
-/* Nothing is left to open the driver with: no reason to run on the CPU. */
+/* Running out of file descriptors while loading the driver is no reason to fall back to the CPU. */
 static void gpu_without_descriptors_is_an_error_until_there_are_some(void **state)
 {
     struct rlimit limit, none;
-    int lowest = dup(STDOUT_FILENO); /* that is free */
+    int lowest = dup(STDOUT_FILENO); /* the lowest free descriptor */
     (void)state;
     assert_int_equal(close(lowest), 0);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -332,9 +332,9 @@ static int tear_down(void **state)
 
 /* ---- Another library that loads CUDA later ---- */
 
-static int looks; /* for the driver; atomic */
+static int looks; /* number of searches for the driver; atomic */
 
-/* Stands before the C library's. */
+/* Overrides the C library's dlopen(). */
 void *dlopen(const char *file, int mode)
 {
     void *(*real)(const char *file, int mode);

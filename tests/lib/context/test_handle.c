@@ -1,5 +1,5 @@
-/* test_handle.c - what the library remembers of handles: which is whose when the driver gives one anew, which went with a
- * reset or with cf_shutdown(), and where those are that are not its own. */
+/* test_handle.c - records of handles: the owner of a handle that the driver reuses, handles that a reset or
+ * cf_shutdown() destroyed, and the devices of handles from other libraries. */
 #include "on_made.h"
 
 #include <pthread.h>
@@ -11,13 +11,13 @@
 #include "context/handle.h"
 #include "on_made.h"
 
-/* ---- A driver that gives a handle anew at once, to another thread, or refuses to destroy one ---- */
+/* ---- A driver that reuses a handle at once in another thread, or fails to destroy a handle ---- */
 
 static CUresult (*real_create)(CUstream *, unsigned int), (*real_destroy)(CUstream);
 static CUresult (*real_destroy_event)(CUevent);
-static CUstream stash;         /* that was to be destroyed */
-static int stashes;            /* cuStreamDestroy() puts it there and calls a thread that creates one */
-static CUresult destroy_fails; /* what it returns else */
+static CUstream stash;         /* the stream that was to be destroyed */
+static int stashes;            /* cuStreamDestroy() stores the stream and calls a thread that creates a stream */
+static CUresult destroy_fails; /* its result otherwise */
 static cf_stream made_meanwhile;
 
 static CUresult create(CUstream *stream, unsigned int flags)
@@ -82,7 +82,7 @@ static int shut_down(void **state)
     return 0;
 }
 
-/* ---- Handles that are given anew ---- */
+/* ---- Reused handles ---- */
 
 static void handle_given_anew_while_it_is_destroyed_is_remembered(void **state)
 {
@@ -93,7 +93,7 @@ static void handle_given_anew_while_it_is_destroyed_is_remembered(void **state)
     stashes = 0;
     assert_ptr_equal(made_meanwhile, own);
     assert_ok(cf_stream_sync(own));
-    assert_ok(cf_device_reset(0)); /* of which it is known to have been */
+    assert_ok(cf_device_reset(0)); /* the stream is known to belong to device 0 */
     assert_fails(cf_stream_sync(own), CF_EINVAL, "was of device 0 before its reset, and went with that");
 }
 
@@ -112,7 +112,7 @@ static void handle_given_anew_after_a_reset_is_fresh(void **state)
             is_again += again == before[j];
         assert_ok(cf_stream_destroy(again));
     }
-    assert_true(is_again > 0 || SANITIZED); /* or this tests nothing */
+    assert_true(is_again > 0 || SANITIZED); /* otherwise nothing was tested */
 }
 
 static void handle_that_cannot_be_destroyed_is_remembered(void **state)
@@ -133,7 +133,7 @@ static void handle_that_cannot_be_destroyed_is_remembered(void **state)
     assert_fails(cf_event_sync(marked), CF_EINVAL, "was of device 0 before its reset");
 }
 
-/* Whatever the thread's device is when it is made ready to run. */
+/* The thread's device at instantiation does not matter. */
 static void executable_graph_is_of_the_graphs_device(void **state)
 {
     cf_graph graph;
@@ -158,13 +158,13 @@ static void executable_graph_is_of_the_graphs_device(void **state)
     assert_fails(cf_graph_exec_destroy(exec), CF_EINVAL, "was of device 1 before its reset");
 }
 
-/* ---- The records by themselves ---- */
+/* ---- The table of records ---- */
 
 static char addresses[1 << 16];
 static struct CUctx_st {
     int unused;
 } context;
-static const struct cf__driver no_driver; /* that is not asked */
+static const struct cf__driver no_driver; /* never called */
 static const struct cf__scope place = {.driver = &no_driver, .context = &context};
 
 static void record_of_a_later_owner_stays(void **state)
@@ -174,21 +174,21 @@ static void record_of_a_later_owner_stays(void **state)
     assert_ptr_equal(cf__handle_add(&place, CF__STREAM, handle), handle);
     unsigned int serial = cf__handle_serial(CF__STREAM, handle);
     assert_int_not_equal(serial, 0);
-    cf__handle_add(&place, CF__STREAM, handle); /* the next one's */
+    cf__handle_add(&place, CF__STREAM, handle); /* the next owner's record */
     assert_int_not_equal(cf__handle_serial(CF__STREAM, handle), serial);
     cf__handle_remove(CF__STREAM, handle, serial);
     assert_int_not_equal(cf__handle_serial(CF__STREAM, handle), 0);
     cf__handle_remove(CF__STREAM, handle, cf__handle_serial(CF__STREAM, handle));
     assert_int_equal(cf__handle_serial(CF__STREAM, handle), 0);
-    cf__handle_remove(CF__STREAM, handle, 0); /* nobody's */
+    cf__handle_remove(CF__STREAM, handle, 0); /* removes nothing */
     cf__handle_remove(CF__STREAM, handle, serial);
     cf__handle_add(&place, CF__STREAM, handle);
-    cf__handle_remove(CF__STREAM, handle, 0); /* what was not there before is not that */
+    cf__handle_remove(CF__STREAM, handle, 0); /* serial 0 stands for a missing record and must not remove this one */
     assert_int_not_equal(cf__handle_serial(CF__STREAM, handle), 0);
     cf__handle_remove(CF__STREAM, handle, cf__handle_serial(CF__STREAM, handle));
 }
 
-/* The driver gave its address to an object of another kind. */
+/* The driver reused the address for an object of another kind. */
 static void record_of_another_kind_at_the_same_address_stays(void **state)
 {
     (void)state;
@@ -204,7 +204,7 @@ static void record_of_another_kind_at_the_same_address_stays(void **state)
     assert_ok(cf__handle_check("f", "h", CF__GRAPH_EXEC, handle));
 }
 
-/* Against a list, through growth and runs of records that follow each other. */
+/* Compares the table with a list while it grows and has runs of adjacent records. */
 static void records_many_are_each_found(void **state)
 {
     (void)state;
@@ -241,7 +241,8 @@ static void records_of_memory_hold_its_range(void **state)
     assert_int_equal(cf__handle_is_memory(addresses + 120), 0);
 }
 
-/* Those of the latest reset are all known, and of earlier ones no more than a table of some size holds. */
+/* All handles of the latest reset are remembered, and handles of earlier resets only as far as the table's limit
+ * allows. */
 static void handles_that_went_with_resets_do_not_pile_up(void **state)
 {
     (void)state;
@@ -260,7 +261,7 @@ static void handles_that_went_with_resets_do_not_pile_up(void **state)
             assert_fails(cf__handle_check("test", "stream", CF__STREAM, addresses + reset * EACH + i), CF_EINVAL,
                          "was of device 1 before");
     }
-    /* Where each has another owner no call has to look for them any more. */
+    /* When each handle has a new owner, no call has to look for destroyed handles. */
     for (int i = 0; i < RESETS * EACH; i++)
         cf__handle_add(&place, CF__STREAM, addresses + i);
     assert_int_equal(cf__gpu_state(), CF__GPU_OURS);
@@ -270,7 +271,7 @@ static void handles_that_went_with_resets_do_not_pile_up(void **state)
 
 enum { THREADS = 64, OWN = 128, SHARED = 8 };
 
-/* Each has addresses of its own, and some that all of them keep and drop. */
+/* Each thread adds and removes its own addresses and some shared ones. */
 static void *keep_and_drop(void *number)
 {
     char *own = addresses + (uintptr_t)number * OWN, *shared = addresses + THREADS * OWN;
@@ -314,7 +315,7 @@ static void records_under_64_threads_are_each_ones_own(void **state)
         assert_int_equal(cf__handle_serial(CF__STREAM, addresses + i), 0);
 }
 
-/* ---- Handles and memory of another device start none for their thread ---- */
+/* ---- Handles and memory of another device must not start the thread's device ---- */
 
 struct foreign {
     CUcontext context;
@@ -375,7 +376,7 @@ static void own_handles_of_another_device_start_none(void **state)
 static struct foreign make_foreign(int device);
 static void use_and_destroy_foreign(const struct foreign *foreign);
 
-/* Of a device that the library has not used so far, on a thread without a context. */
+/* The library has not used the device yet, and the thread has no context. */
 static void foreign_handles_of_another_device_start_none(void **state)
 {
     (void)state;
@@ -399,7 +400,7 @@ static void handle_whose_context_is_gone_is_told_by_its_function(void **state)
     assert_fails(cf_event_query(of_own), CF_EINVAL, "cf_event_query: cuCtxPushCurrent returned 201 ");
 }
 
-/* ---- Handles of another library, where a device is lost ---- */
+/* ---- Handles of another library while a device is lost ---- */
 
 static int32_t unreachable;
 
@@ -479,7 +480,7 @@ static void use_and_destroy_foreign(const struct foreign *foreign)
     assert_ok(cf_stream_destroy(foreign->stream));
 }
 
-/* The device that the thread uses is the lost one; the other is the library's, too. */
+/* The thread's device is lost; the library also uses the other device. */
 static void foreign_handles_of_a_device_in_use_outlive_a_fault_elsewhere(void **state)
 {
     (void)state;
@@ -495,7 +496,7 @@ static void foreign_handles_of_a_device_in_use_outlive_a_fault_elsewhere(void **
     assert_int_equal(other_library()->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
 }
 
-/* The same where the other library's context is current on the thread, and the other device not in use here. */
+/* The other library's context is current on the thread, and the library does not use the other device. */
 static void foreign_handles_of_the_current_context_outlive_a_fault_elsewhere(void **state)
 {
     (void)state;
@@ -510,7 +511,7 @@ static void foreign_handles_of_the_current_context_outlive_a_fault_elsewhere(voi
     assert_int_equal(driver->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
 }
 
-/* And where only lost contexts are known: the driver knows better. */
+/* Only lost contexts are known, so the driver decides. */
 static void foreign_event_is_the_drivers_to_judge(void **state)
 {
     (void)state;
@@ -531,11 +532,11 @@ static void foreign_event_is_the_drivers_to_judge(void **state)
     assert_int_equal(driver->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
 }
 
-/* ---- What is known to be done, so that a fault is not told with it ---- */
+/* ---- Work that is known to be done is not named in a fault's message ---- */
 
 static cf_stream stream;
 static cf_event event;
-static char *memory; /* of the device */
+static char *memory; /* device memory */
 
 static void make_all(void)
 {
@@ -543,7 +544,7 @@ static void make_all(void)
     stream = new_stream();
     assert_ok(cf_mem_alloc((void **)&memory, 64));
     assert_ok(launch(&one, NULL, memory));
-    assert_ok(launch(&two, NULL, memory)); /* loads them: that waits for what is enqueued */
+    assert_ok(launch(&two, NULL, memory)); /* loads both kernels, which waits for enqueued work */
     assert_ok(cf_device_sync());
 }
 
@@ -636,7 +637,7 @@ static void large_copy_means_that_what_is_before_it_is_done(void **state)
     make_all();
     assert_ok(cf_mem_alloc(&large, LARGE));
     assert_ok(launch(&one, NULL, memory));
-    assert_ok(cf_mem_copy(large, host, LARGE)); /* through pinned buffers */
+    assert_ok(cf_mem_copy(large, host, LARGE)); /* copied through pinned buffers */
     expect_fault_while("made_two was");
     free(host);
 }
@@ -660,7 +661,7 @@ static void fill_means_that_what_is_before_it_is_done(void **state)
     expect_fault_while("made_two was");
 }
 
-/* Without a pool it waits for the stream; with one, as it is freed here, for all of the device. */
+/* Without a pool the asynchronous free waits for the stream; with a pool cf_mem_free() waits for the device. */
 static void free_means_that_what_is_before_it_is_done(void **state)
 {
     (void)state;
@@ -675,7 +676,7 @@ static void free_means_that_what_is_before_it_is_done(void **state)
     expect_fault_while("made_two was");
 }
 
-/* ---- Handles of the CPU behind cf_shutdown() ---- */
+/* ---- Handles of the CPU after cf_shutdown() ---- */
 
 struct things {
     cf_stream stream;
@@ -730,21 +731,21 @@ static void *use_behind_the_end(void *unused)
     (void)unused;
     assert_ok(cf_device_use(CF_HOST));
     make_on_cpu(&before);
-    for (int i = 0; i < 3; i++) /* a slot that had several owners */
+    for (int i = 0; i < 3; i++) /* gives a slot several owners */
         assert_ok(cf_stream_destroy(new_stream()));
     for (int i = 0; i < 5; i++) {
         assert_ok(cf_shutdown());
         expect_given_back(&before);
         assert_ok(cf_device_use(CF_HOST));
         expect_given_back(&before);
-        make_on_cpu(&again); /* in the same places */
+        make_on_cpu(&again); /* in the same slots */
         expect_given_back(&before);
         assert_ok(cf_stream_sync(again.stream));
         assert_ok(cf_event_record(again.event, again.stream));
         assert_ok(cf_graph_launch(again.exec, again.stream));
         assert_ok(cf_stream_destroy(again.stream));
         assert_fails(cf_stream_sync(again.stream), CF_EINVAL,
-                     ": invalid resource handle"); /* which is another matter */
+                     ": invalid resource handle"); /* another error: no record is left */
         before = again;
         before.stream = new_stream();
     }

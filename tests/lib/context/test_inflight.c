@@ -1,5 +1,5 @@
-/* test_inflight.c - which kernels a fault is told with: those that may have been running, and no others. A fault loses a
- * device for the whole process, so that each test has one of its own. */
+/* test_inflight.c - the kernels named in a fault's message: those that may have been running, and no others. A fault
+ * loses a device for the whole process, so each test has its own process. */
 #include "stream/sync.h"
 #include "on_made.h"
 
@@ -14,7 +14,7 @@
 #include "on_made.h"
 #include "on_closing.h"
 
-/* ---- Kernels that write to their pointer, which is a fault where a GPU does not reach it ---- */
+/* ---- Kernels that write to their pointer, which is a fault if the GPU cannot access it ---- */
 
 enum { KERNELS = 12 };
 static const cf_expr one_element = FIXED(1);
@@ -44,7 +44,7 @@ static cf_kernel kernels[KERNELS] = {K(a), K(b), K(c), K(d), K(e), K(f), K(g), K
 static const cf_kernel *list[KERNELS];
 static cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = KERNELS, .kernels = list};
 
-static void *good; /* memory that the GPU reaches */
+static void *good; /* memory that the GPU can access */
 
 static int launch(int k, cf_stream stream)
 {
@@ -67,7 +67,7 @@ static cf_stream new_stream(void)
     return stream;
 }
 
-/* The next wait tells of a fault with this text. */
+/* Expects that the next wait reports a fault with this text. */
 static void expect_fault_while(const char *running)
 {
     char text[400];
@@ -76,7 +76,7 @@ static void expect_fault_while(const char *running)
     assert_fails(cf_device_sync(), CF_EFAULT, text);
     assert_non_null(strstr(cf_last_error(), "cf_device_sync: cuCtxSynchronize returned 700 "));
     assert_int_equal(cf_last_driver_result(), CUDA_ERROR_ILLEGAL_ADDRESS);
-    assert_fails(cf_device_sync(), CF_EFAULT, text); /* the same from then on */
+    assert_fails(cf_device_sync(), CF_EFAULT, text); /* later calls report the same */
     assert_memory_equal(cf_last_error(), "cf_device_sync: device 0's", 26);
 }
 
@@ -85,7 +85,7 @@ static int set_up(void **state)
     int32_t zero = 0;
     (void)state;
     good = upload(&zero, sizeof zero);
-    for (int k = KERNELS; k-- > 0;) /* loads them: that waits for what is enqueued */
+    for (int k = KERNELS; k-- > 0;) /* loads the kernels, which waits for enqueued work */
         assert_ok(launch(k, NULL));
     assert_ok(cf_device_sync());
     return 0;
@@ -164,7 +164,7 @@ static void fault_after_a_plain_call_leaves_it_out(void **state)
 static void fault_after_a_wait_for_the_device_leaves_out_all(void **state)
 {
     (void)state;
-    for (int k = 0; k < KERNELS; k++) /* more than there are slots, too */
+    for (int k = 0; k < KERNELS; k++) /* more streams than slots */
         assert_ok(launch(k, k % 2 ? NULL : new_stream()));
     assert_ok(cf_device_sync());
     assert_ok(launch_bad(11, NULL));
@@ -186,7 +186,7 @@ static void fault_of_a_graph_is_named_so(void **state)
     cf_stream stream = new_stream();
     cf_graph graph;
     cf_graph_exec exec;
-    assert_ok(launch(0, stream)); /* loads it */
+    assert_ok(launch(0, stream)); /* loads the kernel */
     assert_ok(cf_stream_capture_begin(stream));
     assert_ok(launch_bad(0, stream));
     assert_ok(cf_stream_capture_end(stream, &graph));
@@ -212,7 +212,7 @@ static void fault_on_one_device_does_not_name_the_others_kernels(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-/* What is kept of the context that was reset serves the one that comes after. */
+/* The record of the reset context serves the new context. */
 static void fault_beside_a_device_that_was_reset_is_named(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static void fault_of_nobodys_kernel_says_so(void **state)
     assert_ok(launch_bad(0, NULL));
     struct cf__scope place;
     assert_ok(cf__enter(&place, "test", NULL));
-    cf__inflight_waited(&place, NULL); /* as if it were another library's */
+    cf__inflight_waited(&place, NULL); /* as if another library had launched it */
     assert_int_equal(place.driver->cuCtxGetCurrent(&context), CUDA_SUCCESS);
     cf__leave(&place);
     expect_fault_while("no kernel of Cuferry's was");
@@ -253,12 +253,12 @@ static void fault_told_by_another_devices_event_is_of_the_right_one(void **state
     assert_ok(cf_event_record(event, NULL));
     assert_ok(cf_device_use(1));
     assert_fails(cf_event_sync(event), CF_EFAULT, "device 0's context was lost to a fault while made_a was running");
-    assert_ok(cf_device_sync()); /* device 1 is well */
+    assert_ok(cf_device_sync()); /* device 1 still works */
     assert_ok(cf_device_use(0));
     assert_fails(cf_device_sync(), CF_EFAULT, "cf_device_sync: device 0's context");
 }
 
-/* The descriptor went with the shared object that it was in. */
+/* The shared object was closed, and the descriptor with it. */
 static void fault_of_a_closed_objects_kernel_is_named(void **state)
 {
     static float elsewhere[3], *data = elsewhere;
@@ -275,7 +275,7 @@ static void fault_of_a_closed_objects_kernel_is_named(void **state)
     assert_fails(launch(0, NULL), CF_EFAULT, "while cf_gather_f32_i32 was running");
 }
 
-/* Devices 0 and then 1 are lost; the thread's own, number 2, is well. The library does not know whose the event is. */
+/* Devices 0 and then 1 are lost; device 2 is current and still works. The library does not know the event's device. */
 static void fault_told_on_a_well_device_is_of_the_one_lost_last(void **state)
 {
     const struct cf__driver *driver = other_library();
@@ -292,7 +292,7 @@ static void fault_told_on_a_well_device_is_of_the_one_lost_last(void **state)
     cf__leave(&place);
     assert_ok(cf_device_use(2));
     assert_fails(cf_event_sync(event), CF_EFAULT, "device 1's context was lost to a fault while made_b was running");
-    /* From now on it may be of either. */
+    /* From now on the fault may be of either device. */
     assert_fails(cf_event_sync(event), CF_EFAULT, "700 (CUDA_ERROR_ILLEGAL_ADDRESS");
     assert_non_null(strstr(cf_last_error(), "; a context of this process was lost to a fault"));
     assert_ok(cf_device_sync());
@@ -303,7 +303,7 @@ static void fault_told_on_a_well_device_is_of_the_one_lost_last(void **state)
     assert_ok(cf_device_use(0));
 }
 
-/* One that another library made, and this one was used in. */
+/* Another library created the context, and Cuferry was used in it. */
 static void fault_in_a_created_context_is_told_of_that(void **state)
 {
     const struct cf__driver *driver = other_library();
@@ -338,7 +338,7 @@ static void run_thread(void *(*body)(void *), void *argument)
     assert_null(wrong);
 }
 
-/* The thread's own device is the lost one. */
+/* The thread's own device is lost. */
 static void fault_on_one_device_leaves_handles_and_captures_of_another(void **state)
 {
     (void)state;
@@ -381,7 +381,7 @@ static void fault_with_another_thread_lists_its_kernels(void **state)
     assert_ok(launch(0, NULL));
     run_thread(launch_b_elsewhere, stream);
     assert_ok(launch_bad(0, NULL));
-    assert_ok(cf_stream_sync(stream)); /* that was not this thread's launch, and may not be all of them */
+    assert_ok(cf_stream_sync(stream)); /* another thread launched in the stream, possibly also in other streams */
     expect_fault_while("one of made_a, made_b was");
 }
 
@@ -394,7 +394,7 @@ static void fault_after_a_wait_for_the_device_leaves_out_other_threads(void **st
     expect_fault_while("made_a was");
 }
 
-/* Threads launch and wait at random; the one that faults is always named. */
+/* Threads launch and wait at random; the kernel that faults is always named. */
 enum { THREADS = 8, ROUNDS = 300 };
 static int stop;
 
@@ -438,7 +438,7 @@ static void fault_among_threads_always_names_it(void **state)
     }
 }
 
-/* Threads that come and go leave nothing behind. */
+/* Records of threads that have ended are reused. */
 static void threads_without_end_share_what_is_kept(void **state)
 {
     (void)state;
@@ -456,7 +456,7 @@ static void threads_without_end_share_what_is_kept(void **state)
     assert_ok(cf_mem_free(good));
 }
 
-/* ---- The text alone ---- */
+/* ---- The text ---- */
 
 static void text_of_long_names_is_cut_between_them(void **state)
 {

@@ -1,4 +1,4 @@
-/* test_property.c - what devices say of themselves. */
+/* test_property.c - the properties of devices. */
 #include "on_fake.h"
 
 static int tear_down(void **state)
@@ -29,7 +29,7 @@ static void device_property_bad_arguments_are_named(void **state)
     assert_int_equal(value, 77);
 }
 
-/* On every device in reach, each has a value that can be. */
+/* Each property of each device has a plausible value. */
 static void device_property_every_one_is_plausible(void **state)
 {
     (void)state;
@@ -61,7 +61,7 @@ static void device_property_every_one_is_plausible(void **state)
     }
 }
 
-/* The driver's own words, of those that it has a word for. */
+/* Properties that the driver reports, too, have the driver's values. */
 static void device_property_is_what_the_driver_says(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void device_property_is_what_the_driver_says(void **state)
     assert_int_equal(property(0, CF_PROPERTY_MEMORY), bytes);
 }
 
-/* Each device has its own. */
+/* Each device has its own properties. */
 static void device_property_of_two_devices_differs(void **state)
 {
     (void)state;

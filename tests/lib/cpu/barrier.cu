@@ -1,4 +1,4 @@
-/* barrier.cu - barriers in a kernel's memory: cuda::barrier, and tiles of several warps; for test_barrier.c. */
+/* barrier.cu - kernels for test_barrier.c: cuda::barrier in shared and device memory, and tiles of several warps. */
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
@@ -22,7 +22,7 @@ static __device__ unsigned rank_in_block()
 
 /* ---- cuda::barrier ---- */
 
-/* Each thread reads what the next one wrote. */
+/* Each thread reads the cell that the next thread wrote. */
 #pragma cf kernel blocks(n) block(threads) shared(2 * threads * sizeof(int)) inout(wrong[2])
 __global__ void pass_on(int n, int threads, int rounds, int *wrong)
 {
@@ -41,8 +41,9 @@ __global__ void pass_on(int n, int threads, int rounds, int *wrong)
     EXPECT_END;
 }
 
-/* Threads of `groups` groups, which come to barriers of their own by turns, and to one for all; `apart` barriers lie between
- * those of two groups. Some come in one order, some in another, and some wait for their warp before. */
+/* `groups` groups of threads wait alternately at their own barriers and at a barrier of all; `apart` sets the
+ * distance between the barriers of two groups. Threads arrive in different orders, and some wait for their warp
+ * first. */
 #pragma cf kernel blocks(n) block(256) inout(wrong[2]) check(1 <= groups <= 4) check(0 <= apart <= 64)
 __global__ void mingle(int n, int groups, int apart, int rounds, int *wrong)
 {
@@ -75,7 +76,8 @@ __global__ void mingle(int n, int groups, int apart, int rounds, int *wrong)
     EXPECT_END;
 }
 
-/* One warp brings, the others take: neither waits for all of the block, and __syncthreads() goes beside it. */
+/* One warp produces and the others consume. Neither waits for the whole block, and __syncthreads() still works after
+ * it. */
 #pragma cf kernel blocks(n) block(128) inout(wrong[2])
 __global__ void produce(int n, int rounds, int *wrong)
 {
@@ -106,7 +108,7 @@ __global__ void produce(int n, int rounds, int *wrong)
     EXPECT_END;
 }
 
-/* Arrivals by more than one, waits for a phase by its number, tries, and barriers that are made in place. */
+/* Tests arrivals with a count above 1, waits by phase parity, try_wait, and barriers constructed in place. */
 #pragma cf kernel blocks(1) block(threads) inout(wrong[2])
 __global__ void phases(int threads, int *wrong)
 {
@@ -135,7 +137,7 @@ __global__ void phases(int threads, int *wrong)
         EXPECT(done == 1);
     }
     __syncthreads();
-    /* The second phase: the others poll. */
+    /* In the second phase the other threads poll. */
     if (threadIdx.x == 0) {
         done = 2;
         (void)barrier->arrive(3);
@@ -147,7 +149,7 @@ __global__ void phases(int threads, int *wrong)
     EXPECT_END;
 }
 
-/* A thread leaves in each round, and the rest goes on without it. */
+/* One thread leaves in each round, and the others go on without it. */
 #pragma cf kernel blocks(n) block(threads) out(rounds[n][threads])
 __global__ void drop(int n, int threads, int *rounds)
 {
@@ -171,7 +173,7 @@ struct count_phases {
     }
 };
 
-/* What completes a phase is done before anyone goes on. */
+/* The completion function runs before any thread continues. */
 #pragma cf kernel blocks(n) block(64) inout(wrong[2])
 __global__ void complete(int n, int *wrong)
 {
@@ -193,7 +195,7 @@ __global__ void complete(int n, int *wrong)
     EXPECT_END;
 }
 
-/* Copies that belong to a phase. */
+/* A barrier's phase waits for asynchronous copies. */
 #pragma cf kernel blocks(n) block(96) in(x[n][200]) out(y[n][200]) inout(wrong[2])
 __global__ void copy(const int *x, int n, int *y, int *wrong)
 {
@@ -222,7 +224,7 @@ __global__ void make_wide(uint64_t *barrier, int expected)
     new (barrier) cuda::barrier<cuda::thread_scope_device>(expected);
 }
 
-/* One thread of each block arrives for it; cells are read by the next block. */
+/* One thread of each block arrives for the block; the next block reads the cells. */
 #pragma cf kernel blocks(n) block(threads) cooperative inout(barrier[1]) inout(cells[n]) inout(wrong[2])
 __global__ void wide(uint64_t *barrier, int *cells, int n, int threads, int rounds, int *wrong)
 {
@@ -243,7 +245,7 @@ __global__ void wide(uint64_t *barrier, int *cells, int n, int threads, int roun
     EXPECT_END;
 }
 
-/* ---- What goes wrong ---- */
+/* ---- Errors ---- */
 
 #pragma cf kernel blocks(2) block(64) inout(wrong[2])
 __global__ void lacks(int expected, int *wrong)
@@ -317,7 +319,7 @@ __global__ void tiles(int bx, int by, int bz, int *wrong)
     EXPECT_END;
 }
 
-/* Tiles go their own ways, each as often as it likes. */
+/* The tiles loop independently, each a different number of times. */
 #pragma cf kernel blocks(n) block(512) inout(wrong[2])
 __global__ void own_ways(int n, int *wrong)
 {
@@ -333,7 +335,7 @@ __global__ void own_ways(int n, int *wrong)
     EXPECT_END;
 }
 
-/* Sums of tiles that go on from what stands in memory: each gets its own part. */
+/* Each tile adds to a sum in memory by exclusive_scan_update() and gets its own range. */
 #pragma cf kernel blocks(n) block(256) inout(total[2]) out(ranks[256 * n]) inout(wrong[2])
 __global__ void ranges(int n, int *total, int *ranks, int *wrong)
 {

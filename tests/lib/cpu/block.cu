@@ -1,4 +1,4 @@
-/* block.cu - kernels whose threads wait for one another, for test_block.c. */
+/* block.cu - kernels for test_block.c whose threads wait for each other. */
 #include <cassert>
 #include <stdint.h>
 
@@ -9,7 +9,7 @@ __device__ float warp_sum(float x)
     return x;
 }
 
-/* The sums of rows of 256 elements. */
+/* Sums rows of 256 elements. */
 #pragma cf kernel blocks(rows) block(256) in(x[rows][256]) out(sums[rows])
 __global__ void row_sums(const float *x, float *sums, int rows)
 {
@@ -28,7 +28,7 @@ __global__ void row_sums(const float *x, float *sums, int rows)
         sums[blockIdx.x] = sum;
 }
 
-/* n elements in reverse, through dynamic shared memory. */
+/* Reverses n elements through dynamic shared memory. */
 #pragma cf kernel blocks(1) block(n) shared(n * sizeof(int)) in(x[n]) out(y[n])
 __global__ void reverse_in_shared(const int *x, int *y, int n)
 {
@@ -38,7 +38,7 @@ __global__ void reverse_in_shared(const int *x, int *y, int n)
     y[threadIdx.x] = tile[n - 1 - threadIdx.x];
 }
 
-/* Waits where thread `lonely` does not come. */
+/* Deadlocks: thread `lonely` never reaches the barrier. */
 #pragma cf kernel blocks(1) block(64) out(y[64])
 __global__ void wait_for_ever(int *y, int lonely)
 {
@@ -59,7 +59,7 @@ __global__ void check_all(int *x, int limit, int n)
     x[i]++;
 }
 
-/* Local memory as large as a GPU has. */
+/* Uses about as much local memory as a GPU allows. */
 #pragma cf kernel blocks(1) block(64) inout(x[64])
 __global__ void keep_much(int *x, int last)
 {
@@ -73,7 +73,7 @@ __global__ void keep_much(int *x, int last)
         x[i] += kept[j] - j;
 }
 
-/* Calls itself, each time with local memory of its own. */
+/* Recurses; each level has its own local memory. */
 __device__ __noinline__ int descend(int depth, int x)
 {
     volatile int kept[1024];
@@ -90,7 +90,7 @@ __global__ void descend_deep(int *x, int depth)
     x[threadIdx.x] = descend((int)threadIdx.x == 63 ? depth : 0, 1);
 }
 
-/* Threads leave one after the other, and those that stay go on together. */
+/* The threads leave one by one, and the others go on together. */
 #pragma cf kernel blocks(blocks) block(n) out(rounds[blocks * n])
 __global__ void leave_in_turn(int *rounds, int blocks, int n)
 {
@@ -105,7 +105,8 @@ __global__ void leave_in_turn(int *rounds, int blocks, int n)
     }
 }
 
-/* Waits at some depth of its stack, in one of the ways that there are. Gives `own` of the lane beside. */
+/* Waits at the given depth of the stack, by the kind of wait that `way` selects. Returns `own` of the neighboring
+ * lane. */
 __device__ __noinline__ int wait_deep(int depth, int way, int own)
 {
     volatile int kept[7];
@@ -126,8 +127,8 @@ __device__ __noinline__ int wait_deep(int depth, int way, int own)
     return kept[depth] == own + depth ? other : -1;
 }
 
-/* Counts what went wrong where threads wait in all ways by turns, each at another depth every time. Those that yield do so where
- * others of their warp go on. */
+/* Counts wrong results of threads that use all kinds of waits in turn, at a different stack depth each time. Threads
+ * that yield do so while others of their warp run. */
 #pragma cf kernel blocks(blocks) block(n) out(wrong[blocks * n]) check(n % 32 == 0)
 __global__ void wait_in_all_ways(int *wrong, int blocks, int n, int rounds)
 {
@@ -139,14 +140,14 @@ __global__ void wait_in_all_ways(int *wrong, int blocks, int n, int rounds)
         count += wait_deep(depth, way == 1 ? 4 : way, own) != (way == 1 || way == 4 ? ((own - round) ^ 1) + round : own);
         if (round % 4 == 1)
             count += wait_deep(depth, 1, own) != own;
-        for (int turn = 0; i % 32 < 2 && turn < 4; turn++) /* two that nobody else has a turn between */
+        for (int turn = 0; i % 32 < 2 && turn < 4; turn++) /* only these two threads take turns */
             count += wait_deep((depth + turn * 3) % 7, 2, own) != own;
         count += (int)threadIdx.x != i;
     }
     wrong[blockIdx.x * n + i] = count;
 }
 
-/* Fails while all others may go on. */
+/* One thread fails after the barrier while the others go on. */
 #pragma cf kernel blocks(1) block(64) out(y[64])
 __global__ void fail_behind_barrier(int *y, int who)
 {

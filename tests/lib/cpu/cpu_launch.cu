@@ -1,4 +1,4 @@
-// cpu_launch.cu - kernels whose results tell in which order threads ran, and some that fail, for test_cpu_launch.c.
+// cpu_launch.cu - kernels for test_cpu_launch.c: they record the order in which threads run, or fail.
 #include <stdint.h>
 
 #pragma cf kernel blocks(blocks) block(threads) inout(order[blocks * threads], count[1])

@@ -15,7 +15,7 @@ __device__ unsigned block_rank()
     return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
 }
 
-/* The block and the grid, by their ranks alone: needs no other thread. */
+/* Ranks within the block and the grid, which need no other thread. */
 #pragma cf kernel blocks(gx, gy) block(bx, by, bz) inout(wrong[2])
 __global__ void ranks(int gx, int gy, int bx, int by, int bz, int *wrong)
 {
@@ -35,7 +35,7 @@ __global__ void ranks(int gx, int gy, int bx, int by, int bz, int *wrong)
     EXPECT_END;
 }
 
-/* The same without a loop. */
+/* The same kernel without a loop. */
 #pragma cf kernel blocks(n) block(32) out(y[n][32])
 __global__ void ranks_alone(int n, int *y)
 {
@@ -48,7 +48,7 @@ struct wide {
     int d;
 };
 
-/* Tiles of one size, of a block whose threads are a multiple of 32. */
+/* Tiles of a size known at compile time, in a block of a multiple of 32 threads. */
 template <int Size> __device__ void check_tile(const cg::thread_block &block, int *wrong)
 {
     cg::thread_block_tile<Size> tile = cg::tiled_partition<Size>(block);
@@ -107,7 +107,7 @@ __global__ void tiles(int bx, int by, int bz, int *wrong)
     EXPECT_END;
 }
 
-/* Groups whose size is known at run time alone, of any block. */
+/* Groups whose size is only known at run time, in any block. */
 #pragma cf kernel blocks(2) block(bx, by, bz) inout(wrong[2])
 __global__ void partitions(int bx, int by, int bz, int *wrong)
 {
@@ -132,7 +132,7 @@ __global__ void partitions(int bx, int by, int bz, int *wrong)
     EXPECT_END;
 }
 
-/* Each thread reads what the next one of its group wrote, in every kind of group that can wait. */
+/* Each thread reads the cell that the next thread of its group wrote, in each kind of group that can wait. */
 template <typename Group> __device__ void pass_on(const Group &group, int *cells, int first, int *wrong)
 {
     const int next = first + (group.thread_rank() + 1) % group.size();
@@ -207,7 +207,7 @@ __global__ void coalesced(int n, int *wrong)
 
 __device__ int elected;
 
-/* Work that one thread of a group does, and what goes to an atomic object. */
+/* invoke_one() runs on one thread of a group, and group results are added to atomic objects. */
 #pragma cf kernel blocks(1) block(n) inout(wrong[2], sums[4]) check(n % 32 == 0)
 __global__ void elections(int n, int *sums, int *wrong)
 {
@@ -222,7 +222,7 @@ __global__ void elections(int n, int *sums, int *wrong)
     EXPECT_END;
 }
 
-/* Rows of 96 numbers through shared memory. */
+/* Asynchronous copies of rows of 96 numbers to shared memory. */
 #pragma cf kernel blocks(rows) block(64) in(x[rows][96]) out(y[rows][96]) inout(wrong[2])
 __global__ void copies(int rows, const float *x, float *y, int *wrong)
 {
@@ -243,7 +243,7 @@ __global__ void copies(int rows, const float *x, float *y, int *wrong)
     EXPECT_END;
 }
 
-/* Sums of blocks, then of all. */
+/* Sums each block, then all blocks. */
 #pragma cf kernel blocks(n / 64) block(64) cooperative inout(x[n]) scratch(sums[n / 64]) inout(wrong[2])
 __global__ void grid_sums(int n, int *x, int *sums, int *wrong)
 {
@@ -272,14 +272,14 @@ __global__ void grid_that_is_not_resident(int sync, int *wrong)
 {
     auto grid = cg::this_grid();
 #ifndef __CUDA_ARCH__
-    EXPECT(!grid.is_valid()); // a GPU's driver may say that it is
+    EXPECT(!grid.is_valid()); // a GPU's driver may report it as valid
 #endif
     if (sync)
         grid.sync();
     EXPECT_END;
 }
 
-/* A size that is no tile's. */
+/* A size that no tile can have. */
 #pragma cf kernel blocks(1) block(32) inout(wrong[2])
 __global__ void wrong_tile(int size, int *wrong)
 {

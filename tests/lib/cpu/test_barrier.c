@@ -1,5 +1,5 @@
-/* test_barrier.c - barriers in a kernel's memory: cuda::barrier and tiles of several warps, and what is said where one lacks
- * arrivals. */
+/* test_barrier.c - barriers in a kernel's memory: cuda::barrier, tiles of several warps, and the errors for a
+ * barrier that lacks arrivals. */
 #include "expect_all.h"
 
 #include "barrier_kernels.h"
@@ -17,7 +17,7 @@ static void barrier_orders_its_threads(void **state)
         expect_all(3 * sizes[i], barrier_pass_on, 3, sizes[i], 10);
 }
 
-/* Barriers whose words lie 512 bytes apart have one list of those who wait. */
+/* Barriers whose words are a multiple of 512 bytes apart share a list of waiting threads. */
 static void barrier_of_some_threads_does_not_hold_others(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void run_wide(int blocks, int threads, int expected)
     assert_int_equal(wrong[1], blocks * threads);
 }
 
-/* On one thread of the CPU, and on several. */
+/* Runs on one CPU thread and on several. */
 static void barrier_of_a_device_orders_blocks(void **state)
 {
     (void)state;
@@ -92,14 +92,14 @@ static void barrier_of_a_device_orders_blocks(void **state)
         run_wide(64, 512, 64);
 }
 
-/* ---- What goes wrong: a GPU would wait for ever ---- */
+/* ---- Errors: a GPU would hang ---- */
 
 static void barrier_that_other_blocks_do_not_come_to_is_named(void **state)
 {
     (void)state;
     if (on_cuda())
         skip_test(NEEDS_CPU);
-    for (int threads = 32; threads <= 128; threads *= 4) { /* on one thread of the CPU, or on more */
+    for (int threads = 32; threads <= 128; threads *= 4) { /* on one CPU thread or several */
         uint64_t barrier;
         int cells[64], wrong[2] = {0, 0};
         assert_ok(barrier_make_wide(&barrier, 65));

@@ -1,4 +1,4 @@
-/* test_block.c - blocks whose threads wait for one another, on the CPU: barriers, shared memory, what fails. */
+/* test_block.c - blocks on the CPU whose threads wait for each other: barriers, shared memory and failures. */
 #include <stdlib.h>
 
 #include <signal.h>
@@ -91,14 +91,14 @@ static void block_threads_that_leave_are_not_waited_for(void **state)
 
 /* ---- Stacks ---- */
 
-/* A thread that goes on has its own stack, wherever it stopped and whoever was to be the next. */
+/* A thread continues on its own stack, wherever it stopped and whichever thread was to run next. */
 static void block_waits_of_all_kinds_take_turns(void **state)
 {
     (void)state;
     enum { BLOCKS = 3, ROUNDS = SANITIZED ? 20 : 200 };
     for (int n = 32; n <= 512; n *= 4) {
         int y[64], wrong[BLOCKS * 512];
-        assert_int_equal(block_fail_behind_barrier(y, n / 32), CF_EFAULT); /* what is left of it is nobody's turn */
+        assert_int_equal(block_fail_behind_barrier(y, n / 32), CF_EFAULT); /* its threads must not run later */
         assert_ok(block_wait_in_all_ways(wrong, BLOCKS, n, ROUNDS));
         for (int i = 0; i < BLOCKS * n; i++)
             assert_int_equal(wrong[i], 0);

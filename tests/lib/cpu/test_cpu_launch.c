@@ -1,4 +1,5 @@
-/* test_cpu_launch.c - launches on the CPU: which threads share them, in which order blocks and threads run, what ends them. */
+/* test_cpu_launch.c - launches on the CPU: how threads share them, the order in which blocks and threads run, and
+ * failures. */
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
@@ -13,7 +14,7 @@
 #include "cpu_launch_kernels.h"
 #include "cpu_launch_kernels.h"
 
-/* ---- Kernels of C functions, which see what those of CUDA do not ---- */
+/* ---- Kernels written as C functions, which can see details that CUDA kernels cannot ---- */
 
 enum { MOST_MEMBERS = 64 };
 
@@ -30,14 +31,14 @@ static uint64_t number_of(const cf_host_block *block)
     return block->index.x;
 }
 
-/* Each block looks at what others wrote in the round before. */
+/* Each block reads what other blocks wrote in the previous round. */
 static void neighbours(void *closure, cf_host_block *block, cf_dim3 thread)
 {
     const cf_host_launch *launch = closure;
     uint64_t number = number_of(block), blocks = launch->grid.x;
-    int *values = launch->args[0]; /* of each block, written by its thread 0 before each grid.sync() */
+    int *values = launch->args[0]; /* one per block, written by thread 0 of the block before each grid.sync() */
     if (SANITIZED && thread.x >= 4)
-        return; /* ThreadSanitizer knows no more than 8,000 that wait */
+        return; /* ThreadSanitizer supports at most 8,000 waiting threads */
     for (int round = 1; round <= world.rounds; round++) {
         if (thread.x == 0)
             values[number] = round;
@@ -45,7 +46,7 @@ static void neighbours(void *closure, cf_host_block *block, cf_dim3 thread)
             if (world.is_deadlock)
                 block->ops->barrier(block, CF_HOST_VOTE_COUNT, 0, &where);
             else
-                (block->ops->fail)(block, 0, &where) /* CMocka has a macro of that name */;
+                (block->ops->fail)(block, 0, &where) /* the parentheses avoid CMocka's macro fail */;
         }
         block->ops->grid(block, &where);
         for (uint64_t step = 1; step < blocks; step *= 3)
@@ -55,7 +56,7 @@ static void neighbours(void *closure, cf_host_block *block, cf_dim3 thread)
     }
 }
 
-/* Waits for a block that another thread of the CPU may have, and that never comes. */
+/* Spins until another block fails, which may run on another CPU thread. */
 static void spin(void *closure, cf_host_block *block, cf_dim3 thread)
 {
     (void)closure;
@@ -133,7 +134,7 @@ static void cooperative_launch_waits_for_all_blocks(void **state)
     }
 }
 
-/* Sooner or later another thread of the pool has time. */
+/* Eventually another thread of the pool takes part. */
 static void cooperative_launch_is_shared_by_threads(void **state)
 {
     (void)state;
@@ -176,7 +177,7 @@ static void *fill_often(void *data)
     return NULL;
 }
 
-/* Launches from several threads, beside other work of the pool. */
+/* Launches from several threads while the pool does other work. */
 static void *launch_often(void *data)
 {
     int *failures = data;
@@ -214,7 +215,7 @@ enum { BLOCKS = 37, THREADS = 50, ALL = BLOCKS * THREADS };
 
 typedef int order_of(int *order, int *count, int blocks, int threads);
 
-/* What came when: with a different order in each place that has one. */
+/* Records the order in which threads ran, with the given seed in CF_HOST_ORDER. */
 static void order_with(const char *seed, order_of *run, int *order)
 {
     int count = 0;
@@ -243,7 +244,7 @@ static int is_natural(const int *order)
     return 1;
 }
 
-/* Blocks that do not come one after the other in their order, and threads that do not within theirs. */
+/* Expects blocks out of order, and threads out of order within their blocks. */
 static void assert_shuffled(const int *order)
 {
     int blocks = 0, threads = 0;
@@ -352,12 +353,12 @@ static void shuffled_is_one_to_one(void **state)
         assert_true(cf__schedule_shuffle(key << 40, UINT64_MAX, key) < UINT64_MAX);
 }
 
-/* ---- Failing ---- */
+/* ---- Failures ---- */
 
 static void *fail_often(void *data)
 {
     int *wrong = data, x[100];
-    *wrong = cf_device_use(CF_HOST) != CF_OK; /* each thread has a device of its own */
+    *wrong = cf_device_use(CF_HOST) != CF_OK; /* each thread has its own current device */
     for (int i = 0; i < 50; i++) {
         for (int j = 0; j < 100; j++)
             x[j] = j;

@@ -1,4 +1,4 @@
-/* test_driver_cpu.c - the driver table that the CPU fills, called as the library calls it. */
+/* test_driver_cpu.c - the CPU's driver table, called as the library calls it. */
 #include "on_driver.h"
 
 #include <pthread.h>
@@ -158,7 +158,7 @@ static void context_push_and_pop_nest(void **state)
         assert_int_equal(host->cuCtxGetCurrent(&current), CUDA_SUCCESS);
         assert_ptr_equal(current, context);
     }
-    assert_in_range(depth, 4, 999); /* full, and nothing is overwritten */
+    assert_in_range(depth, 4, 999); /* the stack is full, and nothing is overwritten */
     assert_int_equal(host->cuCtxPushCurrent(context), CUDA_ERROR_INVALID_CONTEXT);
     for (; depth > 0; depth--) {
         assert_int_equal(host->cuCtxGetCurrent(&current), CUDA_SUCCESS);
@@ -209,7 +209,7 @@ static void context_id_is_no_gpu_contexts(void **state)
     unsigned long long id = 0;
     CUdevice device = -1;
     assert_int_equal(host->cuCtxGetId(primary(), &id), CUDA_SUCCESS);
-    assert_true(id > UINT32_MAX); /* theirs count from 1 */
+    assert_true(id > UINT32_MAX); /* ids of GPU contexts count from 1 */
     assert_int_equal(host->cuCtxGetDevice(&device), CUDA_SUCCESS);
     assert_int_equal(device, 0);
     assert_int_equal(host->cuCtxSynchronize(), CUDA_SUCCESS);
@@ -228,7 +228,7 @@ static void mem_alloc_0_or_too_many_bytes_is_refused(void **state)
     assert_int_equal(host->cuMemFree(0), CUDA_ERROR_INVALID_VALUE);
 }
 
-/* What is known of a pointer. */
+/* The attributes of a pointer. */
 struct known {
     CUcontext context;
     CUdeviceptr address, begin;
@@ -282,7 +282,7 @@ static void pointer_attributes_in_an_allocation_name_it(void **state)
             assert_int_equal(known.managed, 0);
             assert_int_equal(known.ordinal, 0);
         }
-        if (sizes[i] % 256) /* between it and whatever comes next */
+        if (sizes[i] % 256) /* the gap after the allocation */
             expect_unknown(all[i] + sizes[i]);
     }
     for (size_t i = 0; i < COUNT; i++) {
@@ -376,7 +376,7 @@ static void pool_live_one_is_taken(void **state)
     memset((void *)(uintptr_t)memory, 1, 100);
     assert_int_equal(host->cuMemPoolTrimTo(pool, 0), CUDA_SUCCESS);
     assert_int_equal(host->cuMemPoolDestroy(pool), CUDA_SUCCESS);
-    memset((void *)(uintptr_t)memory, 2, 100); /* it stays */
+    memset((void *)(uintptr_t)memory, 2, 100); /* memory outlives its pool */
     assert_int_equal(host->cuMemFreeAsync(memory, NULL), CUDA_SUCCESS);
     assert_int_equal(host->cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(host->cuMemPoolTrimTo(pool, 0), CUDA_ERROR_INVALID_VALUE);
@@ -416,7 +416,7 @@ static void mem_alloc_async_is_there_until_it_is_freed(void **state)
     assert_int_equal(host->cuMemAllocAsync(&memory, (size_t)PTRDIFF_MAX + 1, NULL), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-/* Rows of 3 bytes, from the second byte of the second row on, in both directions of types. */
+/* Copies rows of 3 bytes, starting at the second byte of the second row, with both memory types for each side. */
 static void mem_copy_2d_touches_its_rows_alone(void **state)
 {
     (void)state;
@@ -488,7 +488,7 @@ static void host_owns_nothing_else(void **state)
         assert_false(cf__cpu_owns((void *)(uintptr_t)memory));
         assert_true(cf__cpu_owns(stream));
         assert_int_equal(host->cuStreamDestroy(stream), CUDA_SUCCESS);
-        assert_true(cf__cpu_owns(stream)); /* the range is its, whatever lives there */
+        assert_true(cf__cpu_owns(stream)); /* the range of handles is the CPU's even without an object */
         assert_int_equal(host->cuMemFree(memory), CUDA_SUCCESS);
     }
     cf__cpu_reset();
@@ -512,7 +512,7 @@ static void stream_functions_live_one_is_taken(void **state)
     assert_int_equal(host->cuStreamDestroy(stream), CUDA_SUCCESS);
 }
 
-/* Everything that takes a stream, or an event, refuses a handle that is none. */
+/* Expects that each function that takes a stream or an event rejects an invalid handle. */
 static void expect_no_stream(CUstream stream)
 {
     CUevent event;
@@ -553,7 +553,7 @@ static void handle_functions_invalid_handle_is_refused(void **state)
     char other[64];
     assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
     assert_int_equal(host->cuEventCreate(&event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
-    /* of the other kind, inside a slot, in a slot never used, far outside */
+    /* wrong kind, inside a slot, in a slot never used, far outside */
     expect_no_stream((CUstream)(void *)event);
     expect_no_stream((CUstream)(void *)((char *)stream + 1));
     expect_no_stream((CUstream)(void *)((char *)stream + 8));
@@ -574,14 +574,14 @@ static void handle_functions_invalid_handle_is_refused(void **state)
     assert_int_equal(host->cuEventDestroy(past), CUDA_SUCCESS);
     assert_int_equal(host->cuEventQuery(past), CUDA_ERROR_INVALID_HANDLE);
     assert_int_equal(host->cuEventDestroy(past), CUDA_ERROR_INVALID_HANDLE);
-    /* and nothing of that hurt the good ones */
+    /* the valid handles still work */
     assert_int_equal(host->cuStreamQuery(stream), CUDA_SUCCESS);
     assert_int_equal(host->cuEventQuery(event), CUDA_SUCCESS);
     assert_int_equal(host->cuStreamDestroy(stream), CUDA_SUCCESS);
     assert_int_equal(host->cuEventDestroy(event), CUDA_SUCCESS);
 }
 
-/* A call that fails has changed nothing. */
+/* A failed call has no effect. */
 static void event_record_invalid_stream_leaves_it_unrecorded(void **state)
 {
     (void)state;
@@ -610,14 +610,14 @@ static void event_elapsed_recorded_events_is_the_time_between(void **state)
     usleep(5000);
     assert_int_equal(host->cuEventRecord(stop, NULL), CUDA_SUCCESS);
     assert_int_equal(host->cuEventElapsedTime(&milliseconds, start, stop), CUDA_SUCCESS);
-    assert_true(milliseconds >= 5); /* the pause is between them, and lasts at least as long */
+    assert_true(milliseconds >= 5); /* at least the pause between the events */
     assert_int_equal(host->cuEventElapsedTime(&back, stop, start), CUDA_SUCCESS);
     assert_true(back == -milliseconds);
     assert_int_equal(host->cuEventDestroy(start), CUDA_SUCCESS);
     assert_int_equal(host->cuEventDestroy(stop), CUDA_SUCCESS);
 }
 
-/* The range is finite. */
+/* The number of handles is limited. */
 static void handle_create_until_full_is_out_of_memory(void **state)
 {
     (void)state;
@@ -634,7 +634,7 @@ static void handle_create_until_full_is_out_of_memory(void **state)
     assert_true(cf__cpu_owns(all[0]) && cf__cpu_owns(all[count - 1]));
     assert_int_equal(host->cuEventDestroy(all[count / 2]), CUDA_SUCCESS);
     assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
-    assert_true((void *)stream != (void *)all[count / 2]); /* another generation of the same slot */
+    assert_true((void *)stream != (void *)all[count / 2]); /* same slot, new generation */
     assert_int_equal((uintptr_t)stream / 64, (uintptr_t)all[count / 2] / 64);
     assert_int_equal(host->cuEventQuery(all[count / 2]), CUDA_ERROR_INVALID_HANDLE);
     assert_int_equal(host->cuStreamDestroy(stream), CUDA_SUCCESS);
@@ -663,7 +663,7 @@ static void reset_gives_everything_back(void **state)
     }
 }
 
-/* The context stays, without anything in it. What was there is told from what comes after. */
+/* The context stays, but everything in it is destroyed. Stale handles are told apart from new ones. */
 static void primary_reset_makes_handles_stale(void **state)
 {
     (void)state;
@@ -692,7 +692,7 @@ static void primary_reset_makes_handles_stale(void **state)
     assert_int_equal(host->cuGraphLaunch(exec, NULL), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(host->cuGraphDestroy(graph), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(host->cuMemFree(memory), CUDA_ERROR_INVALID_VALUE);
-    for (int i = 0; i < 8; i++) { /* the slots again, and none of the handles */
+    for (int i = 0; i < 8; i++) { /* reuses the slots, but not the handles */
         assert_int_equal(host->cuStreamCreate(&fresh, 0), CUDA_SUCCESS);
         assert_true(fresh != stream && (void *)fresh != (void *)event && (void *)fresh != (void *)graph);
     }

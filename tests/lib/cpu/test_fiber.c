@@ -1,4 +1,4 @@
-/* test_fiber.c - stacks, the switch between them, and what stops a thread that runs out of its own. */
+/* test_fiber.c - stacks, switches between them, and the guard that stops a thread whose stack overflows. */
 #include "on_driver.h"
 
 #include <errno.h>
@@ -13,11 +13,11 @@
 #include "cpu/fiber.h"
 #include "on_driver.h"
 
-/* ---- A system that has no guards left ---- */
+/* ---- A system without guard pages ---- */
 
 static int has_no_guards;
 
-/* These stand in for the C library's, in the library too. */
+/* These override the C library's functions, also within the library. */
 int madvise(void *memory, size_t bytes, int advice)
 {
     if (has_no_guards)
@@ -39,11 +39,11 @@ enum { FIBERS = 200, ROUNDS = 50 };
 static struct {
     struct cf__stacks stacks;
     struct cf__fiber fibers[FIBERS], outside;
-    uint64_t told[FIBERS]; /* by the one before: how often it went on */
+    uint64_t told[FIBERS]; /* set by the previous fiber: number of its rounds */
     int ended, misaligned, wrong;
 } ring;
 
-/* Gives what stands at `told` when it goes on, not before. */
+/* Returns the value of `told` when this fiber continues, not before. */
 static void switch_to_next(size_t own)
 {
     size_t next = (own + 1) % FIBERS;
@@ -55,12 +55,12 @@ static void switch_to_next(size_t own)
         ring.wrong += cf__fiber_jump(&ring.fibers[own].sp, ring.fibers[next].sp, &ring.told[own]) != before + 1;
 }
 
-/* What is in registers while others run: enough that all of them are used. */
+/* Keeps enough values in registers that all registers are in use while other fibers run. */
 static void go_round(void *data)
 {
     cf__fiber_begun();
     long own = (long)(intptr_t)data, a = own, b = 2 * own, c = 3 * own, d = 5 * own, e = 7 * own, f = 11 * own;
-    double x = (double)own, y = x / 4, z = x / 8; /* exact, as all that follows */
+    double x = (double)own, y = x / 4, z = x / 8; /* exact, as are all later values */
     _Alignas(16) volatile char aligned[16];
     char text[64];
     ring.misaligned += (uintptr_t)aligned % 16 != 0;
@@ -128,7 +128,7 @@ static void nothing(void *data)
     (void)data;
 }
 
-/* How a child ends that writes the bytes of stack 1 from the top to `below` its lowest that is for use. */
+/* Returns the exit status of a child that writes stack 1 from the top down to `below` bytes under its usable part. */
 static int end_of_child(size_t below)
 {
     fflush(stdout);

@@ -15,7 +15,7 @@ static void groups_know_their_ranks(void **state)
     }
 }
 
-/* What waits for others is not bounded: see the registry. */
+/* Kernels whose threads wait for each other are not marked as bounded; see the registry. */
 static void groups_of_ranks_alone_run_in_a_loop(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void groups_of_the_whole_grid_wait(void **state)
     }
 }
 
-/* On a GPU this would end the process's use of the device. */
+/* On a GPU this would leave the device unusable for the process. */
 static void groups_that_cannot_wait_say_so(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_wait.c - random programs of threads that wait for one another in every way, on the CPU, beside a serial model: partial
- * masks, lanes that end early, barriers of some threads, in several orders. */
+/* test_wait.c - random programs of threads that wait for each other in all ways on the CPU, compared with a serial
+ * model: partial masks, lanes that end early, and barriers of some threads, in several orders. */
 #include "on_driver.h"
 
 #include "wait_kernels.h"
@@ -26,7 +26,7 @@ static struct {
     struct step steps[STEPS];
     struct meeting meetings[MEETINGS];
     uint32_t value[BLOCKS][MOST];
-    char has_ended[MOST]; /* in all blocks */
+    char has_ended[MOST]; /* the same in all blocks */
 } model;
 
 static int takes_part(uint32_t lanes, uint32_t warps, int thread)
@@ -39,7 +39,7 @@ static void get(int block, int thread, uint32_t result)
     model.value[block][thread] = model.value[block][thread] * 31 + result;
 }
 
-/* The lanes of a warp that have not ended. */
+/* Returns the lanes of a warp that have not ended. */
 static uint32_t alive(int warp)
 {
     uint32_t lanes = 0;
@@ -48,7 +48,7 @@ static uint32_t alive(int warp)
     return lanes;
 }
 
-/* What a lane reads that takes no part is 0. */
+/* Returns the result of a shuffle; reading a lane that takes no part gives 0. */
 static uint64_t shuffled(const struct step *step, const uint32_t *values, uint32_t lanes, int lane)
 {
     int width = (int)step->width, first = lane & ~(width - 1), last = first + width - 1, from = lane;
@@ -69,7 +69,7 @@ static uint64_t shuffled(const struct step *step, const uint32_t *values, uint32
     return lanes >> from & 1 ? values[from] : 0;
 }
 
-/* What a lane gets of a step that lanes of its warp take, who had these values. */
+/* Returns a lane's result of a step in which these lanes of its warp take part with these values. */
 static uint32_t of_warp(const struct step *step, const uint32_t *values, uint32_t lanes, int lane)
 {
     uint32_t ballot = 0, same = 0, all = 1, sum = 0;
@@ -184,7 +184,7 @@ static uint32_t any_warps(void)
     return below(3) ? ~0u : any_bits();
 }
 
-/* Lanes that have ended may be in the mask or not. */
+/* The mask may or may not contain lanes that have ended. */
 static uint32_t mask_of(const struct step *step)
 {
     uint32_t ended = ~0u;
@@ -205,7 +205,7 @@ static struct step any_step(void)
         step.argument = 1u << below(4) | 1u << below(4);
     if (step.kind == STEP_MEET)
         step = (struct step){STEP_MEET, meeting->lanes, meeting->warps, 0, step.argument % MEETINGS, 0};
-    if (step.kind == STEP_END) /* of few */
+    if (step.kind == STEP_END) /* few lanes end */
         step.lanes &= any_bits() & any_bits();
     return step;
 }

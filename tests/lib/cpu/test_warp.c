@@ -1,4 +1,4 @@
-/* test_warp.c - warp operations, barriers and lanes that end, in any mixture, against what CUDA says of each. */
+/* test_warp.c - warp operations, barriers and lanes that end, in random order, compared with CUDA's specification. */
 #include <stdlib.h>
 
 #include "on_driver.h"
@@ -14,7 +14,7 @@ enum {
     SHUFFLE,
     UP,
     DOWN,
-    XOR, /* of 64 bits, then of 32, then of doubles */
+    XOR, /* variants for 64 bits, 32 bits and doubles */
     NARROW = 4,
     OF_DOUBLES = 8,
     BALLOT = 12,
@@ -42,16 +42,16 @@ enum {
 
 enum { STEPS = 24 };
 
-/* What a lane does at a step, as warp.cu reads it. */
+/* A lane's step, as warp.cu reads it. */
 typedef struct step {
-    uint32_t mask; /* 0: the thread has ended */
+    uint32_t mask; /* 0: the thread ends */
     int32_t operation, argument, width;
 } step;
 
-/* One launch: the steps of each thread, and the model's values. */
+/* A launch: the steps of each thread, and the values of the model. */
 struct launch {
     int blocks, size[3];
-    int threads; /* of a block */
+    int threads; /* per block */
     step *steps;
     unsigned long long *x, *expected;
     uint64_t seed, drawn;
@@ -84,8 +84,8 @@ static int any_lane(struct launch *launch, uint32_t of)
     }
 }
 
-/* The lane that a shuffle reads, by the programming guide; the lane itself where there is none. Of a distance the PTX
- * instruction takes the low five bits. */
+/* Returns the lane that a shuffle reads according to the programming guide, or the lane itself if there is none. The
+ * PTX instruction uses the low five bits of a distance. */
 static int source_of(const step *own, int lane)
 {
     int first = lane / own->width * own->width, from;
@@ -98,13 +98,13 @@ static int source_of(const step *own, int lane)
     case DOWN:
         from = lane + own->argument % 32;
         return from >= first + own->width ? lane : from;
-    default: /* lower segments may be read, higher ones may not */
+    default: /* lower segments can be read, higher ones cannot */
         from = lane ^ own->argument % 32;
         return from >= first + own->width ? lane : from;
     }
 }
 
-/* What a lane reads of one that does not take part is undefined: then all of them shuffle by the numbers of lanes that do. */
+/* Reading a lane that takes no part is undefined: in that case all lanes shuffle with the numbers of lanes that do. */
 static void make_shuffle(struct launch *launch, step *steps, uint32_t group)
 {
     int operation = (int)draw(launch, BALLOT), width = 1 << draw(launch, 6);
@@ -121,7 +121,8 @@ static void make_shuffle(struct launch *launch, step *steps, uint32_t group)
             steps[lane] = (step){group, operation / 4 * 4 + SHUFFLE, any_lane(launch, group), 32};
 }
 
-/* Divides the lanes of a warp into groups with an operation each. What has ended, or is none, may stand in a mask. */
+/* Divides the lanes of a warp into groups with one operation each. Lanes that have ended or do not exist may be in a
+ * mask. */
 static void make_warp(struct launch *launch, step *steps, uint32_t living, uint32_t others)
 {
     while (living) {
@@ -193,7 +194,7 @@ static unsigned long long fold(int operation, unsigned long long folded, unsigne
     }
 }
 
-/* What a lane brings to a match, or whether it votes. */
+/* Returns a lane's value for a match, or its vote. */
 static unsigned long long brought(int operation, unsigned long long value)
 {
     switch (operation) {
@@ -208,7 +209,7 @@ static unsigned long long brought(int operation, unsigned long long value)
         return value >> 40 & 1;
     case MATCH_ALL:
         return value >> 63;
-    default: /* MATCH_ALL_FLOATS, and what blocks count */
+    default: /* MATCH_ALL_FLOATS, and the counts of blocks */
         return value & 1;
     }
 }
@@ -219,7 +220,7 @@ static unsigned long long shuffled(const step *steps, const unsigned long long *
     return steps[lane].operation < NARROW ? value : steps[lane].operation < OF_DOUBLES ? (uint32_t)value : value >> 32;
 }
 
-/* The result of a lane of `count` that stand beside it: its group are those that have its operation and its mask. */
+/* Returns the result of a lane in a warp of `count` lanes. Its group are the lanes with the same operation and mask. */
 static unsigned long long in_warp(const step *steps, const unsigned long long *x, int lane, int count)
 {
     const int operation = steps[lane].operation;
@@ -285,7 +286,7 @@ static void model_step(struct launch *launch, int number, int block)
 
 /* ---- The test ---- */
 
-/* Runs the first `count` steps, and their model; the number of the first thread that differs, or -1. */
+/* Runs the first `count` steps and their model; returns the first thread that differs, or -1. */
 static int run_steps(struct launch *launch, int count)
 {
     int all = launch->blocks * launch->threads;
@@ -302,17 +303,17 @@ static int run_steps(struct launch *launch, int count)
     return -1;
 }
 
-/* What an operation gave, of what is left of it in x. */
+/* Recovers an operation's result from the value that is left in x. */
 static unsigned long long given(unsigned long long x, int number, int thread)
 {
     const unsigned long long factor = 0x9e3779b97f4a7c15u;
-    unsigned long long inverse = factor; /* right in 3 bits, then in twice as many each time */
+    unsigned long long inverse = factor; /* exact in 3 bits, then in twice as many after each step */
     for (int i = 0; i < 5; i++)
         inverse *= 2 - factor * inverse;
     return (x - (unsigned long long)(number + thread)) * inverse;
 }
 
-/* Which step is the first that went wrong. */
+/* Fails with the first step that goes wrong. */
 static void fail_at_first(struct launch *launch)
 {
     int thread = -1, count = 0;
@@ -374,7 +375,7 @@ static void warp_active_lanes_are_those_of_the_branch(void **state)
                 with |= (uint32_t)(kind[j] == kind[i]) << j % 32;
             if (kind[i] == 2)
                 with = 0;
-            /* A GPU may have found them apart. */
+            /* a GPU may have split the lanes */
             if (on_cuda() && kind[i] != 2 ? (found[i] & ~with) || !(found[i] >> i % 32 & 1) : found[i] != with)
                 fail_msg("lane %d of %d, kind %d: %x, not %x", i, n, kind[i], found[i], with);
         }
@@ -405,7 +406,7 @@ static void warp_lanes_that_take_no_part_give_0(void **state)
     }
 }
 
-/* What a GPU does then is undefined. */
+/* On a GPU the behavior is undefined. */
 static void expect_failure(int status, const char *detail)
 {
     assert_int_equal(status, CF_EFAULT);
@@ -436,7 +437,7 @@ static void warp_wrong_use_is_named(void **state)
     }
 }
 
-/* The driver that plays a GPU runs the kernels that it knows of. */
+/* Registers the kernels with the fake driver, so that it can run them. */
 static int set_up(void **state)
 {
     (void)state;

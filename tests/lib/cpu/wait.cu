@@ -1,4 +1,4 @@
-// wait.cu - a kernel that runs programs of steps at which threads wait for one another.
+// wait.cu - a kernel that runs programs of steps in which threads wait for each other.
 #include <cuda/barrier>
 
 #include "wait.h"
@@ -24,7 +24,7 @@ __device__ uint32_t read_others(uint32_t *memory, uint32_t value, uint32_t dista
     return sum;
 }
 
-/* What a thread gets at a step; `wrong` counts what cannot be. */
+/* Returns a thread's result of a step; `wrong` counts impossible results. */
 __device__ uint32_t take(const step &now, uint32_t value, uint32_t *memory, meeting_point *points, uint32_t *wrong)
 {
     switch (now.kind) {

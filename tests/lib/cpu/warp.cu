@@ -1,4 +1,4 @@
-// warp.cu - kernels that do as an array tells them, for test_warp.c.
+// warp.cu - kernels that run the operations in an array, for test_warp.c.
 #include <stdint.h>
 
 #include "warp_reduce.cuh"
@@ -17,8 +17,8 @@ template <typename T> __device__ T shuffle(int which, uint32_t mask, T value, in
     }
 }
 
-// A step is a mask, 0 where the thread ends, an operation by its number in test_warp.c, an argument and a width. What the
-// threads get of one is what they bring to the next.
+// A step is a mask (0: the thread ends), an operation by its number in test_warp.c, an argument and a width. A
+// thread's result of a step is its value in the next step.
 #pragma cf kernel blocks(blocks) block(width, height, depth) \
     in(steps[count * blocks * width * height * depth][4]) inout(x[blocks * width * height * depth])
 __global__ void operations(const int *steps, unsigned long long *x, int count, int blocks, int width, int height,
@@ -118,7 +118,7 @@ __global__ void operations(const int *steps, unsigned long long *x, int count, i
     }
 }
 
-// Lanes of three kinds: those that end, and those of two branches.
+// Lanes of three kinds: lanes that end, and lanes of two branches.
 #pragma cf kernel blocks(1) block(n) in(kind[n]) inout(found[n])
 __global__ void active(const int *kind, uint32_t *found, int n)
 {
@@ -133,7 +133,7 @@ __global__ void active(const int *kind, uint32_t *found, int n)
     }
 }
 
-// A lane that asks who is there while another of its warp waits for the block.
+// A lane asks for the active lanes while another lane of its warp waits for the block.
 #pragma cf kernel blocks(1) block(n) out(found[n])
 __global__ void active_beside_barrier(uint32_t *found, int n)
 {
@@ -147,7 +147,7 @@ __global__ void active_beside_barrier(uint32_t *found, int n)
     __syncthreads();
 }
 
-/* Only the first lanes shuffle, over distances that lead out of them, as the second step of common reductions. */
+/* Only the first lanes shuffle, over distances that lead to other lanes, as in the second step of common reductions. */
 #pragma cf kernel blocks(1) block(32) out(sum[1])
 __global__ void sum_of_first(double *sum, int count)
 {

@@ -1,4 +1,4 @@
-/* test_deferred_free.c - what could not be freed is tried again, in its context, until it is. */
+/* test_deferred_free.c - objects that could not be freed are retried in their context until they are freed. */
 #include "on_fake.h"
 
 #include "driver/driver.h"
@@ -53,7 +53,7 @@ static void kept_is_freed_once_in_its_context(void **state)
         sum += freed[i];
     }
     assert_int_equal(sum, 40 * 41 / 2);
-    assert_ok(cf__deferred_free_retry()); /* nothing is left */
+    assert_ok(cf__deferred_free_retry()); /* nothing is left to free */
     assert_int_equal(freed_count, 40);
 }
 

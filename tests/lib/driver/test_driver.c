@@ -1,9 +1,9 @@
-/* test_driver.c - lib/driver/driver.h declares what the toolkit's headers declare: signatures, constants and types. The
- * compiler compares them, so that this program does not build where one differs. */
+/* test_driver.c - the signatures, constants and types in lib/driver/driver.h are those of the toolkit's headers. The
+ * compiler compares them, so this program does not build if one differs. */
 #include "config.h"
 
 #if CF_CONFIG_CUDA_TYPEDEFS
-#include <cudaTypedefs.h> /* first: driver.h gives way to the types of its <cuda.h> */
+#include <cudaTypedefs.h> /* first: driver.h uses the types of its <cuda.h> */
 #endif
 
 #include "on_driver.h"
@@ -14,7 +14,7 @@
 
 #if CF_CONFIG_CUDA_TYPEDEFS
 
-/* Every function is a field of the type that the toolkit gives that version of it. */
+/* Each function pointer has the type that the toolkit gives this version of the function. */
 #define COMPARE(name, version, parameters, names)                                                             \
     _Static_assert(                                                                                           \
         __builtin_types_compatible_p(__typeof__(((struct cf__driver *)NULL)->name), PFN_##name##_v##version), \
@@ -26,12 +26,12 @@ CF__DRIVER_FUNCS(COMPARE)
 CF__DRIVER_CONSTANTS(COMPARE)
 #undef COMPARE
 
-/* Ours, under another name. */
+/* The library's types, under another name. */
 #define DECLARE(name, type) typedef type our_##name;
 CF__DRIVER_TYPES(DECLARE)
 #undef DECLARE
 
-/* An enumeration counts as the integer type that holds it; whatever is none of these is a pointer. */
+/* Classifies a type: an enumeration counts as its integer type, and any other type is a pointer. */
 #define KIND(type)                     \
     _Generic((type)0, int              \
              : 'i', unsigned int       \
@@ -48,7 +48,7 @@ CF__DRIVER_TYPES(DECLARE)
 CF__DRIVER_TYPES(COMPARE)
 #undef COMPARE
 
-/* Ours, and the toolkit's, field by field. */
+/* Compares the library's struct with the toolkit's, field by field. */
 #define DECLARE(type, name) type name;
 struct our_memcpy2d {
     CF__MEMCPY2D_FIELDS(DECLARE)
@@ -62,7 +62,7 @@ CF__MEMCPY2D_FIELDS(COMPARE)
 #undef COMPARE
 _Static_assert(sizeof(struct our_memcpy2d) == sizeof(CUDA_MEMCPY2D), "CUDA_MEMCPY2D has another size");
 
-/* The properties of a pool, with what lies behind those that are used: zeros, as many as there are there. */
+/* The properties of a pool, followed by as many reserved zeros as in the toolkit's struct. */
 #define DECLARE(type, name) type name;
 struct our_location {
     CF__POOL_LOCATION_FIELDS(DECLARE)
@@ -105,7 +105,7 @@ static void driver_declarations_all_were_compared(void **state)
         types = 0 CF__DRIVER_TYPES(COUNT_ROW);
 #undef COUNT_FUNCTION
 #undef COUNT_ROW
-    /* The table has nothing but these functions, and is_cpu in front. */
+    /* The table holds only these functions, after is_cpu. */
     assert_int_equal(sizeof(struct cf__driver), (size_t)(functions + 1) * sizeof(void (*)(void)));
     assert_in_range(functions, 40, 1000);
     assert_in_range(constants, 40, 1000);
@@ -125,7 +125,7 @@ static void driver_default_streams_are_the_toolkits(void **state)
 static void driver_handles_are_the_toolkits(void **state)
 {
     (void)state;
-    /* cuferry.h's too, without a cast. */
+    /* The types of cuferry.h are compatible, too, without a cast. */
     assert_true(__builtin_types_compatible_p(cf_stream, CUstream));
     assert_true(__builtin_types_compatible_p(cf_event, CUevent));
     assert_true(__builtin_types_compatible_p(cf_graph, CUgraph));

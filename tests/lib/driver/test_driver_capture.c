@@ -1,5 +1,5 @@
-/* test_driver_capture.c - capture and graphs of a driver table: the CPU's, that of the driver that plays a GPU, and a
- * GPU's have to agree in all of this, since what is above the table is written once. */
+/* test_driver_capture.c - capture and graphs of a driver table. The CPU driver, the fake driver and a real GPU's
+ * driver must behave the same, because the code above the table is written only once. */
 #include "on_driver.h"
 
 #include "driver/driver.h"
@@ -10,11 +10,11 @@
 
 static const struct cf__driver *driver;
 static CUcontext context;
-static CUstream origin, other; /* of no priority, not ordered with the default stream */
+static CUstream origin, other; /* without priority, not ordered with the default stream */
 static CUevent fork_event, join_event;
 static CUgraph graph;
 static CUgraphExec exec;
-static CUdeviceptr memory; /* BYTES of it, zeros */
+static CUdeviceptr memory; /* BYTES zeros */
 enum { BYTES = 256 };
 static unsigned char bytes[BYTES];
 
@@ -90,7 +90,7 @@ static void run(CUstream stream)
     CALL(cuStreamSynchronize(stream));
 }
 
-/* Puts a value into one byte. */
+/* Sets one byte. */
 static void put(CUstream stream, int at, unsigned char value)
 {
     CALL(cuMemsetD8Async(memory + (CUdeviceptr)at, value, 1, stream));
@@ -110,7 +110,7 @@ static void expect_status(CUstream stream, CUstreamCaptureStatus expected)
     assert_int_equal(status, expected);
 }
 
-/* A capture that is broken ends with this, and the stream is as it was before. */
+/* A broken capture ends with this result, and the stream works as before. */
 static void expect_broken(CUresult result)
 {
     CUgraph none = (CUgraph)(void *)&none;
@@ -132,7 +132,7 @@ static void capture_records_and_runs_at_each_launch(void **state)
     expect_status(origin, CU_STREAM_CAPTURE_STATUS_ACTIVE);
     expect_status(other, CU_STREAM_CAPTURE_STATUS_NONE);
     put(origin, 0, 1);
-    CALL(cuMemcpyAsync(memory + 1, memory, 1, origin)); /* in the order of the calls */
+    CALL(cuMemcpyAsync(memory + 1, memory, 1, origin)); /* runs in the order of the calls */
     put(origin, 0, 2);
     end();
     expect_status(origin, CU_STREAM_CAPTURE_STATUS_NONE);
@@ -142,9 +142,9 @@ static void capture_records_and_runs_at_each_launch(void **state)
     assert_int_equal(get(1), 1);
     put(origin, 1, 7);
     CALL(cuStreamSynchronize(origin));
-    run(other); /* in any stream */
+    run(other); /* any stream will do */
     assert_int_equal(get(1), 1);
-    CALL(cuGraphDestroy(graph)); /* what was made of it stays */
+    CALL(cuGraphDestroy(graph)); /* its executable graph stays */
     graph = NULL;
     put(other, 1, 8);
     run(other);
@@ -159,7 +159,7 @@ static void capture_of_nothing_is_a_graph(void **state)
     run(origin);
 }
 
-/* Host memory is read, and arguments of calls are kept. */
+/* Host memory is read when the graph runs; the arguments of calls are saved during the capture. */
 static void capture_reads_host_memory_when_it_runs(void **state)
 {
     (void)state;
@@ -219,7 +219,7 @@ static void launch_of_one_graph_in_two_streams_runs_in_order(void **state)
     CALL(cuGraphInstantiateWithFlags(&exec, graph, 0));
     put(origin, 0, 5);
     CALL(cuGraphLaunch(exec, origin));
-    CALL(cuGraphLaunch(exec, other)); /* behind the first one */
+    CALL(cuGraphLaunch(exec, other)); /* runs after the first launch */
     CALL(cuStreamSynchronize(other));
     assert_int_equal(get(2), 5);
     CALL(cuStreamSynchronize(origin));
@@ -248,7 +248,7 @@ static uint64_t id_of(CUstream stream, CUstreamCaptureStatus expected)
     return id;
 }
 
-/* What tells the streams that take part from others, and one capture from the next. */
+/* The id distinguishes streams of the capture from other streams, and one capture from the next. */
 static void capture_has_an_id_of_its_own(void **state)
 {
     (void)state;
@@ -289,7 +289,7 @@ static void capture_takes_streams_that_wait_for_it(void **state)
     CALL(cuMemcpyAsync(memory + 2, memory + 1, 1, origin));
     end();
     expect_status(other, CU_STREAM_CAPTURE_STATUS_NONE);
-    put(other, 5, 5); /* is done at once again */
+    put(other, 5, 5); /* runs immediately again */
     CALL(cuStreamSynchronize(other));
     assert_int_equal(get(5), 5);
     assert_int_equal(get(0), 0);
@@ -355,7 +355,7 @@ static void capture_waiting_for_another_capture_is_refused(void **state)
     expect_broken(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
-/* It has no mark that could be reached; asking may break the capture. */
+/* An event of a capture cannot be queried; a query may break the capture. */
 static void event_of_a_capture_cannot_be_asked(void **state)
 {
     (void)state;
@@ -375,7 +375,7 @@ static void event_of_a_capture_cannot_be_asked(void **state)
     CALL(cuEventQuery(fork_event));
 }
 
-/* ---- What breaks a capture ---- */
+/* ---- Calls that break a capture ---- */
 
 static void capture_wait_for_the_stream_breaks_it(void **state)
 {
@@ -425,7 +425,7 @@ static void *end_on_thread(void *unused)
     return result == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD ? NULL : "another result";
 }
 
-/* And the capture is over. */
+/* The failed end also ends the capture. */
 static void capture_end_on_another_thread_is_refused(void **state)
 {
     (void)state;
@@ -465,8 +465,7 @@ static void exchange_mode_gives_the_one_before(void **state)
     assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_RELAXED);
 }
 
-/* Allocating breaks a capture of the same thread, unless it says that it knows what it does. The CPU has no reason
- * to. */
+/* Allocating breaks a capture of the same thread, unless the thread is in relaxed mode. The CPU driver allows it. */
 static void capture_allocation_of_the_same_thread_breaks_it(void **state)
 {
     (void)state;
@@ -486,7 +485,7 @@ static void capture_allocation_of_the_same_thread_breaks_it(void **state)
     expect_broken(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
-/* Outside of the captured stream allocating in a stream's order is no better. */
+/* Stream-ordered allocation in another stream breaks the capture, too. */
 static void capture_allocation_in_another_stream_breaks_it(void **state)
 {
     (void)state;
@@ -517,7 +516,7 @@ static void *alloc_on_thread(void *expected)
     return result == *(CUresult *)expected ? NULL : "another result";
 }
 
-/* That of another thread breaks captures of mode global alone. */
+/* An allocation of another thread breaks only captures in global mode. */
 static void capture_allocation_of_another_thread_breaks_a_global_one(void **state)
 {
     (void)state;
@@ -541,7 +540,7 @@ static void capture_allocation_of_another_thread_breaks_a_global_one(void **stat
     }
 }
 
-/* The default stream cannot be used beside a captured stream that is ordered with it; asking breaks nothing. */
+/* The default stream cannot be used while a stream that is ordered with it is captured; queries break nothing. */
 static void capture_of_a_blocking_stream_forbids_the_default_one(void **state)
 {
     (void)state;
@@ -598,7 +597,7 @@ static void graph_memory_is_there_while_it_runs(void **state)
     assert_int_equal(get(BYTES - 1), 6);
 }
 
-/* What a graph leaves allocated is its user's to free before it runs again. */
+/* The user must free memory that a graph leaves allocated before the graph runs again. */
 static void graph_memory_that_is_left_is_freed_outside(void **state)
 {
     (void)state;
@@ -618,7 +617,7 @@ static void graph_memory_that_is_left_is_freed_outside(void **state)
     exec = NULL;
     CALL(cuGraphDestroy(graph));
     graph = NULL;
-    CALL(cuMemcpy((uintptr_t)&value, inside, 1)); /* it outlives its graph */
+    CALL(cuMemcpy((uintptr_t)&value, inside, 1)); /* the memory outlives its graph */
     assert_int_equal(value, 6);
     CALL(cuMemFree(inside));
 }
@@ -657,7 +656,7 @@ static void graph_functions_take_live_ones_alone(void **state)
     GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphInstantiateWithFlags(&exec, old_graph, 0));
 }
 
-/* ---- Many threads ---- */
+/* ---- Threads ---- */
 
 enum { THREADS = 16, ROUNDS = 40 };
 

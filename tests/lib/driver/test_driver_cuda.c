@@ -1,5 +1,5 @@
-/* test_driver_cuda.c - the driver table is filled from libcuda.so.1, or it is said why not; all on the driver that
- * plays a GPU, since no machine has every driver that there is. */
+/* test_driver_cuda.c - filling the driver table from libcuda.so.1, and the reasons why it can fail. All tests use
+ * the fake driver, because no machine has every version of the driver. */
 #include <link.h>
 
 #include "on_fake.h"
@@ -9,7 +9,7 @@
 
 #define ABSENT 1
 
-/* The table cannot be filled for exactly this reason, and the library is closed again. */
+/* Expects that filling the table fails with exactly this reason and closes the library again. */
 static void expect(int status, const char *reason)
 {
     struct cf__driver driver;
@@ -29,7 +29,7 @@ static void driver_without_library_is_absent(void **state)
 
 /* ---- Files that cannot be loaded ---- */
 
-/* The dynamic linker's folder is this process's current one, so that it can be made here. */
+/* The dynamic linker searches the current folder, where the tests create libcuda.so.1. */
 #define HERE "LD_LIBRARY_PATH=/proc/self/cwd"
 
 static char made[] = "/tmp/cuferry-driver-XXXXXX";
@@ -48,7 +48,7 @@ static void go_to_an_empty_folder(void)
     assert_int_equal(atexit(take_away), 0);
 }
 
-/* Makes libcuda.so.1 of the first `size` bytes. */
+/* Creates libcuda.so.1 with the first `size` bytes. */
 static void make(const char *bytes, size_t size)
 {
     FILE *file = fopen("libcuda.so.1", "w");
@@ -66,7 +66,7 @@ static void expect_cannot_be_loaded(const char *because)
         fail_msg("it says \"%s\" and not \"%s\"", said, because);
 }
 
-/* The driver that plays a GPU. */
+/* Returns the bytes of the fake driver. */
 static char *read_fake(size_t *size)
 {
     static char self[PATH_MAX], fake[PATH_MAX], path[PATH_MAX + 16], bytes[64 << 20];
@@ -80,7 +80,7 @@ static char *read_fake(size_t *size)
     return bytes;
 }
 
-/* Bytes up to the end of what the loader maps; debug information follows it. */
+/* Returns the end of the bytes that the loader maps; debug information follows. */
 static size_t mapped_bytes(const char *bytes)
 {
     const ElfW(Ehdr) *header = (const void *)bytes;
@@ -102,7 +102,7 @@ static void driver_file_that_is_none_is_an_error(void **state)
     expect_cannot_be_loaded("libcuda.so.1");
     make("not a library\n", 14);
     expect_cannot_be_loaded("libcuda.so.1");
-    make(bytes, 100); /* cut off: in its header, in its segments */
+    make(bytes, 100); /* truncated in the header and in the segments */
     expect_cannot_be_loaded("libcuda.so.1");
     make(bytes, 4096);
     expect_cannot_be_loaded("the file is cut off");
@@ -132,7 +132,7 @@ static void driver_file_of_another_class_is_an_error(void **state)
     size_t size;
     char *bytes = read_fake(&size);
     (void)state;
-    bytes[4] = bytes[4] == 1 ? 2 : 1; /* 32 bits, 64 bits */
+    bytes[4] = bytes[4] == 1 ? 2 : 1; /* swaps the classes for 32 and 64 bits */
     go_to_an_empty_folder();
     if (dlopen("libcuda.so.1", RTLD_NOW))
         skip_process(NEEDS_NO_DRIVER);
@@ -150,7 +150,7 @@ static void driver_link_to_nowhere_is_absent(void **state)
     expect(ABSENT, "no NVIDIA driver (libcuda.so.1: cannot open shared object file: No such file or directory)");
 }
 
-/* ---- Nothing left to load it with ---- */
+/* ---- No resources left to load it ---- */
 
 static void limit(int resource, rlim_t most)
 {
@@ -171,7 +171,7 @@ static void expect_usable(void)
 static void driver_without_descriptors_is_an_error(void **state)
 {
     struct rlimit before;
-    int lowest = dup(STDOUT_FILENO); /* that is free */
+    int lowest = dup(STDOUT_FILENO); /* the lowest free descriptor */
     (void)state;
     assert_int_equal(close(lowest), 0);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -180,7 +180,7 @@ static void driver_without_descriptors_is_an_error(void **state)
     limit(RLIMIT_NOFILE, before.rlim_cur);
     expect_usable();
     limit(RLIMIT_NOFILE, (rlim_t)lowest);
-    expect_usable(); /* it is loaded */
+    expect_usable(); /* it is already loaded */
     limit(RLIMIT_NOFILE, before.rlim_cur);
 }
 
@@ -250,7 +250,7 @@ static void driver_result_without_name_gives_its_number(void **state)
     expect(CF_EDRIVER, "cuInit returned 12345 (unknown result, no text)");
 }
 
-/* Each function in turn: the library is closed after a failure, so that the next attempt reads the environment anew. */
+/* Tests each function in turn: a failure closes the library, so the next attempt reads the environment again. */
 static void driver_lacking_a_function_names_it(void **state)
 {
     (void)state;
@@ -282,7 +282,7 @@ static void driver_reason_is_cut_to_its_size(void **state)
     assert_memory_equal(said, "the NVI\00089", sizeof said);
 }
 
-/* Fills `driver` with every function of version 12.0; those of newer ones may be absent. */
+/* Fills `driver` and expects every function of version 12.0; functions of newer versions may be missing. */
 static void fill(struct cf__driver *driver)
 {
     char reason[256] = "untouched";

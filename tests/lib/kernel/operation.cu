@@ -1,7 +1,7 @@
-/* operation - entry points that are made of several launches; test_operation.c defines and calls them. */
+/* operation.cu - operations of several launches, which test_operation.c defines and calls. */
 #include <stdint.h>
 
-/* Adds up, in one order. */
+/* Adds the elements in order. */
 #pragma cf kernel internal grid(1) in(x[n]) inout(total[1])
 #pragma cf instances(f32: float; f64: double; i32: int32_t)
 template <typename T> __global__ void add_up(const T *x, T *total, int64_t n)
@@ -27,7 +27,7 @@ template <typename T> __global__ void divide(const T *x, const T *total, T *y, i
 #pragma cf instances(f32: float; f64: double)
 template <typename T> void normalise(const T *x, T *y, T *total, int64_t N);
 
-/* Of the elements of x that index names: y[i] = x[index[i]] / sum(x). */
+/* y[i] = x[index[i]] / sum(x). */
 #pragma cf operation in(x[M], index[N]) out(y[N]) scratch(all[M]) check(0 <= index[:] < M) uses(normalise_f32, pick)
 extern "C" void normalise_some(const float *x, const int32_t *index, float *y, float *all, int64_t N, int64_t M);
 
@@ -39,7 +39,7 @@ __global__ void pick(const float *x, const int32_t *index, float *y, int64_t n, 
         y[i] = x[index[i]];
 }
 
-/* Sets x to value; fails where that is 13. */
+/* Sets x to value; refuses 13. */
 #pragma cf kernel internal grid(n) out(x[n]) check(value != 13)
 __global__ void fill_up(int32_t *x, int32_t value, int64_t n)
 {
@@ -48,8 +48,8 @@ __global__ void fill_up(int32_t *x, int32_t value, int64_t n)
         x[i] = value;
 }
 
-/* Fills x with the `count` values from `first` on, one after the other, and asks which device it is on; test_operation.c
- * knows what else there is. */
+/* Fills x with each of the `count` values from `first` on and reports its device; test_operation.c defines the other
+ * actions. */
 #pragma cf operation out(x[n], device[1]) scratch(a[n], b[0]) uses(fill_up, fault)
 void fill_often(int32_t *x, int32_t *device, int32_t *a, int32_t *b, int32_t first, int32_t count, int32_t what, int64_t n);
 
@@ -61,7 +61,7 @@ __global__ void fault(int32_t *x)
         __trap();
 }
 
-/* What no CPU runs. */
+/* A kernel that cannot run on the CPU. */
 #pragma cf kernel internal grid(1) block(1) inout(x[1]) host(none)
 __global__ void on_gpus(int32_t *x)
 {
@@ -79,6 +79,6 @@ __global__ void add_step(int32_t *x)
     *x += step;
 }
 
-/* What is not closed. */
+/* An operation that is not closed: its kernel uses data of the file. */
 #pragma cf operation inout(x[1]) uses(add_step) bytes(4)
 void step_once(int32_t *x);

@@ -1,5 +1,5 @@
-/* test_image.c - images load once and kernels are found in them; whatever is wrong with one is a status and a line that
- * names it, and does no harm to the next call. The descriptors are copies of gather's, with something spoilt. */
+/* test_image.c - images load once and their kernels are found. A damaged or unsuitable image gives an error that
+ * names it and does not affect the next call. The descriptors are copies of gather's with one field changed. */
 #include "on_closing.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 static const uint16_t no_target[] = {0};
 
-/* gather_f32_i32 without its check, which would need a second image; what is loaded is of these copies alone. */
+/* gather_f32_i32 without its check, which would need a second image, so that only these copies are loaded. */
 static cf_kernel kernel;
 static cf_image image;
 static cf_state kernel_state, image_state;
@@ -30,7 +30,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* The states above are the library's until it is shut down. */
+/* The library owns the states above until it is shut down. */
 static int tear_down(void **state)
 {
     (void)state;
@@ -41,13 +41,13 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* The status of a call from host arrays, which is right where it succeeds. */
+/* Calls the kernel with host arrays, checks the result if it succeeds, and returns the status. */
 static int run(const cf_kernel *of)
 {
     const float source[] = {1, 2, 3}, *source_pointer = source;
     const int32_t index[] = {2, 0, 1, 2}, *index_pointer = index;
     float res[4] = {0}, *res_pointer = res;
-    int64_t N = 4, M = 3, extra = 0; /* for a descriptor with one parameter too many */
+    int64_t N = 4, M = 3, extra = 0; /* an argument for descriptors with one parameter too many */
     void *const args[] = {(void *)&source_pointer, (void *)&index_pointer, &res_pointer, &N, &M, &extra};
     int status = cf_call(of, args);
     if (status == CF_OK && !(res[0] == 3 && res[1] == 1 && res[2] == 2 && res[3] == 3))
@@ -55,7 +55,7 @@ static int run(const cf_kernel *of)
     return status;
 }
 
-/* What is spoilt gives this, again and again; then the bundled kernel runs, and the copy when it is put right. */
+/* Expects this error from the changed copy, twice; then the bundled kernel runs, and so does the restored copy. */
 static void expect_refused(int status, int driver_result, const char *detail)
 {
     for (int i = 0; i < 2; i++) {
@@ -106,7 +106,7 @@ static void image_leaves_the_capture_mode_of_the_thread(void **state)
 {
     (void)state;
     needs_gpu();
-    CUstreamCaptureMode mode = 1; /* of the thread, and not what the library sets */
+    CUstreamCaptureMode mode = 1; /* the thread's own mode, not the library's */
     const struct cf__driver *driver = other_library();
     assert_int_equal(driver->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
     assert_ok(run(&kernel));
@@ -130,7 +130,7 @@ static void *race(void *argument)
     return NULL;
 }
 
-/* How many lines of a report of what is alive begin so. */
+/* Counts the lines of a report of live objects that begin with `kind`. */
 static int count_of(const char *report, const char *kind)
 {
     int count = 0;
@@ -162,12 +162,12 @@ static void image_loaded_by_16_threads_loads_once(void **state)
         if (round < 19) {
             assert_ok(tear_down(state));
             if (alive < 0 && on_cuda())
-                break; /* starting a real GPU anew takes its time */
+                break; /* restarting a real GPU is slow */
         }
     }
 }
 
-/* A function is found by the context's id: the second context may well lie where the first one was. */
+/* Functions are found by the context's id, because a new context may have the address of the previous one. */
 static void image_in_contexts_that_come_and_go_runs(void **state)
 {
     (void)state;
@@ -202,11 +202,11 @@ static const cf_kernel *kernel_of(void *library)
     return cf_kernel_find(module(), "gather_f32_i32");
 }
 
-/* Its kernels run through this program's copy of the library, which is shut down when they are gone. */
+/* The kernels run through this program's copy of the library, which is shut down after they are unloaded. */
 static void image_of_a_closed_object_is_given_back(void **state)
 {
     (void)state;
-    for (int i = 0; i < 5; i++) { /* most likely at the same address */
+    for (int i = 0; i < 5; i++) { /* most likely at the same address each time */
         void *library = open_closing();
         const cf_kernel *theirs = kernel_of(library);
         assert_null(theirs->state->loaded);
@@ -220,7 +220,7 @@ static void image_of_a_closed_object_is_given_back(void **state)
     assert_ok(run(&kernel));
 }
 
-/* What has taken the place is left alone, and begins anew. */
+/* The reopened object at the same address is not affected, and loads its image itself. */
 static void image_of_an_object_opened_again_is_another(void **state)
 {
     (void)state;
@@ -234,7 +234,7 @@ static void image_of_an_object_opened_again_is_another(void **state)
     assert_ok(cf_shutdown());
     assert_nothing_alive();
     assert_ok(run(again));
-    assert_ok(cf_shutdown()); /* while it is open */
+    assert_ok(cf_shutdown()); /* the object is still open */
     assert_nothing_alive();
     assert_null(again->state->loaded);
     assert_ok(run(again));
@@ -243,7 +243,7 @@ static void image_of_an_object_opened_again_is_another(void **state)
 
 /* ---- Damaged images ---- */
 
-/* CRC-32 by its definition, one bit at a time. */
+/* CRC-32 by definition, bit by bit. */
 static uint32_t crc32(const unsigned char *bytes, size_t size)
 {
     uint32_t crc = UINT32_MAX;
@@ -271,7 +271,7 @@ static void image_empty_is_damaged(void **state)
     image.end = image.begin;
     expect_damaged();
     image.end = image.begin;
-    image.crc32 = 0; /* which is that of no bytes */
+    image.crc32 = 0; /* the CRC of no bytes */
     image.state = &(cf_state){NULL};
     kernel.state = &(cf_state){NULL};
     assert_int_equal(run(&kernel), CF_EIMAGE);
@@ -289,11 +289,11 @@ static void image_too_long_is_damaged(void **state)
 {
     (void)state;
     needs_gpu();
-    image.end++; /* onto the byte that closes it */
+    image.end++; /* includes the byte after the image */
     expect_damaged();
 }
 
-/* One bit: of the magic number, of a size in the header, in the middle, at the end. */
+/* Flips one bit of the magic number, of a size in the header, in the middle, and at the end. */
 static void image_with_a_flipped_bit_is_damaged(void **state)
 {
     (void)state;
@@ -335,7 +335,7 @@ static void image_for_other_devices_has_no_code(void **state)
     expect_no_code("sm_10 sm_20");
 }
 
-/* A minor version is a promise to later ones alone. */
+/* Code for a minor version only runs on equal or later minor versions. */
 static void image_for_a_later_minor_version_has_no_code(void **state)
 {
     (void)state;
@@ -383,7 +383,7 @@ static void image_with_ptx_of_an_earlier_target_runs(void **state)
     expect_no_code("sm_80 sm_90");
 }
 
-/* Each device is looked at: the image has code for the first and none for the second. */
+/* Each device is checked: the image has code for the first device but not for the second. */
 static void image_for_one_device_of_two_runs_there(void **state)
 {
     (void)state;
@@ -514,7 +514,7 @@ static void kernel_with_more_parameters_than_its_image_names_the_first(void **st
     params[5] = (cf_param){.name = "extra", .ctype = "int64_t", .type = CF_I64, .direction = CF_VALUE};
     kernel.params = params;
     kernel.nparams = 6;
-    kernel.restricts = NULL; /* which has one for each parameter */
+    kernel.restricts = NULL; /* otherwise it would need an element for each parameter */
     assert_int_equal(run(&kernel), CF_EIMAGE);
     assert_string_equal(cf_last_error(),
                         "cf_gather_f32_i32: its image does not know extra, parameter 5 of its descriptor");
@@ -523,7 +523,7 @@ static void kernel_with_more_parameters_than_its_image_names_the_first(void **st
     assert_ok(run(&kernel));
 }
 
-/* Drivers before CUDA 12.4 tell no sizes: then nothing is compared, and a good kernel runs. */
+/* Drivers before CUDA 12.4 report no parameter sizes: nothing is compared, and a correct kernel runs. */
 static void kernel_on_a_driver_that_tells_no_sizes_runs(void **state)
 {
     (void)state;
@@ -532,7 +532,7 @@ static void kernel_on_a_driver_that_tells_no_sizes_runs(void **state)
     assert_ok(run(&kernel));
 }
 
-/* ---- What the driver itself refuses ---- */
+/* ---- Errors from the driver itself ---- */
 
 static void expect_load_fails(int status, int result, const char *text)
 {
@@ -612,7 +612,7 @@ int main(int argc, char *argv[])
         IMAGE_TEST(kernel_with_more_parameters_than_its_image_names_the_first),
         fake_test(image_on_two_gpus_loads_once, "CF_DRIVER"),
         fake_test(image_for_an_earlier_minor_version_runs, "FAKE_CUDA=cc=95"),
-        /* A driver that knows the PTX of any toolkit of its major version. */
+        /* a driver that accepts PTX from any toolkit of its major version */
         fake_test(image_with_ptx_of_an_earlier_target_runs, "FAKE_CUDA=cc=121,version=13990"),
         fake_test(image_for_one_device_of_two_runs_there, "FAKE_CUDA=cc1=75"),
         fake_test(kernel_on_a_driver_that_tells_no_sizes_runs, "FAKE_CUDA=version=12030"),

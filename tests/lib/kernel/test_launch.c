@@ -1,4 +1,5 @@
-/* test_launch.c - the raw tier: cf_launch() and the `_async` entry points on streams, with their checks of scalars. */
+/* test_launch.c - asynchronous calls: cf_launch() and the `_async` functions on streams, with their checks of
+ * scalars. */
 #include "on_driver.h"
 
 #include <pthread.h>
@@ -11,7 +12,7 @@
 #include "made_call.h"
 
 #define POISON 0xa5
-#define GUARD 64 /* bytes behind every result */
+#define GUARD 64 /* bytes after each result */
 
 typedef int gather_async(cf_stream stream, const void *source, const void *index, void *res, int64_t N, int64_t M);
 
@@ -51,7 +52,7 @@ static void random_bytes(unsigned short seed[], void *target, size_t bytes)
         ((unsigned char *)target)[i] = (unsigned char)(nrand48(seed) >> 8);
 }
 
-/* One gather with random data: host copies, what is expected, and device memory. */
+/* One gather of random data: host copies, the expected result, and device memory. */
 struct data {
     unsigned char *source, *index, *expected, *read;
     void *device_source, *device_index, *device_res;
@@ -65,7 +66,7 @@ static void *upload(const void *data, size_t bytes)
     return cf_mem_alloc(&memory, bytes) == CF_OK && cf_mem_copy(memory, data, bytes) == CF_OK ? memory : NULL;
 }
 
-/* Whether it worked: these run on threads too, where nothing can be asserted. */
+/* Returns 0 on failure, because assertions do not work in other threads. */
 static int make(struct data *data, const struct instance *instance, int64_t N, int64_t M, unsigned short seed[])
 {
     *data = (struct data){.source_bytes = (size_t)M * instance->element,
@@ -94,7 +95,7 @@ static int make(struct data *data, const struct instance *instance, int64_t N, i
     return data->device_source && data->device_index && data->device_res;
 }
 
-/* Whether every element, and what lies behind the last, is as it should be. */
+/* Returns 1 if every element and the guard bytes after the last are right. */
 static int is_right(const struct data *data)
 {
     memset(data->read, (unsigned char)~POISON, data->res_bytes + GUARD);
@@ -179,7 +180,7 @@ static void gather_async_plain_function_is_first_instance(void **state)
     assert_true(release(&data));
 }
 
-/* Each launch reads what the one before wrote. */
+/* Each launch reads the result of the previous one. */
 static void gather_async_chain_on_one_stream_keeps_its_order(void **state)
 {
     (void)state;
@@ -227,7 +228,7 @@ static void outside_async_lowers_first_in_place(void **state)
     assert_ok(cf_mem_free(found));
 }
 
-/* Gives the number of launches that went wrong. */
+/* Returns the number of failed launches. */
 static void *launch_on_thread(void *number)
 {
     unsigned short seed[3] = {11, 12, (unsigned short)(uintptr_t)number};
@@ -249,7 +250,7 @@ static void *launch_on_thread(void *number)
     return (void *)wrong;
 }
 
-/* After a shutdown the images are loaded anew, by whoever comes first. */
+/* After a shutdown the first thread loads the images again. */
 static void gather_async_8_threads_on_own_streams_are_right(void **state)
 {
     (void)state;
@@ -266,7 +267,7 @@ static void gather_async_8_threads_on_own_streams_are_right(void **state)
 
 /* ---- Scalars ---- */
 
-/* Expects a failure of every instance that enqueues nothing. */
+/* Expects that each instance fails and enqueues nothing. */
 static void expect_refusal(int64_t N, int64_t M, int status, const char *detail)
 {
     for (size_t i = 0; i < INSTANCE_COUNT; i++) {
@@ -358,9 +359,9 @@ static void gather_async_destroyed_stream_is_invalid(void **state)
     assert_true(release(&data));
 }
 
-/* ---- Descriptors made from the first instance's, without its compiled checks ---- */
+/* ---- Descriptors derived from the first instance, without its compiled checks ---- */
 
-enum { SOURCE, INDEX, RES, N_, M_ }; /* its parameters */
+enum { SOURCE, INDEX, RES, N_, M_ }; /* parameters of the instance */
 
 static cf_kernel first_instance(void)
 {
@@ -371,7 +372,7 @@ static cf_kernel first_instance(void)
     return copy;
 }
 
-/* Launches a changed descriptor over `N` elements and checks the result. */
+/* Launches the changed descriptor with `N` elements and checks the result. */
 static void expect_right(const cf_kernel *kernel, int64_t N)
 {
     unsigned short seed[3] = {3, 4, (unsigned short)N};
@@ -383,7 +384,7 @@ static void expect_right(const cf_kernel *kernel, int64_t N)
     assert_true(release(&data));
 }
 
-/* Launches a changed descriptor over 10 elements of 20 and expects that it is refused. */
+/* Launches the changed descriptor with 10 indices into 20 elements and expects an error. */
 static void expect_kernel_refusal(const cf_kernel *kernel, int status, const char *detail)
 {
     unsigned short seed[3] = {3, 4, 5};
@@ -430,18 +431,18 @@ static void launch_any_block_in_the_limits_is_right(void **state)
             kernel.launch.block[0] = (cf_expr){"b", OPS(CONST(blocks[b]))};
             expect_right(&kernel, sizes[s]);
         }
-    cf_kernel kernel = first_instance(); /* rows of a block, and of blocks, that all write the same */
+    cf_kernel kernel = first_instance(); /* the rows of a block and the rows of blocks all write the same elements */
     kernel.launch.block[0] = (cf_expr){"32", OPS(CONST(32))};
     kernel.launch.block[1] = (cf_expr){"4", OPS(CONST(4))};
     kernel.launch.block[2] = (cf_expr){"8", OPS(CONST(8))};
     kernel.launch.grid[1] = (cf_expr){"9", OPS(CONST(9))}; /* 3 rows of blocks */
     kernel.launch.grid[2] = (cf_expr){"10", OPS(CONST(10))};
-    expect_right(&kernel, 50); /* few enough for one thread of the CPU, where they would race */
+    expect_right(&kernel, 50); /* few enough for one CPU thread; several threads would race */
     kernel = first_instance();
     kernel.launch.block[0] = (cf_expr){"min(N, 1024)", OPS(PARAM(N_), CONST(1024), OP(MIN))};
     expect_right(&kernel, 5);
     expect_right(&kernel, 5000);
-    kernel.launch.block[0] = (cf_expr){NULL, NULL}; /* absent: 1 */
+    kernel.launch.block[0] = (cf_expr){NULL, NULL}; /* missing: 1 */
     expect_right(&kernel, 500);
 }
 
@@ -532,7 +533,7 @@ static void launch_condition_on_scalars_is_checked(void **state)
                           "the check N / (M - 20) overflows or divides by 0 with N = 10, M = 20");
 }
 
-/* A copy of the first instance whose source has other extents. */
+/* Launches a copy of the first instance with other extents for its source. */
 static void expect_extents(const cf_expr *extents, uint32_t ndims, int status, const char *detail)
 {
     cf_kernel kernel = first_instance();
@@ -567,7 +568,7 @@ static void launch_extents_of_several_dimensions_are_multiplied(void **state)
 static void launch_kernel_without_code_is_refused(void **state)
 {
     (void)state;
-    static cf_state fresh; /* or the function that the first instance has loaded would be found */
+    static cf_state fresh; /* otherwise the first instance's loaded function would be found */
     cf_kernel kernel = first_instance();
     kernel.state = &fresh;
     if (on_cuda()) {
@@ -582,7 +583,8 @@ static void launch_kernel_without_code_is_refused(void **state)
 
 /* ---- CF_CHECK ---- */
 
-/* The library reads it at its first use. What is set already stays: starting a GPU anew takes time. */
+/* Sets CF_CHECK, which the library reads at its first use. An equal value needs no shutdown, because restarting a
+ * GPU is slow. */
 static int set_check(const char *value)
 {
     const char *now = getenv("CF_CHECK");
@@ -603,7 +605,7 @@ static int check_on(void **state)
     return set_check("1");
 }
 
-/* All indices are good, so that it does no harm here that source is shorter than it says. */
+/* All indices are valid, so a source that is shorter than declared does no harm. */
 static void launch_unchecked_pointers_are_not_looked_at(void **state)
 {
     (void)state;
@@ -689,7 +691,7 @@ static void launch_checked_host_memory_is_refused_on_a_gpu(void **state)
                      "is no memory: the CPU cannot read there, and no device has it; it may have been freed");
         assert_fails(cf_gather_f32_i32(freed, data.device_index, data.device_res, 100, 50), CF_EINVAL,
                      "is no memory: the CPU cannot read there, and no device has it; it may have been freed");
-    } else { /* the CPU's memory is the CPU device's memory */
+    } else { /* the CPU device can access all memory of the CPU */
         memset(data.read, POISON, data.res_bytes + GUARD);
         assert_ok(cf_gather_f32_i32_async(NULL, (void *)data.source, (void *)data.index, (void *)data.read, 100, 50));
         assert_memory_equal(data.read, data.expected, data.res_bytes + GUARD);
@@ -697,9 +699,9 @@ static void launch_checked_host_memory_is_refused_on_a_gpu(void **state)
     assert_true(release(&data));
 }
 
-/* ---- Every bundled kernel without elements ---- */
+/* ---- Every bundled kernel with no elements ---- */
 
-/* The least of no elements is none. */
+/* The minimum of no elements does not exist. */
 static int takes_no_elements(const cf_kernel *kernel)
 {
     static const char *const families[] = {"min", "max", "argmin", "argmax"};

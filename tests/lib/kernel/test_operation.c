@@ -1,5 +1,5 @@
-/* test_operation.c - entry points that are made of several launches, which operation.cu declares: each way to call them,
- * where their launches go, and what is said of those that fail. */
+/* test_operation.c - operations of several launches, which operation.cu declares: all ways to call them, where their
+ * launches run, and the messages of failures. */
 #include "fake_ask.h"
 #include "on_fake.h"
 
@@ -7,7 +7,7 @@
 
 #include "operation_kernels_internal.h"
 
-/* ---- The operations, as a user writes them ---- */
+/* ---- The operations as a user writes them ---- */
 
 #define NORMALISE(tag, T)                                                                           \
     int operation__enqueue_normalise_##tag(cf_stream stream, const T *x, T *y, T *total, int64_t n) \
@@ -25,7 +25,7 @@ int operation__enqueue_normalise_some(cf_stream stream, const float *x, const in
     return status == CF_OK ? operation_pick_async(stream, all, index, y, N, M) : status;
 }
 
-/* What fill_often does beside filling. */
+/* Actions of fill_often other than filling. */
 enum { NOTHING, NO_STATUS, A_STATUS, AGAIN, A_PLAIN_CALL, FAULTS };
 static int depth, calls;
 
@@ -68,7 +68,7 @@ enum { N = 1000, SOME = 300, OLD = -7 };
 static float x[N], y[N], *dx, *dy;
 static int32_t filled[N], where, *dfilled, *dwhere;
 
-/* Of the kernels that are its own. */
+/* Registers the test's kernels with the fake driver. */
 static int is_played;
 
 static void tell_fake(void)
@@ -244,7 +244,7 @@ static void operation_within_an_operation_runs(void **state)
     assert_float_equal(y[SOME], OLD, 0);
 }
 
-/* ---- Where it runs ---- */
+/* ---- Devices ---- */
 
 static void host_arrays_of_a_gpu_thread_may_be_used_by_the_cpu(void **state)
 {
@@ -256,7 +256,7 @@ static void host_arrays_of_a_gpu_thread_may_be_used_by_the_cpu(void **state)
     assert_ok(operation_normalise(x, y, N));
     expect_normalised(y);
     assert_non_null(strstr(cf_last_plan(), on_cuda() ? "on the CPU, as cf_set_host_data() asks" : "on the CPU"));
-    /* The thread has its device back. */
+    /* The thread's device is restored. */
     assert_ok(cf_device_current(&device));
     assert_int_equal(device, on_cuda() ? 0 : CF_HOST);
     assert_fails(operation_fill_often(filled, &where, 13, 1, NOTHING, N), CF_EINVAL, "operation_fill_often: in ");
@@ -325,7 +325,7 @@ static void capture_takes_its_launches(void **state)
         assert_ok(cf_graph_launch(exec, stream));
         assert_ok(cf_stream_sync(stream));
         download();
-        expect_normalised(y); /* the sum begins at 0 each time */
+        expect_normalised(y); /* the sum starts at 0 in each run */
         expect_filled(2, on_cuda() ? 0 : CF_HOST);
     }
     assert_ok(cf_graph_exec_destroy(exec));
@@ -333,7 +333,7 @@ static void capture_takes_its_launches(void **state)
     assert_ok(cf_stream_destroy(stream));
 }
 
-/* ---- What fails ---- */
+/* ---- Failures ---- */
 
 static void scalar_check_fails_before_anything_is_enqueued(void **state)
 {
@@ -380,12 +380,12 @@ static void inner_failure_is_told_with_both_names(void **state)
     snprintf(said, sizeof said, "operation_fill_often: %s", why);
     assert_fails(operation_fill_often(filled, &where, 12, 3, NOTHING, N), CF_EINVAL, said);
     assert_ptr_equal(strstr(cf_last_error(), said), cf_last_error());
-    assert_int_equal(filled[0], on_cuda() ? OLD : 12); /* the CPU has no copy */
+    assert_int_equal(filled[0], on_cuda() ? OLD : 12); /* the CPU works in place */
     snprintf(said, sizeof said, "operation_fill_often_async: %s", why);
     assert_fails(operation_fill_often_async(NULL, dfilled, dwhere, 12, 3, NOTHING, N), CF_EINVAL, said);
     assert_ptr_equal(strstr(cf_last_error(), said), cf_last_error());
     assert_fails(operation_fill_often(dfilled, dwhere, 12, 3, NOTHING, N), CF_EINVAL, "operation_fill_often: in ");
-    /* What another failure said before is not what this one came of. */
+    /* The message of an earlier failure must not appear in this one. */
     assert_fails(operation_fill_often(filled, &where, 1, 1, A_STATUS, N), CF_ENOTSUP,
                  "operation_fill_often: its function returned CF_ENOTSUP (not supported here)");
     assert_fails(operation_fill_often(filled, &where, 1, 1, NO_STATUS, N), CF_EINVAL,
@@ -422,7 +422,7 @@ static void kernel_without_a_form_for_the_cpu_is_named(void **state)
     assert_false(cf_kernel_has_host(kernel));
     assert_true(cf_kernel_has_host(find("normalise_some")));
     if (on_cuda()) {
-        assert_int_equal(operation_only_on_gpus(&one), is_played ? CF_ENOTSUP : CF_OK); /* it plays by the CPU's form */
+        assert_int_equal(operation_only_on_gpus(&one), is_played ? CF_ENOTSUP : CF_OK); /* no CPU form */
         assert_int_equal(one, is_played ? 1 : 2);
         return;
     }

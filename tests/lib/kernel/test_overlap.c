@@ -1,12 +1,12 @@
-/* test_overlap.c - arrays that a kernel declares __restrict__, or takes in place: calls that pass overlapping ones are
- * refused, and by as many bytes as the arrays have in common, unless in place they are one. */
+/* test_overlap.c - arrays that a kernel declares __restrict__ or takes in place. Calls with overlapping arrays are
+ * refused with the number of common bytes, unless in-place arrays are the same array. */
 #include "on_made.h"
 
 #include "on_made.h"
 
 #define DIMS 3
 
-/* ---- A kernel of two arrays, each with a shape of its own, and of a third, which is plain; it writes nothing ---- */
+/* ---- A kernel of two arrays with any shapes and a third 1D array; it writes nothing ---- */
 
 enum { X, Y, Z, SHAPE, OF_Y = SHAPE + 3 * DIMS, LENGTH = OF_Y + 3 * DIMS, PARAMS };
 enum { EXTENT, LOWER = DIMS, PITCH = 2 * DIMS };
@@ -69,7 +69,7 @@ static void declare(int x, int y, int z, cf_direction of_x, cf_direction of_y, c
     params[Z].direction = of_z;
 }
 
-/* In place instead; the lists that name them. */
+/* Declares the arrays in place instead, with the given lists. */
 static void declare_in_place(int x, int y, int z, cf_direction of_x, cf_direction of_y, cf_direction of_z)
 {
     declare(0, 0, 0, of_x, of_y, of_z);
@@ -108,7 +108,7 @@ static void bind(struct call *call)
         call->args[i] = i < SHAPE ? (void *)&call->pointers[i] : (void *)&call->numbers[i - SHAPE];
 }
 
-/* Arrays of one dimension. */
+/* Passes 1D arrays. */
 static void plain(struct call *call, void *x, int64_t nx, void *y, int64_t ny, void *z, int64_t nz)
 {
     *call = (struct call){.pointers = {x, y, z}};
@@ -142,7 +142,7 @@ static int tear_down(void **state)
 
 enum { ROOM = 4096 };
 
-/* Marks the bytes of a section, and gives how many were marked before. */
+/* Marks the bytes of a section; returns how many were marked before. */
 static uint64_t mark(uint8_t *room, const int64_t numbers[], uint32_t ndims, size_t at, size_t element)
 {
     uint64_t before = 0;
@@ -169,7 +169,7 @@ static uint64_t mark(uint8_t *room, const int64_t numbers[], uint32_t ndims, siz
     return before;
 }
 
-/* A random shape that fits into the room's last half from anywhere in its first. */
+/* Chooses a random shape that fits into the last half of the room from any start in the first half. */
 static void choose(int64_t numbers[], uint32_t ndims, size_t element, unsigned short seed[])
 {
     for (int64_t span = ROOM; span * (int64_t)element > ROOM / 2;) {
@@ -215,7 +215,7 @@ static void call_any_two_shapes_as_many_bytes_as_they_share(void **state)
         choose(of_x, ndims[0], 4, seed);
         choose(of_y, ndims[1], 2, seed);
         if (round % 2 && ndims[0] > 1 && ndims[0] == ndims[1]) {
-            /* Rows as far apart, which lie between one another or not. */
+            /* Rows with equal pitches, which interleave or not. */
             int64_t pitch = 20 + nrand48(seed) % 4, planes = 1 + nrand48(seed) % 4;
             for (uint32_t d = 0; d < ndims[0]; d++) {
                 int64_t extent = 1 + nrand48(seed) % (d == ndims[0] - 1 ? 9 : planes);
@@ -237,17 +237,17 @@ static void call_any_two_shapes_as_many_bytes_as_they_share(void **state)
         apart += shared == 0;
         close_by += shared > 0;
     }
-    assert_true(apart > 200 && close_by > 200); /* both were tried */
+    assert_true(apart > 200 && close_by > 200); /* both cases occurred */
     if (is_device)
         assert_ok(cf_mem_free(there));
     free(memory);
 }
 
-/* Columns of one matrix: the ranges that they span are nearly the same. */
+/* Columns of one matrix, whose address ranges almost coincide. */
 static void call_rows_that_interleave_are_taken(void **state)
 {
     (void)state;
-    enum { ROWS = 1000000, PITCH_OF_X = 8 }; /* elements of 4 bytes */
+    enum { ROWS = 1000000, PITCH_OF_X = 8 }; /* pitch in elements of 4 bytes */
     int32_t *matrix = malloc(ROWS * PITCH_OF_X * sizeof *matrix);
     assert_non_null(matrix);
     struct call call = {.pointers = {matrix, matrix + 3, NULL}};
@@ -269,7 +269,7 @@ static void call_rows_that_interleave_are_taken(void **state)
 
 /* ---- In place ---- */
 
-/* How far elements are apart in a dimension. */
+/* Returns the distance of adjacent elements in a dimension, in elements. */
 static int64_t stride(const int64_t numbers[], uint32_t ndims, uint32_t d)
 {
     int64_t elements = 1;
@@ -278,10 +278,10 @@ static int64_t stride(const int64_t numbers[], uint32_t ndims, uint32_t d)
     return elements;
 }
 
-/* Tells if elements of one array are those of another with the same index (kernels/LANGUAGE.md); counts common ones. */
+/* Returns 1 if elements with the same index are the same memory (kernels/LANGUAGE.md); counts the common elements. */
 static int is_one(const int64_t of_x[], const int64_t of_y[], uint32_t ndims, size_t at_x, size_t at_y, uint64_t *both)
 {
-    int64_t between = (int64_t)at_x - (int64_t)at_y; /* bytes from y[0] to x[0], where both have one */
+    int64_t between = (int64_t)at_x - (int64_t)at_y; /* bytes from y[0] to x[0] */
     int is_alike = 1;
     *both = 1;
     for (uint32_t d = 0; d < ndims; d++) {
@@ -297,7 +297,7 @@ static int is_one(const int64_t of_x[], const int64_t of_y[], uint32_t ndims, si
     return is_alike && between == 0;
 }
 
-/* Some shapes differ in nothing, some in one number, some in all. */
+/* Some shapes are equal, some differ in one number, and some in all. */
 static void choose_another(int64_t numbers[], const int64_t before[], uint32_t ndims, unsigned short seed[])
 {
     uint32_t d = (uint32_t)nrand48(seed) % ndims;
@@ -347,7 +347,7 @@ static void call_in_place_any_two_shapes_are_one_or_apart(void **state)
         mark(room, of_x, ndims, at_x, 4);
         uint64_t both, shared = mark(room, of_y, ndims, at_y, 4);
         int is_taken = is_one(of_x, of_y, ndims, at_x, at_y, &both), before = runs;
-        /* No element of the one is another one of the other. */
+        /* An element of one array is never an element of the other with another index. */
         assert_true(!is_taken || shared == 4 * both);
         if (shared == 0 || is_taken) {
             assert_ok(cf_call(&kernel, call.args));
@@ -364,7 +364,7 @@ static void call_in_place_any_two_shapes_are_one_or_apart(void **state)
         apart += shared == 0;
         parts += shared > 0 && !is_taken;
     }
-    assert_true(ones > 200 && apart > 200 && parts > 200); /* all were tried */
+    assert_true(ones > 200 && apart > 200 && parts > 200); /* all cases occurred */
     if (is_device)
         assert_ok(cf_mem_free(there));
     free(memory);
@@ -381,7 +381,7 @@ static void call_in_place_says_what_differs(void **state)
     declare_in_place(1, 1, 0, CF_IN, CF_INOUT, CF_IN);
     plain(&call, memory, 8, memory, 8, memory, 0);
     assert_ok(cf_call(&kernel, call.args));
-    plain(&call, memory, 8, memory, 3, memory, 0); /* as far as both reach */
+    plain(&call, memory, 8, memory, 3, memory, 0); /* the common part is in place */
     assert_ok(cf_call(&kernel, call.args));
     plain(&call, memory, 8, memory + 8, 8, memory, 0);
     assert_ok(cf_call(&kernel, call.args));
@@ -435,9 +435,9 @@ static void call_in_place_heeds_lists_and_directions(void **state)
     plain(&same, memory, 8, memory, 8, memory, 0);
     plain(&shifted, memory, 8, memory + 1, 8, memory, 0);
     declare_in_place(1, 1, 0, CF_IN, CF_IN, CF_INOUT);
-    assert_ok(cf_call(&kernel, shifted.args)); /* what is only read may overlap */
+    assert_ok(cf_call(&kernel, shifted.args)); /* arrays that are only read may overlap */
     declare_in_place(1, 0, 2, CF_IN, CF_INOUT, CF_IN);
-    assert_ok(cf_call(&kernel, shifted.args)); /* y is in no list */
+    assert_ok(cf_call(&kernel, shifted.args)); /* y is in no list of x */
     declare_in_place(1, 1, 0, CF_INOUT, CF_OUT, CF_IN);
     assert_ok(cf_call(&kernel, same.args));
     declare_in_place(1, 1, 0, CF_OUT, CF_OUT, CF_IN);
@@ -458,7 +458,7 @@ static void call_in_place_heeds_lists_and_directions(void **state)
     assert_int_equal(runs, 4);
 }
 
-/* ---- What is declared ---- */
+/* ---- Declarations ---- */
 
 static void call_what_is_only_read_may_overlap(void **state)
 {

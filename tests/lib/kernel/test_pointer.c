@@ -1,5 +1,5 @@
-/* test_pointer.c - the pointer arguments of a kernel: memory of every kind is used where it lies or staged, and what is
- * misaligned, too short or of another device is refused by name. */
+/* test_pointer.c - pointer arguments of a kernel: memory of every kind is used in place or staged; pointers that are
+ * misaligned, too short or of another device are refused by name. */
 #include "on_fake.h"
 #include "on_gather.h"
 
@@ -14,7 +14,7 @@
 #include "made_call.h"
 #include "made_call.h"
 
-/* ---- Where in an allocation ---- */
+/* ---- Position in an allocation ---- */
 
 static void gather_misaligned_pointer_is_invalid(void **state)
 {
@@ -49,7 +49,7 @@ static void gather_pointer_into_an_allocation_is_right(void **state)
     unsigned short seed[3] = {7, 8, 9};
     struct data data, shifted;
     assert_true(make(&data, &instances[0], 1000, 100, MIXES - 1, seed));
-    shifted = data; /* the last 600 results from the first 100 elements */
+    shifted = data; /* the last 600 indices and results */
     shifted.index += 400 * sizeof(int32_t);
     shifted.res += 400 * sizeof(float);
     shifted.N = 600;
@@ -139,11 +139,11 @@ static void gather_on_a_gpu_with_memory_of_the_cpu_checks_its_size(void **state)
     run_beside_a_gpu(call_with_memory_of_host);
 }
 
-/* ---- Memory that another part of the program has from the driver ---- */
+/* ---- Memory that another part of the program allocated with the driver ---- */
 
 enum { PAGE = 4096 };
 
-/* Host memory of which the first `registered` bytes are known to the driver. */
+/* Returns host memory of which the first `registered` bytes are registered with the driver. */
 static unsigned char *half_registered(size_t bytes, size_t registered)
 {
     int (*host_register)(void *, size_t, unsigned int) =
@@ -173,7 +173,7 @@ static void gather_host_memory_registered_in_part_or_whole_is_right(void **state
     if (!on_cuda())
         skip_test(NEEDS_ANY_GPU);
     enum { N = 5 * PAGE, M = 3 * PAGE };
-    static const size_t parts[] = {PAGE, 2 * PAGE, 0}; /* 0: all of it */
+    static const size_t parts[] = {PAGE, 2 * PAGE, 0}; /* 0: all bytes */
     unsigned short seed[3] = {7, 7, 1};
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         float *source = (void *)half_registered(M * sizeof(float), parts[p] ? parts[p] : M * sizeof(float));
@@ -204,7 +204,7 @@ static void gather_managed_memory_is_right_and_bounded(void **state)
     CUdeviceptr memory = 0;
     struct cf__scope place;
     assert_ok(cf__enter(&place, "test", NULL));
-    assert_int_equal(alloc_managed(&memory, M * sizeof(float), 1), 0); /* 1: for any stream */
+    assert_int_equal(alloc_managed(&memory, M * sizeof(float), 1), 0); /* 1: attached to any stream */
     float *source = (void *)(uintptr_t)memory, res[N];
     float expected[M];
     int32_t index[N];
@@ -222,9 +222,10 @@ static void gather_managed_memory_is_right_and_bounded(void **state)
     cf__leave(&place);
 }
 
-/* ---- A GPU that reaches ordinary memory ---- */
+/* ---- A GPU that can access ordinary memory ---- */
 
-/* Integers are their numbers: indices, offsets of rows, and keys in order. Floats are small, so that sums are exact. */
+/* Each integer is its index: valid as indices, offsets of rows and sorted keys. Floats are small, so that sums are
+ * exact. */
 static void set_values(const cf_param *param, void *array, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -240,7 +241,7 @@ static void set_values(const cf_param *param, void *array, int64_t count)
     }
 }
 
-/* The call on a device, with arrays of their own, whose contents `results` has afterwards. */
+/* Calls the kernel on a device with its own arrays; `results` receives their contents. */
 static void run_in_reach(struct made_call *call, int device, void *results[])
 {
     for (uint32_t p = 0; p < call->kernel->nparams; p++) {
@@ -268,7 +269,7 @@ static int has_at_most(const struct made_call *call, int64_t most)
     return largest <= most;
 }
 
-/* Whether it is not too large to be tried. */
+/* Compares the kernel on both devices; returns 0 if its arrays are too large. */
 static int check_in_reach(const cf_kernel *kernel, int64_t n)
 {
     struct made_call call;

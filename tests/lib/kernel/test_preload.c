@@ -1,5 +1,4 @@
-/* test_preload.c - kernels that are loaded beforehand ask for nothing at their first call; how many blocks are
- * resident. */
+/* test_preload.c - the first call of a preloaded kernel loads nothing; also tests the number of resident blocks. */
 #include "on_counted.h"
 
 #include <cuferry/kernels.h>
@@ -9,7 +8,7 @@
 #include "kernel/tuning_file.h"
 #include "on_counted.h"
 
-/* ---- Kernels made by hand ---- */
+/* ---- Hand-made kernels ---- */
 
 static void nothing(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
@@ -26,7 +25,7 @@ static cf_kernel any_block = KERNEL("any_block", .launch = {.grid = {FIXED(100)}
 static cf_kernel gpu_alone = KERNEL("gpu_alone", .launch = {.grid = {FIXED(1)}, .block = {FIXED(32)}});
 static cf_kernel plain = KERNEL("plain", .launch = {.grid = {FIXED(1)}, .block = {FIXED(32)}}, .host = nothing);
 
-/* A tuned kernel whose second variant is chosen, and has no code; and an operation that enqueues it behind another. */
+/* A tuned kernel whose chosen second variant has no code, and an operation that enqueues it after another kernel. */
 static int runs;
 
 static void count_run(const cf_host_launch *launch, uint64_t begin, uint64_t end)
@@ -95,7 +94,7 @@ static void preload_bundled_leaves_nothing_to_load(void **state)
     assert_ok(cf_mem_alloc((void **)&x, 64));
     assert_ok(cf_mem_alloc((void **)&index, 64));
     assert_ok(cf_mem_fill(index, 0, 64));
-    struct cf__scope place; /* the context of a thread that uses a GPU is current as a rule */
+    struct cf__scope place; /* the context of a thread that uses a GPU is usually current */
     assert_ok(cf__enter(&place, "test", NULL));
     memset(asked, 0, sizeof asked);
     assert_ok(cf_gather_async(NULL, x, index, x + 8, 8, 8));
@@ -103,7 +102,7 @@ static void preload_bundled_leaves_nothing_to_load(void **state)
     assert_ok(cf_gather(x, index, x + 8, 8, 8));
     assert_int_equal(asked[ASKED_cuLibraryLoadData] + asked[ASKED_cuLibraryGetKernel], 0);
     cf__leave(&place);
-    assert_ok(cf_preload(&cf_registry)); /* again, with nothing to do */
+    assert_ok(cf_preload(&cf_registry)); /* the second time there is nothing to do */
     assert_int_equal(asked[ASKED_cuLibraryLoadData] + asked[ASKED_cuLibraryGetKernel], 0);
     assert_ok(cf_mem_free(x));
     assert_ok(cf_mem_free(index));
@@ -188,12 +187,12 @@ static void preload_and_occupancy_do_no_harm_to_a_capture(void **state)
     assert_int_equal(not_relaxed, 0);
     assert_int_equal(counting.cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
     if (on_cuda())
-        assert_int_equal(mode, 0); /* global, as every thread begins */
+        assert_int_equal(mode, 0); /* global, the initial mode of each thread */
     assert_int_equal(counting.cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
 }
 
-/* A callback that is told of a load must not call the library; where it does it is told so, and does not wait for the
- * lock that its own thread has. */
+/* A log callback must not call the library. If it does, the call fails and does not wait for the lock that its own
+ * thread holds. */
 static int status_inside = 77;
 static char detail_inside[128];
 
@@ -222,7 +221,7 @@ static void occupancy_in_the_callback_of_the_log_does_not_hang(void **state)
     assert_string_equal(detail_inside, "made_plain: called from the callback of cf_set_log()");
 }
 
-/* What an operation enqueues is loaded before it enqueues anything, variants of tuned kernels, too. */
+/* The kernels of an operation, including variants of tuned kernels, are loaded before it enqueues anything. */
 static void operation_whose_chosen_variant_cannot_be_loaded_enqueues_nothing(void **state)
 {
     (void)state;
@@ -275,7 +274,7 @@ static void occupancy_of_more_shared_memory_than_there_is_is_0(void **state)
     blocks = -1;
     assert_ok(cf_kernel_occupancy(&plain, 32, INT32_MAX, &blocks));
     assert_int_equal(blocks, on_cuda() ? 0 : 1);
-    assert_ok(launch(&plain)); /* which it does no harm */
+    assert_ok(launch(&plain)); /* the query did no harm */
 }
 
 static void occupancy_bad_arguments_are_invalid(void **state)

@@ -1,4 +1,4 @@
-/* test_registry.c - look-up and iteration over the bundled kernels and over hand-made modules; types. */
+/* test_registry.c - lookup and iteration of the bundled kernels and of hand-made modules; types. */
 #include "on_driver.h"
 
 #include <cuferry/kernels.h>
@@ -14,7 +14,7 @@ static void type_name_every_type_is_its_short_name(void **state)
     assert_int_equal(cf_type_size(name), sizeof(ctype));
     CF_TYPE_LIST(CHECK)
 #undef CHECK
-    /* The short name says kind and bits. */
+    /* A short name consists of a kind and the number of bits. */
     for (int type = 0; type < CF_TYPE_COUNT; type++) {
         const char *name = cf_type_name((cf_type)type);
         if (strchr("iufc", name[0]))
@@ -49,7 +49,7 @@ static void registry_bundled_is_sorted(void **state)
         assert_true(strcmp(cf_registry.kernels[i - 1]->name, cf_registry.kernels[i]->name) < 0);
 }
 
-/* Whatever the generator wrote must hold together. */
+/* The generated descriptors are consistent. */
 static void registry_every_descriptor_is_whole(void **state)
 {
     (void)state;
@@ -95,7 +95,7 @@ static void kernel_find_every_bundled_name_is_found(void **state)
 {
     (void)state;
     for (size_t i = 0; i < cf_registry.count; i++) {
-        char name[256]; /* a copy: names are compared, not addresses */
+        char name[256]; /* a copy, because names are compared and not addresses */
         snprintf(name, sizeof name, "%s", cf_registry.kernels[i]->name);
         assert_ptr_equal(cf_kernel_find(&cf_registry, name), cf_registry.kernels[i]);
     }
@@ -108,7 +108,7 @@ static void kernel_find_every_bundled_name_is_found(void **state)
     }
 }
 
-/* Before, after and next to every name. */
+/* Names before, after and close to each existing name. */
 static void kernel_find_bundled_near_miss_is_null(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void kernel_at_past_the_last_is_null(void **state)
 
 #define MOST 33
 
-/* A module of kernels b, d, f ... as two-letter names ab, ad ... with room for misses in between. */
+/* A module of kernels with two-letter names ab, ad, ..., which leave names in between that do not exist. */
 struct made {
     char names[MOST][4];
     cf_kernel kernels[MOST];

@@ -1,5 +1,5 @@
-/* test_rule.c - the launch rule beside grid and block: items, block(auto), shared memory, cooperative launches, CPU
- * bodies that are called once, and what a CPU body says of its parameters. */
+/* test_rule.c - the launch rule apart from grid and block: items, block(auto), shared memory, cooperative launches,
+ * CPU bodies that are called once, and the parameter sizes that a CPU body declares. */
 #include "on_made.h"
 
 #include "driver/driver.h"
@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-/* ---- A kernel that counts: how it was called is what is tested ---- */
+/* ---- A kernel that records how it was called ---- */
 
 enum { COUNT, ITEMS, SHARED, BOX, PARAMS };
 
@@ -27,7 +27,7 @@ static const uint32_t host_bytes[PARAMS] = {8, 4, 8, 24};
 static struct {
     pthread_mutex_t lock;
     uint64_t blocks;
-    int calls, is_elsewhere; /* a call was on another thread than the launch */
+    int calls, is_elsewhere; /* is_elsewhere: a call came from another thread than the launch */
     cf_dim3 grid, block;
     pthread_t launcher;
     struct box box;
@@ -141,7 +141,7 @@ static void rule_block_auto_is_what_the_driver_says(void **unused)
     kernel.launch.block[0] = none;
     kernel.launch.is_block_auto = 1;
     expect_blocks(0, 0, 0);
-    assert_null(state.loaded); /* nothing had to be asked */
+    assert_null(state.loaded); /* nothing was loaded */
     expect_blocks(1, 0, 1);
     assert_true(seen.block.x == block && seen.block.y == 1 && seen.block.z == 1);
     expect_blocks(10 * block, 0, 10);
@@ -183,7 +183,7 @@ static void rule_shared_reaches_the_launch(void **unused)
     assert_int_equal(counts->set_attribute - before, 0);
 }
 
-/* Each size that is larger than those before is asked for once. */
+/* Each size larger than all earlier sizes is requested once. */
 static void rule_shared_past_48_kib_is_asked_for_once(void **unused)
 {
     (void)unused;
@@ -244,7 +244,7 @@ static void *share_on_thread(void *bytes)
     return NULL;
 }
 
-/* A thread that needs less must not take away what another one has asked for. */
+/* A thread that needs less must not reduce the size that another thread requested. */
 static void rule_shared_of_8_threads_is_enough_for_each(void **unused)
 {
     (void)unused;
@@ -335,19 +335,19 @@ static void body_with_parameter_of_another_size_names_it(void **unused)
     memcpy(bytes, host_bytes, sizeof bytes);
     kernel.host_bytes = bytes;
     bytes[BOX] = 28;
-    for (int i = 0; i < 2; i++) { /* it is not kept */
+    for (int i = 0; i < 2; i++) { /* the failure is not cached */
         assert_int_equal(call_on_cpu(1), CF_EIMAGE);
         assert_string_equal(cf_last_error(),
                             "made_look: box has 28 bytes in its form for the CPU and 24 in its descriptor");
     }
     bytes[BOX] = 24;
-    params[COUNT].direction = CF_POINTER; /* as large as a pointer, whatever it points to */
+    params[COUNT].direction = CF_POINTER; /* has the size of a pointer, whatever it points to */
     params[COUNT].bytes = 1;
     kernel.launch.grid[0] = one;
     int status = call_on_cpu(0);
     params[COUNT] = (cf_param)VALUE("count", int64_t, CF_I64);
     assert_int_equal(status, CF_OK);
-    kernel.host_bytes = NULL; /* nothing to compare */
+    kernel.host_bytes = NULL; /* no sizes to compare */
     assert_ok(tear_down(NULL));
     assert_ok(call_on_cpu(1));
 }

@@ -1,7 +1,7 @@
-/* test_scratch_args.c - memory that the library supplies for the time of a launch. */
+/* test_scratch_args.c - scratch memory that the library supplies during a launch. */
 #include "on_made.h"
 
-/* ---- A kernel that works in scratch memory: y[i] = x[n - 1 - i] by way of it ---- */
+/* ---- A kernel that computes y[i] = x[n - 1 - i] through scratch memory ---- */
 
 enum { X, FIRST, Y, SECOND, N, PARAMS, MANY = 100 };
 
@@ -33,20 +33,20 @@ static void reverse(const cf_host_launch *launch, uint64_t begin, uint64_t end)
     last_second = second;
     for (int64_t i = 0; i < n; i++)
         first[i] = x[i];
-    first[n + 2 + (params[FIRST].lowers ? 3 : 0)] = 9; /* the last element that there is */
+    first[n + 2 + (params[FIRST].lowers ? 3 : 0)] = 9; /* the last element */
     for (int64_t i = 0; i < n; i++)
         second[i] = first[n - 1 - i];
     for (int64_t i = 0; i < n; i++)
         y[i] = second[i];
 }
 
-/* ---- A kernel that counts what of its scratch memory is not 0, and what else was left in it ---- */
+/* ---- A kernel that counts nonzero bytes of its scratch memory, and changes since the previous launch ---- */
 
 enum { WORK, FOUND, LENGTH, COUNT_PARAMS, LEFT = 0xa5 };
 
 struct found {
-    int64_t nonzero; /* bytes of the section */
-    int64_t changed; /* bytes in front of it and behind it that are not as the launch before left them */
+    int64_t nonzero; /* bytes of the section that are not 0 */
+    int64_t changed; /* bytes around the section that differ from the previous launch */
     void *memory;
 };
 
@@ -135,7 +135,7 @@ static void expect_reversed(const double of[])
         assert_true(of[i] == COUNT - 1 - i);
 }
 
-/* Calls with arguments whose scratch pointers are `ignored`. */
+/* Calls the kernel; the `ignored` values are passed for the scratch pointers. */
 static int call(void *const ignored[2], int64_t n)
 {
     void *source = x, *target = y;
@@ -160,7 +160,7 @@ static void scratch_is_supplied_and_given_back(void **state)
     assert_ptr_equal(nonsense, (void *)1);
 }
 
-/* In the order of the stream: given back behind the launch, and not before. */
+/* In stream order the memory is freed after the launch, not before. */
 static void scratch_of_launches_on_a_stream_is_right(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void scratch_of_no_elements_is_null(void **state)
     void *const none[] = {NULL, NULL};
     last_second = &image;
     assert_ok(call(none, 0));
-    assert_non_null(last_first); /* of 3 elements */
+    assert_non_null(last_first); /* has 3 elements */
     assert_null(last_second);
 }
 
@@ -196,19 +196,19 @@ static void scratch_begins_where_its_pointer_does(void **state)
 {
     (void)state;
     void *const none[] = {NULL, NULL};
-    params[FIRST].lowers = &three; /* the memory before the section is there too */
+    params[FIRST].lowers = &three; /* the memory before the section exists, too */
     fill();
     assert_ok(call(none, COUNT));
     expect_reversed(y);
 }
 
-/* Where pointers are checked, arrays have memory of their own, so that tools find what lies outside. */
+/* With pointer checks, each array has its own allocation, so that tools find accesses outside. */
 static void scratch_is_as_large_as_its_section_reaches(void **state)
 {
     (void)state;
     void *const none[] = {NULL, NULL};
     const struct fake_counts *counts = fake_counts();
-    params[SECOND].extents = &zero; /* so that first is the one that is asked for last */
+    params[SECOND].extents = &zero; /* so that `first` is allocated last */
     params[FIRST].lowers = &three;
     assert_ok(call(none, 0));
     assert_int_equal(counts->alloc_bytes, 6 * sizeof(double));
@@ -217,11 +217,11 @@ static void scratch_is_as_large_as_its_section_reaches(void **state)
     assert_int_equal(counts->alloc_bytes, 10 * sizeof(double));
 }
 
-/* ---- Memory that is 0 when the kernel begins ---- */
+/* ---- Memory that is zero when the kernel starts ---- */
 
 enum { WORDS = 1000 };
 
-/* Launches in a stream, one after the other, each of which gets what the one before left. */
+/* Launches several times in a stream; each launch gets the memory that the previous one left. */
 static struct found launch_counted(int launches, int64_t n)
 {
     struct found found = {0, 0, NULL};
@@ -239,7 +239,7 @@ static struct found launch_counted(int launches, int64_t n)
     return found;
 }
 
-/* The CPU's memory goes back to an allocator, which may write into what is free. */
+/* Only on a GPU, because freed CPU memory returns to an allocator that may write into it. */
 static void expect_left(const struct found *found)
 {
     assert_int_equal(found->nonzero, 0);
@@ -252,7 +252,7 @@ static void expect_zeros(int64_t n)
     struct found found = launch_counted(4, n);
     assert_non_null(found.memory);
     expect_left(&found);
-    found = (struct found){0, 0, NULL}; /* the plain call, into which the memory's contents may come, too */
+    found = (struct found){0, 0, NULL}; /* the synchronous call, which may also get reused memory */
     void *there = &found;
     for (int i = 0; i < 3; i++) {
         void *const args[] = {NULL, &there, &n};
@@ -329,7 +329,7 @@ static void zero_fills_as_many_bytes_as_it_says(void **state)
     (void)launch_counted(1, WORDS);
     assert_int_equal(counts->fill, 2);
     assert_int_equal(counts->fill_bytes, 4);
-    zeros[0].extent = half; /* of nothing is not filled */
+    zeros[0].extent = half; /* no elements need no fill */
     (void)launch_counted(1, 1);
     assert_int_equal(counts->fill, 2);
     zeros[0].extent = (cf_expr){NULL, NULL};
@@ -337,7 +337,7 @@ static void zero_fills_as_many_bytes_as_it_says(void **state)
     (void)launch_counted(1, WORDS);
     assert_int_equal(counts->fill, 3);
     assert_int_equal(counts->fill_bytes, 4 * WORDS);
-    counted.launch.grid[0] = zero; /* there is no scratch memory without a launch */
+    counted.launch.grid[0] = zero; /* without a launch there is no scratch memory */
     (void)launch_counted(1, WORDS);
     assert_int_equal(counts->fill, 3);
 }
@@ -398,11 +398,11 @@ static void launch_without_memory_for_scratch_is_enomem(void **state)
     void *const none[] = {NULL, NULL};
     fill();
     const struct fake_counts *counts = fake_counts();
-    assert_int_equal(call(none, 100), CF_ENOMEM); /* x, y and first have room in 3000 bytes; second has not */
+    assert_int_equal(call(none, 100), CF_ENOMEM); /* 3000 bytes hold x, y and first, but not second */
     assert_string_equal(cf_last_error(), "made_reverse: 800 bytes for second: cuMemAllocFromPoolAsync returned 2 "
                                          "(CUDA_ERROR_OUT_OF_MEMORY, out of memory)");
     assert_true(y[0] == -1 && !last_first);
-    assert_int_equal(counts->alloc_async, 3); /* which are given back, too */
+    assert_int_equal(counts->alloc_async, 3); /* all three are freed, too */
     assert_int_equal(counts->free_async, 3);
     assert_ok(call(none, 50));
 }
@@ -417,7 +417,7 @@ static void expect_failures(int kept)
     assert_int_equal(counts->alloc_async, 2); /* copies of x and y */
     assert_int_equal(counts->free_async, 2);
     kernel.launch.shared = (cf_expr){NULL, NULL};
-    kernel.launch.is_cooperative = 1; /* the launch itself fails: more blocks than there is room for */
+    kernel.launch.is_cooperative = 1; /* the launch itself fails: there are more blocks than can be resident */
     kernel.launch.grid[0] = (cf_expr)FIXED(9);
     assert_fails(call(none, COUNT), CF_EINVAL, "made_reverse: its grid of 9 blocks does not fit the device at once");
     assert_int_equal(counts->alloc_async - counts->free_async, kept);

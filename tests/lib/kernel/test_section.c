@@ -1,4 +1,4 @@
-/* test_section.c - sections and pitches: what is checked of them, and that a call copies the section alone. */
+/* test_section.c - sections and pitches: their checks, and that a call only copies the section. */
 #include "on_made.h"
 
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 #define DIMS 4
 #define POISON 0x5a
 
-/* ---- A kernel: adds 1 to each element of a section of x, into y, which lies alike ---- */
+/* ---- A kernel that adds 1 to each element of a section of x and stores it in y, which has the same shape ---- */
 
 enum { X, Y, EXTENT, LOWER = EXTENT + DIMS, PITCH = LOWER + DIMS, PARAMS = PITCH + DIMS };
 
@@ -45,7 +45,7 @@ static int64_t number(void *const args[], uint32_t i)
     return *(const int64_t *)args[i];
 }
 
-/* The place of an element, counted from the pointer, given its indices in the section. */
+/* Returns an element's offset from the pointer, given its indices in the section. */
 static int64_t place_of(void *const args[], const int64_t index[], uint32_t ndims)
 {
     int64_t at = 0;
@@ -56,7 +56,7 @@ static int64_t place_of(void *const args[], const int64_t index[], uint32_t ndim
     return at;
 }
 
-/* The next indices; 0 behind the last. */
+/* Advances the indices; returns 0 after the last element. */
 static int next(void *const args[], int64_t index[], uint32_t ndims)
 {
     for (uint32_t d = ndims; d-- > 0;) {
@@ -67,7 +67,7 @@ static int next(void *const args[], int64_t index[], uint32_t ndims)
     return 0;
 }
 
-static const void *last_x; /* as the kernel got it */
+static const void *last_x; /* as passed to the kernel */
 
 static void add_1(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
@@ -99,7 +99,7 @@ static void shape(uint32_t ndims, int has_lowers, int has_pitches, cf_direction 
     params[Y].direction = of_y;
 }
 
-/* The numbers of a call, and its arguments. */
+/* The numbers and the arguments of a call. */
 struct call {
     void *x, *y;
     int64_t numbers[PARAMS - EXTENT];
@@ -134,7 +134,7 @@ static int tear_down(void **state)
 
 /* ---- Results ---- */
 
-/* One call with random numbers: arrays in host or device memory that begin where the section does and end with it. */
+/* Makes one call with random numbers: arrays in host or device memory that end with the section. */
 static void check_shape(unsigned short seed[], uint32_t ndims, int has_lowers, int has_pitches, int mix)
 {
     int64_t numbers[3][DIMS] = {{0}}, index[DIMS] = {0}, last[DIMS] = {0};
@@ -184,7 +184,7 @@ static void call_any_shape_in_any_memory_is_right(void **state)
     }
 }
 
-/* Rows end where pages do, and the pages between them cannot be touched. */
+/* Rows end at page boundaries, and the pages between them are inaccessible. */
 static void call_memory_between_the_rows_is_not_touched(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ static void call_memory_between_the_rows_is_not_touched(void **state)
     assert_true(memory != MAP_FAILED);
     for (int i = 0; i < 4 * ROWS; i += 2)
         assert_int_equal(mprotect(memory + (size_t)i * page, page, PROT_NONE), 0);
-    /* Row r of x ends page 2r + 1, and row r of y page 2r + 1 + 2 * ROWS. */
+    /* Row r of x ends with page 2r + 1, and row r of y with page 2r + 1 + 2 * ROWS. */
     int32_t *x = (int32_t *)(void *)memory + 2 * elements - ROW, *y = x + 2 * ROWS * elements;
     for (size_t r = 0; r < ROWS; r++)
         for (size_t i = 0; i < ROW; i++)
@@ -210,7 +210,7 @@ static void call_memory_between_the_rows_is_not_touched(void **state)
     munmap(memory, 4 * ROWS * page);
 }
 
-/* The driver copies rows at once, and has less to copy than the array is large. */
+/* The driver copies all rows in one call, and only the section's bytes. */
 static void call_rows_of_a_host_array_are_one_copy(void **state)
 {
     (void)state;
@@ -222,7 +222,7 @@ static void call_rows_of_a_host_array_are_one_copy(void **state)
     int before = counts->copy_2d;
     set(&call, x, y, rows);
     assert_ok(cf_call(&kernel, call.args));
-    assert_int_equal(counts->copy_2d - before, 2); /* x in, y out; out alone is not copied in */
+    assert_int_equal(counts->copy_2d - before, 2); /* x is copied in and y is copied out, but y is not copied in */
     before = counts->copy_2d;
     set(&call, x, y, whole);
     assert_ok(cf_call(&kernel, call.args));
@@ -240,7 +240,7 @@ static CUresult refuse_2d(const CUDA_MEMCPY2D *copy)
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Past the pitch that cuMemcpy2D() takes, rows are copied one by one. The memory is there only where it is used. */
+/* Rows are copied one by one if the pitch is too long for cuMemcpy2D(). Only the pages that are used exist. */
 static void copy_section_of_rows_too_far_apart_for_the_driver_is_right(void **state)
 {
     (void)state;
@@ -259,14 +259,14 @@ static void copy_section_of_rows_too_far_apart_for_the_driver_is_right(void **st
     assert_string_equal(call, "cuMemcpy"); /* row by row */
     assert_memory_equal(to, "row 0, a\0", 9);
     assert_memory_equal(to + pitch, "row 1", 5);
-    section.strides[0] = pitch - 1; /* which the driver gets to see */
+    section.strides[0] = pitch - 1; /* this pitch is short enough for the driver */
     assert_int_equal(cf__copy_section(&place, &section, 4, from, to, 0, &call), CUDA_ERROR_INVALID_VALUE);
     assert_string_equal(call, "cuMemcpy2D");
     munmap(from, bytes);
     munmap(to, bytes);
 }
 
-/* ---- Refusals ---- */
+/* ---- Errors ---- */
 
 static void expect_refused(uint32_t ndims, const int64_t numbers[3][DIMS], int status, const char *detail)
 {
@@ -277,7 +277,7 @@ static void expect_refused(uint32_t ndims, const int64_t numbers[3][DIMS], int s
     set(&call, x, y, numbers);
     assert_int_equal(cf_call(&kernel, call.args), status);
     assert_string_equal(cf_last_error(), detail);
-    /* The other entry point is named in its place. */
+    /* cf_launch() gives the same error with its own name. */
     char said[256];
     const char *colon = strchr(detail, ':');
     snprintf(said, sizeof said, "%.*s_async%s", (int)(colon - detail), detail, colon);
@@ -314,7 +314,7 @@ static void call_pitch_shorter_than_its_row_is_invalid(void **state)
                    "made_add_1: pitch(x: p1) is 3, shorter than its row of 5 with p1 = 3, l1 = 0, e1 = 5");
 }
 
-/* Without a pitch the extent is the rows' length. */
+/* Without a pitch, the rows are as long as the extent. */
 static void call_section_past_rows_without_pitch_is_invalid(void **state)
 {
     (void)state;
@@ -324,7 +324,7 @@ static void call_section_past_rows_without_pitch_is_invalid(void **state)
     set(&call, x, x, ROWS({2, 5}, {0, 1}, {0, 0}));
     assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
                  "made_add_1: x[l1:e1] reaches to 6 in rows of 5, since it has no pitch with l1 = 1, e1 = 5");
-    set(&call, x, x + 32, ROWS({2, 5}, {1, 0}, {0, 0})); /* of the outermost dimension it needs none */
+    set(&call, x, x + 32, ROWS({2, 5}, {1, 0}, {0, 0})); /* the outermost dimension needs no pitch */
     assert_ok(cf_call(&kernel, call.args));
 }
 
@@ -348,7 +348,7 @@ static void call_empty_section_takes_null(void **state)
     (void)state;
     const int64_t large = (int64_t)1 << 62;
     struct call call;
-    /* The kernel's grid is not empty, but its body would touch an element: so it is left out. */
+    /* The grid of the original kernel is not empty and its body would access an element, so use an empty grid. */
     cf_kernel empty = kernel;
     empty.launch.grid[0] = (cf_expr){"0", OPS(CONST(0))};
     set(&call, NULL, NULL, ROWS({0, 5}, {1, 2}, {0, 9}));
@@ -367,9 +367,9 @@ static void call_section_past_its_allocation_is_invalid(void **state)
     struct call call;
     set(&call, x, y, ROWS({4, 10}, {0, 0}, {0, 10}));
     assert_ok(cf_call(&kernel, call.args));
-    set(&call, x, y, ROWS({4, 5}, {0, 5}, {0, 10})); /* to the last element */
+    set(&call, x, y, ROWS({4, 5}, {0, 5}, {0, 10})); /* ends with the last element */
     assert_ok(cf_call(&kernel, call.args));
-    set(&call, x, y, ROWS({4, 5}, {0, 0}, {0, 11})); /* 3 * 11 + 5 of 40 */
+    set(&call, x, y, ROWS({4, 5}, {0, 0}, {0, 11})); /* 3 * 11 + 5 of 40 elements */
     assert_ok(cf_call(&kernel, call.args));
     set(&call, x, y, ROWS({4, 5}, {0, 0}, {0, 12}));
     assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
@@ -400,7 +400,7 @@ static void call_more_dimensions_than_there_are_is_invalid(void **state)
     assert_fails(cf_call(&kernel, call.args), CF_EINVAL, "made_add_1: y has 9 dimensions, and an array has at most 8");
 }
 
-/* ---- Pointers that are no arrays ---- */
+/* ---- Pointers that are not arrays ---- */
 
 static void call_pointer_without_extent_is_no_array(void **state)
 {
@@ -408,13 +408,13 @@ static void call_pointer_without_extent_is_no_array(void **state)
     int32_t host[4] = {1, 2, 3, 4};
     int32_t *device = upload(host, sizeof host), *result = upload(host, sizeof host);
     struct call call;
-    shape(0, 0, 0, CF_INOUT); /* the kernel reads one element then */
+    shape(0, 0, 0, CF_INOUT); /* here the kernel reads one element */
     set(&call, device, result, ROWS({1}, {0}, {0}));
     assert_ok(cf_call(&kernel, call.args));
     assert_ok(cf_mem_copy(host, result, sizeof host));
     assert_true(host[0] == 2 && host[1] == 2);
     params[X].direction = CF_POINTER;
-    params[X].bytes = params[X].align = 0; /* as of void * */
+    params[X].bytes = params[X].align = 0; /* like void * */
     params[X].type = CF_OPAQUE;
     assert_ok(cf_call(&kernel, call.args));
     set(&call, host, result, ROWS({1}, {0}, {0}));
@@ -430,7 +430,7 @@ static void call_pointer_without_extent_is_no_array(void **state)
     assert_ok(cf_mem_free(result));
 }
 
-/* The copy is aligned as the array would be: kernels may read several elements at once. */
+/* The staged copy has the alignment of the whole array, because kernels may read several elements at once. */
 static void call_staged_pointer_is_aligned_wherever_the_section_begins(void **state)
 {
     (void)state;
@@ -443,7 +443,7 @@ static void call_staged_pointer_is_aligned_wherever_the_section_begins(void **st
     }
 }
 
-/* Memory whose first pages alone are known to the driver: it refuses to copy that as one. */
+/* Only the first pages of the memory are registered with the driver, which refuses to copy it as a whole. */
 static void call_rows_registered_in_part_are_right(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_symbol.c - data in __constant__ memory: set on the device of the call, and nowhere else. */
+/* test_symbol.c - data in __constant__ memory is only set on the device of the call. */
 #include "on_made.h"
 
 #include "driver/driver.h"
@@ -115,7 +115,7 @@ static void symbol_set_is_read_by_the_next_call(void **state)
     expect_products(2);
     assert_ok(cf_symbol_set(&of_scale, &three));
     expect_products(3);
-    assert_true(scale == (on_cuda() ? 1 : 3)); /* the CPU's copy is the CPU's */
+    assert_true(scale == (on_cuda() ? 1 : 3)); /* the CPU's copy is only set on the CPU */
 }
 
 static void symbol_set_from_device_memory_is_read(void **state)
@@ -133,7 +133,7 @@ static void symbol_set_from_device_memory_is_read(void **state)
     assert_ok(cf_mem_free(also));
 }
 
-/* The CPU would read it, and fault. */
+/* The CPU would read the memory and crash. */
 static void symbol_set_from_memory_that_was_freed_is_invalid(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void symbol_set_from_memory_that_was_freed_is_invalid(void **state)
     assert_non_null(strstr(cf_last_error(), " is no memory: "));
 }
 
-/* The copy takes its turn in the stream; a small value is read before that, and may change at once. */
+/* The copy is in stream order; a small value is read at once and may change after the call. */
 static void symbol_set_async_is_in_the_order_of_the_stream(void **state)
 {
     (void)state;
@@ -203,7 +203,7 @@ static void symbol_of_a_second_context_is_its_own(void **state)
     expect_products(2);
 }
 
-/* ---- Refusals ---- */
+/* ---- Errors ---- */
 
 static void symbol_set_null_is_invalid(void **state)
 {
@@ -259,7 +259,7 @@ static void symbol_of_another_size_is_no_image(void **state)
                  on_cuda() ? "made_set_coeff: coeff has 24 bytes in its image and 16 in its descriptor"
                            : "made_set_coeff: coeff has 24 bytes in its form for the CPU and 16 in its descriptor");
     of_coeff.extents = extents;
-    assert_ok(cf_symbol_set(&of_coeff, values)); /* the failure was not kept */
+    assert_ok(cf_symbol_set(&of_coeff, values)); /* the failure was not cached */
 }
 
 static void symbol_unknown_to_its_image_names_the_entry(void **state)

@@ -1,5 +1,5 @@
-/* test_tuning.c - which variant of a tuned kernel runs: by the user's file and the lines that came with the kernel, by
- * architecture and size; and what the file may be like. */
+/* test_tuning.c - the variant of a tuned kernel that runs, according to the user's file and the kernel's bundled
+ * lines, by architecture and size; also tests the format of the file. */
 #include "expect_all.h"
 #include "on_made.h"
 
@@ -38,7 +38,7 @@ static int set_up(void **state)
     snprintf(path, sizeof path, "%s/tuning", folder);
     if (setenv("CF_TUNING", path, 1) != 0 || cf_shutdown() != CF_OK)
         return -1;
-    int count; /* loads the driver that is told */
+    int count; /* loads the driver */
     if (cf_device_count(&count) != CF_OK)
         return -1;
     static int is_told;
@@ -55,7 +55,7 @@ static int tear_down(void **state)
 
 /* ---- Files ---- */
 
-/* This device, as a file calls it. */
+/* Returns this device's name in the file. */
 static const char *here(void)
 {
     static char name[32];
@@ -69,8 +69,8 @@ static const char *here(void)
     return name;
 }
 
-/* Replaces the file by a text, of which @ stands for a kernel's name and version, and ! for the device. The library
- * reads it anew. */
+/* Replaces the file's contents. In the text, @ stands for the kernel's name and version, and ! for the device. The
+ * library reads the file again. */
 static void write_text(const char *kernel, const char *text)
 {
     FILE *file = fopen(path, "w");
@@ -97,7 +97,7 @@ static char *read_text(void)
     return text;
 }
 
-/* The first line of a file that no kernel of a module can use; NULL: there is none. */
+/* Returns the first line that no kernel of a module can use, or NULL. */
 static const char *dead_line(const cf_module *module, const char *text)
 {
     const char *at = cf__tuning_begin(text);
@@ -118,13 +118,13 @@ static const char *dead_line(const cf_module *module, const char *text)
 
 /* ---- Calls ---- */
 
-/* The variant that runs for a size, by the plain call and by the raw one, which have to agree. */
+/* Returns the variant that runs for a size in the synchronous and the asynchronous call, which must be the same. */
 static int way(int64_t n)
 {
     int32_t plain = -1, raw = -1, *memory;
     assert_ok(tuning_which_i32(&plain, n));
     assert_ok(cf_mem_alloc((void **)&memory, sizeof *memory));
-    for (int i = 0; i < 2; i++) { /* the first time the long way */
+    for (int i = 0; i < 2; i++) { /* the first call takes the slow path */
         assert_ok(tuning_which_i32_async(NULL, memory, n));
         assert_ok(cf_mem_copy(&raw, memory, sizeof raw));
         assert_int_equal(raw, plain);
@@ -144,7 +144,7 @@ static void first_variant_runs_where_nothing_was_measured(void **state)
     assert_int_equal(wide, 1);
     assert_ok(tuning_both(x, &out, 4));
     assert_int_equal(out, 13);
-    assert_int_equal(access(path, F_OK), -1); /* nothing writes it */
+    assert_int_equal(access(path, F_OK), -1); /* nothing writes the file */
 }
 
 static void variant_of_the_size_class_runs(void **state)
@@ -155,7 +155,7 @@ static void variant_of_the_size_class_runs(void **state)
         int64_t n;
         int way;
     } rows[] = {{1024, 2},    {2047, 2},      {1 << 20, 3}, {(1 << 21) - 1, 3},
-                {1 << 21, 1}, {INT64_MAX, 1}, {1 << 15, 2}, /* two classes are as near: the smaller */
+                {1 << 21, 1}, {INT64_MAX, 1}, {1 << 15, 2}, /* two classes are equally near: the smaller counts */
                 {1 << 16, 3}, {1, 2},         {0, 2}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (way(rows[i].n) != rows[i].way)
@@ -203,12 +203,12 @@ static void variants_run_as_they_are(void **state)
         assert_int_equal(out, v + 1);
         assert_ok(cf_tuning_variant(kernel->variants[v], 10, &found));
         assert_ptr_equal(found, kernel->variants[v]);
-        assert_ok(cf_call(kernel, args)); /* by its name, as by its function */
+        assert_ok(cf_call(kernel, args)); /* the kernel's name and its function select the same */
         assert_int_equal(out, 2);
     }
 }
 
-/* Each has a body of its own where it is in the definition alone that they differ. */
+/* Each variant has its own body, although only the definition tells them apart. */
 static void variants_of_a_declaration_run_as_they_are(void **state)
 {
     (void)state;
@@ -227,7 +227,7 @@ static void variants_of_a_declaration_run_as_they_are(void **state)
     }
 }
 
-/* What was read stays so until the end. */
+/* The file's contents are cached until shutdown. */
 static void file_is_read_once(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void file_is_read_once(void **state)
     fputs(BEGIN, file);
     fclose(file);
     int64_t wide = 0;
-    assert_ok(tuning_which_i64(&wide, 1024)); /* another kernel reads nothing either */
+    assert_ok(tuning_which_i64(&wide, 1024)); /* another kernel does not read the file again either */
     assert_int_equal(way(1024), 2);
     if (on_cuda() && cf_device_reset(0) == CF_OK)
         assert_int_equal(way(1024), 2);
@@ -247,7 +247,8 @@ static void file_is_read_once(void **state)
 
 /* ---- Architectures ---- */
 
-/* On an sm_90: the same, then others of the major version, then all others; never the CPU. */
+/* On an sm_90, lines for sm_90 come first, then others of the same major version, then all other GPUs, but never the
+ * CPU. */
 static void nearest_architecture_counts(void **state)
 {
     (void)state;
@@ -270,7 +271,7 @@ static void nearest_architecture_counts(void **state)
     }
 }
 
-/* Of two GPUs each has its own, and so has the CPU. */
+/* Two GPUs and the CPU each have their own line. */
 static void devices_differ(void **state)
 {
     (void)state;
@@ -284,7 +285,7 @@ static void devices_differ(void **state)
     assert_int_equal(way(1024), 2);
 }
 
-/* Lines that came with the kernel, and the user's. */
+/* Bundled lines and the user's lines. */
 static void lines_of_the_kernel_are_beside_those_of_the_user(void **state)
 {
     (void)state;
@@ -315,7 +316,7 @@ static void lines_of_the_kernel_are_beside_those_of_the_user(void **state)
     assert_ok(cf_shutdown()); /* the state is on the stack */
 }
 
-/* ---- Calls that the chosen variant does not take ---- */
+/* ---- Calls that the chosen variant does not accept ---- */
 
 static void first_runs_where_the_chosen_one_does_not(void **state)
 {
@@ -327,7 +328,7 @@ static void first_runs_where_the_chosen_one_does_not(void **state)
     assert_ok(tuning_even(&out, 5));
     assert_int_equal(out, 1);
     if (!on_cuda())
-        return; /* the CPU has room for any */
+        return; /* the CPU has no such limit */
     assert_int_equal(tuning_even(NULL, 4), CF_EINVAL);
     char before[512];
     snprintf(before, sizeof before, "%s", cf_last_error());
@@ -342,10 +343,10 @@ static void first_runs_where_the_chosen_one_does_not(void **state)
     assert_ok(cf_mem_copy(&out, memory, sizeof out));
     assert_int_equal(out, 1);
     assert_ok(cf_mem_free(memory));
-    assert_string_equal(cf_last_error(), before); /* a call that succeeds leaves it alone */
+    assert_string_equal(cf_last_error(), before); /* a successful call leaves the last error unchanged */
 }
 
-/* What the log is told, by level. */
+/* Counts of log lines by level. */
 struct told {
     int errors, refusals;
 };
@@ -357,7 +358,7 @@ static void count_lines(void *data, int level, const char *text)
     told->refusals += level == CF_LOG_INFO && strstr(text, " was refused: ");
 }
 
-/* Such a call has not failed, and none of its class pays for another attempt. */
+/* The call succeeds with another variant, and later calls of the same class do not try again. */
 static void expect_refused_once(int (*call)(int *out, int n), int (*call_async)(cf_stream stream, int *out, int n),
                                 int n, int way, int other_n, int other_way)
 {
@@ -381,7 +382,7 @@ static void expect_refused_once(int (*call)(int *out, int n), int (*call_async)(
         assert_int_equal(told.errors, 0);
         assert_int_equal(told.refusals, 1);
     }
-    assert_ok(call(&out, other_n)); /* another class is another matter */
+    assert_ok(call(&out, other_n)); /* another class tries again */
     assert_int_equal(out, other_way);
     assert_ok(cf_mem_free(memory));
     assert_int_equal(call(NULL, n), CF_EINVAL);
@@ -394,7 +395,7 @@ static void variant_that_has_not_the_registers_is_refused_once(void **state)
     (void)state;
     write_text("crowded", BEGIN "@ ! 2^3 BLOCK=512\n@ ! 2^6 BLOCK=512\n@ ! 2^20 BLOCK=32\n");
     expect_refused_once(tuning_crowded, tuning_crowded_async, 100, 32, 1 << 20, 32);
-    write_text("crowded", BEGIN "@ ! 2^3 BLOCK=512\n"); /* all classes have the same one */
+    write_text("crowded", BEGIN "@ ! 2^3 BLOCK=512\n"); /* all classes have the same variant */
     expect_refused_once(tuning_crowded, tuning_crowded_async, 100, 32, 300, 32);
     const cf_kernel *variant;
     assert_ok(cf_tuning_variant(kernel_of("crowded"), 6, &variant));
@@ -410,7 +411,7 @@ static void variant_that_has_not_the_shared_memory_is_refused_once(void **state)
     expect_refused_once(tuning_large, tuning_large_async, 1 << 30, 1, 100, 1);
 }
 
-/* What else is wrong with a call changes nothing for the next. */
+/* Other errors of a call do not affect the next call. */
 static void variant_that_refuses_arguments_is_tried_again(void **state)
 {
     (void)state;
@@ -460,7 +461,7 @@ static void wrong_arguments_are_told_as_ever(void **state)
     void *const without[] = {&pointer, NULL};
     assert_int_equal(cf_tuning_class(kernel_of("which_i32"), without, &found), CF_EINVAL);
     assert_string_equal(cf_last_error(), "cf_tuning_class: the argument for n is NULL, and not a pointer to one");
-    assert_ok(cf_tuning_class(kernel_of("which_i32"), none, &found)); /* arrays are not read */
+    assert_ok(cf_tuning_class(kernel_of("which_i32"), none, &found)); /* the contents of arrays are not read */
     assert_int_equal(found, 10);
     assert_int_equal(cf_tuning_variant(NULL, 1, &variant), CF_EINVAL);
     assert_int_equal(cf_tuning_variant(kernel_of("which_i32"), 1, NULL), CF_EINVAL);
@@ -542,7 +543,7 @@ static void trace_tells_the_variant(void **state)
         fail_msg("%s", text);
 }
 
-/* ---- What the file may be like ---- */
+/* ---- Format of the file ---- */
 
 static void lines_that_are_none_are_passed_over(void **state)
 {
@@ -571,7 +572,7 @@ static void lines_that_are_none_are_passed_over(void **state)
         "tuning_which_i3 00000000 ! 2^10 WAY=2\n",
         "x@ ! 2^10 WAY=2\n",
         "\xff\xfe\x01 \x02\n",
-        "@ ! 2^10 WAY=2", /* was cut off */
+        "@ ! 2^10 WAY=2", /* truncated */
     };
     char text[256];
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -587,14 +588,14 @@ static void lines_that_are_none_are_passed_over(void **state)
     }
 }
 
-/* The text of kernels/tuning, as it was when this was built. */
+/* The text of kernels/tuning at build time. */
 __asm__(".pushsection .rodata\n"
         "tuning_begin: .incbin \"" BUNDLED_TUNING "\"\n"
         ".byte 0\n"
         ".popsection");
 extern const char tuning_begin[] __attribute__((visibility("hidden")));
 
-/* A kernel's annotation may change, and its version with it: then the lines have to be measured anew, or left out. */
+/* When a kernel's annotation changes, its version changes too, and its lines must be measured again or removed. */
 static void bundled_lines_are_of_the_kernels_as_they_are(void **state)
 {
     (void)state;
@@ -643,7 +644,7 @@ static void files_that_are_none_are_not_used(void **state)
     assert_int_equal(way(1024), 1);
 
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(mkfifo(path, 0600), 0); /* nobody waits for it */
+    assert_int_equal(mkfifo(path, 0600), 0); /* the library must not wait for a writer */
     assert_ok(cf_shutdown());
     assert_int_equal(way(1024), 1);
     assert_int_equal(unlink(path), 0);
@@ -675,7 +676,7 @@ static void place_of_the_file_is_what_the_environment_says(void **state)
     assert_string_equal(found, expected);
     const cf_tuning result = {kernel_of("which_i32")->variants[2], strcmp(here(), "host") ? atoi(here() + 3) : 0, 10, 1,
                               2};
-    assert_ok(cf_tuning_save(NULL, &result, 1)); /* whose folder is made */
+    assert_ok(cf_tuning_save(NULL, &result, 1)); /* creates the folder */
     assert_ok(cf_shutdown());
     assert_int_equal(way(1024), 3);
     setenv("XDG_CACHE_HOME", "relative", 1);
@@ -692,7 +693,7 @@ static void place_of_the_file_is_what_the_environment_says(void **state)
 
 /* ---- Versions ---- */
 
-/* What is called in another way is another kernel: what was measured of the one says nothing of the other. */
+/* A change of the launch rule makes it another kernel, to which earlier measurements do not apply. */
 static void version_changes_with_each_part_of_the_launch_rule(void **state)
 {
     (void)state;
@@ -748,7 +749,7 @@ static void results_are_merged(void **state)
                    "tuning_which_i32 %08x host 2^10 WAY=3 3000000000.0 4000000000.0\n",
              version, version, version);
     assert_string_equal(read_text(), expected);
-    assert_ok(cf_tuning_save(NULL, second, 2)); /* that CF_TUNING names */
+    assert_ok(cf_tuning_save(NULL, second, 2)); /* writes the file of CF_TUNING */
     snprintf(expected, sizeof expected,
              BEGIN "# kept\ntuning_which_i32 %08x sm_80 2^10 WAY=2 1 1\n"
                    "tuning_which_i32 00000000 sm_90 2^10 WAY=3 1 1\n"
@@ -759,18 +760,18 @@ static void results_are_merged(void **state)
     assert_string_equal(read_text(), expected);
     assert_ok(cf_tuning_save(path, NULL, 0));
     assert_string_equal(read_text(), expected);
-    write_text("both", ""); /* is begun anew */
+    write_text("both", ""); /* an empty file is started again */
     assert_ok(cf_tuning_save(path, second + 1, 1));
     snprintf(expected, sizeof expected, BEGIN "tuning_both %08x sm_90 2^63 A=2,B=4 1.0 1.0\n", of_other);
     assert_string_equal(read_text(), expected);
-    FILE *file = fopen(path, "a"); /* a line with a zero in it goes, and what is behind it stays */
+    FILE *file = fopen(path, "a"); /* a line with a NUL is removed, and later lines stay */
     fwrite("cut\0off\n# kept\n", 1, 15, file);
     fclose(file);
     assert_ok(cf_tuning_save(path, second + 1, 1));
     assert_int_equal(strlen(read_text()), strlen(expected) + strlen("# kept\n"));
 }
 
-/* Another file that somebody has named by mistake, or one of a later version. */
+/* Another file that was named by mistake, or a file of a later version. */
 static void files_of_others_are_left_alone(void **state)
 {
     (void)state;
@@ -794,7 +795,7 @@ static void files_of_others_are_left_alone(void **state)
     assert_non_null(strstr(cf_last_error(), " is too large: it is left as it is"));
 }
 
-/* A link stays one, and rights stay as they are. */
+/* Symbolic links stay links, and permissions do not change. */
 static void file_keeps_its_rights_and_links(void **state)
 {
     (void)state;
@@ -814,7 +815,7 @@ static void file_keeps_its_rights_and_links(void **state)
     assert_non_null(strstr(read_text(), "WAY=2"));
 }
 
-/* One that leads to a file which is not there yet, from another folder, by two links. */
+/* The link leads from another folder, through a second link, to a file that does not exist yet. */
 static void link_to_a_file_that_is_missing_stays_one(void **state)
 {
     (void)state;
@@ -852,7 +853,7 @@ static void saving_that_cannot_be_is_an_error(void **state)
     const cf_tuning right = {kernel->variants[1], 0, 10, 1, 2};
     cf_tuning wrong[] = {right, right, right, right, right};
     wrong[0].variant = NULL;
-    wrong[1].variant = kernel; /* which stands for all */
+    wrong[1].variant = kernel; /* the kernel itself instead of a variant */
     wrong[2].size_class = 64;
     wrong[3].size_class = -1;
     wrong[4].capability = -1;
@@ -875,7 +876,7 @@ static void saving_that_cannot_be_is_an_error(void **state)
     while (ftell(file) + 90 < (long)CF__TUNING_BYTES)
         fputs("tuning_which 00000000 sm_90 2^1 X, a line that is longer than the others are\n", file);
     fclose(file);
-    assert_int_equal(cf_tuning_save(path, &right, 1), CF_EINVAL); /* too large for anybody to read */
+    assert_int_equal(cf_tuning_save(path, &right, 1), CF_EINVAL); /* the library refuses to read such a large file */
     assert_non_null(strstr(cf_last_error(), "1048576 bytes"));
 }
 
@@ -896,7 +897,7 @@ static void is_ended(int number)
     _exit(7);
 }
 
-/* In a process: 0 where it is saved, 3 where that is past the limit. */
+/* Runs in a child: returns 0 if the results were saved, 3 if that exceeds the limit. */
 static int save_within(rlim_t bytes, const cf_tuning *result)
 {
     int status;
@@ -915,7 +916,7 @@ static int save_within(rlim_t bytes, const cf_tuning *result)
     return WEXITSTATUS(status);
 }
 
-/* It ends no process, and leaves the file as it was, and nothing beside it. */
+/* The limit does not end the process, and leaves the file unchanged with no other files next to it. */
 static void limit_of_the_size_of_files_is_an_error(void **state)
 {
     (void)state;
@@ -935,7 +936,7 @@ static void limit_of_the_size_of_files_is_an_error(void **state)
     assert_string_equal(read_text(), before);
 }
 
-/* What lies beside the file is nobody's to remove. */
+/* Existing files next to the file are not removed. */
 static void files_beside_are_left_alone(void **state)
 {
     (void)state;
@@ -965,7 +966,7 @@ static void *write_some(void *data)
     return NULL;
 }
 
-/* Of processes and threads that write at once none loses what another one wrote. */
+/* Processes and threads that write at the same time keep each other's results. */
 static void writers_lose_nothing(void **state)
 {
     (void)state;
@@ -981,7 +982,7 @@ static void writers_lose_nothing(void **state)
     }
     for (int i = 0; i < WRITERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, write_some, &numbers[WRITERS + i]), 0);
-    int wrong = 0; /* none may be at work when the test has failed */
+    int wrong = 0; /* no thread may still run when an assertion fails */
     for (int i = 0; i < WRITERS; i++) {
         void *failed = NULL;
         int status = 0;

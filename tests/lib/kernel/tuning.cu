@@ -1,7 +1,7 @@
-/* tuning.cu - tuned kernels that say which of their variants runs. */
+/* tuning.cu - tuned kernels that tell which of their variants runs. */
 #include <stdint.h>
 
-/* Writes the variant's number; a call of n counts as one of n bytes. */
+/* Writes the variant's number; a call with n counts as n bytes. */
 #pragma cf kernel blocks(1) block(32) out(way[1]) tune(WAY: 1, 2, 3) bytes(1.0 * n)
 #pragma cf instances(i32: int32_t; i64: int64_t)
 template <typename T, int WAY> __global__ void which(T *way, int64_t n)
@@ -10,7 +10,7 @@ template <typename T, int WAY> __global__ void which(T *way, int64_t n)
         way[0] = WAY;
 }
 
-/* Its size is that of its arrays. */
+/* The size of a call is that of its arrays. */
 #pragma cf kernel blocks(1) block(32) in(x[n]) out(way[1]) tune(A: 1, 2; B: 3, 4)
 template <int A, int B> __global__ void both(const float *x, int *way, int n)
 {
@@ -18,7 +18,7 @@ template <int A, int B> __global__ void both(const float *x, int *way, int n)
         way[0] = 10 * A + B;
 }
 
-/* Of the calls that the first variant takes the second takes half. */
+/* The second variant accepts half of the calls that the first accepts. */
 #pragma cf kernel blocks(1) block(32) out(way[1]) check(n % WAY == 0) tune(WAY: 1, 2)
 template <int WAY> __global__ void even(int *way, int n)
 {
@@ -26,7 +26,7 @@ template <int WAY> __global__ void even(int *way, int n)
         way[0] = WAY;
 }
 
-/* No GPU has as much shared memory as the second asks for. */
+/* No GPU has as much shared memory as the second variant requests. */
 #pragma cf kernel blocks(1) block(32) out(way[1]) shared((WAY - 1) * n) tune(WAY: 1, 2)
 template <int WAY> __global__ void large(int *way, int n)
 {
@@ -34,7 +34,7 @@ template <int WAY> __global__ void large(int *way, int n)
         way[0] = WAY;
 }
 
-/* Not every GPU has registers for a block of the second. */
+/* Not every GPU has enough registers for a block of the second variant. */
 #pragma cf kernel blocks(1) block(BLOCK) out(way[1]) tune(BLOCK: 32, 512) bytes(1.0 * n)
 template <int BLOCK> __global__ void crowded(int *way, int n)
 {
@@ -42,7 +42,7 @@ template <int BLOCK> __global__ void crowded(int *way, int n)
         way[0] = BLOCK;
 }
 
-/* Each thread has W elements, as only the definition says. */
+/* Each thread has W elements, which only the definition tells. */
 #pragma cf kernel grid(n) items(W) in(x[n]) out(y[n]) tune(W: 1, 4)
 template <int W> __global__ void several(const float *x, float *y, int n);
 
@@ -53,7 +53,8 @@ template <int W> __global__ void several(const float *x, float *y, int n)
         y[i] = x[i];
 }
 
-/* Of these all variants do the same, and one of them takes some hundred times as long: the first, or another. */
+/* The variants of slow and quick do the same, but one takes some hundred times as long: the first in slow, the
+ * second in quick. */
 #pragma cf kernel grid(n) in(x[n]) out(y[n]) tune(STEPS: 300, 1)
 template <int STEPS> __global__ void slow(const volatile int *x, int *y, int n)
 {
@@ -72,7 +73,7 @@ template <int STEPS> __global__ void quick(const volatile int *x, int *y, int n)
             y[i] = x[i];
 }
 
-/* One is quick and wrong, one traps. */
+/* One variant is fast and wrong, and one traps. */
 #pragma cf kernel grid(n) in(x[n]) out(y[n]) tune(STEPS: 300, 0, 1, -1)
 template <int STEPS> __global__ void wrong(const volatile int *x, int *y, int n)
 {

@@ -1,4 +1,4 @@
-/* test_allocate.c - allocation, copies and fills of device memory, in the plain and the stream-ordered form. */
+/* test_allocate.c - allocation, copies and fills of device memory, synchronous and stream-ordered. */
 #include "on_driver.h"
 
 #include "context/enter.h"
@@ -28,7 +28,7 @@ static void *allocate(size_t bytes)
     return memory;
 }
 
-/* Device memory with a copy of `bytes` bytes. */
+/* Returns device memory with a copy of `bytes` bytes. */
 static void *upload(const void *data, size_t bytes)
 {
     void *memory = allocate(bytes);
@@ -47,7 +47,7 @@ static void expect_bytes(const void *memory, const void *expected, size_t bytes)
     free(read);
 }
 
-/* Every stream that a copy can be put on: the default ones by all their names, and an own one. */
+/* All streams for a copy: all names of the default streams, and a created stream. */
 enum { STREAMS = 4 };
 static cf_stream streams[STREAMS] = {NULL, (cf_stream)1, (cf_stream)2};
 
@@ -125,7 +125,7 @@ static void mem_free_foreign_pointer_is_invalid(void **state)
     char on_stack[256];
     char *on_heap = malloc(256);
     assert_non_null(on_heap);
-    void *memory = upload("live", 5); /* so that the driver has something to compare with */
+    void *memory = upload("live", 5); /* so that the driver has a live allocation */
     assert_fails(cf_mem_free(in_data), CF_EINVAL, "is not from cf_mem_alloc()");
     assert_fails(cf_mem_free(on_stack), CF_EINVAL, "is not from cf_mem_alloc()");
     assert_fails(cf_mem_free(on_heap), CF_EINVAL, "is not from cf_mem_alloc()");
@@ -170,7 +170,7 @@ static void mem_free_many_in_random_order_keeps_the_others(void **state)
         all[i].size = sizeof all[i].value + (size_t)nrand48(seed) % 2000;
         random_bytes(&all[i].value, sizeof all[i].value);
         all[i].memory = allocate(all[i].size);
-        /* At its end, where a neighbour would reach over. */
+        /* at the end, where an overlapping neighbor would change it */
         assert_ok(cf_mem_copy((char *)all[i].memory + all[i].size - 8, &all[i].value, 8));
     }
     for (size_t left = COUNT; left > 0; left--) {
@@ -185,7 +185,7 @@ static void mem_free_many_in_random_order_keeps_the_others(void **state)
     }
 }
 
-/* Each thread allocates, fills, reads back and frees on its own; gives the number of what went wrong. */
+/* Each thread allocates, fills, reads back and frees memory; returns the number of errors. */
 static void *churn(void *unused)
 {
     intptr_t wrong = 0;
@@ -220,7 +220,7 @@ static void mem_alloc_8_threads_at_once_are_apart(void **state)
     }
 }
 
-/* ---- Page-locked memory, and memory of others ---- */
+/* ---- Pinned memory, and memory of other libraries ---- */
 
 static void mem_alloc_pinned_is_host_memory_that_devices_reach(void **state)
 {
@@ -235,7 +235,7 @@ static void mem_alloc_pinned_is_host_memory_that_devices_reach(void **state)
         random_bytes(pinned, sizes[i]);
         void *memory = upload(pinned, sizes[i]);
         expect_bytes(memory, pinned, sizes[i]);
-        assert_ok(cf_mem_fill(pinned, 0x77, sizes[i])); /* by the device itself */
+        assert_ok(cf_mem_fill(pinned, 0x77, sizes[i])); /* the device itself fills it */
         for (size_t b = 0; b < sizes[i]; b++)
             assert_int_equal(pinned[b], 0x77);
         assert_ok(cf_mem_copy(read, pinned, sizes[i]));
@@ -292,7 +292,7 @@ static void mem_free_registered_memory_is_invalid_and_leaves_it(void **state)
     free(memory);
 }
 
-/* What CUDA's own functions gave goes back to them. */
+/* Memory from CUDA's own functions is freed by the matching functions. */
 static void mem_free_memory_of_the_driver_frees_it(void **state)
 {
     (void)state;
@@ -313,7 +313,7 @@ static void mem_free_memory_of_the_driver_frees_it(void **state)
     cf__leave(&place);
 }
 
-/* Allocates and frees until it is told to stop. */
+/* Allocates and frees until stop_allocating is set. */
 static int stop_allocating;
 
 static void *keep_allocating(void *unused)
@@ -327,8 +327,8 @@ static void *keep_allocating(void *unused)
     return (void *)wrong;
 }
 
-/* What is page-locked for a GPU of the parent is not the child's, though it may be able to read it; on the CPU it is a copy
- * like all memory. The line of what is wrong, or 0. */
+/* A child must not use memory that its parent pinned for a GPU, even if it can read it; on the CPU it is a copy like
+ * all memory. Returns the line of a failure, or 0. */
 static int use_parents_pinned(char *pinned, size_t bytes)
 {
     char other[16] = {0};
@@ -345,7 +345,7 @@ static int use_parents_pinned(char *pinned, size_t bytes)
         EXPECT(cf_mem_copy(pinned + bytes - sizeof other, other, sizeof other), expected);
         EXPECT(cf_mem_copy_async(NULL, other, pinned + 1, sizeof other), expected);
         EXPECT(cf_mem_fill(pinned + bytes - 1, 0, 1), expected);
-        EXPECT(cf_mem_free(other), CF_EINVAL); /* what nobody has allocated is still told so */
+        EXPECT(cf_mem_free(other), CF_EINVAL); /* memory that was never allocated still gives EINVAL */
         EXPECT(cf_mem_alloc_pinned(&own, bytes), CF_OK);
         EXPECT(cf_mem_copy(other, own, sizeof other), CF_OK);
         EXPECT(cf_mem_free(own), CF_OK);
@@ -355,7 +355,7 @@ static int use_parents_pinned(char *pinned, size_t bytes)
         EXPECT(cf_mem_free_async(NULL, pinned), CF_EFORK);
         if (!strstr(cf_last_error(), "cf_mem_free_async: this process was forked from one that used a GPU"))
             return __LINE__;
-        EXPECT(cf_shutdown(), CF_OK); /* after which that is known as well */
+        EXPECT(cf_shutdown(), CF_OK); /* after which the memory still counts as the parent's */
     }
     EXPECT(on_cuda() ? CF_OK : cf_mem_free(pinned), CF_OK);
     EXPECT(cf_shutdown(), CF_OK);
@@ -388,7 +388,7 @@ static void mem_functions_pinned_memory_of_the_parent_is_efork(void **state)
     assert_ok(cf_mem_free(pinned));
 }
 
-/* A child may use the CPU, whatever other threads were doing at the fork. */
+/* A child can use the CPU, whatever other threads did during the fork. */
 static void mem_alloc_in_child_of_busy_parent_works(void **state)
 {
     (void)state;
@@ -405,7 +405,7 @@ static void mem_alloc_in_child_of_busy_parent_works(void **state)
         pid_t child = fork();
         if (child == 0) {
             void *memory = NULL;
-            alarm(600); /* ends a child that is stuck */
+            alarm(600); /* ends a child that hangs */
             _exit(cf_mem_alloc(&memory, 64) != CF_OK || cf_mem_fill(memory, 1, 64) != CF_OK ||
                   cf_mem_free(memory) != CF_OK);
         }
@@ -423,7 +423,7 @@ static void mem_alloc_in_child_of_busy_parent_works(void **state)
 
 /* ---- Copies ---- */
 
-/* From and to either kind of memory, in any direction, at odd offsets; what lies around stays. */
+/* Copies between both kinds of memory in all directions, at odd offsets; the bytes around the target stay unchanged. */
 static void check_copies(int asynchronous)
 {
     enum { SIZE = 5000 };
@@ -499,7 +499,7 @@ static void mem_copy_large_is_complete_on_return(void **state)
     free(read);
 }
 
-/* Each step of the chain needs the one before. */
+/* Each step of the chain needs the previous one. */
 static void mem_copy_async_one_stream_keeps_its_order(void **state)
 {
     (void)state;
@@ -660,17 +660,17 @@ static void mem_fill_bad_target_is_invalid(void **state)
     snprintf(
         detail, sizeof detail,
         "cf_mem_fill: 100 bytes at target %p, which is host memory that the GPU does not reach: ", (void *)ordinary);
-    int status = cf_mem_fill(ordinary, 1, sizeof ordinary); /* on some devices it is theirs */
+    int status = cf_mem_fill(ordinary, 1, sizeof ordinary); /* on some devices the GPU can access it */
     assert_true(status == CF_OK || (status == CF_EINVAL && strstr(cf_last_error(), detail)));
     expect_bytes(memory, data, sizeof data);
     assert_ok(cf_mem_free(memory));
 }
 
-/* The driver would take it for memory of the CPU, and fault. */
+/* The driver would treat it as CPU memory and crash. */
 static void memory_of_a_gpu_that_was_freed_is_no_memory(void **state)
 {
     (void)state;
-    enum { LARGE = 4 << 20 }; /* which is staged */
+    enum { LARGE = 4 << 20 }; /* large enough to be staged */
     if (!on_cuda())
         skip_test(NEEDS_ANY_GPU);
     char detail[160], *host = calloc(1, LARGE);
@@ -724,7 +724,7 @@ static void *cross_devices(void *unused)
         return (void *)"a thread of a GPU cannot fill memory of the CPU";
     if (cf_mem_free(of_host) != CF_OK || cf_mem_free(of_gpu) != CF_OK || cf_stream_destroy(on_host) != CF_OK)
         return (void *)"the memory cannot be freed";
-    /* Page-locked memory of a GPU and the CPU's, freed on a thread of the other one. */
+    /* Frees pinned memory of a GPU and of the CPU on a thread of the other device. */
     if (cf_mem_alloc_pinned(&of_gpu, 100) != CF_OK || cf_device_use(CF_HOST) != CF_OK ||
         cf_mem_alloc_pinned(&of_host, 100) != CF_OK || cf_mem_free(of_gpu) != CF_OK || cf_device_use(0) != CF_OK ||
         cf_mem_free(of_host) != CF_OK)

@@ -1,5 +1,5 @@
-/* test_allocation_cache.c - of memory that cf_mem_alloc() gave on a GPU a plain call does not ask the driver, and only of that and
- * as long as it is there. */
+/* test_allocation_cache.c - synchronous calls do not query the driver for live memory from cf_mem_alloc() on a GPU, but for all
+ * other memory. */
 #include <pthread.h>
 
 #include "on_sum.h"
@@ -28,7 +28,7 @@ static void call_does_not_ask_for_own_memory(void **state)
     assert_ok(call(mine, mine, 64, 64));
     expect_direct(0);
     assert_ptr_not_equal(strstr(cf_last_plan(), "2 arrays used in place"), NULL);
-    assert_ok(call(mine + 16, y, 48, 16)); /* not known by its beginning */
+    assert_ok(call(mine + 16, y, 48, 16)); /* only the start of an allocation is known */
     expect_direct(2);
     assert_ok(cf_mem_free(mine));
 }
@@ -58,7 +58,7 @@ static void call_is_refused_where_own_memory_was_freed(void **state)
     }
 }
 
-/* ---- What is known ---- */
+/* ---- The cache of allocations ---- */
 
 static unsigned long long id(void)
 {
@@ -77,7 +77,7 @@ static void memory_is_known_by_its_beginning_its_bytes_and_its_context(void **st
     assert_int_equal(cf__allocation_has(id(), memory, 100), 1);
     assert_int_equal(cf__allocation_has(id(), memory, 101), 0);
     assert_int_equal(cf__allocation_has(id(), memory + 1, 1), 0);
-    assert_int_equal(cf__allocation_has(id() + 1, memory, 1), 0); /* of one that took the place of the other */
+    assert_int_equal(cf__allocation_has(id() + 1, memory, 1), 0); /* another context at the same address */
     cf__allocation_drop(memory + 1);
     assert_int_equal(cf__allocation_has(id(), memory, 100), 1);
     cf__allocation_drop(memory);
@@ -99,7 +99,7 @@ static void memory_of_the_cpu_is_not_noted(void **state)
     assert_int_equal(cf__allocation_has(0, memory, 1), 0);
 }
 
-/* More than there is room for: what is known is right, and the latest is known. */
+/* With more allocations than slots, each known entry is right and the latest allocation is known. */
 static void memory_beyond_the_room_takes_the_place_of_other(void **state)
 {
     enum { COUNT = 4096, STEP = 512 };
@@ -115,7 +115,7 @@ static void memory_beyond_the_room_takes_the_place_of_other(void **state)
         known += (size_t)cf__allocation_has(id(), &memory[i * STEP], i + 1);
         assert_int_equal(cf__allocation_has(id(), &memory[i * STEP], i + 2), 0);
     }
-    assert_in_range(known, 256, 512); /* of 512 slots nearly all are hit */
+    assert_in_range(known, 256, 512); /* nearly all of the 512 slots are used */
     for (size_t i = 0; i < COUNT; i++) {
         cf__allocation_drop(&memory[i * STEP]);
         assert_int_equal(cf__allocation_has(id(), &memory[i * STEP], 1), 0);
@@ -124,7 +124,7 @@ static void memory_beyond_the_room_takes_the_place_of_other(void **state)
 
 enum { THREADS = 4, ROUNDS = 200000, FEW = 100, MANY = 1000 };
 static char blocks[4096 * 512];
-static const char *small, *large; /* in one slot */
+static const char *small, *large; /* two blocks in the same slot */
 static unsigned long long known_id;
 
 static void find_two_of_one_slot(void)
@@ -138,7 +138,7 @@ static void find_two_of_one_slot(void)
     large -= 512;
 }
 
-/* Every other thread notes the small one and the large one. */
+/* Threads alternately record the small block and the large block. */
 static void *note_and_look(void *data)
 {
     uintptr_t thread = (uintptr_t)data, wrong = 0;

@@ -1,4 +1,4 @@
-/* test_copy.c - copies of rows, copies between devices and contexts, and what keeps a copy from being done. */
+/* test_copy.c - copies of rows, copies between devices and contexts, and errors that prevent a copy. */
 #include "on_fake.h"
 
 #include "driver/driver.h"
@@ -10,10 +10,10 @@
 
 static unsigned short seed[3] = {7, 8, 9};
 
-/* ---- A driver that can be told to fail ---- */
+/* ---- A driver that can be made to fail ---- */
 
 static struct cf__driver real, wrapped;
-static CUresult attributes_result, rows_result; /* that the driver gives, where they are not 0 */
+static CUresult attributes_result, rows_result; /* injected results, unless 0 */
 static int rows_calls;
 
 static CUresult get_attributes(unsigned int count, CUpointer_attribute *attributes, void **data, CUdeviceptr pointer)
@@ -100,7 +100,7 @@ static int tear_down(void **state)
 
 /* ---- Rows ---- */
 
-/* Copies rows between two kinds of memory, sees to it that they are right and that what is between them stays. */
+/* Copies rows between two kinds of memory; expects that the rows are equal and the bytes between them unchanged. */
 static void check_rows(enum kind from, enum kind to, size_t source_pitch, size_t target_pitch, size_t width,
                        size_t rows, int is_async)
 {
@@ -110,7 +110,7 @@ static void check_rows(enum kind from, enum kind to, size_t source_pitch, size_t
     assert_true(of_source <= MOST && of_target <= MOST);
     random_bytes(data, of_source);
     random_bytes(before, of_target);
-    /* The last row is not padded: its allocation ends there. */
+    /* The last row has no padding: the allocation ends with its data. */
     unsigned char *source = allocate(from, of_source), *target = allocate(to, of_target);
     assert_ok(cf_mem_copy(source, data, of_source));
     assert_ok(cf_mem_copy(target, before, of_target));
@@ -186,7 +186,7 @@ static void mem_copy_2d_bad_arguments_are_named(void **state)
                  "cf_mem_copy_2d: 2 rows, and target_pitch is 18446744073709551615");
     assert_fails(cf_mem_copy_2d(memory, 10, data, SIZE_MAX / 2, 10, 4), CF_EOVERFLOW, "4 rows, and source_pitch is");
     assert_fails(cf_mem_copy_2d(memory, 10, data, 10, 10, SIZE_MAX), CF_EOVERFLOW, "rows, and target_pitch is 10");
-    /* The last row ends with the allocation, and not behind it. */
+    /* The last row must end within the allocation. */
     assert_fails(cf_mem_copy_2d(memory + 1, 100, data, 100, 95, 10), CF_EINVAL,
                  "cf_mem_copy_2d: target has 994 bytes left in its allocation, not 995");
     assert_fails(cf_mem_copy_2d_async(stream, data, 100, memory + 900, 100, 96, 1), CF_EINVAL,
@@ -196,7 +196,7 @@ static void mem_copy_2d_bad_arguments_are_named(void **state)
     release(DEVICE, memory);
 }
 
-/* Pitches that the driver does not take. */
+/* Pitches that are too long for the driver. */
 static void mem_copy_2d_long_pitch_moves_the_rows(void **state)
 {
     (void)state;
@@ -285,7 +285,7 @@ static void need_two_gpus(void)
         skip_test(NEEDS_TWO_GPUS);
 }
 
-/* Allocates on a GPU, on a thread of its own: that cannot be taken back. */
+/* Allocates on a GPU in a separate thread, because a thread cannot return to having no device. */
 struct request {
     int device;
     enum kind kind;
@@ -357,7 +357,7 @@ static void *fill_there(void *of)
     return NULL;
 }
 
-/* Nobody has waited for what the source's default stream is doing. */
+/* The source's default stream still has work that nobody has waited for. */
 static void mem_copy_between_two_gpus_comes_after_both_default_streams(void **state)
 {
     (void)state;
@@ -379,7 +379,7 @@ static void mem_copy_between_two_gpus_comes_after_both_default_streams(void **st
     release(DEVICE, request.memory);
 }
 
-/* A default stream is that of the thread's device, whatever memory is copied: one wait for it is enough. */
+/* The default stream is that of the thread's device, whatever memory is copied; waiting for it is enough. */
 static void mem_copy_async_default_stream_is_the_threads(void **state)
 {
     (void)state;
@@ -427,7 +427,7 @@ static void mem_copy_between_contexts_moves_the_bytes(void **state)
     release(POOL, pooled);
 }
 
-/* ---- The CPU beside a GPU ---- */
+/* ---- The CPU together with a GPU ---- */
 
 static void *use_the_cpu(void *unused)
 {
@@ -438,7 +438,7 @@ static void *use_the_cpu(void *unused)
     if (cf_mem_alloc((void **)&on_gpu, sizeof data) != CF_OK || cf_stream_create(&of_gpu) != CF_OK ||
         cf_device_use(CF_HOST) != CF_OK || cf_mem_alloc((void **)&on_cpu, sizeof data) != CF_OK)
         return (void *)"no memory on both";
-    /* Without a stream this thread has no way to wait for a GPU: it is done at once. */
+    /* In a default stream of the CPU, this thread could not wait for a GPU, so the copy is synchronous. */
     for (uintptr_t handle = 0; handle <= 2; handle++) {
         memset(read, 0, sizeof read);
         if (cf_mem_copy_async((cf_stream)handle, on_gpu, data, sizeof data) != CF_OK ||
@@ -459,7 +459,7 @@ static void *use_the_cpu(void *unused)
     if (cf_mem_fill_async(of_gpu, on_cpu, 1, sizeof data) != CF_EINVAL ||
         !strstr(cf_last_error(), "cf_mem_fill_async: target is memory of CF_HOST and the stream is of device 0"))
         return (void *)"a GPU's stream fills the CPU's memory";
-    /* In a GPU's default stream, behind what is in it. */
+    /* In a GPU's default stream, after its earlier work. */
     if (cf_device_use(0) != CF_OK || cf_mem_fill_async(NULL, on_gpu, 4, sizeof data) != CF_OK ||
         cf_mem_copy_async(NULL, on_cpu, on_gpu, sizeof data) != CF_OK ||
         cf_mem_fill_async(NULL, on_cpu, 5, sizeof data - 1) != CF_OK || on_cpu[0] != 5 || on_cpu[255] != 4)
@@ -475,9 +475,9 @@ static void mem_copy_async_on_a_thread_of_the_cpu_is_done(void **state)
     run_beside_a_gpu(use_the_cpu);
 }
 
-/* ---- A driver that does not answer ---- */
+/* ---- A driver that does not answer queries ---- */
 
-/* What is not known to be host memory is not taken for it; what the CPU can read is. */
+/* An unknown pointer is not treated as host memory, but memory that the CPU can read is. */
 static void *copy_when_lost(void *unused)
 {
     unsigned char data[64] = {1}, read[64] = {0}, *on_gpu = NULL, *on_cpu = NULL;

@@ -1,4 +1,4 @@
-/* test_mempool.c - memory in the order of a stream, and the pool that it comes from. */
+/* test_mempool.c - stream-ordered memory and its pool. */
 #include "on_made.h"
 
 #include "driver/driver.h"
@@ -77,7 +77,7 @@ static void mem_alloc_async_too_much_is_enomem_and_next_works(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         void *memory = &memory;
         int status = cf_mem_alloc_async(stream, &memory, sizes[i]);
-        /* Sizes that overflow when they are rounded up are not memory that is lacking, to a driver. */
+        /* a driver may report a size that overflows when rounded up as invalid instead */
         assert_true(status == CF_ENOMEM || (i > 0 && status == CF_EINVAL));
         assert_non_null(strstr(cf_last_error(), "cf_mem_alloc_async: "));
         assert_ptr_equal(memory, &memory);
@@ -107,7 +107,7 @@ static void mem_free_async_foreign_pointer_is_invalid(void **state)
     free(on_heap);
 }
 
-/* It waits for work in other streams than the default one. */
+/* It waits for work in other streams, not only in the default stream. */
 static void mem_free_of_a_pools_memory_waits(void **state)
 {
     (void)state;
@@ -150,7 +150,7 @@ static void mem_alloc_async_two_devices_each_has_its_own(void **state)
     run_beside_a_gpu(cross_devices);
 }
 
-/* Gives the number of what went wrong. */
+/* Returns the number of errors. */
 static void *churn(void *unused)
 {
     intptr_t wrong = 0;
@@ -175,7 +175,7 @@ static void *churn(void *unused)
     return (void *)wrong;
 }
 
-/* The first use of the pool is among what they race for. */
+/* The threads also race to create the pool. */
 static void mem_alloc_async_16_threads_at_once_are_apart(void **state)
 {
     (void)state;
@@ -190,13 +190,13 @@ static void mem_alloc_async_16_threads_at_once_are_apart(void **state)
     }
 }
 
-/* ---- The pool, as the driver that plays a GPU has it ---- */
+/* ---- The pool in the fake driver ---- */
 
 static void mem_trim_gives_back_what_the_pool_keeps(void **state)
 {
     (void)state;
     const struct fake_counts *counts = fake_counts();
-    assert_ok(cf_mem_trim(0)); /* no pool yet, and none is made for this */
+    assert_ok(cf_mem_trim(0)); /* there is no pool, and none is created */
     assert_int_equal(counts->pool_create, 0);
     void *first = allocate(stream, 10000), *second = allocate(NULL, 20000);
     assert_int_equal(counts->pool_create, 1);
@@ -205,7 +205,7 @@ static void mem_trim_gives_back_what_the_pool_keeps(void **state)
     assert_ok(cf_stream_sync(stream));
     assert_ok(cf_device_sync());
     assert_int_equal(counts->pool_used, 20000);
-    assert_int_equal(counts->pool_kept, 10000); /* waiting gives nothing back */
+    assert_int_equal(counts->pool_kept, 10000); /* waiting does not free the pool's cached memory */
     assert_ok(cf_mem_free_async(NULL, second));
     assert_ok(cf_stream_sync(NULL));
     assert_int_equal(counts->pool_kept, 30000);
@@ -228,7 +228,7 @@ static void *trim_on_second(void *unused)
                               cf_mem_trim(0) != CF_OK);
 }
 
-/* Freed on a thread of another GPU, it waits for the work of its own. */
+/* A free on a thread of another GPU waits for the memory's own device. */
 static void mem_free_of_another_gpus_pool_waits(void **state)
 {
     (void)state;
@@ -243,7 +243,8 @@ static void mem_free_of_another_gpus_pool_waits(void **state)
     assert_ok(cf_stream_destroy(second));
 }
 
-/* As CUDA has it: the stream that frees need not be of the memory's device, where it is behind the work there. */
+/* As in CUDA, memory may be freed in a stream of another device, if the stream is ordered after the work that uses
+ * it. */
 static void mem_free_async_on_a_stream_of_another_gpu(void **state)
 {
     (void)state;
@@ -287,7 +288,7 @@ static void mem_trim_is_of_the_threads_device(void **state)
     assert_int_equal(counts->pool_kept, 900);
 }
 
-/* What the pool keeps is nobody's loss. */
+/* Memory that the pool caches is available to other allocations. */
 static void mem_alloc_of_what_the_pool_keeps_succeeds(void **state)
 {
     (void)state;
@@ -311,7 +312,7 @@ static void without_pools_memory_is_there_at_once(void **state)
     assert_ok(cf_mem_copy_async(stream, memory, data, sizeof data));
     assert_ok(cf_mem_copy_async(stream, read, memory, sizeof data));
     assert_ok(cf_mem_free_async(stream, memory));
-    assert_memory_equal(read, data, sizeof data); /* freeing waits */
+    assert_memory_equal(read, data, sizeof data); /* the free waits */
     assert_ok(cf_mem_trim(0));
     assert_int_equal(counts->pool_create, 0);
     memory = allocate(stream, sizeof data);
@@ -323,7 +324,7 @@ static void without_pools_memory_is_there_at_once(void **state)
     assert_ok(cf_mem_free_async(stream, memory));
 }
 
-/* Where nothing was allocated so before, that there are no pools is found out here. */
+/* The library finds out only here that there are no pools, because nothing was allocated asynchronously before. */
 static void without_pools_other_memory_is_freed_in_order(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_peer.c - GPUs that reach each other's memory. */
+/* test_peer.c - GPUs that access each other's memory. */
 #include "on_made.h"
 
 #include <time.h>
@@ -11,10 +11,10 @@
 #include "memory/peer.h"
 #include "on_made.h"
 
-/* ---- A driver that fails ---- */
+/* ---- A driver that can be made to fail ---- */
 
-static CUresult share_result, disable_result; /* CUDA_SUCCESS: what the driver gives */
-static void (*meanwhile)(void);               /* while the next share fails */
+static CUresult share_result, disable_result; /* injected results, unless CUDA_SUCCESS */
+static void (*meanwhile)(void);               /* called while the next share fails */
 static const struct cf__driver *below;
 
 static CUresult share_pool(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count)
@@ -111,7 +111,7 @@ static void peer_functions_cpu_and_gpu_do_not_reach_each_other(void **state)
     assert_false(cf__peer_enabled(0, CF_HOST) || cf__peer_enabled(CF_HOST, 0));
 }
 
-/* Runs a kernel on device 0 whose data are memory of device 1; the status. */
+/* Runs a kernel on device 0 with data in memory of device 1; returns the status. */
 static int gather_from(void *source, void *index, void *result)
 {
     assert_ok(cf_device_use(0));
@@ -150,7 +150,7 @@ static void check_gather(int is_async)
     assert_ok(cf_mem_free(result));
 }
 
-/* Memory of the pool is shared, whether it was there before or came after. */
+/* Pool memory is shared, whether it was allocated before or after. */
 static void peer_enable_lets_kernels_reach_all_memory(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static void peer_enable_lets_kernels_reach_all_memory(void **state)
     check_gather(0);
     check_gather(1);
     assert_ok(cf_mem_free(before));
-    assert_ok(cf_shutdown()); /* and with pools that are made when it is enabled */
+    assert_ok(cf_shutdown()); /* also with pools that are created while access is enabled */
     assert_ok(cf_device_use(0));
     assert_ok(cf_peer_enable(0, 1));
     check_gather(1);
@@ -194,7 +194,7 @@ static void without_peers_a_kernel_does_not_reach_the_memory(void **state)
     assert_ok(gather_from(source, index, result));
     assert_ok(cf_peer_disable(0, 1));
     assert_int_equal(gather_from(source, index, result), CF_EFAULT);
-    _exit(0); /* the device is lost, and what is on it */
+    _exit(0); /* the device is lost, with everything on it */
 }
 
 static void without_peers_a_kernel_does_not_reach_the_pool(void **state)
@@ -220,7 +220,7 @@ static void peer_enable_where_it_is_not_possible_is_enotsup(void **state)
     assert_ok(cf_peer_disable(0, 1));
 }
 
-/* What another library has enabled is used, and left to it. */
+/* Access that another library enabled is used, and not disabled. */
 static void peer_enable_beside_another_library_leaves_its_doing(void **state)
 {
     (void)state;
@@ -240,13 +240,13 @@ static void peer_enable_beside_another_library_leaves_its_doing(void **state)
     assert_ok(cf_peer_enable(0, 1));
     assert_ok(cf_shutdown());
     assert_false(cf__peer_enabled(0, 1));
-    /* The other way round was the library's doing, and is undone, though the contexts live on. */
+    /* The library enabled the other direction, so it disables it, although the contexts live on. */
     assert_ok(cf_peer_enable(1, 0));
     assert_ok(cf_shutdown());
     assert_int_equal(driver->cuCtxPushCurrent(second), CUDA_SUCCESS);
     assert_int_equal(driver->cuCtxDisablePeerAccess(first), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
     assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
-    /* Undone elsewhere, it cannot be undone once more; that is no failure. */
+    /* Disabling access that another library has already disabled is no failure. */
     assert_int_equal(driver->cuCtxDisablePeerAccess(second), CUDA_SUCCESS);
     assert_ok(cf_peer_enable(0, 1));
     assert_int_equal(driver->cuCtxDisablePeerAccess(second), CUDA_SUCCESS);
@@ -256,7 +256,7 @@ static void peer_enable_beside_another_library_leaves_its_doing(void **state)
     assert_int_equal(driver->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
 }
 
-/* Enables and disables; gives the number of what went wrong. */
+/* Enables and disables access; returns the number of errors. */
 static void *toggle(void *unused)
 {
     intptr_t wrong = 0;
@@ -285,7 +285,7 @@ static void peer_enable_8_threads_at_once_all_succeed(void **state)
     check_gather(1);
 }
 
-/* Undone by another library it is not there, whatever was done before. */
+/* If another library disabled the access, enabling enables it again. */
 static void peer_enable_after_another_library_has_undone_it_does_it_again(void **state)
 {
     (void)state;
@@ -303,12 +303,12 @@ static void peer_enable_after_another_library_has_undone_it_does_it_again(void *
     check_gather(1);
 }
 
-/* What fails leaves it as it was: enabled. */
+/* After a failure the access stays enabled. */
 static void peer_functions_that_fail_leave_it_as_it_was(void **state)
 {
     (void)state;
     need_two_gpus();
-    assert_ok(cf_mem_free(allocate(1, 1, 1000))); /* there is a pool */
+    assert_ok(cf_mem_free(allocate(1, 1, 1000))); /* creates a pool */
     share_result = CUDA_ERROR_UNKNOWN;
     assert_fails(cf_peer_enable(0, 1), CF_ECALL, "cf_peer_enable: device 0, peer 1: cuMemPoolSetAccess returned 999 ");
     assert_false(cf__peer_enabled(0, 1));
@@ -332,7 +332,7 @@ static void peer_functions_that_fail_leave_it_as_it_was(void **state)
     assert_false(cf__peer_enabled(0, 1));
 }
 
-/* One thread fails to enable what another one is told to be enabled. */
+/* One thread fails to enable access while another thread is told that it is enabled. */
 static pthread_t second;
 static int second_status, is_second_early;
 
@@ -346,7 +346,7 @@ static void start_second(void)
 {
     struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_nsec += 100000000; /* it waits for the first, or would be done long before */
+    end.tv_nsec += 100000000; /* the second thread waits for the first, otherwise it would be done long before */
     end.tv_sec += end.tv_nsec / 1000000000;
     end.tv_nsec %= 1000000000;
     is_second_early =
@@ -369,7 +369,7 @@ static void peer_enable_beside_one_that_fails_holds(void **state)
     check_gather(1);
 }
 
-/* Each of several at once, to and fro; at the end it is as the last one wants it. */
+/* Several threads enable and disable at the same time; the last call decides. */
 static void *enable_and_disable(void *unused)
 {
     intptr_t wrong = 0;

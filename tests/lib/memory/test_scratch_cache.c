@@ -1,9 +1,9 @@
-/* test_scratch_cache.c - scratch memory that the launches on a stream have at hand: whose it is, and how long. */
+/* test_scratch_cache.c - cached scratch memory of streams: which launches use it, and its lifetime. */
 #include "on_told.h"
 
 #include <pthread.h>
 
-/* ---- The kernel, also as one that sets to 0 again what it has used: of both arrays, or of one ---- */
+/* ---- The kernel, and variants that rezero both of their scratch arrays or only one ---- */
 
 static void leave_body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
@@ -30,7 +30,7 @@ static int leave_zeros(cf_stream stream, struct told *there, int64_t n)
     return cf_launch(&leave, stream, args);
 }
 
-/* ---- Whose it is ---- */
+/* ---- Owners of the memory ---- */
 
 static void launches_of_a_stream_use_the_same_memory(void **state)
 {
@@ -45,7 +45,7 @@ static void launches_of_a_stream_use_the_same_memory(void **state)
     struct told told = told_by(there, 5);
     assert_int_equal(told.others, 0);
     assert_int_equal((uintptr_t)told.work % 256, 0);
-    assert_int_equal(told.more - told.work, 4096); /* arrays lie in it one behind the other */
+    assert_int_equal(told.more - told.work, 4096); /* arrays follow each other in the memory */
     assert_int_equal(counts->alloc_async, 1);
     assert_int_equal(counts->alloc_bytes, LEAST);
     assert_int_equal(counts->free_async, 0);
@@ -68,7 +68,7 @@ static void streams_have_memory_of_their_own(void **state)
     }
     for (int i = 0; i < 20; i++)
         assert_ok(launch(streams[i % STREAMS], there[i % STREAMS], 10));
-    assert_ok(launch(CU_STREAM_LEGACY, there[0], 10)); /* is the one that NULL stands for */
+    assert_ok(launch(CU_STREAM_LEGACY, there[0], 10)); /* the same stream as NULL */
     assert_ok(cf_device_sync());
     for (int s = 0; s < STREAMS; s++) {
         told[s] = told_by(there[s], 5 + !s);
@@ -112,7 +112,7 @@ static void memory_grows_with_what_is_asked_for(void **state)
     assert_ok(cf_stream_create(&stream));
     for (int i = 0; i < 8; i++) {
         assert_ok(launch(stream, there, bytes[i] / 4));
-        assert_int_equal(counts->alloc_async, allocated[i]); /* the last one has more than is kept: an array each */
+        assert_int_equal(counts->alloc_async, allocated[i]); /* the last is too large to cache */
         assert_int_equal(counts->free_async, freed[i]);
     }
     assert_ok(cf_stream_sync(stream));
@@ -122,7 +122,7 @@ static void memory_grows_with_what_is_asked_for(void **state)
     assert_ok(cf_stream_destroy(stream));
 }
 
-/* A graph may run beside the stream, and more than once. */
+/* A graph may run concurrently with the stream, and several times. */
 static void captured_launches_have_memory_of_their_own(void **state)
 {
     (void)state;
@@ -153,7 +153,7 @@ static void captured_launches_have_memory_of_their_own(void **state)
     assert_ok(cf_mem_free(captured));
 }
 
-/* Clearing and launching are two steps, which those of another thread may come between. */
+/* Clearing and launching are two steps, so a launch of another thread may come in between. */
 static void launch_that_comes_between_has_memory_of_its_own(void **state)
 {
     (void)state;
@@ -201,7 +201,7 @@ static void run_workers(struct worker workers[THREADS])
     }
 }
 
-/* Every other thread has a stream of its own. */
+/* Every second thread has its own stream. */
 static void threads_find_zeros(void **state)
 {
     (void)state;
@@ -230,7 +230,7 @@ static void threads_find_zeros(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-/* ---- Operations: where their kernels use the stream's memory, they cannot ---- */
+/* ---- Operations cannot use the stream's memory if their kernels do ---- */
 
 static int twice_body(cf_stream stream, void *const args[])
 {
@@ -245,7 +245,7 @@ static const cf_kernel twice = {MADE_KERNEL("twice", image), .nparams = PARAMS, 
                                 .enqueue = twice_body,       .nuses = 1,        .uses = used,
                                 .runtime = cf_launch};
 
-/* An operation of two launches, which have told what they got. */
+/* Runs an operation of two launches three times; the launches record their memory. */
 static struct told *launch_thrice(const cf_kernel *operation)
 {
     struct told *there = make_told();
@@ -267,7 +267,7 @@ static void operations_have_memory_of_their_own(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-/* Kernels to which the operation gives its memory, which they leave 0. */
+/* Kernels to which the operation passes its memory, and which leave it zero. */
 #define INTS_INOUT(param_name, extent)                                                                       \
     {                                                                                                        \
         .name = param_name, .ctype = "int *", .type = CF_I32, .direction = CF_INOUT, .lanes = 1, .bytes = 4, \
@@ -306,14 +306,14 @@ static void operations_whose_kernels_need_none_use_the_streams_memory(void **sta
     struct told *there = launch_thrice(&give_twice);
     assert_int_equal(counts->alloc_async, 1);
     assert_int_equal(counts->fill, 1);
-    assert_ok(leave_zeros(NULL, there, 100)); /* a kernel's next, which finds it 0 */
+    assert_ok(leave_zeros(NULL, there, 100)); /* the next launch of a kernel finds the memory zero */
     assert_int_equal(told_by(there, 7).others, 0);
     assert_int_equal(counts->alloc_async, 1);
     assert_int_equal(counts->fill, 1);
     assert_ok(cf_mem_free(there));
 }
 
-/* ---- Memory that launches leave as they have found it ---- */
+/* ---- Memory that launches leave as they found it ---- */
 
 static void memory_that_is_left_zero_is_cleared_once(void **state)
 {
@@ -325,14 +325,14 @@ static void memory_that_is_left_zero_is_cleared_once(void **state)
     for (int i = 0; i < 5; i++)
         assert_ok(leave_zeros(stream, there, i == 3 ? 3000 : 100));
     assert_int_equal(counts->fill, 1);
-    assert_int_equal(counts->fill_bytes, LEAST); /* for larger launches, too */
-    assert_ok(launch(stream, there, 100));       /* has both arrays cleared, and leaves neither so */
+    assert_int_equal(counts->fill_bytes, LEAST); /* includes the memory for larger launches */
+    assert_ok(launch(stream, there, 100));       /* clears both arrays and leaves neither zero */
     assert_int_equal(counts->fill, 3);
     for (int i = 0; i < 3; i++)
         assert_ok(leave_zeros(stream, there, 100));
     assert_int_equal(counts->fill, 4);
     for (int i = 0; i < 3; i++)
-        assert_ok(leave_zeros(stream, there, 10000)); /* has grown */
+        assert_ok(leave_zeros(stream, there, 10000)); /* the memory has grown */
     assert_int_equal(counts->fill, 5);
     assert_int_equal(counts->fill_bytes, 65536);
     assert_ok(cf_stream_sync(stream));
@@ -354,7 +354,7 @@ static void memory_of_which_a_part_is_left_zero_is_cleared_each_time(void **stat
     assert_ok(cf_mem_free(there));
 }
 
-/* What a launch that failed has done to it is not known. */
+/* After a failed launch the contents are unknown. */
 static void memory_of_a_launch_that_failed_is_cleared_again(void **state)
 {
     (void)state;
@@ -399,7 +399,7 @@ static void memory_of_a_graph_is_cleared_in_each_run(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-/* ---- Streams that keep none ---- */
+/* ---- Streams without cached memory ---- */
 
 static void streams_of_others_get_memory_of_the_pool(void **state)
 {
@@ -421,7 +421,7 @@ static void streams_of_others_get_memory_of_the_pool(void **state)
     end_other();
 }
 
-/* There is a limit to what is kept. */
+/* The number of streams with cached memory is limited. */
 static void streams_beyond_the_first_get_memory_of_the_pool(void **state)
 {
     (void)state;
@@ -446,7 +446,7 @@ static void streams_beyond_the_first_get_memory_of_the_pool(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-/* ---- Ways around it ---- */
+/* ---- Launches that bypass the cache ---- */
 
 static void checked_launches_have_memory_of_their_own(void **state)
 {
@@ -481,7 +481,7 @@ static void forked_child_leaves_it_alone(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-/* Launches of several threads run beside one another there, whatever their stream. */
+/* Launches of several threads run concurrently on the CPU, even in the same stream. */
 static void launches_on_the_cpu_have_memory_of_their_own(void **state)
 {
     (void)state;

@@ -1,13 +1,13 @@
-/* test_scratch_reclaim.c - that there is an end of the scratch memory which streams keep: with a stream, a context or the library,
- * and where memory is short; and that what is freed is the library's. */
+/* test_scratch_reclaim.c - scratch memory of streams is freed with the stream, the context or the library, and when memory
+ * is short. The library frees only its own memory. */
 #include "on_told.h"
 
 static const cf_kernel *const kernels[] = {&tell};
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
-/* ---- Contexts that go ---- */
+/* ---- Contexts that are destroyed ---- */
 
-/* Memory of pools goes with no context, and is given back as soon as there is another. */
+/* Pool memory survives its context, and is freed as soon as there is a new one. */
 static void reset_leaves_memory_that_is_given_back(void **state)
 {
     (void)state;
@@ -27,8 +27,8 @@ static void reset_leaves_memory_that_is_given_back(void **state)
     assert_int_equal(counts->free, 3);
 }
 
-/* Memory that went with its context, whose addresses are the application's soon: all that it has there is still its own
- * when the library has given back what it has. */
+/* After memory was destroyed with its context, the application may get the same addresses. Expects that the
+ * library's frees leave the application's memory alone. */
 static void expect_own_memory_alone_is_freed(void)
 {
     enum { MANY = 64 };
@@ -73,7 +73,7 @@ static void reset_after_a_fault_leaves_nothing(void **state)
     expect_own_memory_alone_is_freed();
 }
 
-/* The same where another library takes the context away. */
+/* Another library resets the context. */
 static void context_that_others_reset_after_a_fault_leaves_nothing(void **state)
 {
     (void)state;
@@ -113,7 +113,7 @@ static void contexts_that_others_destroy_leave_little(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-/* ---- Little memory ---- */
+/* ---- Memory that is short ---- */
 
 static void trim_takes_what_is_known_to_be_done(void **state)
 {
@@ -125,11 +125,11 @@ static void trim_takes_what_is_known_to_be_done(void **state)
     assert_ok(launch(NULL, there, 100));
     assert_ok(launch(stream, there, 100));
     assert_int_equal(counts->pool_used, 2 * LEAST);
-    assert_ok(cf_mem_trim(0)); /* the default stream's, in its order: it is done, too, behind the wait */
+    assert_ok(cf_mem_trim(0)); /* frees the default stream's memory, idle after the wait */
     assert_ok(cf_stream_sync(NULL));
     assert_int_equal(counts->pool_used, LEAST);
     assert_ok(cf_device_sync());
-    assert_ok(launch(stream, there, 100)); /* is not known to be done again */
+    assert_ok(launch(stream, there, 100)); /* no longer known to be idle */
     assert_ok(cf_mem_trim(0));
     assert_ok(cf_stream_sync(NULL));
     assert_int_equal(counts->pool_used, LEAST);
@@ -152,8 +152,8 @@ static void memory_that_is_short_is_not_kept(void **state)
     void *large = NULL;
     assert_ok(launch(NULL, there, 100));
     assert_ok(cf_device_sync());
-    assert_ok(cf_mem_alloc(&large, 60000)); /* of 65536 */
-    assert_ok(launch(NULL, there, 100));    /* there is no room for more than this needs */
+    assert_ok(cf_mem_alloc(&large, 60000)); /* of 65536 bytes */
+    assert_ok(launch(NULL, there, 100));    /* only as much as this launch needs is left */
     assert_int_equal(launch(NULL, there, 3000), CF_ENOMEM);
     assert_string_equal(cf_last_error(), "made_tell_async: 12000 bytes for work: cuMemAllocFromPoolAsync returned 2 "
                                          "(CUDA_ERROR_OUT_OF_MEMORY, out of memory)");
@@ -163,9 +163,9 @@ static void memory_that_is_short_is_not_kept(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-/* ---- Streams that go ---- */
+/* ---- Streams that are destroyed ---- */
 
-/* To free there waits for the stream, which a stream that is destroyed does not. */
+/* Without pools a free waits for the stream, and destroying a stream does not wait. */
 static void devices_without_pools_allocate_once(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void devices_without_pools_allocate_once(void **state)
     assert_int_equal(counts->free, 0);
     assert_ok(cf_stream_destroy(stream));
     assert_ok(cf_mem_trim(0));
-    assert_int_equal(counts->free, 0); /* it may be at work */
+    assert_int_equal(counts->free, 0); /* the stream may still be running */
     assert_ok(cf_device_sync());
     assert_ok(cf_mem_trim(0));
     assert_int_equal(counts->free, 1);
@@ -188,7 +188,7 @@ static void devices_without_pools_allocate_once(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-/* ---- The end ---- */
+/* ---- Shutdown ---- */
 
 static void shutdown_waits_for_who_uses_it(void **state)
 {

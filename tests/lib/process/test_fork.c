@@ -1,4 +1,4 @@
-/* test_fork.c - what a forked child may do: work on the CPU always, on a GPU where its parent had not used one. */
+/* test_fork.c - a forked child can always use the CPU, and a GPU only if its parent did not use one. */
 #include "on_fake.h"
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 /* ---- Children ---- */
 
-/* In a child nothing can be asserted: it says what is wrong, and ends. */
+/* A child cannot use assertions: it prints the error and exits. */
 #define EXPECT(call, status, detail)                                                                            \
     do {                                                                                                        \
         int got_ = (call);                                                                                      \
@@ -36,14 +36,14 @@ static void run_child(void (*body)(void))
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-        alarm(600); /* ends one that is stuck */
+        alarm(600); /* ends a child that hangs */
         body();
         _exit(0);
     }
     expect_child(child);
 }
 
-/* What the parent has made on its GPU, or on the CPU. */
+/* Objects that the parent made on its GPU or on the CPU. */
 static struct {
     void *memory;
     cf_stream stream;
@@ -89,7 +89,7 @@ static void destroy_everything(void)
     assert_nothing_alive();
 }
 
-/* Whatever needs the GPU, by device, by handle, by pointer. */
+/* Calls everything that needs the GPU through a device, a handle or a pointer. */
 static void expect_no_gpu(void)
 {
     int number;
@@ -149,7 +149,7 @@ static void expect_cpu(void)
     EXPECT_OK(cf_stream_create(&stream));
     EXPECT_OK(gather(stream, 1));
     EXPECT_OK(cf_stream_destroy(stream));
-    if (on_cuda()) { /* memory of a GPU is not taken for the CPU's */
+    if (on_cuda()) { /* GPU memory must not be taken for CPU memory */
         EXPECT_FORK(cf_mem_copy(host, made.memory, sizeof host));
         EXPECT_FORK(cf_gather_f32_i32(made.memory, (const int32_t[]){0}, res, 1, 1));
         EXPECT_FORK(cf_mem_free(made.memory));
@@ -171,7 +171,7 @@ static void child_of_gpu_user(void)
 static void child_of_gpu_user_asks_default(void)
 {
     EXPECT_OK(cf_shutdown());
-    EXPECT_FORK(gather(NULL, 0)); /* the environment is read anew, and the CPU not taken for the GPU */
+    EXPECT_FORK(gather(NULL, 0)); /* reads the environment again, and does not use the CPU instead of the GPU */
     expect_cpu();
     pid_t grandchild = fork();
     if (grandchild == 0) {
@@ -190,12 +190,12 @@ static void fork_after_gpu_use_child_has_the_cpu_alone(void **state)
     make_everything();
     run_child(child_of_gpu_user);
     run_child(child_of_gpu_user_asks_default);
-    destroy_everything(); /* what the children did left the parent's alone */
+    destroy_everything(); /* the children did not change the parent's objects */
 }
 
 static void child_that_ends(void)
 {
-    exit(0); /* destructors, too */
+    exit(0); /* runs destructors, too */
 }
 
 static void fork_after_gpu_use_child_ends_in_peace(void **state)
@@ -214,7 +214,7 @@ static void child_of_shut_down(void)
     EXPECT_OK(gather(NULL, 0));
 }
 
-/* The driver stays as it is in the process when the library gives everything back. */
+/* The driver stays initialized in the process after cf_shutdown(). */
 static void fork_after_shutdown_child_has_the_cpu_alone(void **state)
 {
     (void)state;
@@ -226,7 +226,7 @@ static void fork_after_shutdown_child_has_the_cpu_alone(void **state)
     assert_nothing_alive();
 }
 
-/* Such children run no handlers. */
+/* A child made by clone() runs no fork handlers. */
 static void clone_after_gpu_use_child_is_seen(void **state)
 {
     (void)state;
@@ -271,7 +271,7 @@ static void child_on_the_cpu(void)
     EXPECT_OK(gather(NULL, 0));
 }
 
-/* A GPU that could not be used was not used. */
+/* A GPU that could not be used does not count as used. */
 static void fork_without_gpu_child_goes_on(void **state)
 {
     (void)state;
@@ -281,7 +281,7 @@ static void fork_without_gpu_child_goes_on(void **state)
     assert_ok(cf_shutdown());
 }
 
-/* ---- Fork in the middle of everything ---- */
+/* ---- Fork during other threads' calls ---- */
 
 enum { THREADS = 4, LENGTH = 1 << 16 };
 static int stop;
@@ -319,7 +319,7 @@ static void *keep_busy(void *number)
             status = cf_stream_destroy(stream);
         if (status == CF_OK)
             status = cf_mem_free(memory);
-        if (status == CF_OK && cf_mem_free(&stop) != CF_EINVAL) /* which is told to the callback */
+        if (status == CF_OK && cf_mem_free(&stop) != CF_EINVAL) /* this error goes to the log callback */
             status = CF_ECALL;
     }
     free(res);

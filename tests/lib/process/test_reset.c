@@ -1,4 +1,4 @@
-/* test_reset.c - cf_device_reset(): what was there is gone and refused, and the device works again where it can. */
+/* test_reset.c - cf_device_reset(): handles from before are refused, and the device works again if it can. */
 #include "on_fake.h"
 
 #include <cuferry/kernels.h>
@@ -10,7 +10,7 @@
 #include "on_fake.h"
 #include "fake_ask.h"
 
-/* ---- What there is on a device ---- */
+/* ---- Objects on a device ---- */
 
 struct things {
     void *memory;
@@ -62,7 +62,7 @@ static void use_and_destroy(const struct things *things)
     assert_ok(cf_mem_free(things->memory));
 }
 
-/* Each handle, in every call that takes one. */
+/* Expects that each call that takes one of the handles refuses it. */
 static void expect_stale(const struct things *things, const char *detail)
 {
     float milliseconds;
@@ -96,7 +96,7 @@ static void expect_stale(const struct things *things, const char *detail)
     STALE(cf_graph_launch(things->exec, stream));
     assert_ok(cf_stream_destroy(stream));
     assert_ok(cf_event_create(&event));
-    if (event != things->event) { /* else the driver has given that handle anew */
+    if (event != things->event) { /* otherwise the driver has reused the handle */
         STALE(cf_event_elapsed(&milliseconds, things->event, event));
         STALE(cf_event_elapsed(&milliseconds, event, things->event));
     }
@@ -108,7 +108,7 @@ static int fault(void)
 {
     static float host[3];
     static const int32_t index[] = {2, 1, 0};
-    int status = cf_gather_f32_i32_async(NULL, host, index, host, 3, 3); /* memory that a GPU does not reach */
+    int status = cf_gather_f32_i32_async(NULL, host, index, host, 3, 3); /* memory that the GPU cannot access */
     return status == CF_OK ? cf_device_sync() : status;
 }
 
@@ -135,7 +135,7 @@ static void reset_takes_everything_away(void **state)
     (void)state;
     make(&before);
     assert_ok(cf_device_reset(0));
-    assert_int_equal(alive(), 2); /* a context, and the kernel's image, which is the process's */
+    assert_int_equal(alive(), 2); /* a context, and the kernel's image, which belongs to the process */
     snprintf(detail, sizeof detail, "cf_stream_sync: stream %p was of device 0 before its reset",
              (void *)before.stream);
     assert_fails(cf_stream_sync(before.stream), CF_EINVAL, detail);
@@ -148,8 +148,7 @@ static void reset_takes_everything_away(void **state)
     }
 }
 
-/* As drivers do it: what is kept for the address before is not taken for what is there now. */
-/* Which is in no context. */
+/* Pool memory belongs to no context. */
 static void reset_leaves_memory_of_the_pool_to_the_caller(void **state)
 {
     (void)state;
@@ -237,7 +236,7 @@ static void reset_of_another_librarys_context_takes_it_away(void **state)
     assert_ptr_equal(now, theirs);
     assert_int_not_equal(driver->cuMemFree(memory), CUDA_SUCCESS);
     assert_int_equal(driver->cuCtxPopCurrent(&now), CUDA_SUCCESS);
-    assert_int_equal(driver->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS); /* which the reset has not done */
+    assert_int_equal(driver->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS); /* the reset has not released it */
     assert_int_equal(alive(), 0);
     assert_ok(gather());
 }
@@ -278,7 +277,7 @@ static void reset_after_a_fault_makes_the_device_usable(void **state)
         make(&things);
         assert_int_equal(fault(), CF_EFAULT);
         assert_fails(gather(), CF_EFAULT, "cf_gather_f32_i32: device 0's context was lost to a fault while ");
-        assert_ok(cf_mem_fill(there, 0, 64)); /* the other one is well */
+        assert_ok(cf_mem_fill(there, 0, 64)); /* the other device still works */
         assert_ok(cf_device_reset(0));
         expect_stale(&things, "was of device 0 before its reset");
         make(&things);
@@ -287,7 +286,7 @@ static void reset_after_a_fault_makes_the_device_usable(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-/* Another library resets the device, which helps: nothing has to be asked of this one. */
+/* Another library's reset helps, too, without a call of cf_device_reset(). */
 static void lost_context_that_another_library_resets_is_gone(void **state)
 {
     struct things things;
@@ -301,7 +300,7 @@ static void lost_context_that_another_library_resets_is_gone(void **state)
         assert_int_equal(fault(), CF_EFAULT);
         assert_fails(cf_stream_sync(things.stream), CF_EFAULT, "lost to a fault");
         assert_int_equal(other_library()->cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
-        if (i == 1) /* what else may come first there */
+        if (i == 1) /* other possible first calls */
             assert_ok(cf_mem_fill(there, 0, 64));
         if (i == 2)
             expect_stale(&things, "was of device 0 before");
@@ -384,10 +383,10 @@ static void lost_context_is_told_by_every_call(void **state)
     assert_fails(cf_event_sync(things.event), CF_EFAULT, detail);
     assert_fails(cf_event_query(things.event), CF_EFAULT, detail);
     assert_fails(cf_graph_launch(things.exec, things.stream), CF_EFAULT, detail);
-    assert_ok(cf_device_current(&number)); /* it still is */
+    assert_ok(cf_device_current(&number)); /* the device is still current */
     assert_int_equal(number, 0);
     assert_ok(cf_device_use(CF_HOST));
-    assert_fails(cf_mem_copy(host, things.memory, 64), CF_EFAULT, "lost to a fault"); /* not the CPU's */
+    assert_fails(cf_mem_copy(host, things.memory, 64), CF_EFAULT, "lost to a fault"); /* not CPU memory */
     assert_ok(cf_mem_copy(host, "1234567", 8));
     assert_ok(gather());
     assert_ok(cf_device_use(0));

@@ -1,5 +1,5 @@
-/* test_shutdown.c - the end: cf_shutdown() that fails and is called again, shared objects that are closed without, and
- * processes that end in the middle of everything. */
+/* test_shutdown.c - cf_shutdown() that fails and is called again, shared objects that are closed without it, and
+ * processes that end during calls. */
 #include "on_closing.h"
 
 #include <dirent.h>
@@ -25,7 +25,7 @@ static int gather(void)
     return status == CF_OK && !(res[0] == 3 && res[1] == 1 && res[2] == 2 && res[3] == 3) ? CF_ECALL : status;
 }
 
-/* ---- A driver that fails ---- */
+/* ---- A driver that can be made to fail ---- */
 
 static CUresult unload_result, release_result, free_result, (*real_unload)(CUlibrary), (*real_release)(CUdevice);
 
@@ -64,10 +64,10 @@ static void shutdown_that_cannot_unload_is_tried_again(void **state)
     assert_ok(gather());
     unload_result = CUDA_ERROR_UNKNOWN;
     assert_fails(cf_shutdown(), CF_ECALL, "cf_shutdown: unloading an image: cuLibraryUnload returned 999 ");
-    assert_int_equal(alive(), 1); /* the kernel's image; the context is gone all the same */
+    assert_int_equal(alive(), 1); /* the kernel's image; the context was released anyway */
     assert_fails(cf_shutdown(), CF_ECALL, "cuLibraryUnload");
     unload_result = CUDA_SUCCESS;
-    assert_ok(gather()); /* works with what is left */
+    assert_ok(gather()); /* works with the remaining objects */
     assert_ok(cf_shutdown());
     assert_nothing_alive();
 }
@@ -81,14 +81,14 @@ static void shutdown_that_cannot_release_is_tried_again(void **state)
     assert_ok(gather());
     release_result = CUDA_ERROR_OUT_OF_MEMORY;
     assert_fails(cf_shutdown(), CF_ENOMEM, "cf_shutdown: device 1: cuDevicePrimaryCtxRelease returned 2 ");
-    assert_int_equal(alive(), 2); /* contexts */
+    assert_int_equal(alive(), 2); /* two contexts */
     release_result = CUDA_SUCCESS;
     assert_ok(gather());
     assert_ok(cf_shutdown());
     assert_nothing_alive();
 }
 
-/* As at the end of a process whose driver has ended before the library. */
+/* Shuts down as at the end of a process whose driver has ended before the library. */
 static void *shut_down_there(void *unused)
 {
     (void)unused;
@@ -108,7 +108,7 @@ static void shutdown_leaves_captures_of_another_library(void **state)
     pthread_t thread;
     void *name;
     assert_true(numbers && index);
-    assert_ok(cf_gather_f32_i32(numbers, index, numbers + MANY, MANY, MANY)); /* through pinned buffers */
+    assert_ok(cf_gather_f32_i32(numbers, index, numbers + MANY, MANY, MANY)); /* uses pinned buffers */
     assert_int_equal(driver->cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
     assert_int_equal(driver->cuCtxPushCurrent(context), CUDA_SUCCESS);
     assert_int_equal(driver->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
@@ -140,7 +140,7 @@ static CUresult free_memory(const struct cf__driver *driver, uintptr_t memory)
     return free_result == CUDA_SUCCESS ? driver->cuMemFree(memory) : free_result;
 }
 
-/* Memory in a place that keeps it, since it cannot be freed. */
+/* Allocates memory whose free fails, so that it is deferred. */
 static void keep_memory(struct cf__scope *place)
 {
     CUdeviceptr memory;
@@ -162,7 +162,7 @@ static void keep_what_could_not_be_freed_is_freed_at_shutdown(void **state)
     free_result = CUDA_SUCCESS;
     assert_ok(gather());
     assert_ok(cf_shutdown());
-    assert_int_equal(alive(), 40); /* those are lost: their context went */
+    assert_int_equal(alive(), 40); /* the memory was lost with its context */
 }
 
 static void keep_in_a_context_that_is_gone_is_forgotten(void **state)
@@ -178,7 +178,7 @@ static void keep_in_a_context_that_is_gone_is_forgotten(void **state)
     cf__leave(&place);
     assert_int_equal(context_destroy(own), CUDA_SUCCESS);
     assert_int_equal(context_create(&again, 0, 1), CUDA_SUCCESS);
-    assert_ok(cf_shutdown()); /* does not touch the one that may have got the address */
+    assert_ok(cf_shutdown()); /* must not touch the new context, which may have the same address */
     assert_int_equal(context_destroy(again), CUDA_SUCCESS);
 }
 
@@ -205,7 +205,7 @@ static void shutdown_after_many_contexts_keeps_few_records(void **state)
 
 /* ---- Shared objects ---- */
 
-/* Entries of a folder of the process's; lines of its table of mappings; its pages. */
+/* Counts the entries of a folder in /proc/self. */
 static int count_entries(const char *path)
 {
     DIR *folder = opendir(path);
@@ -262,7 +262,7 @@ enum { TIMES = SANITIZED ? 50 : 1000 };
 static void close_without_shutdown_leaves_nothing(void **state)
 {
     (void)state;
-    open_use_close(20); /* what the C library and the driver keep for themselves */
+    open_use_close(20); /* warms up the caches of the C library and the driver */
     int threads = count_entries("/proc/self/task"), files = count_entries("/proc/self/fd");
     int mappings = count_mappings();
     long pages = resident_pages();
@@ -272,7 +272,7 @@ static void close_without_shutdown_leaves_nothing(void **state)
     assert_int_equal(count_entries("/proc/self/fd"), files);
     if (SANITIZED)
         return;
-    /* The C library has a heap or a stack for a thread more when many run at once: far fewer than one for each time. */
+    /* With many threads the C library creates some more heaps and stacks, but far fewer than one per iteration. */
     assert_in_range(count_mappings(), 1, mappings + TIMES / 10);
     assert_in_range(resident_pages(), 1, pages + 256);
 }
@@ -288,7 +288,7 @@ static void *open_and_leave(void *unused)
     return library ? NULL : (void *)"no library";
 }
 
-/* A thread that has used it ends after it was closed: nothing of it is called then. */
+/* A thread that used the library ends after the library was closed: no code of the library may be called then. */
 static pthread_barrier_t used, closed;
 
 static void *use_and_wait(void *use)
@@ -316,7 +316,7 @@ static void close_before_a_thread_ends_is_fine(void **state)
     pthread_barrier_wait(&closed);
     assert_int_equal(pthread_join(thread, &wrong), 0);
     assert_null(wrong);
-    pid_t child = fork(); /* calls no handler of it */
+    pid_t child = fork(); /* calls no fork handler of the closed library */
     if (child == 0)
         _exit(0);
     int status = -1;
@@ -324,7 +324,7 @@ static void close_before_a_thread_ends_is_fine(void **state)
     assert_int_equal(status, 0);
 }
 
-/* Nothing can be given back then, and nothing of it may be called either. */
+/* While a thread holds a lock nothing can be freed, and none of the library's code may be called either. */
 static void *use_hold_and_wait(void *library)
 {
     const char *detail;
@@ -344,7 +344,7 @@ static void close_while_a_thread_has_a_lock_leaves_no_code_to_call(void **state)
     const char *detail;
     int threads = count_entries("/proc/self/task");
     void *library = open_and_find(&use);
-    assert_ok(use(&detail)); /* so that this thread has something to end with, too */
+    assert_ok(use(&detail)); /* gives this thread an exit handler, too */
     assert_int_equal(pthread_barrier_init(&used, NULL, 2), 0);
     assert_int_equal(pthread_barrier_init(&closed, NULL, 2), 0);
     assert_int_equal(pthread_create(&thread, NULL, use_hold_and_wait, library), 0);
@@ -361,10 +361,10 @@ static void close_while_a_thread_has_a_lock_leaves_no_code_to_call(void **state)
     assert_int_equal(pthread_join(thread, &wrong), 0);
     assert_null(wrong);
     fflush(NULL);
-    _exit(0); /* what was not given back is the process's */
+    _exit(0); /* the process's exit frees the rest */
 }
 
-/* ---- A guest in the process ---- */
+/* ---- Side effects on the process ---- */
 
 enum { SIGNALS = 65 };
 
@@ -372,7 +372,7 @@ static void read_handlers(struct sigaction actions[SIGNALS])
 {
     memset(actions, 0, SIGNALS * sizeof *actions);
     for (int s = 1; s < SIGNALS; s++)
-        (void)sigaction(s, NULL, &actions[s]); /* fails of those that the C library keeps for itself */
+        (void)sigaction(s, NULL, &actions[s]); /* fails for signals that the C library reserves */
 }
 
 static void use_prints_nothing_and_handles_no_signals(void **state)
@@ -391,7 +391,7 @@ static void use_prints_nothing_and_handles_no_signals(void **state)
     dup2(fileno(printed), STDERR_FILENO);
     read_handlers(before);
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
-    int wrong = open_and_leave(NULL) != NULL || gather() != CF_OK; /* two copies of the library */
+    int wrong = open_and_leave(NULL) != NULL || gather() != CF_OK; /* uses two copies of the library */
     wrong += cf_gather_f32_i32(&one, &outside, &res, 1, 1) != CF_ERANGE;
     wrong += cf_shutdown() != CF_OK;
     pthread_sigmask(SIG_SETMASK, NULL, &mask_after);
@@ -417,7 +417,7 @@ static void *call_without_end(void *unused)
     (void)unused;
     while (gather() == CF_OK)
         ;
-    pause(); /* what fails while the process ends */
+    pause(); /* a call that fails while the process ends */
     return NULL;
 }
 

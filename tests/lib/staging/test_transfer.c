@@ -1,5 +1,5 @@
-/* test_transfer.c - host arrays on their way to a GPU and back through pinned chunks: every size and shape, checks on the
- * way, many calls at once, and nothing moved that is not declared. */
+/* test_transfer.c - host arrays that are staged to a GPU and back through pinned chunks: every size and shape, checks
+ * during the copies, many simultaneous calls, and no copies beyond the declaration. */
 #include "on_made.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "staging/transfer.h"
 #include "on_made.h"
 
-/* ---- A kernel: y += x, z = 2 * x over rows, beside two arrays that are checked ---- */
+/* ---- A kernel with y += x, z = 2 * x over rows, and two arrays that are checked ---- */
 
 enum { X, Y, Z, A, B, ROWS, COLS, FIRST, PITCH, N, M, LIMIT, PARAMS };
 
@@ -56,7 +56,7 @@ static const cf_param params[PARAMS] = {
     VALUE("limit", int64_t, CF_I64),
 };
 
-/* The array that stands last is the first to be checked. */
+/* The last array is checked first. */
 #define CHECK(check_text, which, low)                                                                             \
     {                                                                                                             \
         .text = check_text, .array = which, .lower = FIXED(low), .upper = NUMBER("limit", LIMIT), .upper_open = 1 \
@@ -110,7 +110,7 @@ struct work {
     int64_t numbers[PARAMS - ROWS];
 };
 
-/* Whether there was memory: works run on threads, too. */
+/* Returns 0 if there is no memory, because threads call it, too. */
 UNWATCHED static int make(struct work *work, int64_t rows, int64_t cols, int64_t first, int64_t gap, int64_t n,
                           int64_t m, unsigned short seed[])
 {
@@ -169,7 +169,7 @@ static int is_right(const struct work *work)
            memcmp(work->z, work->expected_z, work->floats * sizeof(float)) == 0;
 }
 
-/* Bytes that the declaration says are moved. */
+/* Returns the declared bytes of an array of rows. */
 static size_t field_bytes(const struct work *work)
 {
     return (size_t)(work->numbers[0] * work->numbers[COLS - ROWS]) * sizeof(float);
@@ -213,7 +213,7 @@ static void stage_sizes_at_the_borders_are_right(void **state)
 {
     (void)state;
     enum { KIB = 1024 / sizeof(float) };
-    /* What is worth a set of buffers, chunks, lanes, and several chunks to each. */
+    /* Sizes around the limits for a set of buffers, for chunks, for lanes, and for several chunks per lane. */
     static const int64_t sizes[] = {1,
                                     63,
                                     64,
@@ -240,7 +240,7 @@ static void stage_more_than_all_buffers_hold_is_right(void **state)
     check_call(1, 12000017, 0, 0, 7, 0);
 }
 
-/* Many arrays of a few bytes, or of none, behind one another in a chunk. */
+/* Many arrays of few or no bytes share a chunk. */
 static void stage_small_beside_large_is_right(void **state)
 {
     (void)state;
@@ -275,15 +275,14 @@ static void stage_random_shapes_are_right(void **state)
     }
 }
 
-/* ---- Elements that are outside ---- */
+/* ---- Elements out of range ---- */
 
 struct bad {
     int in_b;
     int64_t at, value;
 };
 
-/* Puts bad elements in, and expects that exactly this is said, that nothing was launched, and that nothing was
- * written. */
+/* Inserts bad elements and expects exactly this error, no launch and no change. */
 static void expect_outside(struct work *work, const struct bad bad[], int count, const char *said)
 {
     fake_cuda_counts_function *counts_of = (fake_cuda_counts_function *)fake_function("fake_cuda_counts");
@@ -305,7 +304,7 @@ static void expect_outside(struct work *work, const struct bad bad[], int count,
     assert_string_equal(cf_last_error(), said);
     assert_string_equal(cf_last_plan(), "made_blend: did not run");
     assert_int_equal(runs, 0);
-    if (counts_of) /* an element on the device that is named has to be read */
+    if (counts_of) /* an element in device memory must be read to be named */
         assert_true(counts_of()->bytes_out - out <= sizeof(int64_t));
     assert_memory_equal(y, work->y, work->floats * sizeof(float));
     assert_memory_equal(z, work->z, work->floats * sizeof(float));
@@ -336,12 +335,12 @@ static void stage_element_outside_lowest_of_the_first_check_is_named(void **stat
         expect_outside(&work, (struct bad[]){{0, a, -6}, {0, behind_a, 5000}}, 2, said);
         snprintf(said, sizeof said, "made_blend: b[%" PRId64 "] = 1000 is outside [0, 1000)", b);
         expect_outside(&work, (struct bad[]){{0, a, -6}, {1, b, 1000}, {1, behind_b, -1}}, 3, said);
-        /* Lower, but of a later check. */
+        /* a lower index, but of a later check */
         snprintf(said, sizeof said, "made_blend: a[%" PRId64 "] = -6 is outside [-5, 1000)", behind_a);
         expect_outside(&work, (struct bad[]){{0, a, 1}, {0, behind_a, -6}}, 2, said);
         snprintf(said, sizeof said, "made_blend: a[%" PRId64 "] = 1 is outside [2, 1000)", a);
         expect_outside(&work, (struct bad[]){{0, a, 1}, {0, behind_a, -5}}, 2, said);
-        /* What is on the device is checked before what is staged, and named in the same order. */
+        /* Device arrays are checked before staged arrays, but the named element is the same. */
         int32_t *host_a = work.a;
         snprintf(said, sizeof said, "made_blend: b[%" PRId64 "] = -1 is outside [0, 1000)", b);
         host_a[a] = -6;
@@ -358,7 +357,7 @@ static void stage_element_outside_lowest_of_the_first_check_is_named(void **stat
         work.b = host_b;
         host_b[b] = good;
     }
-    assert_ok(call(&work)); /* all that was bad is good again */
+    assert_ok(call(&work)); /* all elements are good again */
     assert_true(is_right(&work));
     give_back(&work);
 }
@@ -402,9 +401,9 @@ static void stage_12_threads_at_once_are_right(void **state)
     }
 }
 
-/* ---- What it takes ---- */
+/* ---- Resources ---- */
 
-/* Two buffers to each of four lanes at most, however often. */
+/* At most two buffers for each of four lanes, for any number of calls. */
 static void stage_large_calls_allocate_pinned_memory_once(void **state)
 {
     (void)state;
@@ -414,7 +413,7 @@ static void stage_large_calls_allocate_pinned_memory_once(void **state)
         check_call(1, 300003, 0, 0, 1000, 0);
         check_call(7, 30003, 0, 2, 0, 0);
         assert_in_range(counts->host_alloc - counts->host_free, 1, 8);
-        assert_in_range(counts->host_alloc, 1, 16); /* some were too small at first */
+        assert_in_range(counts->host_alloc, 1, 16); /* some buffers were too small at first */
         assert_true(counts->host_bytes <= 8 * ((size_t)4 << 20) + 8 * ((size_t)1 << 20));
     }
 }
@@ -432,7 +431,7 @@ static void stage_without_pinned_memory_is_enomem(void **state)
     (void)state;
     unsigned short seed[3] = {1, 1, 1};
     struct work work;
-    assert_true(make(&work, 1, 300000, 0, 0, 0, 0, seed)); /* 3.6 MB on the device, of 4; no buffer fits in the rest */
+    assert_true(make(&work, 1, 300000, 0, 0, 0, 0, seed)); /* leaves 0.4 of 4 MB, too little for a buffer */
     assert_fails(call(&work), CF_ENOMEM, "made_blend: staging: cuMemHostAlloc returned 2");
     give_back(&work);
     check_call(1, 20000, 0, 0, 1000, 1000);
@@ -460,7 +459,7 @@ static void stage_copy_is_exact_in_both_directions(void **state)
         assert_int_equal(back[sizes[i]], 0xee);
         memset(back, 0xee, sizes[i]);
         assert_ok(cf_mem_fill(there, 0x11, sizes[i]));
-        assert_ok(cf_mem_copy(there, here, sizes[i])); /* the same, where it is worth it */
+        assert_ok(cf_mem_copy(there, here, sizes[i])); /* staged as well, if that is worthwhile */
         assert_ok(cf_mem_copy(back, there, sizes[i]));
         assert_memory_equal(here, back, sizes[i]);
         assert_int_equal(back[sizes[i]], 0xee);
@@ -504,7 +503,7 @@ static void stage_memory_registered_in_part_is_right(void **state)
     give_back(&work);
 }
 
-/* ---- Memory that the GPU reaches by itself ---- */
+/* ---- Memory that the GPU can access itself ---- */
 
 static void stage_pageable_memory_in_reach_is_used_in_place(void **state)
 {
@@ -520,7 +519,7 @@ static void stage_pageable_memory_in_reach_is_used_in_place(void **state)
     give_back(&work);
 }
 
-/* ---- While a stream is captured ---- */
+/* ---- Calls during a capture ---- */
 
 static void call_while_a_blocking_stream_is_captured_is_refused(void **state)
 {
@@ -542,7 +541,7 @@ static void call_while_a_blocking_stream_is_captured_is_refused(void **state)
     assert_ok(call(&work));
     assert_true(is_right(&work));
     give_back(&work);
-    /* A stream that the default stream does not wait for is none of its business, though all is allocated anew. */
+    /* A stream that the default stream does not wait for does not matter, even if everything is allocated again. */
     assert_int_equal(driver->cuStreamDestroy(stream), CUDA_SUCCESS);
     assert_int_equal(driver->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
     assert_int_equal(driver->cuStreamBeginCapture(stream, 0), CUDA_SUCCESS);

@@ -1,4 +1,5 @@
-/* test_capture.c - capture of streams: who begins and ends it, which streams take part, and what must not break it. */
+/* test_capture.c - capture of streams: which thread begins and ends it, which streams take part, and which calls
+ * must not break it. */
 #include "on_graph.h"
 
 /* ---- Arguments and states ---- */
@@ -55,7 +56,7 @@ static void *begin_there(void *unused)
     return (void *)(intptr_t)cf_stream_capture_begin(stream);
 }
 
-/* It is nobody's to end then, and must not be in the way for ever. */
+/* Nobody can end such a capture, and it must not block the device forever. */
 static void stream_capture_of_a_thread_that_is_gone_is_lost(void **state)
 {
     (void)state;
@@ -67,7 +68,7 @@ static void stream_capture_of_a_thread_that_is_gone_is_lost(void **state)
     assert_int_equal((int)(intptr_t)status, CF_OK);
     assert_ok(gather(stream));
     assert_int_equal(cf_device_sync(), CF_ECAPTURE);
-    /* The system knows the thread a moment longer than those that join it. */
+    /* The kernel may list the thread for a moment after it was joined. */
     for (int i = 0; i < 10000; i++) {
         assert_int_equal(cf_stream_capture_end(stream, &graph), CF_ECAPTURE);
         if (!strstr(cf_last_error(), "begun in another thread"))
@@ -114,14 +115,14 @@ static void stream_capture_joined_streams_are_part_of_it(void **state)
         memset(out, 0, sizeof out);
         assert_ok(cf_graph_exec_destroy(exec));
     }
-    /* Outside of captures the events serve as before. */
+    /* After the capture the events work as usual. */
     assert_ok(cf_event_record(forked, stream));
     assert_ok(cf_event_sync(forked));
     assert_ok(cf_event_destroy(forked));
     assert_ok(cf_event_destroy(joined));
 }
 
-/* That stream does not end it, in whatever thread, and the recording goes on. */
+/* Ending a joined stream fails in any thread, and the capture goes on. */
 static void stream_capture_end_of_a_joined_stream_is_invalid(void **state)
 {
     (void)state;
@@ -153,13 +154,13 @@ static void stream_capture_end_of_a_joined_stream_is_invalid(void **state)
     run(exec, stream);
     expect_result(1);
     assert_ok(cf_graph_exec_destroy(exec));
-    /* What was recorded in it is nothing to wait for. */
+    /* An event that was recorded in the capture cannot be waited for. */
     snprintf(detail, sizeof detail,
              "cf_stream_wait: event %p was last recorded in a capture that has ended; record it again", (void *)forked);
     assert_fails(cf_stream_wait(stream, forked), CF_EINVAL, detail);
     assert_ok(cf_event_record(forked, other));
     assert_ok(cf_stream_wait(stream, forked));
-    /* And begins one of its own afterwards. */
+    /* The joined stream can begin its own capture afterwards. */
     assert_ok(cf_stream_capture_begin(other));
     assert_ok(cf_stream_capture_end(other, &graph));
     assert_ok(cf_graph_destroy(graph));
@@ -192,7 +193,7 @@ static void stream_capture_unjoined_stream_loses_it_and_next_works(void **state)
     assert_ok(cf_event_destroy(forked));
 }
 
-/* ---- What must not break a capture ---- */
+/* ---- Calls that must not break a capture ---- */
 
 static void stream_functions_of_a_captured_stream_are_ecapture(void **state)
 {
@@ -210,7 +211,8 @@ static void stream_functions_of_a_captured_stream_are_ecapture(void **state)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* All that may be done beside a capture, in its own thread or another one: the line of what fails, or 0. */
+/* Makes all calls that are allowed during a capture, from its own or another thread. Returns the line of a failure,
+ * or 0. */
 static int do_everything_else(void)
 {
     cf_stream own = NULL;
@@ -249,7 +251,7 @@ static int do_everything_else(void)
     TRY(cf_gather_f32_i32(source, index_, memory, COUNT, COUNT));
     TRY(cf_gather_f64_i32_async(own, memory, index_, pinned, 1, 1));
     TRY(cf_stream_sync(own));
-    for (int i = 0; i < 2; i++) /* the second time it is a launch and a wait */
+    for (int i = 0; i < 2; i++) /* the second call takes the fast path: a launch and a wait */
         TRY(cf_axpy_f32(1, memory, (float *)memory + 1000, 100));
     TRY(cf_axpy_f32(1, pinned, (float *)pinned + 1000, 100));
     TRY(cf_stream_call(own, count_call, &calls));
@@ -305,7 +307,7 @@ static void stream_capture_all_else_does_not_break_it(void **state)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* Another library captures in CUDA's default mode, which is broken by what other threads do with the driver. */
+/* Another library captures in CUDA's default mode, in which driver calls of other threads can break the capture. */
 static void stream_capture_of_another_library_is_not_broken(void **state)
 {
     (void)state;
@@ -328,7 +330,7 @@ static void stream_capture_of_another_library_is_not_broken(void **state)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* As raw launches of graphs do it may break that capture; nothing else is hurt. */
+/* The launch of a graph may break that capture, as a raw launch does, but nothing else. */
 static void graph_launch_in_a_capture_of_another_library_is_ecapture(void **state)
 {
     (void)state;
@@ -356,7 +358,7 @@ static void graph_launch_in_a_capture_of_another_library_is_ecapture(void **stat
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* The stream was launched on before, and is still known. */
+/* The stream has been used for launches before and stays known. */
 static void graph_launch_in_a_capture_leaves_it_as_it_is(void **state)
 {
     (void)state;
@@ -376,7 +378,7 @@ static void graph_launch_in_a_capture_leaves_it_as_it_is(void **state)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* Another library destroys the stream and its context, and makes one that gets its address. */
+/* Another library destroys the stream and its context, and creates a context at the same address. */
 static void capture_in_a_context_that_is_gone_keeps_nobody_waiting(void **state)
 {
     (void)state;
@@ -403,7 +405,7 @@ static void capture_in_a_context_that_is_gone_keeps_nobody_waiting(void **state)
     assert_int_equal(context_destroy(again), CUDA_SUCCESS);
 }
 
-/* What breaks a capture of this thread, also in the mode in which the library captures. */
+/* Makes a driver call that breaks captures of this thread even in the mode that the library uses. */
 static void break_captures(void)
 {
     CUdeviceptr memory = 0;
@@ -417,7 +419,7 @@ static int device_of(cf_stream on)
     return device;
 }
 
-/* The driver does not even tell such a stream's context, which is not the thread's own. */
+/* The driver does not report the context of such a stream, and the thread's own context is a different one. */
 static void stream_whose_capture_is_broken_is_ended_from_another_device(void **state)
 {
     (void)state;
@@ -454,7 +456,7 @@ static void stream_whose_capture_is_broken_is_ended_from_another_device(void **s
     assert_int_equal(context_destroy(context), CUDA_SUCCESS);
 }
 
-/* A stream that is ordered with the default stream, as cudaStreamCreate() makes them: that one cannot be used then. */
+/* A blocking stream, as cudaStreamCreate() makes it: the default stream cannot be used during its capture. */
 static void stream_capture_of_a_blocking_stream_keeps_plain_calls_out(void **state)
 {
     (void)state;
@@ -495,7 +497,7 @@ static void stream_capture_of_a_blocking_stream_keeps_plain_calls_out(void **sta
     assert_int_equal(driver->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
 }
 
-/* Captures, runs and checks; gives the number of what went wrong. */
+/* Captures, runs and checks a graph; returns the number of errors. */
 static void *capture_and_run(void *unused)
 {
     intptr_t wrong = 0;
@@ -534,7 +536,7 @@ static void stream_capture_8_threads_at_once_are_apart(void **state)
     }
 }
 
-/* A capture that goes with its device is not in the way afterwards. */
+/* A capture that a reset ended does not block the device afterwards. */
 static void device_reset_ends_captures(void **state)
 {
     (void)state;
@@ -544,7 +546,7 @@ static void device_reset_ends_captures(void **state)
     assert_int_equal(cf_device_sync(), CF_ECAPTURE);
     assert_ok(cf_device_reset(device));
     assert_ok(cf_device_sync());
-    source = result = NULL; /* they went, too */
+    source = result = NULL; /* the reset freed them, too */
     index_ = NULL;
     stream = other = NULL;
 }

@@ -1,7 +1,7 @@
-/* test_capture_race.c - captures of one stream that threads begin and end at once: each is known until its own end.
+/* test_capture_race.c - threads that begin and end captures of one stream at the same time: each capture is known until
+ * its own end.
  *
- * The moments between the driver's answer and what the library does with it are found by a driver that calls another
- * thread there. */
+ * A wrapped driver calls the other thread between the driver's answer and the library's reaction to it. */
 #include "on_fake.h"
 
 #include <semaphore.h>
@@ -11,11 +11,11 @@
 #include "context/drivers.h"
 #include "on_fake.h"
 
-/* ---- A driver that has another thread run behind a call ---- */
+/* ---- A driver that runs another thread after a call ---- */
 
 static void (*behind_is_capturing)(void), (*behind_info)(void), (*behind_end)(void);
 
-/* Once: what the other thread does comes here, too. */
+/* Calls the function only once, because the other thread's calls come here, too. */
 static void call_behind(void (**function)(void))
 {
     void (*once)(void) = *function;
@@ -63,12 +63,12 @@ __attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(
     return table;
 }
 
-/* ---- The other thread: it lives until the test is over, as the one that has to end what it began ---- */
+/* ---- The other thread: it lives until the end of the test because only it can end its captures ---- */
 
 static cf_stream stream;
 static pthread_t thread;
 static sem_t asked, answered;
-static int (*task)(void); /* NULL: it ends */
+static int (*task)(void); /* NULL: the thread ends */
 static int status;
 static cf_graph graph_there;
 
@@ -134,7 +134,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* The other thread's capture goes on, is known to be there, and is that thread's to end. */
+/* Expects that the other thread's capture goes on, is known, and can be ended only by that thread. */
 static void expect_capture_there(void)
 {
     cf_graph graph;
@@ -181,7 +181,7 @@ static void capture_begun_while_another_thread_ends_none_is_not_forgotten(void *
     expect_capture_there();
 }
 
-/* What is kept of one that another library has ended goes with the next one. */
+/* The record of a capture that another library ended is removed with the next capture. */
 static void capture_ended_elsewhere_is_forgotten(void **state)
 {
     const struct cf__driver *driver = on_cuda() ? other_library() : &cf__driver_cpu;
@@ -192,7 +192,7 @@ static void capture_ended_elsewhere_is_forgotten(void **state)
         assert_int_equal(driver->cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
         assert_ok(cf_graph_destroy(graph));
     }
-    assert_fails(cf_device_sync(), CF_ECAPTURE, "is being captured"); /* that is not known here */
+    assert_fails(cf_device_sync(), CF_ECAPTURE, "is being captured"); /* the library does not know yet that it ended */
     assert_fails(cf_stream_capture_end(stream, &graph), CF_EINVAL, "is not being captured");
     assert_ok(cf_device_sync());
 }

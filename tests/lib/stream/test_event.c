@@ -1,4 +1,4 @@
-/* test_event.c - events: life, marks in streams, waiting, asking, and the time between them. */
+/* test_event.c - events: lifetime, recording in streams, waiting, querying, and elapsed time. */
 #include "on_driver.h"
 
 #include <math.h>
@@ -116,7 +116,7 @@ static void event_record_destroyed_stream_leaves_it_unrecorded(void **state)
     assert_ok(cf_event_destroy(other));
 }
 
-/* ---- Marks ---- */
+/* ---- Recording ---- */
 
 static void event_sync_unrecorded_event_counts_as_done(void **state)
 {
@@ -167,7 +167,7 @@ static void event_query_busy_stream_becomes_done_without_detail(void **state)
     assert_ok(cf_mem_free(memory));
 }
 
-/* What stands before the mark is done once it is reached. */
+/* Work before the event is done when the event is reached. */
 static void event_sync_recorded_event_waits_for_the_work(void **state)
 {
     (void)state;
@@ -209,8 +209,8 @@ static void event_destroy_recorded_event_succeeds(void **state)
 
 enum asker { SYNC, QUERY, START, STOP, ASKERS };
 
-/* What is said by a function that asks for the mark of `marked`; `other` has one. Whether a time is asked for in a
- * capture that goes on or has ended is the driver's to tell apart or not. */
+/* Checks the error of a function that needs the time or state of `marked`, an event of a capture; `other` is
+ * recorded. For elapsed times, drivers may differ in telling a running capture from an ended one. */
 static void expect_captured(enum asker asker, cf_event marked, cf_event other, int is_going_on)
 {
     static const char *const functions[ASKERS] = {"cf_event_sync: event", "cf_event_query: event",
@@ -245,7 +245,7 @@ static void event_functions_event_of_a_capture_has_no_mark(void **state)
         assert_ok(cf_event_record(marked, stream));
         expect_captured(asker, marked, other, 1);
         int status = cf_stream_capture_end(stream, &graph);
-        assert_true(status == CF_OK || status == CF_ECAPTURE); /* asking may have broken it */
+        assert_true(status == CF_OK || status == CF_ECAPTURE); /* the query may have broken the capture */
         assert_ok(cf_graph_destroy(graph));
         assert_ok(cf_stream_capture_begin(stream));
         assert_ok(cf_event_record(marked, stream));
@@ -319,7 +319,7 @@ static void event_elapsed_pause_is_measured(void **state)
         assert_ok(cf_event_sync(stop));
         double after = now();
         assert_ok(cf_event_elapsed(&elapsed, start, stop));
-        /* Clocks may differ by a little. */
+        /* The clocks may differ slightly. */
         if (!(elapsed >= 0.99 * (paused - started) - 0.1 && elapsed <= 1.01 * (after - before) + 0.1))
             fail_msg("%g ms lie between the events, %g to %g on the clock", (double)elapsed, paused - started,
                      after - before);
@@ -372,7 +372,7 @@ static void event_record_again_moves_the_mark(void **state)
     assert_ok(cf_event_destroy(stop));
 }
 
-/* On two GPUs; gives what was wrong, or NULL. */
+/* Uses two GPUs; returns an error text or NULL. */
 static void *record_across_devices(void *unused)
 {
     static char wrong[512];
@@ -381,7 +381,7 @@ static void *record_across_devices(void *unused)
     char detail[128];
     (void)unused;
     if (cf_device_use(1) != CF_OK)
-        return NULL; /* there is one */
+        return NULL; /* there is only one GPU */
     if (cf_event_create(&event) != CF_OK || cf_device_use(0) != CF_OK || cf_stream_create(&stream) != CF_OK)
         return (void *)"an event and a stream cannot be made";
     snprintf(detail, sizeof detail, "cf_event_record: event %p and stream %p are of different devices: cuEventRecord",
@@ -399,7 +399,7 @@ static void event_record_stream_of_another_gpu_is_named(void **state)
     run_beside_a_gpu(record_across_devices);
 }
 
-/* On the CPU and on a GPU in one process; gives what was wrong, or NULL. */
+/* Uses the CPU and a GPU in one process; returns an error text or NULL. */
 static void *cross_drivers(void *unused)
 {
     cf_event of_gpu, of_cpu;
@@ -426,7 +426,7 @@ static void event_functions_two_drivers_are_told_apart(void **state)
     run_beside_a_gpu(cross_drivers);
 }
 
-/* ---- Many ---- */
+/* ---- Many events ---- */
 
 static void event_create_many_are_distinct_and_reusable(void **state)
 {
@@ -446,7 +446,7 @@ static void event_create_many_are_distinct_and_reusable(void **state)
         assert_ok(cf_event_record(all[i], NULL));
         assert_ok(cf_event_destroy(all[i]));
         all[i] = create();
-        if (round % 16 == 0) /* a fresh one is unrecorded, whatever had its place before */
+        if (round % 16 == 0) /* new events are unrecorded, even in a reused slot */
             assert_int_equal(cf_event_elapsed(&elapsed, all[i], all[i]), CF_EINVAL);
     }
     for (int i = 0; i < COUNT; i++)

@@ -1,4 +1,4 @@
-/* test_graph.c - runs of the graphs that come of captured streams, their memory, and whose they are. */
+/* test_graph.c - running graphs of captured streams, their memory, and the device they belong to. */
 #include "on_graph.h"
 
 /* ---- Arguments and states ---- */
@@ -63,8 +63,8 @@ static void graph_of_nothing_runs(void **state)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* Nothing is done while it is recorded; each run does it once, with the data that are there then. The kernel is
- * first used here. */
+/* Capturing runs nothing. Each run does the work once with the current data. The kernel is used for the first time
+ * here. */
 static void graph_launch_repeats_the_work_with_new_data(void **state)
 {
     (void)state;
@@ -90,13 +90,13 @@ static void graph_launch_repeats_the_work_with_new_data(void **state)
         run(exec, all[round]);
         assert_int_equal(calls, round + 1);
         expect_result((float)(round + 2));
-        for (int i = 0; i < COUNT; i++) /* the last of ten is between the rows */
+        for (int i = 0; i < COUNT; i++) /* every tenth element is padding between rows */
             assert_true(out[i] == (i >= COUNT / 2 && i % 10 == 9 ? 0 : (float)((round + 2) * order[i])));
     }
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* Several runs that are enqueued one behind the other. */
+/* Enqueues several runs that follow each other. */
 static void graph_launch_runs_follow_each_other(void **state)
 {
     (void)state;
@@ -107,14 +107,14 @@ static void graph_launch_runs_follow_each_other(void **state)
     cf_graph_exec exec = end_and_instantiate();
     for (int i = 0; i < 50; i++)
         assert_ok(cf_graph_launch(exec, i % 2 ? stream : other));
-    assert_ok(cf_graph_exec_destroy(exec)); /* lets them finish */
+    assert_ok(cf_graph_exec_destroy(exec)); /* waits for them */
     assert_ok(cf_stream_sync(stream));
     assert_ok(cf_stream_sync(other));
     assert_int_equal(calls, 50);
     expect_result(1);
 }
 
-/* Two executable graphs of one; in a stream that is being captured neither is launched, and the recording stays. */
+/* Makes two executable graphs of one graph. Neither can be launched in a capturing stream, and the capture goes on. */
 static void graph_launch_in_a_capture_is_ecapture(void **state)
 {
     (void)state;
@@ -129,11 +129,11 @@ static void graph_launch_in_a_capture_is_ecapture(void **state)
     assert_ok(cf_graph_instantiate(&second, graph));
     assert_ptr_not_equal(first, second);
     assert_ok(cf_graph_destroy(graph));
-    run(first, stream); /* that the stream was launched on before makes no difference */
+    run(first, stream); /* an earlier launch in the stream makes no difference */
     assert_ok(cf_stream_capture_begin(stream));
     assert_ok(gather(stream));
     assert_fails(cf_graph_launch(first, stream), CF_ECAPTURE, "graphs are not launched in graphs");
-    run(second, other); /* another stream is free */
+    run(second, other); /* other streams can be used */
     assert_ok(cf_event_record(forked, stream));
     assert_ok(cf_stream_wait(other, forked));
     assert_fails(cf_graph_launch(second, other), CF_ECAPTURE, "graphs are not launched in graphs");
@@ -177,7 +177,7 @@ static void graph_memory_is_there_for_a_run(void **state)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* What the graph does not free, the caller frees between two runs. */
+/* The caller frees memory of the graph between two runs. */
 static void graph_memory_may_be_freed_outside(void **state)
 {
     (void)state;
@@ -201,7 +201,7 @@ static void graph_memory_may_be_freed_outside(void **state)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
-/* Runs and frees follow each other in the stream, and the graph goes before the stream gets there. */
+/* Runs and frees follow each other in the stream, and the graph is destroyed before the stream reaches them. */
 static void graph_memory_outlives_the_graph_until_it_is_freed(void **state)
 {
     (void)state;
@@ -223,7 +223,7 @@ static void graph_memory_outlives_the_graph_until_it_is_freed(void **state)
         assert_true(out[i / COUNT][i % COUNT] == (float)order[i % COUNT]);
 }
 
-/* The same of memory that is allocated when the graph goes. */
+/* The memory is still allocated when the graph is destroyed. */
 static void graph_memory_of_the_last_run_is_the_callers(void **state)
 {
     (void)state;
@@ -244,7 +244,7 @@ static void graph_memory_of_the_last_run_is_the_callers(void **state)
     assert_ok(cf_mem_free(kept));
 }
 
-/* ---- The CPU beside a GPU ---- */
+/* ---- The CPU together with a GPU ---- */
 
 static void *cross_drivers(void *unused)
 {
@@ -313,7 +313,7 @@ static void graph_functions_across_drivers_are_told_apart(void **state)
     run_beside_a_gpu(cross_drivers);
 }
 
-/* Graphs of the second device start nothing on the first. */
+/* Graphs of the second device do not start the first device. */
 static void graph_functions_of_a_thread_of_the_cpu_start_no_device(void **state)
 {
     (void)state;

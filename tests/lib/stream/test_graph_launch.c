@@ -1,4 +1,4 @@
-/* test_graph_launch.c - what launches of graphs ask the driver, also while captures are open. */
+/* test_graph_launch.c - the driver calls of a graph launch, also while captures are open. */
 #include "on_counted.h"
 
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made"};
@@ -9,7 +9,7 @@ static cf_stream stream, other;
 static unsigned char *memory;
 static cf_graph_exec exec;
 
-/* A graph that fills the memory with 7, and has run on `other`. */
+/* Makes a graph that fills the memory with 7, and runs it in `other`. */
 static int set_up(void **state)
 {
     cf_graph graph;
@@ -43,7 +43,7 @@ static void gpu_only(void)
         skip_test(NEEDS_ANY_GPU);
 }
 
-/* How many questions a launch takes beside itself. */
+/* Returns the number of driver calls of a launch, without the launch itself. */
 static int questions(void)
 {
     unsigned char read[BYTES];
@@ -83,7 +83,7 @@ static void graph_launch_beside_a_capture_asks_for_its_stream_alone(void **state
     assert_int_equal(questions(), 0);
 }
 
-/* The library does not hear that its capture ended. */
+/* The library is not told that its capture ended. */
 static void graph_launch_behind_a_capture_that_another_library_ended_asks_for_its_stream_alone(void **state)
 {
     CUgraph graph;

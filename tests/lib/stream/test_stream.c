@@ -1,4 +1,4 @@
-/* test_stream.c - streams: life, waiting, asking, and order between them. */
+/* test_stream.c - streams: lifetime, waiting, querying, and order between streams. */
 #include "on_made.h"
 
 #include <limits.h>
@@ -188,7 +188,7 @@ static void stream_wait_unrecorded_event_holds_nothing_back(void **state)
     assert_ok(cf_stream_destroy(stream));
 }
 
-/* What the second stream reads was written by the first, every time. */
+/* The second stream always reads what the first wrote. */
 static void stream_wait_other_stream_orders_the_work(void **state)
 {
     (void)state;
@@ -226,7 +226,7 @@ static void stream_wait_other_stream_orders_the_work(void **state)
     free(read);
 }
 
-/* On the CPU and on a GPU in one process: gives the first status that is wrong, with its line, or NULL. */
+/* Uses the CPU and a GPU in one process; returns the first wrong status with its line, or NULL. */
 static void *cross_drivers(void *unused)
 {
     static char said[64];
@@ -256,7 +256,7 @@ static void *cross_drivers(void *unused)
     EXPECT(cf_event_record(of_gpu, on_gpu), CF_OK);
     EXPECT(cf_stream_wait(on_cpu, of_gpu), CF_ECAPTURE);
     EXPECT(!strncmp(cf_last_error(), "cf_stream_wait: event 0x", 24), 1);
-    if (cf_stream_capture_end(on_gpu, &graph) == CF_OK) /* which asking the event may have broken */
+    if (cf_stream_capture_end(on_gpu, &graph) == CF_OK) /* the query of the event may have broken the capture */
         EXPECT(cf_graph_destroy(graph), CF_OK);
     EXPECT(cf_stream_sync(on_gpu), CF_OK);
     EXPECT(cf_stream_capture_begin(on_cpu), CF_OK);
@@ -305,7 +305,7 @@ static void stream_create_many_are_distinct_and_reusable(void **state)
         assert_ok(cf_stream_destroy(all[(i + 123) % COUNT]));
 }
 
-/* Gives the number of what went wrong. */
+/* Returns the number of errors. */
 static void *use_streams(void *unused)
 {
     intptr_t wrong = 0;
@@ -338,7 +338,7 @@ static void stream_functions_8_threads_at_once_are_apart(void **state)
 
 /* ---- Priorities, devices, calls ---- */
 
-/* What the driver made of a priority. */
+/* Returns the priority that the driver set. */
 static int priority_of(cf_stream stream)
 {
     int priority = 77;
@@ -361,7 +361,7 @@ static void stream_priorities_bad_arguments_are_named(void **state)
     assert_int_equal(value, 77);
 }
 
-/* Those that the device does not have are moved to the nearest. */
+/* Priorities that the device does not have are changed to the nearest. */
 static void stream_create_with_priority_any_is_taken(void **state)
 {
     (void)state;
@@ -446,7 +446,7 @@ static void see(void *data)
     __atomic_fetch_add(&seen->calls, 1, __ATOMIC_SEQ_CST);
 }
 
-/* It comes after what is there before it, and before what follows. */
+/* The function runs after earlier work and before later work. */
 static void stream_call_comes_in_its_order(void **state)
 {
     (void)state;

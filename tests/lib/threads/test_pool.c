@@ -1,4 +1,5 @@
-/* test_pool.c - the worker threads: every block runs exactly once, whoever launches, and they come and go as asked. */
+/* test_pool.c - the worker threads: each block runs exactly once for any launching thread, and the threads start and
+ * stop as configured. */
 #include "on_driver.h"
 
 #include <pthread.h>
@@ -16,14 +17,14 @@
 
 static unsigned short seed[3] = {1, 2, 3};
 
-/* A driver in use watches over forks, for the pool as well. */
+/* A driver that is in use installs the pool's fork handlers. */
 static int set_up(void **state)
 {
     (void)state;
     return cf_device_use(CF_HOST);
 }
 
-/* Starts anew with a number of threads. */
+/* Restarts the pool with a number of threads. */
 static void use_threads(const char *count)
 {
     cf__pool_stop();
@@ -37,9 +38,9 @@ static int tear_down(void **state)
     return cf_shutdown();
 }
 
-/* ---- Counting ---- */
+/* ---- Counts ---- */
 
-/* How often each block of a launch ran, and calls of the body that make no sense. */
+/* Counts the runs of each block of a launch, and invalid calls of the body. */
 struct counts {
     uint64_t blocks;
     unsigned int *runs;
@@ -57,7 +58,7 @@ static void count_blocks(const cf_host_launch *launch, uint64_t begin, uint64_t 
             __atomic_fetch_add(&counts->runs[b], 1, __ATOMIC_RELAXED);
 }
 
-/* Whether every block of a launch ran exactly once. */
+/* Returns 1 if each block of a launch ran exactly once. */
 static int runs_once(cf_dim3 grid, cf_dim3 block, cf_host_body *body)
 {
     struct counts counts = {.blocks = (uint64_t)grid.x * grid.y * grid.z};
@@ -114,9 +115,9 @@ static void pool_run_random_shapes_run_each_block_once(void **state)
     }
 }
 
-/* ---- Who runs them ---- */
+/* ---- Threads that take part ---- */
 
-/* Waits until `wanted` threads have come, for 5 s at most; notes each. */
+/* Waits until `wanted` threads have arrived, at most 5 s, and records each thread. */
 struct meeting {
     pthread_mutex_t lock;
     pthread_cond_t came;
@@ -190,9 +191,9 @@ static void pool_run_small_launch_stays_on_its_thread(void **state)
     }
 }
 
-/* ---- How blocks are shared out ---- */
+/* ---- Distribution of blocks ---- */
 
-/* One block waits until all others have run that were not begun with it, for 600 s at most. */
+/* One block waits, at most 600 s, until all other blocks have run, except those that its thread started with it. */
 struct late {
     pthread_mutex_t lock;
     pthread_cond_t change;
@@ -224,7 +225,8 @@ static void run_late(const cf_host_launch *launch, uint64_t begin, uint64_t end)
     pthread_mutex_unlock(&late->lock);
 }
 
-/* What a thread does not come to, others do: whose thread it is, and whatever the kernel took before. */
+/* Other threads run blocks that a thread does not reach, whichever thread it is and however long the kernel took
+ * before. */
 static void pool_run_uneven_blocks_are_run_by_who_is_free(void **state)
 {
     (void)state;
@@ -247,7 +249,7 @@ static void pool_run_uneven_blocks_are_run_by_who_is_free(void **state)
     }
 }
 
-/* The first blocks of each thread, which all wait for one another there. */
+/* The first blocks of each thread, in which all threads wait for each other. */
 struct firsts {
     struct meeting meeting;
     uint64_t begin[64];
@@ -326,7 +328,7 @@ static void pool_run_grids_of_any_size_run_each_block_once(void **state)
     }
 }
 
-/* What a kernel took before decides who takes part, not what runs. */
+/* The kernel's previous duration decides which threads take part, but not which blocks run. */
 static void pool_run_short_launches_again_and_again_run_each_block_once(void **state)
 {
     (void)state;
@@ -334,7 +336,7 @@ static void pool_run_short_launches_again_and_again_run_each_block_once(void **s
         use_threads(thread_counts[t]);
         for (uint32_t round = 0; round < 300; round++) {
             if (round % 16 == 0)
-                nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); /* the workers sleep by then */
+                nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); /* by then the workers sleep */
             assert_true(runs_once((cf_dim3){64 + round, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
             assert_true(runs_once((cf_dim3){8, 16 + round, 1}, (cf_dim3){32, 8, 1}, count_blocks));
         }
@@ -355,7 +357,8 @@ static void handle(int number)
         handled_elsewhere++;
 }
 
-/* What a kernel itself raises, which would end the process past every handler where it is blocked. */
+/* Returns 1 for signals that a kernel itself raises. If they were blocked, they would end the process and bypass
+ * every handler. */
 static int is_fault(int number)
 {
     return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP;
@@ -372,7 +375,7 @@ static void pool_run_workers_block_every_signal_but_faults(void **state)
     assert_int_equal(meeting.count, 4);
     for (int number = 1; number < 65; number++) {
         if (number == SIGKILL || number == SIGSTOP || number == 32 || number == 33)
-            continue; /* cannot be blocked; the last two are the C library's */
+            continue; /* cannot be blocked; 32 and 33 belong to the C library */
         assert_int_equal(sigismember(&after, number), sigismember(&before, number));
         for (int t = 0; t < meeting.count; t++)
             if (!pthread_equal(meeting.threads[t], pthread_self()))
@@ -392,7 +395,7 @@ static void pool_run_workers_block_every_signal_but_faults(void **state)
     assert_int_equal(handled_elsewhere, 0);
 }
 
-/* Tells by the exit status which thread it is on, and which stack. */
+/* The exit status tells whether the handler runs on another thread than the main thread and on its alternate stack. */
 static void handle_fault(int number)
 {
     stack_t own;
@@ -408,7 +411,7 @@ static void write_elsewhere(const cf_host_launch *launch, uint64_t begin, uint64
     (void)end;
     if (!pthread_equal(pthread_self(), main_thread))
         *none = 1;
-    usleep(1000); /* the others come meanwhile */
+    usleep(1000); /* gives the other threads time to start */
 }
 
 static void pool_run_fault_on_a_worker_gets_to_the_handler_on_its_stack(void **state)
@@ -435,7 +438,7 @@ static void pool_run_fault_on_a_worker_gets_to_the_handler_on_its_stack(void **s
     assert_int_equal(WEXITSTATUS(ended), 7);
 }
 
-/* As large as the local memory of a thread on a GPU. */
+/* Uses as much stack as a GPU thread's local memory. */
 static void use_stack(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
     char local[512 << 10];
@@ -444,7 +447,7 @@ static void use_stack(const cf_host_launch *launch, uint64_t begin, uint64_t end
     count_blocks(launch, begin, end);
     if (!pthread_equal(pthread_self(), main_thread))
         __atomic_store_n((int *)launch->args[1], 1, __ATOMIC_RELAXED);
-    usleep(1000); /* the others come meanwhile */
+    usleep(1000); /* gives the other threads time to start */
 }
 
 static void pool_run_worker_has_room_for_a_kernel_where_the_default_is_small(void **state)
@@ -484,7 +487,7 @@ static void note_processors(const cf_host_launch *launch, uint64_t begin, uint64
         *of_workers = own;
         __atomic_store_n((int *)launch->args[1], 1, __ATOMIC_RELEASE);
     }
-    usleep(1000); /* the others come meanwhile */
+    usleep(1000); /* gives the other threads time to start */
 }
 
 static void *wait_for_end(void *barrier)
@@ -493,7 +496,7 @@ static void *wait_for_end(void *barrier)
     return NULL;
 }
 
-/* The library is called by a thread that is bound to one processor; another one may run on all. */
+/* The calling thread is bound to one processor; another thread may run on all. */
 static void pool_run_by_a_bound_thread_leaves_its_workers_all_processors(void **state)
 {
     (void)state;
@@ -527,7 +530,7 @@ static void pool_run_by_a_bound_thread_leaves_its_workers_all_processors(void **
     assert_true(CPU_EQUAL(&of_workers, &all));
 }
 
-/* ---- Launches in launches, and many at once ---- */
+/* ---- Nested and concurrent launches ---- */
 
 static int nested_wrong;
 
@@ -549,7 +552,7 @@ static void pool_run_in_a_body_runs_each_block_once(void **state)
     }
 }
 
-/* Gives the number of launches that went wrong. */
+/* Returns the number of failed launches. */
 static void *launch_on_thread(void *number)
 {
     unsigned short own[3] = {4, 5, (unsigned short)(uintptr_t)number};
@@ -584,7 +587,7 @@ static void pool_run_8_threads_at_once_run_each_block_once(void **state)
     }
 }
 
-/* ---- Stop, fork ---- */
+/* ---- Stop and fork ---- */
 
 static void pool_stop_then_run_starts_anew(void **state)
 {
@@ -595,22 +598,22 @@ static void pool_stop_then_run_starts_anew(void **state)
         assert_int_equal(meeting.count, 3);
         cf__pool_stop();
         if (i % 2)
-            cf__pool_stop(); /* nothing runs: nothing to do */
+            cf__pool_stop(); /* nothing is running, so this has no effect */
     }
     assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
 }
 
-/* Whether a forked child, which has the launching thread alone, can launch. */
+/* Returns 1 if a forked child, which only has the launching thread, can launch. */
 static int works_in_child(void)
 {
     int status = 0;
     pid_t child = fork();
     if (child == 0) {
-        alarm(600); /* ends a child that is stuck, not one that is slow */
+        alarm(600); /* ends a child that hangs, but not a slow child */
         int right = 1;
         for (int i = 0; i < 3; i++)
             right &= runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks);
-        right &= hold_meeting(4, 100000).count == 4; /* with threads of its own */
+        right &= hold_meeting(4, 100000).count == 4; /* the child starts its own threads */
         cf__pool_stop();
         _exit(!right);
     }
@@ -621,7 +624,7 @@ static void pool_run_in_a_child_runs_each_block_once(void **state)
 {
     (void)state;
     use_threads("4");
-    assert_true(works_in_child()); /* no thread has been started yet */
+    assert_true(works_in_child()); /* the pool has not started any thread yet */
     assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
     for (int i = 0; i < 10; i++)
         assert_true(works_in_child());
@@ -630,7 +633,7 @@ static void pool_run_in_a_child_runs_each_block_once(void **state)
     assert_true(works_in_child());
 }
 
-/* Such children run no handlers: the workers, and whoever had the lock, are just not there. */
+/* Forks without fork handlers: the child lacks the workers, and the thread that holds the lock. */
 static int works_in_bare_child(void)
 {
     int status = 0;
@@ -639,7 +642,7 @@ static int works_in_bare_child(void)
         static unsigned int runs[2000];
         alarm(600);
         int right = 1;
-        for (int i = 0; i < 3; i++) { /* allocates nothing: the heap's lock may be held */
+        for (int i = 0; i < 3; i++) { /* allocates nothing, because the heap's lock may be held */
             struct counts counts = {.blocks = 2000, .runs = runs};
             void *const args[] = {&counts};
             const cf_host_launch launch = {.grid = {2000, 1, 1}, .block = {256, 1, 1}, .args = args};
@@ -678,7 +681,7 @@ static void pool_run_in_a_child_without_handlers_that_has_the_lock_taken_works(v
     need_bare_children();
     use_threads("4");
     assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
-    cf__pool_lock(); /* as another thread may have it */
+    cf__pool_lock(); /* as if another thread held it */
     int works = works_in_bare_child();
     cf__pool_unlock();
     assert_true(works);
@@ -692,7 +695,7 @@ static void *keep_launching(void *unused)
     intptr_t wrong = 0;
     (void)unused;
     static unsigned int runs[200];
-    while (!__atomic_load_n(&stop_launching, __ATOMIC_RELAXED)) { /* allocates nothing: the heap is not ours to test */
+    while (!__atomic_load_n(&stop_launching, __ATOMIC_RELAXED)) { /* allocates nothing: the heap is not under test */
         struct counts counts = {.blocks = 200, .runs = runs};
         void *const args[] = {&counts};
         const cf_host_launch launch = {.grid = {200, 1, 1}, .block = {256, 1, 1}, .args = args};

@@ -1,6 +1,6 @@
-/* test_trace.c - CF_TRACE: what is in the file, and that it can be read whatever happens to the process.
+/* test_trace.c - CF_TRACE: the contents of the file, which is readable whatever happens to the process.
  *
- * `test_trace work FILE` does the work that tests/lib/trace/test_trace.py then looks for in the trace. */
+ * `test_trace work FILE` does the work that tests/lib/trace/test_trace.py looks for in the trace. */
 #include "on_trace.h"
 #include "trace/trace_driver.h"
 #include "trace/trace.h"
@@ -10,7 +10,7 @@
 
 #include "comma_locale.h"
 
-/* ---- What is in it ---- */
+/* ---- Contents ---- */
 
 static void without_a_name_there_is_no_trace(void **state)
 {
@@ -23,7 +23,7 @@ static void without_a_name_there_is_no_trace(void **state)
     work(1);
     assert_false(cf__trace_is_on());
     struct cf__driver driver = {.is_cpu = 1};
-    assert_ptr_equal(cf__trace_wrap(&driver), &driver); /* what costs nothing */
+    assert_ptr_equal(cf__trace_wrap(&driver), &driver); /* no wrapper, so no cost */
 }
 
 static void trace_has_every_launch(void **state)
@@ -103,7 +103,7 @@ static void trace_of_a_plain_call_has_its_plan(void **state)
     assert_int_equal(count("\"plan\": \"cf_gather_f32_i32: did not run\", \"status\": \"CF_ERANGE\""), 1);
 }
 
-/* ---- Whatever happens to the file, or to the process ---- */
+/* ---- Failures of the file or the process ---- */
 
 static void file_can_be_read_while_it_is_written(void **state)
 {
@@ -143,7 +143,8 @@ static void file_of_a_process_that_exits_is_complete(void **state)
 
 static pthread_barrier_t all_are_made;
 
-/* Until something fails, which it may do once the process exits: a GPU's driver goes while threads still work. */
+/* Works until something fails, which is allowed once the process exits: a GPU's driver shuts down while threads
+ * still work. */
 static void *launches_on(void *is_exiting)
 {
     struct arrays arrays;
@@ -203,8 +204,8 @@ static void is_ended(int number)
     _exit(7);
 }
 
-/* Of a size of files: 0 where the trace ended at it, 3 where none could begin. A handler that is called stands for the
- * end of a process without one. */
+/* Returns 0 if the trace ended at the file size limit, 3 if no trace could begin. The handler detects a signal that
+ * would end a process without a handler. */
 static void meets_a_limit(void)
 {
     const rlim_t bytes = strtoul(getenv("TEST_LIMIT"), NULL, 10);
@@ -235,7 +236,7 @@ static void expect_limit(rlim_t bytes)
     int status = in_a_process("meets_a_limit");
     if (WIFEXITED(status) && WEXITSTATUS(status) == 3) {
         assert_true(bytes < 1000);
-        assert_int_equal(stat(path, &found), -1); /* nothing is left */
+        assert_int_equal(stat(path, &found), -1); /* no file is left */
         return;
     }
     if (status != 0)
@@ -257,9 +258,9 @@ static void file_that_cannot_grow_ends_the_trace_and_nothing_else(void **state)
     unsetenv("TEST_LIMIT");
 }
 
-static int writes_left = -1; /* before the process is killed; negative: it is not */
+static int writes_left = -1; /* writes until the process is killed; negative: no limit */
 
-/* Replaces the C library's function, and does what the system does where the process is killed: it completes a page. */
+/* Overrides the C library's function and acts like the system when the process is killed: it completes a page. */
 ssize_t pwrite(int descriptor, const void *bytes, size_t count_, off_t at)
 {
     static ssize_t (*real)(int descriptor, const void *bytes, size_t count, off_t at);
@@ -305,7 +306,7 @@ static void traces_on(void)
         work(50);
 }
 
-/* However it ends: where a process stops, no call that writes is under way. */
+/* The stopping point is arbitrary, but no write is in progress when the process stops. */
 static void file_of_a_stopped_process_can_be_read(void **state)
 {
     (void)state;
@@ -330,7 +331,7 @@ static void file_of_a_stopped_process_can_be_read(void **state)
     assert_int_equal(count(KERNEL), seen);
 }
 
-/* A daemon's way: closes all descriptors, and opens its own in their place. */
+/* As a daemon does, closes all descriptors and opens its own with the same numbers. */
 static void closes_descriptors(void)
 {
     char other[sizeof path + 8];
@@ -399,7 +400,7 @@ static void forks(void)
     exit(0);
 }
 
-/* What other threads hold of the trace at that moment a child does not wait for. */
+/* The child does not wait for locks of the trace that other threads hold at the fork. */
 static void forks_beside_others(void)
 {
     static int is_exiting;
@@ -502,7 +503,7 @@ static void *scripted(void *number)
     return NULL;
 }
 
-/* A plain call of enough data for several threads to stage. */
+/* A synchronous call with enough data that several threads stage it. */
 static int works_on_much(void)
 {
     enum { MUCH = 1 << 20 };

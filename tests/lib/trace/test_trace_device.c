@@ -1,4 +1,5 @@
-/* test_trace_device.c - when a GPU did what was enqueued: rows of streams, what has no times, devices and contexts. */
+/* test_trace_device.c - device times of enqueued work in the trace: rows of streams, work without times, devices and
+ * contexts. */
 #include "on_trace.h"
 
 /* ---- Streams ---- */
@@ -44,7 +45,7 @@ static void trace_of_more_than_can_wait_loses_device_times_alone(void **state)
     if (at)
         assert_int_equal(sscanf(strstr(at, "count"), "count\": %d", &lost), 1);
     if (is_fake)
-        assert_true(lost > 0); /* a GPU may be quick enough */
+        assert_true(lost > 0); /* a real GPU may be fast enough */
     assert_int_equal(count("\"cat\": \"fill\""), on_cuda() ? 2 * TIMES - lost : TIMES);
 }
 
@@ -87,7 +88,7 @@ static void trace_takes_nothing_with_it(void **state)
     assert_nothing_alive();
 }
 
-/* ---- Devices and contexts, of the driver that plays a GPU ---- */
+/* ---- Devices and contexts of the fake driver ---- */
 
 static void trace_of_two_gpus_has_a_process_for_each(void **state)
 {
@@ -114,7 +115,7 @@ static void trace_of_a_lost_context_tells_what_is_known(void **state)
     make(&arrays);
     assert_ok(gather(NULL, &arrays));
     assert_ok(cf_device_sync());
-    assert_ok(cf_gather_f32_i32_async(NULL, here, arrays.index, arrays.res, N, M)); /* host memory: a fault */
+    assert_ok(cf_gather_f32_i32_async(NULL, here, arrays.index, arrays.res, N, M)); /* host memory, which is a fault */
     assert_int_equal(cf_device_sync(), CF_EFAULT);
     assert_int_equal(gather(NULL, &arrays), CF_EFAULT);
     int status = cf_shutdown();

@@ -1,4 +1,4 @@
-/* test_trace_file.c - the file that a trace goes to: its name, and who writes it. */
+/* test_trace_file.c - the file of a trace: its name, and the process that writes it. */
 #include "on_trace.h"
 #include "trace/trace.h"
 
@@ -7,7 +7,7 @@
 
 #include "closing.h"
 
-/* ---- Its name, and what is in it already ---- */
+/* ---- Its name and its previous contents ---- */
 
 static void file_that_cannot_be_written_is_invalid(void **state)
 {
@@ -80,11 +80,11 @@ static void file_that_was_taken_away_is_written_anew(void **state)
     assert_int_equal(count(KERNEL), 3);
 }
 
-/* ---- A file that others write to ---- */
+/* ---- A file that other processes write ---- */
 
 static int has_no_locks;
 
-/* Stands before the C library's. */
+/* Overrides the C library's function. */
 int fcntl(int descriptor, int command, ...)
 {
     static int (*real)(int descriptor, int command, ...);
@@ -101,7 +101,7 @@ int fcntl(int descriptor, int command, ...)
     return real(descriptor, command, argument);
 }
 
-/* Lines of the log about a trace. */
+/* Log lines about a trace. */
 static char logged[1024];
 static int lines;
 
@@ -130,7 +130,7 @@ static void expect_refused(const char *name)
         fail_msg("%s", logged);
 }
 
-/* A shared object with a copy of the library in it. */
+/* Opens a shared object that contains a copy of the library. */
 static void *open_copy(closing_use_function **use)
 {
     static char self[PATH_MAX], fake[PATH_MAX], name[PATH_MAX];
@@ -182,7 +182,7 @@ static void file_of_a_copy_that_was_closed_is_written_anew(void **state)
     assert_int_equal(count(KERNEL), 4);
 }
 
-/* No driver came into use there. */
+/* The copy fails before it uses a driver. */
 static void file_of_a_copy_that_cannot_be_used_is_closed_with_it(void **state)
 {
     const char *detail;
@@ -228,7 +228,7 @@ static void file_that_another_process_wrote_is_written_anew(void **state)
 
 enum { FORKS = 4 };
 
-/* All of them write at the same time. */
+/* All children write at the same time. */
 static void forks_first(void)
 {
     pthread_barrier_t *all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -261,7 +261,7 @@ static void one_of_processes_that_begin_at_once_writes_the_file(void **state)
     }
 }
 
-/* What a test holds, with something in it. */
+/* Creates a file with contents and locks it. */
 static int hold(const char *name)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -293,7 +293,7 @@ static void library_that_finds_a_held_file_logs_it_once_and_works(void **state)
     watch_log();
     assert_ok(cf_shutdown());
     work(1);
-    expect_refused(path); /* the library began anew */
+    expect_refused(path); /* the library has started again */
     assert_held(path, descriptor);
     assert_ok(cf_shutdown());
     work(2);
@@ -302,7 +302,7 @@ static void library_that_finds_a_held_file_logs_it_once_and_works(void **state)
     assert_int_equal(count(KERNEL), 2);
 }
 
-/* There a file that exists may be anybody's. */
+/* Without locks any existing file may be in use. */
 static void file_without_locks_is_never_written_over(void **state)
 {
     (void)state;
