@@ -64,10 +64,11 @@ def comment(lines):
 
 def fold(line, indent, end=''):
     """Folds a line of C after commas to WIDTH columns less the length of `end`, which follows each line. Folded lines
-    begin with `indent` spaces. Commas in string literals are ignored."""
+    begin with `indent` spaces. Commas in string literals and the first comma in braces, as in `{CODE, 1}`, are
+    ignored."""
     if len(line) <= WIDTH - len(end):
         return line
-    pieces = re.findall(r'(?:"(?:\\.|[^"\\])*"|[^",])+,? ?|,', line)
+    pieces = re.findall(r'(?:"(?:\\.|[^"\\])*"|\{[^{}",]+,|[^",])+,? ?|,', line)
     lines, current = [], ''
     for piece in pieces:
         if current.strip() and len((current + piece).rstrip()) > WIDTH - len(end):

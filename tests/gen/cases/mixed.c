@@ -55,8 +55,8 @@ const cf_kernel t__k_k = {
     .checks = (const cf_check[]){
         {.text = "SMALL == 44", .condition = {"SMALL == 44", (const cf_op[]){{CF_OP_CONST, 44}, {CF_OP_CONST, 44},
          {CF_OP_EQ, 0}, {CF_OP_END, 0}}}, .array = -1},
-        {.text = "color::BLUE == 1", .condition = {"color::BLUE == 1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_CONST,
-         1}, {CF_OP_EQ, 0}, {CF_OP_END, 0}}}, .array = -1},
+        {.text = "color::BLUE == 1", .condition = {"color::BLUE == 1", (const cf_op[]){{CF_OP_CONST, 1},
+         {CF_OP_CONST, 1}, {CF_OP_EQ, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
     CF__IMAGE(k), .host = t__h_k, .host_bytes = t__b_k, .state = &(cf_state){NULL}, .sizes = cf__sizes_k,
     .is_bounded = 1,
