@@ -72,7 +72,7 @@ class Instantiation:
             plural = '' if len(arguments) == 1 else 's'
             raise TokenError(at, f"instance '{at.text}' has {len(arguments)} template argument{plural}, and "
                                  f'{declaration.token.text} takes {list_parameters(free)}; write all of one instance '
-                                 f'behind its tag: instances({_spell_example(free)})')
+                                 f'after its tag: instances({_spell_example(free)})')
         for number, parameter in enumerate(free):
             argument = arguments[number] if number < len(arguments) else None
             if argument is None:

@@ -70,7 +70,7 @@ def find_foreign(kernel, everything):
                     return (f'cuda::{texts[2]}', 'use __syncthreads() or cuda::barrier, and plain copies or '
                                                  'cuda::memcpy_async()')
                 if texts == ['<', '<', '<'] and [t.column - token.column for t in body[at:at + 3]] == [0, 1, 2]:
-                    return 'a launch of a kernel', 'launch it from C, behind this one'
+                    return 'a launch of a kernel', 'launch it from C, after this one'
             if token.text == 'thrust':
                 texts = [t.text for t in body[at + 1:at + 3]]
                 if texts[:1] == ['::'] and texts[1:] and texts[1] not in OF_THRUST:

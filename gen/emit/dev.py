@@ -5,9 +5,9 @@ from emit.names import data_proof_name, proof_name
 from emit.proofs import assert_copyable, assert_values
 
 _POINTER = """
-/* Each pointer fails to compile where the kernel does not take exactly these types. Only the PTX that entry names are
- * read from has them in device code: with nvcc 13.0 a kernel whose address is taken there moves what describes memory
- * to other registers in front of each access. */
+/* Each pointer fails to compile unless the kernel takes exactly these types. Only the PTX from which entry names are
+ * read has the pointers in device code: if a kernel's address is taken there, nvcc 13.0 moves memory descriptors to
+ * other registers before each access. */
 #ifdef CF__TO_BE_EMBEDDED
 #define CF__POINTER static
 #else
@@ -24,7 +24,7 @@ def emit_device_source(file):
             text.append(fold(f'CF__POINTER void (*const {proof_name(variant)})({ctypes})', 8) +
                         f' =\n    {variant.kernel};\n')
     if file.symbols:
-        text.append('\n/* And each of these where the data have another type. */\n')
+        text.append('\n/* Each of these pointers fails to compile if the data have another type. */\n')
     for symbol in file.symbols:
         extents = ''.join(f'[{e}]' for e in symbol.extents)
         declared = f'(*const {data_proof_name(symbol)}){extents}' if extents else f'*const {data_proof_name(symbol)}'

@@ -38,7 +38,7 @@ def _emit_body(instance, prefix, seen):
     else:
         what = 'function' if instance.host.function else 'kernel'
         proven = ', '.join(['CF__PARAMETER'] * (instance.host.loop is not None) + [p.cxx for p in instance.params])
-        text += f'/* Fails to compile where the {what} does not take exactly these types. */\n'
+        text += f'/* Fails to compile unless the {what} takes exactly these types. */\n'
         text += (fold(f'typedef decltype(static_cast<void (*)({proven})>(', 8) +
                  f'\n    {function})) cf__proof_{instance.name};\n\n')
     sizes = ', '.join(f'sizeof({p.cxx})' for p in instance.params) or '0'

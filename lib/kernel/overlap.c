@@ -218,10 +218,10 @@ static void describe_difference(const struct array *first, const struct array *s
         snprintf(text, size, "they have %" PRIu32 " and %" PRIu32 " dimensions", one->ndims, other->ndims);
     else if (d < 0) {
         wide bytes = index_distance(one, first->begin, other, second->begin);
-        const char *behind = bytes < 0 ? second->param->name : first->param->name;
+        const char *later = bytes < 0 ? second->param->name : first->param->name;
         const char *before = bytes < 0 ? first->param->name : second->param->name;
         const int has_lowers = memcmp(one->lowers, other->lowers, one->ndims * sizeof *one->lowers) != 0;
-        snprintf(text, size, has_lowers ? "%s[i] lies %zu bytes behind %s[i]" : "%s begins %zu bytes behind %s", behind,
+        snprintf(text, size, has_lowers ? "%s[i] lies %zu bytes after %s[i]" : "%s begins %zu bytes after %s", later,
                  (size_t)(bytes < 0 ? -bytes : bytes), before);
     } else
         snprintf(text, size, "elements that follow one another in dimension %d are %zu and %zu bytes apart", d,
@@ -240,7 +240,7 @@ static int fail_overlap(const cf_kernel *kernel, uint32_t i, uint32_t j, const s
                         : is_restrict(kernel, i)                         ? name
                                                                          : other);
     if (is_cleared(kernel, i) || is_cleared(kernel, j))
-        return cf__fail(CF_EINVAL, "%s: %s and %s overlap by %" PRIu64 " bytes; %s is set to 0 in front of the kernel",
+        return cf__fail(CF_EINVAL, "%s: %s and %s overlap by %" PRIu64 " bytes; %s is set to 0 before the kernel",
                         kernel->function, name, other, bytes, is_cleared(kernel, i) ? name : other);
     if (in_place_list(kernel, i) != in_place_list(kernel, j) || are_outputs(first->param, second->param))
         return cf__fail(

@@ -429,7 +429,7 @@ static void twice_in_place_is_right(void **state)
         assert_ok(language_twice(x, x + 2, 3, 2, 4, 4)); /* the columns next to x */
         assert_fails(language_twice(x, x + 1, 3, 2, 4, 4), CF_EINVAL,
                      "language_twice: x and y overlap by 12 bytes; in place they have to be one array, and y begins 4 "
-                     "bytes behind x");
+                     "bytes after x");
         assert_fails(
             language_twice(x, x, 2, 2, 4, 3), CF_EINVAL,
             "language_twice: x and y overlap by 12 bytes; in place they have to be one array, and elements that "
@@ -508,10 +508,10 @@ static void count_signs_is_not_of_what_would_be_cleared(void **state)
     assert_ok(language_count_signs(x, x + 4, 4));
     assert_int_equal(x[4], 2);
     assert_fails(language_count_signs(x, x + 3, 4), CF_EINVAL,
-                 "language_count_signs: x and count overlap by 4 bytes; count is set to 0 in front of the kernel");
+                 "language_count_signs: x and count overlap by 4 bytes; count is set to 0 before the kernel");
     assert_int_equal(x[3], 4);
     assert_fails(language_count_signs(x, x, 4), CF_EINVAL,
-                 "language_count_signs: x and count overlap by 8 bytes; count is set to 0 in front of the kernel");
+                 "language_count_signs: x and count overlap by 8 bytes; count is set to 0 before the kernel");
     assert_int_equal(x[0], -1);
 }
 

@@ -642,7 +642,7 @@ static void sort_bad_arguments_are_named(void **state)
         "cf_argsort_f32_i32_async: the check sizeof(int32_t) > 4 || n <= 2147483648 fails with n = 2147483649");
     assert_fails(cf_sort_keys(x, x + 1, 3, false), CF_EINVAL,
                  "cf_sort_keys_f32: keys and sorted overlap by 8 bytes; in place they have to be one array, and sorted "
-                 "begins 4 bytes behind keys");
+                 "begins 4 bytes after keys");
     assert_fails(cf_argsort(x, same, 3, false), CF_EINVAL,
                  "cf_argsort_f32_i32: keys and index overlap by 12 bytes; the kernel declares both __restrict__");
     assert_true(x[0] == 3 && x[5] == 4 && y[0] == 7 && index[2] == 9);

@@ -413,7 +413,7 @@ class RunTest(Runner):
                 ('in_fortran_order', npy_bytes("{'descr': '<f4', 'fortran_order': True, 'shape': (3, 1), }", data),
                  'Fortran'),
                 ('one_byte_short', whole[:-1], 'truncated'),
-                ('one_byte_long', whole + b'x', '1 bytes behind')):
+                ('one_byte_long', whole + b'x', '1 bytes after')):
             self.write('bad.npy', content)
             self.bad(f'file_{name}_is_refused', ['gather', 'source=bad.npy', 'index=fill:i32:1:0', 'res=out.npy'],
                      ['bad.npy: ', culprit])

@@ -32,7 +32,7 @@ PLANTED = {
                       r'{BUG}: heap-buffer-overflow: a read of 4 bytes at x\[1000\], which is past its end; '
                       r'thread \(231, 0, 0\) of block \(3, 0, 0\) \[read_past_end\]\n'),
     'write_in_front': (['y=fill:i32:1000:0', N], 'address',
-                       r'{BUG}: heap-buffer-overflow: a write of 4 bytes at y\[-3\], which is in front of its begin; '
+                       r'{BUG}: heap-buffer-overflow: a write of 4 bytes at y\[-3\], which is before its start; '
                        r'thread \(0, 0, 0\) of block \(0, 0, 0\)'),
     'read_between_rows': (['u=randint:i32:8x20:0:9', 'nx=10', 'ny=8', 'ld=20'], 'address',
                           r'{BUG}: undeclared: a read of 4 bytes at u\[10\], which is outside of the section that is '

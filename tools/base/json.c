@@ -156,7 +156,7 @@ static int read_number(struct reader *reader, struct json *json)
     if (count == 0 || (is_zero && count > 1))
         return wrong(reader, "a value is missing, or is none");
     if (accept(reader, ".") && digits(reader) == 0)
-        return wrong(reader, "digits are missing behind a point");
+        return wrong(reader, "digits are missing after a point");
     if (accept(reader, "e") || accept(reader, "E")) {
         if (!accept(reader, "-"))
             (void)accept(reader, "+");
@@ -240,7 +240,7 @@ struct json *json_read(const char *text, size_t length, const char *name, struct
     int status = read_value(&reader, json, 0);
     skip(&reader);
     if (status == 0 && reader.at != reader.end)
-        status = wrong(&reader, "something stands behind the value");
+        status = wrong(&reader, "there is text after the value");
     if (status == 0)
         return json;
     json_free(json);

@@ -44,7 +44,7 @@ static void describe_address(const char *address, size_t bytes, int is_write, co
     finding_tell("{asan}: %s: %s of %zu bytes%s%s%s; %s", is_undeclared ? "undeclared" : kind,
                  is_write ? "a write" : "a read", bytes, *what ? " at " : "", what,
                  !*what                                     ? ""
-                 : address < region->begin                  ? ", which is in front of its begin"
+                 : address < region->begin                  ? ", which is before its start"
                  : address >= region->begin + region->bytes ? ", which is past its end"
                  : is_undeclared                            ? ", which is outside of the section that is declared"
                                                             : "",

@@ -120,11 +120,11 @@ static void call_in_place_is_direct_where_arrays_are_one(void **state)
     expect_direct(1);
     const char *detail =
         is_2d ? "made_sum: x and y overlap by 32 bytes; in place they have to be one array, and x begins "
-                "4 bytes behind y"
+                "4 bytes after y"
               : "made_sum: x and y overlap by 8 bytes; in place they have to be one array, and x begins "
-                "4 bytes behind y";
+                "4 bytes after y";
     assert_fails(call(y + 1, y, 9, 3), CF_EINVAL, detail);
-    assert_fails(call(y, y + 1, 9, 3), CF_EINVAL, "y begins 4 bytes behind x");
+    assert_fails(call(y, y + 1, 9, 3), CF_EINVAL, "y begins 4 bytes after x");
     assert_int_equal(asked[ASKED_cuLaunchKernel], 0);
 }
 

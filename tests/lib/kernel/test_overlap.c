@@ -390,10 +390,10 @@ static void call_in_place_says_what_differs(void **state)
     assert_int_equal(runs, 4);
     plain(&call, memory, 8, memory + 1, 8, memory, 0);
     assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
-                 "made_apart: x and y overlap by 28 bytes; " IN_PLACE "y begins 4 bytes behind x");
+                 "made_apart: x and y overlap by 28 bytes; " IN_PLACE "y begins 4 bytes after x");
     plain(&call, memory + 7, 8, memory, 8, memory, 0);
     assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
-                 "made_apart: x and y overlap by 4 bytes; " IN_PLACE "x begins 28 bytes behind y");
+                 "made_apart: x and y overlap by 4 bytes; " IN_PLACE "x begins 28 bytes after y");
     /* x[2:3] and y[0:8] */
     plain(&call, memory, 3, memory, 8, memory, 0);
     call.numbers[LOWER] = 2;
@@ -401,7 +401,7 @@ static void call_in_place_says_what_differs(void **state)
     plain(&call, memory, 3, memory + 2, 8, memory, 0);
     call.numbers[LOWER] = 2;
     assert_fails(cf_call(&kernel, call.args), CF_EINVAL,
-                 "made_apart: x and y overlap by 12 bytes; " IN_PLACE "y[i] lies 8 bytes behind x[i]");
+                 "made_apart: x and y overlap by 12 bytes; " IN_PLACE "y[i] lies 8 bytes after x[i]");
     call.numbers[LOWER] = 0;
     set_element_of_y(2);
     plain(&call, memory, 8, memory, 8, memory, 0);
@@ -549,7 +549,7 @@ static void launch_looks_where_pointers_are_checked(void **state)
     plain(&call, memory, 7, (char *)memory + 4, 7, memory, 0);
     if (is_checked)
         assert_fails(cf_launch(&kernel, NULL, call.args), CF_EINVAL,
-                     "made_apart_async: x and y overlap by 24 bytes; " IN_PLACE "y begins 4 bytes behind x");
+                     "made_apart_async: x and y overlap by 24 bytes; " IN_PLACE "y begins 4 bytes after x");
     else
         assert_ok(cf_launch(&kernel, NULL, call.args));
     assert_ok(cf_stream_sync(NULL));
