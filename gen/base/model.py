@@ -182,7 +182,7 @@ class Instance:
         return any(a.is_restrict and (a.is_written or b.is_written) for a in arrays for b in arrays if a is not b)
 
     @property
-    def host_grid(self):
+    def cpu_grid(self):
         """Number of threads on the CPU, if a call cannot verify it from the grid alone; else None."""
         grid = self.host.grid if self.host else None
         is_same = grid and not self.launch.counts_blocks and [g.ops for g in self.launch.grid] == [grid.ops]

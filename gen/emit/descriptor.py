@@ -1,7 +1,7 @@
 """Emits the descriptors of one family as constant tables. Fields and rows that all of them share are written once."""
 
 from base.text import c_string, fold, WIDTH
-from emit.names import descriptor_name, host_body_name, host_bytes_name
+from emit.names import cpu_body_name, cpu_bytes_name, descriptor_name
 from emit.tables import define_macro, find_common, flow_fields, without
 
 _LINE = WIDTH - len('        {},')      # width of a row of a table
@@ -174,8 +174,8 @@ class _Family:
         if not kernel.is_operation:
             fields.append(f'CF__IMAGE({code.name})')
         if variant.host:
-            fields += [f'.host = {host_body_name(prefix, code)}', f'.host_bytes = {host_bytes_name(prefix, code)}']
-            fields += ['.is_host_whole = 1'] * bool(variant.host.function)
+            fields += [f'.cpu_body = {cpu_body_name(prefix, code)}', f'.cpu_bytes = {cpu_bytes_name(prefix, code)}']
+            fields += ['.is_cpu_whole = 1'] * bool(variant.host.function)
         fields.append('.state = &(cf_state){NULL}')
         if variant.constants:
             constants = ', '.join(f'{{{c_string(n)}, {v}}}' for n, v in variant.constants)
@@ -186,8 +186,8 @@ class _Family:
             fields.append(f'.sizes = {self._sizes[variant.name]}')
         fields += ['.is_bounded = 1'] * variant.is_bounded + ['.is_closed = 1'] * variant.is_closed
         fields += self._emit_flags(variant)
-        if variant.host_grid:
-            fields.append(f'.host_grid = {self._emit_expr(variant.host_grid, f"host_grid_of_{variant.name}")}')
+        if variant.cpu_grid:
+            fields.append(f'.cpu_grid = {self._emit_expr(variant.cpu_grid, f"cpu_grid_of_{variant.name}")}')
         if zeros:
             fields += [f'.nzeros = {len(variant.zeros)}', f'.zeros = {zeros}']
         if variant.split is not None:

@@ -2,7 +2,7 @@
 
 from base.text import banner, fold
 from emit.cpugrid import emit_grid
-from emit.names import host_body_name, host_bytes_name, host_data_bytes_name, host_data_name
+from emit.names import cpu_body_name, cpu_bytes_name, cpu_data_bytes_name, cpu_data_name
 from emit.proofs import assert_copyable, assert_values
 
 
@@ -16,7 +16,7 @@ def emit_cpu_bodies(file, prefix):
             if variant.host is not None and not variant.host_of:
                 text.append('\n' + _emit_body(variant, prefix, seen))
     for symbol in file.symbols:
-        name, size = host_data_name(prefix, symbol), host_data_bytes_name(prefix, symbol)
+        name, size = cpu_data_name(prefix, symbol), cpu_data_bytes_name(prefix, symbol)
         extents = ''.join(f'[{e}]' for e in symbol.extents)
         declared = f'(*const cf__data_{symbol.name}){extents}' if extents else f'*const cf__data_{symbol.name}'
         text.append(f'\nstatic {symbol.type.cxx} {declared} = &{symbol.cxx};\n'
@@ -42,10 +42,10 @@ def _emit_body(instance, prefix, seen):
         text += (fold(f'typedef decltype(static_cast<void (*)({proven})>(', 8) +
                  f'\n    {function})) cf__proof_{instance.name};\n\n')
     sizes = ', '.join(f'sizeof({p.cxx})' for p in instance.params) or '0'
-    table = host_bytes_name(prefix, instance)
+    table = cpu_bytes_name(prefix, instance)
     text += fold(f'extern "C" {{\nextern const uint32_t {table}[];\nconst uint32_t {table}[] = {{{sizes}}};\n}}\n', 8)
     head = 'const cf_host_launch *cf__launch, uint64_t cf__begin, uint64_t cf__end)\n{\n'
-    body = host_body_name(prefix, instance)
+    body = cpu_body_name(prefix, instance)
     loop = instance.host.loop
     text += f'CF__FN CF__INLINE void cf__loop_{instance.name}({head}' if loop else f'extern "C" void {body}({head}'
     for number, param in enumerate(instance.params):

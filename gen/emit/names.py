@@ -38,22 +38,22 @@ def symbol_descriptor_name(prefix, symbol):
     return f'{prefix}__d_{symbol.name}'
 
 
-def host_body_name(prefix, instance):
+def cpu_body_name(prefix, instance):
     """Returns the C name of an entry point's CPU body."""
     return f'{prefix}__h_{instance.host_of or instance.name}'
 
 
-def host_bytes_name(prefix, instance):
+def cpu_bytes_name(prefix, instance):
     """Returns the C name of the sizes of a CPU body's parameters."""
     return f'{prefix}__b_{instance.host_of or instance.name}'
 
 
-def host_data_name(prefix, symbol):
+def cpu_data_name(prefix, symbol):
     """Returns the C name of the pointer to the CPU's copy of __constant__ data."""
     return f'{prefix}__v_{symbol.name}'
 
 
-def host_data_bytes_name(prefix, symbol):
+def cpu_data_bytes_name(prefix, symbol):
     """Returns the C name of the size of that copy."""
     return f'{prefix}__w_{symbol.name}'
 

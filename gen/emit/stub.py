@@ -6,8 +6,8 @@ from dataclasses import replace
 from annotation.dispatch import find_dispatch
 from base.text import banner, c_string, fold, include
 from emit.descriptor import doc_string, emit_family, list_called_checks, list_described, scan_name, type_fields
-from emit.names import (descriptor_name, enqueuer_name, host_body_name, host_bytes_name, host_data_bytes_name,
-                        host_data_name, image_end_name, image_name, setter_name, symbol_descriptor_name)
+from emit.names import (cpu_body_name, cpu_bytes_name, cpu_data_bytes_name, cpu_data_name, descriptor_name,
+                        enqueuer_name, image_end_name, image_name, setter_name, symbol_descriptor_name)
 from emit.signature import enqueuer_parameter_list, is_set_by_value, parameter_list, setter_parameter
 from emit.sizes import emit_sizes
 from emit.tables import flow_fields, Tables
@@ -62,8 +62,8 @@ class _Stub:
         hosted = [v for i in file.instances for v in i.all_variants if v.host and not v.host_of]
         return ('\n' * bool(own) + _declare_names('extern const cf_kernel', own + sorted(kernels.difference(own))) +
                 _declare_names('static const cf_kernel', variants) +
-                _declare_names('cf_host_body', [host_body_name(prefix, v) for v in hosted]) +
-                _declare_names('extern const uint32_t', [f'{host_bytes_name(prefix, v)}[]' for v in hosted]))
+                _declare_names('cf_host_body', [cpu_body_name(prefix, v) for v in hosted]) +
+                _declare_names('extern const uint32_t', [f'{cpu_bytes_name(prefix, v)}[]' for v in hosted]))
 
     def _emit_descriptors(self, kernel):
         return emit_family(kernel, self._prefix, self._tables, self._sizes, self._uses, self._tuned)
@@ -149,8 +149,8 @@ class _Stub:
 
     def _emit_symbol(self, symbol):
         prefix = self._prefix
-        name, function, data = (of(prefix, symbol) for of in (symbol_descriptor_name, setter_name, host_data_name))
-        size = host_data_bytes_name(prefix, symbol)
+        name, function, data = (of(prefix, symbol) for of in (symbol_descriptor_name, setter_name, cpu_data_name))
+        size = cpu_data_bytes_name(prefix, symbol)
         fields = ['.version = CF_REGISTRY_VERSION', f'.name = {c_string(symbol.name)}',
                   f'.function = {c_string(function)}']
         fields += [f'.doc = {doc_string(symbol.doc, 11)}'] * bool(symbol.doc)
@@ -159,7 +159,7 @@ class _Stub:
         if symbol.extents:
             extents = ', '.join(map(str, symbol.extents))
             fields += [f'.ndims = {len(symbol.extents)}', f'.extents = (const int64_t[]){{{extents}}}']
-        fields += [f'CF__DATA({symbol.name})', f'.host = &{data}', f'.host_bytes = &{size}',
+        fields += [f'CF__DATA({symbol.name})', f'.cpu_data = &{data}', f'.cpu_bytes = &{size}',
                    '.state = &(cf_state){NULL}']
         own = replace(symbol, name=f'cf__p_{symbol.name}')
         value = f'&{own.name}' if is_set_by_value(symbol) else own.name

@@ -272,14 +272,14 @@ typedef struct cf_kernel {
     cf_launch_rule launch;
     uint32_t nchecks;
     const cf_check *checks;
-    cf_expr bytes;              /* real: bytes that one launch moves, for reports; absent: the bytes of its arrays */
-    cf_expr flops;              /* real: floating-point operations of one launch, for reports */
-    cf_expr tolerance;          /* real: allowed difference of results; absent: none */
-    const cf_image *image;      /* NULL: no GPU code was built */
-    const char *entry;          /* symbol of the kernel in the image */
-    cf_host_body *host;         /* NULL: there is no CPU body */
-    uint8_t is_host_whole;      /* one call of the CPU body runs all blocks */
-    const uint32_t *host_bytes; /* size in bytes of each parameter of the CPU body; NULL: there is none */
+    cf_expr bytes;             /* real: bytes that one launch moves, for reports; absent: the bytes of its arrays */
+    cf_expr flops;             /* real: floating-point operations of one launch, for reports */
+    cf_expr tolerance;         /* real: allowed difference of results; absent: none */
+    const cf_image *image;     /* NULL: no GPU code was built */
+    const char *entry;         /* symbol of the kernel in the image */
+    cf_host_body *cpu_body;    /* NULL: there is no CPU body */
+    uint8_t is_cpu_whole;      /* one call of the CPU body runs all blocks */
+    const uint32_t *cpu_bytes; /* size in bytes of each parameter of the CPU body; NULL: there is none */
     cf_state *state;
     uint32_t nconstants; /* tuned constants of this variant; 0 for the kernel itself */
     const cf_constant *constants;
@@ -291,7 +291,7 @@ typedef struct cf_kernel {
     const uint8_t *restricts;   /* for each parameter: it is declared __restrict__; NULL: none is */
     const uint8_t *distinct;    /* for each parameter: its elements differ from one another; NULL: none */
     const uint8_t *in_place;    /* for each parameter: number of its inplace(...) list, 0: none; NULL: all are 0 */
-    cf_expr host_grid;          /* number of threads on the CPU; absent: as on a GPU, or the grid's count */
+    cf_expr cpu_grid;           /* number of threads on the CPU; absent: as on a GPU, or the grid's count */
     uint32_t nzeros;            /* sections of arrays that are set to 0 before each launch */
     const cf_zero *zeros;
     cf_enqueue_body *enqueue; /* enqueues an operation, which has no launch rule, image or CPU body; else NULL */
@@ -318,10 +318,10 @@ typedef struct cf_symbol {
     uint32_t bytes, align; /* of an element */
     uint32_t ndims;        /* 0: one value */
     const int64_t *extents;
-    const cf_image *image;      /* NULL: no GPU code was built */
-    const char *entry;          /* symbol of the data in the image */
-    void *const *host;          /* address of the CPU's copy; NULL: none */
-    const uint32_t *host_bytes; /* size of the CPU's copy in bytes */
+    const cf_image *image;     /* NULL: no GPU code was built */
+    const char *entry;         /* symbol of the data in the image */
+    void *const *cpu_data;     /* address of the CPU's copy; NULL: none */
+    const uint32_t *cpu_bytes; /* size of the CPU's copy in bytes */
     cf_state *state;
 } cf_symbol;
 
@@ -383,7 +383,7 @@ static inline int cf_kernel_is_internal(const cf_kernel *kernel)
 static inline int cf_kernel_has_host(const cf_kernel *kernel)
 {
     if (!cf_kernel_is_operation(kernel))
-        return kernel && kernel->host;
+        return kernel && kernel->cpu_body;
     uint32_t i = 0;
     while (i < kernel->nuses && cf_kernel_has_host(kernel->uses[i]))
         i++;

@@ -22,7 +22,7 @@ static void run_cooperative(const cf_kernel *kernel, const cf_host_launch *launc
     if (most > 1)
         cf__team_run(kernel, launch, blocks, most);
     else
-        kernel->host(launch, 0, blocks);
+        kernel->cpu_body(launch, 0, blocks);
 }
 
 /* Finds the extensions of the processor, which libgcc has determined at the program's start. */
@@ -46,12 +46,12 @@ CUresult cf__cpu_run(const cf_kernel *kernel, const cf_host_launch *request, int
     launch.ops = &cf__block_ops;
     launch.run = &run;
     launch.processor = find_processor();
-    if (is_serial || kernel->is_host_whole || launch.is_ordered) /* only one thread can follow an order */
-        kernel->host(&launch, 0, blocks);
+    if (is_serial || kernel->is_cpu_whole || launch.is_ordered) /* only one thread can follow an order */
+        kernel->cpu_body(&launch, 0, blocks);
     else if (launch.is_cooperative)
         run_cooperative(kernel, &launch, blocks);
     else
-        cf__schedule_run(kernel->host, &launch);
+        cf__schedule_run(kernel->cpu_body, &launch);
     if (!run.has_failed)
         return CUDA_SUCCESS;
     cf__error_note_cause(run.text);

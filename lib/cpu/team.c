@@ -176,7 +176,7 @@ static void run_member(void *data, uint64_t begin, uint64_t end)
         return;
     uint64_t each = team->blocks / (uint64_t)team->joined, more = team->blocks % (uint64_t)team->joined;
     uint64_t own = (uint64_t)number, first = own * each + (own < more ? own : more);
-    team->kernel->host(team->launch, first, first + each + (own < more));
+    team->kernel->cpu_body(team->launch, first, first + each + (own < more));
     leave_team(team);
 }
 

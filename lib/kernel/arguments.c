@@ -89,8 +89,8 @@ static int evaluate_rule(const cf_kernel *kernel, const cf_expr *expr, const cha
     char values[160];
     cf__describe_values(kernel, &expr, 1, args, values, sizeof values);
     return cf__fail(status == CF_OK ? CF_EINVAL : status, "%s: %s(%s)%s %s%s%s", kernel->function, what, expr->text,
-                    expr == &kernel->host_grid ? ")" : "",
-                    status == CF_OK ? "is negative" : "overflows or divides by 0", *values ? " with " : "", values);
+                    expr == &kernel->cpu_grid ? ")" : "", status == CF_OK ? "is negative" : "overflows or divides by 0",
+                    *values ? " with " : "", values);
 }
 
 /* The limits of every device that the driver API knows. */
@@ -115,7 +115,7 @@ static int fail_rule(const cf_kernel *kernel, const cf_expr *expr, const char *w
     char values[160];
     cf__describe_values(kernel, &expr, 1, args, values, sizeof values);
     return cf__fail(CF_EINVAL, "%s: %s(%s)%s is %" PRId64 "%s%s; %s", kernel->function, what, expr->text,
-                    expr == &kernel->host_grid ? ")" : "", value, *values ? " with " : "", values, limit);
+                    expr == &kernel->cpu_grid ? ")" : "", value, *values ? " with " : "", values, limit);
 }
 
 /* Computes the number of threads in each dimension, or of blocks if the rule counts blocks. */
@@ -203,10 +203,10 @@ int cf__compute_grid(const cf_kernel *kernel, const struct cf__scope *scope, voi
 int cf__check_cpu_grid(const cf_kernel *kernel, void *const args[])
 {
     int64_t threads;
-    if (!kernel->host_grid.ops)
+    if (!kernel->cpu_grid.ops)
         return CF_OK;
-    int status = evaluate_rule(kernel, &kernel->host_grid, "host(grid", args, &threads);
+    int status = evaluate_rule(kernel, &kernel->cpu_grid, "host(grid", args, &threads);
     if (status == CF_OK && threads == 0)
-        status = fail_rule(kernel, &kernel->host_grid, "host(grid", threads, "a GPU's grid is not empty", args);
+        status = fail_rule(kernel, &kernel->cpu_grid, "host(grid", threads, "a GPU's grid is not empty", args);
     return status;
 }

@@ -228,10 +228,10 @@ static int check_parameters(const cf_kernel *kernel, const struct cf__driver *dr
 /* Compares the sizes of parameters in the CPU code with the descriptor. */
 static int check_cpu_parameters(const cf_kernel *kernel)
 {
-    for (uint32_t i = 0; kernel->host_bytes && i < kernel->nparams; i++)
-        if (kernel->host_bytes[i] != param_size(&kernel->params[i]))
+    for (uint32_t i = 0; kernel->cpu_bytes && i < kernel->nparams; i++)
+        if (kernel->cpu_bytes[i] != param_size(&kernel->params[i]))
             return cf__fail(CF_EIMAGE, "%s: %s has %" PRIu32 " bytes in its form for the CPU and %zu in its descriptor",
-                            kernel->function, kernel->params[i].name, kernel->host_bytes[i],
+                            kernel->function, kernel->params[i].name, kernel->cpu_bytes[i],
                             param_size(&kernel->params[i]));
     return CF_OK;
 }
@@ -239,7 +239,7 @@ static int check_cpu_parameters(const cf_kernel *kernel)
 /* The CPU driver takes the kernel's descriptor as the function. */
 static int load_cpu_kernel(const cf_kernel *kernel, struct cf__loaded *node)
 {
-    if (!kernel->host)
+    if (!kernel->cpu_body)
         return cf__fail(CF_ENOTSUP, "%s: it has no form for the CPU: its annotation says host(none)", kernel->function);
     node->function = (CUfunction)(void *)(uintptr_t)kernel;
     return check_cpu_parameters(kernel);
@@ -316,7 +316,7 @@ static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver)
         if (kernel->params[i].direction == CF_SCRATCH)
             return 0;
     return !cf_kernel_is_operation(kernel) && !kernel->launch.is_cooperative && kernel->nzeros == 0 &&
-           !(driver->is_cpu && kernel->host_grid.ops);
+           !(driver->is_cpu && kernel->cpu_grid.ops);
 }
 
 /* Finds a node whose context is gone; searches skip such nodes until they get another id. */

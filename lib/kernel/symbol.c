@@ -39,12 +39,12 @@ static int locate_symbol(const cf_symbol *symbol, const struct cf__scope *scope,
             *target = (void *)(uintptr_t)loaded->address;
         return status;
     }
-    if (!symbol->host || !*symbol->host)
+    if (!symbol->cpu_data || !*symbol->cpu_data)
         return cf__fail(CF_ENOTSUP, "%s: %s has no form for the CPU", symbol->function, symbol->name);
-    if (*symbol->host_bytes != bytes)
+    if (*symbol->cpu_bytes != bytes)
         return cf__fail(CF_EIMAGE, "%s: %s has %" PRIu32 " bytes in its form for the CPU and %zu in its descriptor",
-                        symbol->function, symbol->name, *symbol->host_bytes, bytes);
-    *target = *symbol->host;
+                        symbol->function, symbol->name, *symbol->cpu_bytes, bytes);
+    *target = *symbol->cpu_data;
     return CF_OK;
 }
 

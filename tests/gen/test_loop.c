@@ -58,7 +58,7 @@ static void run(const cf_kernel *kernel, cf_dim3 grid, cf_dim3 block, void *cons
     const cf_host_launch launch = {.grid = grid, .block = block, .args = args, .processor = ways[way].processor};
     uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z, part = ways[way].part;
     for (uint64_t begin = 0; begin < blocks; begin += blocks - begin < part ? blocks - begin : part)
-        kernel->host(&launch, begin, blocks - begin < part ? blocks : begin + part);
+        kernel->cpu_body(&launch, begin, blocks - begin < part ? blocks : begin + part);
 }
 
 /* Runs as many blocks of `block` threads as n threads need. */
@@ -459,7 +459,7 @@ static void loop_of_more_threads_than_int_counts_is_right(void **state)
         const cf_host_launch launch = {
             .grid = {(uint32_t)first + 4, 1, 1}, .block = {256, 1, 1}, .args = args, .processor = ways[way].processor};
         memset(part, 0, sizeof part);
-        kernel_of("forms_static_cast")->host(&launch, first, first + 4);
+        kernel_of("forms_static_cast")->cpu_body(&launch, first, first + 4);
         for (int i = 0; i < 1024; i++)
             assert_int_equal(part[i], i < 700 ? (int)(uint32_t)(first * 256 + (uint64_t)i) + 1 : 0);
     }

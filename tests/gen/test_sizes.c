@@ -47,12 +47,13 @@ static cf_kernel kernel = {
     .nparams = PARAMS,
     .params = params,
     .launch = {.counts_blocks = 1, .grid = {FIXED(3)}, .block = {FIXED(32)}, .shared = NUMBER("bytes", SHARED)},
-    .host = blocks_body,
-    .is_host_whole = 1,
+    .cpu_body = blocks_body,
+    .is_cpu_whole = 1,
     .sizes = sizes};
 static const cf_expr n_threads = FIXED(100);
-static cf_kernel any_block = {MADE_KERNEL("any_block", image), .nparams = PARAMS, .params = params, .host = blocks_body,
-                              .launch = {.is_block_auto = 1},  .is_host_whole = 1};
+static cf_kernel any_block = {
+    MADE_KERNEL("any_block", image), .nparams = PARAMS, .params = params, .cpu_body = blocks_body,
+    .launch = {.is_block_auto = 1},  .is_cpu_whole = 1};
 static const cf_kernel *const kernels[] = {&any_block, &kernel};
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 2, .kernels = kernels};
 

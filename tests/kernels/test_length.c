@@ -84,7 +84,7 @@ static void run_part(const cf_kernel *kernel, void *args[], const struct part *p
     const uint32_t *grid = part->size.grid, *block = part->size.block;
     cf_host_launch launch = {
         .grid = {grid[0], grid[1], grid[2]}, .block = {block[0], block[1], block[2]}, .args = args};
-    kernel->host(&launch, part->block, part->behind_block);
+    kernel->cpu_body(&launch, part->block, part->behind_block);
 }
 
 #define CENTERS 4

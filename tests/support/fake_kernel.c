@@ -179,7 +179,7 @@ CUresult fake_cuLibraryGetGlobal(CUdeviceptr *pointer, size_t *bytes, CUlibrary 
             if (symbol->image != library->image || strcmp(symbol->entry, name) != 0)
                 continue;
             TRY(fake_global(context, library, symbol, pointer));
-            *bytes = *symbol->host_bytes;
+            *bytes = *symbol->cpu_bytes;
             return fake_end(CUDA_SUCCESS);
         }
     return fake_end(CUDA_ERROR_NOT_FOUND);
@@ -395,7 +395,7 @@ static CUresult submit(CUfunction function, cf_dim3 grid, cf_dim3 block, unsigne
     if (block.x * block.y * block.z > fake.threads)
         return FAKE_LAUNCH_OUT_OF_RESOURCES;
     const cf_kernel *kernel = function->kernel->kernel;
-    if (!kernel->host)
+    if (!kernel->cpu_body)
         return CUDA_ERROR_NOT_SUPPORTED;
     struct launch *launch = fake_submit(stream, run_launch, sizeof *launch + room_for_all(kernel));
     launch->kernel = kernel;

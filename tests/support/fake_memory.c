@@ -351,7 +351,7 @@ CUresult fake_global(CUcontext context, CUlibrary library, const cf_symbol *symb
             allocation = other;
     }
     if (!allocation) {
-        CUresult result = fake_allocate(context, *symbol->host_bytes, FAKE_GLOBAL, &allocation);
+        CUresult result = fake_allocate(context, *symbol->cpu_bytes, FAKE_GLOBAL, &allocation);
         if (result != CUDA_SUCCESS)
             return result;
         memset(allocation->memory, 0, allocation->size);
@@ -369,7 +369,7 @@ void fake_exchange_globals(CUcontext context, CUlibrary library)
         if (object->kind != FAKE_ALLOCATION || object->context != context || global->type != FAKE_GLOBAL ||
             global->library != library)
             continue;
-        char *host = *global->symbol->host;
+        char *host = *global->symbol->cpu_data;
         for (size_t i = 0; i < global->size; i++) {
             char byte = host[i];
             host[i] = global->memory[i];

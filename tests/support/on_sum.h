@@ -32,8 +32,8 @@ static cf_kernel kernel = {MADE_KERNEL("sum", image),
                            .nparams = PARAMS,
                            .params = params,
                            .launch = {.counts_blocks = 1, .grid = {FIXED(1)}, .block = {FIXED(32)}},
-                           .host = body,
-                           .is_host_whole = 1,
+                           .cpu_body = body,
+                           .is_cpu_whole = 1,
                            .sizes = sizes};
 static const cf_kernel *const kernels[] = {&kernel};
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};

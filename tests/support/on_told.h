@@ -53,7 +53,7 @@ static cf_kernel tell = {MADE_KERNEL("tell", image),
                          .nparams = PARAMS,
                          .params = params,
                          .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
-                         .host = tell_body,
+                         .cpu_body = tell_body,
                          .nzeros = 2,
                          .zeros = zeros};
 

@@ -221,7 +221,7 @@ static void print_host(const cf_kernel *kernel)
     print_key("host");
     printf("%s\n", !cf_kernel_has_host(kernel)      ? "not built: the CPU does not run it"
                    : cf_kernel_is_operation(kernel) ? "built, as what it uses"
-                   : kernel->is_host_whole          ? "built, one function for all blocks"
+                   : kernel->is_cpu_whole           ? "built, one function for all blocks"
                                                     : "built");
 }
 
@@ -302,7 +302,7 @@ static void describe_symbol(const cf_module *module, const cf_symbol *symbol)
     printf(", %s\n", name);
     print_targets(symbol->image);
     print_key("host");
-    printf("%s\n", symbol->host ? "built" : "not built");
+    printf("%s\n", symbol->cpu_data ? "built" : "not built");
     print_source(symbol->file, symbol->line);
 }
 

@@ -123,7 +123,7 @@ void run_body(const cf_kernel *kernel, loop_kind kind, const loop_data &data, vo
                    (uint32_t)((data.nz + block[2] - 1) / block[2])};
     launch.args = args;
     launch.processor = processor;
-    kernel->host(&launch, 0, (uint64_t)launch.grid.x * launch.grid.y * launch.grid.z);
+    kernel->cpu_body(&launch, 0, (uint64_t)launch.grid.x * launch.grid.y * launch.grid.z);
 }
 
 struct Arrays {
@@ -299,7 +299,7 @@ void compare_stream(stream_kind kind, const char *tag, int64_t n, int64_t width,
         if (is_large)
             check(cf_launch(kernel, nullptr, args.data()));
         else
-            body->host(&launch, 0, launch.grid.x);
+            body->cpu_body(&launch, 0, launch.grid.x);
     };
     by_hand();
     by_kernel();

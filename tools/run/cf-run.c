@@ -337,7 +337,7 @@ static int run_plan(const struct options *options, const cf_module *module, cons
         return runtime_failure(message);
     if (load(plan->kernel, plan->arguments, message) != 0)
         return -1;
-    crash_expect(plan->kernel->name, plan->kernel->host ? "; --check address may tell where" : "", 0);
+    crash_expect(plan->kernel->name, plan->kernel->cpu_body ? "; --check address may tell where" : "", 0);
     if (trial_run(plan, &times, message) != 0 || report_run(plan, &times, device, message) != 0)
         return -1;
     (void)fflush(stdout); /* in case the kernel ends the process now */

@@ -477,6 +477,6 @@ void watch_launch(const cf_kernel *of, cf_host_body *host, const cf_host_launch 
     host(&own, begin, end);
     if (check_current->end_part)
         check_current->end_part(own.args);
-    if (end == (uint64_t)own.grid.x * own.grid.y * own.grid.z || finding_kernel->is_host_whole)
+    if (end == (uint64_t)own.grid.x * own.grid.y * own.grid.z || finding_kernel->is_cpu_whole)
         end_launch();
 }

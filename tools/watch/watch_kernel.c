@@ -44,7 +44,7 @@ const cf_kernel *watch_kernel(const cf_kernel *of, const size_t *bytes, struct m
         copy.enqueue = watch_enqueue;
         return watch_uses(of, message) == 0 ? &copy : NULL;
     }
-    host_body = watch_host(of);
-    copy.host = body;
+    host_body = watch_cpu_body(of);
+    copy.cpu_body = body;
     return &copy;
 }

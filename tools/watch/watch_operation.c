@@ -27,17 +27,17 @@
 enum { MOST = 64 };
 static struct {
     const cf_kernel *kernel;
-    cf_host_body *host; /* the kernel's own CPU body */
+    cf_host_body *cpu_body; /* the kernel's own CPU body */
 } places[MOST];
 static int count;
 
 static void look(int place, const cf_host_launch *what, uint64_t begin, uint64_t end)
 {
     if (!finding_operation) {
-        places[place].host(what, begin, end);
+        places[place].cpu_body(what, begin, end);
         return;
     }
-    watch_launch(places[place].kernel, places[place].host, what, begin, end);
+    watch_launch(places[place].kernel, places[place].cpu_body, what, begin, end);
     finding_kernel = finding_operation;
 }
 
@@ -58,19 +58,20 @@ static int place_of(const cf_kernel *kernel)
     return i;
 }
 
-cf_host_body *watch_host(const cf_kernel *kernel)
+cf_host_body *watch_cpu_body(const cf_kernel *kernel)
 {
     int place = place_of(kernel);
-    return place < count ? places[place].host : kernel->host;
+    return place < count ? places[place].cpu_body : kernel->cpu_body;
 }
 
 /* Writes to a descriptor, whose pages the loader has made read-only. */
-static int set_host(const cf_kernel *kernel, cf_host_body *host)
+static int set_cpu_body(const cf_kernel *kernel, cf_host_body *cpu_body)
 {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)&kernel->host, begin = at / page * page;
-    if (mprotect((void *)begin, at + sizeof kernel->host - begin, PROT_READ | PROT_WRITE) != 0)
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t at = (uintptr_t)&kernel->cpu_body, begin = at / page * page;
+    if (mprotect((void *)begin, at + sizeof kernel->cpu_body - begin, PROT_READ | PROT_WRITE) != 0)
         return -1;
-    memcpy((void *)at, &host, sizeof host);
+    memcpy((void *)at, &cpu_body, sizeof cpu_body);
     return 0;
 }
 
@@ -89,8 +90,8 @@ int watch_uses(const cf_kernel *operation, struct message *message)
             return message_set(message, "%s: --check: the operations of the module use more than %d kernels",
                                operation->name, MOST);
         places[count].kernel = kernel;
-        places[count].host = kernel->host;
-        if (set_host(kernel, bodies[count]) != 0)
+        places[count].cpu_body = kernel->cpu_body;
+        if (set_cpu_body(kernel, bodies[count]) != 0)
             return message_set(message, "%s: --check: %s cannot be watched", operation->name, kernel->name);
         count++;
     }

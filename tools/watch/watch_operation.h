@@ -7,7 +7,7 @@
 #include "base/message.h"
 
 /* The own CPU body of a kernel, even if a watching body has replaced it. */
-cf_host_body *watch_host(const cf_kernel *kernel);
+cf_host_body *watch_cpu_body(const cf_kernel *kernel);
 
 /* Replaces the CPU bodies of an operation's kernels; -1 with a message. */
 int watch_uses(const cf_kernel *operation, struct message *message);

@@ -112,7 +112,7 @@ const cf_kernel t__k_sum_rows_f32 = {
         {.text = "ascending(order)", .array = 3, .is_ascending = 1, .scan = &cf__k_descending_i8},
         {.text = "ascending(name)", .array = 1, .is_ascending = 1, .scan = &cf__k_descending_u16},
     },
-    CF__IMAGE(sum_rows_f32), .host = t__h_sum_rows_f32, .host_bytes = t__b_sum_rows_f32,
+    CF__IMAGE(sum_rows_f32), .cpu_body = t__h_sum_rows_f32, .cpu_bytes = t__b_sum_rows_f32,
     .sizes = cf__sizes_sum_rows_f32,
 };
 
@@ -146,7 +146,7 @@ const cf_kernel t__k_sum_rows_f64 = {
         {.text = "ascending(order)", .array = 3, .is_ascending = 1, .scan = &cf__k_descending_i8},
         {.text = "ascending(name)", .array = 1, .is_ascending = 1, .scan = &cf__k_descending_u16},
     },
-    CF__IMAGE(sum_rows_f64), .host = t__h_sum_rows_f64, .host_bytes = t__b_sum_rows_f64,
+    CF__IMAGE(sum_rows_f64), .cpu_body = t__h_sum_rows_f64, .cpu_bytes = t__b_sum_rows_f64,
     .sizes = cf__sizes_sum_rows_f64,
 };
 

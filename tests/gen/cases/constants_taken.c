@@ -101,7 +101,7 @@ const cf_kernel t__k_passed_over_none = {
     .flops = {"K == 0 ? n : n / K", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0},
         {CF_OP_UNLESS, 2}, {CF_OP_PARAM, 2}, {CF_OP_SKIP, 3}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 0}, {CF_OP_DIV, 0},
         {CF_OP_END, 0}}},
-    CF__IMAGE(passed_over_none), .host = t__h_passed_over_none, .host_bytes = t__b_passed_over_none,
+    CF__IMAGE(passed_over_none), .cpu_body = t__h_passed_over_none, .cpu_bytes = t__b_passed_over_none,
 };
 
 int t_passed_over_none(const float *x, const float *y, int n, float dt)
@@ -140,7 +140,7 @@ const cf_kernel t__k_passed_over_some = {
     .flops = {"K == 0 ? n : n / K", (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_CONST, 0}, {CF_OP_EQ, 0},
         {CF_OP_UNLESS, 2}, {CF_OP_PARAM, 2}, {CF_OP_SKIP, 3}, {CF_OP_PARAM, 2}, {CF_OP_CONST, 4}, {CF_OP_DIV, 0},
         {CF_OP_END, 0}}},
-    CF__IMAGE(passed_over_some), .host = t__h_passed_over_some, .host_bytes = t__b_passed_over_some,
+    CF__IMAGE(passed_over_some), .cpu_body = t__h_passed_over_some, .cpu_bytes = t__b_passed_over_some,
 };
 
 int t_passed_over_some(const float *x, const float *y, int n, float dt)
@@ -178,7 +178,7 @@ const cf_kernel t__k_large = {
     .launch.is_block_auto = 1,
     .launch.grid = {{"1 << 39", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_CONST, 39}, {CF_OP_SHL, 0}, {CF_OP_END, 0}}}},
     .launch.items = {"1 << 8", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_CONST, 8}, {CF_OP_SHL, 0}, {CF_OP_END, 0}}},
-    CF__IMAGE(large), .host = t__h_large, .host_bytes = t__b_large, .state = &(cf_state){NULL}, .is_bounded = 1,
+    CF__IMAGE(large), .cpu_body = t__h_large, .cpu_bytes = t__b_large, .state = &(cf_state){NULL}, .is_bounded = 1,
     .is_closed = 1,
 };
 
@@ -206,8 +206,8 @@ const cf_kernel t__k_largest = {
     .launch.block = {{"1024 >> 10 << 4", (const cf_op[]){{CF_OP_CONST, 1024}, {CF_OP_CONST, 10}, {CF_OP_SHR, 0},
         {CF_OP_CONST, 4}, {CF_OP_SHL, 0}, {CF_OP_END, 0}}}, {"64", (const cf_op[]){{CF_OP_CONST, 64}, {CF_OP_END, 0}}},
         {"n >> 63", (const cf_op[]){{CF_OP_PARAM, 0}, {CF_OP_CONST, 63}, {CF_OP_SHR, 0}, {CF_OP_END, 0}}}},
-    CF__IMAGE(largest), .host = t__h_largest, .host_bytes = t__b_largest, .state = &(cf_state){NULL}, .is_bounded = 1,
-    .is_closed = 1,
+    CF__IMAGE(largest), .cpu_body = t__h_largest, .cpu_bytes = t__b_largest, .state = &(cf_state){NULL},
+    .is_bounded = 1, .is_closed = 1,
 };
 
 int t_largest(int n)

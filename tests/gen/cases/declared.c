@@ -87,7 +87,7 @@ const cf_kernel t__k_relax = {
          CF_INTEGER_TYPE(__typeof__(((box *)0)->high.x)), offsetof(box, high.x))}, {CF_OP_LT, 0}, {CF_OP_END, 0}}},
          .array = -1},
     },
-    CF__IMAGE(relax), .host = t__h_relax, .host_bytes = t__b_relax, .state = &(cf_state){NULL},
+    CF__IMAGE(relax), .cpu_body = t__h_relax, .cpu_bytes = t__b_relax, .state = &(cf_state){NULL},
     .sizes = cf__sizes_relax, .is_bounded = 1, .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
@@ -129,8 +129,9 @@ const cf_kernel t__k_move = {
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(move), .host = t__h_move,
-    .host_bytes = t__b_move, .state = &(cf_state){NULL}, .sizes = cf__sizes_move, .is_bounded = 1, .is_closed = 1,
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(move),
+    .cpu_body = t__h_move, .cpu_bytes = t__b_move, .state = &(cf_state){NULL}, .sizes = cf__sizes_move, .is_bounded = 1,
+    .is_closed = 1,
 };
 
 int t_move(struct body *cf__p_bodies, cf_float4 cf__p_by, enum color cf__p_paint, int cf__p_n)
@@ -187,7 +188,7 @@ const cf_kernel t__k_narrow = {
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}},
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(narrow),
-    .host = t__h_narrow, .host_bytes = t__b_narrow, .state = &(cf_state){NULL}, .sizes = cf__sizes_narrow,
+    .cpu_body = t__h_narrow, .cpu_bytes = t__b_narrow, .state = &(cf_state){NULL}, .sizes = cf__sizes_narrow,
     .is_bounded = 1, .is_closed = 1,
 };
 
@@ -237,8 +238,8 @@ const cf_kernel t__k_rows = {
         {.name = "n", .ctype = "long long", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 4}, {CF_OP_END, 0}}}},
-    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(rows), .host = t__h_rows,
-    .host_bytes = t__b_rows, .state = &(cf_state){NULL}, .sizes = cf__sizes_rows, .is_bounded = 1,
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(rows),
+    .cpu_body = t__h_rows, .cpu_bytes = t__b_rows, .state = &(cf_state){NULL}, .sizes = cf__sizes_rows, .is_bounded = 1,
 };
 
 int t_rows(float *const *cf__p_rows, volatile int *cf__p_flag, void *cf__p_raw, const void *const *cf__p_table,
@@ -319,7 +320,7 @@ const cf_kernel t__k_copy_f4 = {
         {CF__PARAM_copy__b, .ctype = "cf_float4 *", .type = CF_F32, .lanes = 4, .bytes = 16, .align = 16},
         {.name = "n", .ctype = "size_t", .direction = CF_VALUE, .type = CF_U64, .lanes = 1, .bytes = 8, .align = 8},
     },
-    CF__IMAGE(copy_f4), .host = t__h_copy_f4, .host_bytes = t__b_copy_f4, .sizes = cf__sizes_copy_f4,
+    CF__IMAGE(copy_f4), .cpu_body = t__h_copy_f4, .cpu_bytes = t__b_copy_f4, .sizes = cf__sizes_copy_f4,
 };
 
 int t_copy_f4(const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n)
@@ -339,7 +340,7 @@ const cf_kernel t__k_copy_i2 = {
         {CF__PARAM_copy__b, .ctype = "cf_int2 *", .type = CF_I32, .lanes = 2, .bytes = 8, .align = 8},
         {.name = "n", .ctype = "size_t", .direction = CF_VALUE, .type = CF_U64, .lanes = 1, .bytes = 8, .align = 8},
     },
-    CF__IMAGE(copy_i2), .host = t__h_copy_i2, .host_bytes = t__b_copy_i2, .sizes = cf__sizes_copy_f4,
+    CF__IMAGE(copy_i2), .cpu_body = t__h_copy_i2, .cpu_bytes = t__b_copy_i2, .sizes = cf__sizes_copy_f4,
 };
 
 int t_copy_i2(const cf_int2 *cf__p_a, cf_int2 *cf__p_b, size_t cf__p_n)
@@ -361,7 +362,7 @@ const cf_kernel t__k_copy_body = {
          .align = _Alignof(struct body)},
         {.name = "n", .ctype = "size_t", .direction = CF_VALUE, .type = CF_U64, .lanes = 1, .bytes = 8, .align = 8},
     },
-    CF__IMAGE(copy_body), .host = t__h_copy_body, .host_bytes = t__b_copy_body, .sizes = cf__sizes_copy_body,
+    CF__IMAGE(copy_body), .cpu_body = t__h_copy_body, .cpu_bytes = t__b_copy_body, .sizes = cf__sizes_copy_body,
 };
 
 int t_copy_body(const struct body *cf__p_a, struct body *cf__p_b, size_t cf__p_n)
@@ -383,7 +384,7 @@ const cf_kernel t__k_copy_box = {
          .align = _Alignof(box)},
         {.name = "n", .ctype = "size_t", .direction = CF_VALUE, .type = CF_U64, .lanes = 1, .bytes = 8, .align = 8},
     },
-    CF__IMAGE(copy_box), .host = t__h_copy_box, .host_bytes = t__b_copy_box, .sizes = cf__sizes_copy_box,
+    CF__IMAGE(copy_box), .cpu_body = t__h_copy_box, .cpu_bytes = t__b_copy_box, .sizes = cf__sizes_copy_box,
 };
 
 int t_copy_box(const box *cf__p_a, box *cf__p_b, size_t cf__p_n)

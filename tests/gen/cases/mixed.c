@@ -58,7 +58,7 @@ const cf_kernel t__k_k = {
         {.text = "color::BLUE == 1", .condition = {"color::BLUE == 1", (const cf_op[]){{CF_OP_CONST, 1},
          {CF_OP_CONST, 1}, {CF_OP_EQ, 0}, {CF_OP_END, 0}}}, .array = -1},
     },
-    CF__IMAGE(k), .host = t__h_k, .host_bytes = t__b_k, .state = &(cf_state){NULL}, .sizes = cf__sizes_k,
+    CF__IMAGE(k), .cpu_body = t__h_k, .cpu_bytes = t__b_k, .state = &(cf_state){NULL}, .sizes = cf__sizes_k,
     .is_bounded = 1,
 };
 
@@ -78,7 +78,7 @@ extern const cf_symbol t__d_a4;
 const cf_symbol t__d_a4 = {
     .version = CF_REGISTRY_VERSION, .name = "a4", .function = "t_set_a4", .file = "mixed.cu", .line = 20,
     .ctype = "float", .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4, .ndims = 1, .extents = (const int64_t[]){4},
-    CF__DATA(a4), .host = &t__v_a4, .host_bytes = &t__w_a4, .state = &(cf_state){NULL},
+    CF__DATA(a4), .cpu_data = &t__v_a4, .cpu_bytes = &t__w_a4, .state = &(cf_state){NULL},
 };
 
 int t_set_a4(const float cf__p_a4[4])
@@ -97,7 +97,7 @@ extern const cf_symbol t__d_b4;
 const cf_symbol t__d_b4 = {
     .version = CF_REGISTRY_VERSION, .name = "b4", .function = "t_set_b4", .file = "mixed.cu", .line = 21,
     .ctype = "float", .type = CF_F32, .lanes = 1, .bytes = 4, .align = 4, .ndims = 1, .extents = (const int64_t[]){4},
-    CF__DATA(b4), .host = &t__v_b4, .host_bytes = &t__w_b4, .state = &(cf_state){NULL},
+    CF__DATA(b4), .cpu_data = &t__v_b4, .cpu_bytes = &t__w_b4, .state = &(cf_state){NULL},
 };
 
 int t_set_b4(const float cf__p_b4[4])
@@ -116,7 +116,7 @@ extern const cf_symbol t__d_raw;
 const cf_symbol t__d_raw = {
     .version = CF_REGISTRY_VERSION, .name = "raw", .function = "t_set_raw", .file = "mixed.cu", .line = 22,
     .ctype = "unsigned char", .type = CF_U8, .lanes = 1, .bytes = 1, .align = 1, .ndims = 1,
-    .extents = (const int64_t[]){32}, CF__DATA(raw), .host = &t__v_raw, .host_bytes = &t__w_raw,
+    .extents = (const int64_t[]){32}, CF__DATA(raw), .cpu_data = &t__v_raw, .cpu_bytes = &t__w_raw,
     .state = &(cf_state){NULL},
 };
 
@@ -135,8 +135,8 @@ extern const uint32_t t__w_a1;
 extern const cf_symbol t__d_a1;
 const cf_symbol t__d_a1 = {
     .version = CF_REGISTRY_VERSION, .name = "a1", .function = "t_set_a1", .file = "mixed.cu", .line = 23,
-    .ctype = "int", .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4, CF__DATA(a1), .host = &t__v_a1,
-    .host_bytes = &t__w_a1, .state = &(cf_state){NULL},
+    .ctype = "int", .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4, CF__DATA(a1), .cpu_data = &t__v_a1,
+    .cpu_bytes = &t__w_a1, .state = &(cf_state){NULL},
 };
 
 int t_set_a1(int cf__p_a1)
@@ -155,7 +155,7 @@ extern const cf_symbol t__d_c1;
 const cf_symbol t__d_c1 = {
     .version = CF_REGISTRY_VERSION, .name = "c1", .function = "t_set_c1", .file = "mixed.cu", .line = 23,
     .ctype = "int", .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4, .ndims = 1, .extents = (const int64_t[]){2},
-    CF__DATA(c1), .host = &t__v_c1, .host_bytes = &t__w_c1, .state = &(cf_state){NULL},
+    CF__DATA(c1), .cpu_data = &t__v_c1, .cpu_bytes = &t__w_c1, .state = &(cf_state){NULL},
 };
 
 int t_set_c1(const int cf__p_c1[2])
@@ -173,8 +173,8 @@ extern const uint32_t t__w_d1;
 extern const cf_symbol t__d_d1;
 const cf_symbol t__d_d1 = {
     .version = CF_REGISTRY_VERSION, .name = "d1", .function = "t_set_d1", .file = "mixed.cu", .line = 23,
-    .ctype = "int", .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4, CF__DATA(d1), .host = &t__v_d1,
-    .host_bytes = &t__w_d1, .state = &(cf_state){NULL},
+    .ctype = "int", .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4, CF__DATA(d1), .cpu_data = &t__v_d1,
+    .cpu_bytes = &t__w_d1, .state = &(cf_state){NULL},
 };
 
 int t_set_d1(int cf__p_d1)

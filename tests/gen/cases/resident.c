@@ -54,8 +54,8 @@ const cf_kernel t__k_told = {
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(told), .host = t__h_told,
-    .host_bytes = t__b_told, .state = &(cf_state){NULL}, .sizes = cf__sizes_told, .is_bounded = 1,
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(told),
+    .cpu_body = t__h_told, .cpu_bytes = t__b_told, .state = &(cf_state){NULL}, .sizes = cf__sizes_told, .is_bounded = 1,
 };
 
 int t_told(const float *table, float *y, void *raw, int n)
@@ -90,7 +90,7 @@ const cf_kernel t__k_forgotten_f32 = {
         {CF__PARAM_forgotten__rows},
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
-    CF__IMAGE(forgotten_f32), .host = t__h_forgotten_f32, .host_bytes = t__b_forgotten_f32,
+    CF__IMAGE(forgotten_f32), .cpu_body = t__h_forgotten_f32, .cpu_bytes = t__b_forgotten_f32,
 };
 
 int t_forgotten_f32(const float *u, float *y, float *const *rows, int n)
@@ -111,7 +111,7 @@ const cf_kernel t__k_forgotten_f64 = {
         {CF__PARAM_forgotten__rows},
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
-    CF__IMAGE(forgotten_f64), .host = t__h_forgotten_f64, .host_bytes = t__b_forgotten_f64,
+    CF__IMAGE(forgotten_f64), .cpu_body = t__h_forgotten_f64, .cpu_bytes = t__b_forgotten_f64,
 };
 
 int t_forgotten_f64(const double *u, double *y, float *const *rows, int n)

@@ -54,9 +54,9 @@ const cf_kernel t__k_add = {
         {.name = "n", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
-    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(add), .host = t__h_add,
-    .host_bytes = t__b_add, .state = &(cf_state){NULL}, .sizes = cf__sizes_add, .is_bounded = 1, .is_closed = 1,
-    .restricts = (const uint8_t[]){0, 0, 1, 0},
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(add),
+    .cpu_body = t__h_add, .cpu_bytes = t__b_add, .state = &(cf_state){NULL}, .sizes = cf__sizes_add, .is_bounded = 1,
+    .is_closed = 1, .restricts = (const uint8_t[]){0, 0, 1, 0},
 };
 
 int t_add(const float *x, const float *y, float *z, int n)
@@ -85,7 +85,7 @@ const cf_kernel t__k_accumulate = {
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(accumulate),
-    .host = t__h_accumulate, .host_bytes = t__b_accumulate, .state = &(cf_state){NULL}, .sizes = cf__sizes_add,
+    .cpu_body = t__h_accumulate, .cpu_bytes = t__b_accumulate, .state = &(cf_state){NULL}, .sizes = cf__sizes_add,
     .is_bounded = 1, .is_closed = 1, .restricts = (const uint8_t[]){1, 0, 0, 0},
 };
 
@@ -128,7 +128,7 @@ const cf_kernel t__k_compare = {
     },
     .launch.grid = {{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}},
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(compare),
-    .host = t__h_compare, .host_bytes = t__b_compare, .state = &(cf_state){NULL}, .sizes = cf__sizes_compare,
+    .cpu_body = t__h_compare, .cpu_bytes = t__b_compare, .state = &(cf_state){NULL}, .sizes = cf__sizes_compare,
     .is_bounded = 1, .is_closed = 1,
 };
 
@@ -168,7 +168,8 @@ const cf_kernel t__k_alone = {
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 2}, {CF_OP_END, 0}}}},
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(alone),
-    .host = t__h_alone, .host_bytes = t__b_alone, .state = &(cf_state){NULL}, .sizes = cf__sizes_alone, .is_bounded = 1,
+    .cpu_body = t__h_alone, .cpu_bytes = t__b_alone, .state = &(cf_state){NULL}, .sizes = cf__sizes_alone,
+    .is_bounded = 1,
 };
 
 int t_alone(float *x, float *table, int n)

@@ -65,7 +65,7 @@ const cf_kernel t__k_axpy_f32 = {
         {CF__PARAM_axpy__y, .ctype = "float *", .type = CF_F32, .bytes = 4, .align = 4},
         {.name = "n", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
     },
-    CF__IMAGE(axpy_f32), .host = t__h_axpy_f32, .host_bytes = t__b_axpy_f32,
+    CF__IMAGE(axpy_f32), .cpu_body = t__h_axpy_f32, .cpu_bytes = t__b_axpy_f32,
 };
 
 int t_axpy_f32(float a, const float *x, float *y, int64_t n)
@@ -86,7 +86,7 @@ const cf_kernel t__k_axpy_f64 = {
         {CF__PARAM_axpy__y, .ctype = "double *", .type = CF_F64, .bytes = 8, .align = 8},
         {.name = "n", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
     },
-    CF__IMAGE(axpy_f64), .host = t__h_axpy_f64, .host_bytes = t__b_axpy_f64,
+    CF__IMAGE(axpy_f64), .cpu_body = t__h_axpy_f64, .cpu_bytes = t__b_axpy_f64,
 };
 
 int t_axpy_f64(double a, const double *x, double *y, int64_t n)
@@ -172,7 +172,7 @@ static const cf_check cf__checks_of_pick[] = {
     .file = "split.cu", .line = 15, .nparams = 7, .params = cf__params_of_pick, \
     .launch.grid = {{"rows * width", cf__steps_of_grid_of_pick__ITEMS_1}}, \
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, .nchecks = 1, \
-    .checks = cf__checks_of_pick, .host = t__h_pick__ITEMS_1, .host_bytes = t__b_pick__ITEMS_1, \
+    .checks = cf__checks_of_pick, .cpu_body = t__h_pick__ITEMS_1, .cpu_bytes = t__b_pick__ITEMS_1, \
     .state = &(cf_state){NULL}, .nvariants = 2, .variants = cf__variants_pick, .is_bounded = 1, .is_closed = 1, \
     .split = 5
 

@@ -69,8 +69,8 @@ const cf_kernel t__k_count = {
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}},
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(count),
-    .host = t__h_count, .host_bytes = t__b_count, .state = &(cf_state){NULL}, .sizes = cf__sizes_count, .is_bounded = 1,
-    .is_closed = 1, .nzeros = 4,
+    .cpu_body = t__h_count, .cpu_bytes = t__b_count, .state = &(cf_state){NULL}, .sizes = cf__sizes_count,
+    .is_bounded = 1, .is_closed = 1, .nzeros = 4,
     .zeros = (const cf_zero[]){
         {.array = 2},
         {.array = 3, .extent = {"n > 1000", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_CONST, 1000}, {CF_OP_GT, 0},
@@ -118,8 +118,8 @@ const cf_kernel t__k_again = {
     },
     .launch.grid = {{"n", (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}},
     .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(again),
-    .host = t__h_again, .host_bytes = t__b_again, .state = &(cf_state){NULL}, .sizes = cf__sizes_again, .is_bounded = 1,
-    .is_closed = 1, .nzeros = 2,
+    .cpu_body = t__h_again, .cpu_bytes = t__b_again, .state = &(cf_state){NULL}, .sizes = cf__sizes_again,
+    .is_bounded = 1, .is_closed = 1, .nzeros = 2,
     .zeros = (const cf_zero[]){
         {.array = 1},
         {.array = 0, .is_rezeroed = 1},
@@ -233,7 +233,7 @@ static const cf_kernel *const cf__variants_shifted_f32[] = {&t__k_shifted_f32__B
 static const cf_kernel t__k_shifted_f32__BLOCK_128 = {
     CF__OF_shifted, .name = "shifted_f32", .function = "t_shifted_f32", .params = cf__params_of_shifted_f32__BLOCK_128,
     .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}}, CF__IMAGE(shifted_f32__BLOCK_128),
-    .host = t__h_shifted_f32__BLOCK_128, .host_bytes = t__b_shifted_f32__BLOCK_128, .nconstants = 1,
+    .cpu_body = t__h_shifted_f32__BLOCK_128, .cpu_bytes = t__b_shifted_f32__BLOCK_128, .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 128}}, .variants = cf__variants_shifted_f32,
     .sizes = cf__sizes_shifted_f32__BLOCK_128,
 };
@@ -241,7 +241,7 @@ static const cf_kernel t__k_shifted_f32__BLOCK_128 = {
 static const cf_kernel t__k_shifted_f32__BLOCK_256 = {
     CF__OF_shifted, .name = "shifted_f32", .function = "t_shifted_f32", .params = cf__params_of_shifted_f32__BLOCK_128,
     .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(shifted_f32__BLOCK_256),
-    .host = t__h_shifted_f32__BLOCK_128, .host_bytes = t__b_shifted_f32__BLOCK_128, .nconstants = 1,
+    .cpu_body = t__h_shifted_f32__BLOCK_128, .cpu_bytes = t__b_shifted_f32__BLOCK_128, .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 256}}, .variants = cf__variants_shifted_f32,
     .sizes = cf__sizes_shifted_f32__BLOCK_256,
 };
@@ -249,7 +249,7 @@ static const cf_kernel t__k_shifted_f32__BLOCK_256 = {
 const cf_kernel t__k_shifted_f32 = {
     CF__OF_shifted, .name = "shifted_f32", .function = "t_shifted_f32", .params = cf__params_of_shifted_f32__BLOCK_128,
     .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}}, CF__IMAGE(shifted_f32__BLOCK_128),
-    .host = t__h_shifted_f32__BLOCK_128, .host_bytes = t__b_shifted_f32__BLOCK_128,
+    .cpu_body = t__h_shifted_f32__BLOCK_128, .cpu_bytes = t__b_shifted_f32__BLOCK_128,
     .variants = cf__variants_shifted_f32,
 };
 
@@ -268,7 +268,7 @@ static const cf_kernel *const cf__variants_shifted_i64[] = {&t__k_shifted_i64__B
 static const cf_kernel t__k_shifted_i64__BLOCK_128 = {
     CF__OF_shifted, .name = "shifted_i64", .function = "t_shifted_i64", .params = cf__params_of_shifted_i64__BLOCK_128,
     .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}}, CF__IMAGE(shifted_i64__BLOCK_128),
-    .host = t__h_shifted_i64__BLOCK_128, .host_bytes = t__b_shifted_i64__BLOCK_128, .nconstants = 1,
+    .cpu_body = t__h_shifted_i64__BLOCK_128, .cpu_bytes = t__b_shifted_i64__BLOCK_128, .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 128}}, .variants = cf__variants_shifted_i64,
     .sizes = cf__sizes_shifted_f32__BLOCK_128,
 };
@@ -276,7 +276,7 @@ static const cf_kernel t__k_shifted_i64__BLOCK_128 = {
 static const cf_kernel t__k_shifted_i64__BLOCK_256 = {
     CF__OF_shifted, .name = "shifted_i64", .function = "t_shifted_i64", .params = cf__params_of_shifted_i64__BLOCK_128,
     .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, CF__IMAGE(shifted_i64__BLOCK_256),
-    .host = t__h_shifted_i64__BLOCK_128, .host_bytes = t__b_shifted_i64__BLOCK_128, .nconstants = 1,
+    .cpu_body = t__h_shifted_i64__BLOCK_128, .cpu_bytes = t__b_shifted_i64__BLOCK_128, .nconstants = 1,
     .constants = (const cf_constant[]){{"BLOCK", 256}}, .variants = cf__variants_shifted_i64,
     .sizes = cf__sizes_shifted_f32__BLOCK_256,
 };
@@ -284,7 +284,7 @@ static const cf_kernel t__k_shifted_i64__BLOCK_256 = {
 const cf_kernel t__k_shifted_i64 = {
     CF__OF_shifted, .name = "shifted_i64", .function = "t_shifted_i64", .params = cf__params_of_shifted_i64__BLOCK_128,
     .launch.block = {{"BLOCK", (const cf_op[]){{CF_OP_CONST, 128}, {CF_OP_END, 0}}}}, CF__IMAGE(shifted_i64__BLOCK_128),
-    .host = t__h_shifted_i64__BLOCK_128, .host_bytes = t__b_shifted_i64__BLOCK_128,
+    .cpu_body = t__h_shifted_i64__BLOCK_128, .cpu_bytes = t__b_shifted_i64__BLOCK_128,
     .variants = cf__variants_shifted_i64,
 };
 

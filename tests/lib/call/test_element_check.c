@@ -44,7 +44,7 @@ static const cf_kernel kernel = {MADE_KERNEL("checked", image),
                                  .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
                                  .nchecks = 1,
                                  .checks = &check,
-                                 .host = count_run};
+                                 .cpu_body = count_run};
 static const cf_kernel *const kernels[] = {&kernel};
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 

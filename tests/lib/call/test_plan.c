@@ -72,7 +72,7 @@ static void add_1(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 
 static struct made_image image;
 static cf_kernel kernel = {MADE_KERNEL("add_1", image), .nparams = PARAMS, .params = params,
-                           .launch = {.grid = {NUMBER("n", N)}, .block = {FIXED(256)}}, .host = add_1};
+                           .launch = {.grid = {NUMBER("n", N)}, .block = {FIXED(256)}}, .cpu_body = add_1};
 static const cf_kernel *const kernels[] = {&kernel};
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
@@ -124,10 +124,10 @@ static int set_up(void **state)
 {
     (void)state;
     kernel.is_closed = kernel.is_bounded = 1;
-    kernel.host = add_1;
+    kernel.cpu_body = add_1;
     kernel.bytes = kernel.flops = absent;
     kernel.nchecks = 0;
-    kernel.is_host_whole = 0;
+    kernel.is_cpu_whole = 0;
     kernel.split = 0;
     return reads_environment ? CF_OK : cf_set_host_data(CF_HOST_DATA_AUTO);
 }
@@ -222,7 +222,7 @@ static void plan_body_called_once_is_one_thread(void **state)
     (void)state;
     use_machine(numbers);
     kernel.bytes = declared_bytes;
-    kernel.is_host_whole = 1;
+    kernel.is_cpu_whole = 1;
     const int64_t n = 1 << 20;
     assert_true(ran_on_cpu(n, 5.42e6, 0)); /* 1.358 ms at 4 GB/s; no thread is woken */
     assert_false(ran_on_cpu(n, 5.44e6, 0));

@@ -421,10 +421,10 @@ static const cf_param params[] = {{.name = "y",
                                    .ndims = 1,
                                    .extents = &one_element}};
 static struct made_image image;
-#define K(kernel_name)                                                                                          \
-    {                                                                                                           \
-        MADE_KERNEL(kernel_name, image), .nparams = 1, .params = params,                                        \
-                                         .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = write_one \
+#define K(kernel_name)                                                                                              \
+    {                                                                                                               \
+        MADE_KERNEL(kernel_name, image), .nparams = 1, .params = params,                                            \
+                                         .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .cpu_body = write_one \
     }
 static cf_state states[2];
 static cf_kernel one = K("one"), two = K("two");

@@ -35,10 +35,10 @@ static void write_one(const cf_host_launch *launch, uint64_t begin, uint64_t end
 }
 
 static struct made_image image;
-#define K(letter)                                                                                           \
-    {                                                                                                       \
-        MADE_KERNEL(#letter, image), .nparams = 1, .params = params,                                        \
-                                     .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = write_one \
+#define K(letter)                                                                                               \
+    {                                                                                                           \
+        MADE_KERNEL(#letter, image), .nparams = 1, .params = params,                                            \
+                                     .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .cpu_body = write_one \
     }
 static cf_kernel kernels[KERNELS] = {K(a), K(b), K(c), K(d), K(e), K(f), K(g), K(h), K(i), K(j), K(k), K(l)};
 static const cf_kernel *list[KERNELS];

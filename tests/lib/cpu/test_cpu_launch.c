@@ -88,7 +88,7 @@ static void run_spin(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 static CUresult launch_on(cf_host_body *body, uint32_t blocks, uint32_t threads)
 {
     static const cf_param none[1];
-    const cf_kernel kernel = {.name = "made", .params = none, .host = body, .launch.is_cooperative = 1};
+    const cf_kernel kernel = {.name = "made", .params = none, .cpu_body = body, .launch.is_cooperative = 1};
     int *values = calloc(blocks, sizeof *values);
     void *args[] = {values};
     const cf_host_launch what = {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .args = args};

@@ -744,7 +744,7 @@ static void add_blocks(const cf_host_launch *launch, uint64_t begin, uint64_t en
 static void launch_runs_the_body_before_it_returns(void **state)
 {
     (void)state;
-    const cf_kernel kernel = {.version = CF_REGISTRY_VERSION, .name = "sum", .host = add_blocks};
+    const cf_kernel kernel = {.version = CF_REGISTRY_VERSION, .name = "sum", .cpu_body = add_blocks};
     uint64_t sum = 0, shape = 5 * 1000000 + 6 * 10000 + 7 * 100 + 3 * 16 + 2 * 4 + 1;
     void *args[] = {&sum};
     CUfunction function = (CUfunction)(void *)(uintptr_t)&kernel;

@@ -461,7 +461,7 @@ static void kernel_without_cpu_body_says_so(void **state)
     int device;
     assert_ok(cf_device_current(&device));
     assert_ok(cf_device_use(CF_HOST));
-    kernel.host = NULL;
+    kernel.cpu_body = NULL;
     expect_refused(CF_ENOTSUP, 0, "cf_gather_f32_i32: it has no form for the CPU: its annotation says host(none)");
     assert_ok(cf_device_use(device));
 }
@@ -470,7 +470,7 @@ static void kernel_without_cpu_body_runs_on_a_gpu(void **state)
 {
     (void)state;
     needs_gpu();
-    kernel.host = NULL;
+    kernel.cpu_body = NULL;
     assert_ok(run(&kernel));
 }
 

@@ -575,7 +575,7 @@ static void launch_kernel_without_code_is_refused(void **state)
         kernel.image = NULL;
         expect_kernel_refusal(&kernel, CF_ENOCODE, "cf_gather_f32_i32_async: it was built for the CPU alone");
     } else {
-        kernel.host = NULL;
+        kernel.cpu_body = NULL;
         expect_kernel_refusal(&kernel, CF_ENOTSUP,
                               "cf_gather_f32_i32_async: it has no form for the CPU: its annotation says host(none)");
     }

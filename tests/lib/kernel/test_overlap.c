@@ -55,7 +55,7 @@ static cf_kernel kernel = {MADE_KERNEL("apart", image),
                            .params = params,
                            .restricts = restricts,
                            .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
-                           .host = count_runs};
+                           .cpu_body = count_runs};
 static const cf_kernel *const kernels[] = {&kernel};
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 

@@ -21,9 +21,10 @@ static const cf_param number[] = {VALUE("n", int64_t, CF_I64)};
     {                                                                         \
         MADE_KERNEL(name, image), .nparams = 1, .params = number, __VA_ARGS__ \
     }
-static cf_kernel any_block = KERNEL("any_block", .launch = {.grid = {FIXED(100)}, .is_block_auto = 1}, .host = nothing);
+static cf_kernel any_block =
+    KERNEL("any_block", .launch = {.grid = {FIXED(100)}, .is_block_auto = 1}, .cpu_body = nothing);
 static cf_kernel gpu_alone = KERNEL("gpu_alone", .launch = {.grid = {FIXED(1)}, .block = {FIXED(32)}});
-static cf_kernel plain = KERNEL("plain", .launch = {.grid = {FIXED(1)}, .block = {FIXED(32)}}, .host = nothing);
+static cf_kernel plain = KERNEL("plain", .launch = {.grid = {FIXED(1)}, .block = {FIXED(32)}}, .cpu_body = nothing);
 
 /* A tuned kernel whose chosen second variant has no code, and an operation that enqueues it after another kernel. */
 static int runs;
@@ -34,15 +35,16 @@ static void count_run(const cf_host_launch *launch, uint64_t begin, uint64_t end
     runs++;
 }
 
-static cf_kernel counted = KERNEL("counted", .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = count_run);
+static cf_kernel counted =
+    KERNEL("counted", .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .cpu_body = count_run);
 static const cf_constant ways[] = {{"WAY", 1}, {"WAY", 2}};
-static cf_kernel first = KERNEL("tuned", .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = count_run,
+static cf_kernel first = KERNEL("tuned", .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .cpu_body = count_run,
                                 .nconstants = 1, .constants = ways);
 static cf_kernel second =
     KERNEL("tuned", .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .nconstants = 1, .constants = ways + 1);
 static const cf_kernel *const variants[] = {&first, &second};
 static char lines[128];
-static cf_kernel tuned = KERNEL("tuned", .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = count_run,
+static cf_kernel tuned = KERNEL("tuned", .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .cpu_body = count_run,
                                 .nvariants = 2, .variants = variants, .tuning = lines);
 
 static int enqueue_both(cf_stream stream, void *const args[])
@@ -239,11 +241,11 @@ static void operation_whose_chosen_variant_cannot_be_loaded_enqueues_nothing(voi
     assert_fails(cf_call(&both, args), status, "made_both: in made_tuned: it ");
     assert_fails(cf_kernel_preload(&both), status, "made_both: in made_tuned: it ");
     second.image = &image.image;
-    second.host = count_run;
+    second.cpu_body = count_run;
     assert_ok(cf_launch(&both, NULL, args));
     assert_ok(cf_device_sync());
     assert_int_equal(runs, 2);
-    second.host = NULL;
+    second.cpu_body = NULL;
 }
 
 /* ---- Occupancy ---- */

@@ -64,8 +64,8 @@ static void registry_every_descriptor_is_whole(void **state)
         assert_true(kernel->file[0] != '/' && kernel->line > 0);
         assert_non_null(kernel->state);
         assert_true(cf_kernel_has_host(kernel));
-        assert_true(cf_kernel_is_operation(kernel) ? !kernel->host && !kernel->image && kernel->nuses
-                                                   : kernel->host && !kernel->nuses);
+        assert_true(cf_kernel_is_operation(kernel) ? !kernel->cpu_body && !kernel->image && kernel->nuses
+                                                   : kernel->cpu_body && !kernel->nuses);
         if (kernel->image) {
             assert_non_null(kernel->entry);
             assert_true(kernel->image->begin < kernel->image->end);

@@ -22,7 +22,7 @@ static cf_param params[PARAMS] = {
     VALUE("shared_bytes", int64_t, CF_I64),
     VALUE("box", struct box, CF_OPAQUE),
 };
-static const uint32_t host_bytes[PARAMS] = {8, 4, 8, 24};
+static const uint32_t cpu_bytes[PARAMS] = {8, 4, 8, 24};
 
 static struct {
     pthread_mutex_t lock;
@@ -59,8 +59,8 @@ static const cf_kernel template = {.version = CF_REGISTRY_VERSION,
                                    .nparams = PARAMS,
                                    .params = params,
                                    .launch = {.grid = {NUMBER("count", COUNT)}, .block = {FIXED(64)}},
-                                   .host = look,
-                                   .host_bytes = host_bytes};
+                                   .cpu_body = look,
+                                   .cpu_bytes = cpu_bytes};
 static cf_kernel kernel;
 static const cf_kernel *const kernels[] = {&template};
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
@@ -311,7 +311,7 @@ static void body_of_the_whole_is_called_once_by_the_caller(void **unused)
 {
     (void)unused;
     for (int cooperative = 0; cooperative < 2; cooperative++) {
-        kernel.is_host_whole = 1;
+        kernel.is_cpu_whole = 1;
         kernel.launch.is_cooperative = (uint8_t)cooperative;
         assert_ok(call_on_cpu(10000000));
         assert_int_equal(seen.blocks, 156250);
@@ -323,7 +323,7 @@ static void body_of_the_whole_is_called_once_by_the_caller(void **unused)
 static void body_that_is_not_there_is_not_supported(void **unused)
 {
     (void)unused;
-    kernel.host = NULL;
+    kernel.cpu_body = NULL;
     assert_int_equal(call_on_cpu(1), CF_ENOTSUP);
     assert_string_equal(cf_last_error(), "made_look: it has no form for the CPU: its annotation says host(none)");
 }
@@ -332,8 +332,8 @@ static void body_with_parameter_of_another_size_names_it(void **unused)
 {
     (void)unused;
     static uint32_t bytes[PARAMS];
-    memcpy(bytes, host_bytes, sizeof bytes);
-    kernel.host_bytes = bytes;
+    memcpy(bytes, cpu_bytes, sizeof bytes);
+    kernel.cpu_bytes = bytes;
     bytes[BOX] = 28;
     for (int i = 0; i < 2; i++) { /* the failure is not cached */
         assert_int_equal(call_on_cpu(1), CF_EIMAGE);
@@ -347,7 +347,7 @@ static void body_with_parameter_of_another_size_names_it(void **unused)
     int status = call_on_cpu(0);
     params[COUNT] = (cf_param)VALUE("count", int64_t, CF_I64);
     assert_int_equal(status, CF_OK);
-    kernel.host_bytes = NULL; /* no sizes to compare */
+    kernel.cpu_bytes = NULL; /* no sizes to compare */
     assert_ok(tear_down(NULL));
     assert_ok(call_on_cpu(1));
 }

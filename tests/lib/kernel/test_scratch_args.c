@@ -86,11 +86,11 @@ static cf_kernel counted = {MADE_KERNEL("count", image),
                             .nparams = COUNT_PARAMS,
                             .params = counted_params,
                             .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
-                            .host = count,
+                            .cpu_body = count,
                             .nzeros = 1,
                             .zeros = zeros};
 static cf_kernel kernel = {MADE_KERNEL("reverse", image), .nparams = PARAMS, .params = params,
-                           .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = reverse};
+                           .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .cpu_body = reverse};
 static const cf_kernel *const kernels[] = {&counted, &kernel};
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 2, .kernels = kernels};
 

@@ -84,7 +84,7 @@ static void add_1(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 
 static struct made_image image;
 static const cf_kernel kernel = {MADE_KERNEL("add_1", image), .nparams = PARAMS, .params = params,
-                                 .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = add_1};
+                                 .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .cpu_body = add_1};
 static const cf_kernel *const kernels[] = {&kernel};
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 

@@ -24,8 +24,8 @@ static const cf_symbol scale_template = {.version = CF_REGISTRY_VERSION,
                                          .align = 8,
                                          .image = &image.image,
                                          .entry = "scale",
-                                         .host = &host_scale,
-                                         .host_bytes = &bytes_of_scale,
+                                         .cpu_data = &host_scale,
+                                         .cpu_bytes = &bytes_of_scale,
                                          .state = &scale_state};
 static const cf_symbol coeff_template = {.version = CF_REGISTRY_VERSION,
                                          .name = "coeff",
@@ -39,8 +39,8 @@ static const cf_symbol coeff_template = {.version = CF_REGISTRY_VERSION,
                                          .extents = extents,
                                          .image = &image.image,
                                          .entry = "coeff",
-                                         .host = &host_coeff,
-                                         .host_bytes = &bytes_of_coeff,
+                                         .cpu_data = &host_coeff,
+                                         .cpu_bytes = &bytes_of_coeff,
                                          .state = &coeff_state};
 static cf_symbol of_scale, of_coeff;
 
@@ -64,7 +64,7 @@ static void multiply(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 }
 
 static const cf_kernel kernel = {MADE_KERNEL("multiply", image), .nparams = 1, .params = params,
-                                 .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = multiply};
+                                 .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .cpu_body = multiply};
 static const cf_kernel *const kernels[] = {&kernel};
 static const cf_symbol *const symbols[] = {&coeff_template, &scale_template};
 static const cf_module module = {.version = CF_REGISTRY_VERSION,
@@ -243,9 +243,9 @@ static void symbol_without_form_for_the_device_says_so(void **state)
                      "made_set_scale: it was built for the CPU alone; build it where nvcc is");
         return;
     }
-    of_scale.host = NULL;
+    of_scale.cpu_data = NULL;
     assert_fails(cf_symbol_set(&of_scale, &two), CF_ENOTSUP, "made_set_scale: scale has no form for the CPU");
-    of_scale.host = &nothing;
+    of_scale.cpu_data = &nothing;
     assert_fails(cf_symbol_set(&of_scale, &two), CF_ENOTSUP, "made_set_scale: scale has no form for the CPU");
     assert_true(scale == 1);
 }

@@ -17,7 +17,7 @@ static cf_kernel leave = {MADE_KERNEL("leave", image),
                           .nparams = PARAMS,
                           .params = params,
                           .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
-                          .host = leave_body,
+                          .cpu_body = leave_body,
                           .nzeros = 2,
                           .zeros = rezeros};
 static cf_kernel given;
@@ -280,7 +280,7 @@ static const cf_param given_params[] = {
     VALUE("n", int64_t, CF_I64),
 };
 static cf_kernel given = {MADE_KERNEL("given", image), .nparams = PARAMS, .params = given_params,
-                          .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .host = leave_body};
+                          .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}}, .cpu_body = leave_body};
 
 static int give_twice_body(cf_stream stream, void *const args[])
 {

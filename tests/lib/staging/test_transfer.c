@@ -93,7 +93,7 @@ static cf_kernel kernel = {MADE_KERNEL("blend", image),
                            .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
                            .nchecks = CHECKS,
                            .checks = checks,
-                           .host = blend};
+                           .cpu_body = blend};
 static const cf_kernel *const kernels[] = {&kernel};
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
