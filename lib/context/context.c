@@ -46,7 +46,7 @@ static void drop_record(struct cf__context *context)
         return;
     if (!context->driver->is_cpu)
         cf__inflight_forget(context->id);
-    cf__context_observer.dropped(context);
+    cf__context_observer.record_dropped(context);
     __atomic_store_n(&context->id, CF__NO_CONTEXT, __ATOMIC_RELEASE);
     __atomic_store_n(&context->is_lost, 0, __ATOMIC_RELAXED);
     context->handle = NULL;

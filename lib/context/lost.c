@@ -76,14 +76,14 @@ static void retire_lost_record(struct cf__context *context, unsigned long long i
         int is_primary = device >= 0 && device < CF__MAX_DEVICES && cf__primary_held(device) == context->handle;
         if (is_primary && is_destroyed)
             cf__primary_drop(device, context->handle);
-        cf__context_observer.ended(context->handle, is_primary ? device : -1);
+        cf__context_observer.lost_context_gone(context->handle, is_primary ? device : -1);
         cf__handles_reset(context->handle, device);
         __atomic_store_n(&context->is_lost, 0, __ATOMIC_RELEASE);
         cf__contexts_note_recovery();
     }
     cf__contexts_unlock();
     if (was_lost) {
-        cf__context_observer.lost(id, device);
+        cf__context_observer.lost_context_retired(id, device);
         cf__log(CF_LOG_INFO, "the lost context of device %d is gone", device);
     }
 }

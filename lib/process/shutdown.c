@@ -144,12 +144,12 @@ static void forget_context(CUcontext context, int device)
 /* Runs before constructors of the program, which may call the library. */
 __attribute__((constructor(101))) static void start_library(void)
 {
-    cf__context_observer = (struct cf__context_events){.dropped = free_context_staging,
-                                                       .ended = forget_context,
-                                                       .lost = cf__scratch_cache_lose,
+    cf__context_observer = (struct cf__context_events){.record_dropped = free_context_staging,
+                                                       .lost_context_gone = forget_context,
+                                                       .lost_context_retired = cf__scratch_cache_lose,
                                                        .stream_ends = cf__scratch_free_stream,
                                                        .wait_begins = cf__scratch_cache_now,
-                                                       .waited = cf__scratch_cache_done};
+                                                       .wait_succeeded = cf__scratch_cache_done};
     (void)atexit(note_exit);
     cf__inflight_start();
     cf__fork_start();

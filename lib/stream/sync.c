@@ -22,7 +22,7 @@ static CUresult wait_for_all(const struct cf__scope *scope)
     CUresult result = scope->driver->cuCtxSynchronize();
     cf__inflight_wait_end(scope->context, result == CUDA_SUCCESS);
     if (result == CUDA_SUCCESS)
-        cf__context_observer.waited(scope->context, now);
+        cf__context_observer.wait_succeeded(scope->context, now);
     return result;
 }
 
