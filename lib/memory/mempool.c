@@ -152,7 +152,7 @@ int cf__mempool_trim(const struct cf__scope *scope)
     CUdevice device;
     if (scope->driver->is_cpu || scope->driver->cuCtxGetDevice(&device) != CUDA_SUCCESS)
         return 0;
-    int is_less = cf__scratch_cache_trim(scope, device);
+    int is_less = cf__reclaim_trim(scope, device);
     CUmemoryPool pool = get_handle(find_pool(device));
     return (pool && scope->driver->cuMemPoolTrimTo(pool, 0) == CUDA_SUCCESS) || is_less;
 }
@@ -368,7 +368,7 @@ int cf_mem_trim(size_t keep)
     CUmemoryPool pool = result == CUDA_SUCCESS && !driver->is_cpu ? get_handle(find_pool(device)) : NULL;
     if (result == CUDA_SUCCESS && !driver->is_cpu) {
         int mode = cf__capture_relax(driver);
-        (void)cf__scratch_cache_trim(&scope, device);
+        (void)cf__reclaim_trim(&scope, device);
         call = "cuMemPoolTrimTo";
         result = pool ? driver->cuMemPoolTrimTo(pool, keep) : CUDA_SUCCESS;
         cf__capture_restore(driver, mode);

@@ -105,7 +105,7 @@ static struct cf__scratch_block *lease_block(const struct cf__scope *scope, cons
         block->is_leased = 1;
     cf__unlock(&cf__scratch_cache.lock);
     if (is_full)
-        cf__scratch_cache_sweep(scope, key->context);
+        cf__reclaim_sweep(scope, key->context);
     return block;
 }
 

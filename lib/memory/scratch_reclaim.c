@@ -75,7 +75,7 @@ static void finish_free(struct cf__scratch_block *block, CUresult result)
     cf__scratch_release(block);
 }
 
-void cf__scratch_free_stream(const struct cf__scope *scope, cf_stream stream)
+void cf__reclaim_stream(const struct cf__scope *scope, cf_stream stream)
 {
     struct cf__scratch_key key;
     const char *call;
@@ -146,14 +146,14 @@ static int free_blocks(const struct cf__scope *scope, unsigned long long context
     return freed;
 }
 
-int cf__scratch_cache_free_orphans(const struct cf__scope *scope, CUdevice device)
+int cf__reclaim_orphans(const struct cf__scope *scope, CUdevice device)
 {
     CUresult failure;
     const char *call;
     return free_blocks(scope, CF__NO_CONTEXT, device, &failure, &call);
 }
 
-void cf__scratch_cache_sweep(const struct cf__scope *scope, unsigned long long current)
+void cf__reclaim_sweep(const struct cf__scope *scope, unsigned long long current)
 {
     static unsigned int next; /* atomic */
     CUdevice device;
@@ -161,11 +161,11 @@ void cf__scratch_cache_sweep(const struct cf__scope *scope, unsigned long long c
         scope->driver->cuCtxGetDevice(&device) != CUDA_SUCCESS)
         return;
     int mode = cf__capture_relax(scope->driver);
-    (void)cf__scratch_cache_free_orphans(scope, device);
+    (void)cf__reclaim_orphans(scope, device);
     cf__capture_restore(scope->driver, mode);
 }
 
-int cf__scratch_cache_trim(const struct cf__scope *scope, CUdevice device)
+int cf__reclaim_trim(const struct cf__scope *scope, CUdevice device)
 {
     unsigned long long context;
     CUresult failure;
@@ -175,10 +175,10 @@ int cf__scratch_cache_trim(const struct cf__scope *scope, CUdevice device)
         return 0;
     for (unsigned int i = 0; i < CF__SCRATCH_STREAMS; i++)
         (void)forget_if_gone(i, context);
-    return free_blocks(scope, context, device, &failure, &call) + cf__scratch_cache_free_orphans(scope, device) > 0;
+    return free_blocks(scope, context, device, &failure, &call) + cf__reclaim_orphans(scope, device) > 0;
 }
 
-uint64_t cf__scratch_cache_now(void)
+uint64_t cf__reclaim_now(void)
 {
     cf__scratch_lock();
     uint64_t now = cf__scratch_cache.launches;
@@ -186,7 +186,7 @@ uint64_t cf__scratch_cache_now(void)
     return now;
 }
 
-void cf__scratch_cache_done(CUcontext context, uint64_t now)
+void cf__reclaim_done(CUcontext context, uint64_t now)
 {
     cf__scratch_lock();
     for (unsigned int i = 0; cf__scratch_cache.count && i < CF__SCRATCH_STREAMS; i++) {
@@ -253,7 +253,7 @@ static void free_all_orphans(const struct cf__driver *cuda)
             continue;
         CUcontext primary = cf__primary_held(device);
         if (primary && cf__enter_context(&scope, "cf_shutdown", cuda, primary) == CF_OK) {
-            (void)cf__scratch_cache_free_orphans(&scope, device);
+            (void)cf__reclaim_orphans(&scope, device);
             cf__leave(&scope);
         }
         forget_orphans(device);
@@ -261,7 +261,7 @@ static void free_all_orphans(const struct cf__driver *cuda)
 }
 
 /* Blocks that cannot be freed stay. */
-int cf__scratch_cache_free(const struct cf__driver *cuda)
+int cf__reclaim_all(const struct cf__driver *cuda)
 {
     int status = CF_OK;
     for (unsigned int i = 0; i < CF__SCRATCH_STREAMS; i++) {
@@ -287,18 +287,18 @@ int cf__scratch_cache_free(const struct cf__driver *cuda)
     return status;
 }
 
-void cf__scratch_cache_forget(unsigned long long context)
+void cf__reclaim_forget(unsigned long long context)
 {
     forget_blocks(context, 1, 0);
 }
 
-void cf__scratch_cache_lose(unsigned long long context, int device)
+void cf__reclaim_lose(unsigned long long context, int device)
 {
     forget_blocks(context, 1, 1);
     forget_orphans(device);
 }
 
-void cf__scratch_cache_forget_all(void)
+void cf__reclaim_forget_all(void)
 {
     cf__scratch_lock();
     for (unsigned int i = 0; i < CF__SCRATCH_STREAMS; i++)

@@ -12,29 +12,29 @@ struct cf__scope;
 
 /* Frees the block of a stream, in its order, before the stream is destroyed. Memory of no pool stays until a wait for
  * the context, since freeing it would wait for the stream. The caller has relaxed the capture mode. */
-void cf__scratch_free_stream(const struct cf__scope *scope, cf_stream stream);
+void cf__reclaim_stream(const struct cf__scope *scope, cf_stream stream);
 
 /* Frees orphans of `device`, the scope's device: memory of pools whose contexts are gone. Returns their number. The
  * caller has relaxed the capture mode. */
-int cf__scratch_cache_free_orphans(const struct cf__scope *scope, CUdevice device);
+int cf__reclaim_orphans(const struct cf__scope *scope, CUdevice device);
 
 /* Frees blocks of the scope's context that are known to be unused without a wait, and orphans of its device. Returns 1
  * if it freed any. The caller has relaxed the capture mode. */
-int cf__scratch_cache_trim(const struct cf__scope *scope, CUdevice device);
+int cf__reclaim_trim(const struct cf__scope *scope, CUdevice device);
 
-/* Returns the number of launches so far, for a call of cf__scratch_cache_done() after a wait for the context. */
-uint64_t cf__scratch_cache_now(void);
+/* Returns the number of launches so far, for a call of cf__reclaim_done() after a wait for the context. */
+uint64_t cf__reclaim_now(void);
 
 /* Notes that launches up to number `now` in the context are complete. */
-void cf__scratch_cache_done(CUcontext context, uint64_t now);
+void cf__reclaim_done(CUcontext context, uint64_t now);
 
-int cf__scratch_cache_free(const struct cf__driver *cuda);           /* frees all, at cf_shutdown() */
-void cf__scratch_cache_forget(unsigned long long context);           /* for a context that is gone */
-void cf__scratch_cache_lose(unsigned long long context, int device); /* for a context lost to a fault */
-void cf__scratch_cache_forget_all(void);                             /* forgets all, without the driver */
+int cf__reclaim_all(const struct cf__driver *cuda);            /* frees all, at cf_shutdown() */
+void cf__reclaim_forget(unsigned long long context);           /* for a context that is gone */
+void cf__reclaim_lose(unsigned long long context, int device); /* for a context lost to a fault */
+void cf__reclaim_forget_all(void);                             /* forgets all, without the driver */
 
 /* Checks the next entry of the table for a context that another library has destroyed; `current` is the id of the
  * scope's context. Called if the table is full. */
-void cf__scratch_cache_sweep(const struct cf__scope *scope, unsigned long long current);
+void cf__reclaim_sweep(const struct cf__scope *scope, unsigned long long current);
 
 #endif

@@ -73,9 +73,9 @@ static void forget_contents(struct reset *reset, struct cf__context *record, uns
     cf__captures_forget(reset->context);
     cf__deferred_free_forget(reset->context);
     if (record && record->is_lost)
-        cf__scratch_cache_lose(id, reset->device);
+        cf__reclaim_lose(id, reset->device);
     else
-        cf__scratch_cache_forget(id);
+        cf__reclaim_forget(id);
     cf__images_drop(id);
     if (record)
         cf__context_drop(record);
@@ -98,7 +98,7 @@ static int check_context(const struct reset *reset, CUcontext fresh)
     int status = result == CUDA_SUCCESS ? CF_OK : fail_reset(reset, result, "cuCtxSynchronize");
     if (status == CF_OK) {
         int mode = cf__capture_relax(reset->driver);
-        (void)cf__scratch_cache_free_orphans(&scope, reset->device);
+        (void)cf__reclaim_orphans(&scope, reset->device);
         cf__capture_restore(reset->driver, mode);
     }
     (void)reset->driver->cuCtxPopCurrent(&popped);

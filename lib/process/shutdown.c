@@ -68,7 +68,7 @@ static int free_all(void)
     cf__trace_close();
     add_status(&status, cf__peers_disable(cuda));
     free_staging_sets();
-    add_status(&status, cf__scratch_cache_free(cuda));
+    add_status(&status, cf__reclaim_all(cuda));
     add_status(&status, cf__deferred_free_retry()); /* before the pools that own the memory */
     add_status(&status, cf__mempools_destroy(cuda));
     add_status(&status, cf__images_unload(cuda));
@@ -81,7 +81,7 @@ static void forget_all(void)
 {
     for (int device = 0; device < CF__MAX_DEVICES; device++)
         cf__peers_forget(device);
-    cf__scratch_cache_forget_all();
+    cf__reclaim_forget_all();
     cf__mempools_forget();
     cf__deferred_free_forget(NULL);
     (void)cf__images_unload(NULL);
@@ -146,10 +146,10 @@ __attribute__((constructor(101))) static void start_library(void)
 {
     cf__context_observer = (struct cf__context_events){.record_dropped = free_context_staging,
                                                        .lost_context_gone = forget_context,
-                                                       .lost_context_retired = cf__scratch_cache_lose,
-                                                       .stream_ends = cf__scratch_free_stream,
-                                                       .wait_begins = cf__scratch_cache_now,
-                                                       .wait_succeeded = cf__scratch_cache_done};
+                                                       .lost_context_retired = cf__reclaim_lose,
+                                                       .stream_ends = cf__reclaim_stream,
+                                                       .wait_begins = cf__reclaim_now,
+                                                       .wait_succeeded = cf__reclaim_done};
     (void)atexit(note_exit);
     cf__inflight_start();
     cf__fork_start();
