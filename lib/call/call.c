@@ -77,7 +77,7 @@ static int begin_checks(struct cf__call *call)
             continue;
         const struct cf__pointer *array = &call->arguments[check->array].pointer;
         call->cost.indices += check->is_ascending ? 0 : (uint64_t)array->section.count;
-        if (!cf__checks_elements())
+        if (!cf__element_check_is_on())
             continue;
         struct cf__element_check *element_check = &call->checks[call->check_count];
         status = cf__element_check_begin(element_check, kernel, check, call->given, &array->section);

@@ -23,6 +23,21 @@
 #include "kernel/launch.h"
 #include "kernel/section.h"
 
+static int check_level = CF_CHECK_ELEMENTS; /* argument of cf_set_check(); atomic */
+
+int cf_set_check(int level)
+{
+    if (level != CF_CHECK_NONE && level != CF_CHECK_ELEMENTS)
+        return cf__fail(CF_EINVAL, "cf_set_check: %d is no level; CF_CHECK_NONE and CF_CHECK_ELEMENTS are", level);
+    __atomic_store_n(&check_level, level, __ATOMIC_RELAXED);
+    return CF_OK;
+}
+
+int cf__element_check_is_on(void)
+{
+    return __atomic_load_n(&check_level, __ATOMIC_RELAXED) == CF_CHECK_ELEMENTS;
+}
+
 /* ---- Bounds ---- */
 
 static int is_signed(cf_type type)

@@ -32,6 +32,9 @@ struct cf__element_check {
     struct cf__element_check *next; /* next check of the same array */
 };
 
+/* Returns 1 unless cf_set_check() has switched the checks of elements off. */
+int cf__element_check_is_on(void);
+
 /* Prepares a check and evaluates its bounds; returns a status. The caller sets `first` and `is_cpu`, and runs no check
  * of an empty section. */
 int cf__element_check_begin(struct cf__element_check *check, const cf_kernel *kernel, const cf_check *declared,

@@ -41,25 +41,11 @@
 #include "kernel/section.h"
 #include "call/machine.h"
 
-static int host_data_asked = -1;            /* argument of cf_set_host_data(); -1: not called; atomic */
-static int check_level = CF_CHECK_ELEMENTS; /* argument of cf_set_check(); atomic */
+static int host_data_asked = -1; /* argument of cf_set_host_data(); -1: not called; atomic */
 
 static _Thread_local struct cf__plan latest; /* plan of the latest call */
 
 /* ---- Settings ---- */
-
-int cf_set_check(int level)
-{
-    if (level != CF_CHECK_NONE && level != CF_CHECK_ELEMENTS)
-        return cf__fail(CF_EINVAL, "cf_set_check: %d is no level; CF_CHECK_NONE and CF_CHECK_ELEMENTS are", level);
-    __atomic_store_n(&check_level, level, __ATOMIC_RELAXED);
-    return CF_OK;
-}
-
-int cf__checks_elements(void)
-{
-    return __atomic_load_n(&check_level, __ATOMIC_RELAXED) == CF_CHECK_ELEMENTS;
-}
 
 int cf_set_host_data(int where)
 {

@@ -62,6 +62,4 @@ int cf__plan_copies_pinned(enum cf__reason *why);
 int cf__plan_decide(const struct cf__copy_cost *cost, void *const args[], const struct cf__scope *scope,
                     struct cf__plan *plan, int *is_on_cpu);
 
-int cf__checks_elements(void); /* 1: cf_set_check() asks for checks of elements */
-
 #endif

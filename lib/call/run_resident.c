@@ -21,6 +21,7 @@
 #include "kernel/overlap.h"
 #include "kernel/pointer.h"
 #include "kernel/section.h"
+#include "call/element_check.h"
 #include "call/plan.h"
 
 /* ---- Pointers ---- */
@@ -150,7 +151,7 @@ CF__HOT int cf__run_resident(const cf_kernel *kernel, const cf_launch_size *size
     if (scope->driver->is_cpu || cf__gpu_state() != CF__GPU_OURS || cf__is_slow_path(-1))
         return 0;
     const struct cf__loaded *loaded = cf__kernel_loaded(kernel, scope);
-    if (!cf__is_simple_launch(loaded, size) || (loaded->table.has_element_checks && cf__checks_elements()))
+    if (!cf__is_simple_launch(loaded, size) || (loaded->table.has_element_checks && cf__element_check_is_on()))
         return 0;
     *status = cf__stream_check_wait(kernel->function, scope, NULL);
     if (*status == CF_OK) {

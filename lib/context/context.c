@@ -88,13 +88,15 @@ struct cf__context *cf__context_add(const struct cf__driver *driver, CUcontext h
         context->handle = handle;
         context->driver = driver;
         context->device = device;
+        __atomic_store_n(&context->pageable_access, -1, __ATOMIC_RELAXED);
         __atomic_store_n(&context->id, id, __ATOMIC_RELEASE);
         return context;
     }
     context = malloc(sizeof *context);
     if (!context)
         return NULL;
-    *context = (struct cf__context){.id = id, .handle = handle, .driver = driver, .device = device, .next = contexts};
+    *context = (struct cf__context){
+        .id = id, .handle = handle, .driver = driver, .device = device, .pageable_access = -1, .next = contexts};
     __atomic_store_n(&contexts, context, __ATOMIC_RELEASE);
     return context;
 }

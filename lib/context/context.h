@@ -17,6 +17,7 @@ struct cf__context {
     CUcontext handle;
     const struct cf__driver *driver;
     int device;                       /* CF_HOST or a GPU's number */
+    int pageable_access;              /* 1: the device reaches pageable host memory; -1: not asked yet; atomic */
     int is_lost;                      /* 1 after a kernel's fault; atomic */
     char kernels[256];                /* entry points in flight when the context was lost, for messages */
     struct cf__staging_sets *staging; /* pinned buffers and streams; NULL until the first use */

@@ -3,8 +3,11 @@
 
 #include <cuferry.h>
 
+#include "context/property.h"
+
 #include "base/error.h"
 #include "driver/driver.h"
+#include "context/context.h"
 #include "context/drivers.h"
 #include "context/enter.h"
 #include "context/lost.h"
@@ -131,5 +134,27 @@ int cf_device_property(int device, int property, int64_t *value)
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(driver, result, call, "cf_device_property: device %d, %s", device, name);
     *value = found;
+    return CF_OK;
+}
+
+int cf__property_pageable_access(const struct cf__scope *scope, const char *function, int device, int *has_access)
+{
+    struct cf__context *context;
+    int status = cf__context_get(scope, function, &context);
+    if (status != CF_OK)
+        return status;
+    *has_access = __atomic_load_n(&context->pageable_access, __ATOMIC_RELAXED);
+    if (*has_access >= 0)
+        return CF_OK;
+    CUdevice handle;
+    CUresult result = scope->driver->cuDeviceGet(&handle, device);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(scope->driver, result, "cuDeviceGet", "%s: device %d", function, device);
+    /* A driver that does not know the attribute has no such device. */
+    result = scope->driver->cuDeviceGetAttribute(has_access, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, handle);
+    if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
+        return cf__fail_driver(scope->driver, result, "cuDeviceGetAttribute", "%s: device %d", function, device);
+    *has_access = result == CUDA_SUCCESS && *has_access == 1;
+    __atomic_store_n(&context->pageable_access, *has_access, __ATOMIC_RELAXED);
     return CF_OK;
 }

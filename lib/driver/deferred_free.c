@@ -52,6 +52,23 @@ void cf__defer_free(const struct cf__driver *driver, CUcontext context, cf__free
     cf__unlock(&lock);
 }
 
+CUresult cf__free_memory(const struct cf__driver *driver, uintptr_t memory)
+{
+    return driver->cuMemFree(memory);
+}
+
+CUresult cf__free_pinned(const struct cf__driver *driver, uintptr_t memory)
+{
+    return driver->cuMemFreeHost((void *)memory);
+}
+
+void cf__free_or_defer(const struct cf__driver *driver, CUcontext context, cf__free_function *function,
+                       uintptr_t object)
+{
+    if (object && function(driver, object) != CUDA_SUCCESS)
+        cf__defer_free(driver, context, function, object);
+}
+
 /* ---- Trying again ---- */
 
 /* Frees a note's object. Returns CUDA_SUCCESS also if its context is gone; writes the call that failed. */

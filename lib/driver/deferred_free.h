@@ -9,9 +9,16 @@
 /* Frees one object, with its context current. */
 typedef CUresult cf__free_function(const struct cf__driver *driver, uintptr_t object);
 
+/* Free device memory, and pinned memory. */
+cf__free_function cf__free_memory, cf__free_pinned;
+
 /* Notes an object that could not be freed. cf__deferred_free_retry() calls `function` with `context` current, or
  * reports the object if there is no memory for a note. */
 void cf__defer_free(const struct cf__driver *driver, CUcontext context, cf__free_function *function, uintptr_t object);
+
+/* Frees an object whose context is current; a failure defers the free to cf_shutdown(). 0 is permitted. */
+void cf__free_or_defer(const struct cf__driver *driver, CUcontext context, cf__free_function *function,
+                       uintptr_t object);
 
 /* Frees the noted objects. Returns the status of the last free that failed again; its note stays. */
 int cf__deferred_free_retry(void);

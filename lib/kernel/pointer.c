@@ -14,7 +14,7 @@
 #include "driver/driver.h"
 #include "context/drivers.h"
 #include "context/enter.h"
-#include "staging/buffers.h"
+#include "context/property.h"
 #include "memory/locate.h"
 #include "memory/peer.h"
 #include "kernel/section.h"
@@ -125,11 +125,11 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
     /* Staging freed GPU memory would fault. */
     if (!memory.driver && !cf__is_readable(cf__forward(given, section->offset)))
         return cf__fail_no_memory(kernel->function, param->name, given);
-    int reaches;
-    status = cf__staging_reaches_pageable(scope, kernel->function, device, &reaches);
+    int has_access;
+    status = cf__property_pageable_access(scope, kernel->function, device, &has_access);
     if (status != CF_OK)
         return status;
-    pointer->is_staged = !reaches;
+    pointer->is_staged = !has_access;
     if (pointer->is_staged && !cf__is_array(param))
         return cf__fail(CF_EINVAL, "%s: %s is host memory; it has no declared extent and takes device memory only",
                         kernel->function, param->name);

@@ -14,7 +14,6 @@
 #include "driver/driver.h"
 #include "context/enter.h"
 #include "context/lost.h"
-#include "staging/buffers.h"
 #include "memory/mempool.h"
 #include "memory/scratch_cache.h"
 #include "kernel/pointer.h"

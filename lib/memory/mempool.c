@@ -8,13 +8,13 @@
 
 #include "base/error.h"
 #include "driver/capture_mode.h"
+#include "driver/deferred_free.h"
 #include "driver/driver.h"
 #include "driver/failure.h"
 #include "context/drivers.h"
 #include "context/enter.h"
 #include "context/inflight.h"
 #include "context/lost.h"
-#include "staging/buffers.h"
 #include "memory/allocation_cache.h"
 #include "memory/locate.h"
 #include "memory/peer.h"
@@ -88,7 +88,7 @@ static CUresult create_pool(const struct cf__scope *scope, int device, uint64_t 
         result = grant_access(driver, *made, peers);
     }
     if (result != CUDA_SUCCESS)
-        cf__free_or_defer(scope, destroy_pool, (uintptr_t)*made);
+        cf__free_or_defer(driver, scope->context, destroy_pool, (uintptr_t)*made);
     return result;
 }
 
@@ -116,7 +116,7 @@ static CUresult add_pool(const struct cf__scope *scope, int device, struct pool 
     if (result != CUDA_SUCCESS)
         return result;
     if (!__atomic_compare_exchange_n(&pool->handle, &none, made, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-        cf__free_or_defer(scope, destroy_pool, (uintptr_t)made);
+        cf__free_or_defer(driver, scope->context, destroy_pool, (uintptr_t)made);
         return CUDA_SUCCESS;
     }
     /* cf_peer_enable() of another thread has not found the pool meanwhile. */

@@ -20,7 +20,6 @@
 #include "context/enter.h"
 #include "context/handle.h"
 #include "context/lost.h"
-#include "staging/buffers.h"
 #include "memory/mempool.h"
 #include "memory/scratch_reclaim.h"
 

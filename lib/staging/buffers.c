@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "threads/pool.h"
 #include "driver/capture_mode.h"
+#include "driver/deferred_free.h"
 #include "driver/driver.h"
 #include "context/context.h"
 #include "context/enter.h"
@@ -35,7 +36,6 @@ struct cf__staging_sets {
     pthread_cond_t given_back;
     struct cf__staging_set sets[SETS];
     struct cells *cells; /* free blocks */
-    int pageable;        /* 1: the device reaches pageable memory; -1: not asked yet; atomic */
 };
 
 /* ---- Staging of a context ---- */
@@ -56,23 +56,12 @@ static int get_sets(const struct cf__scope *scope, const char *function, struct 
     if (!*sets && (*sets = calloc(1, sizeof **sets)) != NULL) {
         pthread_mutex_init(&(*sets)->lock, NULL);
         pthread_cond_init(&(*sets)->given_back, NULL);
-        (*sets)->pageable = -1;
         for (int s = 0; s < SETS; s++)
             (*sets)->sets[s].owner = *sets;
         __atomic_store_n(&context->staging, *sets, __ATOMIC_RELEASE);
     }
     cf__unlock(&lock);
     return *sets ? CF_OK : cf__fail(CF_ENOMEM, "%s: no memory for staging", function);
-}
-
-CUresult cf__free_memory(const struct cf__driver *driver, uintptr_t memory)
-{
-    return driver->cuMemFree(memory);
-}
-
-CUresult cf__free_pinned(const struct cf__driver *driver, uintptr_t memory)
-{
-    return driver->cuMemFreeHost((void *)memory);
 }
 
 static CUresult destroy_event(const struct cf__driver *driver, uintptr_t event)
@@ -85,16 +74,10 @@ static CUresult destroy_stream(const struct cf__driver *driver, uintptr_t stream
     return driver->cuStreamDestroy((CUstream)stream);
 }
 
-void cf__free_or_defer(const struct cf__scope *scope, cf__free_function *free_it, uintptr_t resource)
-{
-    if (resource && free_it(scope->driver, resource) != CUDA_SUCCESS)
-        cf__defer_free(scope->driver, scope->context, free_it, resource);
-}
-
 static void free_buffer(const struct cf__scope *scope, const struct cf__buffer *buffer)
 {
-    cf__free_or_defer(scope, cf__free_pinned, (uintptr_t)buffer->memory);
-    cf__free_or_defer(scope, destroy_event, (uintptr_t)buffer->copied);
+    cf__free_or_defer(scope->driver, scope->context, cf__free_pinned, (uintptr_t)buffer->memory);
+    cf__free_or_defer(scope->driver, scope->context, destroy_event, (uintptr_t)buffer->copied);
 }
 
 static CUresult synchronize_streams(const struct cf__scope *scope, struct cf__staging_set *set)
@@ -117,10 +100,10 @@ static void free_set(const struct cf__scope *scope, struct cf__staging_set *set)
             free_buffer(scope, &set->lanes[l].buffers[b]);
             free_buffer(scope, &set->lanes[l].out_buffers[b]);
         }
-    cf__free_or_defer(scope, destroy_event, (uintptr_t)set->copied_in);
-    cf__free_or_defer(scope, destroy_event, (uintptr_t)set->kernel_done);
-    cf__free_or_defer(scope, destroy_stream, (uintptr_t)set->stream);
-    cf__free_or_defer(scope, destroy_stream, (uintptr_t)set->out_stream);
+    cf__free_or_defer(scope->driver, scope->context, destroy_event, (uintptr_t)set->copied_in);
+    cf__free_or_defer(scope->driver, scope->context, destroy_event, (uintptr_t)set->kernel_done);
+    cf__free_or_defer(scope->driver, scope->context, destroy_stream, (uintptr_t)set->stream);
+    cf__free_or_defer(scope->driver, scope->context, destroy_stream, (uintptr_t)set->out_stream);
 }
 
 void cf__staging_free(struct cf__context *context, const struct cf__scope *scope)
@@ -133,7 +116,7 @@ void cf__staging_free(struct cf__context *context, const struct cf__scope *scope
         free_set(scope, &sets->sets[s]);
     for (struct cells *cells = sets->cells, *next; scope && cells; cells = next) {
         next = cells->next;
-        cf__free_or_defer(scope, cf__free_pinned, (uintptr_t)cells);
+        cf__free_or_defer(scope->driver, scope->context, cf__free_pinned, (uintptr_t)cells);
     }
     pthread_mutex_destroy(&sets->lock);
     pthread_cond_destroy(&sets->given_back);
@@ -185,28 +168,6 @@ void cf__cells_release(uint64_t *cells)
     given->next = sets->cells;
     sets->cells = given;
     cf__unlock(&sets->lock);
-}
-
-int cf__staging_reaches_pageable(const struct cf__scope *scope, const char *function, int device, int *reaches)
-{
-    struct cf__staging_sets *sets;
-    int status = get_sets(scope, function, &sets);
-    if (status != CF_OK)
-        return status;
-    *reaches = __atomic_load_n(&sets->pageable, __ATOMIC_RELAXED);
-    if (*reaches >= 0)
-        return CF_OK;
-    CUdevice handle;
-    CUresult result = scope->driver->cuDeviceGet(&handle, device);
-    if (result != CUDA_SUCCESS)
-        return cf__fail_driver(scope->driver, result, "cuDeviceGet", "%s: device %d", function, device);
-    /* A driver that does not know the attribute has no such device. */
-    result = scope->driver->cuDeviceGetAttribute(reaches, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, handle);
-    if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
-        return cf__fail_driver(scope->driver, result, "cuDeviceGetAttribute", "%s: device %d", function, device);
-    *reaches = result == CUDA_SUCCESS && *reaches == 1;
-    __atomic_store_n(&sets->pageable, *reaches, __ATOMIC_RELAXED);
-    return CF_OK;
 }
 
 /* ---- Sets ---- */
@@ -338,7 +299,7 @@ CUresult cf__buffer_prepare(const struct cf__scope *scope, struct cf__buffer *bu
     }
     if (buffer->size >= bytes)
         return result;
-    cf__free_or_defer(scope, cf__free_pinned, (uintptr_t)buffer->memory);
+    cf__free_or_defer(scope->driver, scope->context, cf__free_pinned, (uintptr_t)buffer->memory);
     buffer->memory = NULL;
     buffer->size = 0;
     size_t size = CF__MIN_BUFFER;

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "driver/deferred_free.h"
 #include "driver/driver.h"
 
 struct cf__context;
@@ -75,16 +74,6 @@ CUresult cf__buffer_mark(const struct cf__scope *scope, struct cf__buffer *buffe
 #define CF__CELLS 512
 int cf__cells_acquire(const struct cf__scope *scope, const char *function, uint64_t **cells);
 void cf__cells_release(uint64_t *cells);
-
-/* Stores whether the scope's device reaches pageable host memory by itself. Returns a status. */
-int cf__staging_reaches_pageable(const struct cf__scope *scope, const char *function, int device, int *reaches);
-
-/* Functions for cf__defer_free(). */
-CUresult cf__free_memory(const struct cf__driver *driver, uintptr_t memory);
-CUresult cf__free_pinned(const struct cf__driver *driver, uintptr_t memory);
-
-/* Frees a handle or memory of the driver; a failure defers the free to cf_shutdown(). 0 is permitted. */
-void cf__free_or_defer(const struct cf__scope *scope, cf__free_function *free_it, uintptr_t resource);
 
 /* Frees the sets and cells of a context. `scope` has entered the context; NULL: the context is gone. */
 void cf__staging_free(struct cf__context *context, const struct cf__scope *scope);
