@@ -9,13 +9,14 @@
 #include "base/log.h"
 
 #include "base/bounds.h"
+#include "base/current_operation.h"
+#include "base/lock.h"
 #include "base/text.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects callback and callback_data */
 static cf_log *callback;
 static void *callback_data;
 int cf__logging;
-_Thread_local const struct cf__operation_frame *cf__current_operation;
 
 /* A callback that calls the library, which the header forbids, must not recurse without end. */
 static _Thread_local enum { OUTSIDE, INSIDE, CHILD_OF_INSIDE } callback_state;
@@ -48,23 +49,9 @@ static void call_callback(int level, const char *text)
 
 /* ---- Lines that wait until the thread holds no lock ---- */
 
-_Thread_local struct cf__lock_state cf__thread_locks;
 static _Thread_local char waiting[2048]; /* lines: a byte for the level, the text, a zero */
 static _Thread_local size_t waiting_bytes;
 static _Thread_local int lost_lines; /* lines that did not fit */
-
-static void keep_line(int level, const char *text)
-{
-    size_t bytes = 1 + strlen(text) + 1;
-    cf__thread_locks.has_lines = 1;
-    if (bytes > sizeof waiting - waiting_bytes) {
-        lost_lines++;
-        return;
-    }
-    waiting[waiting_bytes] = (char)level;
-    memcpy(waiting + waiting_bytes + 1, text, bytes - 1);
-    waiting_bytes += bytes;
-}
 
 static int take_line(int *level, char text[CF__DETAIL])
 {
@@ -78,11 +65,12 @@ static int take_line(int *level, char text[CF__DETAIL])
     return 1;
 }
 
-void cf__log_flush(void)
+/* Passes the waiting lines to the callback. */
+static void flush_lines(void)
 {
     char text[CF__DETAIL];
     int level;
-    cf__thread_locks.has_lines = 0;
+    cf__thread_locks.all_released = NULL;
     while (take_line(&level, text))
         call_callback(level, text);
     if (lost_lines) {
@@ -90,6 +78,19 @@ void cf__log_flush(void)
         lost_lines = 0;
         call_callback(CF_LOG_INFO, text);
     }
+}
+
+static void keep_line(int level, const char *text)
+{
+    size_t bytes = 1 + strlen(text) + 1;
+    cf__thread_locks.all_released = flush_lines;
+    if (bytes > sizeof waiting - waiting_bytes) {
+        lost_lines++;
+        return;
+    }
+    waiting[waiting_bytes] = (char)level;
+    memcpy(waiting + waiting_bytes + 1, text, bytes - 1);
+    waiting_bytes += bytes;
 }
 
 void cf__log_line(int level, const char *format, ...)
@@ -101,7 +102,7 @@ void cf__log_line(int level, const char *format, ...)
     va_start(values, format);
     cf__vformat(text, sizeof text, format, values);
     va_end(values);
-    if (cf__thread_locks.locks)
+    if (cf__thread_locks.held)
         keep_line(level, text);
     else
         call_callback(level, text);
@@ -130,5 +131,5 @@ void cf__log_forget(void)
         callback_state = CHILD_OF_INSIDE;
     waiting_bytes = 0;
     lost_lines = 0;
-    cf__thread_locks.has_lines = 0;
+    cf__thread_locks.all_released = NULL;
 }

@@ -8,10 +8,10 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
+#include "base/current_operation.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/fast.h"
-#include "base/log.h"
 #include "driver/capture_mode.h"
 #include "trace/trace.h"
 #include "context/enter.h"

@@ -16,7 +16,7 @@
 #include "call/chunk_pipeline.h"
 
 #include "base/error.h"
-#include "base/log.h"
+#include "base/lock.h"
 #include "threads/pool.h"
 #include "driver/capture_mode.h"
 #include "driver/driver.h"

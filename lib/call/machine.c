@@ -17,6 +17,7 @@
 #include "base/cachefile.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "threads/pool.h"

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/fast.h"
-#include "base/log.h"
+#include "base/lock.h"
 #include "driver/driver.h"
 #include "context/enter.h"
 #include "context/inflight.h"

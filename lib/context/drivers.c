@@ -10,6 +10,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/fast.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "threads/pool.h"
 #include "driver/driver.h"

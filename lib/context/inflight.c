@@ -16,7 +16,7 @@
 #include "context/inflight.h"
 
 #include "base/fast.h"
-#include "base/log.h"
+#include "base/lock.h"
 #include "driver/driver.h"
 #include "context/context.h"
 #include "context/enter.h"

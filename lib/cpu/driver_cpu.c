@@ -12,7 +12,7 @@
 
 #include "cpu/driver_cpu.h"
 
-#include "base/log.h"
+#include "base/lock.h"
 #include "threads/pool.h"
 #include "driver/driver.h"
 #include "cpu/cpu_capture.h"

@@ -8,7 +8,7 @@
 
 #include "cpu/team.h"
 
-#include "base/log.h"
+#include "base/lock.h"
 #include "threads/pool.h"
 #include "driver/driver.h"
 

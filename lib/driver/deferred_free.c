@@ -9,7 +9,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "base/log.h"
+#include "base/lock.h"
 #include "driver/driver.h"
 #include "driver/failure.h"
 

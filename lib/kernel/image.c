@@ -21,6 +21,7 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "driver/capture_mode.h"
 #include "driver/driver.h"

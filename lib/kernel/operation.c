@@ -8,10 +8,10 @@
 
 #include "kernel/operation.h"
 
+#include "base/current_operation.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/fast.h"
-#include "base/log.h"
 #include "trace/trace.h"
 #include "context/enter.h"
 #include "context/inflight.h"

@@ -8,13 +8,6 @@
 struct cf__loaded;
 struct cf__scope;
 
-/* An operation that is being enqueued; cf__current_operation is the calling thread's innermost frame. */
-struct cf__operation_frame {
-    const cf_kernel *kernel;
-    void *const *args;
-    const struct cf__operation_frame *outer; /* operation that contains this operation, or NULL */
-};
-
 /* Returns 1 if an operation of the calling thread has an empty array with this pointer. Launches within the operation
  * may get it for a parameter without an extent. */
 int cf__operation_has_empty(const void *pointer);

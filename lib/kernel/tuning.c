@@ -23,6 +23,7 @@
 #include "base/cachefile.h"
 #include "base/descriptor.h"
 #include "base/env.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "kernel/tuning_file.h"
 

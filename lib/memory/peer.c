@@ -7,6 +7,7 @@
 #include "memory/peer.h"
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "driver/capture_mode.h"
 #include "driver/driver.h"

@@ -14,7 +14,7 @@
 #include "memory/scratch_cache.h"
 
 #include "base/fast.h"
-#include "base/log.h"
+#include "base/lock.h"
 #include "driver/deferred_free.h"
 #include "driver/driver.h"
 #include "context/enter.h"

@@ -3,6 +3,7 @@
 
 #include "process/fork.h"
 
+#include "base/current_operation.h"
 #include "base/fast.h"
 #include "base/log.h"
 #include "threads/pool.h"

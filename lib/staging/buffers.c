@@ -9,7 +9,7 @@
 #include "staging/buffers.h"
 
 #include "base/error.h"
-#include "base/log.h"
+#include "base/lock.h"
 #include "threads/pool.h"
 #include "driver/capture_mode.h"
 #include "driver/deferred_free.h"

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/fast.h"
-#include "base/log.h"
+#include "base/lock.h"
 #include "driver/driver.h"
 #include "context/enter.h"
 #include "context/handle.h"

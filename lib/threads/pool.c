@@ -19,7 +19,7 @@
 #include "base/bounds.h"
 #include "base/clock.h"
 #include "base/env.h"
-#include "base/log.h"
+#include "base/lock.h"
 #include "base/processors.h"
 
 #define MAX_THREADS 1024

@@ -28,6 +28,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/fast.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/write.h"

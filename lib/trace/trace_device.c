@@ -12,7 +12,7 @@
 #include "trace/trace_device.h"
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/lock.h"
 #include "driver/capture_mode.h"
 #include "driver/deferred_free.h"
 #include "driver/driver.h"

@@ -10,7 +10,7 @@
 #include "trace/trace_driver.h"
 
 #include "base/descriptor.h"
-#include "base/log.h"
+#include "base/lock.h"
 #include "driver/driver.h"
 #include "trace/trace.h"
 #include "trace/trace_device.h"

@@ -6,6 +6,7 @@
 
 #include <cuferry/kernels.h>
 
+#include "base/lock.h"
 #include "base/log.h"
 #include "on_fake.h"
 

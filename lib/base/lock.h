@@ -1,0 +1,35 @@
+/* lock.h - locks, which count how many of them a thread holds. */
+#ifndef CF__LOCK_H
+#define CF__LOCK_H
+
+#include <pthread.h>
+
+/* Every lock of the library except log.c's own is taken here. Log lines of a thread that holds a lock wait until it
+ * holds none, because the callback may take long, and may fork, which takes all locks. */
+extern _Thread_local struct cf__lock_state {
+    int held;                   /* locks that the thread holds */
+    void (*all_released)(void); /* called when the thread holds no lock any more; NULL: nothing waits for that */
+} cf__thread_locks;
+
+static inline void cf__lock(pthread_mutex_t *lock)
+{
+    pthread_mutex_lock(lock);
+    cf__thread_locks.held++;
+}
+
+/* Returns 1 if the lock was taken. */
+static inline int cf__trylock(pthread_mutex_t *lock)
+{
+    int is_taken = pthread_mutex_trylock(lock) == 0;
+    cf__thread_locks.held += is_taken;
+    return is_taken;
+}
+
+static inline void cf__unlock(pthread_mutex_t *lock)
+{
+    pthread_mutex_unlock(lock);
+    if (--cf__thread_locks.held == 0 && cf__thread_locks.all_released)
+        cf__thread_locks.all_released();
+}
+
+#endif
