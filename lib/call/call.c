@@ -177,7 +177,8 @@ static int run_call(struct cf__call *call)
     if (status != CF_OK)
         return status;
     plan->device = call->device;
-    plan->parts = is_on_cpu || !call->split.part ? 0 : (size_t)((call->split.count - 1) / call->split.part + 1);
+    plan->chunks =
+        is_on_cpu || !call->split.chunk_length ? 0 : (size_t)((call->split.count - 1) / call->split.chunk_length + 1);
     plan->in = call->cost.in;
     plan->out = call->cost.out;
     plan->where = call->size.is_empty       ? CF__PLAN_NOTHING

@@ -1,5 +1,5 @@
-/* chunk.c - plain calls of kernels with split(...): decides if a call runs in parts, so that copies go both ways at
- * once, and launches the parts.
+/* chunk.c - plain calls of kernels with split(...): decides if a call runs in chunks, so that copies go both ways at
+ * once, and launches the chunks.
  *
  * The decision depends on sizes only, so that the same call always takes the same path. */
 #include <inttypes.h>
@@ -21,19 +21,19 @@
 #include "call/plan.h"
 #include "call/steps.h"
 
-/* Least bytes to copy in a split call: each part costs about 10 us besides its copies. */
+/* Least bytes to copy in a split call: each chunk costs about 10 us besides its copies. */
 #define WORTH_BYTES ((size_t)8 << 20)
 
-/* Limits in bytes for a part of the largest array. Longer copies are faster for pinned arrays, which need no
+/* Limits in bytes for a chunk of the largest array. Longer copies are faster for pinned arrays, which need no
  * buffers. */
 #define MIN_BYTES ((size_t)512 << 10)
 #define MAX_BYTES ((size_t)2 << 20)
 #define MAX_PINNED_BYTES ((size_t)16 << 20)
 
-/* While the first part is copied in and the last part out, nothing goes the other way. */
-#define LEAST_PARTS 16
+/* While the first chunk is copied in and the last chunk out, nothing goes the other way. */
+#define LEAST_CHUNKS 16
 
-/* Parts of at least as many elements are multiples of it, so that they are aligned like the array. */
+/* Chunks of at least as many elements are multiples of it, so that they are aligned like the array. */
 #define ALIGNMENT 256
 
 static int is_written(const cf_param *param)
@@ -48,7 +48,7 @@ static int is_split(const struct cf__call *call, uint32_t i)
     return cf__is_array(param) && param->direction != CF_SCRATCH && cf_param_is_split(call->kernel, i);
 }
 
-/* Returns 1 if parts of the array are copied in case the call is split. */
+/* Returns 1 if chunks of the array are copied in case the call is split. */
 static int is_candidate(const struct cf__call *call, uint32_t i)
 {
     const struct cf__pointer *pointer = &call->arguments[i].pointer;
@@ -58,7 +58,7 @@ static int is_candidate(const struct cf__call *call, uint32_t i)
 
 int cf__chunk_copies(const struct cf__call *call, uint32_t i)
 {
-    return call->split.part && call->arguments[i].is_copied && is_split(call, i);
+    return call->split.chunk_length && call->arguments[i].is_copied && is_split(call, i);
 }
 
 static size_t get_stride(const struct cf__call *call, uint32_t i)
@@ -94,8 +94,8 @@ static int is_read_first(const struct cf__call *call, uint32_t i)
     return !is_split(call, i) && call->arguments[i].pointer.is_staged && !is_written(&call->kernel->params[i]);
 }
 
-/* Returns 1 if copies of a part touch no memory that other parts use: a split array may share memory with another array
- * only element by element. */
+/* Returns 1 if copies of a chunk touch no memory that other chunks use: a split array may share memory with another
+ * array only element by element. */
 static int may_be_split(const struct cf__call *call)
 {
     for (uint32_t i = 0; i < call->kernel->nparams; i++)
@@ -107,8 +107,8 @@ static int may_be_split(const struct cf__call *call)
     return 1;
 }
 
-/* Returns the number of elements in a part; 0: splitting does not pay. */
-static int64_t choose_part(const struct cf__call *call, int64_t *count)
+/* Returns the number of elements in a chunk; 0: splitting does not pay. */
+static int64_t choose_chunk_length(const struct cf__call *call, int64_t *count)
 {
     size_t bytes = 0, stride = 1, most = MAX_PINNED_BYTES;
     *count = 0;
@@ -125,12 +125,12 @@ static int64_t choose_part(const struct cf__call *call, int64_t *count)
     }
     if (bytes < WORTH_BYTES)
         return 0;
-    int64_t part = *count / LEAST_PARTS, least = (int64_t)(MIN_BYTES / stride);
-    part = part < least ? least : part;
-    part = part < 1 ? 1 : part;
-    part = part > (int64_t)(most / stride) ? (int64_t)(most / stride) : part;
-    part = part < ALIGNMENT ? part : part / ALIGNMENT * ALIGNMENT;
-    return part < *count ? part : 0;
+    int64_t length = *count / LEAST_CHUNKS, least = (int64_t)(MIN_BYTES / stride);
+    length = length < least ? least : length;
+    length = length < 1 ? 1 : length;
+    length = length > (int64_t)(most / stride) ? (int64_t)(most / stride) : length;
+    length = length < ALIGNMENT ? length : length / ALIGNMENT * ALIGNMENT;
+    return length < *count ? length : 0;
 }
 
 /* Computes the launch size for `length` elements; 0: the scalar checks refuse that length. */
@@ -155,20 +155,20 @@ void cf__chunk_decide(struct cf__call *call)
 {
     struct cf__chunking *split = &call->split;
     enum cf__reason why;
-    split->part = 0;
+    split->chunk_length = 0;
     split->has_pinned = 0;
     if (cf_kernel_split(call->kernel) < 0 || call->scope->driver->is_cpu || call->size.is_empty)
         return;
     split->copies_pinned = cf__plan_copies_pinned(&why);
     if (!split->copies_pinned && call->plan->staged == 0)
         return;
-    const int64_t part = choose_part(call, &split->count);
-    if (!part || !may_be_split(call))
+    const int64_t length = choose_chunk_length(call, &split->count);
+    if (!length || !may_be_split(call))
         return;
-    const int64_t last = split->count % part;
-    if (!compute_size(call, part, &split->of_part) || (last && !compute_size(call, last, &split->of_last)))
+    const int64_t last = split->count % length;
+    if (!compute_size(call, length, &split->of_chunk) || (last && !compute_size(call, last, &split->of_last)))
         return;
-    split->part = part;
+    split->chunk_length = length;
     for (uint32_t i = 0; i < call->kernel->nparams; i++) {
         struct cf__argument *argument = &call->arguments[i];
         if (!is_candidate(call, i))
@@ -184,7 +184,7 @@ void cf__chunk_decide(struct cf__call *call)
     }
 }
 
-/* ---- The launch of a part ---- */
+/* ---- The launch of a chunk ---- */
 
 /* Moves the pointers of all split arrays by a number of elements, also of arrays that are used in place. */
 static void shift_arrays(struct cf__call *call, int64_t elements)
@@ -196,13 +196,13 @@ static void shift_arrays(struct cf__call *call, int64_t elements)
     }
 }
 
-static int launch_part(void *data, int64_t first, int64_t length)
+static int launch_chunk(void *data, int64_t first, int64_t length)
 {
     struct cf__call *call = data;
     const struct cf__grid whole = call->size;
     void **of_count = &call->args[cf_kernel_split(call->kernel)], *const before = *of_count;
     shift_arrays(call, first);
-    call->size = length == call->split.part ? call->split.of_part : call->split.of_last;
+    call->size = length == call->split.chunk_length ? call->split.of_chunk : call->split.of_last;
     call->split.given = length; /* little-endian, so any integer type reads its value */
     *of_count = &call->split.given;
     int status = cf__call_launch(call);
@@ -219,15 +219,15 @@ int cf__chunk_run(struct cf__call *call)
                                           .function = call->kernel->function,
                                           .arrays = call->transfers,
                                           .elements = call->split.count,
-                                          .part = call->split.part,
-                                          .launch = launch_part,
+                                          .chunk_length = call->split.chunk_length,
+                                          .launch = launch_chunk,
                                           .data = call};
     /* Loading within the pipeline would hold up all lanes. */
     struct cf__loaded *loaded = cf__kernel_loaded(call->kernel, call->scope);
     int status = loaded ? CF_OK : cf__kernel_load(call->kernel, call->scope, &loaded);
     if (status != CF_OK)
         return status;
-    call->split.of_part.loaded = call->split.of_last.loaded = loaded;
+    call->split.of_chunk.loaded = call->split.of_last.loaded = loaded;
     for (uint32_t i = 0; i < call->kernel->nparams; i++) {
         if (!cf__chunk_copies(call, i))
             continue;

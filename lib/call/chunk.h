@@ -1,4 +1,4 @@
-/* chunk.h - calls in parts. */
+/* chunk.h - calls in chunks. */
 #ifndef CF__CHUNK_H
 #define CF__CHUNK_H
 
@@ -10,10 +10,10 @@ struct cf__call;
  * used in place then. */
 void cf__chunk_decide(struct cf__call *call);
 
-/* Returns 1 if the array is copied part by part. */
+/* Returns 1 if the array is copied chunk by chunk. */
 int cf__chunk_copies(const struct cf__call *call, uint32_t i);
 
-/* Copies parts in, runs the kernel on each, copies results out and waits; returns a status. The caller has allocated
+/* Copies chunks in, runs the kernel on each, copies results out and waits; returns a status. The caller has allocated
  * memory and enqueued copies of whole arrays. */
 int cf__chunk_run(struct cf__call *call);
 

@@ -1,11 +1,11 @@
-/* chunk_pipeline.c - a call in parts: while the kernel runs on one part, later parts are copied in and earlier parts
+/* chunk_pipeline.c - a call in chunks: while the kernel runs on one chunk, later chunks are copied in and earlier ones
  * out.
  *
- * A part has a chunk of each array. Chunks of pageable arrays go through pinned buffers of lanes, each run by a thread
- * of the pool. A lane enqueues a copy out for a part that was launched, meanwhile fills a buffer for a later part, and
- * then empties the buffer that has arrived. The lane that copies in the last chunk of a part launches it, and later
- * parts that are complete. Chunks of pinned arrays are enqueued with the launch of their part, in the order of the
- * streams. A lane waits for other lanes only while they have chunks in hand. */
+ * A chunk has a slice of each array. Slices of pageable arrays go through pinned buffers of lanes, each run by a thread
+ * of the pool. A lane enqueues a copy out for a launched chunk, meanwhile fills a buffer for a later chunk, and then
+ * empties the buffer that has arrived. The lane that copies in the last slice of a chunk launches it, and later
+ * chunks that are complete. Slices of pinned arrays are enqueued with the launch of their chunk, in the order of the
+ * streams. A lane waits for other lanes only while they have slices in hand. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -31,13 +31,13 @@
 /* A running pipeline. */
 struct run {
     const struct cf__chunk_pipeline *pipeline;
-    uint64_t parts;
-    size_t ins, outs;     /* chunks of a part through buffers, in and out; if none goes in, one without bytes */
+    uint64_t chunks;
+    size_t ins, outs;     /* slices of a chunk through buffers, in and out; if none goes in, one without bytes */
     pthread_mutex_t lock; /* protects the fields below */
     pthread_cond_t changed;
-    uint64_t next_in, next_out; /* numbers of the next chunks to hand out */
-    uint64_t launched;          /* number of launched parts */
-    uint32_t *arrived;          /* for each part, the number of chunks whose copy in was enqueued */
+    uint64_t next_in, next_out; /* numbers of the next slices to hand out */
+    uint64_t launched;          /* number of launched chunks */
+    uint32_t *arrived;          /* for each chunk, the number of slices whose copy in was enqueued */
     int has_failed;
     CUresult result; /* result of `call`, if status is CF_OK */
     const char *call;
@@ -46,9 +46,9 @@ struct run {
     struct cf__error error;
 };
 
-struct chunk {
+struct slice {
     const struct cf__transfer *array; /* NULL: no bytes */
-    uint64_t part;
+    uint64_t chunk;
     char *host;
     CUdeviceptr device;
     size_t bytes;
@@ -89,21 +89,21 @@ static int has_failed(struct run *run)
     return has;
 }
 
-/* ---- Parts ---- */
+/* ---- Chunks ---- */
 
-static int64_t get_length(const struct cf__chunk_pipeline *pipeline, uint64_t part)
+static int64_t get_length(const struct cf__chunk_pipeline *pipeline, uint64_t chunk)
 {
-    const int64_t left = pipeline->elements - (int64_t)part * pipeline->part;
-    return left < pipeline->part ? left : pipeline->part;
+    const int64_t left = pipeline->elements - (int64_t)chunk * pipeline->chunk_length;
+    return left < pipeline->chunk_length ? left : pipeline->chunk_length;
 }
 
-static struct chunk get_chunk(const struct cf__chunk_pipeline *pipeline, const struct cf__transfer *array,
-                              uint64_t part)
+static struct slice get_slice(const struct cf__chunk_pipeline *pipeline, const struct cf__transfer *array,
+                              uint64_t chunk)
 {
     const size_t stride = array->bytes / (size_t)pipeline->elements;
-    const size_t begin = (size_t)part * (size_t)pipeline->part * stride;
-    return (struct chunk){array, part, array->host + begin, array->device + begin,
-                          (size_t)get_length(pipeline, part) * stride};
+    const size_t begin = (size_t)chunk * (size_t)pipeline->chunk_length * stride;
+    return (struct slice){array, chunk, array->host + begin, array->device + begin,
+                          (size_t)get_length(pipeline, chunk) * stride};
 }
 
 static int is_copied(const struct cf__transfer *array, int to_host)
@@ -111,8 +111,8 @@ static int is_copied(const struct cf__transfer *array, int to_host)
     return to_host ? array->is_out : array->is_in;
 }
 
-/* Enqueues the chunks of a part that need no buffers. */
-static CUresult copy_pinned(struct run *run, uint64_t part, int to_host, const struct cf__transfer **array)
+/* Enqueues the slices of a chunk that need no buffers. */
+static CUresult copy_pinned(struct run *run, uint64_t chunk, int to_host, const struct cf__transfer **array)
 {
     const struct cf__chunk_pipeline *pipeline = run->pipeline;
     CUresult result = CUDA_SUCCESS;
@@ -120,22 +120,23 @@ static CUresult copy_pinned(struct run *run, uint64_t part, int to_host, const s
         if (!pipeline->arrays[i].is_pinned || !is_copied(&pipeline->arrays[i], to_host))
             continue;
         *array = &pipeline->arrays[i];
-        const struct chunk chunk = get_chunk(pipeline, *array, part);
-        const CUdeviceptr host = (uintptr_t)chunk.host;
-        result = pipeline->scope->driver->cuMemcpyAsync(to_host ? host : chunk.device, to_host ? chunk.device : host,
-                                                        chunk.bytes,
+        const struct slice slice = get_slice(pipeline, *array, chunk);
+        const CUdeviceptr host = (uintptr_t)slice.host;
+        result = pipeline->scope->driver->cuMemcpyAsync(to_host ? host : slice.device, to_host ? slice.device : host,
+                                                        slice.bytes,
                                                         to_host ? pipeline->set->out_stream : pipeline->set->stream);
     }
     return result;
 }
 
 /* Keeps the detail of a failure for the calling thread, since this runs on threads of the pool. */
-static int launch_kernel(struct run *run, uint64_t part)
+static int launch_kernel(struct run *run, uint64_t chunk)
 {
     const struct cf__chunk_pipeline *pipeline = run->pipeline;
     struct cf__error before;
     cf__error_save(&before);
-    const int status = pipeline->launch(pipeline->data, (int64_t)part * pipeline->part, get_length(pipeline, part));
+    const int status =
+        pipeline->launch(pipeline->data, (int64_t)chunk * pipeline->chunk_length, get_length(pipeline, chunk));
     if (status != CF_OK) {
         run->status = status;
         cf__error_copy(&run->error);
@@ -144,19 +145,19 @@ static int launch_kernel(struct run *run, uint64_t part)
     return status;
 }
 
-/* Enqueues all steps of a part that need no buffer. The caller holds the lock, which keeps the parts in order. */
-static void launch_part(struct run *run, uint64_t part)
+/* Enqueues all steps of a chunk that need no buffer. The caller holds the lock, which keeps the chunks in order. */
+static void launch_chunk(struct run *run, uint64_t chunk)
 {
     const struct cf__chunk_pipeline *pipeline = run->pipeline;
     const struct cf__driver *driver = pipeline->scope->driver;
     const struct cf__transfer *array = NULL;
     const char *call = "cuMemcpyAsync";
-    CUresult result = copy_pinned(run, part, 0, &array);
+    CUresult result = copy_pinned(run, chunk, 0, &array);
     if (result == CUDA_SUCCESS) {
         array = NULL;
         result = cf__staging_precede_default(pipeline->scope, pipeline->set, &call);
     }
-    if (result == CUDA_SUCCESS && launch_kernel(run, part) != CF_OK) {
+    if (result == CUDA_SUCCESS && launch_kernel(run, chunk) != CF_OK) {
         stop_run(run);
         return;
     }
@@ -170,20 +171,20 @@ static void launch_part(struct run *run, uint64_t part)
     }
     if (result == CUDA_SUCCESS) {
         call = "cuMemcpyAsync";
-        result = copy_pinned(run, part, 1, &array);
+        result = copy_pinned(run, chunk, 1, &array);
     }
     if (result != CUDA_SUCCESS)
         fail_locked(run, result, call, array);
 }
 
-/* Notes that the copy in of a chunk was enqueued; returns 1 if it launched parts. */
-static int note_arrival(struct run *run, uint64_t part)
+/* Notes that the copy in of a slice was enqueued; returns 1 if it launched chunks. */
+static int note_arrival(struct run *run, uint64_t chunk)
 {
     cf__lock(&run->lock);
-    run->arrived[part]++;
+    run->arrived[chunk]++;
     const uint64_t before = run->launched;
-    while (!run->has_failed && run->launched < run->parts && run->arrived[run->launched] == run->ins) {
-        launch_part(run, run->launched);
+    while (!run->has_failed && run->launched < run->chunks && run->arrived[run->launched] == run->ins) {
+        launch_chunk(run, run->launched);
         run->launched += !run->has_failed;
     }
     const int has_launched = run->launched != before;
@@ -195,7 +196,7 @@ static int note_arrival(struct run *run, uint64_t part)
 
 /* ---- Lanes ---- */
 
-/* Returns the array of chunk number `number` of a part; NULL: the chunk without bytes. */
+/* Returns the array of slice number `number` of a chunk; NULL: the slice without bytes. */
 static const struct cf__transfer *find_array(const struct run *run, size_t number, int to_host)
 {
     const struct cf__chunk_pipeline *pipeline = run->pipeline;
@@ -209,18 +210,18 @@ enum step { OUT, IN, NOTHING, END };
 
 /* Returns the next step of a lane. `has_room`: it has a free buffer for a copy out; `is_idle`: it has no copy out in
  * hand, and may wait. NOTHING: the lane has to finish a copy out first. */
-static enum step take_step(struct run *run, int has_room, int is_idle, struct chunk *chunk)
+static enum step take_step(struct run *run, int has_room, int is_idle, struct slice *slice)
 {
     enum step step = NOTHING;
     uint64_t number = 0;
     cf__lock(&run->lock);
     for (;;) {
         if (run->has_failed ||
-            (is_idle && run->next_out == run->parts * run->outs && run->next_in == run->parts * run->ins))
+            (is_idle && run->next_out == run->chunks * run->outs && run->next_in == run->chunks * run->ins))
             step = END;
         else if (has_room && run->next_out < run->launched * run->outs)
             step = OUT, number = run->next_out++;
-        else if (run->next_in < run->parts * run->ins)
+        else if (run->next_in < run->chunks * run->ins)
             step = IN, number = run->next_in++;
         else if (is_idle) {
             pthread_cond_wait(&run->changed, &run->lock);
@@ -230,24 +231,25 @@ static enum step take_step(struct run *run, int has_room, int is_idle, struct ch
     }
     cf__unlock(&run->lock);
     if (step == OUT || step == IN) {
-        const size_t of_part = step == OUT ? run->outs : run->ins;
-        const struct cf__transfer *array = find_array(run, (size_t)(number % of_part), step == OUT);
-        *chunk = array ? get_chunk(run->pipeline, array, number / of_part) : (struct chunk){.part = number / of_part};
+        const size_t of_chunk = step == OUT ? run->outs : run->ins;
+        const struct cf__transfer *array = find_array(run, (size_t)(number % of_chunk), step == OUT);
+        *slice =
+            array ? get_slice(run->pipeline, array, number / of_chunk) : (struct slice){.chunk = number / of_chunk};
     }
     return step;
 }
 
-static CUresult copy_in(struct run *run, const struct chunk *chunk, struct cf__buffer *buffer)
+static CUresult copy_in(struct run *run, const struct slice *slice, struct cf__buffer *buffer)
 {
     const struct cf__chunk_pipeline *pipeline = run->pipeline;
     const char *call;
-    CUresult result = cf__buffer_prepare(pipeline->scope, buffer, chunk->bytes, 1, &call);
+    CUresult result = cf__buffer_prepare(pipeline->scope, buffer, slice->bytes, 1, &call);
     if (result == CUDA_SUCCESS) {
         int64_t began = cf__trace_span_begin();
-        memcpy(buffer->memory, chunk->host, chunk->bytes);
+        memcpy(buffer->memory, slice->host, slice->bytes);
         cf__trace_span_end(began, "stage", "fill a buffer", NULL);
         call = "cuMemcpyAsync";
-        result = pipeline->scope->driver->cuMemcpyAsync(chunk->device, (uintptr_t)buffer->memory, chunk->bytes,
+        result = pipeline->scope->driver->cuMemcpyAsync(slice->device, (uintptr_t)buffer->memory, slice->bytes,
                                                         pipeline->set->stream);
     }
     if (result == CUDA_SUCCESS) {
@@ -255,18 +257,18 @@ static CUresult copy_in(struct run *run, const struct chunk *chunk, struct cf__b
         result = cf__buffer_mark(pipeline->scope, buffer, pipeline->set->stream);
     }
     if (result != CUDA_SUCCESS)
-        fail_run(run, result, call, chunk->array);
+        fail_run(run, result, call, slice->array);
     return result;
 }
 
-static CUresult begin_copy_out(struct run *run, const struct chunk *chunk, struct cf__buffer *buffer)
+static CUresult begin_copy_out(struct run *run, const struct slice *slice, struct cf__buffer *buffer)
 {
     const struct cf__chunk_pipeline *pipeline = run->pipeline;
     const char *call;
-    CUresult result = cf__buffer_prepare(pipeline->scope, buffer, chunk->bytes, 0, &call);
+    CUresult result = cf__buffer_prepare(pipeline->scope, buffer, slice->bytes, 0, &call);
     if (result == CUDA_SUCCESS) {
         call = "cuMemcpyAsync";
-        result = pipeline->scope->driver->cuMemcpyAsync((uintptr_t)buffer->memory, chunk->device, chunk->bytes,
+        result = pipeline->scope->driver->cuMemcpyAsync((uintptr_t)buffer->memory, slice->device, slice->bytes,
                                                         pipeline->set->out_stream);
     }
     if (result == CUDA_SUCCESS) {
@@ -274,20 +276,20 @@ static CUresult begin_copy_out(struct run *run, const struct chunk *chunk, struc
         result = cf__buffer_mark(pipeline->scope, buffer, pipeline->set->out_stream);
     }
     if (result != CUDA_SUCCESS)
-        fail_run(run, result, call, chunk->array);
+        fail_run(run, result, call, slice->array);
     return result;
 }
 
-static CUresult finish_copy_out(struct run *run, const struct chunk *chunk, struct cf__buffer *buffer)
+static CUresult finish_copy_out(struct run *run, const struct slice *slice, struct cf__buffer *buffer)
 {
     const char *call;
-    CUresult result = cf__buffer_prepare(run->pipeline->scope, buffer, chunk->bytes, 1, &call);
+    CUresult result = cf__buffer_prepare(run->pipeline->scope, buffer, slice->bytes, 1, &call);
     if (result != CUDA_SUCCESS) {
-        fail_run(run, result, call, chunk->array);
+        fail_run(run, result, call, slice->array);
         return result;
     }
     int64_t began = cf__trace_span_begin();
-    memcpy(chunk->host, buffer->memory, chunk->bytes);
+    memcpy(slice->host, buffer->memory, slice->bytes);
     cf__trace_span_end(began, "stage", "empty a buffer", NULL);
     return result;
 }
@@ -306,7 +308,7 @@ static void wait_for_launches(struct run *run)
 static void run_lane(struct run *run, struct cf__staging_lane *lane)
 {
     const struct cf__driver *driver = run->pipeline->scope->driver;
-    struct chunk out[CF__BUFFERS], chunk; /* out: ring of copies out in flight */
+    struct slice out[CF__BUFFERS], slice; /* out: ring of copies out in flight */
     unsigned int ins = 0, begun = 0, ended = 0;
     int has_launched = 0;
     for (;;) {
@@ -318,7 +320,7 @@ static void run_lane(struct run *run, struct cf__staging_lane *lane)
             return;
         }
         enum step step =
-            has_come == CUDA_SUCCESS ? NOTHING : take_step(run, begun - ended < CF__BUFFERS, !has_out, &chunk);
+            has_come == CUDA_SUCCESS ? NOTHING : take_step(run, begun - ended < CF__BUFFERS, !has_out, &slice);
         if (step == END) {
             if (has_launched && !has_failed(run))
                 wait_for_launches(run);
@@ -329,13 +331,13 @@ static void run_lane(struct run *run, struct cf__staging_lane *lane)
                 return;
             ended++;
         } else if (step == OUT) {
-            if (begin_copy_out(run, &chunk, &lane->out_buffers[begun % CF__BUFFERS]) != CUDA_SUCCESS)
+            if (begin_copy_out(run, &slice, &lane->out_buffers[begun % CF__BUFFERS]) != CUDA_SUCCESS)
                 return;
-            out[begun++ % CF__BUFFERS] = chunk;
+            out[begun++ % CF__BUFFERS] = slice;
         } else {
-            if (chunk.array && copy_in(run, &chunk, &lane->buffers[ins++ % CF__BUFFERS]) != CUDA_SUCCESS)
+            if (slice.array && copy_in(run, &slice, &lane->buffers[ins++ % CF__BUFFERS]) != CUDA_SUCCESS)
                 return;
-            has_launched |= note_arrival(run, chunk.part);
+            has_launched |= note_arrival(run, slice.chunk);
         }
     }
 }
@@ -367,14 +369,14 @@ static CUresult order_streams(const struct cf__chunk_pipeline *pipeline, const c
     return result == CUDA_SUCCESS ? cf__staging_follow_default(pipeline->scope, pipeline->set, call) : result;
 }
 
-static uint64_t count_chunks(struct run *run)
+static uint64_t count_slices(struct run *run)
 {
     const struct cf__chunk_pipeline *pipeline = run->pipeline;
     for (size_t i = 0; i < pipeline->count; i++) {
         run->ins += !pipeline->arrays[i].is_pinned && pipeline->arrays[i].is_in;
         run->outs += !pipeline->arrays[i].is_pinned && pipeline->arrays[i].is_out;
     }
-    uint64_t lanes = run->parts * (run->ins + run->outs), threads = (uint64_t)cf__pool_size();
+    uint64_t lanes = run->chunks * (run->ins + run->outs), threads = (uint64_t)cf__pool_size();
     run->ins += run->ins == 0;
     lanes = lanes < 1 ? 1 : lanes > CF__MAX_LANES ? CF__MAX_LANES : lanes;
     return lanes < threads ? lanes : threads;
@@ -406,8 +408,9 @@ static int finish_run(struct run *run)
 
 int cf__chunk_pipeline_run(const struct cf__chunk_pipeline *pipeline)
 {
-    struct run run = {.pipeline = pipeline, .parts = (uint64_t)((pipeline->elements - 1) / pipeline->part + 1)};
-    run.arrived = calloc((size_t)run.parts, sizeof *run.arrived);
+    struct run run = {.pipeline = pipeline,
+                      .chunks = (uint64_t)((pipeline->elements - 1) / pipeline->chunk_length + 1)};
+    run.arrived = calloc((size_t)run.chunks, sizeof *run.arrived);
     if (!run.arrived)
         return cf__fail(CF_ENOMEM, "%s: no memory for staging", pipeline->function);
     CUresult result = order_streams(pipeline, &run.call);
@@ -418,9 +421,9 @@ int cf__chunk_pipeline_run(const struct cf__chunk_pipeline *pipeline)
     pthread_mutex_init(&run.lock, NULL);
     pthread_cond_init(&run.changed, NULL);
     int64_t began = cf__trace_span_begin();
-    uint64_t lanes = count_chunks(&run);
+    uint64_t lanes = count_slices(&run);
     cf__pool_for(run_lanes, &run, lanes, 1);
-    cf__trace_span_end(began, "stage", "stage in parts", "\"parts\": %zu, \"lanes\": %d", (size_t)run.parts,
+    cf__trace_span_end(began, "stage", "stage in parts", "\"parts\": %zu, \"lanes\": %d", (size_t)run.chunks,
                        (int)lanes);
     int status = finish_run(&run);
     /* These statuses would promise that nothing was enqueued, and make a tuned kernel start again with its first

@@ -9,21 +9,21 @@ struct cf__scope;
 struct cf__staging_set;
 struct cf__transfer;
 
-/* A call in parts. Each part has a chunk of every array; all chunks of an array have the same size, except the last. */
+/* A call in chunks. Each chunk has a slice of every array; all slices of an array but the last have the same size. */
 struct cf__chunk_pipeline {
     const struct cf__scope *scope;
     struct cf__staging_set *set;
     const char *function; /* entry point, for messages */
     const struct cf__transfer *arrays;
     size_t count;
-    int64_t elements, part; /* elements in all and in a part */
-    /* Enqueues the kernel for `length` elements from number `first` on, on the default stream. Called part by part,
+    int64_t elements, chunk_length; /* elements in all and in a chunk */
+    /* Enqueues the kernel for `length` elements from number `first` on, on the default stream. Called chunk by chunk,
      * from any thread. */
     int (*launch)(void *data, int64_t first, int64_t length);
     void *data; /* argument of launch() */
 };
 
-/* Copies in, launches and copies out, so that each step waits for its own part only; earlier work of the set's stream
+/* Copies in, launches and copies out, so that each step waits for its own chunk only; earlier work of the set's stream
  * and of the default stream comes first. Waits for the end and returns a status. */
 int cf__chunk_pipeline_run(const struct cf__chunk_pipeline *pipeline);
 

@@ -208,7 +208,7 @@ CF__HOT struct cf__plan *cf__plan_begin(const cf_kernel *kernel)
 {
     latest.where = CF__PLAN_FAILED;
     latest.why = CF__PLAN_MIXED;
-    latest.in = latest.out = latest.parts = 0;
+    latest.in = latest.out = latest.chunks = 0;
     latest.staged = latest.in_place = 0;
     latest.constants = CF__CONSTANTS_NONE;
     latest.stage_time = latest.cpu_time = 0;
@@ -265,8 +265,8 @@ static void append_cpu(struct text *text, const struct cf__plan *plan)
 static void append_staged(struct text *text, const struct cf__plan *plan)
 {
     append_format(text, "%zu bytes copied in and %zu out", plan->in, plan->out);
-    if (plan->parts)
-        append_format(text, ", in %zu parts", plan->parts);
+    if (plan->chunks)
+        append_format(text, ", in %zu parts", plan->chunks);
     if (plan->in_place)
         append_format(text, ", %u arrays used in place", plan->in_place);
     if (plan->why != CF__PLAN_FORMULA)

@@ -28,7 +28,7 @@ struct cf__plan {
     } why;                     /* reason, if arrays are staged or could have been */
     int device;                /* CF_HOST or number of a GPU */
     size_t in, out;            /* bytes that were copied, or would be copied by staging */
-    size_t parts;              /* parts of a split call; 0: not split */
+    size_t chunks;             /* chunks of a split call; 0: not split */
     unsigned staged, in_place; /* numbers of arrays */
     enum cf__constants constants;
     double stage_time, cpu_time; /* estimates of the formula, in seconds */
@@ -50,7 +50,7 @@ struct cf__copy_cost {
 /* Adds staged array `i`. */
 void cf__copy_cost_add(struct cf__copy_cost *cost, uint32_t i, const struct cf__section *section);
 
-/* Notes that array `i`, which was added, is copied part by part, beside other such arrays in the other direction. */
+/* Notes that array `i`, which was added, is copied chunk by chunk, beside other such arrays in the other direction. */
 void cf__copy_cost_both(struct cf__copy_cost *cost, uint32_t i, const struct cf__section *section);
 
 /* Returns 1 if a split call copies pinned arrays, too, as CF_HOST_DATA=stage asks; `why` is the source of the

@@ -75,7 +75,7 @@ static int free_copies(struct cf__call *call, int status)
     return status;
 }
 
-/* Returns 1 if an array is copied in that direction, and not part by part. */
+/* Returns 1 if an array is copied in that direction, and not chunk by chunk. */
 static int is_copied(const struct cf__call *call, uint32_t i, int to_host)
 {
     return call->arguments[i].copy && call->kernel->params[i].direction != (to_host ? CF_IN : CF_OUT) &&
@@ -121,7 +121,7 @@ static int copy_many(const struct cf__call *call, int to_host)
  * last elements pass, checks them first. */
 static int stage_in(struct cf__call *call)
 {
-    const int is_checked_first = !call->staging || call->split.part;
+    const int is_checked_first = !call->staging || call->split.chunk_length;
     int status = is_checked_first ? cf__call_search_host(call, call->check_count) : CF_OK;
     if (status == CF_OK && is_checked_first)
         status = cf__call_report(call);
@@ -168,9 +168,9 @@ int cf__run_staged(struct cf__call *call)
         return status;
     status = stage_in(call);
     if (status == CF_OK)
-        status = call->split.part ? cf__chunk_run(call)
-                 : call->staging  ? launch_staged(call)
-                                  : cf__call_wait(call, cf__call_launch(call));
+        status = call->split.chunk_length ? cf__chunk_run(call)
+                 : call->staging          ? launch_staged(call)
+                                          : cf__call_wait(call, cf__call_launch(call));
     if (status == CF_OK)
         status = (call->staging ? copy_many : copy_few)(call, 1);
     status = free_copies(call, status);

@@ -110,7 +110,7 @@ void cf__call_transfer(const struct cf__call *call, uint32_t i, struct cf__trans
                                       .bytes = (size_t)section->count * call->kernel->params[i].bytes,
                                       .check = look_at_elements};
     cf__section_rows(section, call->kernel->params[i].bytes, &transfer->rows);
-    if (call->split.part) /* stage_in() has checked the elements */
+    if (call->split.chunk_length) /* stage_in() has checked the elements */
         return;
     for (size_t r = 0; r < call->check_count; r++)
         if (call->checks[r].declared->array == (int32_t)i) {

@@ -28,13 +28,13 @@ struct cf__argument {
     CUdeviceptr copy;           /* memory of the copy, which cf__run_staged() frees; 0: none */
 };
 
-/* How a call is split along the extent of split(...): into parts of equal length, except the last. */
+/* How a call is split along the extent of split(...): into chunks of equal length, except the last. */
 struct cf__chunking {
-    int64_t count, part;              /* elements in all and in a part; part 0: the call is not split */
-    int copies_pinned;                /* the settings ask for copies of pinned arrays, too */
-    int has_pinned;                   /* pinned arrays are copied */
-    int64_t given;                    /* value of the split parameter in the launch of a part */
-    struct cf__grid of_part, of_last; /* launch sizes of a part and of the last part */
+    int64_t count, chunk_length;       /* elements in all and in a chunk; 0: the call is not split */
+    int copies_pinned;                 /* the settings ask for copies of pinned arrays, too */
+    int has_pinned;                    /* pinned arrays are copied */
+    int64_t given;                     /* value of the split parameter in the launch of a chunk */
+    struct cf__grid of_chunk, of_last; /* launch sizes of a chunk and of the last chunk */
 };
 
 /* A plain call; on the stack of cf_call(). */
