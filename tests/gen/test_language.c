@@ -1,7 +1,7 @@
 /* test_language.c - the kernels of language.cu, one for each clause and kind of declaration, compared with plain C. */
 #include <stdlib.h>
 
-#include "on_driver.h"
+#include "run_group.h"
 
 #include "language_kernels.h"
 

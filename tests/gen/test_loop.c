@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <cuferry/registry.h>
 

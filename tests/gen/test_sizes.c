@@ -1,6 +1,6 @@
 /* test_sizes.c - the compiled checks of kernels agree with their descriptors, and a launch on the fast path makes at
  * most four driver calls. */
-#include "on_counted.h"
+#include "counting_driver.h"
 #include "context/enter.h"
 
 #include <cuferry/kernels.h>

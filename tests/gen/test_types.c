@@ -3,7 +3,7 @@
 #include <cuferry/types.h>
 
 #include "config.h"
-#include "on_driver.h"
+#include "run_group.h"
 
 #if CF_CONFIG_CUDA_TYPEDEFS
 #define __NV_NO_VECTOR_DEPRECATION_DIAG

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <cuferry/registry.h>
 

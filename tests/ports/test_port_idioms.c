@@ -65,8 +65,7 @@ static void odd_even_sort_takes_the_rounds_that_it_needs(void **state)
         short *x = MAKE(short, n), *wanted = MAKE(short, n);
         int *rounds = MAKE(int, blocks), *wanted_rounds = MAKE(int, blocks);
         for (size_t i = 0; i < n; i++)
-            wanted[i] =
-                (short)random_integer(i / 64 % 2 ? 0 : n, i / 64 % 2 ? i / 64 : i, -9999, 9999);
+            wanted[i] = (short)random_integer(i / 64 % 2 ? 0 : n, i / 64 % 2 ? i / 64 : i, -9999, 9999);
         for (size_t b = 0; b < blocks; b++) {
             size_t count = n - 64 * b < 64 ? n - 64 * b : 64;
             for (int has_moved = 1; has_moved; wanted_rounds[b]++) {

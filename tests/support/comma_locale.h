@@ -2,7 +2,7 @@
 #ifndef COMMA_LOCALE_H
 #define COMMA_LOCALE_H
 
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <locale.h>
 #include <sys/stat.h>

@@ -3,7 +3,7 @@
 #ifndef ELEMENTS_H
 #define ELEMENTS_H
 
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <cuferry/registry.h>
 

@@ -2,7 +2,7 @@
 #ifndef EXPECT_ALL_H
 #define EXPECT_ALL_H
 
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <cuferry/registry.h>
 

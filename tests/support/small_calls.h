@@ -6,7 +6,7 @@
 
 #include <cuferry/kernels.h>
 
-#include "on_driver.h"
+#include "run_group.h"
 
 /* Runs a small gather on host arrays, on any device. */
 static inline int gather(void)

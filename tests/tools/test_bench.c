@@ -1,5 +1,5 @@
 /* test_bench.c - the parts of cf-bench that need no clock: statistics, sizes, choice of arguments, caches and JSON. */
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <math.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 /* test_tune.c - the part of cf-tune that needs no clock: selecting the variant that two runs show to be the fastest. */
-#include "on_driver.h"
+#include "run_group.h"
 
 #include "tune/tune.h"
 #include "tuning_kernels.h"

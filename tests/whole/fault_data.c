@@ -1,5 +1,5 @@
 /* fault_data.c - arrays and handles of the scenes of test_fault.c, with their expected values. */
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include "fault_data.h"
 #include "fault_kernels.h"

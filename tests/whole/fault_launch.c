@@ -1,5 +1,5 @@
 /* fault_launch.c - the scenes of test_fault.c about kernels and their constants. */
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include <cuferry/registry.h>
 #include <cuferry/tuning.h>
@@ -10,7 +10,7 @@
 #include "fault_kernels_internal.h"
 #include "driver/driver.h"
 #include "context/drivers.h"
-#include "on_fake.h"
+#include "played_gpu.h"
 #include "fault_data.h"
 #include "fault_kernels_internal.h"
 

@@ -1,5 +1,5 @@
 /* fault_storage.c - the scenes of test_fault.c about devices, memory, streams, events and graphs. */
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include "fault_data.h"
 #include "fault_kernels.h"

@@ -12,7 +12,7 @@
 #include "fault_alloc.h"
 #include "fault_kernels.h"
 #include "fault_locks.h"
-#include "on_fake.h"
+#include "played_gpu.h"
 
 long fault_total, leak_total;
 

@@ -1,5 +1,5 @@
 /* test_exhausted.c - a GPU whose memory is used up: each call reports so, and the next call that fits works. */
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include <cuferry/kernels.h>
 

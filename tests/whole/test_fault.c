@@ -3,7 +3,7 @@
  * works afterwards. */
 #include "driver/deferred_free.h"
 #include "context/enter.h"
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include <cuferry/registry.h>
 

@@ -1,6 +1,6 @@
 /* test_interop.c - other users of the driver in the process: each call leaves the calling thread's CUDA contexts and
  * their order unchanged, and each side can use the other side's objects. */
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include <cuferry/kernels.h>
 #include <cuferry/registry.h>

@@ -1,6 +1,6 @@
 /* test_stress.c - 64 threads use the whole library at once, and every result is checked. Also meant for
  * ThreadSanitizer. */
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <cuferry/kernels.h>
 

@@ -215,8 +215,7 @@ static int inspect(struct npy_file *file, struct message *message)
         return message_set(message, "%s: it is truncated: its elements take %zu bytes and %zu are there", file->path,
                            file->array.bytes, present);
     if (present > file->array.bytes)
-        return message_set(message, "%s: it has %zu bytes after its elements", file->path,
-                           present - file->array.bytes);
+        return message_set(message, "%s: it has %zu bytes after its elements", file->path, present - file->array.bytes);
     return 0;
 }
 

@@ -1,12 +1,12 @@
 /* test_cachefile.c - the location of cache files, their folders, and reading them. */
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cachefile.h"
-#include "on_driver.h"
+#include "run_group.h"
 
 static char folder[64];
 

@@ -1,5 +1,5 @@
 /* test_error.c - status names and texts, and each thread's detail of its latest failure. */
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include "driver/driver.h"
 #include "cpu/driver_cpu.h"
 #include "context/lost.h"
-#include "on_driver.h"
+#include "run_group.h"
 #include "comma_locale.h"
 
 #define TOO_MUCH ((size_t)PTRDIFF_MAX)

@@ -1,5 +1,5 @@
 /* test_log.c - the callback of cf_set_log(): it is told every failure and rare events. */
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 
 #include "base/lock.h"
 #include "base/log.h"
-#include "on_fake.h"
+#include "played_gpu.h"
 
 struct lines {
     pthread_mutex_t lock;

@@ -1,6 +1,6 @@
 /* test_processors.c - the number of processors that the process may use: the affinity of its threads, and control
  * groups of both versions in a folder made for the test. */
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <dirent.h>
 #include <ftw.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/processors.h"
-#include "on_driver.h"
+#include "run_group.h"
 
 static char root[] = "/tmp/cuferry-processors-XXXXXX";
 

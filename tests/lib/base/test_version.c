@@ -1,5 +1,5 @@
 /* test_version.c - the linked library has the header's version. */
-#include "on_driver.h"
+#include "run_group.h"
 
 static void version_of_library_is_headers(void **state)
 {

@@ -1,6 +1,6 @@
 /* test_call.c - synchronous calls: host and device arrays in any mix, each check with its message, and outputs left
  * untouched on failure. */
-#include "on_gather.h"
+#include "gather_calls.h"
 
 #include <inttypes.h>
 #include <pthread.h>

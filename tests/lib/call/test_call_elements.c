@@ -1,6 +1,6 @@
 /* test_call_elements.c - synchronous calls check every element that has a declared range: the error names the lowest
  * bad index, and outputs stay untouched. */
-#include "on_gather.h"
+#include "gather_calls.h"
 
 #include <inttypes.h>
 

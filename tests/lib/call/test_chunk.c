@@ -1,14 +1,14 @@
 /* test_chunk.c - synchronous calls that are split: results for every shape and direction, copied bytes, pinned
  * arrays, overlaps, checks, failures, and many simultaneous calls. */
 #include "fake_ask.h"
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include <cuferry/registry.h>
 #include <inttypes.h>
 
 #include "context/enter.h"
 #include "fake_ask.h"
-#include "on_fake.h"
+#include "played_gpu.h"
 #include "chunk_kernels.h"
 #include "chunk_kernels.h"
 

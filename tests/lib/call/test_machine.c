@@ -1,6 +1,6 @@
 /* test_machine.c - the machine's constants are read from a file that has them, or else are the defaults, and the
  * library writes no file. */
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 #include <cuferry/kernels.h>
 #include <cuferry/tuning.h>
@@ -13,7 +13,7 @@
 #include "threads/pool.h"
 #include "context/enter.h"
 #include "call/machine.h"
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 static char folder[64], path[128];
 

@@ -1,6 +1,6 @@
 /* test_plan.c - the device that a synchronous call on host arrays runs on: the settings, both sides of the
  * threshold, and the text of the plan. */
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 #include <cuferry/kernels.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "comma_locale.h"
 #include "driver/driver.h"
 #include "cpu/driver_cpu.h"
-#include "on_made.h"
+#include "handmade_kernel.h"
 #include "comma_locale.h"
 
 /* ---- A kernel that adds 1 to n elements and declares the costs that a test wants ---- */

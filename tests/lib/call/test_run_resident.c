@@ -1,6 +1,6 @@
 /* test_run_resident.c - calls on resident memory make only the necessary driver calls on the fast path; all other calls
  * take the slow path. */
-#include "on_sum.h"
+#include "sum_kernel.h"
 
 static void call_on_the_gpus_arrays_asks_what_it_must(void **state)
 {

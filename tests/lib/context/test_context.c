@@ -1,5 +1,5 @@
 /* test_context.c - the records of contexts: one for each context, identified by its id, and which contexts are lost. */
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include <pthread.h>
 
@@ -10,7 +10,7 @@
 #include "context/context.h"
 #include "context/enter.h"
 #include "context/lost.h"
-#include "on_fake.h"
+#include "played_gpu.h"
 #include "base/bounds.h"
 
 static struct cf__scope entered(int device)

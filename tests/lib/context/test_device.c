@@ -1,6 +1,6 @@
 /* test_device.c - the device and context that a call runs on: cf_device_use(), the thread's context and its streams.
  * Also tests that cf_shutdown() frees everything. */
-#include "on_fake.h"
+#include "played_gpu.h"
 #include "small_calls.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* test_drivers.c - the choice of the default driver: CF_DRIVER, unusable GPUs, and threads that race to the first
  * call. */
-#include "on_fake.h"
+#include "played_gpu.h"
 #include "small_calls.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* test_handle.c - records of handles: the owner of a handle that the driver reuses, handles that a reset or
  * cf_shutdown() destroyed, and the devices of handles from other libraries. */
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 #include <pthread.h>
 
@@ -9,7 +9,7 @@
 #include "context/drivers.h"
 #include "context/enter.h"
 #include "context/handle.h"
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 /* ---- A driver that reuses a handle at once in another thread, or fails to destroy a handle ---- */
 

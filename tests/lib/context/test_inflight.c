@@ -1,9 +1,9 @@
 /* test_inflight.c - the kernels named in a fault's message: those that may have been running, and no others. A fault
  * loses a device for the whole process, so each test has its own process. */
 #include "stream/sync.h"
-#include "on_made.h"
+#include "handmade_kernel.h"
 
-#include "on_closing.h"
+#include "open_closing.h"
 
 #include <pthread.h>
 
@@ -11,8 +11,8 @@
 #include "context/context.h"
 #include "context/enter.h"
 #include "context/inflight.h"
-#include "on_made.h"
-#include "on_closing.h"
+#include "handmade_kernel.h"
+#include "open_closing.h"
 
 /* ---- Kernels that write to their pointer, which is a fault if the GPU cannot access it ---- */
 

@@ -1,5 +1,5 @@
 /* test_property.c - the properties of devices. */
-#include "on_fake.h"
+#include "played_gpu.h"
 
 static int tear_down(void **state)
 {

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "on_driver.h"
+#include "run_group.h"
 
 #include "block_kernels.h"
 

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include "threads/pool.h"
 #include "driver/driver.h"
 #include "cpu/cpu_launch.h"
 #include "cpu/schedule.h"
-#include "on_fake.h"
+#include "played_gpu.h"
 #include "cpu_launch_kernels.h"
 #include "cpu_launch_kernels.h"
 

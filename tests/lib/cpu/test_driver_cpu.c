@@ -1,5 +1,5 @@
 /* test_driver_cpu.c - the CPU's driver table, called as the library calls it. */
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "threads/pool.h"
 #include "driver/driver.h"
 #include "cpu/driver_cpu.h"
-#include "on_driver.h"
+#include "run_group.h"
 #include "cpu/cpu_stream.h"
 
 static const struct cf__driver *const host = &cf__driver_cpu;

@@ -1,5 +1,5 @@
 /* test_fiber.c - stacks, switches between them, and the guard that stops a thread whose stack overflows. */
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 
 #include "base/bounds.h"
 #include "cpu/fiber.h"
-#include "on_driver.h"
+#include "run_group.h"
 
 /* ---- A system without guard pages ---- */
 

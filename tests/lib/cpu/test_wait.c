@@ -1,6 +1,6 @@
 /* test_wait.c - random programs of threads that wait for each other in all ways on the CPU, compared with a serial
  * model: partial masks, lanes that end early, and barriers of some threads, in several orders. */
-#include "on_driver.h"
+#include "run_group.h"
 
 #include "wait_kernels.h"
 

@@ -1,7 +1,7 @@
 /* test_warp.c - warp operations, barriers and lanes that end, in random order, compared with CUDA's specification. */
 #include <stdlib.h>
 
-#include "on_driver.h"
+#include "run_group.h"
 #include "data/random.h"
 
 #include "warp_kernels.h"

@@ -1,10 +1,10 @@
 /* test_deferred_free.c - objects that could not be freed are retried in their context until they are freed. */
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include "driver/driver.h"
 #include "driver/deferred_free.h"
 #include "context/enter.h"
-#include "on_fake.h"
+#include "played_gpu.h"
 
 static struct cf__scope entered(int device)
 {

@@ -6,11 +6,11 @@
 #include <cudaTypedefs.h> /* first: driver.h uses the types of its <cuda.h> */
 #endif
 
-#include "on_driver.h"
+#include "run_group.h"
 
 #include "driver/driver.h"
 #include "config.h"
-#include "on_driver.h"
+#include "run_group.h"
 
 #if CF_CONFIG_CUDA_TYPEDEFS
 

@@ -1,11 +1,11 @@
 /* test_driver_capture.c - capture and graphs of a driver table. The CPU driver, the fake driver and a real GPU's
  * driver must behave the same, because the code above the table is written only once. */
-#include "on_driver.h"
+#include "run_group.h"
 
 #include "driver/driver.h"
 #include "driver/driver_cuda.h"
 #include "cpu/driver_cpu.h"
-#include "on_driver.h"
+#include "run_group.h"
 #include "cpu/cpu_stream.h"
 
 static const struct cf__driver *driver;

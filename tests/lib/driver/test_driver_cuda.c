@@ -2,7 +2,7 @@
  * the fake driver, because no machine has every version of the driver. */
 #include <link.h>
 
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>

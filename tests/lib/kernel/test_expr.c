@@ -1,9 +1,9 @@
 /* test_expr.c - the expressions of annotations: every step, every type of parameter, and overflows. */
-#include "on_driver.h"
+#include "run_group.h"
 
 #include "expr_steps.h"
 #include "kernel/expr.h"
-#include "on_driver.h"
+#include "run_group.h"
 #include "expr_steps.h"
 
 #define SKIP(code, steps)   \

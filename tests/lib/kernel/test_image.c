@@ -1,6 +1,6 @@
 /* test_image.c - images load once and their kernels are found. A damaged or unsuitable image gives an error that
  * names it and does not affect the next call. The descriptors are copies of gather's with one field changed. */
-#include "on_closing.h"
+#include "open_closing.h"
 
 #include <pthread.h>
 

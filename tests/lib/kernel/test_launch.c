@@ -1,6 +1,6 @@
 /* test_launch.c - asynchronous calls: cf_launch() and the `_async` functions on streams, with their checks of
  * scalars. */
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <pthread.h>
 
@@ -9,7 +9,7 @@
 
 #include "expr_steps.h"
 #include "gather_instances.h"
-#include "made_call.h"
+#include "any_arguments.h"
 
 #define POISON 0xa5
 #define GUARD 64 /* bytes after each result */

@@ -1,7 +1,7 @@
 /* test_operation.c - operations of several launches, which operation.cu declares: all ways to call them, where their
  * launches run, and the messages of failures. */
 #include "fake_ask.h"
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include <cuferry/registry.h>
 

@@ -1,8 +1,8 @@
 /* test_overlap.c - arrays that a kernel declares __restrict__ or takes in place. Calls with overlapping arrays are
  * refused with the number of common bytes, unless in-place arrays are the same array. */
-#include "on_made.h"
+#include "handmade_kernel.h"
 
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 #define DIMS 3
 

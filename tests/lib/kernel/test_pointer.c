@@ -1,7 +1,7 @@
 /* test_pointer.c - pointer arguments of a kernel: memory of every kind is used in place or staged; pointers that are
  * misaligned, too short or of another device are refused by name. */
-#include "on_fake.h"
-#include "on_gather.h"
+#include "played_gpu.h"
+#include "gather_calls.h"
 
 #include <inttypes.h>
 
@@ -9,10 +9,10 @@
 
 #include "driver/driver.h"
 #include "context/enter.h"
-#include "on_fake.h"
-#include "on_gather.h"
-#include "made_call.h"
-#include "made_call.h"
+#include "played_gpu.h"
+#include "gather_calls.h"
+#include "any_arguments.h"
+#include "any_arguments.h"
 
 /* ---- Position in an allocation ---- */
 

@@ -1,12 +1,12 @@
 /* test_preload.c - the first call of a preloaded kernel loads nothing; also tests the number of resident blocks. */
-#include "on_counted.h"
+#include "counting_driver.h"
 
 #include <cuferry/kernels.h>
 
 #include "driver/driver.h"
 #include "context/enter.h"
 #include "kernel/tuning_file.h"
-#include "on_counted.h"
+#include "counting_driver.h"
 
 /* ---- Hand-made kernels ---- */
 

@@ -1,5 +1,5 @@
 /* test_registry.c - lookup and iteration of the bundled kernels and of hand-made modules; types. */
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <cuferry/kernels.h>
 #include <cuferry/registry.h>

@@ -1,9 +1,9 @@
 /* test_rule.c - the launch rule apart from grid and block: items, block(auto), shared memory, cooperative launches,
  * CPU bodies that are called once, and the parameter sizes that a CPU body declares. */
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 #include "driver/driver.h"
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 /* test_scratch_args.c - scratch memory that the library supplies during a launch. */
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 /* ---- A kernel that computes y[i] = x[n - 1 - i] through scratch memory ---- */
 

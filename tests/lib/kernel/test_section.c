@@ -1,5 +1,5 @@
 /* test_section.c - sections and pitches: their checks, and that a call only copies the section. */
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 #include <sys/mman.h>
 
@@ -7,7 +7,7 @@
 #include "cpu/driver_cpu.h"
 #include "context/enter.h"
 #include "kernel/section.h"
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 #define DIMS 4
 #define POISON 0x5a

@@ -1,8 +1,8 @@
 /* test_symbol.c - data in __constant__ memory is only set on the device of the call. */
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 #include "driver/driver.h"
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 /* ---- Two symbols, and a kernel that reads them: y[i] = scale * coeff[i] ---- */
 

@@ -1,7 +1,7 @@
 /* test_tuning.c - the variant of a tuned kernel that runs, according to the user's file and the kernel's bundled
  * lines, by architecture and size; also tests the format of the file. */
 #include "expect_all.h"
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include "kernel/tuning_file.h"
 #include "expect_all.h"
-#include "on_made.h"
+#include "handmade_kernel.h"
 #include "tuning_kernels.h"
 #include "tuning_kernels.h"
 

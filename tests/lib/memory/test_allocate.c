@@ -1,8 +1,8 @@
 /* test_allocate.c - allocation, copies and fills of device memory, synchronous and stream-ordered. */
-#include "on_driver.h"
+#include "run_group.h"
 
 #include "context/enter.h"
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <pthread.h>
 #include <sys/wait.h>

@@ -2,7 +2,7 @@
  * other memory. */
 #include <pthread.h>
 
-#include "on_sum.h"
+#include "sum_kernel.h"
 #include "memory/allocation_cache.h"
 #include "context/enter.h"
 

@@ -1,10 +1,10 @@
 /* test_copy.c - copies of rows, copies between devices and contexts, and errors that prevent a copy. */
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include "driver/driver.h"
 #include "context/drivers.h"
 #include "context/enter.h"
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include <sys/mman.h>
 

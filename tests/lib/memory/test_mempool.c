@@ -1,9 +1,9 @@
 /* test_mempool.c - stream-ordered memory and its pool. */
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 #include "driver/driver.h"
 #include "context/drivers.h"
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 static unsigned short seed[3] = {10, 11, 12};
 

@@ -1,5 +1,5 @@
 /* test_peer.c - GPUs that access each other's memory. */
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 #include <time.h>
 
@@ -9,7 +9,7 @@
 #include "context/drivers.h"
 #include "context/enter.h"
 #include "memory/peer.h"
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 /* ---- A driver that can be made to fail ---- */
 

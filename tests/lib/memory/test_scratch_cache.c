@@ -1,5 +1,5 @@
 /* test_scratch_cache.c - cached scratch memory of streams: which launches use it, and its lifetime. */
-#include "on_told.h"
+#include "scratch_reporter.h"
 
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /* test_scratch_reclaim.c - scratch memory of streams is freed with the stream, the context or the library, and when memory
  * is short. The library frees only its own memory. */
-#include "on_told.h"
+#include "scratch_reporter.h"
 
 static const cf_kernel *const kernels[] = {&tell};
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};

@@ -1,5 +1,5 @@
 /* test_fork.c - a forked child can always use the CPU, and a GPU only if its parent did not use one. */
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include <pthread.h>
 #include <signal.h>

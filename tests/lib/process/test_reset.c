@@ -1,5 +1,5 @@
 /* test_reset.c - cf_device_reset(): handles from before are refused, and the device works again if it can. */
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include <cuferry/kernels.h>
 
@@ -7,7 +7,7 @@
 #include "base/fast.h"
 #include "driver/driver.h"
 #include "context/enter.h"
-#include "on_fake.h"
+#include "played_gpu.h"
 #include "fake_ask.h"
 
 /* ---- Objects on a device ---- */

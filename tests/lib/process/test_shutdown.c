@@ -1,6 +1,6 @@
 /* test_shutdown.c - cf_shutdown() that fails and is called again, shared objects that are closed without it, and
  * processes that end during calls. */
-#include "on_closing.h"
+#include "open_closing.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include "context/drivers.h"
 #include "context/enter.h"
 #include "kernel/image.h"
-#include "on_closing.h"
+#include "open_closing.h"
 
 static int gather(void)
 {

@@ -1,6 +1,6 @@
 /* test_transfer.c - host arrays that are staged to a GPU and back through pinned chunks: every size and shape, checks
  * during the copies, many simultaneous calls, and no copies beyond the declaration. */
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include "driver/driver.h"
 #include "context/enter.h"
 #include "staging/transfer.h"
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 /* ---- A kernel with y += x, z = 2 * x over rows, and two arrays that are checked ---- */
 

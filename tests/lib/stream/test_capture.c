@@ -1,6 +1,6 @@
 /* test_capture.c - capture of streams: which thread begins and ends it, which streams take part, and which calls
  * must not break it. */
-#include "on_graph.h"
+#include "graph_fixture.h"
 
 /* ---- Arguments and states ---- */
 

@@ -2,14 +2,14 @@
  * its own end.
  *
  * A wrapped driver calls the other thread between the driver's answer and the library's reaction to it. */
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include <semaphore.h>
 
 #include "driver/driver.h"
 #include "cpu/driver_cpu.h"
 #include "context/drivers.h"
-#include "on_fake.h"
+#include "played_gpu.h"
 
 /* ---- A driver that runs another thread after a call ---- */
 

@@ -1,12 +1,12 @@
 /* test_event.c - events: lifetime, recording in streams, waiting, querying, and elapsed time. */
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <time.h>
 
 #include "driver/driver.h"
-#include "on_driver.h"
+#include "run_group.h"
 
 static cf_event create(void)
 {

@@ -1,5 +1,5 @@
 /* test_graph.c - running graphs of captured streams, their memory, and the device they belong to. */
-#include "on_graph.h"
+#include "graph_fixture.h"
 
 /* ---- Arguments and states ---- */
 

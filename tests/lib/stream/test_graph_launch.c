@@ -1,5 +1,5 @@
 /* test_graph_launch.c - the driver calls of a graph launch, also while captures are open. */
-#include "on_counted.h"
+#include "counting_driver.h"
 
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made"};
 

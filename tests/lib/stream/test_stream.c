@@ -1,11 +1,11 @@
 /* test_stream.c - streams: lifetime, waiting, querying, and order between streams. */
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 #include <limits.h>
 #include <pthread.h>
 
 #include "base/fast.h"
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 static unsigned short seed[3] = {4, 5, 6};
 

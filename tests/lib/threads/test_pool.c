@@ -1,6 +1,6 @@
 /* test_pool.c - the worker threads: each block runs exactly once for any launching thread, and the threads start and
  * stop as configured. */
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -13,7 +13,7 @@
 
 #include "threads/pool.h"
 #include "cpu/schedule.h"
-#include "on_driver.h"
+#include "run_group.h"
 
 static unsigned short seed[3] = {1, 2, 3};
 

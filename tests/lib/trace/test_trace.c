@@ -1,7 +1,7 @@
 /* test_trace.c - CF_TRACE: the contents of the file, which is readable whatever happens to the process.
  *
  * `test_trace work FILE` does the work that tests/lib/trace/test_trace.py looks for in the trace. */
-#include "on_trace.h"
+#include "trace_fixture.h"
 #include "trace/trace_driver.h"
 #include "trace/trace.h"
 

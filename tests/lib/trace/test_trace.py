@@ -16,7 +16,7 @@ from tap import Tap, run
 
 DEVICES = 100000000  # process numbers of devices begin here
 KERNEL = 'cf_gather_f32_i32'
-COPIED = 8000  # bytes of N elements in on_trace.h
+COPIED = 8000  # bytes of N elements in trace_fixture.h
 EPSILON = 0.0015  # times are rounded to nanoseconds
 
 

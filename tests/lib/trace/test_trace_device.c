@@ -1,6 +1,6 @@
 /* test_trace_device.c - device times of enqueued work in the trace: rows of streams, work without times, devices and
  * contexts. */
-#include "on_trace.h"
+#include "trace_fixture.h"
 
 /* ---- Streams ---- */
 

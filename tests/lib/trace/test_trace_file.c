@@ -1,5 +1,5 @@
 /* test_trace_file.c - the file of a trace: its name, and the process that writes it. */
-#include "on_trace.h"
+#include "trace_fixture.h"
 #include "trace/trace.h"
 
 #include <fcntl.h>

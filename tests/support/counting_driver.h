@@ -1,12 +1,12 @@
-/* on_counted.h - a driver that counts its calls and wraps the driver in use; for kernels made by hand. */
-#ifndef ON_COUNTED_H
-#define ON_COUNTED_H
+/* counting_driver.h - a driver that counts its calls and wraps the driver in use; for kernels made by hand. */
+#ifndef COUNTING_DRIVER_H
+#define COUNTING_DRIVER_H
 
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 #include "driver/driver.h"
 #include "context/drivers.h"
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 enum asked {
 #define ASKED(name, version, parameters, names) ASKED_##name,

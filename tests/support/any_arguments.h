@@ -1,8 +1,8 @@
-/* made_call.h - arguments for any bundled kernel, for tests that call all kernels. */
-#ifndef MADE_CALL_H
-#define MADE_CALL_H
+/* any_arguments.h - arguments for any bundled kernel, for tests that call all kernels. */
+#ifndef ANY_ARGUMENTS_H
+#define ANY_ARGUMENTS_H
 
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <cuferry/registry.h>
 

@@ -1,9 +1,9 @@
-/* on_trace.h - shared by tests of traces: a reader of trace files, work to trace, and functions that run in their own
+/* trace_fixture.h - shared by tests of traces: a reader of trace files, work to trace, and functions that run in their own
  * process. */
-#ifndef ON_TRACE_H
-#define ON_TRACE_H
+#ifndef TRACE_FIXTURE_H
+#define TRACE_FIXTURE_H
 
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include <cuferry/kernels.h>
 
@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#include "on_fake.h"
+#include "played_gpu.h"
 
 /* ---- Reading a trace ---- */
 

@@ -1,9 +1,9 @@
-/* on_graph.h - shared by tests of captures and of graphs: streams, a kernel with its arrays, and functions that make a
+/* graph_fixture.h - shared by tests of captures and of graphs: streams, a kernel with its arrays, and functions that make a
  * graph. */
-#ifndef ON_GRAPH_H
-#define ON_GRAPH_H
+#ifndef GRAPH_FIXTURE_H
+#define GRAPH_FIXTURE_H
 
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include <cuferry/kernels.h>
 

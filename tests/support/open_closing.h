@@ -1,8 +1,8 @@
-/* on_closing.h - opens the shared object of closing.c, for tests of the state after it is closed. */
-#ifndef ON_CLOSING_H
-#define ON_CLOSING_H
+/* open_closing.h - opens the shared object of closing.c, for tests of the state after it is closed. */
+#ifndef OPEN_CLOSING_H
+#define OPEN_CLOSING_H
 
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include "closing.h"
 

@@ -1,9 +1,9 @@
-/* on_fake.h - runs tests on the driver that plays a GPU. Each test has its own process and environment, because the
+/* played_gpu.h - runs tests on the driver that plays a GPU. Each test has its own process and environment, because the
  * driver and the library's variables are read once per process. */
-#ifndef ON_FAKE_H
-#define ON_FAKE_H
+#ifndef PLAYED_GPU_H
+#define PLAYED_GPU_H
 
-#include "on_driver.h"
+#include "run_group.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -12,7 +12,7 @@
 
 #include "driver/driver.h"
 #include "driver/driver_cuda.h"
-#include "on_driver.h"
+#include "run_group.h"
 
 struct fake_test {
     const char *name;

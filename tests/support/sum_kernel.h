@@ -1,8 +1,8 @@
-/* on_sum.h - a kernel made by hand with two arrays, called plainly on GPU memory; the driver calls are counted. */
-#ifndef ON_SUM_H
-#define ON_SUM_H
+/* sum_kernel.h - a kernel made by hand with two arrays, called plainly on GPU memory; the driver calls are counted. */
+#ifndef SUM_KERNEL_H
+#define SUM_KERNEL_H
 
-#include "on_counted.h"
+#include "counting_driver.h"
 #include "context/enter.h"
 
 enum { X, Y, N, M, PARAMS };

@@ -1,7 +1,7 @@
-/* on_driver.h - runs a group of tests on the driver that the environment names, and skips it with the reason if that
+/* run_group.h - runs a group of tests on the driver that the environment names, and skips it with the reason if that
  * driver cannot be used. tools/check runs every test program once per driver. */
-#ifndef ON_DRIVER_H
-#define ON_DRIVER_H
+#ifndef RUN_GROUP_H
+#define RUN_GROUP_H
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,13 +1,13 @@
-/* on_told.h - a kernel that reports which scratch memory it got, beside another library: for tests of the scratch
+/* scratch_reporter.h - a kernel that reports which scratch memory it got, beside another library: for tests of the scratch
  * memory that streams keep. */
-#ifndef ON_TOLD_H
-#define ON_TOLD_H
+#ifndef SCRATCH_REPORTER_H
+#define SCRATCH_REPORTER_H
 
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 #include "driver/driver.h"
 #include "context/drivers.h"
-#include "on_made.h"
+#include "handmade_kernel.h"
 
 /* ---- A kernel that reports its scratch memory, and how much of it was not 0 ---- */
 

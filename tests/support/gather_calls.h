@@ -1,8 +1,8 @@
-/* on_gather.h - calls every instance of gather in the plain tier, with arrays of host and device memory in any mix. */
-#ifndef ON_GATHER_H
-#define ON_GATHER_H
+/* gather_calls.h - calls every instance of gather in the plain tier, with arrays of host and device memory in any mix. */
+#ifndef GATHER_CALLS_H
+#define GATHER_CALLS_H
 
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include <cuferry/kernels.h>
 #include <cuferry/registry.h>

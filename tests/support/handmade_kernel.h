@@ -1,9 +1,9 @@
-/* on_made.h - for kernels that a test makes by hand, with bodies in C. They run on the CPU and on the driver that plays
+/* handmade_kernel.h - for kernels that a test makes by hand, with bodies in C. They run on the CPU and on the driver that plays
  * a GPU, after run_made() adds them there. A real GPU has no code for them, and the tests are skipped. */
-#ifndef ON_MADE_H
-#define ON_MADE_H
+#ifndef HANDMADE_KERNEL_H
+#define HANDMADE_KERNEL_H
 
-#include "on_fake.h"
+#include "played_gpu.h"
 
 #include <cuferry/registry.h>
 
