@@ -1,4 +1,4 @@
-/* generic - kernels whose type-generic forms tests/test_generic.py calls, with right and wrong arguments. */
+/* generic - kernels whose type-generic forms tests/gen/test_generic.py calls, with right and wrong arguments. */
 #include <cuComplex.h>
 #include <cuda_fp16.h>
 #include <stdint.h>
