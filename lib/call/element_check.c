@@ -284,13 +284,13 @@ static void check_elements(void *data, uint64_t begin, uint64_t end)
 }
 
 /* Least elements for a thread: checking fewer is faster than waking a thread. */
-#define PIECE 65536
+#define LEAST_UNIT 65536
 
 void cf__element_check_search(struct cf__element_check *check)
 {
     uint64_t count = (uint64_t)check->section->count;
-    uint64_t piece = count / 4 / (uint64_t)cf__pool_size();
-    cf__pool_for(check_elements, check, count, piece > PIECE ? piece : PIECE);
+    uint64_t unit = count / 4 / (uint64_t)cf__pool_size();
+    cf__pool_for(check_elements, check, count, unit > LEAST_UNIT ? unit : LEAST_UNIT);
 }
 
 /* ---- The search on a device ---- */

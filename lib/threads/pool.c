@@ -395,17 +395,17 @@ struct cf__pool_pace cf__pool_share(struct cf__pool_job *job, uint64_t begin, ui
     return pace;
 }
 
-void cf__pool_for(cf__pool_body *body, void *data, uint64_t count, uint64_t chunk)
+void cf__pool_for(cf__pool_body *body, void *data, uint64_t count, uint64_t unit)
 {
-    if (count <= chunk) {
+    if (count <= unit) {
         if (count)
             body(data, 0, count);
         return;
     }
-    while (count / chunk >= UINT32_MAX)
-        chunk *= 2;
+    while (count / unit >= UINT32_MAX)
+        unit *= 2;
     struct cf__pool_job job = {
-        .body = body, .data = data, .count = count, .unit = chunk, .units = count / chunk + (count % chunk != 0)};
+        .body = body, .data = data, .count = count, .unit = unit, .units = count / unit + (count % unit != 0)};
     (void)cf__pool_share(&job, 0, UINT64_MAX);
 }
 
