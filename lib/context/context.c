@@ -6,13 +6,10 @@
 
 #include "context/context.h"
 
-#include "base/error.h"
 #include "base/fast.h"
 #include "base/lock.h"
 #include "driver/driver.h"
-#include "context/enter.h"
 #include "context/inflight.h"
-#include "context/lost.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of changes; readers of the list do not take it */
 static struct cf__context *contexts;
@@ -99,26 +96,6 @@ struct cf__context *cf__context_add(const struct cf__driver *driver, CUcontext h
         .id = id, .handle = handle, .driver = driver, .device = device, .pageable_access = -1, .next = contexts};
     __atomic_store_n(&contexts, context, __ATOMIC_RELEASE);
     return context;
-}
-
-int cf__context_get(const struct cf__scope *scope, const char *function, struct cf__context **context)
-{
-    unsigned long long id;
-    int device;
-    CUresult result = scope->driver->cuCtxGetId(scope->context, &id);
-    if (result != CUDA_SUCCESS)
-        return cf__fail_driver(scope->driver, result, "cuCtxGetId", "%s", function);
-    if ((*context = cf__context_by_id(id)) != NULL)
-        return CF_OK;
-    int status = cf__scope_device(scope, function, &device);
-    if (status != CF_OK)
-        return status;
-    cf__lock(&lock);
-    *context = cf__context_by_id(id);
-    if (!*context)
-        *context = cf__context_add(scope->driver, scope->context, id, device);
-    cf__unlock(&lock);
-    return *context ? CF_OK : cf__fail(CF_ENOMEM, "%s: no memory for what is kept of a context", function);
 }
 
 struct cf__context *cf__context_by_handle(const struct cf__driver *driver, CUcontext handle)

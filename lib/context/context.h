@@ -24,10 +24,6 @@ struct cf__context {
     struct cf__context *next;
 };
 
-/* Stores the record of the scope's context, which it adds at the first use, in `*context`. Returns a status, whose
- * message names `function`. */
-int cf__context_get(const struct cf__scope *scope, const char *function, struct cf__context **context);
-
 /* Returns the record of a context or NULL. Compares addresses if the driver does not report the context's id. */
 struct cf__context *cf__context_by_handle(const struct cf__driver *driver, CUcontext handle);
 

@@ -27,7 +27,6 @@ enum choice { UNDECIDED, USE_CUDA, USE_CPU };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of changes of the variables below */
 static _Alignas(64) struct cf__driver cuda_table;
-struct cf__backend cf__cuda, cf__cpu;
 static int default_choice; /* enum choice; read without the lock */
 static char no_cuda[256];  /* reason why CUDA cannot be used; under the lock */
 
@@ -276,28 +275,6 @@ int cf__device_get(const char *function, int device, const struct cf__driver **d
 }
 
 /* ---- Primary contexts ---- */
-
-CUcontext cf__primary_held(int device)
-{
-    return __atomic_load_n(&cf__cuda.primary[device], __ATOMIC_ACQUIRE);
-}
-
-void cf__primary_hold(int device, CUcontext context)
-{
-    __atomic_store_n(&cf__cuda.primary[device], context, __ATOMIC_RELEASE);
-}
-
-void cf__primary_owe(int device)
-{
-    __atomic_add_fetch(&cf__cuda.owed[device], 1, __ATOMIC_RELAXED);
-}
-
-/* The driver counts the library's reference for the device's next primary context, so the library still owes it. */
-void cf__primary_drop(int device, CUcontext gone)
-{
-    if (__atomic_compare_exchange_n(&cf__cuda.primary[device], &gone, NULL, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-        cf__primary_owe(device);
-}
 
 int cf__primary_context(const char *function, struct cf__backend *backend, int ordinal, CUcontext *context)
 {

@@ -7,8 +7,10 @@
 
 #include "context/enter.h"
 
+#include "base/error.h"
 #include "base/fast.h"
 #include "driver/driver.h"
+#include "context/context.h"
 #include "context/drivers.h"
 #include "context/handle.h"
 #include "context/lost.h"
@@ -120,6 +122,54 @@ static int leave_if_lost(struct cf__scope *scope, const char *function)
     return status;
 }
 
+/* Returns the thread's current context or a retained one, if it is not lost; else NULL. */
+static CUcontext find_working_context(const struct cf__driver *driver, CUcontext current)
+{
+    CUcontext context = current && !cf__is_lost(driver, current) ? current : NULL;
+    for (int device = 0; device < CF__MAX_DEVICES && !context; device++) {
+        CUcontext held = cf__primary_held(device);
+        if (held && !cf__is_lost(driver, held))
+            context = held;
+    }
+    return context;
+}
+
+/* Returns a device that only another library has started, or -1. */
+static int find_active_device(const struct cf__driver *driver)
+{
+    int devices = 0;
+    (void)driver->cuDeviceGetCount(&devices);
+    for (int device = 0; device < devices && device < CF__MAX_DEVICES; device++) {
+        CUdevice handle;
+        unsigned int flags;
+        int is_active = 0;
+        if (!cf__primary_held(device) && driver->cuDeviceGet(&handle, device) == CUDA_SUCCESS &&
+            driver->cuDevicePrimaryCtxGetState(handle, &flags, &is_active) == CUDA_SUCCESS && is_active)
+            return device;
+    }
+    return -1;
+}
+
+/* Enters the context of a GPU's handle. Without a record it enters any context that works, and the driver judges the
+ * handle. */
+static int enter_context_of(struct cf__scope *scope, const char *function, const struct cf__driver *driver,
+                            enum cf__handle_kind kind, const void *handle)
+{
+    CUcontext current = NULL, context = cf__handle_context(kind, handle);
+    if (!context) {
+        if (driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS)
+            current = NULL;
+        context = find_working_context(driver, current);
+    }
+    if (context)
+        return cf__enter_context(scope, function, driver, context);
+    *scope = (struct cf__scope){.driver = driver, .context = current};
+    if (current)
+        return CF_OK;
+    int active = find_active_device(driver);
+    return active < 0 ? cf__enter(scope, function, NULL) : cf__enter_device(scope, function, active);
+}
+
 int cf__enter_even_lost(struct cf__scope *scope, const char *function, cf_stream stream)
 {
     review_contexts();
@@ -135,7 +185,7 @@ int cf__enter_even_lost(struct cf__scope *scope, const char *function, cf_stream
     CUresult result = scope->driver->cuStreamGetCtx(stream, &scope->context);
     /* The driver reports no context of a stream while the stream's capture is broken. */
     if (result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED)
-        return cf__handle_enter(scope, function, scope->driver, CF__STREAM, stream);
+        return enter_context_of(scope, function, scope->driver, CF__STREAM, stream);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, "cuStreamGetCtx", "%s: stream %p", function, (void *)stream);
     return make_current(scope, function);
@@ -178,7 +228,7 @@ int cf__enter_handle(struct cf__scope *scope, const char *function, const char *
     if (status != CF_OK)
         return status;
     return driver->is_cpu ? enter_device(scope, function, &cf__cpu, 0)
-                          : cf__handle_enter(scope, function, driver, kind, handle);
+                          : enter_context_of(scope, function, driver, kind, handle);
 }
 
 CF__HOT void cf__leave(struct cf__scope *scope)
@@ -201,4 +251,24 @@ int cf__scope_device(const struct cf__scope *scope, const char *function, int *d
             return CF_OK;
     CUresult result = scope->driver->cuCtxGetDevice(device);
     return result == CUDA_SUCCESS ? CF_OK : cf__fail_driver(scope->driver, result, "cuCtxGetDevice", "%s", function);
+}
+
+int cf__scope_context(const struct cf__scope *scope, const char *function, struct cf__context **context)
+{
+    unsigned long long id;
+    int device;
+    CUresult result = scope->driver->cuCtxGetId(scope->context, &id);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(scope->driver, result, "cuCtxGetId", "%s", function);
+    if ((*context = cf__context_by_id(id)) != NULL)
+        return CF_OK;
+    int status = cf__scope_device(scope, function, &device);
+    if (status != CF_OK)
+        return status;
+    cf__contexts_lock();
+    *context = cf__context_by_id(id);
+    if (!*context)
+        *context = cf__context_add(scope->driver, scope->context, id, device);
+    cf__contexts_unlock();
+    return *context ? CF_OK : cf__fail(CF_ENOMEM, "%s: no memory for what is kept of a context", function);
 }

@@ -6,6 +6,9 @@
 
 #include "driver/driver.h"
 #include "context/handle.h"
+#include "context/scope.h"
+
+struct cf__context;
 
 extern _Thread_local int
     cf__thread_has_device; /* 1 after cf_device_use(): the thread does not use the default device */
@@ -17,13 +20,6 @@ struct cf__thread_device {
 
 /* Sets the calling thread's device and returns the earlier choice, which a caller may set again. */
 struct cf__thread_device cf__thread_device_set(struct cf__thread_device chosen);
-
-/* Driver and context of a call. The context is current on the thread between enter and leave. */
-struct cf__scope {
-    const struct cf__driver *driver;
-    CUcontext context;
-    int pushed; /* 1: cf__leave() pops the context */
-};
 
 /* The functions below that return a status name `function` in messages. After a failure there is nothing to leave. */
 
@@ -57,6 +53,10 @@ void cf__leave(struct cf__scope *scope);
 
 /* Stores the number of the scope's device: CF_HOST or a GPU's. */
 int cf__scope_device(const struct cf__scope *scope, const char *function, int *device);
+
+/* Stores the record of the scope's context, which it adds at the first use, in `*context`. Returns a status, whose
+ * message names `function`. */
+int cf__scope_context(const struct cf__scope *scope, const char *function, struct cf__context **context);
 
 /* Stores the driver of a stream, an event or a graph. `name` is the name of the argument of `function`. */
 int cf__handle_driver(const char *function, const char *name, enum cf__handle_kind kind, const void *handle,

@@ -15,10 +15,8 @@
 #include "base/lock.h"
 #include "driver/driver.h"
 #include "cpu/cpu_stream.h"
-#include "context/drivers.h"
-#include "context/enter.h"
 #include "context/inflight.h"
-#include "context/lost.h"
+#include "context/scope.h"
 
 /* A hash table with linear probing, at most half full. */
 struct entry {
@@ -194,21 +192,6 @@ int cf__handle_is_memory(const void *pointer)
     return is_memory;
 }
 
-/* A driver does not report which of two handles it does not know, so it is asked about the stream alone. */
-int cf__fail_handle(const struct cf__driver *driver, CUresult result, const char *call, const char *function,
-                    const char *name, const void *handle, cf_stream stream)
-{
-    CUstreamCaptureStatus status;
-    /* The CPU's driver returns INVALID_VALUE for unknown handles, too. */
-    if (result != CUDA_ERROR_INVALID_HANDLE && !(driver->is_cpu && result == CUDA_ERROR_INVALID_VALUE))
-        return cf__fail_driver(driver, result, call, "%s: %s %p, stream %p", function, name, handle, (void *)stream);
-    if (driver->cuStreamIsCapturing(stream, &status) == CUDA_ERROR_INVALID_HANDLE)
-        return cf__fail_driver(driver, result, call, "%s: stream %p", function, (void *)stream);
-    return cf__fail_driver(driver, result, call, "%s: %s %p", function, name, handle);
-}
-
-/* ---- Context of a handle ---- */
-
 CUcontext cf__handle_context(enum cf__handle_kind kind, const void *handle)
 {
     cf__lock(&lock);
@@ -216,52 +199,6 @@ CUcontext cf__handle_context(enum cf__handle_kind kind, const void *handle)
     CUcontext context = entry && entry->handle ? entry->context : NULL;
     cf__unlock(&lock);
     return context;
-}
-
-/* Returns the thread's current context or a retained one, if it is not lost; else NULL. */
-static CUcontext find_working_context(const struct cf__driver *driver, CUcontext current)
-{
-    CUcontext context = current && !cf__is_lost(driver, current) ? current : NULL;
-    for (int device = 0; device < CF__MAX_DEVICES && !context; device++) {
-        CUcontext held = cf__primary_held(device);
-        if (held && !cf__is_lost(driver, held))
-            context = held;
-    }
-    return context;
-}
-
-/* Returns a device that only another library has started, or -1. */
-static int find_active_device(const struct cf__driver *driver)
-{
-    int devices = 0;
-    (void)driver->cuDeviceGetCount(&devices);
-    for (int device = 0; device < devices && device < CF__MAX_DEVICES; device++) {
-        CUdevice handle;
-        unsigned int flags;
-        int is_active = 0;
-        if (!cf__primary_held(device) && driver->cuDeviceGet(&handle, device) == CUDA_SUCCESS &&
-            driver->cuDevicePrimaryCtxGetState(handle, &flags, &is_active) == CUDA_SUCCESS && is_active)
-            return device;
-    }
-    return -1;
-}
-
-int cf__handle_enter(struct cf__scope *scope, const char *function, const struct cf__driver *driver,
-                     enum cf__handle_kind kind, const void *handle)
-{
-    CUcontext current = NULL, context = cf__handle_context(kind, handle);
-    if (!context) {
-        if (driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS)
-            current = NULL;
-        context = find_working_context(driver, current);
-    }
-    if (context)
-        return cf__enter_context(scope, function, driver, context);
-    *scope = (struct cf__scope){.driver = driver, .context = current};
-    if (current)
-        return CF_OK;
-    int active = find_active_device(driver);
-    return active < 0 ? cf__enter(scope, function, NULL) : cf__enter_device(scope, function, active);
 }
 
 /* ---- Resets, and the end ---- */

@@ -38,22 +38,12 @@ int cf__handle_is_memory(const void *pointer);
  * CF_OK. `name` is the argument's. Costs two loads in a process without resets. */
 int cf__handle_check(const char *function, const char *name, enum cf__handle_kind kind, const void *handle);
 
-/* Fails for a driver call with a handle and a stream. The message names the handle that the driver does not know, and
- * both after another failure. Returns the status. */
-int cf__fail_handle(const struct cf__driver *driver, CUresult result, const char *call, const char *function,
-                    const char *name, const void *handle, cf_stream stream);
-
 /* Returns the context of a handle, or NULL if there is no record. */
 CUcontext cf__handle_context(enum cf__handle_kind kind, const void *handle);
 
 /* Set and return the latest mark of an event. Events of other libraries have no record: their mark is empty. */
 void cf__handle_set_mark(const void *event, const struct cf__event_mark *mark);
 struct cf__event_mark cf__handle_get_mark(const void *event);
-
-/* Enters the context of a GPU's handle, for cf__enter_handle(). Without a record it enters any context that works, and
- * the driver judges the handle. */
-int cf__handle_enter(struct cf__scope *scope, const char *function, const struct cf__driver *driver,
-                     enum cf__handle_kind kind, const void *handle);
 
 void cf__handles_reset(CUcontext context, int device); /* marks the handles of a context as gone */
 void cf__handles_forget(void);                         /* frees all records, except in a forked child */

@@ -18,8 +18,7 @@
 #include "base/fast.h"
 #include "base/lock.h"
 #include "driver/driver.h"
-#include "context/context.h"
-#include "context/enter.h"
+#include "context/scope.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and of fields that several threads write */
 static struct cf__inflight *records;                     /* one for each thread and context */
@@ -131,14 +130,15 @@ static int find_slot(const struct cf__inflight *record, const char *name, cf_str
     return slot;
 }
 
-struct cf__inflight *cf__inflight_note_other(struct cf__context *context, const char *name, cf_stream stream)
+struct cf__inflight *cf__inflight_note_other(unsigned long long context, CUcontext handle, const char *name,
+                                             cf_stream stream)
 {
     struct cf__inflight *record = cf__inflight_latest;
-    if (!record || record->context != context->id) {
+    if (!record || record->context != context) {
         cf__lock(&lock);
-        record = find_record(context->id);
+        record = find_record(context);
         if (!record)
-            record = claim_record(context->id, context->handle);
+            record = claim_record(context, handle);
         cf__unlock(&lock);
         if (!record)
             return NULL;

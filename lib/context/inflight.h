@@ -8,7 +8,6 @@
 #include <cuferry.h>
 
 #include "driver/driver.h"
-#include "context/context.h"
 
 struct cf__scope;
 
@@ -45,7 +44,8 @@ extern _Thread_local struct cf__inflight *cf__inflight_latest;
 
 /* Notes a launch of another kernel, or in another stream or context, than the latest one. Returns the record; NULL if
  * memory is short. */
-struct cf__inflight *cf__inflight_note_other(struct cf__context *context, const char *name, cf_stream stream);
+struct cf__inflight *cf__inflight_note_other(unsigned long long context, CUcontext handle, const char *name,
+                                             cf_stream stream);
 
 /* Notes a launch of the same kernel in the same stream as the latest one. Returns the record, or NULL if the kernel,
  * the stream or the context differs. */
@@ -65,10 +65,11 @@ static inline struct cf__inflight *cf__inflight_note_again(unsigned long long co
 /* Notes a launch right before the driver's call; cf__inflight_launched() follows right after it. Messages about a
  * fault name the kernels that were noted. A note that stays too long adds a name to them, and the right name is
  * never lost. */
-static inline struct cf__inflight *cf__inflight_note(struct cf__context *context, const char *name, cf_stream stream)
+static inline struct cf__inflight *cf__inflight_note(unsigned long long context, CUcontext handle, const char *name,
+                                                     cf_stream stream)
 {
-    struct cf__inflight *record = cf__inflight_note_again(context->id, name, stream);
-    return record ? record : cf__inflight_note_other(context, name, stream);
+    struct cf__inflight *record = cf__inflight_note_again(context, name, stream);
+    return record ? record : cf__inflight_note_other(context, handle, name, stream);
 }
 
 /* Name for the launch of a graph, whose kernels are unknown. */

@@ -15,11 +15,11 @@
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "driver/failure.h"
+#include "context/backend.h"
 #include "context/context.h"
-#include "context/drivers.h"
-#include "context/enter.h"
 #include "context/handle.h"
 #include "context/inflight.h"
+#include "context/scope.h"
 
 /* Returns an id for a context whose id the driver does not report any more; no driver counts that far. */
 static unsigned long long make_up_id(void)
@@ -227,6 +227,19 @@ int cf__fail_driver(const struct cf__driver *driver, CUresult result, const char
     cf__result_describe(driver, result, call, what, text, sizeof text);
     int status = cf__note_lost(driver, cf__result_status(result), text, sizeof text);
     return cf__fail_result(status, (int)result, text);
+}
+
+/* A driver does not report which of two handles it does not know, so it is asked about the stream alone. */
+int cf__fail_handle(const struct cf__driver *driver, CUresult result, const char *call, const char *function,
+                    const char *name, const void *handle, cf_stream stream)
+{
+    CUstreamCaptureStatus status;
+    /* The CPU's driver returns INVALID_VALUE for unknown handles, too. */
+    if (result != CUDA_ERROR_INVALID_HANDLE && !(driver->is_cpu && result == CUDA_ERROR_INVALID_VALUE))
+        return cf__fail_driver(driver, result, call, "%s: %s %p, stream %p", function, name, handle, (void *)stream);
+    if (driver->cuStreamIsCapturing(stream, &status) == CUDA_ERROR_INVALID_HANDLE)
+        return cf__fail_driver(driver, result, call, "%s: stream %p", function, (void *)stream);
+    return cf__fail_driver(driver, result, call, "%s: %s %p", function, name, handle);
 }
 
 int cf__is_lost(const struct cf__driver *driver, CUcontext handle)

@@ -2,6 +2,8 @@
 #ifndef CF__LOST_H
 #define CF__LOST_H
 
+#include <cuferry.h>
+
 #include "driver/driver.h"
 
 struct cf__scope;
@@ -9,6 +11,11 @@ struct cf__scope;
 /* cf__fail() for a driver call: adds the call, the driver's name of the result and its text. Returns the status. */
 __attribute__((format(printf, 4, 5))) int cf__fail_driver(const struct cf__driver *driver, CUresult result,
                                                           const char *call, const char *format, ...);
+
+/* Fails for a driver call with a handle and a stream. The message names the handle that the driver does not know, and
+ * both after another failure. Returns the status. */
+int cf__fail_handle(const struct cf__driver *driver, CUresult result, const char *call, const char *function,
+                    const char *name, const void *handle, cf_stream stream);
 
 /* Looks for a lost context after a failure of the driver, marks it, and appends it to the detail in `text`. Returns
  * CF_EFAULT for any call in a lost context, else `status`. */

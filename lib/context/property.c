@@ -140,7 +140,7 @@ int cf_device_property(int device, int property, int64_t *value)
 int cf__property_pageable_access(const struct cf__scope *scope, const char *function, int device, int *has_access)
 {
     struct cf__context *context;
-    int status = cf__context_get(scope, function, &context);
+    int status = cf__scope_context(scope, function, &context);
     if (status != CF_OK)
         return status;
     *has_access = __atomic_load_n(&context->pageable_access, __ATOMIC_RELAXED);

@@ -399,7 +399,7 @@ static int find_or_load(const struct item *item, const struct cf__scope *scope, 
     if ((*loaded = cf__loaded_in(item->state, context)) != NULL)
         return CF_OK;
     struct cf__context *owner;
-    int status = cf__context_get(scope, item->function, &owner);
+    int status = cf__scope_context(scope, item->function, &owner);
     if (status != CF_OK)
         return status;
     if (cf__log_is_inside())

@@ -9,6 +9,7 @@
 #include <cuferry/registry.h>
 
 #include "driver/driver.h"
+#include "context/context.h"
 #include "context/inflight.h"
 #include "kernel/arguments.h"
 #include "kernel/image.h"
@@ -28,7 +29,9 @@ static inline int cf__is_simple_launch(const struct cf__loaded *loaded, const cf
 /* Notes a launch for messages about faults; NULL on the CPU, or if there is no memory. */
 static inline struct cf__inflight *cf__launch_note(const struct cf__loaded *loaded, cf_stream stream)
 {
-    return loaded->owner->driver->is_cpu ? NULL : cf__inflight_note(loaded->owner, loaded->name, stream);
+    return loaded->owner->driver->is_cpu
+               ? NULL
+               : cf__inflight_note(loaded->owner->id, loaded->owner->handle, loaded->name, stream);
 }
 
 /* Launches with a single driver call and notes the launch as in flight. */

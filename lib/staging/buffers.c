@@ -45,7 +45,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the creation of a
 static int get_sets(const struct cf__scope *scope, const char *function, struct cf__staging_sets **sets)
 {
     struct cf__context *context;
-    int status = cf__context_get(scope, function, &context);
+    int status = cf__scope_context(scope, function, &context);
     if (status != CF_OK)
         return status;
     *sets = __atomic_load_n(&context->staging, __ATOMIC_ACQUIRE);

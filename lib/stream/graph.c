@@ -73,7 +73,7 @@ static int fail_launch(const struct cf__driver *driver, CUresult result, cf_grap
 
 static struct cf__inflight *note_launch(struct cf__context *context, cf_stream stream)
 {
-    return context ? cf__inflight_note(context, cf__inflight_graph, stream) : NULL;
+    return context ? cf__inflight_note(context->id, context->handle, cf__inflight_graph, stream) : NULL;
 }
 
 /* Asks the driver only while a capture of the library is open, since the question costs time. A capture that another
@@ -131,7 +131,7 @@ static struct cf__context *get_context_record(const struct cf__scope *scope)
     if (context || scope->driver->is_cpu)
         return context;
     cf__error_save(&before);
-    int status = cf__context_get(scope, "cf_graph_launch", &context);
+    int status = cf__scope_context(scope, "cf_graph_launch", &context);
     cf__error_restore(&before);
     return status == CF_OK ? context : NULL;
 }

@@ -30,7 +30,7 @@ static int default_device(void)
 static struct cf__context *record(const struct cf__scope *place)
 {
     struct cf__context *context = NULL;
-    assert_ok(cf__context_get(place, "test", &context));
+    assert_ok(cf__scope_context(place, "test", &context));
     assert_non_null(context);
     return context;
 }
@@ -109,7 +109,7 @@ static void *meet(void *number)
 {
     struct cf__scope place;
     if (cf__enter_device(&place, "test", 0) != CF_OK ||
-        cf__context_get(&place, "test", &met[(uintptr_t)number]) != CF_OK)
+        cf__scope_context(&place, "test", &met[(uintptr_t)number]) != CF_OK)
         return (void *)"no record";
     cf__leave(&place);
     return NULL;

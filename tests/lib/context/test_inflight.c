@@ -467,9 +467,9 @@ static void text_of_long_names_is_cut_between_them(void **state)
     assert_ok(cf_mem_free(good));
     CUresult result;
     assert_ok(cf__enter(&place, "test", NULL));
-    assert_ok(cf__context_get(&place, "test", &context));
-    cf__inflight_launched(cf__inflight_note(context, "a_kernel_of_24_characters", NULL));
-    cf__inflight_launched(cf__inflight_note(context, "a_kernel_of_25_characters_", NULL));
+    assert_ok(cf__scope_context(&place, "test", &context));
+    cf__inflight_launched(cf__inflight_note(context->id, context->handle, "a_kernel_of_24_characters", NULL));
+    cf__inflight_launched(cf__inflight_note(context->id, context->handle, "a_kernel_of_25_characters_", NULL));
     cf__inflight_text(context->id, text, sizeof text);
     assert_string_equal(text, "one of a_kernel_of_24_characters or others was");
     assert_ok(cf__sync_context("test", &place, &result));

@@ -1,0 +1,53 @@
+/* backend.h - drivers in use, and the primary contexts that the library has retained. */
+#ifndef CF__BACKEND_H
+#define CF__BACKEND_H
+
+#include "base/fast.h"
+#include "driver/driver.h"
+
+/* Limit of GPUs in use; further GPUs are ignored. */
+#define CF__MAX_DEVICES 64
+
+/* A driver in use, with the primary contexts that the library has retained. */
+struct cf__backend {
+    const struct cf__driver *driver; /* NULL until it is in use; atomic */
+    int count;
+    CUcontext primary[CF__MAX_DEVICES]; /* NULL: not retained; atomic */
+    int owed[CF__MAX_DEVICES];          /* further references that the library has to release */
+};
+extern struct cf__backend cf__cuda, cf__cpu;
+
+/* Returns the backend's driver, NULL until it is in use. */
+static inline const struct cf__driver *cf__backend_driver(const struct cf__backend *backend)
+{
+    return __atomic_load_n(&backend->driver, __ATOMIC_ACQUIRE);
+}
+
+/* Return a driver that is already in use, else NULL. */
+static inline const struct cf__driver *cf__cpu_in_use(void)
+{
+    return cf__backend_driver(&cf__cpu);
+}
+
+static inline const struct cf__driver *cf__cuda_in_use(void)
+{
+    return cf__is_forked() ? NULL : __atomic_load_n(&cf__fast.cuda, __ATOMIC_ACQUIRE);
+}
+
+/* Returns 1 if the process has a single GPU. CUDA is in use. */
+static inline int cf__is_only_gpu(void)
+{
+    return cf__cuda.count == 1;
+}
+
+/* Returns the primary context of a GPU that the library has retained, or NULL. */
+CUcontext cf__primary_held(int device);
+
+/* Set the retained context of a GPU, and count a further reference to it, for cf_device_reset(). */
+void cf__primary_hold(int device, CUcontext context);
+void cf__primary_owe(int device);
+
+/* Forgets a retained context that another library has reset; the next use retains the new one. */
+void cf__primary_drop(int device, CUcontext gone);
+
+#endif
