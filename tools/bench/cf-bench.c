@@ -13,6 +13,7 @@
 #include "bench/bench_compare.h"
 #include "bench/bench_json.h"
 #include "bench/bench_kernels.h"
+#include "bench/bench_options.h"
 #include "bench/bench_report.h"
 #include "bench/bench_result.h"
 #include "bench/bench_sizes.h"
@@ -63,114 +64,54 @@ static const char help[] =
     "the\n"
     "CPU. Files are written last, each whole or not at all.\n";
 
-enum mode { RUN, HELP, VERSION };
-
 struct options {
-    enum mode mode;
-    const char *sizes, *module, *driver, *json, *plot, *against, *from;
-    int device, has_device, verify, variants;
-    double budget, limit, tolerance;
-    int64_t cache;
-    struct instance_names names;
-    char **settings;
-    size_t setting_count;
-    size_t room;  /* entries that each list can hold */
-    char **lists; /* storage of names, exceptions and settings */
+    struct bench_options shared;
+    const char *plot, *against, *from;
+    int variants;
+    double tolerance;
 };
 
 /* ---- Options ---- */
 
-static int set_number(struct options *options, const char *name, const char *value, struct message *message)
+static int set_option(void *program, const char *name, char *value, struct message *message)
 {
-    int64_t number = 0;
-    if (strcmp(name, "--time") == 0)
-        return option_real(name, value, 0, &options->budget, message);
-    if (strcmp(name, "--limit") == 0)
-        return option_real(name, value, 0, &options->limit, message);
-    if (strcmp(name, "--strict") == 0)
-        return option_real(name, value, 1, &options->tolerance, message);
-    if (strcmp(name, "--cache") == 0)
-        return option_integer(name, value, 0, (int64_t)1 << 40, &options->cache, message);
-    int status = option_integer(name, value, CF_HOST, 1023, &number, message);
-    options->has_device = 1;
-    options->device = (int)number;
-    return status;
-}
-
-static int set_option(struct options *options, const char *name, char *value, struct message *message)
-{
-    const struct {
-        const char *name, **text;
-    } texts[] = {{"--sizes", &options->sizes}, {"--module", &options->module}, {"--driver", &options->driver},
-                 {"--json", &options->json},   {"--plot", &options->plot},     {"--against", &options->against},
-                 {"--from", &options->from}};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (strcmp(name, texts[i].name) == 0) {
-            *texts[i].text = value;
-            return 0;
-        }
-    if (strcmp(name, "--set") == 0)
-        options->settings[options->setting_count++] = value;
-    else if (strcmp(name, "--except") == 0)
-        options->lists[options->room + options->names.exception_count++] = value;
-    else if (strcmp(name, "--verify") == 0)
-        options->verify = 1;
+    struct options *options = program;
+    if (strcmp(name, "--plot") == 0)
+        options->plot = value;
+    else if (strcmp(name, "--against") == 0)
+        options->against = value;
+    else if (strcmp(name, "--from") == 0)
+        options->from = value;
     else if (strcmp(name, "--variants") == 0)
         options->variants = 1;
-    else if (strcmp(name, "--help") == 0)
-        options->mode = HELP;
-    else if (strcmp(name, "--version") == 0)
-        options->mode = VERSION;
+    else if (strcmp(name, "--strict") == 0)
+        return option_real(name, value, 1, &options->tolerance, message);
     else
-        return set_number(options, name, value, message);
+        return 1;
     return 0;
-}
-
-static int read_option(struct options *options, char **argv, int *at, struct message *message)
-{
-    static const struct option known[] = {
-        {"--sizes", 1},  {"--set", 1},     {"--except", 1}, {"--variants", 0}, {"--module", 1}, {"--driver", 1},
-        {"--device", 1}, {"--verify", 0},  {"--time", 1},   {"--limit", 1},    {"--cache", 1},  {"--json", 1},
-        {"--plot", 1},   {"--against", 1}, {"--strict", 1}, {"--from", 1},     {"--help", 0},   {"--version", 0}};
-    char *value;
-    const struct option *option = option_take(known, sizeof known / sizeof *known, argv, at, &value, message);
-    return option ? set_option(options, option->name, value, message) : -1;
 }
 
 static int check_options(const struct options *options, struct message *message)
 {
-    if (options->driver && strcmp(options->driver, "cuda") != 0 && strcmp(options->driver, "host") != 0)
-        return message_set(message, "--driver %s: it is cuda or host", options->driver);
-    if (options->limit <= 0)
-        return message_set(message, "--limit 0: nothing can be run within it");
     if (options->tolerance >= 0 && !options->against)
         return message_set(message, "--strict goes with --against");
-    if (options->from && (options->names.count || options->module))
+    if (options->from && (options->shared.names.count || options->shared.module))
         return message_set(message, "--from %s: nothing is run, so no kernels are named, and no module", options->from);
     return 0;
 }
 
 static int read_options(struct options *options, int argc, char **argv, struct message *message)
 {
-    const size_t room = (size_t)argc + 1;
-    *options = (struct options){.sizes = DEFAULT_SIZES,
-                                .budget = DEFAULT_BUDGET,
-                                .limit = DEFAULT_LIMIT,
-                                .tolerance = -1,
-                                .cache = -1,
-                                .lists = calloc(3 * room, sizeof *argv)};
-    if (!options->lists)
-        return message_set(message, "no memory");
-    options->room = room;
-    options->names.names = options->lists;
-    options->names.exceptions = options->lists + room;
-    options->settings = options->lists + 2 * room;
-    for (int i = 1; i < argc; i++)
-        if (argv[i][0] != '-')
-            options->lists[options->names.count++] = argv[i];
-        else if (read_option(options, argv, &i, message) != 0)
-            return -1;
-    return check_options(options, message);
+    static const struct option known[] = {
+        {"--sizes", 1},  {"--set", 1},     {"--except", 1}, {"--variants", 0}, {"--module", 1}, {"--driver", 1},
+        {"--device", 1}, {"--verify", 0},  {"--time", 1},   {"--limit", 1},    {"--cache", 1},  {"--json", 1},
+        {"--plot", 1},   {"--against", 1}, {"--strict", 1}, {"--from", 1},     {"--help", 0},   {"--version", 0}};
+    static const struct bench_options_table table = {known, sizeof known / sizeof *known, set_option};
+    *options = (struct options){
+        .shared = {.sizes = DEFAULT_SIZES, .budget = DEFAULT_BUDGET, .limit = DEFAULT_LIMIT, .cache = -1},
+        .tolerance = -1};
+    int status = bench_options_read(&options->shared, &table, options, argc, argv, message);
+    return status == 0 ? check_options(options, message) : status;
 }
 
 /* ---- Output ---- */
@@ -213,16 +154,7 @@ static void widen(struct bench_report *report, const char *kernel, const char *v
 static int sweep(const struct options *options, const struct bench_kernels *chosen, const struct constants *constants,
                  const struct bench_run *earlier, struct bench_run *run, struct message *message)
 {
-    struct bench_plan plan = {.kernels = chosen->kernels,
-                              .count = chosen->count,
-                              .settings = chosen->values,
-                              .setting_count = chosen->value_count,
-                              .constants = constants,
-                              .device = options->has_device ? &options->device : NULL,
-                              .cache = options->cache,
-                              .budget = options->budget,
-                              .limit = options->limit,
-                              .verify = options->verify};
+    struct bench_plan plan = bench_options_plan(&options->shared, chosen, constants);
     struct teller teller = {.report = {.name_width = 6, .earlier = earlier}, .plan = &plan};
     const struct bench_listener listener = {tell_machine, tell_step, tell_result, &teller};
     for (size_t k = 0; k < chosen->count; k++) {
@@ -230,7 +162,7 @@ static int sweep(const struct options *options, const struct bench_kernels *chos
         variant_add(chosen->kernels[k], &variant);
         widen(&teller.report, chosen->kernels[k]->name, variant.text);
     }
-    int status = bench_sizes_read(&plan.sizes, options->sizes, message);
+    int status = bench_sizes_read(&plan.sizes, options->shared.sizes, message);
     if (status == 0)
         status = bench_sweep_run(&plan, &listener, run, message);
     bench_report_progress(&teller.report, NULL);
@@ -243,16 +175,13 @@ static int measure(const struct options *options, const struct bench_run *earlie
 {
     struct bench_kernels chosen = {.count = 0};
     struct constants constants = {0, NULL};
-    const cf_module *module = options->module ? module_open(options->module, message) : &cf_registry;
-    if (!module || instance_check_names(module, &options->names, message) != 0 ||
-        runtime_set_environment(options->driver, message) != 0)
+    const cf_module *module = options->shared.module ? module_open(options->shared.module, message) : &cf_registry;
+    if (!module || instance_check_names(module, &options->shared.names, message) != 0 ||
+        runtime_set_environment(options->shared.driver, message) != 0)
         return -1;
-    int status = bench_kernels_choose(&chosen, module, &options->names,
-                                      options->variants ? BENCH_EVERY_VARIANT : BENCH_AS_CALLED, message);
-    if (status == 0)
-        status = bench_kernels_settle(&chosen, module, options->settings, options->setting_count, message);
-    if (status == 0)
-        status = constants_read(&constants, module, chosen.constants, chosen.constant_count, message);
+    int status =
+        bench_options_choose(&options->shared, module, options->variants ? BENCH_EVERY_VARIANT : BENCH_AS_CALLED,
+                             &chosen, &constants, message);
     if (status == 0)
         status = sweep(options, &chosen, &constants, earlier, run, message);
     constants_free(&constants);
@@ -297,7 +226,7 @@ static int conclude(const struct options *options, const struct bench_run *earli
                     struct message *message)
 {
     bench_report_busy(run);
-    if (options->json && bench_json_write(options->json, run, message) != 0)
+    if (options->shared.json && bench_json_write(options->shared.json, run, message) != 0)
         return -1;
     if (options->plot && bench_svg_write(options->plot, run, message) != 0)
         return -1;
@@ -311,8 +240,8 @@ static int bench(const struct options *options, struct message *message)
     struct bench_run earlier = {.count = 0}, run = {.count = 0};
     const struct bench_run *then = options->against ? &earlier : NULL;
     int status = then ? bench_json_read(options->against, &earlier, message) : 0;
-    if (status == 0 && options->json)
-        status = file_check(options->json, message);
+    if (status == 0 && options->shared.json)
+        status = file_check(options->shared.json, message);
     if (status == 0 && options->plot)
         status = file_check(options->plot, message);
     if (status == 0)
@@ -322,18 +251,6 @@ static int bench(const struct options *options, struct message *message)
     free(earlier.results);
     free(run.results);
     return status;
-}
-
-static int dispatch(const struct options *options, struct message *message)
-{
-    int version = cf_version();
-    if (options->mode == HELP)
-        fputs(help, stdout);
-    else if (options->mode == VERSION)
-        printf("cf-bench %d.%d.%d\n", version / 10000, version / 100 % 100, version % 100);
-    else
-        return bench(options, message);
-    return 0;
 }
 
 int main(int argc, char **argv)
@@ -346,8 +263,8 @@ int main(int argc, char **argv)
         (void)uselocale(plain);
     int status = read_options(&options, argc, argv, &message);
     if (status == 0)
-        status = dispatch(&options, &message);
-    free(options.lists);
+        status = bench_options_answer(&options.shared, "cf-bench", help) ? 0 : bench(&options, &message);
+    free(options.shared.lists);
     if (plain) {
         (void)uselocale(LC_GLOBAL_LOCALE);
         freelocale(plain);

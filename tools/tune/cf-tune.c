@@ -15,6 +15,7 @@
 
 #include "bench/bench_json.h"
 #include "bench/bench_kernels.h"
+#include "bench/bench_options.h"
 #include "bench/bench_report.h"
 #include "bench/bench_result.h"
 #include "bench/bench_sizes.h"
@@ -70,71 +71,14 @@ static const char help[] =
     "On failure there is one line on stderr and the exit status is 1; so it is where a variant fails or differs from\n"
     "the first, which is never taken. The file is written last, whole or not at all, under a lock.\n";
 
-enum mode { RUN, MACHINE, HELP, VERSION };
-
 struct options {
-    enum mode mode;
-    const char *sizes, *module, *driver, *json, *file;
+    struct bench_options shared;
+    const char *file;
     const char *of_kernels; /* a given option that --machine does not use; NULL: none */
-    int device, has_device, verify, is_dry;
-    double budget, limit;
-    int64_t cache;
-    struct instance_names names;
-    char **settings;
-    size_t setting_count;
-    size_t room;  /* entries that each list can hold */
-    char **lists; /* storage of names, exceptions and settings */
+    int is_machine, is_dry;
 };
 
 /* ---- Options ---- */
-
-static int set_number(struct options *options, const char *name, const char *value, struct message *message)
-{
-    int64_t number = 0;
-    if (strcmp(name, "--time") == 0)
-        return option_real(name, value, 0, &options->budget, message);
-    if (strcmp(name, "--limit") == 0)
-        return option_real(name, value, 0, &options->limit, message);
-    if (strcmp(name, "--cache") == 0)
-        return option_integer(name, value, 0, (int64_t)1 << 40, &options->cache, message);
-    int status = option_integer(name, value, CF_HOST, 1023, &number, message);
-    options->has_device = 1;
-    options->device = (int)number;
-    return status;
-}
-
-static int set_option(struct options *options, const char *name, char *value, struct message *message)
-{
-    const struct {
-        const char *name, **text;
-    } texts[] = {{"--sizes", &options->sizes},
-                 {"--module", &options->module},
-                 {"--driver", &options->driver},
-                 {"--json", &options->json},
-                 {"--file", &options->file}};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (strcmp(name, texts[i].name) == 0) {
-            *texts[i].text = value;
-            return 0;
-        }
-    if (strcmp(name, "--set") == 0)
-        options->settings[options->setting_count++] = value;
-    else if (strcmp(name, "--except") == 0)
-        options->lists[options->room + options->names.exception_count++] = value;
-    else if (strcmp(name, "--verify") == 0)
-        options->verify = 1;
-    else if (strcmp(name, "--dry-run") == 0)
-        options->is_dry = 1;
-    else if (strcmp(name, "--machine") == 0)
-        options->mode = MACHINE;
-    else if (strcmp(name, "--help") == 0)
-        options->mode = HELP;
-    else if (strcmp(name, "--version") == 0)
-        options->mode = VERSION;
-    else
-        return set_number(options, name, value, message);
-    return 0;
-}
 
 static int is_of_kernels(const char *name)
 {
@@ -146,57 +90,48 @@ static int is_of_kernels(const char *name)
     return 1;
 }
 
-static int read_option(struct options *options, char **argv, int *at, struct message *message)
+static int set_option(void *program, const char *name, char *value, struct message *message)
 {
-    static const struct option known[] = {{"--sizes", 1},  {"--set", 1},     {"--except", 1}, {"--module", 1},
-                                          {"--driver", 1}, {"--device", 1},  {"--file", 1},   {"--dry-run", 0},
-                                          {"--verify", 0}, {"--time", 1},    {"--limit", 1},  {"--cache", 1},
-                                          {"--json", 1},   {"--machine", 0}, {"--help", 0},   {"--version", 0}};
-    char *value;
-    const struct option *option = option_take(known, sizeof known / sizeof *known, argv, at, &value, message);
-    if (!option)
-        return -1;
-    if (is_of_kernels(option->name))
-        options->of_kernels = option->name;
-    return set_option(options, option->name, value, message);
+    struct options *options = program;
+    (void)message;
+    if (is_of_kernels(name))
+        options->of_kernels = name;
+    if (strcmp(name, "--file") == 0)
+        options->file = value;
+    else if (strcmp(name, "--dry-run") == 0)
+        options->is_dry = 1;
+    else if (strcmp(name, "--machine") == 0) {
+        options->is_machine = 1;
+        options->shared.mode = BENCH_RUN;
+    } else
+        return 1;
+    return 0;
 }
 
 static int check_options(const struct options *options, struct message *message)
 {
-    if (options->driver && strcmp(options->driver, "cuda") != 0 && strcmp(options->driver, "host") != 0)
-        return message_set(message, "--driver %s: it is cuda or host", options->driver);
-    if (options->limit <= 0)
-        return message_set(message, "--limit 0: nothing can be run within it");
+    const struct instance_names *names = &options->shared.names;
     if (options->file && !*options->file)
         return message_set(message, "--file: the name is empty");
-    if (options->mode == MACHINE && (options->names.count || options->of_kernels))
+    if (options->is_machine && options->shared.mode == BENCH_RUN && (names->count || options->of_kernels))
         return message_set(
             message, "--machine goes with --driver, --device, --file and --dry-run alone, not with %s: no kernel runs",
-            options->of_kernels ? options->of_kernels : options->names.names[0]);
+            options->of_kernels ? options->of_kernels : names->names[0]);
     return 0;
 }
 
 static int read_options(struct options *options, int argc, char **argv, struct message *message)
 {
-    const size_t room = (size_t)argc + 1;
-    *options = (struct options){.sizes = DEFAULT_SIZES,
-                                .budget = DEFAULT_BUDGET,
-                                .limit = DEFAULT_LIMIT,
-                                .cache = -1,
-                                .lists = calloc(3 * room, sizeof *argv)};
-    if (!options->lists)
-        return message_set(message, "no memory");
-    options->room = room;
-    options->names.names = options->lists;
-    options->names.exceptions = options->lists + room;
-    options->names.with_internal = 1; /* operations launch them */
-    options->settings = options->lists + 2 * room;
-    for (int i = 1; i < argc; i++)
-        if (argv[i][0] != '-')
-            options->lists[options->names.count++] = argv[i];
-        else if (read_option(options, argv, &i, message) != 0)
-            return -1;
-    return check_options(options, message);
+    static const struct option known[] = {{"--sizes", 1},  {"--set", 1},     {"--except", 1}, {"--module", 1},
+                                          {"--driver", 1}, {"--device", 1},  {"--file", 1},   {"--dry-run", 0},
+                                          {"--verify", 0}, {"--time", 1},    {"--limit", 1},  {"--cache", 1},
+                                          {"--json", 1},   {"--machine", 0}, {"--help", 0},   {"--version", 0}};
+    static const struct bench_options_table table = {known, sizeof known / sizeof *known, set_option};
+    *options = (struct options){
+        .shared = {.sizes = DEFAULT_SIZES, .budget = DEFAULT_BUDGET, .limit = DEFAULT_LIMIT, .cache = -1}};
+    options->shared.names.with_internal = 1; /* operations launch them */
+    int status = bench_options_read(&options->shared, &table, options, argc, argv, message);
+    return status == 0 ? check_options(options, message) : status;
 }
 
 /* ---- Progress and results ---- */
@@ -291,10 +226,10 @@ static void print_findings(const struct tune_findings *findings)
 
 static int set_environment(const struct options *options, struct message *message)
 {
-    const char *variable = options->mode == MACHINE ? "CF_MACHINE_FILE" : "CF_TUNING";
+    const char *variable = options->is_machine ? "CF_MACHINE_FILE" : "CF_TUNING";
     if (options->file && setenv(variable, options->file, 1) != 0)
         return message_set(message, "%s: %s", variable, strerror(errno));
-    return runtime_set_environment(options->driver, message);
+    return runtime_set_environment(options->shared.driver, message);
 }
 
 /* Copies a plan's kernels, except those that failed and do not run again, to `right`, which may be the plan's own
@@ -311,21 +246,13 @@ static size_t without_wrong(const struct bench_plan *plan, const struct bench_ru
 static int sweep_variants(const struct options *options, const struct bench_kernels *chosen,
                           const struct constants *constants, struct bench_run runs[TUNE_RUNS], struct message *message)
 {
-    struct bench_plan plan = {.kernels = chosen->kernels,
-                              .count = chosen->count,
-                              .settings = chosen->values,
-                              .setting_count = chosen->value_count,
-                              .constants = constants,
-                              .device = options->has_device ? &options->device : NULL,
-                              .cache = options->cache,
-                              .budget = options->budget,
-                              .limit = options->limit,
-                              .verify = options->verify,
-                              .of_first = 1};
+    struct bench_plan plan = bench_options_plan(&options->shared, chosen, constants);
+    plan.of_first = 1;
     struct teller teller = {.plan = &plan};
     const struct bench_listener listener = {tell_machine, tell_step, tell_result, &teller};
     const cf_kernel **right = calloc(chosen->count + 1, sizeof *right);
-    int status = right ? bench_sizes_read(&plan.sizes, options->sizes, message) : message_set(message, "no memory");
+    int status =
+        right ? bench_sizes_read(&plan.sizes, options->shared.sizes, message) : message_set(message, "no memory");
     for (teller.run = 0; status == 0 && teller.run < TUNE_RUNS; teller.run++) {
         status = bench_sweep_run(&plan, &listener, &runs[teller.run], message);
         plan.count = status == 0 ? without_wrong(&plan, &runs[teller.run], right) : 0;
@@ -345,7 +272,7 @@ static int find_present(void *data, const cf_kernel *kernel, int size_class, con
                         struct message *message)
 {
     const struct options *options = data;
-    if ((options->has_device && cf_device_use(options->device) != CF_OK) ||
+    if ((options->shared.has_device && cf_device_use(options->shared.device) != CF_OK) ||
         cf_tuning_variant(kernel, size_class, variant) != CF_OK)
         return runtime_failure(message);
     return 0;
@@ -401,7 +328,7 @@ static int write_json(const struct options *options, const struct bench_run runs
     for (int r = 0; r < TUNE_RUNS; r++)
         for (size_t i = 0; i < runs[r].count; i++)
             all.results[all.count++] = runs[r].results[i];
-    int status = bench_json_write(options->json, &all, message);
+    int status = bench_json_write(options->shared.json, &all, message);
     free(all.results);
     return status;
 }
@@ -440,7 +367,7 @@ static int measure_kernels(struct options *options, const cf_module *module, con
         print_findings(&findings);
         status = save_findings(options, &findings, &runs[0].machine, message);
         /* Either file keeps the results if the other cannot be written. */
-        if (options->json && write_json(options, runs, status == 0 ? message : &later) != 0)
+        if (options->shared.json && write_json(options, runs, status == 0 ? message : &later) != 0)
             status = -1;
     }
     if (status == 0)
@@ -479,7 +406,7 @@ static int check_lock(const char *path, struct message *message)
 static int check_files(const struct options *options, struct message *message)
 {
     char path[4096];
-    if (options->json && file_check(options->json, message) != 0)
+    if (options->shared.json && file_check(options->shared.json, message) != 0)
         return -1;
     if (options->is_dry)
         return 0;
@@ -506,7 +433,7 @@ static int tune_machine(const struct options *options, struct message *message)
     struct machine_lines lines;
     if (set_environment(options, message) != 0)
         return -1;
-    if (options->has_device && cf_device_use(options->device) != CF_OK)
+    if (options->shared.has_device && cf_device_use(options->shared.device) != CF_OK)
         return runtime_failure(message);
     if (machine_is_needed(&is_needed, message) != 0)
         return -1;
@@ -529,14 +456,10 @@ static int tune_kernels(struct options *options, struct message *message)
     struct constants constants = {0, NULL};
     if (set_environment(options, message) != 0 || check_files(options, message) != 0)
         return -1;
-    const cf_module *module = options->module ? module_open(options->module, message) : &cf_registry;
-    if (!module || instance_check_names(module, &options->names, message) != 0)
+    const cf_module *module = options->shared.module ? module_open(options->shared.module, message) : &cf_registry;
+    if (!module || instance_check_names(module, &options->shared.names, message) != 0)
         return -1;
-    int status = bench_kernels_choose(&chosen, module, &options->names, BENCH_VARIANTS_ALONE, message);
-    if (status == 0)
-        status = bench_kernels_settle(&chosen, module, options->settings, options->setting_count, message);
-    if (status == 0)
-        status = constants_read(&constants, module, chosen.constants, chosen.constant_count, message);
+    int status = bench_options_choose(&options->shared, module, BENCH_VARIANTS_ALONE, &chosen, &constants, message);
     if (status == 0)
         status = measure_kernels(options, module, &chosen, &constants, message);
     constants_free(&constants);
@@ -548,14 +471,9 @@ static int tune_kernels(struct options *options, struct message *message)
 
 static int run_mode(struct options *options, struct message *message)
 {
-    int version = cf_version();
-    if (options->mode == HELP)
-        fputs(help, stdout);
-    else if (options->mode == VERSION)
-        printf("cf-tune %d.%d.%d\n", version / 10000, version / 100 % 100, version % 100);
-    else
-        return options->mode == MACHINE ? tune_machine(options, message) : tune_kernels(options, message);
-    return 0;
+    if (bench_options_answer(&options->shared, "cf-tune", help))
+        return 0;
+    return options->is_machine ? tune_machine(options, message) : tune_kernels(options, message);
 }
 
 int main(int argc, char **argv)
@@ -569,7 +487,7 @@ int main(int argc, char **argv)
     int status = read_options(&options, argc, argv, &message);
     if (status == 0)
         status = run_mode(&options, &message);
-    free(options.lists);
+    free(options.shared.lists);
     if (plain) {
         (void)uselocale(LC_GLOBAL_LOCALE);
         freelocale(plain);
