@@ -1,11 +1,11 @@
 /* chunk_pipeline.c - a call in chunks: while the kernel runs on one chunk, later chunks are copied in and earlier ones
  * out.
  *
- * A chunk has a slice of each array. Slices of pageable arrays go through pinned buffers of lanes, each run by a thread
- * of the pool. A lane enqueues a copy out for a launched chunk, meanwhile fills a buffer for a later chunk, and then
- * empties the buffer that has arrived. The lane that copies in the last slice of a chunk launches it, and later
- * chunks that are complete. Slices of pinned arrays are enqueued with the launch of their chunk, in the order of the
- * streams. A lane waits for other lanes only while they have slices in hand. */
+ * A chunk has a segment of each array. Segments of pageable arrays go through pinned buffers of lanes, each run by a
+ * thread of the pool. A lane enqueues a copy out for a launched chunk, meanwhile fills a buffer for a later chunk, and
+ * then empties the buffer that has arrived. The lane that copies in the last segment of a chunk launches it, and later
+ * chunks that are complete. Segments of pinned arrays are enqueued with the launch of their chunk, in the order of the
+ * streams. A lane waits for other lanes only while they have segments in hand. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,12 +32,12 @@
 struct run {
     const struct cf__chunk_pipeline *pipeline;
     uint64_t chunks;
-    size_t ins, outs;     /* slices of a chunk through buffers, in and out; if none goes in, one without bytes */
+    size_t ins, outs;     /* segments of a chunk through buffers, in and out; if none goes in, one without bytes */
     pthread_mutex_t lock; /* protects the fields below */
     pthread_cond_t changed;
-    uint64_t next_in, next_out; /* numbers of the next slices to hand out */
+    uint64_t next_in, next_out; /* numbers of the next segments to hand out */
     uint64_t launched;          /* number of launched chunks */
-    uint32_t *arrived;          /* for each chunk, the number of slices whose copy in was enqueued */
+    uint32_t *arrived;          /* for each chunk, the number of segments whose copy in was enqueued */
     int has_failed;
     CUresult result; /* result of `call`, if status is CF_OK */
     const char *call;
@@ -46,7 +46,7 @@ struct run {
     struct cf__error error;
 };
 
-struct slice {
+struct segment {
     const struct cf__transfer *array; /* NULL: no bytes */
     uint64_t chunk;
     char *host;
@@ -97,13 +97,13 @@ static int64_t get_length(const struct cf__chunk_pipeline *pipeline, uint64_t ch
     return left < pipeline->chunk_length ? left : pipeline->chunk_length;
 }
 
-static struct slice get_slice(const struct cf__chunk_pipeline *pipeline, const struct cf__transfer *array,
-                              uint64_t chunk)
+static struct segment get_segment(const struct cf__chunk_pipeline *pipeline, const struct cf__transfer *array,
+                                  uint64_t chunk)
 {
     const size_t stride = array->bytes / (size_t)pipeline->elements;
     const size_t begin = (size_t)chunk * (size_t)pipeline->chunk_length * stride;
-    return (struct slice){array, chunk, array->host + begin, array->device + begin,
-                          (size_t)get_length(pipeline, chunk) * stride};
+    return (struct segment){array, chunk, array->host + begin, array->device + begin,
+                            (size_t)get_length(pipeline, chunk) * stride};
 }
 
 static int is_copied(const struct cf__transfer *array, int to_host)
@@ -111,7 +111,7 @@ static int is_copied(const struct cf__transfer *array, int to_host)
     return to_host ? array->is_out : array->is_in;
 }
 
-/* Enqueues the slices of a chunk that need no buffers. */
+/* Enqueues the segments of a chunk that need no buffers. */
 static CUresult copy_pinned(struct run *run, uint64_t chunk, int to_host, const struct cf__transfer **array)
 {
     const struct cf__chunk_pipeline *pipeline = run->pipeline;
@@ -120,10 +120,10 @@ static CUresult copy_pinned(struct run *run, uint64_t chunk, int to_host, const 
         if (!pipeline->arrays[i].is_pinned || !is_copied(&pipeline->arrays[i], to_host))
             continue;
         *array = &pipeline->arrays[i];
-        const struct slice slice = get_slice(pipeline, *array, chunk);
-        const CUdeviceptr host = (uintptr_t)slice.host;
-        result = pipeline->scope->driver->cuMemcpyAsync(to_host ? host : slice.device, to_host ? slice.device : host,
-                                                        slice.bytes,
+        const struct segment segment = get_segment(pipeline, *array, chunk);
+        const CUdeviceptr host = (uintptr_t)segment.host;
+        result = pipeline->scope->driver->cuMemcpyAsync(to_host ? host : segment.device,
+                                                        to_host ? segment.device : host, segment.bytes,
                                                         to_host ? pipeline->set->out_stream : pipeline->set->stream);
     }
     return result;
@@ -177,7 +177,7 @@ static void launch_chunk(struct run *run, uint64_t chunk)
         fail_locked(run, result, call, array);
 }
 
-/* Notes that the copy in of a slice was enqueued; returns 1 if it launched chunks. */
+/* Notes that the copy in of a segment was enqueued; returns 1 if it launched chunks. */
 static int note_arrival(struct run *run, uint64_t chunk)
 {
     cf__lock(&run->lock);
@@ -196,7 +196,7 @@ static int note_arrival(struct run *run, uint64_t chunk)
 
 /* ---- Lanes ---- */
 
-/* Returns the array of slice number `number` of a chunk; NULL: the slice without bytes. */
+/* Returns the array of segment number `number` of a chunk; NULL: the segment without bytes. */
 static const struct cf__transfer *find_array(const struct run *run, size_t number, int to_host)
 {
     const struct cf__chunk_pipeline *pipeline = run->pipeline;
@@ -210,7 +210,7 @@ enum step { OUT, IN, NOTHING, END };
 
 /* Returns the next step of a lane. `has_room`: it has a free buffer for a copy out; `is_idle`: it has no copy out in
  * hand, and may wait. NOTHING: the lane has to finish a copy out first. */
-static enum step take_step(struct run *run, int has_room, int is_idle, struct slice *slice)
+static enum step take_step(struct run *run, int has_room, int is_idle, struct segment *segment)
 {
     enum step step = NOTHING;
     uint64_t number = 0;
@@ -233,23 +233,23 @@ static enum step take_step(struct run *run, int has_room, int is_idle, struct sl
     if (step == OUT || step == IN) {
         const size_t of_chunk = step == OUT ? run->outs : run->ins;
         const struct cf__transfer *array = find_array(run, (size_t)(number % of_chunk), step == OUT);
-        *slice =
-            array ? get_slice(run->pipeline, array, number / of_chunk) : (struct slice){.chunk = number / of_chunk};
+        *segment =
+            array ? get_segment(run->pipeline, array, number / of_chunk) : (struct segment){.chunk = number / of_chunk};
     }
     return step;
 }
 
-static CUresult copy_in(struct run *run, const struct slice *slice, struct cf__buffer *buffer)
+static CUresult copy_in(struct run *run, const struct segment *segment, struct cf__buffer *buffer)
 {
     const struct cf__chunk_pipeline *pipeline = run->pipeline;
     const char *call;
-    CUresult result = cf__buffer_prepare(pipeline->scope, buffer, slice->bytes, 1, &call);
+    CUresult result = cf__buffer_prepare(pipeline->scope, buffer, segment->bytes, 1, &call);
     if (result == CUDA_SUCCESS) {
         int64_t began = cf__trace_span_begin();
-        memcpy(buffer->memory, slice->host, slice->bytes);
+        memcpy(buffer->memory, segment->host, segment->bytes);
         cf__trace_span_end(began, "stage", "fill a buffer", NULL);
         call = "cuMemcpyAsync";
-        result = pipeline->scope->driver->cuMemcpyAsync(slice->device, (uintptr_t)buffer->memory, slice->bytes,
+        result = pipeline->scope->driver->cuMemcpyAsync(segment->device, (uintptr_t)buffer->memory, segment->bytes,
                                                         pipeline->set->stream);
     }
     if (result == CUDA_SUCCESS) {
@@ -257,18 +257,18 @@ static CUresult copy_in(struct run *run, const struct slice *slice, struct cf__b
         result = cf__buffer_mark(pipeline->scope, buffer, pipeline->set->stream);
     }
     if (result != CUDA_SUCCESS)
-        fail_run(run, result, call, slice->array);
+        fail_run(run, result, call, segment->array);
     return result;
 }
 
-static CUresult begin_copy_out(struct run *run, const struct slice *slice, struct cf__buffer *buffer)
+static CUresult begin_copy_out(struct run *run, const struct segment *segment, struct cf__buffer *buffer)
 {
     const struct cf__chunk_pipeline *pipeline = run->pipeline;
     const char *call;
-    CUresult result = cf__buffer_prepare(pipeline->scope, buffer, slice->bytes, 0, &call);
+    CUresult result = cf__buffer_prepare(pipeline->scope, buffer, segment->bytes, 0, &call);
     if (result == CUDA_SUCCESS) {
         call = "cuMemcpyAsync";
-        result = pipeline->scope->driver->cuMemcpyAsync((uintptr_t)buffer->memory, slice->device, slice->bytes,
+        result = pipeline->scope->driver->cuMemcpyAsync((uintptr_t)buffer->memory, segment->device, segment->bytes,
                                                         pipeline->set->out_stream);
     }
     if (result == CUDA_SUCCESS) {
@@ -276,20 +276,20 @@ static CUresult begin_copy_out(struct run *run, const struct slice *slice, struc
         result = cf__buffer_mark(pipeline->scope, buffer, pipeline->set->out_stream);
     }
     if (result != CUDA_SUCCESS)
-        fail_run(run, result, call, slice->array);
+        fail_run(run, result, call, segment->array);
     return result;
 }
 
-static CUresult finish_copy_out(struct run *run, const struct slice *slice, struct cf__buffer *buffer)
+static CUresult finish_copy_out(struct run *run, const struct segment *segment, struct cf__buffer *buffer)
 {
     const char *call;
-    CUresult result = cf__buffer_prepare(run->pipeline->scope, buffer, slice->bytes, 1, &call);
+    CUresult result = cf__buffer_prepare(run->pipeline->scope, buffer, segment->bytes, 1, &call);
     if (result != CUDA_SUCCESS) {
-        fail_run(run, result, call, slice->array);
+        fail_run(run, result, call, segment->array);
         return result;
     }
     int64_t began = cf__trace_span_begin();
-    memcpy(slice->host, buffer->memory, slice->bytes);
+    memcpy(segment->host, buffer->memory, segment->bytes);
     cf__trace_span_end(began, "stage", "empty a buffer", NULL);
     return result;
 }
@@ -308,7 +308,7 @@ static void wait_for_launches(struct run *run)
 static void run_lane(struct run *run, struct cf__staging_lane *lane)
 {
     const struct cf__driver *driver = run->pipeline->scope->driver;
-    struct slice out[CF__BUFFERS], slice; /* out: ring of copies out in flight */
+    struct segment out[CF__BUFFERS], segment; /* out: ring of copies out in flight */
     unsigned int ins = 0, begun = 0, ended = 0;
     int has_launched = 0;
     for (;;) {
@@ -320,7 +320,7 @@ static void run_lane(struct run *run, struct cf__staging_lane *lane)
             return;
         }
         enum step step =
-            has_come == CUDA_SUCCESS ? NOTHING : take_step(run, begun - ended < CF__BUFFERS, !has_out, &slice);
+            has_come == CUDA_SUCCESS ? NOTHING : take_step(run, begun - ended < CF__BUFFERS, !has_out, &segment);
         if (step == END) {
             if (has_launched && !has_failed(run))
                 wait_for_launches(run);
@@ -331,13 +331,13 @@ static void run_lane(struct run *run, struct cf__staging_lane *lane)
                 return;
             ended++;
         } else if (step == OUT) {
-            if (begin_copy_out(run, &slice, &lane->out_buffers[begun % CF__BUFFERS]) != CUDA_SUCCESS)
+            if (begin_copy_out(run, &segment, &lane->out_buffers[begun % CF__BUFFERS]) != CUDA_SUCCESS)
                 return;
-            out[begun++ % CF__BUFFERS] = slice;
+            out[begun++ % CF__BUFFERS] = segment;
         } else {
-            if (slice.array && copy_in(run, &slice, &lane->buffers[ins++ % CF__BUFFERS]) != CUDA_SUCCESS)
+            if (segment.array && copy_in(run, &segment, &lane->buffers[ins++ % CF__BUFFERS]) != CUDA_SUCCESS)
                 return;
-            has_launched |= note_arrival(run, slice.chunk);
+            has_launched |= note_arrival(run, segment.chunk);
         }
     }
 }
@@ -369,7 +369,7 @@ static CUresult order_streams(const struct cf__chunk_pipeline *pipeline, const c
     return result == CUDA_SUCCESS ? cf__staging_follow_default(pipeline->scope, pipeline->set, call) : result;
 }
 
-static uint64_t count_slices(struct run *run)
+static uint64_t count_segments(struct run *run)
 {
     const struct cf__chunk_pipeline *pipeline = run->pipeline;
     for (size_t i = 0; i < pipeline->count; i++) {
@@ -421,7 +421,7 @@ int cf__chunk_pipeline_run(const struct cf__chunk_pipeline *pipeline)
     pthread_mutex_init(&run.lock, NULL);
     pthread_cond_init(&run.changed, NULL);
     int64_t began = cf__trace_span_begin();
-    uint64_t lanes = count_slices(&run);
+    uint64_t lanes = count_segments(&run);
     cf__pool_for(run_lanes, &run, lanes, 1);
     cf__trace_span_end(began, "stage", "stage in parts", "\"parts\": %zu, \"lanes\": %d", (size_t)run.chunks,
                        (int)lanes);

@@ -9,7 +9,7 @@ struct cf__scope;
 struct cf__staging_set;
 struct cf__transfer;
 
-/* A call in chunks. Each chunk has a slice of every array; all slices of an array but the last have the same size. */
+/* A call in chunks. Each chunk has a segment of every array; all segments of an array but the last have one size. */
 struct cf__chunk_pipeline {
     const struct cf__scope *scope;
     struct cf__staging_set *set;
