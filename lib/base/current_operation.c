@@ -1,6 +1,4 @@
 /* current_operation.c - the operation that a thread is enqueuing. */
-#include <stddef.h>
-
 #include "base/current_operation.h"
 
 _Thread_local const struct cf__operation_frame *cf__current_operation;

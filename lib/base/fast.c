@@ -1,5 +1,4 @@
 /* fast.c - state that every launch reads: drivers in use, GPUs after a fork or a fault, reasons for the slow path. */
-#include <stdint.h>
 #include <sys/mman.h>
 
 #include <cuferry.h>

@@ -1,7 +1,6 @@
 /* log.c - calls the application's callback with failures and rare events. */
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cuferry.h>

@@ -1,9 +1,6 @@
 /* call.c - the plain call: checks arguments, stages host arrays, runs the kernel and waits. */
-#include <inttypes.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
@@ -20,7 +17,6 @@
 #include "staging/transfer.h"
 #include "kernel/arguments.h"
 #include "kernel/launch.h"
-#include "kernel/operation.h"
 #include "kernel/overlap.h"
 #include "kernel/pointer.h"
 #include "kernel/scratch_args.h"

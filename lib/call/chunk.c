@@ -2,7 +2,6 @@
  * once, and launches the chunks.
  *
  * The decision depends on sizes only, so that the same call always takes the same path. */
-#include <inttypes.h>
 #include <stdint.h>
 
 #include <cuferry.h>

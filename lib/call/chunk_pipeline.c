@@ -22,9 +22,9 @@
 #include "driver/driver.h"
 #include "driver/failure.h"
 #include "trace/trace.h"
-#include "context/enter.h"
 #include "context/inflight.h"
 #include "context/lost.h"
+#include "context/scope.h"
 #include "staging/buffers.h"
 #include "staging/transfer.h"
 

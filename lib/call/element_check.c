@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cuferry.h>
@@ -14,8 +13,8 @@
 #include "base/error.h"
 #include "threads/pool.h"
 #include "driver/driver.h"
-#include "context/enter.h"
 #include "context/lost.h"
+#include "context/scope.h"
 #include "staging/buffers.h"
 #include "staging/rows.h"
 #include "kernel/arguments.h"

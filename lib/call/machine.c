@@ -23,7 +23,7 @@
 #include "threads/pool.h"
 #include "driver/driver.h"
 #include "cpu/driver_cpu.h"
-#include "context/drivers.h"
+#include "context/backend.h"
 #include "context/enter.h"
 
 #define IDENTITY_BYTES 1024

@@ -15,12 +15,10 @@
  * called once for all blocks. The smaller time wins, the CPU if both are equal. The kernel's time on the GPU is left
  * out, since it is small beside the copies. A kernel with loops that declares neither bytes nor flops is staged, since
  * its work is not known. */
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cuferry.h>
@@ -35,7 +33,7 @@
 #include "base/text.h"
 #include "threads/pool.h"
 #include "cpu/schedule.h"
-#include "context/enter.h"
+#include "context/scope.h"
 #include "kernel/arguments.h"
 #include "kernel/expr.h"
 #include "kernel/section.h"

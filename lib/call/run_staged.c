@@ -2,7 +2,6 @@
 #include <stdint.h>
 
 #include <cuferry.h>
-#include <cuferry/registry.h>
 
 #include "call/run_staged.h"
 

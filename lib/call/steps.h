@@ -9,7 +9,7 @@
 
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
-#include "context/enter.h"
+#include "context/scope.h"
 #include "kernel/arguments.h"
 #include "kernel/pointer.h"
 #include "call/plan.h"

@@ -2,8 +2,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include <cuferry.h>
-
 #include "context/context.h"
 
 #include "base/fast.h"

@@ -2,8 +2,6 @@
 #ifndef CF__DRIVERS_H
 #define CF__DRIVERS_H
 
-#include <stddef.h>
-
 #include "driver/driver.h"
 #include "context/backend.h"
 

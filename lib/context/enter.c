@@ -1,5 +1,4 @@
 /* enter.c - enters the device and context that a call runs on. */
-#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 

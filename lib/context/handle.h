@@ -4,8 +4,6 @@
 
 #include <stddef.h>
 
-#include <cuferry.h>
-
 #include "driver/driver.h"
 #include "context/inflight.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/fast.h"
 #include "driver/driver.h"
-#include "context/drivers.h"
+#include "context/backend.h"
 #include "context/enter.h"
 
 /* The stream, other than a default one, that the calling thread used last. cuLaunchKernel() and cuGraphLaunch() need no

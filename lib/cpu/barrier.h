@@ -2,7 +2,7 @@
 #ifndef CF__BARRIER_H
 #define CF__BARRIER_H
 
-#include <cuferry/registry.h>
+#include <cuferry/cpu/abi.h>
 
 #include <stdint.h>
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include <cuferry/registry.h>
+#include <cuferry/cpu/abi.h>
 
 #include "driver/driver.h"
 #include "cpu/fiber.h"

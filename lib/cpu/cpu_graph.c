@@ -1,7 +1,6 @@
 /* cpu_graph.c - graphs of the CPU driver. A graph is the list of its nodes in the order of their capture, which
  * satisfies every dependency. A run executes the list in that order. */
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -1,5 +1,4 @@
 /* cpu_memory.c - memory of the CPU driver: allocations, copies, fills, pools and attributes of pointers. */
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  * A handle is the address of a slot in one reserved range, plus the low bits of the slot's generation. The range tells
  * it from handles of the GPU driver, the generation from earlier handles in the same slot. */
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
 

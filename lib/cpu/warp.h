@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include <cuferry/registry.h>
+#include <cuferry/cpu/abi.h>
 
 #include "cpu/block.h"
 

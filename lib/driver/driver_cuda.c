@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <link.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,17 +1,15 @@
 /* arguments.c - checks a kernel's arguments and computes its grid and block. */
 #include <inttypes.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
 #include "kernel/arguments.h"
 
-#include "base/bounds.h"
 #include "base/descriptor.h"
 #include "base/error.h"
-#include "context/enter.h"
+#include "context/scope.h"
 #include "kernel/expr.h"
 #include "kernel/image.h"
 #include "kernel/scratch_args.h"

@@ -3,13 +3,12 @@
 #define CF__IMAGE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include <cuferry/registry.h>
 #include <cuferry/tuning.h>
 
 #include "driver/driver.h"
-#include "context/enter.h"
+#include "context/scope.h"
 #include "kernel/array_table.h"
 #include "kernel/tuning.h"
 

@@ -1,7 +1,6 @@
 /* launch.c - enqueues a kernel. */
 #include <inttypes.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <cuferry.h>
 #include <cuferry/registry.h>

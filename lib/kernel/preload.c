@@ -1,5 +1,4 @@
 /* preload.c - loads kernels before their first launch, and reports how many blocks of a kernel are resident at once. */
-#include <inttypes.h>
 #include <stdint.h>
 
 #include <cuferry.h>
@@ -8,7 +7,6 @@
 
 #include "kernel/preload.h"
 
-#include "base/bounds.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "driver/capture_mode.h"

@@ -12,7 +12,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "driver/driver.h"
-#include "context/enter.h"
+#include "context/scope.h"
 #include "staging/rows.h"
 #include "memory/copy.h"
 #include "memory/locate.h"

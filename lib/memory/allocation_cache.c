@@ -6,7 +6,7 @@
 
 #include "base/fast.h"
 #include "driver/driver.h"
-#include "context/enter.h"
+#include "context/scope.h"
 
 /* A slot for each hash value, for the latest allocation; the driver knows the others. `version` is odd while a thread
  * writes the slot; a reader that sees it change ignores the slot. */

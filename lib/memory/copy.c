@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
-#include "context/drivers.h"
+#include "context/backend.h"
 #include "context/enter.h"
 #include "context/inflight.h"
 #include "context/lost.h"

@@ -3,7 +3,6 @@
 #define CF__COPY_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include <cuferry.h>
 

@@ -11,7 +11,7 @@
 #include "driver/deferred_free.h"
 #include "driver/driver.h"
 #include "driver/failure.h"
-#include "context/drivers.h"
+#include "context/backend.h"
 #include "context/enter.h"
 #include "context/inflight.h"
 #include "context/lost.h"

@@ -17,9 +17,9 @@
 #include "base/lock.h"
 #include "driver/deferred_free.h"
 #include "driver/driver.h"
-#include "context/enter.h"
 #include "context/handle.h"
 #include "context/lost.h"
+#include "context/scope.h"
 #include "memory/mempool.h"
 #include "memory/scratch_reclaim.h"
 

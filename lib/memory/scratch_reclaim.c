@@ -8,7 +8,7 @@
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "driver/failure.h"
-#include "context/drivers.h"
+#include "context/backend.h"
 #include "context/enter.h"
 #include "context/lost.h"
 #include "stream/sync.h"

@@ -15,6 +15,7 @@
 #include "context/drivers.h"
 #include "context/handle.h"
 #include "context/lost.h"
+#include "context/scope.h"
 #include "stream/capture.h"
 #include "memory/mempool.h"
 #include "memory/peer.h"

@@ -16,8 +16,8 @@
 #include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "trace/trace.h"
-#include "context/enter.h"
 #include "context/lost.h"
+#include "context/scope.h"
 #include "staging/buffers.h"
 #include "staging/rows.h"
 
