@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cuferry/registry.h>
+
 #include "cpu/block.h"
 
 #include "base/text.h"
@@ -18,6 +20,11 @@
 #include "cpu/schedule.h"
 #include "cpu/team.h"
 #include "cpu/warp.h"
+
+/* loop/loop.cuh and groups/large_tiles.cuh of include/cuferry/cpu have these limits as numbers. */
+_Static_assert(CF_BLOCK_SIZE == 1024, "limit of threads in a block");
+_Static_assert(sizeof((cf_host_block *)NULL)->tiles / sizeof(uint64_t) == CF_BLOCK_SIZE / 32,
+               "barriers of large tiles");
 
 /* ---- Failing ---- */
 
