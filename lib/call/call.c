@@ -233,7 +233,7 @@ static void trace_call(int64_t began, const cf_kernel *kernel, int status)
 
 static int enter_scope(struct cf__scope *scope, const cf_kernel *kernel)
 {
-    scope->pushed = 0;
+    scope->is_pushed = 0;
     scope->driver = cf__default_stream_context(&scope->context);
     int status = CF_OK;
     if (!scope->driver)

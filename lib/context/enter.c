@@ -59,7 +59,7 @@ static int push_context(struct cf__scope *scope, const char *function)
     CUresult result = scope->driver->cuCtxPushCurrent(scope->context);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, "cuCtxPushCurrent", "%s", function);
-    scope->pushed = 1;
+    scope->is_pushed = 1;
     return CF_OK;
 }
 
@@ -67,7 +67,7 @@ static int make_current(struct cf__scope *scope, const char *function)
 {
     CUcontext current = NULL;
     int status = get_current_context(scope->driver, function, &current);
-    scope->pushed = 0;
+    scope->is_pushed = 0;
     return status != CF_OK || current == scope->context ? status : push_context(scope, function);
 }
 
@@ -104,7 +104,7 @@ static int enter_thread_device(struct cf__scope *scope, const char *function)
     if (status != CF_OK)
         return status;
     scope->driver = cf__backend_driver(backend);
-    scope->pushed = 0;
+    scope->is_pushed = 0;
     if (backend != &cf__cuda)
         return enter_device(scope, function, backend, 0);
     status = get_current_context(scope->driver, function, &scope->context);
@@ -233,9 +233,9 @@ int cf__enter_handle(struct cf__scope *scope, const char *function, const char *
 CF__HOT void cf__leave(struct cf__scope *scope)
 {
     CUcontext context;
-    if (scope->pushed)
+    if (scope->is_pushed)
         (void)scope->driver->cuCtxPopCurrent(&context); /* fails only in a lost context */
-    scope->pushed = 0;
+    scope->is_pushed = 0;
 }
 
 int cf__scope_device(const struct cf__scope *scope, const char *function, int *device)

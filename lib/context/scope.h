@@ -8,7 +8,7 @@
 struct cf__scope {
     const struct cf__driver *driver;
     CUcontext context;
-    int pushed; /* 1: cf__leave() pops the context */
+    int is_pushed; /* 1: cf__leave() pops the context */
 };
 
 #endif

@@ -203,7 +203,7 @@ static inline int enter_and_launch(const cf_kernel *kernel, const cf_launch_size
     if (status != CF_OK)
         return status;
     status = launch_sized(kernel, size, &scope, stream, args);
-    if (scope.pushed)
+    if (scope.is_pushed)
         cf__leave(&scope);
     return status;
 }

@@ -175,7 +175,7 @@ void cf__cells_release(uint64_t *cells)
 static struct cf__staging_set *find_free_set(struct cf__staging_sets *sets)
 {
     for (int s = 0; s < SETS; s++)
-        if (!sets->sets[s].in_use)
+        if (!sets->sets[s].is_used)
             return &sets->sets[s];
     return NULL;
 }
@@ -186,7 +186,7 @@ static struct cf__staging_set *wait_for_set(struct cf__staging_sets *sets)
     cf__lock(&sets->lock);
     while (!(found = find_free_set(sets)))
         pthread_cond_wait(&sets->given_back, &sets->lock);
-    found->in_use = 1;
+    found->is_used = 1;
     cf__unlock(&sets->lock);
     return found;
 }
@@ -247,7 +247,7 @@ void cf__staging_release(struct cf__staging_set *set)
 {
     struct cf__staging_sets *sets = set->owner;
     cf__lock(&sets->lock);
-    set->in_use = 0;
+    set->is_used = 0;
     pthread_cond_signal(&sets->given_back);
     cf__unlock(&sets->lock);
 }

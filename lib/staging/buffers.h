@@ -38,7 +38,7 @@ struct cf__staging_set {
     CUevent copied_in;   /* recorded after the copies in */
     CUevent kernel_done; /* recorded after the kernel */
     struct cf__staging_lane lanes[CF__MAX_LANES];
-    int in_use;
+    int is_used;
     int has_stray_copies; /* 1: copies of a failed call may still use the buffers */
     struct cf__staging_sets *owner;
 };
