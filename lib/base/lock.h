@@ -1,11 +1,11 @@
-/* lock.h - locks, which count how many of them a thread holds. */
+/* lock.h - takes the library's locks, and counts those that a thread holds. */
 #ifndef CF__LOCK_H
 #define CF__LOCK_H
 
 #include <pthread.h>
 
-/* Every lock of the library except log.c's own is taken here. Log lines of a thread that holds a lock wait until it
- * holds none, because the callback may take long, and may fork, which takes all locks. */
+/* Every lock of the library except log.c's own is taken by the functions below. Log lines of a thread that holds a lock
+ * wait until it holds none, because the callback may take long, and may fork, which takes all locks. */
 extern _Thread_local struct cf__lock_state {
     int held;                   /* locks that the thread holds */
     void (*all_released)(void); /* called when the thread holds no lock any more; NULL: nothing waits for that */

@@ -1,4 +1,4 @@
-/* log.h - the log. */
+/* log.h - lines for the callback of cf_set_log(). */
 #ifndef CF__LOG_H
 #define CF__LOG_H
 

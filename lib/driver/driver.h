@@ -1,6 +1,6 @@
 /* driver.h - the driver table: the CUDA driver API as a struct of function pointers, filled from libcuda or by the CPU.
  *
- * Signatures are of the driver API's version 12.0. tests/lib/driver/test_driver.c compares them and the constants with the
+ * Signatures are of the driver API's version 12.0. test_driver.c compares them and the constants with the
  * toolkit's headers: if <cuda.h> is included first, the declarations here are left out. */
 #ifndef CF__DRIVER_H
 #define CF__DRIVER_H

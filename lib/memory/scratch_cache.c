@@ -108,8 +108,8 @@ static struct cf__scratch_block *lease_block(const struct cf__scope *scope, cons
     return block;
 }
 
-/* Replaces the memory of a leased block by at least `bytes`. If memory is short, the block keeps its size and the launch
- * allocates its own memory. */
+/* Replaces the memory of a leased block by at least `bytes`. If memory is short, the block keeps its size, and the
+ * launch allocates its own memory. */
 static int grow_block(const struct cf__scope *scope, const char *function, cf_stream stream,
                       struct cf__scratch_block *block, size_t bytes)
 {

@@ -37,9 +37,9 @@ static int reseed(void **state)
     return 0;
 }
 
-/* The fake driver can only run kernels that are registered with it. */
-static int is_played;
+static int is_played; /* the driver in use is the played GPU */
 
+/* The played GPU can only run kernels that are registered with it. */
 static int tell_fake(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-"""test_shadow.py - tests CUDA's types and functions on the CPU: compiles and runs the kernels of tests/shadow, compares
+"""test_shadow.py - tests CUDA's types and functions on the CPU: compiles and runs the kernels of tests/gen/shadow, compares
 results with the toolkit if there is one, and compiles the C types in every language that includes them.
 
 usage: test_shadow.py [--cc CC] [--cxx CXX] [--no-nvcc]

@@ -19,7 +19,7 @@ template <typename T, int threads> struct BlockReduce {
     {
     }
 
-    /* Of the value in thread 0. */
+    /* Only thread 0 gets the result. */
     template <typename Op> __device__ T Reduce(T value, Op op)
     {
         const int thread = threadIdx.x;
@@ -77,7 +77,7 @@ template <typename T, int threads, BlockScanAlgorithm> struct BlockScan {
         result = thread ? op(memory.prefix, result) : memory.prefix;
     }
 
-    /* Of integers; total is the sum of all, in each thread. */
+    /* For integers; every thread gets the total. */
     __device__ void ExclusiveSum(T value, T &result, T &total)
     {
         auto none = [](T) { return T(); };
@@ -143,12 +143,12 @@ template <typename T, int threads, int items, BlockStoreAlgorithm> struct BlockS
     }
 };
 
-/* Of keys that warps hold in rows of 32. */
+/* Ranks keys that warps hold in rows of 32. */
 template <int threads, int bits, bool, BlockScanAlgorithm> struct BlockRadixRankMatchEarlyCounts {
     enum { all = 1 << bits, each = (all + threads - 1) / threads };
     struct TempStorage {
         int counts[threads / 32][all], begins[all];
-        uint16_t places[threads * 32]; /* of up to 32 rows a digit, then how many in front of it have that */
+        uint16_t places[threads * 32]; /* bits of up to 32 rows with the digit, later the number of earlier rows with it */
     };
     TempStorage &memory;
     __device__ explicit BlockRadixRankMatchEarlyCounts(TempStorage &storage) : memory(storage)
@@ -208,7 +208,7 @@ template <int threads, int bits, bool, BlockScanAlgorithm> struct BlockRadixRank
     }
 };
 
-/* Of the bits of a float the sum with 0, which on a GPU is always the same NaN where it is one. */
+/* Returns the bits of x + 0; on a GPU every NaN has the same bits. */
 inline uint32_t plus_zero(uint32_t bits)
 {
     float number;

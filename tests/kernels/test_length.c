@@ -218,7 +218,7 @@ static void gather_past_2_31_elements_is_right(void **state)
         }
 }
 
-/* Synchronous calls, which check each index and know the size of the indexed array. */
+/* Plain calls, which check each index and know the size of the indexed array. */
 static void gather_and_scatter_of_few_of_many_are_right(void **state)
 {
     (void)state;

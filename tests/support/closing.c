@@ -9,7 +9,6 @@
 
 #include "closing.h"
 #include "context/drivers.h"
-#include "closing.h"
 
 enum { LENGTH = 1 << 15 }; /* enough to start threads on the CPU */
 static float source[LENGTH], res[LENGTH];

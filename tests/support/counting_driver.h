@@ -6,7 +6,6 @@
 
 #include "driver/driver.h"
 #include "context/drivers.h"
-#include "handmade_kernel.h"
 
 enum asked {
 #define ASKED(name, version, parameters, names) ASKED_##name,

@@ -13,8 +13,6 @@
 #include "kernel/section.h"
 #include "fake_libcuda.h"
 
-#include "fake_libcuda.h"
-
 /* ---- Modules ---- */
 
 #define MODULES 8

@@ -9,7 +9,6 @@
 
 #include "driver/driver.h"
 #include "fake_ask.h"
-#include "fake_ask.h"
 
 /* An undefined function of the list below then fails the link instead of a test. */
 #pragma GCC visibility push(hidden)

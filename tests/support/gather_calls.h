@@ -1,4 +1,4 @@
-/* gather_calls.h - calls every instance of gather in the plain tier, with arrays of host and device memory in any mix. */
+/* gather_calls.h - calls every instance of gather by plain calls, with arrays of host and device memory in any mix. */
 #ifndef GATHER_CALLS_H
 #define GATHER_CALLS_H
 

@@ -1,5 +1,5 @@
-/* graph_fixture.h - shared by tests of captures and of graphs: streams, a kernel with its arrays, and functions that make a
- * graph. */
+/* graph_fixture.h - shared by tests of captures and of graphs: streams, a kernel with its arrays, and functions that
+ * make a graph. */
 #ifndef GRAPH_FIXTURE_H
 #define GRAPH_FIXTURE_H
 

@@ -12,7 +12,6 @@
 
 #include "driver/driver.h"
 #include "driver/driver_cuda.h"
-#include "run_group.h"
 
 struct fake_test {
     const char *name;

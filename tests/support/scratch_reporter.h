@@ -1,5 +1,5 @@
-/* scratch_reporter.h - a kernel that reports which scratch memory it got, beside another library: for tests of the scratch
- * memory that streams keep. */
+/* scratch_reporter.h - a kernel that reports which scratch memory it got, beside another library: for tests of the
+ * scratch memory that streams keep. */
 #ifndef SCRATCH_REPORTER_H
 #define SCRATCH_REPORTER_H
 
@@ -7,7 +7,6 @@
 
 #include "driver/driver.h"
 #include "context/drivers.h"
-#include "handmade_kernel.h"
 
 /* ---- A kernel that reports its scratch memory, and how much of it was not 0 ---- */
 

@@ -1,5 +1,5 @@
-/* trace_fixture.h - shared by tests of traces: a reader of trace files, work to trace, and functions that run in their own
- * process. */
+/* trace_fixture.h - shared by tests of traces: a reader of trace files, work to trace, and functions that run in their
+ * own process. */
 #ifndef TRACE_FIXTURE_H
 #define TRACE_FIXTURE_H
 
@@ -11,8 +11,6 @@
 #include <glob.h>
 #include <signal.h>
 #include <sys/stat.h>
-
-#include "played_gpu.h"
 
 /* ---- Reading a trace ---- */
 

@@ -10,9 +10,6 @@
 #include "fault_kernels_internal.h"
 #include "driver/driver.h"
 #include "context/drivers.h"
-#include "played_gpu.h"
-#include "fault_data.h"
-#include "fault_kernels_internal.h"
 
 /* The last launch writes y, so y keeps its old values until everything is enqueued. */
 int fault__enqueue_mirror_often(cf_stream on, const float *from, float *to, float *one, float *other, int n)

@@ -22,7 +22,6 @@
 
 #include "waiting_kernels.h"
 #include "cpu/fiber.h"
-#include "waiting_kernels.h"
 
 enum { RUNS = 31, SWITCHES = 1 << 18, MOST = 1024, TRIES = 4 };
 #define TARGET 15.0

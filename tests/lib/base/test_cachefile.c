@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/cachefile.h"
-#include "run_group.h"
 
 static char folder[64];
 

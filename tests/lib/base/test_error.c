@@ -12,8 +12,6 @@
 #include "driver/driver.h"
 #include "cpu/driver_cpu.h"
 #include "context/lost.h"
-#include "run_group.h"
-#include "comma_locale.h"
 
 #define TOO_MUCH ((size_t)PTRDIFF_MAX)
 

@@ -8,7 +8,6 @@
 
 #include "base/lock.h"
 #include "base/log.h"
-#include "played_gpu.h"
 
 struct lines {
     pthread_mutex_t lock;

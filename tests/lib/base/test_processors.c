@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/processors.h"
-#include "run_group.h"
 
 static char root[] = "/tmp/cuferry-processors-XXXXXX";
 

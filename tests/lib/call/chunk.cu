@@ -1,4 +1,4 @@
-/* split.cu - kernels whose calls can be split, for test_chunk.c. */
+/* chunk.cu - kernels whose calls can be split, for test_chunk.c. */
 #include <stdint.h>
 
 /* Arrays of each direction, and one that all parts read. */

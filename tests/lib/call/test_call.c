@@ -1,4 +1,4 @@
-/* test_call.c - synchronous calls: host and device arrays in any mix, each check with its message, and outputs left
+/* test_call.c - plain calls: host and device arrays in any mix, each check with its message, and outputs left
  * untouched on failure. */
 #include "gather_calls.h"
 

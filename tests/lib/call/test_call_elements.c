@@ -1,4 +1,4 @@
-/* test_call_elements.c - synchronous calls check every element that has a declared range: the error names the lowest
+/* test_call_elements.c - plain calls check every element that has a declared range: the error names the lowest
  * bad index, and outputs stay untouched. */
 #include "gather_calls.h"
 

@@ -1,4 +1,4 @@
-/* test_chunk.c - synchronous calls that are split: results for every shape and direction, copied bytes, pinned
+/* test_chunk.c - plain calls that are split: results for every shape and direction, copied bytes, pinned
  * arrays, overlaps, checks, failures, and many simultaneous calls. */
 #include "fake_ask.h"
 #include "played_gpu.h"
@@ -7,9 +7,6 @@
 #include <inttypes.h>
 
 #include "context/enter.h"
-#include "fake_ask.h"
-#include "played_gpu.h"
-#include "chunk_kernels.h"
 #include "chunk_kernels.h"
 
 enum { MOST = 6000000, MANY = 2500000 };

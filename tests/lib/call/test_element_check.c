@@ -1,11 +1,10 @@
-/* test_element_check.c - ranges of an array's elements: every type, every shape, and bounds at and beyond the type's limits;
- * also the order of elements. */
+/* test_element_check.c - ranges of an array's elements: every type, every shape, and bounds at and beyond the type's
+ * limits; also the order of elements. */
 #include "handmade_kernel.h"
 
 #include <inttypes.h>
 
 #include "staging/buffers.h"
-#include "handmade_kernel.h"
 
 /* ---- A kernel that does nothing, with one checked array of up to three dimensions ---- */
 

@@ -13,7 +13,6 @@
 #include "threads/pool.h"
 #include "context/enter.h"
 #include "call/machine.h"
-#include "handmade_kernel.h"
 
 static char folder[64], path[128];
 

@@ -1,4 +1,4 @@
-/* test_plan.c - the device that a synchronous call on host arrays runs on: the settings, both sides of the
+/* test_plan.c - the device that a plain call on host arrays runs on: the settings, both sides of the
  * threshold, and the text of the plan. */
 #include "handmade_kernel.h"
 
@@ -10,8 +10,6 @@
 #include "comma_locale.h"
 #include "driver/driver.h"
 #include "cpu/driver_cpu.h"
-#include "handmade_kernel.h"
-#include "comma_locale.h"
 
 /* ---- A kernel that adds 1 to n elements and declares the costs that a test wants ---- */
 

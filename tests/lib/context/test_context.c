@@ -10,7 +10,6 @@
 #include "context/context.h"
 #include "context/enter.h"
 #include "context/lost.h"
-#include "played_gpu.h"
 #include "base/bounds.h"
 
 static struct cf__scope entered(int device)

@@ -9,7 +9,6 @@
 #include "context/drivers.h"
 #include "context/enter.h"
 #include "context/handle.h"
-#include "handmade_kernel.h"
 
 /* ---- A driver that reuses a handle at once in another thread, or fails to destroy a handle ---- */
 

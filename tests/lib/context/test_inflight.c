@@ -11,8 +11,6 @@
 #include "context/context.h"
 #include "context/enter.h"
 #include "context/inflight.h"
-#include "handmade_kernel.h"
-#include "open_closing.h"
 
 /* ---- Kernels that write to their pointer, which is a fault if the GPU cannot access it ---- */
 

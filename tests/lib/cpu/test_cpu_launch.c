@@ -10,8 +10,6 @@
 #include "driver/driver.h"
 #include "cpu/cpu_launch.h"
 #include "cpu/schedule.h"
-#include "played_gpu.h"
-#include "cpu_launch_kernels.h"
 #include "cpu_launch_kernels.h"
 
 /* ---- Kernels written as C functions, which can see details that CUDA kernels cannot ---- */

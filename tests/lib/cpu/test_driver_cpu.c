@@ -9,7 +9,6 @@
 #include "threads/pool.h"
 #include "driver/driver.h"
 #include "cpu/driver_cpu.h"
-#include "run_group.h"
 #include "cpu/cpu_stream.h"
 
 static const struct cf__driver *const host = &cf__driver_cpu;

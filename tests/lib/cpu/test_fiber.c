@@ -11,7 +11,6 @@
 
 #include "base/bounds.h"
 #include "cpu/fiber.h"
-#include "run_group.h"
 
 /* ---- A system without guard pages ---- */
 

@@ -4,7 +4,6 @@
 #include "driver/driver.h"
 #include "driver/deferred_free.h"
 #include "context/enter.h"
-#include "played_gpu.h"
 
 static struct cf__scope entered(int device)
 {

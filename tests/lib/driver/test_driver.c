@@ -9,8 +9,6 @@
 #include "run_group.h"
 
 #include "driver/driver.h"
-#include "config.h"
-#include "run_group.h"
 
 #if CF_CONFIG_CUDA_TYPEDEFS
 

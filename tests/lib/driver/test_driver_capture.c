@@ -5,7 +5,6 @@
 #include "driver/driver.h"
 #include "driver/driver_cuda.h"
 #include "cpu/driver_cpu.h"
-#include "run_group.h"
 #include "cpu/cpu_stream.h"
 
 static const struct cf__driver *driver;

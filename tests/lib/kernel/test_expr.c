@@ -3,8 +3,6 @@
 
 #include "expr_steps.h"
 #include "kernel/expr.h"
-#include "run_group.h"
-#include "expr_steps.h"
 
 #define SKIP(code, steps)   \
     {                       \

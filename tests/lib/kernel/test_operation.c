@@ -68,9 +68,9 @@ enum { N = 1000, SOME = 300, OLD = -7 };
 static float x[N], y[N], *dx, *dy;
 static int32_t filled[N], where, *dfilled, *dwhere;
 
-/* Registers the test's kernels with the fake driver. */
-static int is_played;
+static int is_played; /* the driver in use is the played GPU */
 
+/* Registers the test's kernels with the played GPU. */
 static void tell_fake(void)
 {
     static int is_told;

@@ -2,8 +2,6 @@
  * refused with the number of common bytes, unless in-place arrays are the same array. */
 #include "handmade_kernel.h"
 
-#include "handmade_kernel.h"
-
 #define DIMS 3
 
 /* ---- A kernel of two arrays with any shapes and a third 1D array; it writes nothing ---- */

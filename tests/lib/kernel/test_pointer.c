@@ -9,9 +9,6 @@
 
 #include "driver/driver.h"
 #include "context/enter.h"
-#include "played_gpu.h"
-#include "gather_calls.h"
-#include "any_arguments.h"
 #include "any_arguments.h"
 
 /* ---- Position in an allocation ---- */

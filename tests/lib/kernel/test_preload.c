@@ -6,7 +6,6 @@
 #include "driver/driver.h"
 #include "context/enter.h"
 #include "kernel/tuning_file.h"
-#include "counting_driver.h"
 
 /* ---- Hand-made kernels ---- */
 

@@ -3,7 +3,6 @@
 #include "handmade_kernel.h"
 
 #include "driver/driver.h"
-#include "handmade_kernel.h"
 
 #include <pthread.h>
 

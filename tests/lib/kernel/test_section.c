@@ -7,7 +7,6 @@
 #include "cpu/driver_cpu.h"
 #include "context/enter.h"
 #include "kernel/section.h"
-#include "handmade_kernel.h"
 
 #define DIMS 4
 #define POISON 0x5a

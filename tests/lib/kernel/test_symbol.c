@@ -2,7 +2,6 @@
 #include "handmade_kernel.h"
 
 #include "driver/driver.h"
-#include "handmade_kernel.h"
 
 /* ---- Two symbols, and a kernel that reads them: y[i] = scale * coeff[i] ---- */
 

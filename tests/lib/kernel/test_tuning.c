@@ -12,9 +12,6 @@
 #include <cuferry/tuning.h>
 
 #include "kernel/tuning_file.h"
-#include "expect_all.h"
-#include "handmade_kernel.h"
-#include "tuning_kernels.h"
 #include "tuning_kernels.h"
 
 extern const cf_module tuning_registry;

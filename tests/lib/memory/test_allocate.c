@@ -2,7 +2,6 @@
 #include "run_group.h"
 
 #include "context/enter.h"
-#include "run_group.h"
 
 #include <pthread.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-/* test_allocation_cache.c - synchronous calls do not query the driver for live memory from cf_mem_alloc() on a GPU, but for all
- * other memory. */
+/* test_allocation_cache.c - plain calls do not query the driver for live memory from cf_mem_alloc() on a GPU, but for
+ * all other memory. */
 #include <pthread.h>
 
 #include "sum_kernel.h"

@@ -4,7 +4,6 @@
 #include "driver/driver.h"
 #include "context/drivers.h"
 #include "context/enter.h"
-#include "played_gpu.h"
 
 #include <sys/mman.h>
 

@@ -3,7 +3,6 @@
 
 #include "driver/driver.h"
 #include "context/drivers.h"
-#include "handmade_kernel.h"
 
 static unsigned short seed[3] = {10, 11, 12};
 

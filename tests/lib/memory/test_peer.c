@@ -9,7 +9,6 @@
 #include "context/drivers.h"
 #include "context/enter.h"
 #include "memory/peer.h"
-#include "handmade_kernel.h"
 
 /* ---- A driver that can be made to fail ---- */
 

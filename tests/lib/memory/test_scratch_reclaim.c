@@ -1,5 +1,5 @@
-/* test_scratch_reclaim.c - scratch memory of streams is freed with the stream, the context or the library, and when memory
- * is short. The library frees only its own memory. */
+/* test_scratch_reclaim.c - scratch memory of streams is freed with the stream, the context or the library, and when
+ * memory is short. The library frees only its own memory. */
 #include "scratch_reporter.h"
 
 static const cf_kernel *const kernels[] = {&tell};

@@ -7,8 +7,6 @@
 #include "base/fast.h"
 #include "driver/driver.h"
 #include "context/enter.h"
-#include "played_gpu.h"
-#include "fake_ask.h"
 
 /* ---- Objects on a device ---- */
 

@@ -14,7 +14,6 @@
 #include "context/drivers.h"
 #include "context/enter.h"
 #include "kernel/image.h"
-#include "open_closing.h"
 
 static int gather(void)
 {

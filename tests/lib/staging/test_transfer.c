@@ -8,7 +8,6 @@
 #include "driver/driver.h"
 #include "context/enter.h"
 #include "staging/transfer.h"
-#include "handmade_kernel.h"
 
 /* ---- A kernel with y += x, z = 2 * x over rows, and two arrays that are checked ---- */
 

@@ -9,7 +9,6 @@
 #include "driver/driver.h"
 #include "cpu/driver_cpu.h"
 #include "context/drivers.h"
-#include "played_gpu.h"
 
 /* ---- A driver that runs another thread after a call ---- */
 

@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "driver/driver.h"
-#include "run_group.h"
 
 static cf_event create(void)
 {

@@ -5,7 +5,6 @@
 #include <pthread.h>
 
 #include "base/fast.h"
-#include "handmade_kernel.h"
 
 static unsigned short seed[3] = {4, 5, 6};
 

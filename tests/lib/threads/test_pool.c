@@ -13,11 +13,10 @@
 
 #include "threads/pool.h"
 #include "cpu/schedule.h"
-#include "run_group.h"
 
 static unsigned short seed[3] = {1, 2, 3};
 
-/* A driver that is in use installs the pool's fork handlers. */
+/* The reference to a device function links the constructor that installs the fork handlers. */
 static int set_up(void **state)
 {
     (void)state;

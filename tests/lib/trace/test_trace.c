@@ -503,7 +503,7 @@ static void *scripted(void *number)
     return NULL;
 }
 
-/* A synchronous call with enough data that several threads stage it. */
+/* A plain call with enough data that several threads stage it. */
 static int works_on_much(void)
 {
     enum { MUCH = 1 << 20 };
