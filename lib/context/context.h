@@ -51,10 +51,9 @@ void cf__contexts_note_recovery(void);
 /* Functions of higher rooms for events of contexts; process/shutdown.c sets them before main(). */
 extern struct cf__context_events {
     void (*record_dropped)(struct cf__context *context); /* a record becomes unused; caller holds the lock */
-    void (*lost_context_gone)(CUcontext context,
-                              int device); /* device -1: not a primary context; caller holds the lock */
-    void (*lost_context_retired)(unsigned long long context,
-                                 int device); /* the same event, after the lock is released */
+    /* A lost context is gone: first under the lock, then again after the lock is released. Device -1: not primary. */
+    void (*lost_context_gone)(CUcontext context, int device);
+    void (*lost_context_retired)(unsigned long long context, int device);
     void (*stream_ends)(const struct cf__scope *scope, cf_stream stream); /* a stream is about to be destroyed */
     uint64_t (*wait_begins)(void);                                        /* a wait for a whole context begins */
     void (*wait_succeeded)(CUcontext context, uint64_t begun);            /* `begun` is from wait_begins() */
