@@ -418,8 +418,8 @@ CF_CHECKED int cf_set_check(int level);
  * CF_HOST_DATA=auto|stage|host has the same effect and is read at the first use of the library.
  *
  * Kernels without a CPU form, or with data in __constant__ or __device__ memory, always run on the GPU. Pinned and
- * registered arrays are used in place. But CF_HOST_DATA_STAGE copies large ones of kernels with split(...) part by part
- * beside the kernel: the caller must then not touch the array until the call returns. */
+ * registered arrays are used in place. But CF_HOST_DATA_STAGE copies large ones of kernels with split(...) chunk by
+ * chunk beside the kernel: the caller must then not touch the array until the call returns. */
 enum cf_host_data { CF_HOST_DATA_AUTO = 0, CF_HOST_DATA_STAGE = 1, CF_HOST_DATA_HOST = 2 };
 CF_CHECKED int cf_set_host_data(int where);
 

@@ -146,7 +146,7 @@ static int launch_kernel(struct run *run, uint64_t chunk)
 }
 
 /* Enqueues all steps of a chunk that need no buffer. The caller holds the lock, which keeps the chunks in order. */
-static void launch_chunk(struct run *run, uint64_t chunk)
+static void enqueue_chunk(struct run *run, uint64_t chunk)
 {
     const struct cf__chunk_pipeline *pipeline = run->pipeline;
     const struct cf__driver *driver = pipeline->scope->driver;
@@ -184,7 +184,7 @@ static int note_arrival(struct run *run, uint64_t chunk)
     run->arrived[chunk]++;
     const uint64_t before = run->launched;
     while (!run->has_failed && run->launched < run->chunks && run->arrived[run->launched] == run->ins) {
-        launch_chunk(run, run->launched);
+        enqueue_chunk(run, run->launched);
         run->launched += !run->has_failed;
     }
     const int has_launched = run->launched != before;
@@ -423,7 +423,7 @@ int cf__chunk_pipeline_run(const struct cf__chunk_pipeline *pipeline)
     int64_t began = cf__trace_span_begin();
     uint64_t lanes = count_segments(&run);
     cf__pool_for(run_lanes, &run, lanes, 1);
-    cf__trace_span_end(began, "stage", "stage in parts", "\"parts\": %zu, \"lanes\": %d", (size_t)run.chunks,
+    cf__trace_span_end(began, "stage", "stage in chunks", "\"chunks\": %zu, \"lanes\": %d", (size_t)run.chunks,
                        (int)lanes);
     int status = finish_run(&run);
     /* These statuses would promise that nothing was enqueued, and make a tuned kernel start again with its first

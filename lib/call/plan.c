@@ -19,7 +19,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
@@ -264,7 +263,7 @@ static void append_staged(struct text *text, const struct cf__plan *plan)
 {
     append_format(text, "%zu bytes copied in and %zu out", plan->in, plan->out);
     if (plan->chunks)
-        append_format(text, ", in %zu parts", plan->chunks);
+        append_format(text, ", in %zu chunks", plan->chunks);
     if (plan->in_place)
         append_format(text, ", %u arrays used in place", plan->in_place);
     if (plan->why != CF__PLAN_FORMULA)

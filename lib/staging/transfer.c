@@ -2,7 +2,7 @@
  * fill or empty.
  *
  * The driver copies pageable memory with one thread, at a fifth of the link's rate. Here all arrays of a call form
- * one queue of bytes, row after row, which is cut into chunks. Each lane is a thread of the pool with two buffers:
+ * one queue of bytes, row after row, which is cut into pieces. Each lane is a thread of the pool with two buffers:
  * it fills one buffer while the link copies the other. */
 #include <stdint.h>
 #include <string.h>
@@ -21,14 +21,14 @@
 #include "staging/buffers.h"
 #include "staging/rows.h"
 
-/* With chunks of 1 MiB the overhead of a copy cost a quarter of the rate. */
-#define MAX_CHUNK ((size_t)4 << 20)
+/* With pieces of 1 MiB the overhead of a copy cost a quarter of the rate. */
+#define MAX_PIECE ((size_t)4 << 20)
 
 /* Bytes for which it pays off to wake the thread of another lane. */
 #define LANE_BYTES ((size_t)256 << 10)
 
-/* Several chunks per lane let the link start early. */
-#define CHUNKS_PER_LANE 4
+/* Several pieces per lane let the link start early. */
+#define PIECES_PER_LANE 4
 
 /* Arrays begin at multiples of this in the queue, so that no element of 1, 2, 4 or 8 bytes is cut. */
 #define QUEUE_ALIGNMENT ((size_t)256)
@@ -36,7 +36,7 @@
 /* Bytes that are checked at a time, while they are in a cache. */
 #define CHECK_BYTES ((size_t)128 << 10)
 
-/* ---- Chunks ---- */
+/* ---- Pieces ---- */
 
 /* Arrays that are copied in one direction. */
 struct transfer_queue {
@@ -45,10 +45,10 @@ struct transfer_queue {
     struct cf__transfer *transfers;
     size_t count;
     int to_host;
-    size_t total, chunk; /* bytes */
-    uint64_t checked;    /* number of chunks up to the last element with a check */
-    uint64_t next;       /* first chunk that no lane has taken yet; atomic */
-    uint64_t end;        /* number of chunks to copy; atomic */
+    size_t total, piece; /* bytes */
+    uint64_t checked;    /* number of pieces up to the last element with a check */
+    uint64_t next;       /* first piece that no lane has taken yet; atomic */
+    uint64_t end;        /* number of pieces to copy; atomic */
     int has_failed;      /* atomic; the thread that sets it writes the fields below */
     CUresult result;
     const char *call;
@@ -68,13 +68,13 @@ static CUresult fail_transfer(struct transfer_queue *queue, CUresult result, con
     return result;
 }
 
-static int take_chunk(struct transfer_queue *queue, uint64_t *chunk)
+static int take_piece(struct transfer_queue *queue, uint64_t *piece)
 {
-    *chunk = __atomic_fetch_add(&queue->next, 1, __ATOMIC_RELAXED);
-    return *chunk < __atomic_load_n(&queue->end, __ATOMIC_RELAXED);
+    *piece = __atomic_fetch_add(&queue->next, 1, __ATOMIC_RELAXED);
+    return *piece < __atomic_load_n(&queue->end, __ATOMIC_RELAXED);
 }
 
-/* Rows, or a part of a row, that lie in a chunk without a gap. */
+/* Rows, or a part of a row, that lie in a piece without a gap. */
 struct span {
     char *host;
     CUdeviceptr device;
@@ -141,7 +141,7 @@ static void move_span(const struct transfer_queue *queue, const struct span *spa
 static void check_elements(struct transfer_queue *queue, struct cf__transfer *transfer, size_t begin, size_t bytes,
                            const char *buffer)
 {
-    /* After an element outside its range only chunks with checks still matter: a lower element may be outside, too. */
+    /* After an element outside its range only pieces with checks still matter: a lower element may be outside, too. */
     if (!transfer->check(transfer->checks, buffer, begin, bytes) &&
         __atomic_load_n(&queue->end, __ATOMIC_RELAXED) > queue->checked)
         __atomic_store_n(&queue->end, queue->checked, __ATOMIC_RELAXED);
@@ -149,11 +149,11 @@ static void check_elements(struct transfer_queue *queue, struct cf__transfer *tr
 
 enum step { ENQUEUE, MOVE };
 
-/* Does one step for all arrays that lie in a chunk. */
-static CUresult process_chunk(struct transfer_queue *queue, uint64_t chunk, char *buffer, enum step step)
+/* Does one step for all arrays that lie in a piece. */
+static CUresult process_piece(struct transfer_queue *queue, uint64_t piece, char *buffer, enum step step)
 {
-    size_t begin = chunk * queue->chunk;
-    size_t end = queue->total - begin < queue->chunk ? queue->total : begin + queue->chunk;
+    size_t begin = piece * queue->piece;
+    size_t end = queue->total - begin < queue->piece ? queue->total : begin + queue->piece;
     CUresult result = CUDA_SUCCESS;
     for (size_t p = 0; p < queue->count && queue->transfers[p].begin < end; p++) {
         struct cf__transfer *transfer = &queue->transfers[p];
@@ -182,7 +182,7 @@ static CUresult process_chunk(struct transfer_queue *queue, uint64_t chunk, char
 static CUresult prepare_buffer(struct transfer_queue *queue, struct cf__buffer *buffer, int is_idle)
 {
     const char *call;
-    CUresult result = cf__buffer_prepare(queue->scope, buffer, queue->chunk, is_idle, &call);
+    CUresult result = cf__buffer_prepare(queue->scope, buffer, queue->piece, is_idle, &call);
     return result == CUDA_SUCCESS ? result : fail_transfer(queue, result, call, NULL);
 }
 
@@ -194,26 +194,26 @@ static CUresult mark_buffer(struct transfer_queue *queue, struct cf__buffer *buf
 
 static void fill_buffers(struct transfer_queue *queue, struct cf__staging_lane *lane)
 {
-    uint64_t chunk;
-    for (int b = 0; take_chunk(queue, &chunk); b = (b + 1) % CF__BUFFERS) {
+    uint64_t piece;
+    for (int b = 0; take_piece(queue, &piece); b = (b + 1) % CF__BUFFERS) {
         struct cf__buffer *buffer = &lane->buffers[b];
         if (prepare_buffer(queue, buffer, 1) != CUDA_SUCCESS)
             return;
         int64_t began = cf__trace_span_begin();
-        (void)process_chunk(queue, chunk, buffer->memory, MOVE);
+        (void)process_piece(queue, piece, buffer->memory, MOVE);
         cf__trace_span_end(began, "stage", "fill a buffer", NULL);
-        if (process_chunk(queue, chunk, buffer->memory, ENQUEUE) != CUDA_SUCCESS ||
+        if (process_piece(queue, piece, buffer->memory, ENQUEUE) != CUDA_SUCCESS ||
             mark_buffer(queue, buffer) != CUDA_SUCCESS)
             return;
     }
 }
 
-static CUresult empty_buffer(struct transfer_queue *queue, uint64_t chunk, struct cf__buffer *buffer)
+static CUresult empty_buffer(struct transfer_queue *queue, uint64_t piece, struct cf__buffer *buffer)
 {
     CUresult result = prepare_buffer(queue, buffer, 1);
     int64_t began = cf__trace_span_begin();
     if (result == CUDA_SUCCESS)
-        result = process_chunk(queue, chunk, buffer->memory, MOVE);
+        result = process_piece(queue, piece, buffer->memory, MOVE);
     cf__trace_span_end(began, "stage", "empty a buffer", NULL);
     return result;
 }
@@ -221,18 +221,18 @@ static CUresult empty_buffer(struct transfer_queue *queue, uint64_t chunk, struc
 /* A later copy may write a buffer that an earlier copy still reads: the stream keeps their order. */
 static void empty_buffers(struct transfer_queue *queue, struct cf__staging_lane *lane)
 {
-    uint64_t chunk, before = 0;
+    uint64_t piece, before = 0;
     struct cf__buffer *full = NULL;
-    for (int b = 0; take_chunk(queue, &chunk); b = (b + 1) % CF__BUFFERS) {
+    for (int b = 0; take_piece(queue, &piece); b = (b + 1) % CF__BUFFERS) {
         struct cf__buffer *buffer = &lane->buffers[b];
         if (prepare_buffer(queue, buffer, 0) != CUDA_SUCCESS ||
-            process_chunk(queue, chunk, buffer->memory, ENQUEUE) != CUDA_SUCCESS ||
+            process_piece(queue, piece, buffer->memory, ENQUEUE) != CUDA_SUCCESS ||
             mark_buffer(queue, buffer) != CUDA_SUCCESS)
             return;
         if (full && empty_buffer(queue, before, full) != CUDA_SUCCESS)
             return;
         full = buffer;
-        before = chunk;
+        before = piece;
     }
     if (full)
         (void)empty_buffer(queue, before, full);
@@ -270,11 +270,11 @@ static uint64_t lay_out(struct transfer_queue *queue)
     lanes = lanes > CF__LANES ? CF__LANES : lanes < 1 ? 1 : lanes;
     if (lanes > threads)
         lanes = threads;
-    size_t chunk = queue->total / lanes / CHUNKS_PER_LANE;
-    chunk = chunk > MAX_CHUNK ? MAX_CHUNK : chunk < CF__MIN_BUFFER ? CF__MIN_BUFFER : chunk;
-    queue->chunk = (chunk + CF__MIN_BUFFER - 1) / CF__MIN_BUFFER * CF__MIN_BUFFER;
-    queue->end = (queue->total + queue->chunk - 1) / queue->chunk;
-    queue->checked = (checked + queue->chunk - 1) / queue->chunk;
+    size_t piece = queue->total / lanes / PIECES_PER_LANE;
+    piece = piece > MAX_PIECE ? MAX_PIECE : piece < CF__MIN_BUFFER ? CF__MIN_BUFFER : piece;
+    queue->piece = (piece + CF__MIN_BUFFER - 1) / CF__MIN_BUFFER * CF__MIN_BUFFER;
+    queue->end = (queue->total + queue->piece - 1) / queue->piece;
+    queue->checked = (checked + queue->piece - 1) / queue->piece;
     return lanes;
 }
 
@@ -289,7 +289,7 @@ int cf__staging_transfer(const struct cf__scope *scope, struct cf__staging_set *
     uint64_t lanes = lay_out(&queue);
     cf__pool_for(run_lanes, &queue, lanes, 1);
     cf__trace_span_end(began, "stage", to_host ? "stage out" : "stage in",
-                       "\"bytes\": %zu, \"lanes\": %d, \"chunk\": %zu", queue.total, (int)lanes, queue.chunk);
+                       "\"bytes\": %zu, \"lanes\": %d, \"piece\": %zu", queue.total, (int)lanes, queue.piece);
     if (!queue.has_failed)
         return CF_OK;
     cf__staging_drain(scope, set);

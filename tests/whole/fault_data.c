@@ -143,7 +143,7 @@ int is_device_right(int is_done)
     return is_array_right(read, is_done);
 }
 
-/* Arrays large enough to be staged through pinned chunks. */
+/* Arrays large enough to be staged through pinned buffers. */
 float large_x[LARGE], large_y[LARGE], large_new[LARGE];
 int32_t large_picked[LARGE];
 

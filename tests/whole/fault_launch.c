@@ -55,7 +55,7 @@ ACT(pick_mixed, fault_pick(x, dpicked, dy, M, N))
 PREPARE(pick_mixed, NEED(cf_set_host_data(CF_HOST_DATA_STAGE)); expect_pick(); upload())
 CLEAN(pick_mixed, destroy_arrays(); clean_host_data())
 
-/* Arrays that are staged through pinned chunks. */
+/* Arrays that are staged through pinned buffers. */
 static void prepare_large_axpy(void)
 {
     fill_large();
@@ -72,7 +72,7 @@ static void prepare_large_pick(void)
 ACT(large_axpy, fault_axpy(2, large_x, large_y, LARGE))
 ACT(large_pick, fault_pick(large_x, large_picked, large_y, LARGE, LARGE))
 
-/* A split launch that copies 8 MiB in parts, with and without staging buffers. */
+/* A split launch that copies 8 MiB in chunks, with and without staging buffers. */
 enum { SPLIT = 8 * 1024 * 1024 / 12 + 1 };
 static float *split_x, *split_y;
 static void fill_split(void)
@@ -97,7 +97,7 @@ static void prepare_split_pinned(void)
     NEED(cf_mem_alloc_pinned((void **)&split_y, SPLIT * sizeof *split_y));
     fill_split();
 }
-/* Parts that finished before another part failed have been copied back. */
+/* Chunks that finished before another chunk failed have been copied back. */
 static int is_split_right(int is_done)
 {
     for (int i = 0; i < SPLIT; i++)
@@ -352,12 +352,12 @@ const struct scene launch_scenes[] = {
      FRESH},
     {"cf_call host arrays on the CPU, an operation", prepare_mirror_on_host, act_mirror_often, is_host_right,
      clean_host_data, FRESH | ANY},
-    {"cf_call host arrays, in chunks", prepare_large_axpy, act_large_axpy, is_large_right, clean_host_data,
+    {"cf_call host arrays, through buffers", prepare_large_axpy, act_large_axpy, is_large_right, clean_host_data,
      FRESH | ANY},
-    {"cf_call host arrays, in chunks, elements checked", prepare_large_pick, act_large_pick, is_large_right,
+    {"cf_call host arrays, through buffers, elements checked", prepare_large_pick, act_large_pick, is_large_right,
      clean_host_data, FRESH | ANY},
-    {"cf_call host arrays, in parts", prepare_split, act_split, is_split_right, clean_split, FRESH | ANY | LONG},
-    {"cf_call pinned arrays, in parts", prepare_split_pinned, act_split, is_split_right, clean_split_pinned,
+    {"cf_call host arrays, in chunks", prepare_split, act_split, is_split_right, clean_split, FRESH | ANY | LONG},
+    {"cf_call pinned arrays, in chunks", prepare_split_pinned, act_split, is_split_right, clean_split_pinned,
      FRESH | LONG},
     {"cf_call host arrays on the CPU", prepare_axpy_on_host, act_axpy, is_host_right, clean_host_data, FRESH},
     {"cf_call host arrays on the CPU, elements checked", prepare_pick_on_host, act_pick, is_host_right, clean_host_data,

@@ -87,7 +87,7 @@ static void prepare_copy_peer(void)
     NEED(cf_mem_copy(dy, y, sizeof y));
 }
 
-/* Copies through pinned chunks. */
+/* Copies through pinned buffers. */
 static void prepare_large_copy(void)
 {
     fill_large();
@@ -211,9 +211,9 @@ const struct scene storage_scenes[] = {
     {"cf_mem_copy within", prepare_copy, act_copy_within, is_device_right, destroy_arrays, 0},
     {"cf_mem_copy out", prepare_copy_out, act_copy_out, is_host_right, destroy_arrays, 0},
     {"cf_mem_copy on the host", expect_copy, act_copy_on_host, is_host_right, NULL, 0},
-    {"cf_mem_copy in, in chunks", prepare_large_copy_in, act_large_copy_in, is_large_device_right, clean_large_copy,
-     ANY},
-    {"cf_mem_copy out, in chunks", prepare_large_copy, act_large_copy, is_large_right, clean_large_copy, ANY},
+    {"cf_mem_copy in, through buffers", prepare_large_copy_in, act_large_copy_in, is_large_device_right,
+     clean_large_copy, ANY},
+    {"cf_mem_copy out, through buffers", prepare_large_copy, act_large_copy, is_large_right, clean_large_copy, ANY},
     {"cf_mem_copy between GPUs", prepare_copy_peer, act_copy_within, is_device_right, destroy_arrays, TWO},
     {"cf_mem_copy_async", prepare_copy_async, act_copy_async, is_device_right, destroy_both, 0},
     {"cf_mem_copy_2d", prepare_copy_2d, act_copy_2d, is_device_right, destroy_arrays, 0},

@@ -1,7 +1,7 @@
 /* chunk.cu - kernels whose calls can be split, for test_chunk.c. */
 #include <stdint.h>
 
-/* Arrays of each direction, and one that all parts read. */
+/* Arrays of each direction, and one that all chunks read. */
 #pragma cf kernel grid(n) in(x[n], factors[2]) inout(y[n]) out(z[n]) split(n)
 __global__ void blend(const float *x, const float *factors, float *y, float *z, int64_t n)
 {
@@ -56,7 +56,7 @@ __global__ void pick(const float *x, const int32_t *index, float *y, int n, int 
         y[i] = x[index[i]];
 }
 
-/* Scratch memory as long as a part. */
+/* Scratch memory as long as a chunk. */
 #pragma cf kernel grid(n) in(x[n]) out(y[n]) scratch(copy[n]) split(n)
 __global__ void stop_over(const float *x, float *y, float *copy, int n)
 {
@@ -67,7 +67,7 @@ __global__ void stop_over(const float *x, float *y, float *copy, int n)
     }
 }
 
-/* No part is long enough for the check. */
+/* No chunk is long enough for the check. */
 #pragma cf kernel grid(n) in(x[n]) out(y[n]) check(n >= 2000000) split(n)
 __global__ void copy_many(const float *x, float *y, int n)
 {

@@ -50,14 +50,14 @@ static int is_gpu(void)
     return device != CF_HOST;
 }
 
-static void expect_plan(size_t in, size_t out, size_t parts)
+static void expect_plan(size_t in, size_t out, size_t chunks)
 {
-    char said[160], in_parts[40] = "";
-    if (parts)
-        snprintf(in_parts, sizeof in_parts, ", in %zu parts", parts);
-    snprintf(said, sizeof said, ": on device 0, %zu bytes copied in and %zu out%s", in, out, in_parts);
+    char said[160], in_chunks[40] = "";
+    if (chunks)
+        snprintf(in_chunks, sizeof in_chunks, ", in %zu chunks", chunks);
+    snprintf(said, sizeof said, ": on device 0, %zu bytes copied in and %zu out%s", in, out, in_chunks);
     const char *plan = strstr(cf_last_plan(), ": ");
-    if (is_gpu() && (strncmp(plan, said, strlen(said)) != 0 || (!parts && strstr(plan, "parts"))))
+    if (is_gpu() && (strncmp(plan, said, strlen(said)) != 0 || (!chunks && strstr(plan, "chunks"))))
         fail_msg("the plan is \"%s\" and lacks \"%s\"", cf_last_plan(), said);
 }
 
@@ -98,30 +98,30 @@ UNWATCHED static int64_t first_wrong(int64_t n)
     return -1;
 }
 
-static void check_blend(int64_t n, size_t parts)
+static void check_blend(int64_t n, size_t chunks)
 {
     const size_t bytes = (size_t)n * sizeof(float);
     fill(n);
     begin_counting();
     assert_ok(chunk_blend(x, factors, y, z, n));
     assert_int_equal(first_wrong(n), -1);
-    expect_copied(2 * bytes + sizeof factors, 2 * bytes, parts ? (int)parts : n > 0);
-    expect_plan(2 * bytes + sizeof factors, 2 * bytes, parts);
+    expect_copied(2 * bytes + sizeof factors, 2 * bytes, chunks ? (int)chunks : n > 0);
+    expect_plan(2 * bytes + sizeof factors, 2 * bytes, chunks);
 }
 
-/* Parts have at least 131072 and at most 524288 floats, and there are 16 parts if that allows it. */
+/* Chunks have at least 131072 and at most 524288 floats, and there are 16 chunks if that allows it. */
 static void call_at_the_borders_of_parts_is_right(void **state)
 {
     (void)state;
     static const struct {
         int64_t n;
-        size_t parts;
+        size_t chunks;
     } cases[] = {{1, 0},        {524287, 0}, /* the next size copies 8 MiB */
                  {524288, 4},   {524289, 5},          {3 * 131072 + 131071 + 131072, 5},
                  {2097152, 16}, {2097152 + 4096, 16}, {2097152 + 4097, 17},
                  {MOST, 17}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        check_blend(cases[i].n, cases[i].parts);
+        check_blend(cases[i].n, cases[i].chunks);
 }
 
 static void call_of_results_alone_is_right(void **state)
@@ -136,7 +136,7 @@ static void call_of_results_alone_is_right(void **state)
     expect_plan(0, sizeof wide, 17);
 }
 
-/* The array that all parts write is copied once in each direction. */
+/* The array that all chunks write is copied once in each direction. */
 static void call_that_adds_to_one_array_is_right(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void call_that_adds_to_one_array_is_right(void **state)
     expect_plan(sizeof whole + sizeof sum, sizeof sum, 17);
 }
 
-/* Each part has the grid of its own size. */
+/* Each chunk has the grid of its own size. */
 static void call_whose_kernel_looks_at_its_grid_is_right(void **state)
 {
     (void)state;
@@ -186,7 +186,7 @@ static void call_of_rows_is_right(void **state)
     static const struct {
         uint16_t rows;
         int32_t width;
-        size_t parts;
+        size_t chunks;
     } cases[] = {{60000, 100, 17}, {65535, 3, 0}, {65535, 17, 9}, {3, 2000000, 0}, {40, 150000, 20}, {12, 500000, 12}};
     for (int i = 0; i < MOST; i++)
         whole[i] = i;
@@ -199,7 +199,7 @@ static void call_of_rows_is_right(void **state)
             for (int32_t k = 0; k < width; k++)
                 if (turned[r * width + k] != whole[r * width + width - 1 - k])
                     fail_msg("row %d of %d, element %d", r, rows, k);
-        expect_plan(bytes, bytes, cases[c].parts);
+        expect_plan(bytes, bytes, cases[c].chunks);
     }
 }
 
@@ -212,7 +212,7 @@ static void call_with_scratch_memory_is_right(void **state)
     expect_plan(MANY * sizeof *x, MANY * sizeof *x, 17);
 }
 
-/* A scalar check that a part would not pass. */
+/* A scalar check that a chunk would not pass. */
 static void call_whose_parts_would_be_refused_is_whole(void **state)
 {
     (void)state;
@@ -276,7 +276,7 @@ static void array_in_place_beside_one_that_overlaps_is_read_first(void **state)
     for (int i = 0; i < SIZE; i++)
         if (b[SHIFT + i] != (float)(i % 100003) + 1)
             fail_msg("element %d is %g", i, (double)b[SHIFT + i]);
-    if (strstr(cf_last_plan(), "parts"))
+    if (strstr(cf_last_plan(), "chunks"))
         fail_msg("%s", cf_last_plan());
     assert_int_equal(host_unregister(b), 0);
     cf__leave(&place);
@@ -348,7 +348,7 @@ static void pinned_arrays_are_copied_where_that_is_asked(void **state)
     assert_ok(cf_mem_free(pz));
 }
 
-/* No array needs a buffer, so parts are longer and copies wait for the default stream. */
+/* No array needs a buffer, so chunks are longer and copies wait for the default stream. */
 static void pinned_arrays_wait_for_the_default_stream(void **state)
 {
     (void)state;
@@ -406,7 +406,7 @@ static void part_that_faults_is_told(void **state)
     assert_fails(chunk_trap(whole, MOST), CF_EFAULT, "chunk_trap");
 }
 
-/* The part runs on a thread of the pool. */
+/* The chunk runs on a thread of the pool. */
 static void part_that_is_not_launched_is_told(void **state)
 {
     (void)state;
@@ -418,7 +418,7 @@ static void part_that_is_not_launched_is_told(void **state)
     assert_memory_equal(y, old_y, MANY * sizeof *y);
 }
 
-/* The call is split, but there is no memory for the parts. */
+/* The call is split, but there is no memory for the chunks. */
 static void call_without_memory_is_enomem(void **state)
 {
     (void)state;

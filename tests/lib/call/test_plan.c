@@ -142,7 +142,7 @@ static int tear_down(void **state)
 
 static char machine_file[64];
 
-/* Writes the file for the fake GPU and this processor. */
+/* Writes the file for the played GPU and this processor. */
 static void use_machine(const char *numbers)
 {
     char processor[256], text[2048];
@@ -208,7 +208,7 @@ static void plan_copies_both_ways_at_once_where_a_call_is_split(void **state)
     call(n, 14.8e6, 0, NULL);
     assert_int_equal(fake_counts()->launch - launches, 8);
     assert_plan(
-        "on device 0, 8388608 bytes copied in and 4194304 out, in 8 parts, 0.94 ms expected; the CPU would take 0.95");
+        "on device 0, 8388608 bytes copied in and 4194304 out, in 8 chunks, 0.94 ms expected; the CPU would take 0.95");
     /* A call that is too small to be split saves nothing: it copies less than 8 MiB. */
     assert_true(ran_on_cpu(600000, 12.0e6, 0));
     assert_plan("staging 7200000 bytes would take 0.82 ms");

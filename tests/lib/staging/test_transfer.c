@@ -1,4 +1,4 @@
-/* test_transfer.c - host arrays that are staged to a GPU and back through pinned chunks: every size and shape, checks
+/* test_transfer.c - host arrays that are staged to a GPU and back through pinned buffers: every size and shape, checks
  * during the copies, many simultaneous calls, and no copies beyond the declaration. */
 #include "handmade_kernel.h"
 
@@ -212,7 +212,7 @@ static void stage_sizes_at_the_borders_are_right(void **state)
 {
     (void)state;
     enum { KIB = 1024 / sizeof(float) };
-    /* Sizes around the limits for a set of buffers, for chunks, for lanes, and for several chunks per lane. */
+    /* Sizes around the limits for a set of buffers, for pieces, for lanes, and for several pieces per lane. */
     static const int64_t sizes[] = {1,
                                     63,
                                     64,
@@ -239,7 +239,7 @@ static void stage_more_than_all_buffers_hold_is_right(void **state)
     check_call(1, 12000017, 0, 0, 7, 0);
 }
 
-/* Many arrays of few or no bytes share a chunk. */
+/* Many arrays of few or no bytes share a piece. */
 static void stage_small_beside_large_is_right(void **state)
 {
     (void)state;

@@ -133,7 +133,7 @@ def check_counts(events, is_cuda):
     wanted = {('kernel', KERNEL): 102, ('load', KERNEL): 1, ('call', KERNEL): 2}
     if is_cuda:
         wanted['kernel', KERNEL] = wanted['launch', KERNEL] = 109 # one call has eight parts
-        wanted['stage', 'stage in'] = wanted['stage', 'stage in parts'] = 1
+        wanted['stage', 'stage in'] = wanted['stage', 'stage in chunks'] = 1
     found = collections.Counter((e['cat'], e['name']) for e in events if e['ph'] == 'X')
     for key, count in wanted.items():
         if found[key] != count:
