@@ -1,4 +1,4 @@
-/* backend.c - drivers in use, and the primary contexts that the library has retained. */
+/* backend.c - the record of a driver in use: its table, its number of GPUs, and the primary contexts that are retained. */
 #include <stddef.h>
 
 #include "context/backend.h"

@@ -1,4 +1,4 @@
-/* backend.h - drivers in use, and the primary contexts that the library has retained. */
+/* backend.h - the record of a driver in use: its table, its number of GPUs, and the primary contexts that are retained. */
 #ifndef CF__BACKEND_H
 #define CF__BACKEND_H
 

@@ -1,4 +1,4 @@
-/* drivers.c - drivers in use, the default driver, and the primary contexts that the library retains. */
+/* drivers.c - brings drivers into use, chooses the default one, and retains and releases primary contexts. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

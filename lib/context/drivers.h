@@ -1,4 +1,4 @@
-/* drivers.h - drivers in use, devices by number, primary contexts. */
+/* drivers.h - bringing drivers into use, and the driver and primary context of a device number. */
 #ifndef CF__DRIVERS_H
 #define CF__DRIVERS_H
 

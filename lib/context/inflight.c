@@ -197,15 +197,13 @@ static uint64_t this_thread(void)
 struct cf__event_mark cf__inflight_take_mark(const struct cf__scope *scope, cf_stream stream)
 {
     const struct cf__inflight *record = find_own_record(scope->context);
-    return (struct cf__event_mark){.thread = this_thread(),
-                                   .context = scope->context,
-                                   .stream = stream,
-                                   .launches = record ? record->launches : 0};
+    return (struct cf__event_mark){
+        .thread = this_thread(), .handle = scope->context, .stream = stream, .launches = record ? record->launches : 0};
 }
 
 void cf__inflight_reached(const struct cf__event_mark *mark)
 {
-    struct cf__inflight *record = mark->thread == this_thread() ? find_own_record(mark->context) : NULL;
+    struct cf__inflight *record = mark->thread == this_thread() ? find_own_record(mark->handle) : NULL;
     for (int i = 0; record && i < CF__INFLIGHT_SLOTS; i++)
         if (record->slots[i].stream == mark->stream && record->slots[i].latest <= mark->launches)
             __atomic_store_n(&record->slots[i].latest, 0, __ATOMIC_RELEASE);

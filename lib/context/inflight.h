@@ -13,8 +13,8 @@ struct cf__scope;
 
 /* Launches of a thread in a stream that come before the latest record of an event. */
 struct cf__event_mark {
-    uint64_t thread; /* number of the thread; 0: no mark */
-    CUcontext context;
+    uint64_t thread;  /* number of the thread; 0: no mark */
+    CUcontext handle; /* of the context */
     cf_stream stream;
     uint64_t launches; /* number of the last of them */
 };
@@ -42,8 +42,8 @@ struct cf__inflight {
 /* Record of the calling thread's latest launch, or NULL. */
 extern _Thread_local struct cf__inflight *cf__inflight_latest;
 
-/* Notes a launch of another kernel, or in another stream or context, than the latest one. Returns the record; NULL if
- * memory is short. */
+/* Notes a launch of another kernel, or in another stream or context, than the latest one. `context` is the id of the
+ * context, `handle` the driver's handle. Returns the record; NULL if memory is short. */
 struct cf__inflight *cf__inflight_note_other(unsigned long long context, CUcontext handle, const char *name,
                                              cf_stream stream);
 

@@ -1,4 +1,4 @@
-/* lost.h - contexts that were lost to a fault. */
+/* lost.h - contexts that were lost to a kernel's fault, and failures of the driver, which reveal them. */
 #ifndef CF__LOST_H
 #define CF__LOST_H
 

@@ -178,20 +178,20 @@ int cf__reclaim_trim(const struct cf__scope *scope, CUdevice device)
     return free_blocks(scope, context, device, &failure, &call) + cf__reclaim_orphans(scope, device) > 0;
 }
 
-uint64_t cf__reclaim_now(void)
+uint64_t cf__reclaim_launch_count(void)
 {
     cf__scratch_lock();
-    uint64_t now = cf__scratch_cache.launches;
+    uint64_t launches = cf__scratch_cache.launches;
     cf__scratch_unlock();
-    return now;
+    return launches;
 }
 
-void cf__reclaim_done(CUcontext context, uint64_t now)
+void cf__reclaim_note_wait(CUcontext context, uint64_t launches)
 {
     cf__scratch_lock();
     for (unsigned int i = 0; cf__scratch_cache.count && i < CF__SCRATCH_STREAMS; i++) {
         struct cf__scratch_block *block = &cf__scratch_cache.all[i];
-        if (block->is_used && !block->is_leased && block->handle == context && block->latest <= now)
+        if (block->is_used && !block->is_leased && block->handle == context && block->latest <= launches)
             block->is_done = 1;
     }
     cf__scratch_unlock();

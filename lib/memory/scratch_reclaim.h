@@ -22,11 +22,11 @@ int cf__reclaim_orphans(const struct cf__scope *scope, CUdevice device);
  * if it freed any. The caller has relaxed the capture mode. */
 int cf__reclaim_trim(const struct cf__scope *scope, CUdevice device);
 
-/* Returns the number of launches so far, for a call of cf__reclaim_done() after a wait for the context. */
-uint64_t cf__reclaim_now(void);
+/* Returns the number of launches so far, for a call of cf__reclaim_note_wait() after a wait for the context. */
+uint64_t cf__reclaim_launch_count(void);
 
-/* Notes that launches up to number `now` in the context are complete. */
-void cf__reclaim_done(CUcontext context, uint64_t now);
+/* Notes a successful wait for the context, which began after `launches` launches: these are complete. */
+void cf__reclaim_note_wait(CUcontext context, uint64_t launches);
 
 int cf__reclaim_all(const struct cf__driver *cuda);            /* frees all, at cf_shutdown() */
 void cf__reclaim_forget(unsigned long long context);           /* for a context that is gone */

@@ -148,8 +148,8 @@ __attribute__((constructor(101))) static void start_library(void)
                                                        .lost_context_gone = forget_context,
                                                        .lost_context_retired = cf__reclaim_lose,
                                                        .stream_ends = cf__reclaim_stream,
-                                                       .wait_begins = cf__reclaim_now,
-                                                       .wait_succeeded = cf__reclaim_done};
+                                                       .wait_begins = cf__reclaim_launch_count,
+                                                       .wait_succeeded = cf__reclaim_note_wait};
     (void)atexit(note_exit);
     cf__inflight_start();
     cf__fork_start();

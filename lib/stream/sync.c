@@ -17,12 +17,12 @@ static CUresult wait_for_all(const struct cf__scope *scope)
 {
     if (scope->driver->is_cpu)
         return scope->driver->cuCtxSynchronize();
-    uint64_t now = cf__context_observer.wait_begins();
+    uint64_t begun = cf__context_observer.wait_begins();
     cf__inflight_wait_begin(scope->context);
     CUresult result = scope->driver->cuCtxSynchronize();
     cf__inflight_wait_end(scope->context, result == CUDA_SUCCESS);
     if (result == CUDA_SUCCESS)
-        cf__context_observer.wait_succeeded(scope->context, now);
+        cf__context_observer.wait_succeeded(scope->context, begun);
     return result;
 }
 

@@ -16,8 +16,9 @@ int cf__pool_size(void);
 /* Processes pieces [begin, end) of a job; called on several threads at once. */
 typedef void cf__pool_body(void *data, uint64_t begin, uint64_t end);
 
-/* Calls `body` for all of `count` pieces, in units of `unit` (the last may be shorter), on the worker threads and the
- * calling one; returns when all are done. A thread gets adjacent units, the same ones in each job of this size. */
+/* Calls `body` for pieces [0, count) on the worker threads and on the calling thread, and returns when all are done. A
+ * call of `body` gets whole units of `unit` pieces; the last unit may be shorter. A thread gets adjacent units, the same
+ * ones in each job of this size. */
 void cf__pool_for(cf__pool_body *body, void *data, uint64_t count, uint64_t unit);
 
 /* Ends the worker threads; a later job starts new ones. */
