@@ -1,5 +1,5 @@
 /* test_axpy.c - y = a x + y and w = a x + y through every entry point, compared with plain loops. */
-#include "streams.h"
+#include "elementwise.h"
 
 #include <math.h>
 
@@ -13,9 +13,13 @@ static number axpy(int type, number a, number x, number y)
     return plain_plus(type, plain_times(type, a, x), y);
 }
 
-static struct stream of_axpy =
-                         {.family = "axpy", .has_scalar = 1, .inputs = 1, .is_inout = 1, .is_small = 1, .op = axpy},
-                     of_waxpy = {.family = "waxpy", .has_scalar = 1, .inputs = 2, .is_small = 1, .op = axpy};
+static struct elementwise of_axpy = {.family = "axpy",
+                                     .has_scalar = 1,
+                                     .inputs = 1,
+                                     .is_inout = 1,
+                                     .is_small = 1,
+                                     .op = axpy},
+                          of_waxpy = {.family = "waxpy", .has_scalar = 1, .inputs = 2, .is_small = 1, .op = axpy};
 
 /* Returns numbers whose products and sums are exact, with or without fused multiply-add. */
 static int small(unsigned short seed[])
@@ -205,10 +209,10 @@ static void axpy_descriptor_says_what_it_costs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STREAM_TESTS(axpy, &of_axpy),
-        STREAM_IN_PLACE_TEST(axpy, &of_axpy),
-        STREAM_TESTS(waxpy, &of_waxpy),
-        STREAM_IN_PLACE_TEST(waxpy, &of_waxpy),
+        ELEMENTWISE_TESTS(axpy, &of_axpy),
+        ELEMENTWISE_IN_PLACE_TEST(axpy, &of_axpy),
+        ELEMENTWISE_TESTS(waxpy, &of_waxpy),
+        ELEMENTWISE_IN_PLACE_TEST(waxpy, &of_waxpy),
         cmocka_unit_test(axpy_f32_host_arrays_are_right),
         cmocka_unit_test(axpy_f64_host_arrays_are_right),
         cmocka_unit_test(axpy_f32_async_is_right),

@@ -1,5 +1,5 @@
 /* test_fill.c - kernels that fill and copy arrays, compared with plain loops. */
-#include "streams.h"
+#include "elementwise.h"
 
 #include <cuferry/kernels.h>
 
@@ -15,8 +15,8 @@ static number copy(int type, number a, number x, number y)
     return x;
 }
 
-static struct stream of_fill = {.family = "fill", .has_scalar = 1, .op = fill},
-                     of_copy = {.family = "copy", .inputs = 1, .op = copy};
+static struct elementwise of_fill = {.family = "fill", .has_scalar = 1, .op = fill},
+                          of_copy = {.family = "copy", .inputs = 1, .op = copy};
 
 static void fill_generic_takes_every_type(void **state)
 {
@@ -74,8 +74,8 @@ static void descriptors_say_what_they_cost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STREAM_TESTS(fill, &of_fill),
-        STREAM_TESTS(copy, &of_copy),
+        ELEMENTWISE_TESTS(fill, &of_fill),
+        ELEMENTWISE_TESTS(copy, &of_copy),
         cmocka_unit_test(fill_generic_takes_every_type),
         cmocka_unit_test(fill_bad_arguments_are_named),
         cmocka_unit_test(copy_bad_arguments_are_named),

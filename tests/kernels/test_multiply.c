@@ -1,5 +1,5 @@
 /* test_multiply.c - products of arrays and of an array with a number, compared with plain loops. */
-#include "streams.h"
+#include "elementwise.h"
 
 #include <cuferry/kernels.h>
 
@@ -15,8 +15,8 @@ static number scale(int type, number a, number x, number y)
     return plain_times(type, a, x);
 }
 
-static struct stream of_multiply = {.family = "multiply", .inputs = 2, .op = multiply},
-                     of_scale = {.family = "scale", .has_scalar = 1, .inputs = 1, .op = scale};
+static struct elementwise of_multiply = {.family = "multiply", .inputs = 2, .op = multiply},
+                          of_scale = {.family = "scale", .has_scalar = 1, .inputs = 1, .op = scale};
 
 static void multiply_generic_takes_every_type(void **state)
 {
@@ -81,10 +81,10 @@ static void descriptors_say_what_they_cost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STREAM_TESTS(multiply, &of_multiply),
-        STREAM_IN_PLACE_TEST(multiply, &of_multiply),
-        STREAM_TESTS(scale, &of_scale),
-        STREAM_IN_PLACE_TEST(scale, &of_scale),
+        ELEMENTWISE_TESTS(multiply, &of_multiply),
+        ELEMENTWISE_IN_PLACE_TEST(multiply, &of_multiply),
+        ELEMENTWISE_TESTS(scale, &of_scale),
+        ELEMENTWISE_IN_PLACE_TEST(scale, &of_scale),
         cmocka_unit_test(multiply_generic_takes_every_type),
         cmocka_unit_test(scale_16_bits_are_rounded_once),
         cmocka_unit_test(multiply_bad_arguments_are_named),

@@ -175,7 +175,7 @@ static inline int compare_floats(const void *a, const void *b)
 
 static const cf_module *port_module;
 
-/* Registers the kernels with the fake driver, so that it can run them. */
+/* Registers the kernels with the played GPU, so that it can run them. */
 static inline int begin_ports(void **state)
 {
     (void)state;

@@ -4,7 +4,6 @@
 #ifndef COMPARE_SIZES_H
 #define COMPARE_SIZES_H
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

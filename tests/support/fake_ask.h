@@ -1,10 +1,10 @@
-/* fake_ask.h - functions of the fake NVIDIA driver beside the driver API; tests find them with dlsym(). */
+/* fake_ask.h - functions of the played GPU beside the driver API; tests find them with dlsym(). */
 #ifndef FAKE_ASK_H
 #define FAKE_ASK_H
 
 #include <cuferry/registry.h>
 
-/* The fake driver's answer to block(auto): a block size that nobody would choose. */
+/* The played GPU's answer to block(auto): a block size that nobody would choose. */
 #define FAKE_BEST_BLOCK 352
 
 /* The number of calls of each function, and the sizes of the latest launch. */
@@ -26,7 +26,7 @@ struct fake_counts {
 };
 
 /* fake_cuda_alive() returns the number of objects that were not given back, with a line of text for each.
- * fake_cuda_add() adds kernels to the bundled ones; the fake driver runs their CPU bodies. Each needs an image with a
+ * fake_cuda_add() adds kernels to the bundled ones; the played GPU runs their CPU bodies. Each needs an image with a
  * fatbin header. */
 typedef int fake_cuda_alive_function(char *text, size_t size);
 typedef const struct fake_counts *fake_cuda_counts_function(void);

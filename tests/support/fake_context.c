@@ -1,4 +1,4 @@
-/* fake_context.c - the fake driver's contexts, each thread's context stack, peer access, and devices lost to a
+/* fake_context.c - the played GPU's contexts, each thread's context stack, peer access, and devices lost to a
  * fault. */
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* fake_copy.c - copies and fills of the fake driver. */
+/* fake_copy.c - copies and fills of the played GPU. */
 #include <string.h>
 
 #include "fake_libcuda.h"

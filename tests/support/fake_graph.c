@@ -1,4 +1,4 @@
-/* fake_graph.c - capture and graphs of the fake driver, and the host functions that it calls.
+/* fake_graph.c - capture and graphs of the played GPU, and the host functions that it calls.
  *
  * A capture keeps its work as a list in the order of the calls, which respects every dependency. The dependencies
  * between streams are stored separately to detect streams that were not joined. */

@@ -1,4 +1,4 @@
-/* fake_kernel.c - images and launches of the fake driver. It looks up the kernels of an image by their entry points
+/* fake_kernel.c - images and launches of the played GPU. It looks up the kernels of an image by their entry points
  * in the registry that it is linked with, in modules that tests add and in shared objects, and runs their CPU
  * bodies. */
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* fake_libcuda.h - declarations shared by the files of the fake NVIDIA driver; fake_libcuda.c describes it. */
+/* fake_libcuda.h - declarations shared by the files of the played GPU; fake_libcuda.c describes it. */
 #ifndef FAKE_LIBCUDA_H
 #define FAKE_LIBCUDA_H
 
@@ -134,7 +134,7 @@ struct CUgraphExec_st {
 
 struct CUlib_st {
     struct fake_object object;
-    const cf_image *image; /* the fake's own copy; NULL for an unknown image */
+    const cf_image *image; /* the played GPU's own copy; NULL for an unknown image */
 };
 
 struct CUkern_st {

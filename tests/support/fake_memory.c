@@ -1,4 +1,4 @@
-/* fake_memory.c - memory of the fake driver: allocations, symbols and pointer attributes. */
+/* fake_memory.c - memory of the played GPU: allocations, symbols and pointer attributes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -340,7 +340,7 @@ CUresult fake_cuPointerGetAttributes(unsigned int count, CUpointer_attribute *at
 
 /* ---- Symbols ---- */
 
-/* The memory is zero at first: the fake driver does not know the image's initial values. */
+/* The memory is zero at first: the played GPU does not know the image's initial values. */
 CUresult fake_global(CUcontext context, CUlibrary library, const cf_symbol *symbol, CUdeviceptr *pointer)
 {
     struct fake_allocation *allocation = NULL;

@@ -1,4 +1,4 @@
-/* fake_stream.c - streams and events of the fake driver.
+/* fake_stream.c - streams and events of the played GPU.
  *
  * Work stays in its stream until something makes it run: a wait, a query (which runs one piece of work and returns
  * "not ready"), or work of another stream that depends on it. Work that nobody waits for never runs. */

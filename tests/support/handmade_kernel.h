@@ -53,7 +53,7 @@
         NULL                                                                                                     \
     }
 
-/* An image without code; the fake driver identifies images by their mark. */
+/* An image without code; the played GPU identifies images by their mark. */
 struct made_image {
     unsigned char bytes[32];
     cf_image image;
@@ -86,7 +86,7 @@ static inline void make_image(struct made_image *made, unsigned char mark)
 
 /* ---- The driver ---- */
 
-/* Looks up a function of the fake driver; NULL on any other driver. */
+/* Looks up a function of the played GPU; NULL on any other driver. */
 static inline void (*fake_function(const char *name))(void)
 {
     void (*function)(void) = NULL;
@@ -101,7 +101,7 @@ static inline void (*fake_function(const char *name))(void)
     return function;
 }
 
-/* The call counters of the fake driver; skips the test on any other driver. */
+/* The call counters of the played GPU; skips the test on any other driver. */
 static inline const struct fake_counts *fake_counts(void)
 {
     fake_cuda_counts_function *counts = (fake_cuda_counts_function *)fake_function("fake_cuda_counts");

@@ -41,7 +41,7 @@ static inline void skip_process(const char *reason)
     _exit(SKIPPED);
 }
 
-/* The path of this program, and the folder of the fake driver beside it. */
+/* The path of this program, and the folder of the played GPU beside it. */
 static inline void find_paths(char self[PATH_MAX], char fake[PATH_MAX])
 {
     ssize_t length = readlink("/proc/self/exe", self, PATH_MAX - 1);

@@ -252,7 +252,7 @@ static void arm(const struct attempt *attempt)
 /* Counts the objects that are alive after cf_shutdown(). */
 static void count_alive_objects(void)
 {
-    static int known; /* losses that the fake driver has reported before */
+    static int known; /* losses that the played GPU has reported before */
     char text[2048];
     int count = fault_alive(text, sizeof text);
     count_leaks(text, count);

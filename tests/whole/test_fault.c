@@ -252,7 +252,7 @@ static void locks_are_counted(void **state)
     assert_int_equal(locks_held(), 0);
 }
 
-/* Registers the kernels with the fake driver, so that it can run them. */
+/* Registers the kernels with the played GPU, so that it can run them. */
 static void tell_fake(void)
 {
     fake_cuda_add_function *add = NULL;

@@ -437,7 +437,7 @@ static void warp_wrong_use_is_named(void **state)
     }
 }
 
-/* Registers the kernels with the fake driver, so that it can run them. */
+/* Registers the kernels with the played GPU, so that it can run them. */
 static int set_up(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_driver_capture.c - capture and graphs of a driver table. The CPU driver, the fake driver and a real GPU's
+/* test_driver_capture.c - capture and graphs of a driver table. The CPU driver, the played GPU and a real GPU's
  * driver must behave the same, because the code above the table is written only once. */
 #include "run_group.h"
 

@@ -1,5 +1,5 @@
 /* test_driver_cuda.c - filling the driver table from libcuda.so.1, and the reasons why it can fail. All tests use
- * the fake driver, because no machine has every version of the driver. */
+ * the played GPU, because no machine has every version of the driver. */
 #include <link.h>
 
 #include "played_gpu.h"
@@ -66,7 +66,7 @@ static void expect_cannot_be_loaded(const char *because)
         fail_msg("it says \"%s\" and not \"%s\"", said, because);
 }
 
-/* Returns the bytes of the fake driver. */
+/* Returns the bytes of the library that plays the GPU. */
 static char *read_fake(size_t *size)
 {
     static char self[PATH_MAX], fake[PATH_MAX], path[PATH_MAX + 16], bytes[64 << 20];

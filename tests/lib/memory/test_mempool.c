@@ -189,7 +189,7 @@ static void mem_alloc_async_16_threads_at_once_are_apart(void **state)
     }
 }
 
-/* ---- The pool in the fake driver ---- */
+/* ---- The pool in the played GPU ---- */
 
 static void mem_trim_gives_back_what_the_pool_keeps(void **state)
 {

@@ -88,7 +88,7 @@ static void trace_takes_nothing_with_it(void **state)
     assert_nothing_alive();
 }
 
-/* ---- Devices and contexts of the fake driver ---- */
+/* ---- Devices and contexts of the played GPU ---- */
 
 static void trace_of_two_gpus_has_a_process_for_each(void **state)
 {

@@ -1,18 +1,18 @@
-/* streams.h - tests of kernels that compute one array from others, element by element: every type, size and alignment,
- * compared with plain loops. */
-#ifndef STREAMS_H
-#define STREAMS_H
+/* elementwise.h - tests of kernels that compute one array from others, element by element: every type, size and
+ * alignment, compared with plain loops. */
+#ifndef ELEMENTWISE_H
+#define ELEMENTWISE_H
 
 #include "elements.h"
 
 /* The result of a kernel for one element. `y` is the second input or, in an inout array, the old value. */
-typedef number stream_op(int type, number a, number x, number y);
+typedef number elementwise_op(int type, number a, number x, number y);
 
-struct stream {
+struct elementwise {
     const char *family;
     int has_scalar, inputs; /* number of input arrays; they precede the output */
     int is_inout, is_small;
-    stream_op *op;
+    elementwise_op *op;
 };
 
 /* ---- Plain arithmetic of a type ---- */
@@ -42,52 +42,52 @@ static inline number make_scalar(int type, void *scalar, number value)
 }
 
 /* `alias`: the number of the input array that is also the output, or -1. */
-static inline void run_stream(const struct stream *stream, int type, int64_t n, const int offsets[3], int way,
-                              int alias, unsigned short seed[])
+static inline void run_elementwise(const struct elementwise *tested, int type, int64_t n, const int offsets[3], int way,
+                                   int alias, unsigned short seed[])
 {
     struct array arrays[3];
-    const cf_kernel *kernel = find(stream->family, type, "");
+    const cf_kernel *kernel = find(tested->family, type, "");
     int64_t scalar = 0;
     void *pointers[3], *args[6];
-    int count = 0, arrays_count = stream->inputs + 1, out = alias < 0 ? stream->inputs : alias;
-    number a = make_scalar(type, &scalar, random_number(stream->is_small, seed));
+    int count = 0, arrays_count = tested->inputs + 1, out = alias < 0 ? tested->inputs : alias;
+    number a = make_scalar(type, &scalar, random_number(tested->is_small, seed));
     for (int i = 0; i < arrays_count; i++) {
-        if (i == stream->inputs && alias >= 0)
+        if (i == tested->inputs && alias >= 0)
             continue;
         make_array(&arrays[i], type, n, offsets[i]);
-        if (i < stream->inputs || stream->is_inout)
-            randomize(&arrays[i], n, stream->is_small, seed);
+        if (i < tested->inputs || tested->is_inout)
+            randomize(&arrays[i], n, tested->is_small, seed);
     }
     for (int64_t i = 0; i < n; i++) {
-        number none = {0, 0}, x = stream->inputs > 0 ? at(&arrays[0], i) : none;
-        number y = stream->inputs > 1 ? at(&arrays[1], i) : stream->is_inout ? at(&arrays[out], i) : none;
-        expect_at(&arrays[out], i, stream->op(type, a, x, y));
+        number none = {0, 0}, x = tested->inputs > 0 ? at(&arrays[0], i) : none;
+        number y = tested->inputs > 1 ? at(&arrays[1], i) : tested->is_inout ? at(&arrays[out], i) : none;
+        expect_at(&arrays[out], i, tested->op(type, a, x, y));
     }
-    if (stream->has_scalar)
+    if (tested->has_scalar)
         args[count++] = &scalar;
     for (int i = 0; i < arrays_count; i++) {
-        pointers[i] = place(&arrays[i == stream->inputs ? out : i], way);
+        pointers[i] = place(&arrays[i == tested->inputs ? out : i], way);
         args[count++] = &pointers[i];
     }
     args[count++] = &n;
     assert_int_equal(kernel->nparams, count);
     run_kernel(kernel, way, args);
     for (int i = 0; i < arrays_count; i++)
-        if (i < stream->inputs || alias < 0)
+        if (i < tested->inputs || alias < 0)
             finish_array(&arrays[i], kernel->name, n);
 }
 
 /* ---- Tests ---- */
 
-static const struct stream *stream_of(void **state)
+static const struct elementwise *tested_kernel(void **state)
 {
     return *state;
 }
 
 /* The arrays have the same misalignment, then each array its own. */
-static void stream_every_type_size_and_alignment_is_right(void **state)
+static void elementwise_every_type_size_and_alignment_is_right(void **state)
 {
-    const struct stream *stream = stream_of(state);
+    const struct elementwise *tested = tested_kernel(state);
     unsigned short seed[3] = {1, 2, 3};
     for (int type = 0; type < TYPES; type++)
         for (size_t s = 0; s < SIZES; s++) {
@@ -97,45 +97,45 @@ static void stream_every_type_size_and_alignment_is_right(void **state)
                     int offsets[3] = {offset, offset, offset};
                     for (int i = 0; mixed && i < 3; i++)
                         offsets[i] = (int)((size_t)nrand48(seed) % (16 / types[type].bytes));
-                    run_stream(stream, type, sizes[s], offsets, (int)(nrand48(seed) % WAYS), -1, seed);
+                    run_elementwise(tested, type, sizes[s], offsets, (int)(nrand48(seed) % WAYS), -1, seed);
                 }
         }
 }
 
-static inline void stream_in_place_is_right(void **state)
+static inline void elementwise_in_place_is_right(void **state)
 {
-    const struct stream *stream = stream_of(state);
+    const struct elementwise *tested = tested_kernel(state);
     unsigned short seed[3] = {4, 5, 6};
     for (int type = 0; type < TYPES; type++)
         for (size_t s = 0; s < SIZES; s += 2)
-            for (int alias = 0; alias < stream->inputs; alias++) {
+            for (int alias = 0; alias < tested->inputs; alias++) {
                 const int offsets[3] = {(int)(s % 2), (int)((size_t)nrand48(seed) % (16 / types[type].bytes)), 0};
-                run_stream(stream, type, sizes[s], offsets, (int)(nrand48(seed) % WAYS), alias, seed);
+                run_elementwise(tested, type, sizes[s], offsets, (int)(nrand48(seed) % WAYS), alias, seed);
             }
 }
 
 /* The output begins one element after an input, or one before it: the call is refused and writes nothing. Adjacent
  * arrays do not overlap. */
-static void stream_overlap_in_part_is_refused(void **state)
+static void elementwise_overlap_in_part_is_refused(void **state)
 {
-    const struct stream *stream = stream_of(state);
+    const struct elementwise *tested = tested_kernel(state);
     unsigned short seed[3] = {7, 8, 9};
     int64_t n = 33, scalar = 0;
     for (int type = 0; type < TYPES; type++)
-        for (int input = 0; input < stream->inputs; input++)
+        for (int input = 0; input < tested->inputs; input++)
             for (int shift = -1; shift <= 33; shift += shift < 1 ? 2 : 32)
                 for (int way = CALL_HOST; way <= CALL_DEVICE; way++) {
                     struct array both, other;
-                    const cf_kernel *kernel = find(stream->family, type, "");
+                    const cf_kernel *kernel = find(tested->family, type, "");
                     void *pointers[3], *args[6] = {&scalar};
-                    int status, count = stream->has_scalar;
+                    int status, count = tested->has_scalar;
                     make_array(&both, type, 2 * n, 0);
-                    randomize(&both, 2 * n, stream->is_small, seed);
+                    randomize(&both, 2 * n, tested->is_small, seed);
                     make_array(&other, type, n, 0);
-                    randomize(&other, n, stream->is_small, seed);
+                    randomize(&other, n, tested->is_small, seed);
                     char *base = place(&both, way);
-                    for (int i = 0; i <= stream->inputs; i++) {
-                        int is_output = i == stream->inputs;
+                    for (int i = 0; i <= tested->inputs; i++) {
+                        int is_output = i == tested->inputs;
                         int64_t first = shift < 0 ? !is_output : is_output ? shift : 0;
                         pointers[i] =
                             is_output || i == input ? base + (size_t)first * types[type].bytes : place(&other, way);
@@ -191,16 +191,16 @@ static int tear_down(void **state)
     return cf_shutdown();
 }
 
-/* Rows of a test table; STREAM_IN_PLACE_TEST is for kernels whose output may be an input. */
-#define STREAM_TESTS(name, stream)                                                                               \
-    {#name "_every_type_size_and_alignment_is_right", stream_every_type_size_and_alignment_is_right, NULL, NULL, \
-     stream},                                                                                                    \
-    {                                                                                                            \
-#name "_overlap_in_part_is_refused", stream_overlap_in_part_is_refused, NULL, NULL, stream               \
+/* Rows of a test table; ELEMENTWISE_IN_PLACE_TEST is for kernels whose output may be an input. */
+#define ELEMENTWISE_TESTS(name, tested)                                                                               \
+    {#name "_every_type_size_and_alignment_is_right", elementwise_every_type_size_and_alignment_is_right, NULL, NULL, \
+     tested},                                                                                                         \
+    {                                                                                                                 \
+#name "_overlap_in_part_is_refused", elementwise_overlap_in_part_is_refused, NULL, NULL, tested               \
     }
-#define STREAM_IN_PLACE_TEST(name, stream)                                       \
-    {                                                                            \
-#name "_in_place_is_right", stream_in_place_is_right, NULL, NULL, stream \
+#define ELEMENTWISE_IN_PLACE_TEST(name, tested)                                       \
+    {                                                                                 \
+#name "_in_place_is_right", elementwise_in_place_is_right, NULL, NULL, tested \
     }
 
 #endif
