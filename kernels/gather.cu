@@ -117,7 +117,8 @@ __device__ __forceinline__ void gather_short(const char *source, const I *index,
 }
 
 template <typename T, typename I>
-__device__ __forceinline__ void gather_few(const T *elements, const I *index, T *res_elements, int64_t rows, int64_t width)
+__device__ __forceinline__ void gather_few(const T *elements, const I *index, T *res_elements, int64_t rows,
+                                           int64_t width)
 {
     const char *source = reinterpret_cast<const char *>(elements);
     char *res = reinterpret_cast<char *>(res_elements);

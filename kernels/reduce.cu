@@ -22,8 +22,8 @@ __global__ void __launch_bounds__(256, 4) sum(const T *x, T *result, uint64_t *w
 /* Sets *result to the sum of the products of n elements of x and y, in the order of sum; it is 0 for n = 0. Integers
  * wrap. A product and its addition may be rounded once or twice, so devices differ in the last bits. */
 #pragma cf kernel blocks(REDUCE_BLOCKS) block(REDUCE_THREADS) host(grid(REDUCE_BLOCKS)) in(x[n], y[n]) \
-    out(result[1]) scratch(work[REDUCE_WORK(sizeof(T))]) zero(work) rezero(work) bytes(2.0 * n * sizeof(T)) flops(2.0 * n) \
-    tolerance(is_integral(T) ? 0 : sizeof(T) == 8 ? 1e-15 * n : 1e-7 * n)
+    out(result[1]) scratch(work[REDUCE_WORK(sizeof(T))]) zero(work) rezero(work) bytes(2.0 * n * sizeof(T)) \
+    flops(2.0 * n) tolerance(is_integral(T) ? 0 : sizeof(T) == 8 ? 1e-15 * n : 1e-7 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)
 template <typename T>
 __global__ void __launch_bounds__(256, 4) dot(const T *x, const T *y, T *result, uint64_t *work, int64_t n)
@@ -36,7 +36,8 @@ __global__ void __launch_bounds__(256, 4) dot(const T *x, const T *y, T *result,
 /* Sets *result to the least of n elements of x; n must be 1 or more. If an element is NaN, the result is NaN, as in
  * NumPy, since a number would hide it. Of 0 and -0 it is either, the same each time. */
 #pragma cf kernel name(min) blocks(REDUCE_BLOCKS) block(REDUCE_THREADS) host(grid(REDUCE_BLOCKS)) in(x[n]) \
-    out(result[1]) scratch(work[REDUCE_WORK(sizeof(T))]) zero(work) rezero(work) check(n >= 1) bytes(1.0 * n * sizeof(T)) flops(1.0 * n)
+    out(result[1]) scratch(work[REDUCE_WORK(sizeof(T))]) zero(work) rezero(work) check(n >= 1) \
+    bytes(1.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)
 template <typename T>
 __global__ void __launch_bounds__(256, 4) least(const T *x, T *result, uint64_t *work, int64_t n)
@@ -49,7 +50,8 @@ __global__ void __launch_bounds__(256, 4) least(const T *x, T *result, uint64_t 
 /* Sets *result to the greatest of n elements of x; n must be 1 or more. If an element is NaN, the result is NaN, as
  * in NumPy. Of 0 and -0 it is either, the same each time. */
 #pragma cf kernel name(max) blocks(REDUCE_BLOCKS) block(REDUCE_THREADS) host(grid(REDUCE_BLOCKS)) in(x[n]) \
-    out(result[1]) scratch(work[REDUCE_WORK(sizeof(T))]) zero(work) rezero(work) check(n >= 1) bytes(1.0 * n * sizeof(T)) flops(1.0 * n)
+    out(result[1]) scratch(work[REDUCE_WORK(sizeof(T))]) zero(work) rezero(work) check(n >= 1) \
+    bytes(1.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)
 template <typename T>
 __global__ void __launch_bounds__(256, 4) greatest(const T *x, T *result, uint64_t *work, int64_t n)
@@ -62,7 +64,8 @@ __global__ void __launch_bounds__(256, 4) greatest(const T *x, T *result, uint64
 /* Sets *index to the index of the least of n elements of x; n must be 1 or more. It is the first NaN if there is
  * one, else the first of the least elements, among which 0 and -0 are equal. */
 #pragma cf kernel blocks(REDUCE_BLOCKS) block(REDUCE_THREADS) host(grid(REDUCE_BLOCKS)) in(x[n]) out(index[1]) \
-    scratch(work[REDUCE_WORK(16)]) zero(work) rezero(work) check(n >= 1) bytes(1.0 * n * sizeof(T)) flops(1.0 * n)
+    scratch(work[REDUCE_WORK(16)]) zero(work) rezero(work) check(n >= 1) \
+    bytes(1.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)
 template <typename T>
 __global__ void __launch_bounds__(256, 4) argmin(const T *x, int64_t *index, uint64_t *work, int64_t n)
@@ -75,7 +78,8 @@ __global__ void __launch_bounds__(256, 4) argmin(const T *x, int64_t *index, uin
 /* Sets *index to the index of the greatest of n elements of x; n must be 1 or more. It is the first NaN if there is
  * one, else the first of the greatest elements, among which 0 and -0 are equal. */
 #pragma cf kernel blocks(REDUCE_BLOCKS) block(REDUCE_THREADS) host(grid(REDUCE_BLOCKS)) in(x[n]) out(index[1]) \
-    scratch(work[REDUCE_WORK(16)]) zero(work) rezero(work) check(n >= 1) bytes(1.0 * n * sizeof(T)) flops(1.0 * n)
+    scratch(work[REDUCE_WORK(16)]) zero(work) rezero(work) check(n >= 1) \
+    bytes(1.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)
 template <typename T>
 __global__ void __launch_bounds__(256, 4) argmax(const T *x, int64_t *index, uint64_t *work, int64_t n)

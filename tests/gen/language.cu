@@ -24,7 +24,8 @@ static __constant__ real offset;
 #pragma cf kernel name(smooth) grid(f.nx, f.ny) block(TILE * 4, TILE) in(u[f.ny][f.nx]) \
     inout(v[1:f.ny - 2][1:f.nx - 2]) pitch(u: f.ld; v: f.ld) check(f.ld >= f.nx > 2, f.ny > 2, -1.5 <= f.h[0] < 2) \
     tolerance(1e-6) flops(5.0 * f.nx * f.ny)
-__global__ void __launch_bounds__(TILE * 4 * TILE) smooth_v2(const float *__restrict__ u, float *__restrict__ v, const struct field f)
+__global__ void __launch_bounds__(TILE * 4 * TILE) smooth_v2(const float *__restrict__ u, float *__restrict__ v,
+                                                                  const struct field f)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x > 0 && x < f.nx - 1 && y > 0 && y < f.ny - 1) {
@@ -80,7 +81,8 @@ __device__ unsigned lane()
 
 /* Sums n elements; the last block, found by counting blocks in *done, adds the partial sums. */
 #pragma cf kernel blocks(max((n + BLOCK - 1) / BLOCK, 1)) block(BLOCK) in(x[n]) out(sum[1]) inout(done[1]) \
-    scratch(partial[max((n + BLOCK - 1) / BLOCK, 1)]) shared(BLOCK * sizeof(T)) host(sum_on_host) tune(BLOCK: 128, 256, 2 * 256)
+    scratch(partial[max((n + BLOCK - 1) / BLOCK, 1)]) shared(BLOCK * sizeof(T)) host(sum_on_host) \
+    tune(BLOCK: 128, 256, 2 * 256)
 #pragma cf instances(f32: float; f64: double)
 template <typename T, int BLOCK>
 __global__ void __launch_bounds__(BLOCK) total(const T *x, T *sum, T *partial, unsigned *done, int n)
@@ -144,8 +146,8 @@ namespace narrow {
 using half_t = __half;
 
 #pragma cf kernel grid(n) in(h[n], b[n], z[n], w[n]) out(flags[n], sums[n])
-__global__ void types(const half_t *h, const __nv_bfloat16 *b, cuFloatComplex const *z, const cuDoubleComplex w[], bool *flags,
-                      float2 *sums, unsigned n, char letter, dim3 size, float3 by)
+__global__ void types(const half_t *h, const __nv_bfloat16 *b, cuFloatComplex const *z, const cuDoubleComplex w[],
+                      bool *flags, float2 *sums, unsigned n, char letter, dim3 size, float3 by)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
@@ -194,7 +196,8 @@ __global__ void gather_rows(const float *const *rows, float *firsts, volatile in
 KERNEL(short, short)
 KERNEL(u64, unsigned long long)
 
-#pragma cf kernel grid(rows << 1, 1) block(1 << 5) inout(SECTION(x)) check((rows & (rows - 1)) == 0, rows > 0 ? rows < 100 : true)
+#pragma cf kernel grid(rows << 1, 1) block(1 << 5) inout(SECTION(x)) \
+    check((rows & (rows - 1)) == 0, rows > 0 ? rows < 100 : true)
 __global__ void power(int64_t *x, int rows, int x_rows)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -148,7 +148,7 @@ template <int threads, int bits, bool, BlockScanAlgorithm> struct BlockRadixRank
     enum { all = 1 << bits, each = (all + threads - 1) / threads };
     struct TempStorage {
         int counts[threads / 32][all], begins[all];
-        uint16_t places[threads * 32]; /* bits of up to 32 rows with the digit, later the number of earlier rows with it */
+        uint16_t places[threads * 32]; /* bits of up to 32 rows with the digit, then the number of earlier such rows */
     };
     TempStorage &memory;
     __device__ explicit BlockRadixRankMatchEarlyCounts(TempStorage &storage) : memory(storage)

@@ -146,7 +146,8 @@ void pinned(const Host<float> &x0, const Host<float> &y0, float *d_x, float *d_y
     figure("copies of the same bytes in and out at once / cf_axpy, pinned arrays, in place",
            link[2].middle() / peers[0].middle(), "", Target::at_least, 0.9);
     figure("copies in alone / cf_axpy, pinned arrays, in place", one_way / peers[0].middle(), "");
-    figure("plain kernel, the same arrays / cf_axpy, pinned arrays, in place", peers[1].middle() / peers[0].middle(), "");
+    figure("plain kernel, the same arrays / cf_axpy, pinned arrays, in place", peers[1].middle() / peers[0].middle(),
+           "");
 }
 
 } // namespace

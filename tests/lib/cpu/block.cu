@@ -137,7 +137,8 @@ __global__ void wait_in_all_ways(int *wrong, int blocks, int n, int rounds)
         int depth = (i * 5 + round * 3) % 7, way = (round * 7 + i / 32 * 3) % 5, own = blockIdx.x * n + i + round;
         if ((i * 11 + round) % 3 == 0)
             count += wait_deep(6 - depth, 2, own) != own;
-        count += wait_deep(depth, way == 1 ? 4 : way, own) != (way == 1 || way == 4 ? ((own - round) ^ 1) + round : own);
+        count += wait_deep(depth, way == 1 ? 4 : way, own) !=
+                 (way == 1 || way == 4 ? ((own - round) ^ 1) + round : own);
         if (round % 4 == 1)
             count += wait_deep(depth, 1, own) != own;
         for (int turn = 0; i % 32 < 2 && turn < 4; turn++) /* only these two threads take turns */

@@ -51,7 +51,8 @@ __global__ void fill_up(int32_t *x, int32_t value, int64_t n)
 /* Fills x with each of the `count` values from `first` on and reports its device; test_operation.c defines the other
  * actions. */
 #pragma cf operation out(x[n], device[1]) scratch(a[n], b[0]) uses(fill_up, fault)
-void fill_often(int32_t *x, int32_t *device, int32_t *a, int32_t *b, int32_t first, int32_t count, int32_t what, int64_t n);
+void fill_often(int32_t *x, int32_t *device, int32_t *a, int32_t *b, int32_t first, int32_t count, int32_t what,
+                int64_t n);
 
 /* Faults. */
 #pragma cf kernel internal grid(1) block(1) inout(x[1])
