@@ -1,7 +1,6 @@
 /* sanitize.c - runs cf-run again over kernels that were rebuilt for a check, and prints the findings. */
 #include "watch/sanitize.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,12 +8,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "watch/address.h"
+#include "watch/program.h"
 #include "watch/watch_begin.h"
 
 /* State of such a run and its results. */
@@ -29,136 +28,6 @@ struct check {
     char **printed; /* printed findings that are kept */
     int kept;
 };
-
-/* ---- Programs ---- */
-
-static volatile pid_t child;
-static volatile sig_atomic_t caught;
-
-/* A signal that ends this process first ends the program it waits for, and removes the folder. */
-static void pass_on(int number)
-{
-    caught = number;
-    if (child > 0)
-        (void)kill(child, number);
-}
-
-/* Also SIGPIPE: a reader of the first lines alone ends this process. */
-static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
-#define SIGNALS (sizeof signals / sizeof *signals)
-
-static void catch_signals(struct sigaction old[SIGNALS])
-{
-    struct sigaction action = {.sa_handler = pass_on};
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < SIGNALS; i++) {
-        (void)sigaction(signals[i], NULL, &old[i]);
-        if (old[i].sa_handler != SIG_IGN)
-            (void)sigaction(signals[i], &action, NULL);
-    }
-}
-
-static void release_signals(const struct sigaction old[SIGNALS], const char *kind)
-{
-    for (size_t i = 0; i < SIGNALS; i++)
-        (void)sigaction(signals[i], &old[i], NULL);
-    if (!caught)
-        return;
-    fflush(stdout);
-    if (caught != SIGPIPE)
-        fprintf(stderr, "cf-run: --check=%s: ended by signal %d (%s)\n", kind, caught, strsignal(caught));
-    (void)raise(caught);
-}
-
-/* In the child process: it must not outlive a parent that was killed and could not pass the signal on. */
-static void become(const char *const argv[], pid_t parent)
-{
-    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() == parent)
-        execvp(argv[0], (char *const *)(uintptr_t)argv);
-    _exit(127);
-}
-
-/* Runs a program to its end; returns its status from waitpid(), or -1. Its standard output goes to `text`, which the
- * caller frees, if `text` is not NULL. */
-static int run_program(const char *const argv[], char **text)
-{
-    int ends[2] = {-1, -1}, status = -1;
-    size_t used = 0, room = 0;
-    if (text && pipe2(ends, O_CLOEXEC) != 0)
-        return -1;
-    const pid_t own = getpid();
-    child = caught ? -1 : fork();
-    if (child == 0) {
-        if (text)
-            (void)dup2(ends[1], STDOUT_FILENO);
-        become(argv, own);
-    }
-    if (text)
-        (void)close(ends[1]);
-    for (ssize_t got = 1; text && child > 0 && (got > 0 || errno == EINTR);) {
-        if (room - used < 4096) {
-            char *larger = realloc(*text, room = 2 * room + 8192);
-            if (!larger)
-                break;
-            *text = larger;
-        }
-        if ((got = read(ends[0], *text + used, room - used - 1)) > 0)
-            used += (size_t)got;
-        else if (got == 0)
-            break;
-    }
-    if (text && *text)
-        (*text)[used] = 0;
-    if (text)
-        (void)close(ends[0]);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    child = 0;
-    return status;
-}
-
-/* Adds a note on a program that may have been interrupted. */
-static const char *how_it_ended(int status)
-{
-    static char text[100];
-    if (status == -1)
-        return " cannot be run";
-    if (!WIFSIGNALED(status))
-        return "";
-    snprintf(text, sizeof text, " was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-    return text;
-}
-
-/* Path of a program beside this one. */
-static int beside(const char *name, char path[PATH_MAX], struct message *message)
-{
-    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    path[length > 0 ? length : 0] = 0;
-    char *slash = strrchr(path, '/');
-    if (!slash || slash - path > PATH_MAX - 16)
-        return message_set(message, "--check: /proc/self/exe does not tell where %s is", name);
-    strcpy(slash + 1, name);
-    return access(path, X_OK) == 0
-               ? 0
-               : message_set(message, "--check needs the %s beside cf-run: %s: %s", name, path, strerror(errno));
-}
-
-/* Output of a program of the compiler, which the caller frees; NULL if it fails. */
-static char *ask(const char *const argv[])
-{
-    static int is_told;
-    char *text = NULL;
-    int status = run_program(argv, &text);
-    if (status == 0 && text)
-        return text;
-    if (!is_told && WIFEXITED(status) && WEXITSTATUS(status) == 127) {
-        is_told = 1;
-        fprintf(stderr, "cf-run: %s, of binutils, cannot be run: lines and names are missing\n", argv[0]);
-    }
-    free(text);
-    return NULL;
-}
 
 /* ---- Rebuilding ---- */
 
@@ -185,7 +54,7 @@ static int make_folder(struct check *check, struct message *message)
 static int rebuild(struct check *check, const char *kind, const char *module, const char *cxx, struct message *message)
 {
     char cfcc[PATH_MAX], *said = NULL;
-    if (beside("cfcc", cfcc, message) != 0)
+    if (program_beside("cfcc", cfcc, message) != 0)
         return -1;
     char *real = module ? realpath(module, NULL) : NULL;
     if (module && !real)
@@ -198,7 +67,7 @@ static int rebuild(struct check *check, const char *kind, const char *module, co
     }
     command[used++] = module ? "--again" : "--bundled";
     command[used] = real;
-    int status = run_program(command, &said);
+    int status = program_run(command, &said);
     if (status == 0 && said)
         snprintf(check->runtime, sizeof check->runtime, "%.*s", (int)strcspn(said, "\n"), said);
     free(said);
@@ -207,7 +76,7 @@ static int rebuild(struct check *check, const char *kind, const char *module, co
         return 0;
     message_set(message, "--check=%s: %s could not be built for it", kind, module ? module : "the bundled kernels");
     if (status == -1 || WIFSIGNALED(status))
-        message_add(message, ": %s%s", cfcc, how_it_ended(status));
+        message_add(message, ": %s%s", cfcc, program_end_text(status));
     else if (WEXITSTATUS(status) != 1) /* with status 1 it has printed the reason */
         message_add(message, ": %s ended with exit code %d", cfcc, WEXITSTATUS(status));
     return -1;
@@ -272,7 +141,7 @@ static int run_again(struct check *check, const char *kind, char **argv, struct 
         setenv("CF_THREADS", "1", 1) == 0 &&
         (!*check->runtime ||
          (add_to("ASAN_OPTIONS", options, ":", 0) == 0 && add_to("LD_PRELOAD", check->runtime, ":", 1) == 0))) {
-        status = run_program((const char *const *)(uintptr_t)argv, NULL);
+        status = program_run((const char *const *)(uintptr_t)argv, NULL);
     }
     (void)close(findings);
     return status;
@@ -318,7 +187,7 @@ static void find_line(const struct check *check, const char *offset, char *line,
     snprintf(line, size, "module.so+%s", offset);
     snprintf(function, function_size, "?");
     *caller = 0;
-    char *text = ask(command);
+    char *text = program_output(command);
     for (char *at = text, *end; at && *at && (end = strchr(at, '\n')) != NULL;) {
         char *file = end + 1, *file_end = strchr(file, '\n');
         if (!file_end)
@@ -349,7 +218,7 @@ static void find_data(const struct check *check, const char *offset, char *what,
     const char *const command[] = {"nm", "-CS", check->module, NULL};
     unsigned long wanted = strtoul(offset, NULL, 16), best = 0;
     snprintf(what, size, "a variable");
-    char *text = ask(command);
+    char *text = program_output(command);
     for (char *at = text, *end; at && *at; at = end + (*end == '\n')) {
         unsigned long begin, bytes;
         char type;
@@ -371,7 +240,7 @@ static void find_name(const struct check *check, const char *offset, char *name,
     const char *const command[] = {"nm", "-C", check->module, NULL};
     unsigned long wanted = strtoul(offset, NULL, 16);
     snprintf(name, size, "variable");
-    char *text = ask(command);
+    char *text = program_output(command);
     for (char *at = text; at && *at; at += strcspn(at, "\n"), at += *at == '\n') {
         char *end = at + strcspn(at, "\n"), *key = strstr(at, "cf__K_");
         if (key && key < end && strtoul(at, NULL, 16) == wanted) {
@@ -581,14 +450,14 @@ static int judge(const char *kind, const char *program, int ended, struct messag
 int sanitize_run(const char *kind, const char *module, const char *cxx, char **argv, struct message *message)
 {
     struct check check = {.count = 0};
-    struct sigaction old[SIGNALS];
+    struct sigaction old[PROGRAM_SIGNALS];
     char program[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0)
         return message_set(message, "--check: /proc/self/exe: %s", strerror(errno));
     program[length] = 0;
     argv[0] = program;
-    catch_signals(old);
+    program_catch_signals(old);
     int status = make_folder(&check, message);
     if (status == 0)
         status = rebuild(&check, kind, module, cxx, message);
@@ -599,7 +468,7 @@ int sanitize_run(const char *kind, const char *module, const char *cxx, char **a
         if (check.count)
             status =
                 message_set(message, "--check=%s found %d error%s%s%s", kind, check.count, check.count > 1 ? "s" : "",
-                            WIFSIGNALED(ended) ? "; the run" : "", how_it_ended(ended));
+                            WIFSIGNALED(ended) ? "; the run" : "", program_end_text(ended));
         else if ((status = judge(kind, program, ended, message)) == 0)
             printf("check: %s: nothing found\n", kind);
     }
@@ -608,6 +477,6 @@ int sanitize_run(const char *kind, const char *module, const char *cxx, char **a
     free(check.printed);
     if (*check.folder)
         file_remove_folder(check.folder);
-    release_signals(old, kind);
+    program_release_signals(old, kind);
     return status;
 }

@@ -10,14 +10,14 @@
 #include "watch/watch.h"
 #include "watch/watch_operation.h"
 
-static cf_host_body *host_body; /* the kernel's own CPU body */
-static size_t *array_bytes;     /* size of each parameter's array */
+static cf_host_body *cpu_body; /* the kernel's own CPU body */
+static size_t *array_bytes;    /* size of each parameter's array */
 
 /* Replaces the kernel's CPU body. */
 static void body(const cf_host_launch *what, uint64_t begin, uint64_t end)
 {
     watch_runs += begin == 0;
-    watch_launch(finding_kernel, host_body, what, begin, end);
+    watch_launch(finding_kernel, cpu_body, what, begin, end);
 }
 
 const cf_kernel *watch_kernel(const cf_kernel *of, const size_t *bytes, struct message *message)
@@ -44,7 +44,7 @@ const cf_kernel *watch_kernel(const cf_kernel *of, const size_t *bytes, struct m
         copy.enqueue = watch_enqueue;
         return watch_uses(of, message) == 0 ? &copy : NULL;
     }
-    host_body = watch_cpu_body(of);
+    cpu_body = watch_cpu_body(of);
     copy.cpu_body = body;
     return &copy;
 }
