@@ -144,6 +144,22 @@ int arguments_assign(const cf_kernel *kernel, const char *called, char *const *w
 
 /* ---- Values ---- */
 
+void argument_add_struct(const cf_param *param, struct message *message)
+{
+    message_add(message,
+                "%s of %" PRIu32 " bytes; give %s=FILE.npy with one element of |V%" PRIu32
+                " or of a structured type of that size",
+                param->ctype, param->bytes, param->name, param->bytes);
+}
+
+static int refuse_struct(const cf_param *param, const char *what, const char *why, struct message *message)
+{
+    message_set(message, "%s is a ", what);
+    argument_add_struct(param, message);
+    message_add(message, ": %s", why);
+    return -1;
+}
+
 /* A struct is one element of a file. */
 static int read_struct(const cf_param *param, const struct argument *argument, const char *what,
                        struct message *message)
@@ -151,7 +167,7 @@ static int read_struct(const cf_param *param, const struct argument *argument, c
     struct npy_file file;
     struct message why = {""};
     if (npy_open(&file, argument->text, &why) != 0)
-        return message_set(message, "%s is a struct, which a file gives: %s", what, why.text);
+        return refuse_struct(param, what, why.text, message);
     const struct npy_array *array = &file.array;
     int status;
     if (array->count == 1 && array->type.type == CF_OPAQUE && array->bytes == param->bytes) {
@@ -159,8 +175,8 @@ static int read_struct(const cf_param *param, const struct argument *argument, c
     } else {
         char name[ELEMENT_NAME];
         element_name(&array->type, name);
-        status = message_set(message, "%s is one V%" PRIu32 ", and %s has %zu %s", what, param->bytes, argument->text,
-                             array->count, name);
+        message_set(&why, "%s has %zu %s", argument->text, array->count, name);
+        status = refuse_struct(param, what, why.text, message);
     }
     npy_free(&file);
     return status;

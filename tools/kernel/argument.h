@@ -71,6 +71,9 @@ int argument_suits(const cf_param *param, const struct npy_array *array);
 /* Converts a suitable array to the parameter's type. */
 void argument_adapt(const cf_param *param, struct npy_array *array);
 
+/* Appends a struct's type and size, and how to give it. */
+void argument_add_struct(const cf_param *param, struct message *message);
+
 /* Assigns `words`, each "name=value", to a kernel's parameters, and describes the arrays from their headers. Any
  * instance of a family will do: names and directions are the same. `called` is the user's name of the kernel. The
  * caller frees the arguments in every case. */

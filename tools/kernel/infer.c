@@ -416,7 +416,12 @@ static int check_complete(const struct inference *inference, struct message *mes
         if (!missing)
             message_set(message, "%s: missing", kernel->name);
         element_name(&type, name);
-        message_add(message, "%s %s (%s)", missing ? "," : "", kernel->params[i].name, name);
+        message_add(message, "%s %s (", missing ? "," : "", kernel->params[i].name);
+        if (type.type == CF_OPAQUE)
+            argument_add_struct(&kernel->params[i], message);
+        else
+            message_add(message, "%s", name);
+        message_add(message, ")");
         missing = 1;
     }
     if (!missing)
