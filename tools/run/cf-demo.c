@@ -165,7 +165,7 @@ static int gather_resident(struct data *data)
 /* Suggestions for users who run tools/demo first. */
 static void print_next(void)
 {
-    printf("to try next, README.md tells more of each:\n"
+    printf("\nto try next, README.md tells more of each:\n"
            "  ./configure --prefix=$HOME/.local && ninja -C build && ninja -C build install   installs what programs "
            "need\n"
            "  cf-run --list   shows all kernels; cf-run runs one on files or on made-up numbers\n"
@@ -201,8 +201,8 @@ int main(int argc, char **argv)
         fill(&data);
         if (report(gather_from_host(&data)) == CF_OK && report(gather_resident(&data)) == CF_OK) {
             matches = count_matches(&data);
-            print_next();
             printf("%" PRId64 " of %" PRId64 " match\n", matches, N);
+            print_next();
         }
     }
     free(data.source);
