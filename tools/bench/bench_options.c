@@ -14,6 +14,10 @@
 #include "base/message.h"
 #include "data/option.h"
 
+static const struct option shared_options[] = {
+    {"--sizes", 1}, {"--set", 1},   {"--except", 1}, {"--module", 1}, {"--driver", 1}, {"--device", 1}, {"--verify", 0},
+    {"--time", 1},  {"--limit", 1}, {"--cache", 1},  {"--json", 1},   {"--help", 0},   {"--version", 0}};
+
 static int set_number(struct bench_options *options, const char *name, const char *value, struct message *message)
 {
     int64_t number = 0;
@@ -70,7 +74,10 @@ static int read_option(struct bench_options *options, const struct bench_options
                        char **argv, int *at, struct message *message)
 {
     char *value;
-    const struct option *option = option_take(table->known, table->count, argv, at, &value, message);
+    const int is_own = option_find(table->known, table->count, argv[*at]) != NULL;
+    const struct option *option =
+        is_own ? option_take(table->known, table->count, argv, at, &value, message)
+               : option_take(shared_options, sizeof shared_options / sizeof *shared_options, argv, at, &value, message);
     int status = option ? table->set(program, option->name, value, message) : -1;
     return status == 1 ? set_option(options, option->name, value, message) : status;
 }

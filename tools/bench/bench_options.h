@@ -29,9 +29,9 @@ struct bench_options {
     char **lists; /* storage of names, exceptions and settings; the caller frees it */
 };
 
-/* The options of a program. */
+/* The options that only one of the programs has. */
 struct bench_options_table {
-    const struct option *known; /* shared options, too */
+    const struct option *known;
     size_t count;
     /* Sets an option of the program's own; returns 1 for a shared option, -1 with a message for a wrong value. */
     int (*set)(void *program, const char *name, char *value, struct message *message);

@@ -1,7 +1,6 @@
 /* cf-bench.c - times a library's kernels over a sweep of sizes, and compares with copies and earlier results. */
 #include <errno.h>
 #include <locale.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,9 +102,7 @@ static int check_options(const struct options *options, struct message *message)
 static int read_options(struct options *options, int argc, char **argv, struct message *message)
 {
     static const struct option known[] = {
-        {"--sizes", 1},  {"--set", 1},     {"--except", 1}, {"--variants", 0}, {"--module", 1}, {"--driver", 1},
-        {"--device", 1}, {"--verify", 0},  {"--time", 1},   {"--limit", 1},    {"--cache", 1},  {"--json", 1},
-        {"--plot", 1},   {"--against", 1}, {"--strict", 1}, {"--from", 1},     {"--help", 0},   {"--version", 0}};
+        {"--variants", 0}, {"--plot", 1}, {"--against", 1}, {"--strict", 1}, {"--from", 1}};
     static const struct bench_options_table table = {known, sizeof known / sizeof *known, set_option};
     *options = (struct options){
         .shared = {.sizes = DEFAULT_SIZES, .budget = DEFAULT_BUDGET, .limit = DEFAULT_LIMIT, .cache = -1},

@@ -7,29 +7,36 @@
 
 #include "data/element.h"
 
+const struct option *option_find(const struct option *known, size_t count, const char *text)
+{
+    size_t length = strcspn(text, "=");
+    for (size_t i = 0; i < count; i++)
+        if (strlen(known[i].name) == length && memcmp(known[i].name, text, length) == 0)
+            return &known[i];
+    return NULL;
+}
+
 const struct option *option_take(const struct option *known, size_t count, char **argv, int *at, char **value,
                                  struct message *message)
 {
-    char *text = argv[*at];
-    size_t length = strcspn(text, "=");
-    for (size_t i = 0; i < count; i++) {
-        if (strlen(known[i].name) != length || memcmp(known[i].name, text, length) != 0)
-            continue;
-        *value = text[length] ? text + length + 1 : NULL;
-        if (*value && !known[i].has_value) {
-            message_set(message, "%s takes no value", known[i].name);
-            return NULL;
-        }
-        if (!*value && known[i].has_value)
-            *value = argv[++*at]; /* NULL after the last argument */
-        if (!*value && known[i].has_value) {
-            message_set(message, "%s needs a value; --help shows how to use it", known[i].name);
-            return NULL;
-        }
-        return &known[i];
+    const struct option *option = option_find(known, count, argv[*at]);
+    if (!option) {
+        message_set(message, "unknown option '%s'; --help shows all", argv[*at]);
+        return NULL;
     }
-    message_set(message, "unknown option '%s'; --help shows all", text);
-    return NULL;
+    char *text = argv[*at] + strlen(option->name);
+    *value = *text ? text + 1 : NULL;
+    if (*value && !option->has_value) {
+        message_set(message, "%s takes no value", option->name);
+        return NULL;
+    }
+    if (!*value && option->has_value)
+        *value = argv[++*at]; /* NULL after the last argument */
+    if (!*value && option->has_value) {
+        message_set(message, "%s needs a value; --help shows how to use it", option->name);
+        return NULL;
+    }
+    return option;
 }
 
 int option_integer(const char *name, const char *text, int64_t low, int64_t high, int64_t *value,

@@ -12,6 +12,9 @@ struct option {
     int has_value;
 };
 
+/* Returns the option of `known` that an argument names, or NULL. */
+const struct option *option_find(const struct option *known, size_t count, const char *text);
+
 /* Reads the option at argv[*at], and moves *at to its value if the value is the next argument. Returns the option and
  * its value (NULL if it has none); NULL with a message if the option is not in `known`, or a value is missing or not
  * expected. */

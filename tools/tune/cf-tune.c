@@ -1,12 +1,10 @@
 /* cf-tune.c - times all variants of tuned kernels, and keeps the fastest by architecture and size for calls to find. */
 #include <errno.h>
 #include <locale.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cuferry.h>
@@ -122,10 +120,7 @@ static int check_options(const struct options *options, struct message *message)
 
 static int read_options(struct options *options, int argc, char **argv, struct message *message)
 {
-    static const struct option known[] = {{"--sizes", 1},  {"--set", 1},     {"--except", 1}, {"--module", 1},
-                                          {"--driver", 1}, {"--device", 1},  {"--file", 1},   {"--dry-run", 0},
-                                          {"--verify", 0}, {"--time", 1},    {"--limit", 1},  {"--cache", 1},
-                                          {"--json", 1},   {"--machine", 0}, {"--help", 0},   {"--version", 0}};
+    static const struct option known[] = {{"--file", 1}, {"--dry-run", 0}, {"--machine", 0}};
     static const struct bench_options_table table = {known, sizeof known / sizeof *known, set_option};
     *options = (struct options){
         .shared = {.sizes = DEFAULT_SIZES, .budget = DEFAULT_BUDGET, .limit = DEFAULT_LIMIT, .cache = -1}};
