@@ -1,6 +1,5 @@
 /* capture.c - captures of streams into graphs. */
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/syscall.h>

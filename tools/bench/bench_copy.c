@@ -133,8 +133,8 @@ static void team_end(struct team *team)
     free(team->members);
 }
 
-static int measure_host(const struct bench_machine *machine, const struct arrays *arrays, double budget,
-                        struct bench_times *times, struct message *message)
+static int measure_cpu(const struct bench_machine *machine, const struct arrays *arrays, double budget,
+                       struct bench_times *times, struct message *message)
 {
     struct team team = {.arrays = *arrays, .count = machine->threads > 0 ? (size_t)machine->threads : 1};
     if (team_begin(&team) != 0)
@@ -164,7 +164,7 @@ int bench_copy_measure(const struct bench_machine *machine, size_t available, do
         else
             status = bench_timing_take(&work, 1, budget, &times, message);
     } else if (status == 0) {
-        status = measure_host(machine, &arrays, budget, &times, message);
+        status = measure_cpu(machine, &arrays, budget, &times, message);
     }
     if ((cf_mem_free(arrays.target) != CF_OK || cf_mem_free(arrays.source) != CF_OK) && status == 0)
         status = runtime_failure(message);

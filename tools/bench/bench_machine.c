@@ -2,7 +2,6 @@
 #include "bench/bench_machine.h"
 
 #include <dlfcn.h>
-#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +86,7 @@ int64_t bench_machine_caches(const char *folder)
     return total;
 }
 
-static int64_t host_cache(void)
+static int64_t cpu_cache(void)
 {
     int64_t cache = bench_machine_caches("/sys/devices/system/cpu");
     if (cache == 0)
@@ -172,7 +171,7 @@ int bench_machine_describe(struct bench_machine *machine, int64_t cache, struct 
     if (cache >= 0)
         machine->cache = cache;
     else if (!machine->on_cuda)
-        machine->cache = host_cache();
+        machine->cache = cpu_cache();
     else if (machine->cache <= 0)
         machine->cache = UNKNOWN_CACHE;
     if (machine->on_cuda)

@@ -1,7 +1,6 @@
 /* bench_report.c - prints results as a table, and progress as a line that is overwritten. */
 #include "bench/bench_report.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -153,7 +153,7 @@ static int sample_cuda(struct timing *timing, size_t limit, struct message *mess
     return status;
 }
 
-static int sample_host(struct timing *timing, struct message *message)
+static int sample_cpu(struct timing *timing, struct message *message)
 {
     if (restore(timing, message) != 0)
         return -1;
@@ -167,7 +167,7 @@ static int sample_host(struct timing *timing, struct message *message)
 /* Takes a sample, or several on a GPU. */
 static int sample(struct timing *timing, size_t limit, struct message *message)
 {
-    return timing->on_cuda ? sample_cuda(timing, limit, message) : sample_host(timing, message);
+    return timing->on_cuda ? sample_cuda(timing, limit, message) : sample_cpu(timing, message);
 }
 
 /* ---- Batches ---- */

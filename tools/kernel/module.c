@@ -1,7 +1,6 @@
 /* module.c - opens the kernels of a shared object or object made by cfcc. */
 #include "kernel/module.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>

@@ -2,8 +2,6 @@
 #ifndef VARIANT_TEXT_H
 #define VARIANT_TEXT_H
 
-#include <stdio.h>
-
 #include <cuferry/registry.h>
 
 #include "base/message.h"

@@ -1,9 +1,7 @@
 /* verify_values.c - chooses values of scalar parameters: a size, within all checks. */
 #include "verify/verify_values.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cuferry.h>
 
