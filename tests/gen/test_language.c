@@ -1,14 +1,13 @@
 /* test_language.c - the kernels of language.cu, one for each clause and kind of declaration, compared with plain C. */
 #include <stdlib.h>
 
-#include "run_group.h"
+#include "played_gpu.h"
 
 #include "language_kernels.h"
 
 #include <cuferry/registry.h>
 
 #include "compare_sizes.h"
-#include "fake_ask.h"
 
 /* The CPU function that the annotation host(reverse_on_cpu) names. */
 void reverse_on_cpu(int *x, int n);
@@ -37,20 +36,11 @@ static int reseed(void **state)
     return 0;
 }
 
-static int is_played; /* the driver in use is the played GPU */
-
-/* The played GPU can only run kernels that are registered with it. */
-static int tell_fake(void **state)
+static int set_up(void **state)
 {
     (void)state;
-    fake_cuda_add_function *add = NULL;
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    if (library)
-        *(void **)&add = dlsym(library, "fake_cuda_add");
-    if (add)
-        add(&language_registry);
-    is_played = add != NULL;
-    return library ? dlclose(library) : 0;
+    played_gpu_add(&language_registry);
+    return 0;
 }
 
 /* Returns device memory with a copy of `bytes` bytes of `host`. */
@@ -319,7 +309,7 @@ static void apply_enumerations_and_bools_are_values(void **state)
 static void gather_rows_pointers_are_elements(void **state)
 {
     (void)state;
-    if (is_played)
+    if (played_gpu_is_in_use())
         skip_test("needs the CPU's driver or a GPU");
     const float values[3] = {10, 20, 30};
     float firsts[3];
@@ -375,7 +365,7 @@ static void count_threads_the_cpu_runs_as_many_as_its_grid_says(void **state)
                                  expected ? " is negative with way = " : " is 0 with way = ");
                 else
                     assert_ok(language_count_threads(way, ns[i], ms[j], at, &threads));
-                expected = on_cuda() && !is_played ? 256 : expected > 0 ? expected : 0;
+                expected = on_cuda() && !played_gpu_is_in_use() ? 256 : expected > 0 ? expected : 0;
                 if (threads != expected)
                     fail_msg("way %d, n = %d, m = %d: %d threads, not %d", way, (int)ns[i], (int)ms[j], (int)threads,
                              (int)expected);
@@ -621,5 +611,5 @@ int main(void)
         TEST(registry_tells_what_the_annotation_says),
         TEST(sizes_agree_with_the_interpreter),
     };
-    return RUN_ON_DRIVER(tests, tell_fake, NULL);
+    return RUN_ON_DRIVER(tests, set_up, NULL);
 }

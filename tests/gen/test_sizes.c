@@ -12,16 +12,7 @@
 enum { OUT, SHARED, PARAMS };
 
 static const cf_expr one = FIXED(1);
-static const cf_param params[PARAMS] = {{.name = "out",
-                                         .ctype = "int32_t *",
-                                         .type = CF_I32,
-                                         .direction = CF_OUT,
-                                         .lanes = 1,
-                                         .bytes = 4,
-                                         .align = 4,
-                                         .ndims = 1,
-                                         .extents = &one},
-                                        VALUE("bytes", int64_t, CF_I64)};
+static const cf_param params[PARAMS] = {ARRAY_1D("out", int32_t, CF_I32, CF_OUT, one), VALUE("bytes", int64_t, CF_I64)};
 
 static int sizes_calls, is_in_order;
 static cf_launch_size in_order;

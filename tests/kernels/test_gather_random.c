@@ -8,8 +8,7 @@ enum { STEP = 7, IS_LARGE = 0 }; /* has no common divisor with the number of cas
 enum { STEP = 1, IS_LARGE = 1 };
 #endif
 #include "elements.h"
-
-#include "fake_ask.h"
+#include "played_gpu.h"
 
 #include <cuferry/kernels.h>
 
@@ -247,16 +246,12 @@ static void gather_random_of_few_is_right(void **state)
 
 /* ---- Large calls, for which a GPU makes three launches ---- */
 
-static fake_cuda_counts_function *counts_of; /* NULL on another driver */
+static const struct fake_counts *counts; /* NULL on another driver */
 
 static int find_counts(void **state)
 {
     (void)state;
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    if (on_cuda() && library)
-        *(void **)&counts_of = dlsym(library, "fake_cuda_counts");
-    if (library)
-        dlclose(library);
+    counts = played_gpu_counts();
     return 0;
 }
 
@@ -323,11 +318,11 @@ static void gather_random_of_many_is_right(void **state)
             assert_ok(cf_mem_copy(from, source, LARGE * bytes));
             assert_ok(cf_mem_copy(in, index_type ? (void *)wide : (void *)narrow, MANY * index_bytes));
             assert_ok(cf_mem_fill(of_res, 0xa5, (MANY + 1) * sizeof *res));
-            const int launches = counts_of ? counts_of()->launch : 0;
+            const int launches = counts ? counts->launch : 0;
             assert_ok(cf_launch(kernel, stream, args));
             assert_ok(cf_stream_sync(stream));
-            if (counts_of)
-                assert_int_equal(counts_of()->launch - launches, 3);
+            if (counts)
+                assert_int_equal(counts->launch - launches, 3);
             assert_ok(cf_mem_copy(res, out, MANY * bytes));
             const int64_t wrong = first_wrong(res, source, narrow, bytes);
             if (wrong >= 0)
@@ -458,10 +453,10 @@ static void gather_random_scratch_is_what_windows_take(void **state)
 /* Returns the number of launches of a call of floats whose indices are all 0. */
 static int launches_of(int64_t n, int64_t m, void *source, void *index, void *res)
 {
-    const int before = counts_of()->launch;
+    const int before = counts->launch;
     assert_ok(cf_gather_random_async(NULL, (const float *)source, (const int32_t *)index, (float *)res, n, m));
     assert_ok(cf_stream_sync(NULL));
-    return counts_of()->launch - before;
+    return counts->launch - before;
 }
 
 static void gather_random_takes_one_launch_where_it_does_not_pay(void **state)
@@ -470,7 +465,7 @@ static void gather_random_takes_one_launch_where_it_does_not_pay(void **state)
     const int64_t least = 1 << 22, most = 8 * least + 8;
     int64_t few;
     void *source, *index, *res;
-    if (!counts_of || !IS_LARGE)
+    if (!counts || !IS_LARGE)
         skip_test(NEEDS_PLAYED_GPU);
     assert_ok(cf_device_property(0, CF_PROPERTY_L2_CACHE, &few));
     few = few / 4 * 5 / (int64_t)sizeof(float);
@@ -502,7 +497,7 @@ static void gather_random_of_many_windows_on_a_gpu_is_right(void **state)
     void *source, *indices, *res;
     if (on_cuda())
         assert_ok(cf_device_property(0, CF_PROPERTY_MEMORY, &memory));
-    if (memory < n * 9 || counts_of)
+    if (memory < n * 9 || counts)
         skip_test(NEEDS_GPU_MEMORY);
     assert_ok(cf_mem_alloc(&source, (size_t)m * sizeof(int32_t)));
     assert_ok(cf_mem_alloc(&indices, (size_t)n * sizeof(int32_t)));

@@ -2,23 +2,7 @@
 #ifndef EXPECT_ALL_H
 #define EXPECT_ALL_H
 
-#include "run_group.h"
-
-#include <cuferry/registry.h>
-
-#include "fake_ask.h"
-
-/* Adds the kernels to the driver that plays a GPU. */
-static inline int tell_fake_of(const cf_module *module)
-{
-    fake_cuda_add_function *add = NULL;
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    if (library)
-        *(void **)&add = dlsym(library, "fake_cuda_add");
-    if (add)
-        add(module);
-    return library ? dlclose(library) : 0;
-}
+#include "played_gpu.h"
 
 /* Calls a kernel that checks itself; `threads` is the number of threads that have to reach its end. */
 #define expect_all(threads, call, ...)                                                 \

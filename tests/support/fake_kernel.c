@@ -25,6 +25,9 @@ __attribute__((visibility("default"))) fake_cuda_add_function fake_cuda_add;
 /* Must be called before the first image is loaded. */
 void fake_cuda_add(const cf_module *module)
 {
+    for (int m = 0; m < module_count; m++)
+        if (modules[m] == module)
+            return;
     if (module_count == MODULES)
         abort();
     modules[module_count++] = module;

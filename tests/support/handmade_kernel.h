@@ -8,7 +8,6 @@
 #include <cuferry/registry.h>
 
 #include "expr_steps.h"
-#include "fake_ask.h"
 
 /* ---- Descriptors ---- */
 
@@ -53,6 +52,13 @@
         NULL                                                                                                     \
     }
 
+/* An array of one dimension. */
+#define ARRAY_1D(param_name, c, id, way, extent)                                                            \
+    {                                                                                                       \
+        .name = param_name, .ctype = #c " *", .type = id, .direction = way, .lanes = 1, .bytes = sizeof(c), \
+        .align = _Alignof(c), .ndims = 1, .extents = &(extent)                                              \
+    }
+
 /* An image without code; the played GPU identifies images by their mark. */
 struct made_image {
     unsigned char bytes[32];
@@ -86,38 +92,20 @@ static inline void make_image(struct made_image *made, unsigned char mark)
 
 /* ---- The driver ---- */
 
-/* Looks up a function of the played GPU; NULL on any other driver. */
-static inline void (*fake_function(const char *name))(void)
-{
-    void (*function)(void) = NULL;
-    const char *driver = getenv("CF_DRIVER");
-    if (driver && strcmp(driver, "host") == 0)
-        return NULL;
-    static void *library;
-    if (!library)
-        library = dlopen("libcuda.so.1", RTLD_NOW);
-    if (library)
-        *(void **)&function = dlsym(library, name);
-    return function;
-}
-
 /* The call counters of the played GPU; skips the test on any other driver. */
 static inline const struct fake_counts *fake_counts(void)
 {
-    fake_cuda_counts_function *counts = (fake_cuda_counts_function *)fake_function("fake_cuda_counts");
+    const struct fake_counts *counts = played_gpu_counts();
     if (!counts)
         skip_test(NEEDS_PLAYED_GPU);
-    return counts();
+    return counts;
 }
 
 /* As RUN_WITH_FAKE(), for tests whose kernels are in `module`. */
 static inline int run_made(int argc, char *argv[], const cf_module *module, const struct CMUnitTest *tests,
                            size_t count, CMFixtureFunction setup, CMFixtureFunction teardown)
 {
-    fake_cuda_add_function *add = (fake_cuda_add_function *)fake_function("fake_cuda_add");
-    if (add)
-        add(module);
-    if (!add && on_cuda()) {
+    if (!played_gpu_add(module) && on_cuda()) {
         printf("1..%zu\n", count);
         for (size_t i = 0; i < count; i++)
             printf("ok %zu - %s # SKIP " NEEDS_CPU_OR_PLAYED_GPU "\n", i + 1, tests[i].name);

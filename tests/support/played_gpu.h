@@ -12,6 +12,7 @@
 
 #include "driver/driver.h"
 #include "driver/driver_cuda.h"
+#include "fake_ask.h"
 
 struct fake_test {
     const char *name;
@@ -140,18 +141,44 @@ static inline int run_with_fake(int argc, char *argv[], const struct CMUnitTest 
 
 /* ---- Access to the driver beside the library ---- */
 
-/* The number of live objects in the driver that plays a GPU, with a text that lists them; -1 on any other driver. */
+/* Looks up a function of fake_ask.h; NULL unless the played GPU is the driver in use. The driver stays loaded. */
+static inline void (*played_gpu_function(const char *name))(void)
+{
+    void (*function)(void) = NULL;
+    const char *driver = getenv("CF_DRIVER");
+    void *library = driver && strcmp(driver, "host") == 0 ? NULL : dlopen("libcuda.so.1", RTLD_NOW);
+    if (library)
+        *(void **)&function = dlsym(library, name);
+    return function;
+}
+
+/* Registers kernels with the played GPU, which can run no others; returns 0 if another driver is in use. */
+static inline int played_gpu_add(const cf_module *module)
+{
+    fake_cuda_add_function *add = (fake_cuda_add_function *)played_gpu_function("fake_cuda_add");
+    if (add)
+        add(module);
+    return add != NULL;
+}
+
+static inline int played_gpu_is_in_use(void)
+{
+    return played_gpu_function("fake_cuda_add") != NULL;
+}
+
+/* The call counters of the played GPU, which go on counting; NULL on any other driver. */
+static inline const struct fake_counts *played_gpu_counts(void)
+{
+    fake_cuda_counts_function *counts = (fake_cuda_counts_function *)played_gpu_function("fake_cuda_counts");
+    return counts ? counts() : NULL;
+}
+
+/* The number of live objects in the played GPU, with a text that lists them; -1 on any other driver. */
 static inline int count_alive(char *text, size_t size)
 {
-    int (*alive)(char *, size_t) = NULL;
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    fake_cuda_alive_function *alive = (fake_cuda_alive_function *)played_gpu_function("fake_cuda_alive");
     *text = 0;
-    if (!library)
-        return -1;
-    *(void **)&alive = dlsym(library, "fake_cuda_alive");
-    int count = alive ? alive(text, size) : -1;
-    dlclose(library);
-    return count;
+    return alive ? alive(text, size) : -1;
 }
 
 #define assert_nothing_alive()                             \

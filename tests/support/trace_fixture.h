@@ -235,7 +235,7 @@ static inline int in_a_process(const char *name)
  * process then runs on the CPU. */
 static inline int in_a_process_of_no_gpu(const char *name)
 {
-    int is_real = on_cuda() && !dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_alive");
+    int is_real = on_cuda() && !played_gpu_is_in_use();
     if (is_real)
         setenv("CF_DRIVER", "host", 1);
     int status = in_a_process(name);

@@ -39,16 +39,11 @@ static int wrong;
 /* A sweep is quick on a real GPU, where an attempt takes milliseconds, with FAULT_QUICK, and for scenes marked LONG:
  * it tries one error per call and skips some later calls. A context that is held meanwhile is not recreated for each
  * attempt. */
-static int is_fake(void)
-{
-    return on_cuda() && dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_alive");
-}
-
 static int is_quick(const struct scene *scene)
 {
     static int quick = -1;
     if (quick < 0) {
-        int is_real = on_cuda() && !is_fake();
+        int is_real = on_cuda() && !played_gpu_is_in_use();
         CUcontext held;
         if (is_real && (other_library()->cuInit(0) != CUDA_SUCCESS ||
                         other_library()->cuDevicePrimaryCtxRetain(&held, 0) != CUDA_SUCCESS))
@@ -389,7 +384,7 @@ int fault_sweep(const struct scene *scene, const struct tolerated *tolerated)
             what.of_alloc = 1;
             sweep(what);
         }
-        if (is_fake()) {
+        if (played_gpu_is_in_use()) {
             struct attempt lost = {.scene = scene, .tolerated = tolerated, .is_warm = is_warm, .is_forever = 1};
             lost.is_lost = 1;
             lost.result = CUDA_ERROR_ILLEGAL_ADDRESS;

@@ -8,7 +8,6 @@
 #include <cuferry/registry.h>
 
 #include "driver_fault.h"
-#include "fake_ask.h"
 #include "fault_alloc.h"
 #include "fault_data.h"
 #include "fault_kernels.h"
@@ -252,17 +251,6 @@ static void locks_are_counted(void **state)
     assert_int_equal(locks_held(), 0);
 }
 
-/* Registers the kernels with the played GPU, so that it can run them. */
-static void tell_fake(void)
-{
-    fake_cuda_add_function *add = NULL;
-    void *library = on_cuda() ? dlopen("libcuda.so.1", RTLD_NOW) : NULL;
-    if (library)
-        *(void **)&add = dlsym(library, "fake_cuda_add");
-    if (add)
-        add(&fault_registry);
-}
-
 /* With an argument, runs only scenes whose names contain it. */
 int main(int argc, char *argv[])
 {
@@ -280,7 +268,7 @@ int main(int argc, char *argv[])
             tests[count++] = (struct CMUnitTest){scenes[i]->name, sweep, NULL, NULL, (void *)(uintptr_t)scenes[i]};
     setenv("CF_DRIVER", "host", 0); /* the drivers are swept separately */
     setenv("FAKE_CUDA", "dawdle=0", 0);
-    tell_fake();
+    played_gpu_add(&fault_registry);
     int failed = run_on_driver("tests", tests, count, NULL, NULL);
     printf("# %ld faults injected, %ld leaks\n", fault_total, leak_total);
     return failed;

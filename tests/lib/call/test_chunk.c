@@ -1,6 +1,5 @@
 /* test_chunk.c - plain calls that are split: results for every shape and direction, copied bytes, pinned
  * arrays, overlaps, checks, failures, and many simultaneous calls. */
-#include "fake_ask.h"
 #include "played_gpu.h"
 
 #include <cuferry/registry.h>
@@ -15,19 +14,13 @@ static int32_t whole[MOST];
 static int64_t wide[MOST / 4];
 static const float factors[2] = {2, 3};
 
-static fake_cuda_counts_function *counts_of; /* NULL on another driver */
+static const struct fake_counts *counts; /* NULL on another driver */
 
 static int set_up_all(void **state)
 {
     (void)state;
-    fake_cuda_add_function *add = NULL;
-    void *library = on_cuda() || !getenv("CF_DRIVER") ? dlopen("libcuda.so.1", RTLD_NOW) : NULL;
-    if (library) {
-        *(void **)&add = dlsym(library, "fake_cuda_add");
-        *(void **)&counts_of = dlsym(library, "fake_cuda_counts");
-    }
-    if (add)
-        add(&chunk_registry);
+    played_gpu_add(&chunk_registry);
+    counts = played_gpu_counts();
     return 0;
 }
 
@@ -66,17 +59,17 @@ static struct fake_counts before;
 
 static void begin_counting(void)
 {
-    if (counts_of)
-        before = *counts_of();
+    if (counts)
+        before = *counts;
 }
 
 static void expect_copied(size_t in, size_t out, int launches)
 {
-    if (!counts_of)
+    if (!counts)
         return;
-    assert_int_equal(counts_of()->bytes_in - before.bytes_in, in);
-    assert_int_equal(counts_of()->bytes_out - before.bytes_out, out);
-    assert_int_equal(counts_of()->launch - before.launch, launches);
+    assert_int_equal(counts->bytes_in - before.bytes_in, in);
+    assert_int_equal(counts->bytes_out - before.bytes_out, out);
+    assert_int_equal(counts->launch - before.launch, launches);
 }
 
 /* ---- Results ---- */
@@ -169,14 +162,14 @@ static void call_whose_kernel_looks_at_its_grid_is_right(void **state)
 static void copies_go_both_ways_at_once(void **state)
 {
     (void)state;
-    if (!counts_of)
+    if (!counts)
         skip_process(NEEDS_PLAYED_GPU);
     fill(MOST);
     begin_counting();
     assert_ok(chunk_blend(x, factors, y, z, MOST));
     assert_int_equal(first_wrong(MOST), -1);
-    if (counts_of()->turns - before.turns < 20)
-        fail_msg("copies took %d turns", counts_of()->turns - before.turns);
+    if (counts->turns - before.turns < 20)
+        fail_msg("copies took %d turns", counts->turns - before.turns);
 }
 
 static void call_of_rows_is_right(void **state)

@@ -15,38 +15,14 @@
 
 enum { X, Y, I, N, BYTES, FLOPS, PARAMS };
 
-static const cf_expr extents[] = {NUMBER("n", N)};
+static const cf_expr extent = NUMBER("n", N);
 static const cf_expr declared_bytes = NUMBER("bytes", BYTES), declared_flops = NUMBER("flops", FLOPS),
                      absent = {NULL, NULL};
 
 static cf_param params[PARAMS] = {
-    {.name = "x",
-     .ctype = "const float *",
-     .type = CF_F32,
-     .direction = CF_IN,
-     .lanes = 1,
-     .bytes = 4,
-     .align = 4,
-     .ndims = 1,
-     .extents = extents},
-    {.name = "y",
-     .ctype = "float *",
-     .type = CF_F32,
-     .direction = CF_OUT,
-     .lanes = 1,
-     .bytes = 4,
-     .align = 4,
-     .ndims = 1,
-     .extents = extents},
-    {.name = "i",
-     .ctype = "const int32_t *",
-     .type = CF_I32,
-     .direction = CF_IN,
-     .lanes = 1,
-     .bytes = 4,
-     .align = 4,
-     .ndims = 1,
-     .extents = extents},
+    ARRAY_1D("x", const float, CF_F32, CF_IN, extent),
+    ARRAY_1D("y", float, CF_F32, CF_OUT, extent),
+    ARRAY_1D("i", const int32_t, CF_I32, CF_IN, extent),
     VALUE("n", int64_t, CF_I64),
     VALUE("bytes", double, CF_F64),
     VALUE("flops", double, CF_F64),

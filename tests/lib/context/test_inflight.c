@@ -16,15 +16,7 @@
 
 enum { KERNELS = 12 };
 static const cf_expr one_element = FIXED(1);
-static const cf_param params[] = {{.name = "y",
-                                   .ctype = "int32_t *",
-                                   .type = CF_I32,
-                                   .direction = CF_INOUT,
-                                   .lanes = 1,
-                                   .bytes = 4,
-                                   .align = 4,
-                                   .ndims = 1,
-                                   .extents = &one_element}};
+static const cf_param params[] = {ARRAY_1D("y", int32_t, CF_I32, CF_INOUT, one_element)};
 
 static void write_one(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {

@@ -1,14 +1,12 @@
 /* test_warp.c - warp operations, barriers and lanes that end, in random order, compared with CUDA's specification. */
 #include <stdlib.h>
 
-#include "run_group.h"
+#include "played_gpu.h"
 #include "data/random.h"
 
 #include "warp_kernels.h"
 
 #include <cuferry/registry.h>
-
-#include "fake_ask.h"
 
 enum {
     SHUFFLE,
@@ -437,19 +435,13 @@ static void warp_wrong_use_is_named(void **state)
     }
 }
 
-/* Registers the kernels with the played GPU, so that it can run them. */
 static int set_up(void **state)
 {
     (void)state;
     if (!on_cuda())
         return cf_device_use(CF_HOST);
-    fake_cuda_add_function *add = NULL;
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    if (library)
-        *(void **)&add = dlsym(library, "fake_cuda_add");
-    if (add)
-        add(&warp_registry);
-    return library ? dlclose(library) : 0;
+    played_gpu_add(&warp_registry);
+    return 0;
 }
 
 static int tear_down(void **state)

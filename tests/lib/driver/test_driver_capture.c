@@ -1,6 +1,6 @@
 /* test_driver_capture.c - capture and graphs of a driver table. The CPU driver, the played GPU and a real GPU's
  * driver must behave the same, because the code above the table is written only once. */
-#include "run_group.h"
+#include "played_gpu.h"
 
 #include "driver/driver.h"
 #include "driver/driver_cuda.h"
@@ -566,7 +566,7 @@ static void stream_destroy_ends_its_capture(void **state)
     CALL(cuStreamCreate(&third, CU_STREAM_NON_BLOCKING));
     CALL(cuStreamBeginCapture(third, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     CALL(cuMemsetD8Async(memory, 9, 1, third));
-    if (on_cuda() && !dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_alive")) {
+    if (on_cuda() && !played_gpu_is_in_use()) {
         CUgraph captured;
         CALL(cuStreamEndCapture(third, &captured));
         CALL(cuGraphDestroy(captured));
@@ -638,7 +638,7 @@ static void graph_memory_of_another_kind_is_not_freed_in_it(void **state)
 static void graph_functions_take_live_ones_alone(void **state)
 {
     (void)state;
-    if (on_cuda() && !dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_alive"))
+    if (on_cuda() && !played_gpu_is_in_use())
         skip_test(NEEDS_CPU_OR_PLAYED_GPU);
     begin();
     end();

@@ -1,6 +1,5 @@
 /* test_operation.c - operations of several launches, which operation.cu declares: all ways to call them, where their
  * launches run, and the messages of failures. */
-#include "fake_ask.h"
 #include "played_gpu.h"
 
 #include <cuferry/registry.h>
@@ -68,26 +67,10 @@ enum { N = 1000, SOME = 300, OLD = -7 };
 static float x[N], y[N], *dx, *dy;
 static int32_t filled[N], where, *dfilled, *dwhere;
 
-static int is_played; /* the driver in use is the played GPU */
-
-/* Registers the test's kernels with the played GPU. */
-static void tell_fake(void)
-{
-    static int is_told;
-    fake_cuda_add_function *add = NULL;
-    void *library = is_told ? NULL : dlopen("libcuda.so.1", RTLD_NOW);
-    if (library)
-        *(void **)&add = dlsym(library, "fake_cuda_add");
-    if (add)
-        add(&operation_registry);
-    is_played |= add != NULL;
-    is_told = 1;
-}
-
 static int set_up(void **state)
 {
     (void)state;
-    tell_fake();
+    played_gpu_add(&operation_registry);
     calls = depth = 0;
     for (int i = 0; i < N; i++) {
         x[i] = (float)(i % 8);
@@ -422,8 +405,8 @@ static void kernel_without_a_form_for_the_cpu_is_named(void **state)
     assert_false(cf_kernel_has_host(kernel));
     assert_true(cf_kernel_has_host(find("normalise_some")));
     if (on_cuda()) {
-        assert_int_equal(operation_only_on_gpus(&one), is_played ? CF_ENOTSUP : CF_OK); /* no CPU form */
-        assert_int_equal(one, is_played ? 1 : 2);
+        assert_int_equal(operation_only_on_gpus(&one), played_gpu_is_in_use() ? CF_ENOTSUP : CF_OK); /* no CPU form */
+        assert_int_equal(one, played_gpu_is_in_use() ? 1 : 2);
         return;
     }
     assert_fails(

@@ -16,7 +16,7 @@ enum { EXTENT, LOWER = DIMS, PITCH = 2 * DIMS };
         {NULL, NULL}, NUMBER("p1", (at) + PITCH + 1), NUMBER("p2", (at) + PITCH + 2)                  \
     }
 static const cf_expr shapes[2][3][DIMS] = {{SHAPE_AT(SHAPE)}, {SHAPE_AT(OF_Y)}};
-static const cf_expr length[] = {NUMBER("n", LENGTH)};
+static const cf_expr length = NUMBER("n", LENGTH);
 
 #define NUMBERS                                                                                   \
     VALUE("e0", int64_t, CF_I64), VALUE("e1", int64_t, CF_I64), VALUE("e2", int64_t, CF_I64),     \
@@ -25,15 +25,7 @@ static const cf_expr length[] = {NUMBER("n", LENGTH)};
 static cf_param params[PARAMS] = {
     {.name = "x", .ctype = "const int32_t *", .type = CF_I32, .direction = CF_IN, .lanes = 1, .bytes = 4, .align = 4},
     {.name = "y", .ctype = "int16_t *", .type = CF_I16, .direction = CF_OUT, .lanes = 1, .bytes = 2, .align = 2},
-    {.name = "z",
-     .ctype = "int8_t *",
-     .type = CF_I8,
-     .direction = CF_IN,
-     .lanes = 1,
-     .bytes = 1,
-     .align = 1,
-     .ndims = 1,
-     .extents = length},
+    ARRAY_1D("z", int8_t, CF_I8, CF_IN, length),
     NUMBERS,
     NUMBERS,
     VALUE("n", int64_t, CF_I64)};

@@ -9,15 +9,12 @@ static const cf_expr n_elements = NUMBER("n", N), plus_3 = {"n + 3", OPS(PARAM(N
 static const cf_expr minus_5 = {"n - 5", OPS(PARAM(N), CONST(5), OP(SUB))}, three = FIXED(3);
 static const cf_expr too_much = FIXED(70000), zero = FIXED(0);
 
-#define ARRAY(param_name, where, extent)                                                                     \
-    {                                                                                                        \
-        .name = param_name, .ctype = "double *", .type = CF_F64, .direction = where, .lanes = 1, .bytes = 8, \
-        .align = 8, .ndims = 1, .extents = &(extent)                                                         \
-    }
-
 static cf_param params[MANY] = {
-    ARRAY("x", CF_IN, n_elements),           ARRAY("first", CF_SCRATCH, plus_3), ARRAY("y", CF_OUT, n_elements),
-    ARRAY("second", CF_SCRATCH, n_elements), VALUE("n", int64_t, CF_I64),
+    ARRAY_1D("x", double, CF_F64, CF_IN, n_elements),
+    ARRAY_1D("first", double, CF_F64, CF_SCRATCH, plus_3),
+    ARRAY_1D("y", double, CF_F64, CF_OUT, n_elements),
+    ARRAY_1D("second", double, CF_F64, CF_SCRATCH, n_elements),
+    VALUE("n", int64_t, CF_I64),
 };
 
 static void *last_first, *last_second;

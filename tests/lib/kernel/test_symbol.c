@@ -44,15 +44,7 @@ static const cf_symbol coeff_template = {.version = CF_REGISTRY_VERSION,
 static cf_symbol of_scale, of_coeff;
 
 static const cf_expr six = FIXED(6);
-static const cf_param params[] = {{.name = "y",
-                                   .ctype = "double *",
-                                   .type = CF_F64,
-                                   .direction = CF_OUT,
-                                   .lanes = 1,
-                                   .bytes = 8,
-                                   .align = 8,
-                                   .ndims = 1,
-                                   .extents = &six}};
+static const cf_param params[] = {ARRAY_1D("y", double, CF_F64, CF_OUT, six)};
 
 static void multiply(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {

@@ -3,7 +3,6 @@
 
 #include <cuferry/kernels.h>
 
-#include "fake_ask.h"
 #include "base/fast.h"
 #include "driver/driver.h"
 #include "context/enter.h"

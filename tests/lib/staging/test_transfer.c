@@ -16,7 +16,7 @@ enum { X, Y, Z, A, B, ROWS, COLS, FIRST, PITCH, N, M, LIMIT, PARAMS };
 static const cf_expr field_extents[] = {NUMBER("rows", ROWS), NUMBER("cols", COLS)};
 static const cf_expr field_lowers[] = {NUMBER("first", FIRST), NUMBER("first", FIRST)};
 static const cf_expr field_pitches[] = {{NULL, NULL}, NUMBER("pitch", PITCH)};
-static const cf_expr extent_n[] = {NUMBER("n", N)}, extent_m[] = {NUMBER("m", M)};
+static const cf_expr extent_n = NUMBER("n", N), extent_m = NUMBER("m", M);
 
 #define FIELD(param_name, way)                                                                                        \
     {                                                                                                                 \
@@ -28,24 +28,8 @@ static const cf_param params[PARAMS] = {
     FIELD("x", CF_IN),
     FIELD("y", CF_INOUT),
     FIELD("z", CF_OUT),
-    {.name = "a",
-     .ctype = "const int32_t *",
-     .type = CF_I32,
-     .direction = CF_IN,
-     .lanes = 1,
-     .bytes = 4,
-     .align = 4,
-     .ndims = 1,
-     .extents = extent_n},
-    {.name = "b",
-     .ctype = "const int64_t *",
-     .type = CF_I64,
-     .direction = CF_IN,
-     .lanes = 1,
-     .bytes = 8,
-     .align = 8,
-     .ndims = 1,
-     .extents = extent_m},
+    ARRAY_1D("a", const int32_t, CF_I32, CF_IN, extent_n),
+    ARRAY_1D("b", const int64_t, CF_I64, CF_IN, extent_m),
     VALUE("rows", int64_t, CF_I64),
     VALUE("cols", int64_t, CF_I64),
     VALUE("first", int64_t, CF_I64),
@@ -177,19 +161,19 @@ static size_t field_bytes(const struct work *work)
 static void check_call(int64_t rows, int64_t cols, int64_t first, int64_t gap, int64_t n, int64_t m)
 {
     static unsigned short seed[3] = {3, 1, 4};
-    fake_cuda_counts_function *counts_of = (fake_cuda_counts_function *)fake_function("fake_cuda_counts");
+    const struct fake_counts *counts = played_gpu_counts();
     struct work work;
     struct fake_counts before = {0};
     assert_true(make(&work, rows, cols, first, gap, n, m, seed));
-    if (counts_of)
-        before = *counts_of();
+    if (counts)
+        before = *counts;
     assert_ok(call(&work));
     if (!is_right(&work))
         fail_msg("%" PRId64 " rows of %" PRId64 ", %" PRId64 " and %" PRId64 " checked elements", rows, cols, n, m);
-    if (counts_of) {
+    if (counts) {
         size_t in = 2 * field_bytes(&work) + (size_t)n * 4 + (size_t)m * 8, out = 2 * field_bytes(&work);
-        assert_int_equal(counts_of()->bytes_in - before.bytes_in, in);
-        assert_int_equal(counts_of()->bytes_out - before.bytes_out, out);
+        assert_int_equal(counts->bytes_in - before.bytes_in, in);
+        assert_int_equal(counts->bytes_out - before.bytes_out, out);
         char said[160];
         snprintf(said, sizeof said, "made_blend: on device 0, %zu bytes copied in and %zu out; ", in, out);
         if (strncmp(cf_last_plan(), said, strlen(said)) != 0)
@@ -284,7 +268,7 @@ struct bad {
 /* Inserts bad elements and expects exactly this error, no launch and no change. */
 static void expect_outside(struct work *work, const struct bad bad[], int count, const char *said)
 {
-    fake_cuda_counts_function *counts_of = (fake_cuda_counts_function *)fake_function("fake_cuda_counts");
+    const struct fake_counts *counts = played_gpu_counts();
     float *y = malloc(work->floats * sizeof(float)), *z = malloc(work->floats * sizeof(float));
     int64_t before[8];
     assert_true(y && z);
@@ -297,14 +281,14 @@ static void expect_outside(struct work *work, const struct bad bad[], int count,
         else
             work->a[bad[i].at] = (int32_t)bad[i].value;
     }
-    size_t out = counts_of ? counts_of()->bytes_out : 0;
+    size_t out = counts ? counts->bytes_out : 0;
     runs = 0;
     assert_int_equal(call(work), CF_ERANGE);
     assert_string_equal(cf_last_error(), said);
     assert_string_equal(cf_last_plan(), "made_blend: did not run");
     assert_int_equal(runs, 0);
-    if (counts_of) /* an element in device memory must be read to be named */
-        assert_true(counts_of()->bytes_out - out <= sizeof(int64_t));
+    if (counts) /* an element in device memory must be read to be named */
+        assert_true(counts->bytes_out - out <= sizeof(int64_t));
     assert_memory_equal(y, work->y, work->floats * sizeof(float));
     assert_memory_equal(z, work->z, work->floats * sizeof(float));
     for (int i = count; i-- > 0;)

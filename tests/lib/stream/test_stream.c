@@ -341,9 +341,9 @@ static void stream_functions_8_threads_at_once_are_apart(void **state)
 static int priority_of(cf_stream stream)
 {
     int priority = 77;
-    fake_cuda_counts_function *counts = (fake_cuda_counts_function *)fake_function("fake_cuda_counts");
+    const struct fake_counts *counts = played_gpu_counts();
     if (counts)
-        return counts()->priority;
+        return counts->priority;
     int (*ask)(cf_stream, int *) = (int (*)(cf_stream, int *))driver_function("cuStreamGetPriority", 7000);
     assert_int_equal(ask(stream, &priority), 0);
     return priority;

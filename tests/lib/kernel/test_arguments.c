@@ -1,4 +1,4 @@
-/* test_rule.c - the launch rule apart from grid and block: items, block(auto), shared memory, cooperative launches,
+/* test_arguments.c - the launch rule apart from grid and block: items, block(auto), shared memory, cooperative launches,
  * CPU bodies that are called once, and the parameter sizes that a CPU body declares. */
 #include "handmade_kernel.h"
 
@@ -127,16 +127,11 @@ static void rule_items_below_1_are_invalid(void **unused)
 
 /* ---- block(auto) ---- */
 
-static int is_fake(void)
-{
-    return fake_function("fake_cuda_counts") != NULL;
-}
-
 static void rule_block_auto_is_what_the_driver_says(void **unused)
 {
     (void)unused;
     static const cf_expr none = {NULL, NULL};
-    unsigned int block = is_fake() ? FAKE_BEST_BLOCK : 256;
+    unsigned int block = played_gpu_is_in_use() ? FAKE_BEST_BLOCK : 256;
     kernel.launch.block[0] = none;
     kernel.launch.is_block_auto = 1;
     expect_blocks(0, 0, 0);
@@ -216,7 +211,7 @@ static void rule_bad_shared_is_invalid(void **unused)
                  "made_look: shared(shared_bytes) is 2147483648 with shared_bytes = 2147483648; no device has as much "
                  "shared memory");
     assert_int_equal(seen.calls, 0);
-    if (is_fake())
+    if (played_gpu_is_in_use())
         assert_fails(call(1, 0, 232449), CF_EINVAL,
                      "made_look: shared(shared_bytes) is 232449 bytes with shared_bytes = 232449, and the device "
                      "has at most 232448 for a block");
@@ -265,7 +260,7 @@ static void rule_cooperative_is_launched_as_such(void **unused)
     (void)unused;
     kernel.launch.is_cooperative = 1;
     expect_blocks(640, 0, 10);
-    if (is_fake()) {
+    if (played_gpu_is_in_use()) {
         const struct fake_counts *counts = fake_counts();
         int before = counts->cooperative, others = counts->launch;
         expect_blocks(640, 0, 10);

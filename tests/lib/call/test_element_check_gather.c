@@ -1,5 +1,5 @@
-/* test_call_elements.c - plain calls check every element that has a declared range: the error names the lowest
- * bad index, and outputs stay untouched. */
+/* test_element_check_gather.c - the checked indices of cf_gather() in every kind of plain call: the error names the
+ * lowest bad index, and outputs stay untouched. */
 #include "gather_calls.h"
 
 #include <inttypes.h>
