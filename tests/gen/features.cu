@@ -378,7 +378,7 @@ __device__ pair_of<int> make_pair_of(int x)
     return {x, four_bytes(x)};
 }
 __device__ pair_of<int> (*const chosen)(int) = make_pair_of;
-__device__ int behind_a_specialisation()
+__device__ int after_a_specialisation()
 {
     return chosen(5).first + chosen(5).second;
 }
@@ -390,7 +390,7 @@ __global__ void specialised(T *kind, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
-        kind[i] = number_of((T)i) + behind_a_specialisation();
+        kind[i] = number_of((T)i) + after_a_specialisation();
 }
 template __global__ void specialised<float>(float *kind, int n);
 

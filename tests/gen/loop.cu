@@ -234,7 +234,7 @@ __global__ void all_else(int *x, int n)
 
 /* Statements follow the guarded statement. */
 #pragma cf kernel grid(n) block(64) inout(x[(n + 63) / 64 * 64])
-__global__ void all_behind(int *x, int n)
+__global__ void all_after(int *x, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
@@ -244,7 +244,7 @@ __global__ void all_behind(int *x, int n)
 
 /* Statements precede the guard. */
 #pragma cf kernel grid(n) block(64) inout(x[(n + 63) / 64 * 64])
-__global__ void all_in_front(int *x, int n)
+__global__ void all_before(int *x, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     int old = x[i]++;

@@ -132,7 +132,7 @@ __global__ void local_classes(const int *x, int *y, int n)
 }
 
 #pragma cf kernel grid(n) block(64) in(x[n]) inout(y[n])
-__global__ void lambda_behind_if(const int *x, int *y, int n)
+__global__ void lambda_after_if(const int *x, int *y, int n)
 {
     AT;
     if (i < n) [i, x, y] { y[i] = x[i] + threadIdx.x; }();
@@ -176,7 +176,7 @@ __global__ void template_heads(const int *x, int *y, int n)
 }
 
 __device__ [[maybe_unused]] int attribute_inside = 3;
-static const int attribute_behind __attribute__((unused)) = 5;
+static const int attribute_after __attribute__((unused)) = 5;
 namespace [[deprecated("old")]] attribute_of_namespace
 {
 __device__ int unused_one(int a)
@@ -208,7 +208,7 @@ __global__ void attributes(const int *x, int *y, int n)
     derived d;
     d.v = 1;
     if (i < n)
-        y[i] = x[i] + attribute_inside + attribute_behind + visible::more(1) + d.v + in_parentheses +
+        y[i] = x[i] + attribute_inside + attribute_after + visible::more(1) + d.v + in_parentheses +
                (int)real_in_parentheses;
 }
 

@@ -145,7 +145,7 @@ class GenericTest:
                 said = re.findall(r'(?:error|warning): (.*)', err)
                 if language == 'c' and name in TOLD:
                     wanted = f't_{call.split("(")[0]}: no instance has these element types; '
-                    self.tap.check(f'generic_c_call_with_{name}_is_told_what_there_is', '' if wanted in said[0] else err)
+                    self.tap.check(f'generic_c_call_with_{name}_is_reported_what_there_is', '' if wanted in said[0] else err)
                 report.append(f'{call}\n' + ''.join(f'    {line}\n' for line in dict.fromkeys(said)))
             self.messages(language, compiler, '\n'.join(report))
 

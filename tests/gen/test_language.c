@@ -1,6 +1,4 @@
 /* test_language.c - the kernels of language.cu, one for each clause and kind of declaration, compared with plain C. */
-#include <stdlib.h>
-
 #include "played_gpu.h"
 
 #include "language_kernels.h"

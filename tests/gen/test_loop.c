@@ -212,7 +212,7 @@ static void loop_in_another_order_is_the_same(void **state)
 static void loop_with_work_past_the_end_does_it(void **state)
 {
     (void)state;
-    static const char *const names[] = {"all_threads", "all_else", "all_behind", "all_in_front"};
+    static const char *const names[] = {"all_threads", "all_else", "all_after", "all_before"};
     for (int number = 0; number < 4; number++)
         EACH(way, n)
         {
@@ -330,7 +330,7 @@ static void loop_index_of_real_steps_runs_all_threads(void **state)
         }
 }
 
-static void loop_bound_of_a_class_is_asked_in_each_thread(void **state)
+static void loop_bound_of_a_class_is_evaluated_in_each_thread(void **state)
 {
     (void)state;
     EACH(way, n)
@@ -342,7 +342,7 @@ static void loop_bound_of_a_class_is_asked_in_each_thread(void **state)
     }
 }
 
-static void loop_division_behind_a_guard_is_not_reached(void **state)
+static void loop_division_after_a_guard_is_not_reached(void **state)
 {
     (void)state;
     for (int step = -1; step < 40; step += 20)
@@ -599,8 +599,8 @@ int main(void)
         cmocka_unit_test(loop_bound_is_compared_as_in_the_kernel),
         cmocka_unit_test(loop_index_from_below_zero_is_compared_as_in_the_kernel),
         cmocka_unit_test(loop_index_of_real_steps_runs_all_threads),
-        cmocka_unit_test(loop_bound_of_a_class_is_asked_in_each_thread),
-        cmocka_unit_test(loop_division_behind_a_guard_is_not_reached),
+        cmocka_unit_test(loop_bound_of_a_class_is_evaluated_in_each_thread),
+        cmocka_unit_test(loop_division_after_a_guard_is_not_reached),
         cmocka_unit_test(loop_thread_sees_its_indices),
         cmocka_unit_test(loop_interiors_of_grids_are_whole),
         cmocka_unit_test(loop_of_more_threads_than_int_counts_is_right),

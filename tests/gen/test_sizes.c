@@ -60,7 +60,7 @@ static int set_up(void **state)
     fails_launch = CUDA_SUCCESS;
     checks_mode = not_relaxed = 0;
     assert_ok(cf_mem_alloc((void **)&out, sizeof *out));
-    memset(asked, 0, sizeof asked);
+    memset(call_counts, 0, sizeof call_counts);
     return 0;
 }
 
@@ -84,7 +84,7 @@ static void expect_size(int32_t expected)
     int32_t size = 0;
     assert_ok(cf_mem_copy(&size, out, sizeof size));
     assert_int_equal(size, expected);
-    memset(asked, 0, sizeof asked);
+    memset(call_counts, 0, sizeof call_counts);
 }
 
 /* ---- Generated functions ---- */
@@ -134,21 +134,21 @@ static void launch_in_order_is_four_calls_at_most(void **state)
     assert_ok(cf_device_current(&device));
     struct cf__scope place;
     assert_ok(cf__enter(&place, "test", stream)); /* the context of a thread that uses a GPU is usually current */
-    memset(asked, 0, sizeof asked);
+    memset(call_counts, 0, sizeof call_counts);
     for (int i = 0; i < 3; i++) {
         int is_known = is_gpu && i > 0; /* known from the thread's latest launch in a created stream */
         assert_ok(launch(&kernel, stream, 0));
-        expect_asked(!is_known, !is_known, 1, 1);
+        expect_calls(!is_known, !is_known, 1, 1);
         assert_ok(launch(&kernel, NULL, 0));
-        expect_asked(0, 1, 1, 1);
+        expect_calls(0, 1, 1, 1);
         assert_ok(launch(&kernel, (cf_stream)2, 0));
-        expect_asked(0, 1, 1, 1);
+        expect_calls(0, 1, 1, 1);
     }
     if (is_gpu) {
         assert_ok(cf_device_use(device));
-        memset(asked, 0, sizeof asked);
+        memset(call_counts, 0, sizeof call_counts);
         assert_ok(launch(&kernel, NULL, 0));
-        expect_asked(0, 1, 1, 1);
+        expect_calls(0, 1, 1, 1);
     }
     cf__leave(&place);
     assert_ok(cf_stream_destroy(stream));
@@ -165,23 +165,23 @@ static void launch_on_a_known_stream_that_is_refused_asks_again(void **state)
     assert_ok(cf_stream_create(&other));
     assert_ok(launch(&kernel, stream, 0)); /* loads the kernel */
     assert_ok(launch(&kernel, stream, 0));
-    memset(asked, 0, sizeof asked);
+    memset(call_counts, 0, sizeof call_counts);
     assert_ok(launch(&kernel, stream, 0));
-    expect_asked(0, 0, 1, 1);
+    expect_calls(0, 0, 1, 1);
     fails_launch = CUDA_ERROR_INVALID_HANDLE;
     assert_fails(launch(&kernel, stream, 0), CF_EINVAL, "made_blocks_async: cuLaunchKernel returned 400");
-    assert_int_equal(asked[ASKED_cuStreamGetCtx], 1);
-    assert_int_equal(asked[ASKED_cuLaunchKernel], 2);
+    assert_int_equal(call_counts[CALL_cuStreamGetCtx], 1);
+    assert_int_equal(call_counts[CALL_cuLaunchKernel], 2);
     fails_launch = CUDA_ERROR_INVALID_VALUE; /* an error that the stream does not cause */
     assert_fails(launch(&kernel, stream, 0), CF_EINVAL, "made_blocks_async: cuLaunchKernel returned 1");
     fails_launch = CUDA_SUCCESS;
     assert_ok(launch(&kernel, stream, 0));
     assert_ok(launch(&kernel, other, 0));
-    memset(asked, 0, sizeof asked);
+    memset(call_counts, 0, sizeof call_counts);
     assert_ok(launch(&kernel, other, 0));
-    expect_asked(0, 0, 1, 1);
+    expect_calls(0, 0, 1, 1);
     assert_ok(launch(&kernel, stream, 0));
-    assert_int_equal(asked[ASKED_cuStreamGetCtx], 1);
+    assert_int_equal(call_counts[CALL_cuStreamGetCtx], 1);
     assert_ok(cf_stream_sync(stream));
     assert_ok(cf_stream_destroy(other));
     assert_ok(cf_stream_destroy(stream));
@@ -225,16 +225,16 @@ static void launch_with_more_shared_memory_asks_once(void **state)
     if (!on_cuda())
         skip_test(NEEDS_ANY_GPU);
     assert_ok(launch(&kernel, NULL, 100));
-    assert_int_equal(asked[ASKED_cuFuncGetAttribute], 1);
-    memset(asked, 0, sizeof asked);
+    assert_int_equal(call_counts[CALL_cuFuncGetAttribute], 1);
+    memset(call_counts, 0, sizeof call_counts);
     assert_ok(launch(&kernel, NULL, 60000));
-    assert_int_equal(asked[ASKED_cuFuncSetAttribute], 1);
-    assert_int_equal(asked[ASKED_cuFuncGetAttribute], 0);
-    memset(asked, 0, sizeof asked);
+    assert_int_equal(call_counts[CALL_cuFuncSetAttribute], 1);
+    assert_int_equal(call_counts[CALL_cuFuncGetAttribute], 0);
+    memset(call_counts, 0, sizeof call_counts);
     assert_ok(launch(&kernel, NULL, 60000));
     assert_ok(launch(&kernel, NULL, 100));
-    assert_int_equal(asked[ASKED_cuFuncSetAttribute] + asked[ASKED_cuFuncGetAttribute], 0);
-    assert_int_equal(asked[ASKED_cuLaunchKernel], 2);
+    assert_int_equal(call_counts[CALL_cuFuncSetAttribute] + call_counts[CALL_cuFuncGetAttribute], 0);
+    assert_int_equal(call_counts[CALL_cuLaunchKernel], 2);
 }
 
 static void launch_first_use_asks_in_the_relaxed_mode(void **state)
@@ -249,9 +249,9 @@ static void launch_first_use_asks_in_the_relaxed_mode(void **state)
     checks_mode = 0;
     assert_int_equal(not_relaxed, 0);
     if (on_cuda()) {
-        assert_int_equal(asked[ASKED_cuFuncSetAttribute], 1);
-        assert_int_equal(asked[ASKED_cuOccupancyMaxPotentialBlockSize], 1);
-        assert_int_equal(asked[ASKED_cuLibraryLoadData], 1);
+        assert_int_equal(call_counts[CALL_cuFuncSetAttribute], 1);
+        assert_int_equal(call_counts[CALL_cuOccupancyMaxPotentialBlockSize], 1);
+        assert_int_equal(call_counts[CALL_cuLibraryLoadData], 1);
     }
     mode = before;
     assert_int_equal(counting.cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);

@@ -1,5 +1,5 @@
-"""test_sizes.py - compares the generated size functions for the cases of tests/gen with the interpreter of the
-descriptors; see compare_sizes.h. A size function checks a launch and computes its size.
+"""test_sizes.py - compares the size functions that the generator writes for the cases of tests/gen with the interpreter
+of descriptors, through compare_sizes.h. A size function checks the arguments of a launch and computes grid and block.
 
 usage: test_sizes.py BUILDDIR [--cc CC] [--trials N]
 """

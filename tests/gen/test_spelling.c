@@ -81,7 +81,7 @@ static const struct {
     {"guard_and", spelling_guard_and, large},
     {"global_names", spelling_global_names, plus_thread},
     {"local_classes", spelling_local_classes, plus_threads},
-    {"lambda_behind_if", spelling_lambda_behind_if, plus_thread},
+    {"lambda_after_if", spelling_lambda_after_if, plus_thread},
     {"scaled", spelling_scaled, scaled},
     {"template_heads", spelling_template_heads, of_templates},
     {"attributes", spelling_attributes, of_attributes},

@@ -6,7 +6,7 @@
 #include <cuferry/kernels.h>
 #include <cuferry/registry.h>
 
-enum { MOST = 100003, BEHIND = 16 };
+enum { MOST = 100003, EXTRA = 16 };
 
 static number axpy(int type, number a, number x, number y)
 {
@@ -28,11 +28,11 @@ static int small(unsigned short seed[])
 }
 
 #define TESTS(T, name)                                                                                        \
-    static T name##_x[MOST + BEHIND], name##_y[MOST + BEHIND], name##_expected[MOST + BEHIND];                \
+    static T name##_x[MOST + EXTRA], name##_y[MOST + EXTRA], name##_expected[MOST + EXTRA];                   \
                                                                                                               \
     static void name##_fill(T a, int64_t n, unsigned short seed[])                                            \
     {                                                                                                         \
-        for (int64_t i = 0; i < MOST + BEHIND; i++) {                                                         \
+        for (int64_t i = 0; i < MOST + EXTRA; i++) {                                                          \
             name##_x[i] = (T)small(seed);                                                                     \
             name##_y[i] = name##_expected[i] = (T)small(seed);                                                \
         }                                                                                                     \

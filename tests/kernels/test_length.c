@@ -57,9 +57,9 @@ static void expect_number(const struct huge *huge, const cf_kernel *kernel, int6
 
 /* A part of a launch of n elements: the blocks around one element. */
 struct part {
-    int64_t begin, end;           /* checked elements */
-    int64_t first, last;          /* elements that the blocks may access, with a margin */
-    uint64_t block, behind_block; /* the blocks that run, end excluded */
+    int64_t begin, end;        /* checked elements */
+    int64_t first, last;       /* elements that the blocks may access, with a margin */
+    uint64_t block, end_block; /* the blocks that run, end excluded */
     cf_launch_size size;
 };
 
@@ -69,11 +69,11 @@ static struct part part_around(const cf_kernel *kernel, void *args[], int64_t n,
     part.end = part.end < n ? part.end : n;
     assert_int_equal(first_variant(kernel)->sizes(args, &part.size), 1);
     int64_t grid = part.size.grid[0], taken = n / grid + 1;
-    int64_t block = part.begin / taken - BLOCKS_BESIDE, behind = part.end / taken + BLOCKS_BESIDE;
+    int64_t block = part.begin / taken - BLOCKS_BESIDE, end = part.end / taken + BLOCKS_BESIDE;
     part.block = (uint64_t)(block > 0 ? block : 0);
-    part.behind_block = (uint64_t)(behind < grid ? behind : grid);
+    part.end_block = (uint64_t)(end < grid ? end : grid);
     part.first = (int64_t)part.block * taken - 8192;
-    part.last = (int64_t)part.behind_block * taken + 8192;
+    part.last = (int64_t)part.end_block * taken + 8192;
     part.first = part.first > 0 ? part.first : 0;
     part.last = part.last < n ? part.last : n;
     return part;
@@ -84,7 +84,7 @@ static void run_part(const cf_kernel *kernel, void *args[], const struct part *p
     const uint32_t *grid = part->size.grid, *block = part->size.block;
     cf_host_launch launch = {
         .grid = {grid[0], grid[1], grid[2]}, .block = {block[0], block[1], block[2]}, .args = args};
-    kernel->cpu_body(&launch, part->block, part->behind_block);
+    kernel->cpu_body(&launch, part->block, part->end_block);
 }
 
 #define CENTERS 4

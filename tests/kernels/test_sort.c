@@ -9,7 +9,6 @@ enum { STEP = 1 };
 #endif
 #include "elements.h"
 
-#include <float.h>
 #include <limits.h>
 #include <math.h>
 

@@ -56,9 +56,9 @@ static void make_matrix(struct matrix *m, int kind, const int64_t *lengths, int6
     make_array(&m->val, kinds[kind].value, m->nnz, (int)(nrand48(seed) % 5));
     make_array(&m->x, kinds[kind].value, ncols, (int)(nrand48(seed) % 3));
     make_array(&m->y, kinds[kind].value, nrows, (int)(nrand48(seed) % 3));
-    int64_t behind = 0;
-    for (int64_t i = 0; i <= nrows; behind += i < nrows ? lengths[i] : 0, i++)
-        set_whole(&m->row_ptr, i, behind);
+    int64_t end = 0;
+    for (int64_t i = 0; i <= nrows; end += i < nrows ? lengths[i] : 0, i++)
+        set_whole(&m->row_ptr, i, end);
     for (int64_t k = 0; k < m->nnz; k++)
         set_whole(&m->col, k, nrand48(seed) % ncols);
     randomize(&m->val, m->nnz, is_small, seed);

@@ -1,6 +1,4 @@
 /* test_port_reduce.c - the kernels of ports/port_reduce.cu compared with plain loops. */
-#include <float.h>
-#include <limits.h>
 
 #include "ports.h"
 

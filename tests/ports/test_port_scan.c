@@ -1,5 +1,4 @@
 /* test_port_scan.c - the kernels of ports/port_scan.cu compared with plain loops. */
-#include <limits.h>
 
 #include "ports.h"
 

@@ -7,25 +7,25 @@
 #include "driver/driver.h"
 #include "context/drivers.h"
 
-enum asked {
-#define ASKED(name, version, parameters, names) ASKED_##name,
-    CF__DRIVER_FUNCS(ASKED)
-#undef ASKED
-        ASKED_COUNT
+enum driver_call {
+#define CALL(name, version, parameters, names) CALL_##name,
+    CF__DRIVER_FUNCS(CALL)
+#undef CALL
+        CALL_COUNT
 };
 
-static int asked[ASKED_COUNT];
+static int call_counts[CALL_COUNT];
 static const struct cf__driver *below;
 static CUresult fails_launch; /* result of the next launches; CUDA_SUCCESS: the driver's own */
 static int not_relaxed;       /* calls outside relaxed mode, which would break a capture */
 static int checks_mode;
 
 /* Functions that a capture forbids are called in relaxed mode only. */
-static inline void expect_relaxed(enum asked function)
+static inline void expect_relaxed(enum driver_call function)
 {
-    if (!checks_mode || (function != ASKED_cuOccupancyMaxPotentialBlockSize && function != ASKED_cuFuncGetAttribute &&
-                         function != ASKED_cuFuncSetAttribute && function != ASKED_cuLibraryLoadData &&
-                         function != ASKED_cuOccupancyMaxActiveBlocksPerMultiprocessor))
+    if (!checks_mode || (function != CALL_cuOccupancyMaxPotentialBlockSize && function != CALL_cuFuncGetAttribute &&
+                         function != CALL_cuFuncSetAttribute && function != CALL_cuLibraryLoadData &&
+                         function != CALL_cuOccupancyMaxActiveBlocksPerMultiprocessor))
         return;
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     assert_int_equal(below->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
@@ -33,14 +33,14 @@ static inline void expect_relaxed(enum asked function)
     assert_int_equal(below->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
 }
 
-#define COUNTING(name, version, parameters, names)                                \
-    static CUresult counting_##name parameters                                    \
-    {                                                                             \
-        __atomic_fetch_add(&asked[ASKED_##name], 1, __ATOMIC_RELAXED);            \
-        expect_relaxed(ASKED_##name);                                             \
-        if (ASKED_##name == ASKED_cuLaunchKernel && fails_launch != CUDA_SUCCESS) \
-            return fails_launch;                                                  \
-        return below->name names;                                                 \
+#define COUNTING(name, version, parameters, names)                              \
+    static CUresult counting_##name parameters                                  \
+    {                                                                           \
+        __atomic_fetch_add(&call_counts[CALL_##name], 1, __ATOMIC_RELAXED);     \
+        expect_relaxed(CALL_##name);                                            \
+        if (CALL_##name == CALL_cuLaunchKernel && fails_launch != CUDA_SUCCESS) \
+            return fails_launch;                                                \
+        return below->name names;                                               \
     }
 CF__DRIVER_FUNCS(COUNTING)
 #undef COUNTING
@@ -61,19 +61,18 @@ const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 }
 
 /* Expects exactly these numbers of calls since the last check. */
-static inline void expect_asked(int stream_context, int current, int id, int launch)
+static inline void expect_calls(int stream_context, int current, int id, int launch)
 {
     int others = 0;
-    for (int i = 0; i < ASKED_COUNT; i++)
-        if (i != ASKED_cuStreamGetCtx && i != ASKED_cuCtxGetCurrent && i != ASKED_cuCtxGetId &&
-            i != ASKED_cuLaunchKernel)
-            others += asked[i];
-    assert_int_equal(asked[ASKED_cuStreamGetCtx], stream_context);
-    assert_int_equal(asked[ASKED_cuCtxGetCurrent], current);
-    assert_int_equal(asked[ASKED_cuCtxGetId], id);
-    assert_int_equal(asked[ASKED_cuLaunchKernel], launch);
+    for (int i = 0; i < CALL_COUNT; i++)
+        if (i != CALL_cuStreamGetCtx && i != CALL_cuCtxGetCurrent && i != CALL_cuCtxGetId && i != CALL_cuLaunchKernel)
+            others += call_counts[i];
+    assert_int_equal(call_counts[CALL_cuStreamGetCtx], stream_context);
+    assert_int_equal(call_counts[CALL_cuCtxGetCurrent], current);
+    assert_int_equal(call_counts[CALL_cuCtxGetId], id);
+    assert_int_equal(call_counts[CALL_cuLaunchKernel], launch);
     assert_int_equal(others, 0);
-    memset(asked, 0, sizeof asked);
+    memset(call_counts, 0, sizeof call_counts);
 }
 
 #endif

@@ -1,5 +1,4 @@
 /* fake_pool.c - stream-ordered memory of the played GPU, its pools, and the memory of graphs. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "fake_libcuda.h"

@@ -1,5 +1,5 @@
-/* handmade_kernel.h - for kernels that a test makes by hand, with bodies in C. They run on the CPU and on the driver
- * that plays a GPU, after run_made() adds them there. A real GPU has no code for them, and the tests are skipped. */
+/* handmade_kernel.h - for kernels that a test makes by hand, with bodies in C. They run on the CPU and on the played
+ * GPU, after run_made() adds them there. A real GPU has no code for them, and the tests are skipped. */
 #ifndef HANDMADE_KERNEL_H
 #define HANDMADE_KERNEL_H
 

@@ -1,4 +1,4 @@
-/* played_gpu.h - runs tests on the driver that plays a GPU. Each test has its own process and environment, because the
+/* played_gpu.h - runs tests on the played GPU. Each test has its own process and environment, because the
  * driver and the library's variables are read once per process. */
 #ifndef PLAYED_GPU_H
 #define PLAYED_GPU_H
@@ -42,7 +42,7 @@ static inline void skip_process(const char *reason)
     _exit(SKIPPED);
 }
 
-/* The path of this program, and the folder of the played GPU beside it. */
+/* The path of this program, and the folder of the played GPU's driver beside it. */
 static inline void find_paths(char self[PATH_MAX], char fake[PATH_MAX])
 {
     ssize_t length = readlink("/proc/self/exe", self, PATH_MAX - 1);
@@ -62,7 +62,7 @@ static inline void set_environment(const char *fake, const char *const environme
         unsetenv(decided_here[i]);
     setenv("CF_HOST_DATA", "stage", 1); /* tests of a GPU must not run on the CPU */
     /* Other folders of the path stay, such as the folder of a CMocka copy; LD_LIBRARY_PATH in the list replaces the
-     * fake's folder only. */
+     * played GPU's folder only. */
     static char with[3 * PATH_MAX], without[PATH_MAX];
     const char *others = getenv("LD_LIBRARY_PATH");
     if (!others)

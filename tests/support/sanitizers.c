@@ -1,4 +1,4 @@
-/* sanitizers.c - options of the sanitizers, for every test program: malloc() returns NULL if too much is asked for; the
+/* sanitizers.c - options of the sanitizers, for every test program: malloc() returns NULL for too large a size; the
  * child of a process with threads goes on, and threads that the parent has not joined are no leak. */
 
 #define EXPORT __attribute__((visibility("default")))

@@ -7,13 +7,14 @@
 
 #include "driver/driver.h"
 #include "context/drivers.h"
+#include "memory/scratch_cache.h"
 
 /* ---- A kernel that reports its scratch memory, and how much of it was not 0 ---- */
 
-enum { WORK, TOLD, MORE, N, PARAMS };
-enum { MOST = 128, LEAST = 16384, LARGEST = 2 << 20 }; /* as in lib/memory/scratch_cache.h and scratch_cache.c */
+enum { WORK, REPORT, MORE, N, PARAMS };
+enum { LEAST = 16384 }; /* LEAST_BYTES, which only lib/memory/scratch_cache.c knows */
 
-struct told {
+struct report {
     int64_t launches, nonzero;
     char *work, *more;
     int64_t others; /* launches that got other memory than the launch before */
@@ -23,38 +24,38 @@ static const cf_expr n_elements = NUMBER("n", N), one = FIXED(1), three = FIXED(
 
 static const cf_param params[] = {
     SCRATCH_INTS("work", n_elements),
-    STRUCT_INOUT("told", struct told, one),
+    STRUCT_INOUT("report", struct report, one),
     SCRATCH_INTS("more", three),
     VALUE("n", int64_t, CF_I64),
 };
 
-static void tell_body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+static void report_body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
     int32_t *work = *(int32_t *const *)launch->args[WORK], *more = *(int32_t *const *)launch->args[MORE];
-    struct told *told = *(struct told *const *)launch->args[TOLD];
+    struct report *report = *(struct report *const *)launch->args[REPORT];
     const int64_t n = *(const int64_t *)launch->args[N];
     (void)begin, (void)end;
     for (int64_t i = 0; i < n; i++)
-        told->nonzero += work[i] != 0;
+        report->nonzero += work[i] != 0;
     for (int i = 0; i < 3; i++)
-        told->nonzero += more[i] != 0;
+        report->nonzero += more[i] != 0;
     memset(work, 0x5a, 4 * (size_t)n);
     memset(more, 0x5a, sizeof(int32_t[3]));
-    told->others += told->launches && told->work != (char *)work;
-    told->launches++;
-    told->work = (char *)work;
-    told->more = (char *)more;
+    report->others += report->launches && report->work != (char *)work;
+    report->launches++;
+    report->work = (char *)work;
+    report->more = (char *)more;
 }
 
 static struct made_image image;
 static const cf_zero zeros[] = {{.array = WORK}, {.array = MORE}};
-static cf_kernel tell = {MADE_KERNEL("tell", image),
-                         .nparams = PARAMS,
-                         .params = params,
-                         .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
-                         .cpu_body = tell_body,
-                         .nzeros = 2,
-                         .zeros = zeros};
+static cf_kernel report_kernel = {MADE_KERNEL("report_kernel", image),
+                                  .nparams = PARAMS,
+                                  .params = params,
+                                  .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},
+                                  .cpu_body = report_body,
+                                  .nzeros = 2,
+                                  .zeros = zeros};
 
 static inline int tear_down(void **state)
 {
@@ -64,17 +65,17 @@ static inline int tear_down(void **state)
     return 0;
 }
 
-static inline int launch(cf_stream stream, struct told *there, int64_t n)
+static inline int launch(cf_stream stream, struct report *there, int64_t n)
 {
     void *const args[] = {NULL, &there, NULL, &n};
-    return cf_launch(&tell, stream, args);
+    return cf_launch(&report_kernel, stream, args);
 }
 
 /* ---- A driver that puts another launch between the calls of one launch ---- */
 
 static const struct cf__driver *real;
 static cf_stream between; /* stream of a launch that follows the next clearing of memory; NULL: none */
-static struct told *told_between;
+static struct report *report_between;
 
 static inline CUresult clear_memory(CUdeviceptr target, unsigned char value, size_t bytes, CUstream stream)
 {
@@ -82,7 +83,7 @@ static inline CUresult clear_memory(CUdeviceptr target, unsigned char value, siz
     cf_stream other = between;
     if (other) {
         between = NULL;
-        assert_ok(launch(other, told_between, 100));
+        assert_ok(launch(other, report_between, 100));
     }
     return result;
 }
@@ -100,19 +101,19 @@ const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 
 /* ---- The kernel's report ---- */
 
-static inline struct told *make_told(void)
+static inline struct report *make_report(void)
 {
-    const struct told none = {0, 0, NULL, NULL, 0};
+    const struct report none = {0, 0, NULL, NULL, 0};
     return upload(&none, sizeof none);
 }
 
-static inline struct told told_by(struct told *there, int64_t launches)
+static inline struct report read_report(struct report *there, int64_t launches)
 {
-    struct told told;
-    assert_ok(cf_mem_copy(&told, there, sizeof told));
-    assert_int_equal(told.launches, launches);
-    assert_int_equal(told.nonzero, 0);
-    return told;
+    struct report report;
+    assert_ok(cf_mem_copy(&report, there, sizeof report));
+    assert_int_equal(report.launches, launches);
+    assert_int_equal(report.nonzero, 0);
+    return report;
 }
 
 /* ---- Streams of another library ---- */

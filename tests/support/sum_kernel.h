@@ -84,20 +84,20 @@ static inline int tear_down(void **state)
 static inline int call(const void *in, void *out, int64_t n, int32_t m)
 {
     void *const args[] = {&in, &out, &n, &m};
-    memset(asked, 0, sizeof asked);
+    memset(call_counts, 0, sizeof call_counts);
     return cf_call(&kernel, args);
 }
 
 /* Expects the driver calls of a plain call that looks up `lookups` allocations. */
 static inline void expect_direct(int lookups)
 {
-    assert_int_equal(asked[ASKED_cuPointerGetAttributes], lookups);
-    assert_int_equal(asked[ASKED_cuStreamIsCapturing], 1);
-    assert_int_equal(asked[ASKED_cuThreadExchangeStreamCaptureMode], 2);
-    assert_int_equal(asked[ASKED_cuStreamSynchronize], 1);
-    asked[ASKED_cuPointerGetAttributes] = asked[ASKED_cuStreamIsCapturing] = 0;
-    asked[ASKED_cuThreadExchangeStreamCaptureMode] = asked[ASKED_cuStreamSynchronize] = 0;
-    expect_asked(0, 1, 1, 1);
+    assert_int_equal(call_counts[CALL_cuPointerGetAttributes], lookups);
+    assert_int_equal(call_counts[CALL_cuStreamIsCapturing], 1);
+    assert_int_equal(call_counts[CALL_cuThreadExchangeStreamCaptureMode], 2);
+    assert_int_equal(call_counts[CALL_cuStreamSynchronize], 1);
+    call_counts[CALL_cuPointerGetAttributes] = call_counts[CALL_cuStreamIsCapturing] = 0;
+    call_counts[CALL_cuThreadExchangeStreamCaptureMode] = call_counts[CALL_cuStreamSynchronize] = 0;
+    expect_calls(0, 1, 1, 1);
 }
 
 static inline void expect_y(float expected)

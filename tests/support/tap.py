@@ -8,7 +8,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__
 
 # Reasons to skip a test. tools/check counts equal reasons together.
 NEEDS_GPU = 'needs a GPU'
-NEEDS_PLAYED_GPU = 'needs the driver that plays a GPU'
+NEEDS_PLAYED_GPU = 'needs the played GPU'
 NEEDS_NVCC = 'needs nvcc: tools/dev/setup --with-nvcc installs it'
 NEEDS_CLANG = 'needs clang: tools/dev/setup installs it'
 NEEDS_NO_SANITIZER = 'needs a build without sanitizers'

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <glob.h>
-#include <signal.h>
 #include <sys/stat.h>
 
 /* ---- Reading a trace ---- */

@@ -50,11 +50,11 @@ __global__ void write_padding(int *u, int *v, int nx, int ny, int ld, int bug)
 }
 
 #pragma cf kernel grid(n) inout(y[first:n])
-__global__ void write_behind_section(int *y, int n, int first, int bug)
+__global__ void write_after_section(int *y, int n, int first, int bug)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
-        y[first + i + bug] = i; /* BUG write_behind_section */
+        y[first + i + bug] = i; /* BUG write_after_section */
 }
 
 /* The check that is often forgotten. */
@@ -363,7 +363,7 @@ __global__ void volatile_sum(const int *x, int *sums, int n, int bug)
         sums[blockIdx.x] = part[0];
 }
 
-/* Correct uses of volatile are a flag that ends a search early and a flag behind a fence. */
+/* Correct uses of volatile are a flag that ends a search early and a flag after a fence. */
 #pragma cf kernel blocks(n) block(64) in(x[n][64])out(y[n])
 __global__ void flags(const int *x, int *y, int n, int bug)
 {
@@ -659,11 +659,11 @@ __global__ void unwritten_scratch(int *tmp, int *y, int n, int bug)
 }
 
 #pragma cf kernel grid(n) scratch(tmp[2 * n]) zero(tmp[n]) out(y[n])
-__global__ void unwritten_behind_zeros(int *tmp, int *y, int n, int bug)
+__global__ void unwritten_after_zeros(int *tmp, int *y, int n, int bug)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
-        y[i] = tmp[i] + tmp[i + bug]; /* BUG unwritten_behind_zeros */
+        y[i] = tmp[i] + tmp[i + bug]; /* BUG unwritten_after_zeros */
 }
 
 #pragma cf kernel grid(n) scratch(tmp[n]) zero(tmp) rezero(tmp) out(y[n])

@@ -69,9 +69,9 @@ __global__ void inside(int *u, int nx, int ny, int nz)
 }
 
 /* Annotations are shown with macros expanded. */
-#define BEHIND (1)
+#define EXTRA (1)
 
-#pragma cf kernel grid(n) in(x[first:n]) out(y[first:n]) scratch(unused[n + BEHIND]) zero(unused[n:1])
+#pragma cf kernel grid(n) in(x[first:n]) out(y[first:n]) scratch(unused[n + EXTRA]) zero(unused[n:1])
 __global__ void shift(const int *x, int *y, long *unused, int first, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -108,7 +108,7 @@ class VerifyTest(Runner):
                 assert last == 'verify: 0 of 1 kernels agree, 1 differ, 0 were not run', last
                 assert err.startswith(f'cf-run: verify: 1 of 1 kernels differ; the first: {kernel}: '), err
                 return '' if all(re.search(c, found[kernel][1]) and re.search(c, err) for c in culprits) else found
-            self.test(f'kernel_that_{kernel}_is_told', body)
+            self.test(f'kernel_that_{kernel}_is_reported', body)
 
         def one():
             n = 1000 if self.driver == 'host' else 1 << 20 # more than a GPU has in flight at once
@@ -124,9 +124,9 @@ class VerifyTest(Runner):
             wanted = rf'DIFFERS: count\[0\] = \d+ {place} and 11 on the CPU; 1 of 1 elements differ, by up to .*'
             return '' if code == 1 and found['midst'][1].startswith('agree') and re.fullmatch(
                 wanted, found['counts'][1]) else found
-        self.test('one_kernel_that_differs_in_place_is_told', one)
+        self.test('one_kernel_that_differs_in_place_is_reported', one)
         if self.driver == 'host':  # a GPU has its own count, which is also 1
-            self.test('kernel_that_differs_from_run_to_run_is_told', counts)
+            self.test('kernel_that_differs_from_run_to_run_is_reported', counts)
 
     def ended(self):
         """Ends a run by a signal; sanitizers report it differently."""
@@ -142,9 +142,9 @@ class VerifyTest(Runner):
             return '' if code == 2 and err == wanted + 'tell where, --except leaves it out\n' else (code, err)
 
         if not self.is_sanitized():
-            self.test('signal_that_ends_the_run_is_told', lambda: alone(['--device', '-1']))
-            self.test('signal_that_ends_the_run_to_compare_is_told', lambda: alone(['--verify']))
-            self.test('signal_that_ends_the_run_of_all_is_told', of_all)
+            self.test('signal_that_ends_the_run_is_reported', lambda: alone(['--device', '-1']))
+            self.test('signal_that_ends_the_run_to_compare_is_reported', lambda: alone(['--verify']))
+            self.test('signal_that_ends_the_run_of_all_is_reported', of_all)
 
     def left_out(self):
         def reasons():

@@ -21,10 +21,10 @@ KINDS = ('address', 'race', 'poison')
 # Kernels that fail on purpose, or that need particular values instead of random ones.
 EXCEPT = {
     'barrier': ['divided', 'lacks', 'ranges', 'wide'],
-    'block': ['wait_for_ever', 'check_all', 'fail_behind_barrier'],
+    'block': ['wait_for_ever', 'check_all', 'fail_after_barrier'],
     'features': ['wide'],
     'groups': ['grid_that_is_not_resident', 'wrong_tile'],
-    'cpu_launch': ['check', 'order_behind_barrier', 'order_behind_shuffle', 'order_of_loop'],
+    'cpu_launch': ['check', 'order_after_barrier', 'order_after_shuffle', 'order_of_loop'],
     'port_graph': ['flatten', 'label_step', 'union_edges'],
     'port_scan': ['compact', 'compact_active'],
     'warp': ['operations', 'shuffle_by', 'sum_of_first', 'wrong_mask', 'wrong_operation'],

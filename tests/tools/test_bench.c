@@ -227,7 +227,7 @@ static void sizes_that_cannot_be_had_say_why(void **state)
     expect_no_values("never", 64, "pass its checks");
 }
 
-static void settings_that_are_none_are_told(void **state)
+static void settings_that_are_none_are_reported(void **state)
 {
     (void)state;
     struct bench_values values;
@@ -592,7 +592,7 @@ int main(void)
         cmocka_unit_test(extents_that_are_multiplied_share_the_size),
         cmocka_unit_test(sizes_that_checks_forbid_are_as_large_as_they_allow),
         cmocka_unit_test(sizes_that_cannot_be_had_say_why),
-        cmocka_unit_test(settings_that_are_none_are_told),
+        cmocka_unit_test(settings_that_are_none_are_reported),
         cmocka_unit_test(kernels_of_a_constant_size_do_not_vary),
         cmocka_unit_test(timing_takes_the_pieces_by_turns),
         cmocka_unit_test(timing_of_what_fails_fails),

@@ -154,7 +154,7 @@ class BenchTest(Runner):
         self.test('variants_of_a_tuned_kernel_are_timed', variants)
         self.test('kernel_of_one_size_is_timed_once', constant)
         self.test('arrays_that_change_are_made_good_before_they_come_again', changed)
-        self.test('progress_is_told_to_a_terminal_alone', progress)
+        self.test('progress_is_reported_to_a_terminal_alone', progress)
 
     # ---- Files
 
@@ -302,7 +302,7 @@ class BenchTest(Runner):
         self.test('plot_clips_nothing', inside)
         self.test('what_failed_has_no_times_and_no_points', failed_row)
         if self.driver == 'host':  # a GPU would be lost
-            self.test('kernel_that_ends_the_process_is_told_with_its_signal', ended)
+            self.test('kernel_that_ends_the_process_is_reported_with_its_signal', ended)
         self.test('file_that_cannot_be_written_is_left_alone', whole)
         self.test('numbers_are_the_same_in_any_locale', locale)
 
@@ -325,7 +325,7 @@ class BenchTest(Runner):
             last, marks = told('idle', ['a'], [64])
             return '' if not marks and last.startswith('a ') else (last, marks)
 
-        self.test('results_of_a_busy_machine_are_told', results)
+        self.test('results_of_a_busy_machine_are_reported', results)
         self.test('results_of_an_idle_machine_are_not', none)
 
     # ---- Comparisons

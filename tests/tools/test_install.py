@@ -241,7 +241,7 @@ class InstallTest:
         if has_cmake:
             said = self.cmake_project('by_make_without_nvcc', 'Unix Makefiles', env)
             told = re.search(r'^cfcc: no nvcc was found: .*/diffusion\.o runs on the CPU alone$', said, re.MULTILINE)
-            self.tap.check('consumer_without_nvcc_is_told', '' if told else said)
+            self.tap.check('consumer_without_nvcc_is_reported', '' if told else said)
         else:
             self.tap.skip('consumer_cmake', 'needs cmake')
         for kind, command, program, expected in (

@@ -344,7 +344,7 @@ class RunTest(Runner):
             return ''
 
         self.test('list_prints_names_and_prototypes', listed, False)
-        self.test('unknown_kernel_is_told_how_many_are_listed', counted, False)
+        self.test('unknown_kernel_is_reported_how_many_are_listed', counted, False)
         self.test('describe_of_a_kernel_prints_all', described, False)
         self.test('describe_of_a_family_prints_each', family, False)
         self.test('help_prints_usage', helped, False)

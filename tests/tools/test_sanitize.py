@@ -40,7 +40,7 @@ PLANTED = {
     'write_padding': (['u=randint:i32:8x10:0:9', 'nx=9', 'ny=8', 'ld=10'], 'address',
                       r'{BUG}: undeclared: a write of 4 bytes at u\[9\], which is outside of the section that is declared; '
                       r'thread \(0, 0, 0\) of block \(0, 0, 0\)'),
-    'write_behind_section': (['y=fill:i32:300:0', 'first=3', 'n=101'], 'address',
+    'write_after_section': (['y=fill:i32:300:0', 'first=3', 'n=101'], 'address',
                              r'{BUG}: undeclared: a write of 4 bytes at y\[104\], which is outside of the section that '
                              r'is declared; thread \(100, 0, 0\) of block \(0, 0, 0\)'),
     'no_guard': ([N], 'address', r'{BUG}: heap-buffer-overflow: a write of 8 bytes at y\[1000\], which is past its end; '
@@ -138,7 +138,7 @@ PLANTED = {
     'out_struct': ([N], 'poison', r'{BUG}: y\[999\] is not written, although it is an out\(\); 1 of 1000 elements'),
     'unwritten_scratch': ([N], 'poison', r'{BUG}: reads tmp\[0\], which nobody wrote; thread \(0, 0, 0\) of block '
                           r'\(0, 0, 0\)'),
-    'unwritten_behind_zeros': ([N], 'poison', r'{BUG}: reads tmp\[1000\], which nobody wrote; thread \(231, 0, 0\) of block '
+    'unwritten_after_zeros': ([N], 'poison', r'{BUG}: reads tmp\[1000\], which nobody wrote; thread \(231, 0, 0\) of block '
                                r'\(3, 0, 0\)'),
     'left_in_scratch': ([N], 'poison', r'{BUG}: leaves tmp\[997\], which is in a rezero\(\), not 0'),
     'unwritten_out': ([N], 'poison', r'{BUG}: y\[999\] is not written, although it is an out\(\); 1 of '
@@ -301,7 +301,7 @@ class SanitizeTest:
             left = os.listdir(temporary)
         wanted = r'blank\.cu:4: heap-buffer-overflow: a write of 4 bytes at y\[10\], which is past its end'
         problem = '' if code == 1 and re.search(wanted, err) and '#0 in blank blank.cu:4' in err and not left else err
-        self.tap.check('check_by_a_runtime_in_a_folder_with_a_blank_is_told_whole', problem and f'{ended(code)}: {err}{left}')
+        self.tap.check('check_by_a_runtime_in_a_folder_with_a_blank_is_reported_whole', problem and f'{ended(code)}: {err}{left}')
         code, _, err = self.check('address', *arguments, module='blank.so', cxx=cxx)
         expected = f'the loader takes no path with a blank or a colon, and there is one in {runtime} and in TMPDIR\n'
         self.tap.check('check_by_such_a_runtime_without_another_folder_says_so',

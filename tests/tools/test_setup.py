@@ -219,7 +219,7 @@ class SetupTest:
                 ('no_network', {'PLAYED_PIP': 'offline'}, 'wheels of nvcc: no connection to a package index ('),
                 ('nvcc_that_compiles_nothing', {'PLAYED_NVCC': 'broken'}, 'kernel.cu(1): error: of this compiler (')):
             code, out, err, _ = self.setup('--with-nvcc', self.new_builddir(), **environment)
-            self.check(f'setup_{name}_is_told_in_one_line_and_leaves_no_toolkit', code == 1 and err.count('\n') == 1
+            self.check(f'setup_{name}_is_reported_in_one_line_and_leaves_no_toolkit', code == 1 and err.count('\n') == 1
                        and expected in err and self.left() == ['cuda.log'], code, out, err, self.left())
 
         code, out, err, pip = self.setup('--with-nvcc', self.new_builddir(), PLAYED_PIP='missing')

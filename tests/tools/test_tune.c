@@ -48,11 +48,11 @@ static void add(int run, int way, int64_t size, double microseconds, double spre
         (struct bench_statistics){seconds, seconds * (1 - spread / 2), seconds, seconds * (1 + spread / 2), seconds, 9};
 }
 
-static int say_present(void *data, const cf_kernel *asked, int size_class, const cf_kernel **variant,
+static int say_present(void *data, const cf_kernel *tuned, int size_class, const cf_kernel **variant,
                        struct message *message)
 {
     (void)data, (void)message;
-    assert_ptr_equal(asked, kernel);
+    assert_ptr_equal(tuned, kernel);
     assert_in_range(size_class, 0, 63);
     *variant = present;
     return 0;

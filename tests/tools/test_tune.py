@@ -180,7 +180,7 @@ class TuneTest(Runner):
             found = [self.ran('even', 'even', 'way=y.npy', f'n={n}') for n in (4, 3)]
             return '' if found == ['WAY=2', 'WAY=1'] else found
 
-        self.test('first_variant_is_told_where_it_runs_instead', refused)
+        self.test('first_variant_is_reported_where_it_runs_instead', refused)
         self.test('following_process_runs_what_was_found', lambda: '' if self.ran('planted') == 'STEPS=1' else 'the first')
         self.test('without_the_file_the_first_runs', lambda: '' if self.ran('') == 'STEPS=300' else 'another')
         self.test('damaged_file_is_not_used', self.damaged)

@@ -2,7 +2,6 @@
 #ifndef FAULT_DATA_H
 #define FAULT_DATA_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "fault_sweep.h"

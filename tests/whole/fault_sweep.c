@@ -82,7 +82,7 @@ static void check_locks(void *data, int level, const char *text)
 {
     (void)data, (void)level;
     if (locks_held())
-        complain("%d locks are held while this is told: %s", locks_held(), text);
+        complain("%d locks are held while this is logged: %s", locks_held(), text);
 }
 
 /* ---- Expected results ---- */

@@ -2,7 +2,7 @@
 // runtime, cuBLAS, captures, threads, a second GPU. Each call of the library leaves the thread's current context
 // and the runtime's last error unchanged. Built and run by tools/dev/gpu-check.
 //
-// usage: interop [SCENARIO]      without one, each runs in its own process, and the results are TAP
+// usage: interop_cuda [SCENARIO]      without one, each runs in its own process, and the results are TAP
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -818,7 +818,7 @@ int main(int argc, char **argv)
             return 0;
         }
     if (argc != 1) {
-        std::fprintf(stderr, "usage: interop [SCENARIO]\n");
+        std::fprintf(stderr, "usage: interop_cuda [SCENARIO]\n");
         return 1;
     }
     bool is_right = true;

@@ -73,7 +73,7 @@ static const struct tolerated tolerated[] = {
     {"cuThreadExchangeStreamCaptureMode", NULL, "fails for a wrong argument alone"},
     {"cuGetErrorName", NULL, "a message without the driver's name of its result is still one"},
     {"cuGetErrorString", NULL, "likewise"},
-    {"cuDriverGetVersion", NULL, "the log is not told of the driver then"},
+    {"cuDriverGetVersion", NULL, "the log then lacks the driver"},
     {"cuMemAllocFromPoolAsync", NULL, "where memory is short, what pools keep is given back, and it is tried again"},
     /* Failures on the fast path that send the call to the slow path, which asks again. */
     {"cuCtxGetCurrent", "cf_launch", "of the thread's own context"},
@@ -89,7 +89,7 @@ static const struct tolerated tolerated[] = {
     {"cuStreamGetCaptureInfo", "cf_stream_capture_begin", "which streams only take part, when one of them ends it"},
     {"cuCtxGetId", "cf_stream_capture_begin", "that its context is gone, where another has that one's address"},
     /* Records of work in flight, which are only used in messages. */
-    {"cuCtxGetId", "cf_graph_launch", "a later fault is not told to be of this graph"},
+    {"cuCtxGetId", "cf_graph_launch", "a later fault does not name this graph"},
     /* Work that is done later. */
     {"cuCtxGetId", "cf_device_reset", "what was loaded in the context is forgotten at cf_shutdown() then"},
     {"cuCtxGetDevice", "cf_device_reset", "of freeing what launches have left: later calls do that then"},
@@ -109,7 +109,7 @@ static const struct tolerated tolerated[] = {
     {"cuEventDestroy", "cf_stream_destroy", "likewise"},
     {"cuCtxGetId", "cf_mem_trim", "likewise"},
     {"cuMemFree", "cf_mem_trim", "likewise"},
-    {"cuMemFree", "cf_shutdown", "tried again behind a wait"},
+    {"cuMemFree", "cf_shutdown", "tried again after a wait"},
     {"cuStreamIsCapturing", "cf_shutdown", "of freeing in the default stream: likewise"},
     {"cuCtxGetDevice", "cf_shutdown", "likewise"},
     {"cuMemFreeAsync", "cf_shutdown", "likewise"},
@@ -213,7 +213,7 @@ static CUresult count_free(const struct cf__driver *driver, uintptr_t what)
     return CUDA_SUCCESS;
 }
 
-static void keep_without_memory(int count)
+static void defer_without_memory(int count)
 {
     struct cf__scope place;
     const char *name;
@@ -227,10 +227,10 @@ static void keep_without_memory(int count)
 }
 
 /* Objects whose deferred free could not be stored are reported. */
-static void keeping_without_memory_is_told(void **state)
+static void deferring_without_memory_is_reported(void **state)
 {
     (void)state;
-    keep_without_memory(100);
+    defer_without_memory(100);
     assert_fails(cf_shutdown(), CF_ENOMEM, "things could not be freed, and there was no memory to keep them");
     assert_int_equal(freed, 0);
     assert_ok(cf_shutdown());
@@ -261,7 +261,7 @@ int main(int argc, char *argv[])
     add_scenes(launch_scenes, launch_scene_count);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(first_handle_without_memory_is_enomem);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(header_every_function_is_swept);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(keeping_without_memory_is_told);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(deferring_without_memory_is_reported);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(locks_are_counted);
     for (int i = 0; i < scene_count; i++)
         if (argc < 2 || strstr(scenes[i]->name, argv[1]))

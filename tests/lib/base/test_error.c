@@ -36,7 +36,7 @@ static void status_text_every_status_is_its_text(void **state)
 #undef CHECK
 }
 
-static void status_list_every_failure_is_negative_and_told_apart(void **state)
+static void status_list_every_failure_is_negative_and_distinct(void **state)
 {
     (void)state;
     static const struct {
@@ -277,7 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(status_name_every_status_is_its_identifier),
         cmocka_unit_test(status_text_every_status_is_its_text),
-        cmocka_unit_test(status_list_every_failure_is_negative_and_told_apart),
+        cmocka_unit_test(status_list_every_failure_is_negative_and_distinct),
         cmocka_unit_test(status_name_unknown_number_is_question_mark),
         cmocka_unit_test(last_error_two_threads_are_separate),
         cmocka_unit_test(last_error_after_success_is_kept),

@@ -1,4 +1,4 @@
-/* test_log.c - the callback of cf_set_log(): it is told every failure and rare events. */
+/* test_log.c - the callback of cf_set_log(), which gets a line for every failure and for rare events. */
 #include "played_gpu.h"
 
 #include <pthread.h>
@@ -60,7 +60,7 @@ static int gather(void)
 
 /* ---- Logged events ---- */
 
-static void failure_of_an_async_call_is_told_with_its_name(void **state)
+static void failure_of_an_async_call_is_logged_with_its_name(void **state)
 {
     (void)state;
     assert_fails(cf_gather_f32_i32_async(NULL, NULL, NULL, NULL, 1, 1), CF_EINVAL, "cf_gather_f32_i32_async: ");
@@ -73,7 +73,7 @@ static void failure_of_an_async_call_is_told_with_its_name(void **state)
     assert_null(strstr(lines.text, "_async"));
 }
 
-static void failure_is_told_with_its_detail(void **state)
+static void failure_is_logged_with_its_detail(void **state)
 {
     (void)state;
     char expected[800];
@@ -93,7 +93,7 @@ static void failure_is_told_with_its_detail(void **state)
     assert_null(strstr(lines.text, "\n\n"));
 }
 
-static void success_after_the_first_is_not_told(void **state)
+static void success_after_the_first_is_not_logged(void **state)
 {
     (void)state;
     assert_ok(gather());
@@ -123,7 +123,7 @@ static void first_use_of_a_gpu_tells_driver_and_images(void **state)
     assert_line("2 cf_gather_f32_i32: its image of ");
 }
 
-static void fault_and_reset_are_told(void **state)
+static void fault_and_reset_are_logged(void **state)
 {
     (void)state;
     float host[3] = {0};
@@ -410,12 +410,12 @@ int main(int argc, char *argv[])
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(failure_is_told_with_its_detail),
-        TEST(failure_of_an_async_call_is_told_with_its_name),
-        TEST(success_after_the_first_is_not_told),
+        TEST(failure_is_logged_with_its_detail),
+        TEST(failure_of_an_async_call_is_logged_with_its_name),
+        TEST(success_after_the_first_is_not_logged),
         TEST(first_use_tells_the_device),
         fake_test(first_use_of_a_gpu_tells_driver_and_images, "CF_DRIVER=cuda"),
-        fake_test(fault_and_reset_are_told, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
+        fake_test(fault_and_reset_are_logged, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
         TEST(callback_of_null_ends_it),
         TEST(callback_replaced_gets_no_more),
         TEST(line_waits_until_the_last_lock_is_given_back),

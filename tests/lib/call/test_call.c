@@ -268,7 +268,7 @@ static void outside_rows_counts_the_elements_alone(void **state)
 /* ---- Leaks ---- */
 
 /* Staged arrays are freed whether a call succeeds, fails a check or runs out of memory. */
-static void gather_any_outcome_leaves_nothing_behind(void **state)
+static void gather_any_outcome_leaks_nothing(void **state)
 {
     (void)state;
     char text[1024];
@@ -359,7 +359,7 @@ int main(void)
         cmocka_unit_test(descending_lowers_first_to_the_lowest_descent),
         cmocka_unit_test(outside_bounds_at_the_limits_are_inside),
         cmocka_unit_test(outside_rows_counts_the_elements_alone),
-        cmocka_unit_test(gather_any_outcome_leaves_nothing_behind),
+        cmocka_unit_test(gather_any_outcome_leaks_nothing),
         cmocka_unit_test(gather_8_threads_at_once_are_right),
     };
     return RUN_ON_DRIVER(tests, NULL, tear_down);

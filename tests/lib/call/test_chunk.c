@@ -312,7 +312,7 @@ static void *pinned(size_t bytes)
     return memory;
 }
 
-static void pinned_arrays_are_copied_where_that_is_asked(void **state)
+static void pinned_arrays_are_staged_as_set(void **state)
 {
     (void)state;
     const size_t bytes = MANY * sizeof(float);
@@ -386,7 +386,7 @@ static void pinned_beside_pageable_and_device_arrays_is_right(void **state)
 
 /* ---- Failures ---- */
 
-static void part_that_faults_is_told(void **state)
+static void chunk_that_faults_is_reported(void **state)
 {
     (void)state;
     fill(MANY);
@@ -400,7 +400,7 @@ static void part_that_faults_is_told(void **state)
 }
 
 /* The chunk runs on a thread of the pool. */
-static void part_that_is_not_launched_is_told(void **state)
+static void chunk_that_is_not_launched_is_reported(void **state)
 {
     (void)state;
     fill(MANY);
@@ -475,7 +475,7 @@ int main(int argc, char *argv[])
         TEST(call_on_arrays_that_overlap_is_whole),
         TEST(array_in_place_beside_one_that_overlaps_is_read_first),
         TEST(call_with_an_index_outside_writes_nothing),
-        TEST(pinned_arrays_are_copied_where_that_is_asked),
+        TEST(pinned_arrays_are_staged_as_set),
         TEST(pinned_arrays_wait_for_the_default_stream),
         TEST(pinned_beside_pageable_and_device_arrays_is_right),
         TEST(threads_at_once_are_right),
@@ -483,12 +483,12 @@ int main(int argc, char *argv[])
         fake_test(call_at_the_borders_of_parts_is_right, "CF_DRIVER", "CF_THREADS=16", "FAKE_CUDA=late=1"),
         fake_test(call_that_adds_to_one_array_is_right, "CF_DRIVER", "CF_THREADS=5", "FAKE_CUDA=late=1"),
         fake_test(call_of_rows_is_right, "CF_DRIVER", "CF_THREADS=3", "FAKE_CUDA=pools=0"),
-        fake_test(pinned_arrays_are_copied_where_that_is_asked, "CF_DRIVER", "FAKE_CUDA=late=1"),
+        fake_test(pinned_arrays_are_staged_as_set, "CF_DRIVER", "FAKE_CUDA=late=1"),
         fake_test(pinned_arrays_wait_for_the_default_stream, "CF_DRIVER", "FAKE_CUDA=late=1"),
         fake_test(threads_at_once_are_right, "CF_DRIVER", "CF_THREADS=8", "FAKE_CUDA=late=1"),
         fake_test(copies_go_both_ways_at_once, "CF_DRIVER", "CF_THREADS=1"),
-        fake_test(part_that_faults_is_told, "CF_DRIVER"),
-        fake_test(part_that_is_not_launched_is_told, "CF_DRIVER", "FAKE_CUDA=threads=128"),
+        fake_test(chunk_that_faults_is_reported, "CF_DRIVER"),
+        fake_test(chunk_that_is_not_launched_is_reported, "CF_DRIVER", "FAKE_CUDA=threads=128"),
         fake_test(call_without_memory_is_enomem, "CF_DRIVER", "FAKE_CUDA=oom=20000000"),
     };
 #undef TEST

@@ -305,7 +305,7 @@ static void range_of_rows_is_searched_at_once(void **state)
     assert_ok(cf_mem_free(there));
 }
 
-/* There are more slices than cells; the lowest element is found in any pass. */
+/* More slices than cells need several passes; each pass may find the lowest bad element. */
 static void range_of_many_slices_is_searched_in_turns(void **state)
 {
     (void)state;

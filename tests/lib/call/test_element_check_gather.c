@@ -133,7 +133,7 @@ static void expect_bounds(cf_check *check, int64_t value, const char *detail)
     }
 }
 
-static void call_open_and_closed_bounds_are_told_apart(void **state)
+static void call_open_and_closed_bounds_differ(void **state)
 {
     (void)state;
     cf_check check = {.lower = {"3", OPS(CONST(3))}, .upper = {"9", OPS(CONST(9))}};
@@ -194,7 +194,7 @@ int main(void)
         cmocka_unit_test(gather_several_indices_outside_lowest_is_named),
         cmocka_unit_test(gather_exact_bounds_are_inside),
         cmocka_unit_test(gather_from_no_elements_is_outside),
-        cmocka_unit_test(call_open_and_closed_bounds_are_told_apart),
+        cmocka_unit_test(call_open_and_closed_bounds_differ),
         cmocka_unit_test(call_bound_that_overflows_is_refused),
         cmocka_unit_test(call_element_below_the_only_bound_is_named),
         cmocka_unit_test(call_element_above_the_only_bound_is_named),

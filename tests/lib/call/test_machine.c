@@ -1,5 +1,5 @@
-/* test_machine.c - the machine's constants are read from a file that has them, or else are the defaults, and the
- * library writes no file. */
+/* test_machine.c - the machine's constants: the library reads them from the machine file, uses defaults if the file
+ * lacks them, and writes no file. */
 #include "handmade_kernel.h"
 
 #include <cuferry/kernels.h>
@@ -276,16 +276,16 @@ static void plain_call_under_a_limit_of_no_bytes_writes_nothing(void **state)
 static void machine_file_is_in_the_cache_of_the_user(void **state)
 {
     (void)state;
-    char expected[128], told[128], small[4];
-    assert_ok(cf_machine_path(told, sizeof told));
-    assert_string_equal(told, path);
+    char expected[128], found[128], small[4];
+    assert_ok(cf_machine_path(found, sizeof found));
+    assert_string_equal(found, path);
     assert_fails(cf_machine_path(small, sizeof small), CF_EINVAL, "cf_machine_path: the path has ");
     assert_fails(cf_machine_path(NULL, 1), CF_EINVAL, "cf_machine_path: path is NULL");
     assert_int_equal(unsetenv("CF_MACHINE_FILE"), 0);
     assert_int_equal(setenv("XDG_CACHE_HOME", folder, 1), 0);
-    assert_ok(cf_machine_path(told, sizeof told));
+    assert_ok(cf_machine_path(found, sizeof found));
     snprintf(expected, sizeof expected, "%s/cuferry/machine", folder);
-    assert_string_equal(told, expected);
+    assert_string_equal(found, expected);
     snprintf(path, sizeof path, "%s/cuferry", folder);
     assert_int_equal(mkdir(path, 0700), 0);
     snprintf(path, sizeof path, "%s", expected);
@@ -293,7 +293,7 @@ static void machine_file_is_in_the_cache_of_the_user(void **state)
     assert_true(is_measured());
     assert_int_equal(setenv("CF_MACHINE_FILE", "", 1), 0); /* an empty name disables reading */
     assert_false(is_measured());
-    assert_fails(cf_machine_path(told, sizeof told), CF_ENOTSUP, "CF_MACHINE_FILE is empty");
+    assert_fails(cf_machine_path(found, sizeof found), CF_ENOTSUP, "CF_MACHINE_FILE is empty");
     assert_int_equal(unlink(path), 0);
     *strrchr(path, '/') = 0;
     assert_int_equal(rmdir(path), 0);

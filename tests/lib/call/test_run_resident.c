@@ -50,7 +50,7 @@ static void call_that_cannot_be_direct_goes_the_long_way(void **state)
     assert_fails(call(x, y, 65, 1), CF_EINVAL, "made_sum: x has 65 elements, 260 bytes, and its allocation ends after");
     assert_fails(call(x, y, -1, 1), CF_EINVAL, "the extent x[n] is negative with n = -1");
     assert_fails(call(NULL, y, 1, 1), CF_EINVAL, "x is NULL");
-    assert_int_equal(asked[ASKED_cuLaunchKernel], 0);
+    assert_int_equal(call_counts[CALL_cuLaunchKernel], 0);
     assert_ok(call(x, y, 64, 16));
     expect_direct(2);
 }
@@ -81,7 +81,7 @@ static void call_with_arrays_kept_apart_is_direct_where_they_are(void **state)
     assert_fails(call(y, y, 1, 1), CF_EINVAL, detail);
     assert_fails(call(y, y + 7, 8, 1), CF_EINVAL, detail);
     assert_fails(call(y + 3, y, 8, is_2d ? 2 : 4), CF_EINVAL, detail);
-    assert_int_equal(asked[ASKED_cuLaunchKernel], 0);
+    assert_int_equal(call_counts[CALL_cuLaunchKernel], 0);
 }
 
 /* Two read-only parameters may be the same array, even if the kernel declares them as restrict. */
@@ -125,7 +125,7 @@ static void call_in_place_is_direct_where_arrays_are_one(void **state)
                 "4 bytes after y";
     assert_fails(call(y + 1, y, 9, 3), CF_EINVAL, detail);
     assert_fails(call(y, y + 1, 9, 3), CF_EINVAL, "y begins 4 bytes after x");
-    assert_int_equal(asked[ASKED_cuLaunchKernel], 0);
+    assert_int_equal(call_counts[CALL_cuLaunchKernel], 0);
 }
 
 static void call_in_place_of_two_results_is_refused(void **state)
@@ -137,7 +137,7 @@ static void call_in_place_of_two_results_is_refused(void **state)
     params[X].direction = params[Y].direction = CF_OUT;
     assert_ok(call(x, y, 16, 3));
     assert_fails(call(y, y, 9, 3), CF_EINVAL, "both are results");
-    assert_int_equal(asked[ASKED_cuLaunchKernel], 0);
+    assert_int_equal(call_counts[CALL_cuLaunchKernel], 0);
 }
 
 /* Arrays with elements of different sizes cannot be in place. */
@@ -152,7 +152,7 @@ static void call_in_place_of_other_elements_is_refused(void **state)
     assert_fails(call(y, y, 4, 3), CF_EINVAL,
                  "overlap by 12 bytes; in place they have to be one array, and their elements "
                  "have 8 and 4 bytes");
-    assert_int_equal(asked[ASKED_cuLaunchKernel], 0);
+    assert_int_equal(call_counts[CALL_cuLaunchKernel], 0);
 }
 
 static void call_whose_launch_fails_says_so(void **state)
@@ -164,7 +164,7 @@ static void call_whose_launch_fails_says_so(void **state)
     int status = call(x, y, 64, 16);
     fails_launch = CUDA_SUCCESS;
     assert_fails(status, CF_EINVAL, "made_sum: cuLaunchKernel returned 1");
-    assert_int_equal(asked[ASKED_cuLaunchKernel], 1);
+    assert_int_equal(call_counts[CALL_cuLaunchKernel], 1);
     assert_ptr_equal(strstr(cf_last_plan(), "used in place"), NULL);
     assert_ok(call(x, y, 64, 16));
 }
@@ -177,9 +177,9 @@ static void call_of_a_thread_without_a_context_is_lent_one(void **state)
     cf__leave(&place);
     assert_ok(call(x, y, 64, 16));
     assert_ok(call(x, y, 63, 16));
-    assert_int_equal(asked[ASKED_cuCtxPushCurrent], 1);
-    assert_int_equal(asked[ASKED_cuCtxPopCurrent], 1);
-    asked[ASKED_cuCtxPushCurrent] = asked[ASKED_cuCtxPopCurrent] = 0;
+    assert_int_equal(call_counts[CALL_cuCtxPushCurrent], 1);
+    assert_int_equal(call_counts[CALL_cuCtxPopCurrent], 1);
+    call_counts[CALL_cuCtxPushCurrent] = call_counts[CALL_cuCtxPopCurrent] = 0;
     expect_direct(2);
     assert_int_equal(below->cuCtxGetCurrent(&context), CUDA_SUCCESS);
     assert_null(context);

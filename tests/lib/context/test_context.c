@@ -207,20 +207,20 @@ static void context_that_is_lost_and_destroyed_counts_no_more(void **state)
     }
 }
 
-static CUresult tell_no_id(CUcontext context, unsigned long long *id)
+static CUresult refuse_id(CUcontext context, unsigned long long *id)
 {
     (void)context, (void)id;
     return CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
 /* Learning the context's id later does not turn it into another context. */
-static void context_that_told_no_id_when_it_was_lost_stays_lost(void **state)
+static void context_without_id_at_its_loss_stays_lost(void **state)
 {
     static struct cf__driver silent;
     (void)state;
     struct cf__scope place = entered(0);
     silent = *place.driver;
-    silent.cuCtxGetId = tell_no_id;
+    silent.cuCtxGetId = refuse_id;
     cf__context_mark_lost(&silent, place.context, 0, "cf_a was");
     cf__contexts_review();
     silent.cuCtxGetId = place.driver->cuCtxGetId;
@@ -281,7 +281,7 @@ int main(int argc, char *argv[])
         fake_test(context_made_anew_at_an_address_has_a_record_of_its_own, "CF_DRIVER"),
         fake_test(context_that_is_lost_says_so_until_it_is_dropped, "CF_DRIVER=cuda"),
         fake_test(context_that_is_lost_and_destroyed_counts_no_more, "CF_DRIVER=cuda"),
-        fake_test(context_that_told_no_id_when_it_was_lost_stays_lost, "CF_DRIVER=cuda"),
+        fake_test(context_without_id_at_its_loss_stays_lost, "CF_DRIVER=cuda"),
         fake_test(note_lost_tells_of_the_current_context_alone, "CF_DRIVER=cuda"),
         fake_test(note_lost_without_room_cuts_its_text, "CF_DRIVER=cuda"),
     };

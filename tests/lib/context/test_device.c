@@ -85,7 +85,7 @@ static void expect_no_device(int result, int device)
     assert_fails(result, CF_ENODEV, detail);
 }
 
-/* Not through gather(): a failed assertion would jump to the main thread. */
+/* Runs on its own thread, on which an assertion would jump to the main thread; therefore without gather(). */
 static void *first_use(void *unused)
 {
     const float source[] = {1, 2, 3};

@@ -386,7 +386,7 @@ static void foreign_handles_of_another_device_start_none(void **state)
     assert_int_equal(other_library()->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
 }
 
-static void handle_whose_context_is_gone_is_told_by_its_function(void **state)
+static void handle_of_destroyed_context_is_reported_by_its_function(void **state)
 {
     (void)state;
     CUcontext own;
@@ -568,7 +568,7 @@ static void event_query_means_that_what_is_before_it_is_done(void **state)
     expect_fault_while("made_two was");
 }
 
-static void event_wait_says_nothing_of_what_is_behind_it(void **state)
+static void event_wait_completes_no_later_launch(void **state)
 {
     (void)state;
     make_all();
@@ -716,7 +716,7 @@ static void expect_given_back(const struct things *things)
 #undef PAST
 }
 
-static void *use_behind_the_end(void *unused)
+static void *use_after_shutdown(void *unused)
 {
     struct things before, again;
     (void)unused;
@@ -745,12 +745,12 @@ static void *use_behind_the_end(void *unused)
     return NULL;
 }
 
-static void handles_of_the_cpu_behind_shutdown_are_told_so(void **state)
+static void handles_of_the_cpu_after_shutdown_are_refused(void **state)
 {
     (void)state;
     int device;
     assert_ok(cf_device_current(&device));
-    (void)use_behind_the_end(NULL);
+    (void)use_after_shutdown(NULL);
     assert_ok(cf_device_use(device));
 }
 
@@ -771,13 +771,13 @@ int main(int argc, char *argv[])
         cmocka_unit_test(records_under_64_threads_are_each_ones_own),
         fake_test(own_handles_of_another_device_start_none, "CF_DRIVER=cuda"),
         fake_test(foreign_handles_of_another_device_start_none, "CF_DRIVER=cuda"),
-        fake_test(handle_whose_context_is_gone_is_told_by_its_function, "CF_DRIVER=cuda"),
+        fake_test(handle_of_destroyed_context_is_reported_by_its_function, "CF_DRIVER=cuda"),
         fake_test(foreign_handles_of_a_device_in_use_outlive_a_fault_elsewhere, "CF_DRIVER=cuda"),
         fake_test(foreign_handles_of_the_current_context_outlive_a_fault_elsewhere, "CF_DRIVER=cuda"),
         fake_test(foreign_event_is_the_drivers_to_judge, "CF_DRIVER=cuda"),
         fake_test(event_wait_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
         fake_test(event_query_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
-        fake_test(event_wait_says_nothing_of_what_is_behind_it, "CF_DRIVER=cuda"),
+        fake_test(event_wait_completes_no_later_launch, "CF_DRIVER=cuda"),
         fake_test(event_wait_says_nothing_of_other_streams, "CF_DRIVER=cuda"),
         fake_test(event_that_another_thread_has_recorded_says_nothing, "CF_DRIVER=cuda"),
         fake_test(copy_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
@@ -786,8 +786,8 @@ int main(int argc, char *argv[])
         fake_test(fill_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
         fake_test(free_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda"),
         fake_test(free_means_that_what_is_before_it_is_done, "CF_DRIVER=cuda", "FAKE_CUDA=pools=0"),
-        fake_test(handles_of_the_cpu_behind_shutdown_are_told_so, "CF_DRIVER=cuda"),
-        fake_test(handles_of_the_cpu_behind_shutdown_are_told_so, "CF_DRIVER=host"),
+        fake_test(handles_of_the_cpu_after_shutdown_are_refused, "CF_DRIVER=cuda"),
+        fake_test(handles_of_the_cpu_after_shutdown_are_refused, "CF_DRIVER=host"),
     };
     make_image(&image, 11);
     return RUN_MADE(argc, argv, &module, tests, NULL, shut_down);

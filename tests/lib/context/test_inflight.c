@@ -3,7 +3,7 @@
 #include "stream/sync.h"
 #include "handmade_kernel.h"
 
-#include "open_closing.h"
+#include "open_plugin.h"
 
 #include <pthread.h>
 
@@ -98,7 +98,7 @@ static void fault_of_the_only_kernel_is_named(void **state)
     expect_fault_while("made_a was");
 }
 
-static void fault_told_by_a_plain_call_is_named(void **state)
+static void fault_reported_by_a_plain_call_is_named(void **state)
 {
     (void)state;
     void *const args[] = {&good};
@@ -234,7 +234,7 @@ static void fault_of_nobodys_kernel_says_so(void **state)
     expect_fault_while("no kernel of Cuferry's was");
 }
 
-static void fault_told_by_another_devices_event_is_of_the_right_one(void **state)
+static void fault_reported_by_another_devices_event_names_the_right_device(void **state)
 {
     (void)state;
     cf_event event;
@@ -256,17 +256,17 @@ static void fault_of_a_closed_objects_kernel_is_named(void **state)
     int64_t count = 3;
     void *const args[] = {&data, (void *)(uintptr_t)&index, &data, &count, &count};
     (void)state;
-    void *library = open_closing();
-    closing_module_function *of_closing = (closing_module_function *)closing_function(library, "closing_module");
-    const cf_kernel *gather = cf_kernel_find(of_closing(), "gather_f32_i32");
+    void *library = open_plugin();
+    plugin_module_function *module_of_plugin = (plugin_module_function *)plugin_function(library, "plugin_module");
+    const cf_kernel *gather = cf_kernel_find(module_of_plugin(), "gather_f32_i32");
     assert_ok(cf_launch(gather, NULL, args));
-    close_closing(library, gather);
+    close_plugin(library, gather);
     expect_fault_while("cf_gather_f32_i32 was");
     assert_fails(launch(0, NULL), CF_EFAULT, "while cf_gather_f32_i32 was running");
 }
 
 /* Devices 0 and then 1 are lost; device 2 is current and still works. The library does not know the event's device. */
-static void fault_told_on_a_well_device_is_of_the_one_lost_last(void **state)
+static void fault_reported_on_a_working_device_names_the_one_lost_last(void **state)
 {
     const struct cf__driver *driver = other_library();
     struct cf__scope place;
@@ -294,7 +294,7 @@ static void fault_told_on_a_well_device_is_of_the_one_lost_last(void **state)
 }
 
 /* Another library created the context, and Cuferry was used in it. */
-static void fault_in_a_created_context_is_told_of_that(void **state)
+static void fault_in_a_created_context_names_its_device(void **state)
 {
     const struct cf__driver *driver = other_library();
     CUcontext created, popped;
@@ -479,7 +479,7 @@ int main(int argc, char *argv[])
 #define TEST(function) fake_test(function, "CF_DRIVER=cuda")
     const struct CMUnitTest tests[] = {
         TEST(fault_of_the_only_kernel_is_named),
-        TEST(fault_told_by_a_plain_call_is_named),
+        TEST(fault_reported_by_a_plain_call_is_named),
         TEST(fault_among_several_lists_them),
         TEST(fault_after_a_wait_for_the_stream_leaves_out_what_is_done),
         TEST(fault_after_a_query_that_is_done_leaves_out_what_is_done),
@@ -490,11 +490,11 @@ int main(int argc, char *argv[])
         TEST(fault_on_one_device_does_not_name_the_others_kernels),
         TEST(fault_beside_a_device_that_was_reset_is_named),
         TEST(fault_of_nobodys_kernel_says_so),
-        TEST(fault_told_by_another_devices_event_is_of_the_right_one),
+        TEST(fault_reported_by_another_devices_event_names_the_right_device),
         TEST(fault_on_one_device_leaves_handles_and_captures_of_another),
         TEST(fault_of_a_closed_objects_kernel_is_named),
-        fake_test(fault_told_on_a_well_device_is_of_the_one_lost_last, "CF_DRIVER=cuda", "FAKE_CUDA=devices=3"),
-        TEST(fault_in_a_created_context_is_told_of_that),
+        fake_test(fault_reported_on_a_working_device_names_the_one_lost_last, "CF_DRIVER=cuda", "FAKE_CUDA=devices=3"),
+        TEST(fault_in_a_created_context_names_its_device),
         TEST(fault_with_another_thread_lists_its_kernels),
         TEST(fault_after_a_wait_for_the_device_leaves_out_other_threads),
         TEST(fault_among_threads_always_names_it),

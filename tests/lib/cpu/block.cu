@@ -150,7 +150,7 @@ __global__ void wait_in_all_ways(int *wrong, int blocks, int n, int rounds)
 
 /* One thread fails after the barrier while the others go on. */
 #pragma cf kernel blocks(1) block(64) out(y[64])
-__global__ void fail_behind_barrier(int *y, int who)
+__global__ void fail_after_barrier(int *y, int who)
 {
     __syncthreads();
     assert((int)threadIdx.x != who);

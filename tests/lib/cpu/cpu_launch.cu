@@ -8,14 +8,14 @@ __global__ void order_of_loop(int *order, int *count, int blocks, int threads)
 }
 
 #pragma cf kernel blocks(blocks) block(threads) inout(order[blocks * threads], count[1])
-__global__ void order_behind_barrier(int *order, int *count, int blocks, int threads)
+__global__ void order_after_barrier(int *order, int *count, int blocks, int threads)
 {
     __syncthreads();
     order[atomicAdd(count, 1)] = blockIdx.x * threads + threadIdx.x;
 }
 
 #pragma cf kernel blocks(blocks) block(threads) inout(order[blocks * threads], count[1])
-__global__ void order_behind_shuffle(int *order, int *count, int blocks, int threads)
+__global__ void order_after_shuffle(int *order, int *count, int blocks, int threads)
 {
     int x = __shfl_xor_sync(0xffffffff, (int)threadIdx.x, 1);
     order[atomicAdd(count, 1)] = blockIdx.x * threads + threadIdx.x + 0 * x;

@@ -56,7 +56,7 @@ static void barrier_completion_comes_before_the_next_phase(void **state)
     expect_all(FEW * 64, barrier_complete, FEW);
 }
 
-static void barrier_copies_are_there_behind_it(void **state)
+static void barrier_copies_are_complete_after_it(void **state)
 {
     (void)state;
     int x[5 * 200], y[5 * 200], wrong[2] = {0, 0};
@@ -192,7 +192,7 @@ int main(void)
         cmocka_unit_test(barrier_phases_are_waited_for_by_token_and_by_parity),
         cmocka_unit_test(barrier_threads_that_drop_are_not_waited_for),
         cmocka_unit_test(barrier_completion_comes_before_the_next_phase),
-        cmocka_unit_test(barrier_copies_are_there_behind_it),
+        cmocka_unit_test(barrier_copies_are_complete_after_it),
         cmocka_unit_test(barrier_of_a_device_orders_blocks),
         cmocka_unit_test(tiles_of_several_warps_exchange_values),
         cmocka_unit_test(tiles_of_several_warps_do_not_wait_for_each_other),

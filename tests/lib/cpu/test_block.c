@@ -98,7 +98,7 @@ static void block_waits_of_all_kinds_take_turns(void **state)
     enum { BLOCKS = 3, ROUNDS = SANITIZED ? 20 : 200 };
     for (int n = 32; n <= 512; n *= 4) {
         int y[64], wrong[BLOCKS * 512];
-        assert_int_equal(block_fail_behind_barrier(y, n / 32), CF_EFAULT); /* its threads must not run later */
+        assert_int_equal(block_fail_after_barrier(y, n / 32), CF_EFAULT); /* its threads must not run later */
         assert_ok(block_wait_in_all_ways(wrong, BLOCKS, n, ROUNDS));
         for (int i = 0; i < BLOCKS * n; i++)
             assert_int_equal(wrong[i], 0);

@@ -1,8 +1,6 @@
 /* test_cpu_launch.c - launches on the CPU: how threads share them, the order in which blocks and threads run, and
  * failures. */
-#include <sched.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "played_gpu.h"
 
@@ -283,8 +281,8 @@ static void order_of_a_loop_is_the_seed_s(void **state)
 static void order_of_threads_that_wait_is_the_seed_s(void **state)
 {
     (void)state;
-    order_of_kernel_is_the_seed_s(cpu_launch_order_behind_barrier);
-    order_of_kernel_is_the_seed_s(cpu_launch_order_behind_shuffle);
+    order_of_kernel_is_the_seed_s(cpu_launch_order_after_barrier);
+    order_of_kernel_is_the_seed_s(cpu_launch_order_after_shuffle);
 }
 
 static void order_leaves_results_as_they_are(void **state)
@@ -383,7 +381,7 @@ static void failures_of_several_threads_are_each_its_own(void **state)
         assert_int_equal(wrong[i], 0);
 }
 
-static void failure_in_a_graph_is_told_at_its_launch(void **state)
+static void failure_in_a_graph_is_reported_at_its_launch(void **state)
 {
     (void)state;
     cf_stream stream;
@@ -422,7 +420,7 @@ static void failure_in_a_graph_is_told_at_its_launch(void **state)
 
 static int stop_launching; /* atomic */
 
-static void *launch_until_told(void *data)
+static void *launch_until_stopped(void *data)
 {
     static float x[2560];
     float sums[10];
@@ -440,7 +438,7 @@ static void fork_while_threads_wait_leaves_the_child_able(void **state)
     pthread_t thread;
     int failures = 0;
     __atomic_store_n(&stop_launching, 0, __ATOMIC_RELAXED);
-    assert_int_equal(pthread_create(&thread, NULL, launch_until_told, &failures), 0);
+    assert_int_equal(pthread_create(&thread, NULL, launch_until_stopped, &failures), 0);
     fflush(stdout);
     for (int i = 0; i < 10; i++) {
         pid_t child = fork();
@@ -486,7 +484,7 @@ int main(void)
         cmocka_unit_test(order_that_is_no_number_is_einval),
         cmocka_unit_test(shuffled_is_one_to_one),
         cmocka_unit_test(failures_of_several_threads_are_each_its_own),
-        cmocka_unit_test(failure_in_a_graph_is_told_at_its_launch),
+        cmocka_unit_test(failure_in_a_graph_is_reported_at_its_launch),
         cmocka_unit_test(fork_while_threads_wait_leaves_the_child_able),
     };
     return run_on_driver("tests", tests, sizeof tests / sizeof *tests, set_up, tear_down);

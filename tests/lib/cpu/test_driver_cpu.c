@@ -39,7 +39,7 @@ static void table_every_function_is_there(void **state)
 #undef CHECK
 }
 
-static void version_is_the_one_asked_for(void **state)
+static void version_is_the_requested_one(void **state)
 {
     (void)state;
     int version = 0;
@@ -662,7 +662,7 @@ static void reset_gives_everything_back(void **state)
     }
 }
 
-/* The context stays, but everything in it is destroyed. Stale handles are told apart from new ones. */
+/* The context stays, but everything in it is destroyed. Stale handles differ from new ones. */
 static void primary_reset_makes_handles_stale(void **state)
 {
     (void)state;
@@ -772,7 +772,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_every_function_is_there),
-        cmocka_unit_test(version_is_the_one_asked_for),
+        cmocka_unit_test(version_is_the_requested_one),
         cmocka_unit_test(error_name_its_own_results_have_name_and_text),
         cmocka_unit_test(device_there_is_one),
         cmocka_unit_test(device_name_any_size_is_cut_to_it),

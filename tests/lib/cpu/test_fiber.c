@@ -38,20 +38,20 @@ enum { FIBERS = 200, ROUNDS = 50 };
 static struct {
     struct cf__stacks stacks;
     struct cf__fiber fibers[FIBERS], outside;
-    uint64_t told[FIBERS]; /* set by the previous fiber: number of its rounds */
+    uint64_t rounds[FIBERS]; /* set by the previous fiber: number of its rounds */
     int ended, misaligned, wrong;
 } ring;
 
-/* Returns the value of `told` when this fiber continues, not before. */
+/* The jump must return the number of rounds at the time when this fiber continues, not when it stopped. */
 static void switch_to_next(size_t own)
 {
     size_t next = (own + 1) % FIBERS;
-    uint64_t before = ring.told[own];
-    ring.told[next]++;
+    uint64_t before = ring.rounds[own];
+    ring.rounds[next]++;
     if (cf__fiber_is_watched)
         cf__fiber_switch(&ring.fibers[own], &ring.fibers[next]);
     else
-        ring.wrong += cf__fiber_jump(&ring.fibers[own].sp, ring.fibers[next].sp, &ring.told[own]) != before + 1;
+        ring.wrong += cf__fiber_jump(&ring.fibers[own].sp, ring.fibers[next].sp, &ring.rounds[own]) != before + 1;
 }
 
 /* Keeps enough values in registers that all registers are in use while other fibers run. */
@@ -75,7 +75,7 @@ static void go_round(void *data)
                   x != (double)a || y != (double)own / 4 + ROUNDS / 4.0 || z != (double)own / 8 + ROUNDS / 8.0 ||
                   strcmp(text, right) != 0;
     ring.ended++;
-    ring.told[(own + 1) % FIBERS]++;
+    ring.rounds[(own + 1) % FIBERS]++;
     cf__fiber_leave(&ring.fibers[own], own + 1 < FIBERS ? &ring.fibers[own + 1] : &ring.outside);
 }
 

@@ -218,7 +218,7 @@ static unsigned long long shuffled(const step *steps, const unsigned long long *
     return steps[lane].operation < NARROW ? value : steps[lane].operation < OF_DOUBLES ? (uint32_t)value : value >> 32;
 }
 
-/* Returns the result of a lane in a warp of `count` lanes. Its group are the lanes with the same operation and mask. */
+/* Returns the result of a lane in a warp of `count` lanes. The lanes with its operation and mask are its group. */
 static unsigned long long in_warp(const step *steps, const unsigned long long *x, int lane, int count)
 {
     const int operation = steps[lane].operation;

@@ -310,7 +310,7 @@ static void capture_end_unjoined_work_is_refused(void **state)
     expect_status(other, CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
-static void capture_end_work_behind_the_join_is_refused(void **state)
+static void capture_end_work_after_the_join_is_refused(void **state)
 {
     (void)state;
     begin();
@@ -355,7 +355,7 @@ static void capture_waiting_for_another_capture_is_refused(void **state)
 }
 
 /* An event of a capture cannot be queried; a query may break the capture. */
-static void event_of_a_capture_cannot_be_asked(void **state)
+static void event_of_a_capture_cannot_be_queried(void **state)
 {
     (void)state;
     begin();
@@ -728,11 +728,11 @@ int main(void)
         TEST(capture_has_an_id_of_its_own),
         TEST(capture_takes_streams_that_wait_for_it),
         TEST(capture_end_unjoined_work_is_refused),
-        TEST(capture_end_work_behind_the_join_is_refused),
+        TEST(capture_end_work_after_the_join_is_refused),
         TEST(capture_end_in_another_stream_is_refused),
         TEST(capture_waiting_for_work_outside_is_refused),
         TEST(capture_waiting_for_another_capture_is_refused),
-        TEST(event_of_a_capture_cannot_be_asked),
+        TEST(event_of_a_capture_cannot_be_queried),
         TEST(capture_wait_for_the_stream_breaks_it),
         TEST(capture_begin_twice_is_refused),
         TEST(capture_begin_default_stream_is_refused),

@@ -66,7 +66,7 @@ static void expect_cannot_be_loaded(const char *because)
         fail_msg("it says \"%s\" and not \"%s\"", said, because);
 }
 
-/* Returns the bytes of the library that plays the GPU. */
+/* Returns the bytes of the shared object that plays a GPU. */
 static char *read_fake(size_t *size)
 {
     static char self[PATH_MAX], fake[PATH_MAX], path[PATH_MAX + 16], bytes[64 << 20];

@@ -143,7 +143,7 @@ static void rule_block_auto_is_what_the_driver_says(void **unused)
     assert_fails(call(INT64_MAX, 0, 0), CF_EOVERFLOW, "made_look: grid(count) asks for ");
 }
 
-static void rule_block_auto_is_asked_once_a_context(void **unused)
+static void rule_block_auto_is_queried_once_a_context(void **unused)
 {
     (void)unused;
     const struct fake_counts *counts = fake_counts();
@@ -178,28 +178,28 @@ static void rule_shared_reaches_the_launch(void **unused)
 }
 
 /* Each size larger than all earlier sizes is requested once. */
-static void rule_shared_past_48_kib_is_asked_for_once(void **unused)
+static void rule_shared_past_48_kib_is_requested_once(void **unused)
 {
     (void)unused;
     const struct fake_counts *counts = fake_counts();
     static const int sizes[] = {(48 << 10) + 1, 100000, 60000, 1000, 100000, 232448, 232448, 0};
     kernel.launch.shared = shared;
-    int before = counts->set_attribute, asked = counts->get_attribute;
+    int before = counts->set_attribute, queries = counts->get_attribute;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         assert_ok(call(1, 0, sizes[i]));
         assert_int_equal(counts->shared, sizes[i]);
     }
     assert_int_equal(counts->set_attribute - before, 3);
-    assert_int_equal(counts->get_attribute - asked, 1);
+    assert_int_equal(counts->get_attribute - queries, 1);
 }
 
-static void rule_without_shared_asks_nothing(void **unused)
+static void rule_without_shared_queries_nothing(void **unused)
 {
     (void)unused;
     const struct fake_counts *counts = fake_counts();
-    int asked = counts->get_attribute + counts->set_attribute + counts->best_block + counts->alloc_async;
+    int calls = counts->get_attribute + counts->set_attribute + counts->best_block + counts->alloc_async;
     assert_ok(call(1, 0, 0));
-    assert_int_equal(counts->get_attribute + counts->set_attribute + counts->best_block + counts->alloc_async, asked);
+    assert_int_equal(counts->get_attribute + counts->set_attribute + counts->best_block + counts->alloc_async, calls);
 }
 
 static void rule_bad_shared_is_invalid(void **unused)
@@ -353,10 +353,10 @@ int main(int argc, char *argv[])
         TEST(rule_items_divide_the_grid_along_x),
         TEST(rule_items_below_1_are_invalid),
         TEST(rule_block_auto_is_what_the_driver_says),
-        fake_test(rule_block_auto_is_asked_once_a_context, "CF_DRIVER"),
+        fake_test(rule_block_auto_is_queried_once_a_context, "CF_DRIVER"),
         fake_test(rule_shared_reaches_the_launch, "CF_DRIVER"),
-        fake_test(rule_shared_past_48_kib_is_asked_for_once, "CF_DRIVER"),
-        fake_test(rule_without_shared_asks_nothing, "CF_DRIVER"),
+        fake_test(rule_shared_past_48_kib_is_requested_once, "CF_DRIVER"),
+        fake_test(rule_without_shared_queries_nothing, "CF_DRIVER"),
         TEST(rule_bad_shared_is_invalid),
         TEST(rule_shared_of_8_threads_is_enough_for_each),
         TEST(rule_cooperative_is_launched_as_such),

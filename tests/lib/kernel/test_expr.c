@@ -671,7 +671,7 @@ static void kernel_evaluate_every_extent_is_evaluated(void **state)
     assert_int_equal(value, 11);
 }
 
-static void kernel_evaluate_some_steps_stops_behind_them(void **state)
+static void kernel_evaluate_some_steps_stops_after_them(void **state)
 {
     (void)state;
     const cf_op *ops = OPS(CONST(5), CONST(3), OP(SUB), CONST(0), OP(DIV));
@@ -755,7 +755,7 @@ int main(void)
         TEST(kernel_evaluate_every_extent_is_evaluated),
         TEST(kernel_evaluate_other_arguments_are_not_read),
         TEST(kernel_evaluate_overflow_is_reported),
-        TEST(kernel_evaluate_some_steps_stops_behind_them),
+        TEST(kernel_evaluate_some_steps_stops_after_them),
         TEST(kernel_evaluate_null_is_invalid),
     };
 #undef TEST

@@ -1,6 +1,6 @@
 /* test_image.c - images load once and their kernels are found. A damaged or unsuitable image gives an error that
  * names it and does not affect the next call. The descriptors are copies of gather's with one field changed. */
-#include "open_closing.h"
+#include "open_plugin.h"
 
 #include <pthread.h>
 
@@ -198,7 +198,7 @@ static void image_on_two_gpus_loads_once(void **state)
 
 static const cf_kernel *kernel_of(void *library)
 {
-    closing_module_function *module = (closing_module_function *)closing_function(library, "closing_module");
+    plugin_module_function *module = (plugin_module_function *)plugin_function(library, "plugin_module");
     return cf_kernel_find(module(), "gather_f32_i32");
 }
 
@@ -207,12 +207,12 @@ static void image_of_a_closed_object_is_given_back(void **state)
 {
     (void)state;
     for (int i = 0; i < 5; i++) { /* most likely at the same address each time */
-        void *library = open_closing();
+        void *library = open_plugin();
         const cf_kernel *theirs = kernel_of(library);
         assert_null(theirs->state->loaded);
         assert_ok(run(theirs));
         assert_non_null(theirs->state->loaded);
-        close_closing(library, theirs);
+        close_plugin(library, theirs);
         assert_ok(run(cf_kernel_find(&cf_registry, "gather_f32_i32")));
     }
     assert_ok(cf_shutdown());
@@ -224,11 +224,11 @@ static void image_of_a_closed_object_is_given_back(void **state)
 static void image_of_an_object_opened_again_is_another(void **state)
 {
     (void)state;
-    void *library = open_closing();
+    void *library = open_plugin();
     const cf_kernel *before = kernel_of(library);
     assert_ok(run(before));
-    close_closing(library, before);
-    library = open_closing();
+    close_plugin(library, before);
+    library = open_plugin();
     const cf_kernel *again = kernel_of(library);
     assert_null(again->state->loaded);
     assert_ok(cf_shutdown());
@@ -238,7 +238,7 @@ static void image_of_an_object_opened_again_is_another(void **state)
     assert_nothing_alive();
     assert_null(again->state->loaded);
     assert_ok(run(again));
-    close_closing(library, again);
+    close_plugin(library, again);
 }
 
 /* ---- Damaged images ---- */

@@ -355,7 +355,7 @@ static void element_check_fails_before_anything_is_enqueued(void **state)
     assert_ok(cf_mem_free(dindex));
 }
 
-static void inner_failure_is_told_with_both_names(void **state)
+static void inner_failure_is_reported_with_both_names(void **state)
 {
     (void)state;
     const char *why = "in operation_fill_up_async: the check value != 13 fails with value = 13";
@@ -549,7 +549,7 @@ int main(int argc, char *argv[])
         TEST(scalar_check_fails_before_anything_is_enqueued),
         TEST(arrays_are_kept_apart_as_of_kernels),
         TEST(element_check_fails_before_anything_is_enqueued),
-        TEST(inner_failure_is_told_with_both_names),
+        TEST(inner_failure_is_reported_with_both_names),
         TEST(operations_that_do_not_end_are_refused),
         TEST(plain_call_within_an_operation_is_refused),
         TEST(kernel_without_a_form_for_the_cpu_is_named),

@@ -64,7 +64,7 @@ static int set_up(void **state)
     kernels[0] = &any_block, kernels[1] = &gpu_alone, kernels[2] = &plain;
     gpu_alone.image = plain.image = &image.image;
     module.version = CF_REGISTRY_VERSION;
-    memset(asked, 0, sizeof asked);
+    memset(call_counts, 0, sizeof call_counts);
     return 0;
 }
 
@@ -97,14 +97,14 @@ static void preload_bundled_leaves_nothing_to_load(void **state)
     assert_ok(cf_mem_fill(index, 0, 64));
     struct cf__scope place; /* the context of a thread that uses a GPU is usually current */
     assert_ok(cf__enter(&place, "test", NULL));
-    memset(asked, 0, sizeof asked);
+    memset(call_counts, 0, sizeof call_counts);
     assert_ok(cf_gather_async(NULL, x, index, x + 8, 8, 8));
-    expect_asked(0, 1, 1, 1);
+    expect_calls(0, 1, 1, 1);
     assert_ok(cf_gather(x, index, x + 8, 8, 8));
-    assert_int_equal(asked[ASKED_cuLibraryLoadData] + asked[ASKED_cuLibraryGetKernel], 0);
+    assert_int_equal(call_counts[CALL_cuLibraryLoadData] + call_counts[CALL_cuLibraryGetKernel], 0);
     cf__leave(&place);
     assert_ok(cf_preload(&cf_registry)); /* the second time there is nothing to do */
-    assert_int_equal(asked[ASKED_cuLibraryLoadData] + asked[ASKED_cuLibraryGetKernel], 0);
+    assert_int_equal(call_counts[CALL_cuLibraryLoadData] + call_counts[CALL_cuLibraryGetKernel], 0);
     assert_ok(cf_mem_free(x));
     assert_ok(cf_mem_free(index));
 }
@@ -123,11 +123,11 @@ static void preload_asks_for_the_block(void **state)
 {
     (void)state;
     assert_ok(cf_kernel_preload(&any_block));
-    assert_int_equal(asked[ASKED_cuOccupancyMaxPotentialBlockSize], 1);
+    assert_int_equal(call_counts[CALL_cuOccupancyMaxPotentialBlockSize], 1);
     assert_ok(launch(&any_block));
     assert_ok(launch(&any_block));
-    assert_int_equal(asked[ASKED_cuOccupancyMaxPotentialBlockSize], 1);
-    assert_int_equal(asked[ASKED_cuLaunchKernel], 2);
+    assert_int_equal(call_counts[CALL_cuOccupancyMaxPotentialBlockSize], 1);
+    assert_int_equal(call_counts[CALL_cuLaunchKernel], 2);
 }
 
 static void preload_kernel_without_form_for_the_cpu_is_passed_over(void **state)
@@ -260,7 +260,7 @@ static void occupancy_is_the_devices(void **state)
     }
     int blocks = -1;
     assert_ok(cf_kernel_occupancy(&plain, 32, 100000, &blocks));
-    assert_int_equal(asked[ASKED_cuFuncSetAttribute], on_cuda());
+    assert_int_equal(call_counts[CALL_cuFuncSetAttribute], on_cuda());
     assert_in_range(blocks, 1, 2);
     assert_ok(cf_kernel_occupancy(&plain, 32, 0, &blocks));
     assert_int_equal(blocks, on_cuda() ? 32 : 1);

@@ -344,15 +344,15 @@ static void first_runs_where_the_chosen_one_does_not(void **state)
 }
 
 /* Counts of log lines by level. */
-struct told {
+struct line_counts {
     int errors, refusals;
 };
 
 static void count_lines(void *data, int level, const char *text)
 {
-    struct told *told = data;
-    told->errors += level == CF_LOG_ERROR;
-    told->refusals += level == CF_LOG_INFO && strstr(text, " was refused: ");
+    struct line_counts *lines = data;
+    lines->errors += level == CF_LOG_ERROR;
+    lines->refusals += level == CF_LOG_INFO && strstr(text, " was refused: ");
 }
 
 /* The call succeeds with another variant, and later calls of the same class do not try again. */
@@ -360,30 +360,30 @@ static void expect_refused_once(int (*call)(int *out, int n), int (*call_async)(
                                 int n, int way, int other_n, int other_way)
 {
     int out = 0, *memory;
-    struct told told = {0, 0};
+    struct line_counts lines = {0, 0};
     char before[512];
     const struct fake_counts *counts = fake_counts();
     assert_int_equal(cf_tuning_save(NULL, NULL, 1), CF_EINVAL);
     snprintf(before, sizeof before, "%s", cf_last_error());
     assert_ok(cf_mem_alloc((void **)&memory, sizeof *memory));
-    cf_set_log(count_lines, &told);
+    cf_set_log(count_lines, &lines);
     for (int i = 0; i < 3; i++) {
-        const int launches = counts->launch, asked = counts->set_attribute;
+        const int launches = counts->launch, requests = counts->set_attribute;
         assert_ok(i == 1 ? call_async(NULL, memory, n) : call(&out, n));
         if (i == 1)
             assert_ok(cf_mem_copy(&out, memory, sizeof out));
         assert_int_equal(out, way);
-        assert_true(i == 0 || (counts->launch == launches + 1 && counts->set_attribute == asked));
+        assert_true(i == 0 || (counts->launch == launches + 1 && counts->set_attribute == requests));
         assert_string_equal(cf_last_error(), before);
         assert_int_equal(cf_last_driver_result(), 0);
-        assert_int_equal(told.errors, 0);
-        assert_int_equal(told.refusals, 1);
+        assert_int_equal(lines.errors, 0);
+        assert_int_equal(lines.refusals, 1);
     }
     assert_ok(call(&out, other_n)); /* another class tries again */
     assert_int_equal(out, other_way);
     assert_ok(cf_mem_free(memory));
     assert_int_equal(call(NULL, n), CF_EINVAL);
-    assert_int_equal(told.errors, 1);
+    assert_int_equal(lines.errors, 1);
     cf_set_log(NULL, NULL);
 }
 
@@ -413,23 +413,23 @@ static void variant_that_refuses_arguments_is_tried_again(void **state)
 {
     (void)state;
     int out = 0;
-    struct told told = {0, 0};
+    struct line_counts lines = {0, 0};
     write_text("even", BEGIN "@ ! 2^3 WAY=2\n");
-    cf_set_log(count_lines, &told);
+    cf_set_log(count_lines, &lines);
     for (int n = 4; n < 8; n++) {
         assert_ok(tuning_even(&out, n));
         assert_int_equal(out, n % 2 ? 1 : 2);
     }
-    assert_int_equal(told.errors + told.refusals, 0);
+    assert_int_equal(lines.errors + lines.refusals, 0);
     write_text("large", BEGIN "@ ! 2^3 WAY=2\n");
     assert_int_equal(tuning_large(NULL, 100), CF_EINVAL);
-    assert_int_equal(told.errors, 1);
+    assert_int_equal(lines.errors, 1);
     assert_ok(tuning_large(&out, 100));
     assert_int_equal(out, 2);
     cf_set_log(NULL, NULL);
 }
 
-static void wrong_arguments_are_told_as_ever(void **state)
+static void wrong_arguments_are_reported_with_and_without_tuning(void **state)
 {
     (void)state;
     int32_t out = 7, *pointer = &out;
@@ -467,28 +467,28 @@ static void wrong_arguments_are_told_as_ever(void **state)
     assert_string_equal(cf_last_error(), "cf_tuning_variant: size_class is 64; it is 0 to 63");
 }
 
-static void sizes_that_are_none_are_told_once(void **state)
+static void invalid_sizes_are_reported_once(void **state)
 {
     (void)state;
     static const float x[4];
     const float *px = x;
     int out = 7, n = -1, found = 33, *pout = &out;
-    struct told told = {0, 0};
+    struct line_counts lines = {0, 0};
     void *const args[] = {&px, &pout, &n};
     const cf_kernel *kernel = kernel_of("both");
     write_text("both", BEGIN "@ ! 2^5 A=2,B=4\n@ ! 2^9 A=2,B=3\n");
     assert_ok(tuning_both(x, &out, 4));
-    cf_set_log(count_lines, &told);
+    cf_set_log(count_lines, &lines);
     assert_int_equal(cf_tuning_class(kernel, args, &found), CF_EINVAL);
     assert_string_equal(cf_last_error(), "tuning_both: the extent x[n] is negative with n = -1");
-    assert_int_equal(told.errors, 1);
+    assert_int_equal(lines.errors, 1);
     assert_int_equal(found, 33);
     assert_int_equal(tuning_both(x, &out, -1), CF_EINVAL);
     assert_string_equal(cf_last_error(), "tuning_both: the extent x[n] is negative with n = -1");
-    assert_int_equal(told.errors, 2);
+    assert_int_equal(lines.errors, 2);
     assert_int_equal(tuning_both_async(NULL, x, &out, -1), CF_EINVAL);
     assert_string_equal(cf_last_error(), "tuning_both_async: the extent x[n] is negative with n = -1");
-    assert_int_equal(told.errors, 3);
+    assert_int_equal(lines.errors, 3);
     cf_set_log(NULL, NULL);
 
     static const cf_op ops[] = {{CF_OP_PARAM, 2}, {CF_OP_END, 0}};
@@ -510,8 +510,8 @@ static void plan_tells_the_variant(void **state)
     float x[4] = {0};
     write_text("both", BEGIN "@ ! 2^4 A=2,B=4\n");
     assert_ok(tuning_both(x, &out, 4));
-    const char *told = strstr(cf_last_plan(), "; variant A=2,B=4");
-    if (!told || told[17])
+    const char *variant = strstr(cf_last_plan(), "; variant A=2,B=4");
+    if (!variant || variant[17])
         fail_msg("%s", cf_last_plan());
     assert_ok(cf_kernel_preload(kernel_of("both")));
     assert_ok(cf_preload(&tuning_registry));
@@ -581,7 +581,7 @@ static void lines_that_are_none_are_passed_over(void **state)
                  i + 1 == sizeof lines / sizeof *lines ? "\n" : "");
         write_text("which_i32", text);
         if (way(1024) != 3)
-            fail_msg("a line was not taken behind %s", lines[i]);
+            fail_msg("a line was not taken after %s", lines[i]);
     }
 }
 
@@ -1057,8 +1057,8 @@ int main(int argc, char *argv[])
         fake_test(variant_that_has_not_the_registers_is_refused_once, "FAKE_CUDA=threads=256"),
         fake_test(variant_that_has_not_the_shared_memory_is_refused_once, NULL),
         TEST(variant_that_refuses_arguments_is_tried_again),
-        TEST(wrong_arguments_are_told_as_ever),
-        TEST(sizes_that_are_none_are_told_once),
+        TEST(wrong_arguments_are_reported_with_and_without_tuning),
+        TEST(invalid_sizes_are_reported_once),
         TEST(plan_tells_the_variant),
         TEST(trace_tells_the_variant),
         TEST(lines_that_are_none_are_passed_over),

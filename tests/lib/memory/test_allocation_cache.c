@@ -40,7 +40,7 @@ static void call_is_refused_where_own_memory_is_too_short(void **state)
     float *mine = own(64 * sizeof *mine);
     assert_ok(call(mine, y, 64, 16));
     assert_fails(call(mine, y, 65, 16), CF_EINVAL, "x has 65 elements, 260 bytes, and its allocation ends after 256");
-    assert_int_equal(asked[ASKED_cuLaunchKernel], 0);
+    assert_int_equal(call_counts[CALL_cuLaunchKernel], 0);
     assert_ok(cf_mem_free(mine));
 }
 
@@ -54,7 +54,7 @@ static void call_is_refused_where_own_memory_was_freed(void **state)
         assert_ok(is_async ? cf_mem_free_async(NULL, mine) : cf_mem_free(mine));
         assert_ok(cf_device_sync());
         assert_fails(call(mine, y, 64, 16), CF_EINVAL, "is no memory");
-        assert_int_equal(asked[ASKED_cuLaunchKernel], 0);
+        assert_int_equal(call_counts[CALL_cuLaunchKernel], 0);
     }
 }
 

@@ -331,7 +331,7 @@ static void peer_functions_that_fail_leave_it_as_it_was(void **state)
     assert_false(cf__peer_enabled(0, 1));
 }
 
-/* One thread fails to enable access while another thread is told that it is enabled. */
+/* One thread fails to enable access while the driver reports to another thread that it is enabled. */
 static pthread_t second;
 static int second_status, is_second_early;
 

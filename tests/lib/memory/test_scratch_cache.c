@@ -7,7 +7,7 @@
 
 static void leave_body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
-    tell_body(launch, begin, end);
+    report_body(launch, begin, end);
     memset(*(void *const *)launch->args[WORK], 0, 4 * (size_t) * (const int64_t *)launch->args[N]);
     memset(*(void *const *)launch->args[MORE], 0, sizeof(int32_t[3]));
 }
@@ -21,10 +21,10 @@ static cf_kernel leave = {MADE_KERNEL("leave", image),
                           .nzeros = 2,
                           .zeros = rezeros};
 static cf_kernel given;
-static const cf_kernel *const kernels[] = {&leave, &tell, &given};
+static const cf_kernel *const kernels[] = {&leave, &report_kernel, &given};
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 3, .kernels = kernels};
 
-static int leave_zeros(cf_stream stream, struct told *there, int64_t n)
+static int leave_zeros(cf_stream stream, struct report *there, int64_t n)
 {
     void *const args[] = {NULL, &there, NULL, &n};
     return cf_launch(&leave, stream, args);
@@ -36,16 +36,16 @@ static void launches_of_a_stream_use_the_same_memory(void **state)
 {
     (void)state;
     const struct fake_counts *counts = fake_counts();
-    struct told *there = make_told();
+    struct report *there = make_report();
     cf_stream stream;
     assert_ok(cf_stream_create(&stream));
     for (int i = 0; i < 5; i++)
         assert_ok(launch(stream, there, 1000));
     assert_ok(cf_stream_sync(stream));
-    struct told told = told_by(there, 5);
-    assert_int_equal(told.others, 0);
-    assert_int_equal((uintptr_t)told.work % 256, 0);
-    assert_int_equal(told.more - told.work, 4096); /* arrays follow each other in the memory */
+    struct report report = read_report(there, 5);
+    assert_int_equal(report.others, 0);
+    assert_int_equal((uintptr_t)report.work % 256, 0);
+    assert_int_equal(report.more - report.work, 4096); /* arrays follow each other in the memory */
     assert_int_equal(counts->alloc_async, 1);
     assert_int_equal(counts->alloc_bytes, LEAST);
     assert_int_equal(counts->free_async, 0);
@@ -60,9 +60,9 @@ static void streams_have_memory_of_their_own(void **state)
     (void)state;
     enum { STREAMS = 4 };
     cf_stream streams[STREAMS] = {NULL};
-    struct told *there[STREAMS], told[STREAMS];
+    struct report *there[STREAMS], report[STREAMS];
     for (int s = 0; s < STREAMS; s++) {
-        there[s] = make_told();
+        there[s] = make_report();
         if (s)
             assert_ok(cf_stream_create(&streams[s]));
     }
@@ -71,10 +71,10 @@ static void streams_have_memory_of_their_own(void **state)
     assert_ok(launch(CU_STREAM_LEGACY, there[0], 10)); /* the same stream as NULL */
     assert_ok(cf_device_sync());
     for (int s = 0; s < STREAMS; s++) {
-        told[s] = told_by(there[s], 5 + !s);
-        assert_int_equal(told[s].others, 0);
+        report[s] = read_report(there[s], 5 + !s);
+        assert_int_equal(report[s].others, 0);
         for (int other = 0; other < s; other++)
-            assert_true(told[s].work >= told[other].work + LEAST || told[other].work >= told[s].work + LEAST);
+            assert_true(report[s].work >= report[other].work + LEAST || report[other].work >= report[s].work + LEAST);
         assert_ok(cf_mem_free(there[s]));
         assert_ok(cf_stream_destroy(streams[s]));
     }
@@ -84,10 +84,10 @@ static void streams_have_memory_of_their_own(void **state)
 static void devices_have_memory_of_their_own(void **state)
 {
     (void)state;
-    struct told *there[2];
+    struct report *there[2];
     for (int device = 0; device < 2; device++) {
         assert_ok(cf_device_use(device));
-        there[device] = make_told();
+        there[device] = make_report();
     }
     for (int i = 0; i < 6; i++) {
         assert_ok(cf_device_use(i % 2));
@@ -95,19 +95,19 @@ static void devices_have_memory_of_their_own(void **state)
     }
     for (int device = 0; device < 2; device++) {
         assert_ok(cf_device_use(device));
-        assert_int_equal(told_by(there[device], 3).others, 0);
+        assert_int_equal(read_report(there[device], 3).others, 0);
         assert_ok(cf_mem_free(there[device]));
     }
     assert_int_equal(fake_counts()->alloc_async, 2);
 }
 
-static void memory_grows_with_what_is_asked_for(void **state)
+static void memory_grows_with_requests(void **state)
 {
     (void)state;
-    static const int64_t bytes[] = {100, 16000, 16200, 100, 300000, LARGEST - 4096, 16000, LARGEST};
+    static const int64_t bytes[] = {100, 16000, 16200, 100, 300000, CF__SCRATCH_BYTES - 4096, 16000, CF__SCRATCH_BYTES};
     static const int allocated[] = {1, 1, 2, 2, 3, 4, 4, 6}, freed[] = {0, 0, 1, 1, 2, 3, 3, 5};
     const struct fake_counts *counts = fake_counts();
-    struct told *there = make_told();
+    struct report *there = make_report();
     cf_stream stream;
     assert_ok(cf_stream_create(&stream));
     for (int i = 0; i < 8; i++) {
@@ -116,8 +116,8 @@ static void memory_grows_with_what_is_asked_for(void **state)
         assert_int_equal(counts->free_async, freed[i]);
     }
     assert_ok(cf_stream_sync(stream));
-    (void)told_by(there, 8);
-    assert_int_equal(counts->pool_used, LARGEST);
+    (void)read_report(there, 8);
+    assert_int_equal(counts->pool_used, CF__SCRATCH_BYTES);
     assert_ok(cf_mem_free(there));
     assert_ok(cf_stream_destroy(stream));
 }
@@ -126,7 +126,7 @@ static void memory_grows_with_what_is_asked_for(void **state)
 static void captured_launches_have_memory_of_their_own(void **state)
 {
     (void)state;
-    struct told *there = make_told(), *captured = make_told();
+    struct report *there = make_report(), *captured = make_report();
     cf_stream stream, other;
     cf_graph graph;
     cf_graph_exec exec;
@@ -142,7 +142,7 @@ static void captured_launches_have_memory_of_their_own(void **state)
         assert_ok(launch(stream, there, 100));
     }
     assert_ok(cf_device_sync());
-    struct told own = told_by(there, 4), of_graph = told_by(captured, 3);
+    struct report own = read_report(there, 4), of_graph = read_report(captured, 3);
     assert_int_equal(own.others, 0);
     assert_ptr_not_equal(own.work, of_graph.work);
     assert_ok(cf_graph_exec_destroy(exec));
@@ -157,29 +157,29 @@ static void captured_launches_have_memory_of_their_own(void **state)
 static void launch_that_comes_between_has_memory_of_its_own(void **state)
 {
     (void)state;
-    struct told *there = make_told();
+    struct report *there = make_report();
     cf_stream stream;
-    told_between = make_told();
+    report_between = make_report();
     assert_ok(cf_stream_create(&stream));
     for (int i = 0; i < 3; i++) {
         between = stream;
         assert_ok(launch(stream, there, 100));
     }
     assert_ok(cf_stream_sync(stream));
-    struct told told = told_by(there, 3), other = told_by(told_between, 3);
-    assert_int_equal(told.others, 0);
-    assert_ptr_not_equal(told.work, other.work);
+    struct report report = read_report(there, 3), other = read_report(report_between, 3);
+    assert_int_equal(report.others, 0);
+    assert_ptr_not_equal(report.work, other.work);
     assert_ok(cf_stream_destroy(stream));
     assert_int_equal(fake_counts()->pool_used, 0);
     assert_ok(cf_mem_free(there));
-    assert_ok(cf_mem_free(told_between));
+    assert_ok(cf_mem_free(report_between));
 }
 
 enum { THREADS = 64, ROUNDS = 20 };
 struct worker {
     pthread_t thread;
     cf_stream stream;
-    struct told *there;
+    struct report *there;
     int failures;
 };
 
@@ -206,7 +206,7 @@ static void threads_find_zeros(void **state)
 {
     (void)state;
     static struct worker workers[THREADS];
-    struct told *there = make_told();
+    struct report *there = make_report();
     cf_stream stream;
     assert_ok(cf_stream_create(&stream));
     assert_ok(launch(stream, there, 8));
@@ -214,14 +214,14 @@ static void threads_find_zeros(void **state)
         workers[i] = (struct worker){.stream = stream, .there = there};
         if (i % 2) {
             assert_ok(cf_stream_create(&workers[i].stream));
-            workers[i].there = make_told();
+            workers[i].there = make_report();
         }
     }
     run_workers(workers);
     assert_ok(cf_device_sync());
-    (void)told_by(there, THREADS / 2 * ROUNDS + 1);
+    (void)read_report(there, THREADS / 2 * ROUNDS + 1);
     for (int i = 1; i < THREADS; i += 2) {
-        (void)told_by(workers[i].there, ROUNDS);
+        (void)read_report(workers[i].there, ROUNDS);
         assert_ok(cf_stream_destroy(workers[i].stream));
         assert_ok(cf_mem_free(workers[i].there));
     }
@@ -234,26 +234,26 @@ static void threads_find_zeros(void **state)
 
 static int twice_body(cf_stream stream, void *const args[])
 {
-    struct told *there = *(struct told *const *)args[TOLD];
+    struct report *there = *(struct report *const *)args[REPORT];
     const int64_t n = *(const int64_t *)args[N];
     int status = launch(stream, there, n);
     return status == CF_OK ? launch(stream, there, n) : status;
 }
 
-static const cf_kernel *const used[] = {&tell};
+static const cf_kernel *const used[] = {&report_kernel};
 static const cf_kernel twice = {MADE_KERNEL("twice", image), .nparams = PARAMS, .params = params,
                                 .enqueue = twice_body,       .nuses = 1,        .uses = used,
                                 .runtime = cf_launch};
 
 /* Runs an operation of two launches three times; the launches record their memory. */
-static struct told *launch_thrice(const cf_kernel *operation)
+static struct report *launch_thrice(const cf_kernel *operation)
 {
-    struct told *there = make_told();
+    struct report *there = make_report();
     int64_t n = 100;
     void *const args[] = {NULL, &there, NULL, &n};
     for (int i = 0; i < 3; i++)
         assert_ok(cf_launch(operation, NULL, args));
-    assert_int_equal(told_by(there, 6).others, 0);
+    assert_int_equal(read_report(there, 6).others, 0);
     return there;
 }
 
@@ -261,7 +261,7 @@ static void operations_have_memory_of_their_own(void **state)
 {
     (void)state;
     const struct fake_counts *counts = fake_counts();
-    struct told *there = launch_thrice(&twice);
+    struct report *there = launch_thrice(&twice);
     assert_int_equal(counts->alloc_async, 2 * 3 + 1);
     assert_int_equal(counts->free_async, 2 * 3);
     assert_ok(cf_mem_free(there));
@@ -275,7 +275,7 @@ static void operations_have_memory_of_their_own(void **state)
     }
 static const cf_param given_params[] = {
     INTS_INOUT("work", n_elements),
-    STRUCT_INOUT("told", struct told, one),
+    STRUCT_INOUT("report", struct report, one),
     INTS_INOUT("more", three),
     VALUE("n", int64_t, CF_I64),
 };
@@ -303,11 +303,11 @@ static void operations_whose_kernels_need_none_use_the_streams_memory(void **sta
 {
     (void)state;
     const struct fake_counts *counts = fake_counts();
-    struct told *there = launch_thrice(&give_twice);
+    struct report *there = launch_thrice(&give_twice);
     assert_int_equal(counts->alloc_async, 1);
     assert_int_equal(counts->fill, 1);
     assert_ok(leave_zeros(NULL, there, 100)); /* the next launch of a kernel finds the memory zero */
-    assert_int_equal(told_by(there, 7).others, 0);
+    assert_int_equal(read_report(there, 7).others, 0);
     assert_int_equal(counts->alloc_async, 1);
     assert_int_equal(counts->fill, 1);
     assert_ok(cf_mem_free(there));
@@ -319,7 +319,7 @@ static void memory_that_is_left_zero_is_cleared_once(void **state)
 {
     (void)state;
     const struct fake_counts *counts = fake_counts();
-    struct told *there = make_told();
+    struct report *there = make_report();
     cf_stream stream;
     assert_ok(cf_stream_create(&stream));
     for (int i = 0; i < 5; i++)
@@ -336,7 +336,7 @@ static void memory_that_is_left_zero_is_cleared_once(void **state)
     assert_int_equal(counts->fill, 5);
     assert_int_equal(counts->fill_bytes, 65536);
     assert_ok(cf_stream_sync(stream));
-    (void)told_by(there, 12);
+    (void)read_report(there, 12);
     assert_ok(cf_stream_destroy(stream));
     assert_ok(cf_mem_free(there));
 }
@@ -345,12 +345,12 @@ static void memory_of_which_a_part_is_left_zero_is_cleared_each_time(void **stat
 {
     (void)state;
     const struct fake_counts *counts = fake_counts();
-    struct told *there = make_told();
+    struct report *there = make_report();
     rezeros[1].is_rezeroed = 0;
     for (int i = 0; i < 3; i++)
         assert_ok(leave_zeros(NULL, there, 100));
     assert_int_equal(counts->fill, 6);
-    (void)told_by(there, 3);
+    (void)read_report(there, 3);
     assert_ok(cf_mem_free(there));
 }
 
@@ -359,7 +359,7 @@ static void memory_of_a_launch_that_failed_is_cleared_again(void **state)
 {
     (void)state;
     const struct fake_counts *counts = fake_counts();
-    struct told *there = make_told();
+    struct report *there = make_report();
     assert_ok(leave_zeros(NULL, there, 100));
     leave.launch.is_cooperative = 1;
     leave.launch.grid[0] = (cf_expr)FIXED(9);
@@ -370,14 +370,14 @@ static void memory_of_a_launch_that_failed_is_cleared_again(void **state)
     assert_ok(leave_zeros(NULL, there, 100));
     assert_ok(leave_zeros(NULL, there, 100));
     assert_int_equal(counts->fill, 2);
-    (void)told_by(there, 3);
+    (void)read_report(there, 3);
     assert_ok(cf_mem_free(there));
 }
 
 static void memory_of_a_graph_is_cleared_in_each_run(void **state)
 {
     (void)state;
-    struct told *there = make_told();
+    struct report *there = make_report();
     cf_stream stream;
     cf_graph graph;
     cf_graph_exec exec;
@@ -392,7 +392,7 @@ static void memory_of_a_graph_is_cleared_in_each_run(void **state)
         assert_ok(leave_zeros(stream, there, 100));
     }
     assert_ok(cf_stream_sync(stream));
-    (void)told_by(there, 7);
+    (void)read_report(there, 7);
     assert_ok(cf_graph_exec_destroy(exec));
     assert_ok(cf_graph_destroy(graph));
     assert_ok(cf_stream_destroy(stream));
@@ -406,8 +406,8 @@ static void streams_of_others_get_memory_of_the_pool(void **state)
     (void)state;
     begin_other();
     const struct fake_counts *counts = fake_counts();
-    struct told *there = make_told();
-    for (int i = 0; i < 2 * MOST; i++) {
+    struct report *there = make_report();
+    for (int i = 0; i < 2 * CF__SCRATCH_STREAMS; i++) {
         cf_stream stream = make_stream();
         assert_ok(launch(stream, there, 100));
         assert_ok(leave_zeros(stream, there, 100));
@@ -416,7 +416,7 @@ static void streams_of_others_get_memory_of_the_pool(void **state)
         assert_int_equal(counts->free_async, 4 * (i + 1));
         assert_int_equal(counts->pool_used, 0);
     }
-    (void)told_by(there, 4 * MOST);
+    (void)read_report(there, 4 * CF__SCRATCH_STREAMS);
     assert_ok(cf_mem_free(there));
     end_other();
 }
@@ -426,21 +426,21 @@ static void streams_beyond_the_first_get_memory_of_the_pool(void **state)
 {
     (void)state;
     const struct fake_counts *counts = fake_counts();
-    cf_stream streams[MOST + 1];
-    struct told *there = make_told();
-    for (int i = 0; i <= MOST; i++) {
+    cf_stream streams[CF__SCRATCH_STREAMS + 1];
+    struct report *there = make_report();
+    for (int i = 0; i <= CF__SCRATCH_STREAMS; i++) {
         assert_ok(cf_stream_create(&streams[i]));
         assert_ok(launch(streams[i], there, 100));
         assert_ok(cf_stream_sync(streams[i]));
     }
-    assert_int_equal(counts->pool_used, MOST * LEAST);
+    assert_int_equal(counts->pool_used, CF__SCRATCH_STREAMS * LEAST);
     assert_ok(cf_stream_destroy(streams[0]));
-    assert_int_equal(counts->pool_used, (MOST - 1) * LEAST);
-    assert_ok(launch(streams[MOST], there, 100));
-    assert_ok(cf_stream_sync(streams[MOST]));
-    assert_int_equal(counts->pool_used, MOST * LEAST);
-    (void)told_by(there, MOST + 2);
-    for (int i = 1; i <= MOST; i++)
+    assert_int_equal(counts->pool_used, (CF__SCRATCH_STREAMS - 1) * LEAST);
+    assert_ok(launch(streams[CF__SCRATCH_STREAMS], there, 100));
+    assert_ok(cf_stream_sync(streams[CF__SCRATCH_STREAMS]));
+    assert_int_equal(counts->pool_used, CF__SCRATCH_STREAMS * LEAST);
+    (void)read_report(there, CF__SCRATCH_STREAMS + 2);
+    for (int i = 1; i <= CF__SCRATCH_STREAMS; i++)
         assert_ok(cf_stream_destroy(streams[i]));
     assert_int_equal(counts->pool_used, 0);
     assert_ok(cf_mem_free(there));
@@ -452,10 +452,10 @@ static void checked_launches_have_memory_of_their_own(void **state)
 {
     (void)state;
     const struct fake_counts *counts = fake_counts();
-    struct told *there = make_told();
+    struct report *there = make_report();
     for (int i = 0; i < 3; i++)
         assert_ok(launch(NULL, there, 100));
-    (void)told_by(there, 3);
+    (void)read_report(there, 3);
     assert_int_equal(counts->alloc_async, 6);
     assert_int_equal(counts->free_async, 6);
     assert_ok(cf_mem_free(there));
@@ -464,7 +464,7 @@ static void checked_launches_have_memory_of_their_own(void **state)
 static void forked_child_leaves_it_alone(void **state)
 {
     (void)state;
-    struct told *there = make_told(), of_child = {0, 0, NULL, NULL, 0};
+    struct report *there = make_report(), of_child = {0, 0, NULL, NULL, 0};
     int status = -1;
     assert_ok(launch(NULL, there, 100));
     pid_t child = fork();
@@ -477,7 +477,7 @@ static void forked_child_leaves_it_alone(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     assert_ok(launch(NULL, there, 100));
-    assert_int_equal(told_by(there, 2).others, 0);
+    assert_int_equal(read_report(there, 2).others, 0);
     assert_ok(cf_mem_free(there));
 }
 
@@ -485,14 +485,14 @@ static void forked_child_leaves_it_alone(void **state)
 static void launches_on_the_cpu_have_memory_of_their_own(void **state)
 {
     (void)state;
-    static struct told told[THREADS];
+    static struct report report[THREADS];
     struct worker workers[THREADS];
     for (int i = 0; i < THREADS; i++)
-        workers[i] = (struct worker){.there = &told[i]};
+        workers[i] = (struct worker){.there = &report[i]};
     run_workers(workers);
     for (int i = 0; i < THREADS; i++) {
-        assert_int_equal(told[i].nonzero, 0);
-        assert_int_equal(told[i].launches, ROUNDS);
+        assert_int_equal(report[i].nonzero, 0);
+        assert_int_equal(report[i].launches, ROUNDS);
     }
 }
 
@@ -502,7 +502,7 @@ int main(int argc, char *argv[])
         fake_test(launches_of_a_stream_use_the_same_memory, "CF_DRIVER"),
         fake_test(streams_have_memory_of_their_own, "CF_DRIVER"),
         fake_test(devices_have_memory_of_their_own, "CF_DRIVER"),
-        fake_test(memory_grows_with_what_is_asked_for, "CF_DRIVER"),
+        fake_test(memory_grows_with_requests, "CF_DRIVER"),
         fake_test(captured_launches_have_memory_of_their_own, "CF_DRIVER"),
         fake_test(launch_that_comes_between_has_memory_of_its_own, "CF_DRIVER"),
         fake_test(threads_find_zeros, "CF_DRIVER"),

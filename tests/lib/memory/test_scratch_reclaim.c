@@ -2,7 +2,7 @@
  * memory is short. The library frees only its own memory. */
 #include "scratch_reporter.h"
 
-static const cf_kernel *const kernels[] = {&tell};
+static const cf_kernel *const kernels[] = {&report_kernel};
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made", .count = 1, .kernels = kernels};
 
 /* ---- Contexts that are destroyed ---- */
@@ -12,17 +12,17 @@ static void reset_leaves_memory_that_is_given_back(void **state)
 {
     (void)state;
     const struct fake_counts *counts = fake_counts();
-    struct told *there = make_told();
+    struct report *there = make_report();
     cf_stream stream;
     assert_ok(cf_stream_create(&stream));
     assert_ok(launch(NULL, there, 100));
     assert_ok(launch(stream, there, 100));
     assert_ok(cf_device_reset(0));
     assert_int_equal(counts->free, 2);
-    there = make_told();
+    there = make_report();
     for (int i = 0; i < 2; i++)
         assert_ok(launch(NULL, there, 100));
-    assert_int_equal(told_by(there, 2).others, 0);
+    assert_int_equal(read_report(there, 2).others, 0);
     assert_ok(cf_device_reset(0));
     assert_int_equal(counts->free, 3);
 }
@@ -52,7 +52,7 @@ static void expect_own_memory_alone_is_freed(void)
 static void reset_without_pools_leaves_nothing(void **state)
 {
     (void)state;
-    struct told *there = make_told();
+    struct report *there = make_report();
     cf_stream stream;
     assert_ok(cf_stream_create(&stream));
     assert_ok(launch(NULL, there, 100));
@@ -64,8 +64,8 @@ static void reset_without_pools_leaves_nothing(void **state)
 static void reset_after_a_fault_leaves_nothing(void **state)
 {
     (void)state;
-    static struct told out_of_reach;
-    struct told *there = make_told();
+    static struct report out_of_reach;
+    struct report *there = make_report();
     assert_ok(launch(NULL, there, 100));
     assert_ok(launch(NULL, &out_of_reach, 100));
     assert_int_equal(cf_device_sync(), CF_EFAULT);
@@ -77,8 +77,8 @@ static void reset_after_a_fault_leaves_nothing(void **state)
 static void context_that_others_reset_after_a_fault_leaves_nothing(void **state)
 {
     (void)state;
-    static struct told out_of_reach;
-    struct told *there = make_told();
+    static struct report out_of_reach;
+    struct report *there = make_report();
     assert_ok(launch(NULL, there, 100));
     assert_ok(launch(NULL, &out_of_reach, 100));
     assert_int_equal(cf_device_sync(), CF_EFAULT);
@@ -92,21 +92,21 @@ static void contexts_that_others_destroy_leave_little(void **state)
     const struct fake_counts *counts = fake_counts();
     const struct cf__driver *driver = other_library();
     CUcontext context, popped;
-    struct told *there;
-    for (int i = 0; i < 3 * MOST; i++) {
+    struct report *there;
+    for (int i = 0; i < 3 * CF__SCRATCH_STREAMS; i++) {
         assert_int_equal(context_create(&context, 0, 0), CUDA_SUCCESS);
-        there = make_told();
+        there = make_report();
         assert_ok(launch(NULL, there, 100));
-        (void)told_by(there, 1);
+        (void)read_report(there, 1);
         assert_ok(cf_mem_free(there));
         assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
         assert_int_equal(context_destroy(context), CUDA_SUCCESS);
-        assert_in_range(counts->pool_used, LEAST, MOST * LEAST);
+        assert_in_range(counts->pool_used, LEAST, CF__SCRATCH_STREAMS * LEAST);
     }
-    there = make_told();
+    there = make_report();
     for (int i = 0; i < 4; i++)
         assert_ok(launch(NULL, there, 100));
-    assert_in_range(told_by(there, 4).others, 0, 1);
+    assert_in_range(read_report(there, 4).others, 0, 1);
     assert_ok(cf_device_sync());
     assert_ok(cf_mem_trim(0));
     assert_int_equal(counts->pool_used + counts->pool_kept, 0);
@@ -119,7 +119,7 @@ static void trim_takes_what_is_known_to_be_done(void **state)
 {
     (void)state;
     const struct fake_counts *counts = fake_counts();
-    struct told *there = make_told();
+    struct report *there = make_report();
     cf_stream stream;
     assert_ok(cf_stream_create(&stream));
     assert_ok(launch(NULL, there, 100));
@@ -137,10 +137,10 @@ static void trim_takes_what_is_known_to_be_done(void **state)
     assert_ok(cf_mem_trim(0));
     assert_ok(cf_stream_sync(NULL));
     assert_int_equal(counts->pool_used, 0);
-    (void)told_by(there, 3);
+    (void)read_report(there, 3);
     assert_ok(launch(stream, there, 100));
     assert_ok(cf_stream_sync(stream));
-    (void)told_by(there, 4);
+    (void)read_report(there, 4);
     assert_ok(cf_stream_destroy(stream));
     assert_ok(cf_mem_free(there));
 }
@@ -148,7 +148,7 @@ static void trim_takes_what_is_known_to_be_done(void **state)
 static void memory_that_is_short_is_not_kept(void **state)
 {
     (void)state;
-    struct told *there = make_told();
+    struct report *there = make_report();
     void *large = NULL;
     assert_ok(launch(NULL, there, 100));
     assert_ok(cf_device_sync());
@@ -158,7 +158,7 @@ static void memory_that_is_short_is_not_kept(void **state)
     assert_string_equal(cf_last_error(), "made_tell_async: 12000 bytes for work: cuMemAllocFromPoolAsync returned 2 "
                                          "(CUDA_ERROR_OUT_OF_MEMORY, out of memory)");
     assert_ok(cf_stream_sync(NULL));
-    (void)told_by(there, 2);
+    (void)read_report(there, 2);
     assert_ok(cf_mem_free(large));
     assert_ok(cf_mem_free(there));
 }
@@ -170,7 +170,7 @@ static void devices_without_pools_allocate_once(void **state)
 {
     (void)state;
     const struct fake_counts *counts = fake_counts();
-    struct told *there = make_told();
+    struct report *there = make_report();
     cf_stream stream;
     assert_ok(cf_stream_create(&stream));
     const int before = counts->alloc;
@@ -184,7 +184,7 @@ static void devices_without_pools_allocate_once(void **state)
     assert_ok(cf_device_sync());
     assert_ok(cf_mem_trim(0));
     assert_int_equal(counts->free, 1);
-    (void)told_by(there, 3);
+    (void)read_report(there, 3);
     assert_ok(cf_mem_free(there));
 }
 
@@ -194,16 +194,16 @@ static void shutdown_waits_for_who_uses_it(void **state)
 {
     (void)state;
     begin_other();
-    struct told *there = make_told(), told;
+    struct report *there = make_report(), report;
     cf_stream stream;
     assert_ok(cf_stream_create(&stream));
     for (int i = 0; i < 3; i++)
         assert_ok(launch(stream, there, 100));
     assert_ok(cf_shutdown());
     assert_int_equal(fake_counts()->pool_used, 0);
-    assert_ok(cf_mem_copy(&told, there, sizeof told));
-    assert_int_equal(told.launches, 3);
-    assert_int_equal(told.nonzero, 0);
+    assert_ok(cf_mem_copy(&report, there, sizeof report));
+    assert_int_equal(report.launches, 3);
+    assert_int_equal(report.nonzero, 0);
     assert_ok(cf_stream_destroy(stream));
     assert_ok(cf_mem_free(there));
     end_other();

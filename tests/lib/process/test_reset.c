@@ -348,7 +348,7 @@ static void reset_that_does_not_help_is_a_fault(void **state)
 
 /* ---- A lost context ---- */
 
-static void lost_context_is_told_by_every_call(void **state)
+static void lost_context_is_reported_by_every_call(void **state)
 {
     struct things things;
     char host[64];
@@ -424,7 +424,7 @@ int main(int argc, char *argv[])
         fake_test(lost_context_that_another_library_resets_is_gone, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
         fake_test(reset_that_the_driver_refuses_is_a_fault, "CF_DRIVER=cuda"),
         fake_test(reset_that_does_not_help_is_a_fault, "CF_DRIVER=cuda", "FAKE_CUDA=reset=2"),
-        fake_test(lost_context_is_told_by_every_call, "CF_DRIVER=cuda"),
+        fake_test(lost_context_is_reported_by_every_call, "CF_DRIVER=cuda"),
         cmocka_unit_test(reset_of_the_cpu_frees_everything),
     };
     return RUN_WITH_FAKE(argc, argv, tests, NULL, shut_down);

@@ -1,6 +1,6 @@
 /* test_shutdown.c - cf_shutdown() that fails and is called again, shared objects that are closed without it, and
  * processes that end during calls. */
-#include "open_closing.h"
+#include "open_plugin.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -124,7 +124,7 @@ static void shutdown_leaves_captures_of_another_library(void **state)
     free(index);
 }
 
-static void shutdown_behind_the_driver_succeeds(void **state)
+static void shutdown_after_the_driver_succeeds(void **state)
 {
     (void)state;
     assert_ok(gather());
@@ -237,17 +237,17 @@ static long resident_pages(void)
     return resident;
 }
 
-static void *open_and_find(closing_use_function **use)
+static void *open_and_find(plugin_use_function **use)
 {
-    void *library = open_closing();
-    *use = (closing_use_function *)closing_function(library, "closing_use");
+    void *library = open_plugin();
+    *use = (plugin_use_function *)plugin_function(library, "plugin_use");
     return library;
 }
 
 static void open_use_close(int count)
 {
     for (int i = 0; i < count; i++) {
-        closing_use_function *use;
+        plugin_use_function *use;
         const char *detail;
         void *library = open_and_find(&use);
         if (use(&detail) != CF_OK)
@@ -278,12 +278,12 @@ static void close_without_shutdown_leaves_nothing(void **state)
 
 static void *open_and_leave(void *unused)
 {
-    closing_use_function *use;
+    plugin_use_function *use;
     const char *detail;
     void *library = open_and_find(&use);
     (void)unused;
     if (use(&detail) != CF_OK)
-        return (void *)"closing_use() fails";
+        return (void *)"plugin_use() fails";
     return library ? NULL : (void *)"no library";
 }
 
@@ -293,10 +293,10 @@ static pthread_barrier_t used, closed;
 static void *use_and_wait(void *use)
 {
     const char *detail;
-    int status = (*(closing_use_function **)use)(&detail);
+    int status = (*(plugin_use_function **)use)(&detail);
     pthread_barrier_wait(&used);
     pthread_barrier_wait(&closed);
-    return status == CF_OK ? NULL : (void *)"closing_use() fails";
+    return status == CF_OK ? NULL : (void *)"plugin_use() fails";
 }
 
 static void close_before_a_thread_ends_is_fine(void **state)
@@ -304,7 +304,7 @@ static void close_before_a_thread_ends_is_fine(void **state)
     (void)state;
     pthread_t thread;
     void *wrong;
-    closing_use_function *use;
+    plugin_use_function *use;
     void *library = open_and_find(&use);
     assert_int_equal(pthread_barrier_init(&used, NULL, 2), 0);
     assert_int_equal(pthread_barrier_init(&closed, NULL, 2), 0);
@@ -327,11 +327,11 @@ static void close_before_a_thread_ends_is_fine(void **state)
 static void *use_hold_and_wait(void *library)
 {
     const char *detail;
-    int status = ((closing_use_function *)closing_function(library, "closing_use"))(&detail);
-    ((closing_hold_function *)closing_function(library, "closing_hold"))();
+    int status = ((plugin_use_function *)plugin_function(library, "plugin_use"))(&detail);
+    ((plugin_hold_function *)plugin_function(library, "plugin_hold"))();
     pthread_barrier_wait(&used);
     pthread_barrier_wait(&closed);
-    return status == CF_OK ? NULL : (void *)"closing_use() fails";
+    return status == CF_OK ? NULL : (void *)"plugin_use() fails";
 }
 
 static void close_while_a_thread_has_a_lock_leaves_no_code_to_call(void **state)
@@ -339,7 +339,7 @@ static void close_while_a_thread_has_a_lock_leaves_no_code_to_call(void **state)
     (void)state;
     pthread_t thread;
     void *wrong;
-    closing_use_function *use;
+    plugin_use_function *use;
     const char *detail;
     int threads = count_entries("/proc/self/task");
     void *library = open_and_find(&use);
@@ -348,7 +348,7 @@ static void close_while_a_thread_has_a_lock_leaves_no_code_to_call(void **state)
     assert_int_equal(pthread_barrier_init(&closed, NULL, 2), 0);
     assert_int_equal(pthread_create(&thread, NULL, use_hold_and_wait, library), 0);
     pthread_barrier_wait(&used);
-    close_closing(library, *(void **)&use);
+    close_plugin(library, *(void **)&use);
     assert_int_equal(count_entries("/proc/self/task"), threads + 1);
     pid_t child = fork();
     if (child == 0)
@@ -466,7 +466,7 @@ int main(int argc, char *argv[])
         fake_test(shutdown_that_cannot_unload_is_tried_again, "CF_DRIVER=cuda"),
         fake_test(shutdown_that_cannot_release_is_tried_again, "CF_DRIVER=cuda"),
         fake_test(shutdown_leaves_captures_of_another_library, "CF_DRIVER=cuda"),
-        fake_test(shutdown_behind_the_driver_succeeds, "CF_DRIVER=cuda"),
+        fake_test(shutdown_after_the_driver_succeeds, "CF_DRIVER=cuda"),
         fake_test(keep_what_could_not_be_freed_is_freed_at_shutdown, "CF_DRIVER=cuda"),
         fake_test(keep_in_a_context_that_is_gone_is_forgotten, "CF_DRIVER"),
         fake_test(shutdown_after_many_contexts_keeps_few_records, "CF_DRIVER"),

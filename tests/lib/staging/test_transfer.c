@@ -310,19 +310,19 @@ static void stage_element_outside_lowest_of_the_first_check_is_named(void **stat
     for (int round = 0; round < 12; round++) {
         char said[160];
         int64_t a = nrand48(seed) % COUNT_A, b = nrand48(seed) % COUNT_B;
-        int64_t behind_a = a + (COUNT_A - 1 - a) / 2 + (a < COUNT_A - 1);
-        int64_t behind_b = b + (COUNT_B - 1 - b) / 3 + (b < COUNT_B - 1);
-        if (behind_a >= COUNT_A || behind_b >= COUNT_B || behind_a == a || behind_b == b)
+        int64_t later_a = a + (COUNT_A - 1 - a) / 2 + (a < COUNT_A - 1);
+        int64_t later_b = b + (COUNT_B - 1 - b) / 3 + (b < COUNT_B - 1);
+        if (later_a >= COUNT_A || later_b >= COUNT_B || later_a == a || later_b == b)
             continue;
         snprintf(said, sizeof said, "made_blend: a[%" PRId64 "] = -6 is outside [-5, 1000)", a);
-        expect_outside(&work, (struct bad[]){{0, a, -6}, {0, behind_a, 5000}}, 2, said);
+        expect_outside(&work, (struct bad[]){{0, a, -6}, {0, later_a, 5000}}, 2, said);
         snprintf(said, sizeof said, "made_blend: b[%" PRId64 "] = 1000 is outside [0, 1000)", b);
-        expect_outside(&work, (struct bad[]){{0, a, -6}, {1, b, 1000}, {1, behind_b, -1}}, 3, said);
+        expect_outside(&work, (struct bad[]){{0, a, -6}, {1, b, 1000}, {1, later_b, -1}}, 3, said);
         /* a lower index, but of a later check */
-        snprintf(said, sizeof said, "made_blend: a[%" PRId64 "] = -6 is outside [-5, 1000)", behind_a);
-        expect_outside(&work, (struct bad[]){{0, a, 1}, {0, behind_a, -6}}, 2, said);
+        snprintf(said, sizeof said, "made_blend: a[%" PRId64 "] = -6 is outside [-5, 1000)", later_a);
+        expect_outside(&work, (struct bad[]){{0, a, 1}, {0, later_a, -6}}, 2, said);
         snprintf(said, sizeof said, "made_blend: a[%" PRId64 "] = 1 is outside [2, 1000)", a);
-        expect_outside(&work, (struct bad[]){{0, a, 1}, {0, behind_a, -5}}, 2, said);
+        expect_outside(&work, (struct bad[]){{0, a, 1}, {0, later_a, -5}}, 2, said);
         /* Device arrays are checked before staged arrays, but the named element is the same. */
         int32_t *host_a = work.a;
         snprintf(said, sizeof said, "made_blend: b[%" PRId64 "] = -1 is outside [0, 1000)", b);
@@ -524,7 +524,7 @@ static void call_while_a_blocking_stream_is_captured_is_refused(void **state)
     assert_ok(call(&work));
     assert_true(is_right(&work));
     give_back(&work);
-    /* A stream that the default stream does not wait for does not matter, even if everything is allocated again. */
+    /* The default stream does not wait for a non-blocking stream, so its capture must not disturb a call that allocates. */
     assert_int_equal(driver->cuStreamDestroy(stream), CUDA_SUCCESS);
     assert_int_equal(driver->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
     assert_int_equal(driver->cuStreamBeginCapture(stream, 0), CUDA_SUCCESS);

@@ -4,7 +4,7 @@
 
 /* ---- Arguments and states ---- */
 
-static void stream_capture_states_are_told(void **state)
+static void stream_capture_states_are_reported(void **state)
 {
     (void)state;
     cf_graph graph = NULL;
@@ -555,7 +555,7 @@ int main(int argc, char *argv[])
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(stream_capture_states_are_told),
+        TEST(stream_capture_states_are_reported),
         TEST(stream_capture_end_in_another_thread_is_ecapture),
         TEST(stream_capture_of_a_thread_that_is_gone_is_lost),
         TEST(stream_capture_joined_streams_are_part_of_it),

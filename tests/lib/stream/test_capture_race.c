@@ -12,10 +12,10 @@
 
 /* ---- A driver that runs another thread after a call ---- */
 
-static void (*behind_is_capturing)(void), (*behind_info)(void), (*behind_end)(void);
+static void (*after_is_capturing)(void), (*after_info)(void), (*after_end)(void);
 
 /* Calls the function only once, because the other thread's calls come here, too. */
-static void call_behind(void (**function)(void))
+static void call_once(void (**function)(void))
 {
     void (*once)(void) = *function;
     *function = NULL;
@@ -23,27 +23,27 @@ static void call_behind(void (**function)(void))
         once();
 }
 
-#define FUNCTIONS(X)                                                                                                  \
-    X(cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus * status), (stream, status), &behind_is_capturing) \
-    X(cuStreamGetCaptureInfo,                                                                                         \
-      (CUstream stream, CUstreamCaptureStatus * status, uint64_t * id, CUgraph * graph, const CUgraphNode **nodes,    \
-       size_t *count),                                                                                                \
-      (stream, status, id, graph, nodes, count), &behind_info)                                                        \
-    X(cuStreamEndCapture, (CUstream stream, CUgraph * graph), (stream, graph), &behind_end)
+#define FUNCTIONS(X)                                                                                                 \
+    X(cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus * status), (stream, status), &after_is_capturing) \
+    X(cuStreamGetCaptureInfo,                                                                                        \
+      (CUstream stream, CUstreamCaptureStatus * status, uint64_t * id, CUgraph * graph, const CUgraphNode **nodes,   \
+       size_t *count),                                                                                               \
+      (stream, status, id, graph, nodes, count), &after_info)                                                        \
+    X(cuStreamEndCapture, (CUstream stream, CUgraph * graph), (stream, graph), &after_end)
 
-#define DEFINE(name, parameters, arguments, behind) \
+#define DEFINE(name, parameters, arguments, after)  \
     static CUresult(*of_host_##name) parameters;    \
     static CUresult(*of_cuda_##name) parameters;    \
     static CUresult host_##name parameters          \
     {                                               \
         CUresult result = of_host_##name arguments; \
-        call_behind(behind);                        \
+        call_once(after);                           \
         return result;                              \
     }                                               \
     static CUresult cuda_##name parameters          \
     {                                               \
         CUresult result = of_cuda_##name arguments; \
-        call_behind(behind);                        \
+        call_once(after);                           \
         return result;                              \
     }
 FUNCTIONS(DEFINE)
@@ -54,7 +54,7 @@ __attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(
     static struct cf__driver tables[2];
     struct cf__driver *table = &tables[driver->is_cpu];
     *table = *driver;
-#define TAKE(name, parameters, arguments, behind)                         \
+#define TAKE(name, parameters, arguments, after)                          \
     *(driver->is_cpu ? &of_host_##name : &of_cuda_##name) = driver->name; \
     table->name = driver->is_cpu ? host_##name : cuda_##name;
     FUNCTIONS(TAKE)
@@ -66,7 +66,7 @@ __attribute__((visibility("default"))) const struct cf__driver *cf__driver_wrap(
 
 static cf_stream stream;
 static pthread_t thread;
-static sem_t asked, answered;
+static sem_t requested, answered;
 static int (*task)(void); /* NULL: the thread ends */
 static int status;
 static cf_graph graph_there;
@@ -75,7 +75,7 @@ static void *serve(void *unused)
 {
     (void)unused;
     for (;;) {
-        sem_wait(&asked);
+        sem_wait(&requested);
         if (!task)
             return NULL;
         status = task();
@@ -86,7 +86,7 @@ static void *serve(void *unused)
 static int there(int (*what)(void))
 {
     task = what;
-    sem_post(&asked);
+    sem_post(&requested);
     sem_wait(&answered);
     return status;
 }
@@ -113,7 +113,7 @@ static int set_up(void **state)
     (void)state;
     status_of_begin = -77;
     graph_there = NULL;
-    sem_init(&asked, 0, 0);
+    sem_init(&requested, 0, 0);
     sem_init(&answered, 0, 0);
     assert_ok(cf_stream_create(&stream));
     return pthread_create(&thread, NULL, serve, NULL);
@@ -123,9 +123,9 @@ static int tear_down(void **state)
 {
     (void)state;
     task = NULL;
-    sem_post(&asked);
+    sem_post(&requested);
     pthread_join(thread, NULL);
-    sem_destroy(&asked);
+    sem_destroy(&requested);
     sem_destroy(&answered);
     assert_ok(cf_stream_destroy(stream));
     assert_ok(cf_shutdown());
@@ -154,18 +154,18 @@ static void capture_begun_meanwhile_is_not_forgotten(void **state)
 {
     char detail[96];
     (void)state;
-    behind_is_capturing = begin_there;
+    after_is_capturing = begin_there;
     snprintf(detail, sizeof detail, "cf_stream_capture_begin: stream %p is being captured already", (void *)stream);
     assert_fails(cf_stream_capture_begin(stream), CF_ECAPTURE, detail);
     expect_capture_there();
 }
 
-static void capture_begun_behind_the_end_of_one_is_not_forgotten(void **state)
+static void capture_begun_after_the_end_of_one_is_not_forgotten(void **state)
 {
     cf_graph graph;
     (void)state;
     assert_ok(cf_stream_capture_begin(stream));
-    behind_end = begin_there;
+    after_end = begin_there;
     assert_ok(cf_stream_capture_end(stream, &graph));
     assert_ok(cf_graph_destroy(graph));
     expect_capture_there();
@@ -175,7 +175,7 @@ static void capture_begun_while_another_thread_ends_none_is_not_forgotten(void *
 {
     cf_graph graph;
     (void)state;
-    behind_info = begin_there;
+    after_info = begin_there;
     assert_fails(cf_stream_capture_end(stream, &graph), CF_EINVAL, "is not being captured");
     expect_capture_there();
 }
@@ -201,7 +201,7 @@ int main(int argc, char *argv[])
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(capture_begun_meanwhile_is_not_forgotten),
-        TEST(capture_begun_behind_the_end_of_one_is_not_forgotten),
+        TEST(capture_begun_after_the_end_of_one_is_not_forgotten),
         TEST(capture_begun_while_another_thread_ends_none_is_not_forgotten),
         TEST(capture_ended_elsewhere_is_forgotten),
     };

@@ -2,7 +2,6 @@
 #include "run_group.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <time.h>
 
 #include "driver/driver.h"
@@ -419,7 +418,7 @@ static void *cross_drivers(void *unused)
     return NULL;
 }
 
-static void event_functions_two_drivers_are_told_apart(void **state)
+static void event_functions_distinguish_two_drivers(void **state)
 {
     (void)state;
     run_beside_a_gpu(cross_drivers);
@@ -472,7 +471,7 @@ int main(void)
         cmocka_unit_test(event_elapsed_marks_in_order_add_up),
         cmocka_unit_test(event_record_again_moves_the_mark),
         cmocka_unit_test(event_record_stream_of_another_gpu_is_named),
-        cmocka_unit_test(event_functions_two_drivers_are_told_apart),
+        cmocka_unit_test(event_functions_distinguish_two_drivers),
         cmocka_unit_test(event_create_many_are_distinct_and_reusable),
     };
     return RUN_ON_DRIVER(tests, NULL, tear_down);

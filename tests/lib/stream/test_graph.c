@@ -307,7 +307,7 @@ static void *cross_drivers(void *unused)
     return NULL;
 }
 
-static void graph_functions_across_drivers_are_told_apart(void **state)
+static void graph_functions_distinguish_drivers(void **state)
 {
     (void)state;
     run_beside_a_gpu(cross_drivers);
@@ -355,7 +355,7 @@ int main(int argc, char *argv[])
         TEST(graph_memory_may_be_freed_outside),
         TEST(graph_memory_outlives_the_graph_until_it_is_freed),
         TEST(graph_memory_of_the_last_run_is_the_callers),
-        TEST(graph_functions_across_drivers_are_told_apart),
+        TEST(graph_functions_distinguish_drivers),
         fake_test(graph_functions_of_a_thread_of_the_cpu_start_no_device, "CF_DRIVER=cuda"),
     };
 #undef TEST

@@ -49,11 +49,11 @@ static int questions(void)
     unsigned char read[BYTES];
     int all = 0;
     assert_ok(cf_mem_fill(memory, 0, BYTES));
-    memset(asked, 0, sizeof asked);
+    memset(call_counts, 0, sizeof call_counts);
     assert_ok(cf_graph_launch(exec, other));
-    for (int i = 0; i < ASKED_COUNT; i++)
-        all += asked[i];
-    assert_int_equal(asked[ASKED_cuGraphLaunch], 1);
+    for (int i = 0; i < CALL_COUNT; i++)
+        all += call_counts[i];
+    assert_int_equal(call_counts[CALL_cuGraphLaunch], 1);
     assert_ok(cf_stream_sync(other));
     assert_ok(cf_mem_copy(read, memory, BYTES));
     for (int i = 0; i < BYTES; i++)
@@ -74,17 +74,17 @@ static void graph_launch_beside_a_capture_asks_for_its_stream_alone(void **state
     (void)state;
     gpu_only();
     assert_ok(cf_stream_capture_begin(stream));
-    memset(asked, 0, sizeof asked);
+    memset(call_counts, 0, sizeof call_counts);
     assert_ok(cf_graph_launch(exec, other));
-    assert_int_equal(asked[ASKED_cuStreamIsCapturing], 1);
-    assert_int_equal(asked[ASKED_cuStreamGetCtx], 0);
+    assert_int_equal(call_counts[CALL_cuStreamIsCapturing], 1);
+    assert_int_equal(call_counts[CALL_cuStreamGetCtx], 0);
     assert_ok(cf_stream_capture_end(stream, &graph));
     assert_ok(cf_graph_destroy(graph));
     assert_int_equal(questions(), 0);
 }
 
-/* The library is not told that its capture ended. */
-static void graph_launch_behind_a_capture_that_another_library_ended_asks_for_its_stream_alone(void **state)
+/* The library does not learn that its capture ended. */
+static void graph_launch_after_a_capture_that_another_library_ended_queries_its_stream_alone(void **state)
 {
     CUgraph graph;
     (void)state;
@@ -102,9 +102,9 @@ static void graph_launch_on_a_known_stream_that_is_captured_leaves_it_as_it_is(v
     (void)state;
     assert_ok(cf_stream_capture_begin(other));
     assert_ok(cf_mem_fill_async(other, memory, 8, BYTES));
-    memset(asked, 0, sizeof asked);
+    memset(call_counts, 0, sizeof call_counts);
     assert_fails(cf_graph_launch(exec, other), CF_ECAPTURE, "cf_graph_launch: stream");
-    assert_int_equal(asked[ASKED_cuGraphLaunch], 0);
+    assert_int_equal(call_counts[CALL_cuGraphLaunch], 0);
     assert_ok(cf_stream_capture_end(other, &graph));
     assert_ok(cf_graph_destroy(graph));
 }
@@ -116,7 +116,7 @@ int main(int argc, char *argv[])
     const struct CMUnitTest tests[] = {
         TEST(graph_launch_on_a_known_stream_asks_nothing),
         TEST(graph_launch_beside_a_capture_asks_for_its_stream_alone),
-        TEST(graph_launch_behind_a_capture_that_another_library_ended_asks_for_its_stream_alone),
+        TEST(graph_launch_after_a_capture_that_another_library_ended_queries_its_stream_alone),
         TEST(graph_launch_on_a_known_stream_that_is_captured_leaves_it_as_it_is),
     };
     return RUN_MADE(argc, argv, &module, tests, NULL, NULL);

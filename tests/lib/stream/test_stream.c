@@ -425,7 +425,7 @@ static void *devices_of_streams(void *unused)
     return NULL;
 }
 
-static void stream_device_many_devices_are_told_apart(void **state)
+static void stream_device_distinguishes_many_devices(void **state)
 {
     (void)state;
     run_beside_a_gpu(devices_of_streams);
@@ -480,7 +480,7 @@ int main(void)
         cmocka_unit_test(stream_priorities_bad_arguments_are_named),
         cmocka_unit_test(stream_create_with_priority_any_is_taken),
         cmocka_unit_test(stream_device_is_where_it_was_made),
-        cmocka_unit_test(stream_device_many_devices_are_told_apart),
+        cmocka_unit_test(stream_device_distinguishes_many_devices),
         cmocka_unit_test(stream_call_comes_in_its_order),
         cmocka_unit_test(stream_create_null_is_invalid),
         cmocka_unit_test(stream_create_gives_a_stream_of_its_own),

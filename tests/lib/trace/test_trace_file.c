@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "closing.h"
+#include "plugin.h"
 
 /* ---- Its name and its previous contents ---- */
 
@@ -131,21 +131,21 @@ static void expect_refused(const char *name)
 }
 
 /* Opens a shared object that contains a copy of the library. */
-static void *open_copy(closing_use_function **use)
+static void *open_copy(plugin_use_function **use)
 {
     static char self[PATH_MAX], fake[PATH_MAX], name[PATH_MAX];
     find_paths(self, fake);
     *strrchr(self, '/') = 0;
-    assert_true(snprintf(name, sizeof name, "%s/closing.so", self) < PATH_MAX);
+    assert_true(snprintf(name, sizeof name, "%s/plugin.so", self) < PATH_MAX);
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         fail_msg("%s", dlerror());
-    *(void **)use = dlsym(library, "closing_use");
+    *(void **)use = dlsym(library, "plugin_use");
     assert_non_null(*use);
     return library;
 }
 
-static void use_copy(closing_use_function *use)
+static void use_copy(plugin_use_function *use)
 {
     const char *detail;
     if (use(&detail) != CF_OK)
@@ -155,7 +155,7 @@ static void use_copy(closing_use_function *use)
 static void copy_of_the_library_leaves_the_file_to_the_first(void **state)
 {
     (void)state;
-    closing_use_function *use;
+    plugin_use_function *use;
     work(5);
     void *library = open_copy(&use);
     use_copy(use);
@@ -170,7 +170,7 @@ static void copy_of_the_library_leaves_the_file_to_the_first(void **state)
 static void file_of_a_copy_that_was_closed_is_written_anew(void **state)
 {
     (void)state;
-    closing_use_function *use;
+    plugin_use_function *use;
     void *library = open_copy(&use);
     use_copy(use);
     assert_int_equal(dlclose(library), 0);
@@ -186,7 +186,7 @@ static void file_of_a_copy_that_was_closed_is_written_anew(void **state)
 static void file_of_a_copy_that_cannot_be_used_is_closed_with_it(void **state)
 {
     const char *detail;
-    closing_use_function *use;
+    plugin_use_function *use;
     (void)state;
     setenv("CF_THREADS", "none", 1);
     void *library = open_copy(&use);

@@ -1,13 +1,12 @@
-/* closing.c - a shared object that contains the library; test_shutdown.c opens, uses and closes it without
+/* plugin.c - a shared object that contains the library; test_shutdown.c opens, uses and closes it without
  * cf_shutdown(). */
-#include <stdio.h>
 #include <string.h>
 
 #include <cuferry.h>
 #include <cuferry/kernels.h>
 #include <cuferry/registry.h>
 
-#include "closing.h"
+#include "plugin.h"
 #include "context/drivers.h"
 
 enum { LENGTH = 1 << 15 }; /* enough to start threads on the CPU */
@@ -57,7 +56,7 @@ static int use(int device)
     return status == CF_OK ? cf_mem_free(memory) : status;
 }
 
-int closing_use(const char **detail)
+int plugin_use(const char **detail)
 {
     int count = 0, status = use(CF_HOST);
     if (status == CF_OK && cf_require(CF_CUDA) == CF_OK)
@@ -68,12 +67,12 @@ int closing_use(const char **detail)
     return status;
 }
 
-void closing_hold(void)
+void plugin_hold(void)
 {
     cf__drivers_lock();
 }
 
-const struct cf_module *closing_module(void)
+const struct cf_module *plugin_module(void)
 {
     return &cf_registry;
 }

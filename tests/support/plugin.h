@@ -1,0 +1,18 @@
+/* plugin.h - the functions of the shared object that plugin.c builds. */
+#ifndef PLUGIN_H
+#define PLUGIN_H
+
+/* Uses every device; returns the status and sets its detail. */
+typedef int plugin_use_function(const char **detail);
+__attribute__((visibility("default"))) plugin_use_function plugin_use;
+
+/* Locks a mutex of the library in the calling thread and keeps it locked. */
+typedef void plugin_hold_function(void);
+__attribute__((visibility("default"))) plugin_hold_function plugin_hold;
+
+/* Returns the kernels of the shared object. */
+struct cf_module;
+typedef const struct cf_module *plugin_module_function(void);
+__attribute__((visibility("default"))) plugin_module_function plugin_module;
+
+#endif
