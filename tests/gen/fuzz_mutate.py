@@ -22,12 +22,14 @@ _NAMES = (b'n', b'T', b'N', b'x', b'restrict', b'complex', b'I', b'_Bool', b'boo
           b'auto', b'none', b'E0', b'R', b'u8R', b'_', b'__LINE__', b'__COUNTER__', b'__FILE__', b'defined',
           b'__VA_ARGS__', b'a' * 300, 'größe'.encode(), b'$n', b'args', b'grid', b'block', b'y', b'signed')
 _CLAUSES = (b'grid(n)', b'grid(1)', b'blocks(1)', b'block(32)', b'block(auto)', b'items(4)', b'shared(16)',
-            b'cooperative', b'in(x[n])', b'out(y[n])', b'inout(x[1:n])', b'scratch(s[n])', b'zero(s[1:n])', b'pitch(x: n)',
+            b'cooperative', b'in(x[n])', b'out(y[n])', b'inout(x[1:n])', b'scratch(s[n])', b'zero(s[1:n])',
+            b'pitch(x: n)',
             b'check(n > 0)', b'check(0 <= x[:] < n)', b'check(distinct(x), ascending(x))',
             b'host(none)', b'host(f)', b'tune(N: 1, 2, 3)',
             b'tolerance(1e-6 * n)', b'flops(2.0 * n)', b'bytes(8 * n)', b'include("real_types.h")', b'name(other)',
             b'grid', b'grid()', b'in()', b'in(x[])', b'in(x[:])', b'in(x[n:])', b'in(x[:n])', b'in(x[n][])',
-            b'uses(f)', b'split(n)', b'split(x)', b'split(n, n)', b'inplace(x, y)', b'inplace(x)', b'inplace(x, y;)', b'inplace()',
+            b'uses(f)', b'split(n)', b'split(x)', b'split(n, n)', b'inplace(x, y)', b'inplace(x)', b'inplace(x, y;)',
+            b'inplace()',
             b'block(auto, 1)', b'grid(n, n, n, n)', b'tune()', b'pitch(x)', b'check(x[:])', b'check(n, )', b'name()',
             b'name(1)', b'include()', b'include("")', b'include("a\\"b.h")', b'include("../x.h", "y")',
             b'include(<x.h>)', b'host()', b'(((', b')))')

@@ -287,7 +287,8 @@ class Judge:
         return bool(first) and not re.search(r'\.host\.cpp$|include/cuferry/', first.group(1))
 
     def _source_compiles(self):
-        code, _, _ = run([*self.cxx, *self._host, f'-I{ROOT}/include', f'-I{CASES}', '-include', 'cuferry/cpu/prelude.cuh',
+        code, _, _ = run([*self.cxx, *self._host, f'-I{ROOT}/include', f'-I{CASES}', '-include',
+                          'cuferry/cpu/prelude.cuh',
                           '-x', 'c++', 'k.cu'], cwd=self.folder)
         return code == 0
 

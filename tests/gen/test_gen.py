@@ -76,7 +76,8 @@ class GeneratorTest:
                 self.tap.check(f'cfgen_{stem}_succeeds_silently', problem)
             self.golden(f'cfgen_{stem}_gives_expected_header', base + '.h', read(os.path.join(folder, 't.h')))
             if stem in STUBS:
-                self.golden(f'cfgen_{stem}_gives_expected_stub', base + '.c', read(os.path.join(folder, f'{stem}.stub.c')))
+                self.golden(f'cfgen_{stem}_gives_expected_stub', base + '.c',
+                            read(os.path.join(folder, f'{stem}.stub.c')))
             internal = os.path.join(folder, 't_internal.h')
             if os.path.exists(internal) or os.path.exists(base + '.internal.h'):
                 self.golden(f'cfgen_{stem}_gives_expected_internal_header', base + '.internal.h', read(internal))
@@ -109,7 +110,8 @@ class GeneratorTest:
         sys.path.insert(0, os.path.join(ROOT, 'gen'))
         from annotation.clauses import CLAUSES, OF_KERNELS     # pylint: disable=import-error,import-outside-toplevel
         text = read(os.path.join(ROOT, 'kernels', 'LANGUAGE.md'))
-        listed = set(re.findall(r'`(\w+)`', re.search(r'\*\*The declaration\*\*.*?Its clauses are (.*?)\.', text, re.DOTALL)[1]))
+        listed = set(re.findall(r'`(\w+)`', re.search(r'\*\*The declaration\*\*.*?Its clauses are (.*?)\.', text,
+                                                      re.DOTALL)[1]))
         self.tap.check('language_has_every_clause_of_operations', ', '.join(listed ^ (set(CLAUSES) - set(OF_KERNELS))))
 
     def variants(self):
@@ -134,7 +136,8 @@ class GeneratorTest:
         with open(within, 'w', encoding='utf-8') as file:
             file.write('extern "C" {\n' + ''.join(f'#include {name}\n' for name in headers) + '}\n')
         commands = {
-            'stub': cc + ['-std=c11', *strict, '-Wmissing-prototypes', *include, os.path.join(folder, f'{stem}.stub.c')],
+            'stub': cc + ['-std=c11', *strict, '-Wmissing-prototypes', *include,
+                          os.path.join(folder, f'{stem}.stub.c')],
             'stub_beside_its_header': cc + ['-std=c11', *strict, *include, '-include', header,
                                             os.path.join(folder, f'{stem}.stub.c')],
             'registry': cc + ['-std=c11', *strict, *include, os.path.join(folder, 't_registry.c')],
@@ -142,16 +145,19 @@ class GeneratorTest:
             'header_as_c11': cc + ['-std=c11', *strict, *include, '-x', 'c', '-include', header, '/dev/null'],
             'header_as_cxx': cxx + ['-std=c++11', *strict, *include, '-x', 'c++', '-include', header, '/dev/null'],
             'header_beside_macros_of_its_names': cc + [
-                '-std=c11', *strict, *include, '-DN=10', '-DT=20', '-Dn=30', '-x', 'c', '-include', header, '/dev/null'],
+                '-std=c11', *strict, *include, '-DN=10', '-DT=20', '-Dn=30', '-x', 'c', '-include', header,
+                '/dev/null'],
             'headers_within_extern_c': cxx + ['-std=c++11', *strict, *include, within],
             'host_body': cxx + ['-std=c++17', '-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas',
                                 '-Wno-unused-parameter', '-Wno-attributes', '-fsyntax-only', *include, '-isystem',
                                 f'{ROOT}/include/cuferry/shadow', os.path.join(folder, f'{stem}.host.cpp')],
         }
         if os.path.exists(internal):
-            commands['internal_header_as_c11'] = cc + ['-std=c11', *strict, *include, '-DN=10', '-x', 'c', '-include', internal,
+            commands['internal_header_as_c11'] = cc + ['-std=c11', *strict, *include, '-DN=10', '-x', 'c', '-include',
+                                                       internal,
                                                        '/dev/null']
-            commands['internal_header_as_cxx'] = cxx + ['-std=c++11', *strict, *include, '-x', 'c++', '-include', internal,
+            commands['internal_header_as_cxx'] = cxx + ['-std=c++11', *strict, *include, '-x', 'c++', '-include',
+                                                        internal,
                                                         '/dev/null']
         for what, command in commands.items():
             code, _, err = run(command, cwd=CASES)
@@ -166,7 +172,8 @@ class GeneratorTest:
             return
 
         def compiled(folder, stem, ptx, *options):
-            return run([nvcc, '-std=c++17', '-Xcompiler', '-Wno-unknown-pragmas', '-diag-suppress', '177', '-ptx', *options,
+            return run([nvcc, '-std=c++17', '-Xcompiler', '-Wno-unknown-pragmas', '-diag-suppress', '177', '-ptx',
+                        *options,
                         f'-I{CASES}', f'-I{ROOT}/include', os.path.join(folder, f'{stem}.dev.cu'), '-o', ptx])
 
         def embedded_problem(stem):
@@ -180,7 +187,8 @@ class GeneratorTest:
                     if code:
                         return out + err
                     text = read(ptx)
-                    found.append((set(re.findall(r'\.entry (\w+)', text)), set(re.findall(r'\.const .*?(\w+)[\[;]', text)),
+                    found.append((set(re.findall(r'\.entry (\w+)', text)),
+                                  set(re.findall(r'\.const .*?(\w+)[\[;]', text)),
                                   'cf__e_' in text))
                 proof, embedded = found
                 if not proof[0] or not proof[2] or embedded[2]:
@@ -211,7 +219,8 @@ class GeneratorTest:
         """The kernel names of reach.cu say what the generator has to find: loops and data."""
         manifest = json.loads(read(os.path.join(CASES, 'reach.json')))
         wrong = [k['name'] for k in manifest['kernels']
-                 if k['name'].split('_')[:2] != ['bounded' if k['bounded'] else 'loops', 'closed' if k['closed'] else 'open']]
+                 if k['name'].split('_')[:2] != ['bounded' if k['bounded'] else 'loops',
+                                                 'closed' if k['closed'] else 'open']]
         self.tap.check('cfgen_reach_finds_loops_and_data', ', '.join(wrong))
 
     def plain_expressions(self):
@@ -249,11 +258,15 @@ class GeneratorTest:
             shorter += len(told) < len(text)
             if compiled(told)[1] != ops:
                 wrong.append(f'{text}: {told}')
-        self.tap.check('plain_expressions_mean_the_same', '\n'.join(wrong[:3]) or (f'{shorter} are shorter' if shorter < 2000 else ''))
-        for text, told in (('((n))', 'n'), ('(((a) < (b)) ? (a) : (b))', 'a < b ? a : b'), ('(n - (m - 1))', 'n - (m - 1)'),
-                           ('((n) + ((m) << (2)))', 'n + (m << 2)'), ('(g.n[(1)] * (x[:] < (5)))', 'g.n[1] * (x[:] < 5)')):
+        self.tap.check('plain_expressions_mean_the_same', '\n'.join(wrong[:3])
+                       or (f'{shorter} are shorter' if shorter < 2000 else ''))
+        for text, told in (('((n))', 'n'), ('(((a) < (b)) ? (a) : (b))', 'a < b ? a : b'),
+                           ('(n - (m - 1))', 'n - (m - 1)'),
+                           ('((n) + ((m) << (2)))', 'n + (m << 2)'),
+                           ('(g.n[(1)] * (x[:] < (5)))', 'g.n[1] * (x[:] < 5)')):
             tree = parse_expr(Cursor(tokenize(text, '', 1, 1)))
-            self.tap.check(f'plain_expression_{told.replace(" ", "_")}', '' if spell_tree(tree) == told else spell_tree(tree))
+            self.tap.check(f'plain_expression_{told.replace(" ", "_")}',
+                           '' if spell_tree(tree) == told else spell_tree(tree))
 
     def reserved_names(self):
         """A kernel with the library's own prefix cannot have the name of a library function."""
@@ -265,7 +278,8 @@ class GeneratorTest:
                     file.write(f'#pragma cf kernel grid(n)\n__global__ void {name}(int n)\n{{\n}}\n')
                 code, _, err = self.cfgen(folder, path)
                 fine = code == 0 if good else code == 1 and f"cf_{name} is a name of the library's own" in err
-                self.tap.check(f'cfgen_kernel_called_{name}_is_{"taken" if good else "refused"}', '' if fine else err or 'taken')
+                self.tap.check(f'cfgen_kernel_called_{name}_is_{"taken" if good else "refused"}',
+                               '' if fine else err or 'taken')
 
     def command_line(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -299,7 +313,8 @@ class GeneratorTest:
                         file.write((kernel + operation.replace('{2}', 'op')).replace('{2}', 'add').format(
                             short, ctype, None, internal))
                 code, _, err = self.cfgen(folder, *paths)
-                text = '' if code else read(os.path.join(folder, 'f32.stub.c')) + read(os.path.join(folder, 'f64.stub.c'))
+                text = '' if code else read(os.path.join(folder, 'f32.stub.c')) + read(os.path.join(folder,
+                                                                                                    'f64.stub.c'))
                 uses = re.findall(r'cf__uses_(op_\w+)\[\] = \{(.*)\};', text)
                 fine = ('Traceback' not in err and code == 1 and said in err if said else
                         uses == [('op_f32', '&cf__k_add_f32'), ('op_f64', '&cf__k_add_f64')])

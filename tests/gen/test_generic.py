@@ -66,8 +66,8 @@ WRONG = (
     ('too_few', 'gather(f, i, f, 3)'))
 
 # For these calls the first message of a C compiler is the library's own.
-TOLD = ('unknown_type', 'unknown_index', 'two_types', 'struct_for_number', 'pointer_to_pointer', 'unlisted_pair',
-        'fixed_type_of_another_size')
+LISTED = ('unknown_type', 'unknown_index', 'two_types', 'struct_for_number', 'pointer_to_pointer', 'unlisted_pair',
+          'fixed_type_of_another_size')
 
 VARIABLES = '''    static float f[3]; static const float cf[3] = {0}; static int i[3]; static int64_t l[3]; static long il[3];
     static double d[3]; static volatile double vd[3]; static short sh[3]; static signed char sc[3];
@@ -84,7 +84,8 @@ class GenericTest:
         self.options, self.tap, self.folder = options, tap, folder
         self.includes = [f'-I{folder}', f'-I{ROOT}/include', f'-I{CASES}']
         self.cc, self.cxx = shlex.split(options.cc), shlex.split(options.cxx)
-        code, _, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--cxx', options.cxx, '--prefix', 't', '--outdir',
+        code, _, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--cxx', options.cxx, '--prefix', 't',
+                            '--outdir',
                             folder, os.path.join(CASES, 'generic.cu')])
         tap.check('cfgen_generic_succeeds', err if code else '')
 
@@ -141,11 +142,12 @@ class GenericTest:
                 path = self.write(f'wrong.{suffix}', f'#include "t.h"\nint main(void)\n{{\n{VARIABLES}    return t_{call};\n}}\n')
                 code, _, err = run([*compiler, f'-std={std}', '-Wall', '-fsyntax-only', *self.includes, path],
                                    env=dict(os.environ, LC_ALL='C'))
-                self.tap.check(f'generic_{language}_call_with_{name}_does_not_compile', '' if code else f'{call} compiles')
+                self.tap.check(f'generic_{language}_call_with_{name}_does_not_compile',
+                               '' if code else f'{call} compiles')
                 said = re.findall(r'(?:error|warning): (.*)', err)
-                if language == 'c' and name in TOLD:
+                if language == 'c' and name in LISTED:
                     wanted = f't_{call.split("(")[0]}: no instance has these element types; '
-                    self.tap.check(f'generic_c_call_with_{name}_is_reported_what_there_is', '' if wanted in said[0] else err)
+                    self.tap.check(f'generic_c_call_with_{name}_names_the_instances', '' if wanted in said[0] else err)
                 report.append(f'{call}\n' + ''.join(f'    {line}\n' for line in dict.fromkeys(said)))
             self.messages(language, compiler, '\n'.join(report))
 

@@ -89,7 +89,8 @@ BUNDLED = {f'{family}_{tag}': (OWN if '16' in tag else UPPER)
            for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16')}
 BUNDLED.update({f'gather_{tag}_{index}': (OWN if '16' in tag else UPPER)
                 for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16') for index in ('i32', 'i64')})
-BUNDLED.update({f'{family}_{tag}_{index}': ('1 flat' if '16' in tag or family == 'gather_rows' else '1 flat numeric', '')
+BUNDLED.update({f'{family}_{tag}_{index}': ('1 flat' if '16' in tag or family == 'gather_rows' else '1 flat numeric',
+                                            '')
                 for family in ('gather_rows', 'scatter')
                 for tag in ('f32', 'f64', 'i32', 'i64', 'f16', 'bf16') for index in ('i32', 'i64')})
 
@@ -115,11 +116,13 @@ def main():
     options = parser.parse_args()
     tap = Tap()
     bundled = [f'{ROOT}/kernels/{family}.cu' for family in ('fill', 'multiply', 'axpy', 'gather', 'scatter')]
-    for name, sources, expected in (('loop_cu', [f'{ROOT}/tests/gen/loop.cu'], EXPECTED), ('kernels', bundled, BUNDLED)):
+    for name, sources, expected in (('loop_cu', [f'{ROOT}/tests/gen/loop.cu'], EXPECTED),
+                                    ('kernels', bundled, BUNDLED)):
         found = {}
         with tempfile.TemporaryDirectory() as folder:
             code, _, err = run([sys.executable, f'{ROOT}/gen/cfgen', '--prefix', 'loop', '--cxx', options.cxx, '-I',
-                                f'{ROOT}/include/cuferry/shadow', '-I', f'{ROOT}/include', '--root', ROOT, '--outdir', folder,
+                                f'{ROOT}/include/cuferry/shadow', '-I', f'{ROOT}/include', '--root', ROOT, '--outdir',
+                                folder,
                                 *sources])
             for file in os.listdir(folder):
                 if file.endswith('.host.cpp'):

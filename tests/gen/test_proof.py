@@ -117,7 +117,8 @@ class ProofTest:
         for file, text in (('shared.h', HEADER), ('k.cu', SOURCE)):
             with open(os.path.join(place, file), 'w', encoding='utf-8') as opened:
                 opened.write(text)
-        code, _, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--cxx', self.options.cxx, '--prefix', 't',
+        code, _, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--cxx', self.options.cxx, '--prefix',
+                            't',
                             '--outdir', place, '--root', place, os.path.join(place, 'k.cu')])
         self.tap.check('proof_kernels_are_generated', err if code else '')
 
@@ -145,7 +146,8 @@ class ProofTest:
                            f'{ROOT}/include/cuferry/shadow', f'-I{place}', os.path.join(place, 'k.host.cpp')]
 
     def gpu(self, place):
-        return [self.nvcc, '-std=c++17', '-Xcompiler', '-Wno-unknown-pragmas', '-diag-suppress', '177', '-ptx', f'-I{place}',
+        return [self.nvcc, '-std=c++17', '-Xcompiler', '-Wno-unknown-pragmas', '-diag-suppress', '177', '-ptx',
+                f'-I{place}',
                 f'-I{ROOT}/include', os.path.join(place, 'k.dev.cu'), '-o', os.path.join(place, 'k.ptx')]
 
     def compiler(self, device, name, old, new):
@@ -180,7 +182,8 @@ class ProofTest:
         code, _, err = run(self.gpu(place))
         if code == 0:
             open(os.path.join(place, 'k.fatbin'), 'wb').close()
-            code, _, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--image', os.path.join(place, 'k.image.h'),
+            code, _, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--image',
+                                os.path.join(place, 'k.image.h'),
                                 '--toolkit', '13000', os.path.join(place, 'k.ptx'), os.path.join(place, 'k.fatbin')])
             if code != 1 or 'no entry for narrow' not in err:
                 problem = f'exit {code}: {err}'
@@ -206,7 +209,8 @@ class ProofTest:
             cc = re.search(r'^cc = (.*)$', file.read(), re.MULTILINE).group(1)
         program = os.path.join(place, 'main')
         for command in ([os.path.join(build, 'cfcc'), '--cuda', 'no', '-o', 'lib.o', 'two.cu'],
-                        [*shlex.split(cc), 'main.c', 'lib.o', '-I.', f'-I{ROOT}/include', os.path.join(build, 'libcuferry.a'),
+                        [*shlex.split(cc), 'main.c', 'lib.o', '-I.', f'-I{ROOT}/include',
+                         os.path.join(build, 'libcuferry.a'),
                          '-lpthread', '-ldl', '-lm', '-o', program]):
             code, out, err = run(command, cwd=place)
             if code:

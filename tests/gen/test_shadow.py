@@ -1,5 +1,5 @@
-"""test_shadow.py - tests CUDA's types and functions on the CPU: compiles and runs the kernels of tests/gen/shadow, compares
-results with the toolkit if there is one, and compiles the C types in every language that includes them.
+"""test_shadow.py - tests CUDA's types and functions on the CPU: compiles and runs the kernels of tests/gen/shadow,
+compares results with the toolkit if there is one, and compiles the C types in every language that includes them.
 
 usage: test_shadow.py [--cc CC] [--cxx CXX] [--no-nvcc]
   --no-nvcc: leaves out nvcc, whose results are the same for every host compiler
@@ -233,10 +233,12 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
                      f'{{\n    {library}::{name}(x, x + n);\n}}\n')
             what = f'Thrust (thrust::{name})' if library == 'thrust' else 'CUB (cub)'
             wanted.append(f'error: k{number} uses {what}, which the CPU does not run; ')
-        code, _, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--cxx', shlex.join(self.cxx), '--outdir',
+        code, _, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--cxx', shlex.join(self.cxx),
+                            '--outdir',
                             self.folder, self.write('foreign.cu', text)])
         lost = [line for line in wanted if line not in err]
-        self.tap.check('headers_of_cub_and_thrust_lead_to_advice', f'{lost}\n{err}' if code != 1 or lost or not wanted else '')
+        self.tap.check('headers_of_cub_and_thrust_lead_to_advice',
+                       f'{lost}\n{err}' if code != 1 or lost or not wanted else '')
 
         sys.path.insert(0, os.path.join(ROOT, 'gen'))
         from cpu.collective import OF_THRUST     # pylint: disable=import-error,import-outside-toplevel

@@ -46,7 +46,8 @@ def problem(stem, options):
     """Runs a case; returns the errors, or ''."""
     with tempfile.TemporaryDirectory() as folder:
         code, out, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--prefix', 't', '--outdir', folder,
-                              '--bundled', os.path.join(options.builddir, 'gen', 'cuferry.json'), f'{stem}.cu'], cwd=CASES)
+                              '--bundled', os.path.join(options.builddir, 'gen', 'cuferry.json'), f'{stem}.cu'],
+                              cwd=CASES)
         if code:
             return out + err
         with open(os.path.join(folder, 'main.c'), 'w', encoding='utf-8') as file:
@@ -58,9 +59,11 @@ def problem(stem, options):
         program = os.path.join(folder, 'main')
         # The CPU bodies are not called, and not built. Operations are not called either, but the linker needs them.
         code, out, err = run([*shlex.split(options.cc), '-std=gnu11', '-O1', '-fsanitize=undefined',
-                              '-fno-sanitize-recover=all', f'-I{ROOT}/include', f'-I{ROOT}/lib', f'-I{ROOT}/tests/support',
+                              '-fno-sanitize-recover=all', f'-I{ROOT}/include', f'-I{ROOT}/lib',
+                              f'-I{ROOT}/tests/support',
                               f'-I{folder}', f'-I{CASES}',
-                              *(os.path.join(folder, f) for f in ('main.c', 'enqueue.c', f'{stem}.stub.c', 't_registry.c')),
+                              *(os.path.join(folder, f) for f in ('main.c', 'enqueue.c', f'{stem}.stub.c',
+                                                                  't_registry.c')),
                               '-o', program, os.path.join(options.builddir, 'libcuferry.a'),
                               '-Wl,--unresolved-symbols=ignore-all', '-lpthread', '-ldl', '-lm'])
         if code:

@@ -22,7 +22,8 @@ FAMILIES = ('fill', 'multiply', 'axpy', 'gather', 'scatter', 'reduce', 'scan', '
 OPERATIONS = ('sort', 'spmv', 'gather_random')
 TESTS = FAMILIES + ('length',)
 # AddressSanitizer finds accesses outside of objects; a second check of them would make compilation half as long again.
-SANITIZED = ['-fsanitize=address,undefined', '-fno-sanitize=null,object-size,pointer-overflow,vptr', '-fno-sanitize-recover=all']
+SANITIZED = ['-fsanitize=address,undefined', '-fno-sanitize=null,object-size,pointer-overflow,vptr',
+             '-fno-sanitize-recover=all']
 
 
 def on_cpu(text):
@@ -51,7 +52,8 @@ def on_cpu(text):
 
 # Launches have few keys, so that a pass needs several. In spmv even short rows count as long and have several parts,
 # and large ones occur; a few rows fill the device, and a few blocks have many parts each.
-SMALL = ('-DSORT_MOST=20000', '-DSPMV_LONG=256', '-DSPMV_PART(T,nnz)=128', '-DSPMV_PARTS_OF_A_ROW=64', '-DSPMV_PART_BLOCKS=3',
+SMALL = ('-DSORT_MOST=20000', '-DSPMV_LONG=256', '-DSPMV_PART(T,nnz)=128', '-DSPMV_PARTS_OF_A_ROW=64',
+         '-DSPMV_PART_BLOCKS=3',
          '-DSPMV_FEW_ROWS=300')
 
 
@@ -83,9 +85,11 @@ def build(folder, options):
 def problem(test, folder, options):
     program = os.path.join(folder, test)
     flags = [f'-I{ROOT}/include', f'-I{ROOT}/tests/support', f'-I{ROOT}/tools', f'-I{options.builddir}/gen']
-    code, out, err = run([*shlex.split(options.cc), '-std=gnu11', '-O1', '-g', '-DREGISTRY=pieces_registry', *SMALL, *flags,
+    code, out, err = run([*shlex.split(options.cc), '-std=gnu11', '-O1', '-g', '-DREGISTRY=pieces_registry', *SMALL,
+                          *flags,
                           *SANITIZED, os.path.join(HERE, f'test_{test}.c'), os.path.join(folder, 'pieces.o'),
-                          os.path.join(options.builddir, 'libcuferry.a'), '-o', program, '-lcmocka', '-lpthread', '-ldl',
+                          os.path.join(options.builddir, 'libcuferry.a'), '-o', program, '-lcmocka', '-lpthread',
+                          '-ldl',
                           '-lm'])
     if code:
         return out + err

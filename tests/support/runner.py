@@ -63,7 +63,8 @@ class Runner:
                               check=False, timeout=TIMEOUT, preexec_fn=preexec_fn,
                               env={k: v for k, v in {**os.environ, **(env or {})}.items() if v is not None})
         # LeakSanitizer prints this about a thread that ends during its check.
-        err = re.sub(r'(?m)^==\d+==Unable to get registers from thread \d+\.\n', '', done.stderr.decode(errors='replace'))
+        err = re.sub(r'(?m)^==\d+==Unable to get registers from thread \d+\.\n', '',
+                     done.stderr.decode(errors='replace'))
         return done.returncode, (done.stdout or b'').decode(errors='replace'), err
 
     def probe(self):

@@ -49,7 +49,7 @@ static void report_body(const cf_host_launch *launch, uint64_t begin, uint64_t e
 
 static struct made_image image;
 static const cf_zero zeros[] = {{.array = WORK}, {.array = MORE}};
-static cf_kernel report_kernel = {MADE_KERNEL("report_kernel", image),
+static cf_kernel report_kernel = {MADE_KERNEL("report", image),
                                   .nparams = PARAMS,
                                   .params = params,
                                   .launch = {.grid = {FIXED(1)}, .block = {FIXED(1)}},

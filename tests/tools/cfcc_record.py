@@ -40,7 +40,8 @@ for path in objects:
 # Flags that cfcc must refuse in the record of an object.
 FLAGS = (
     ['-fproc-stat-report=own'], ['-fxray-always-instrument=own'],
-    ['-fplugin=./own.so'], ['-fplugin-arg-own-x=1'], ['-fpass-plugin=own'], ['-wrapper', 'sh,own.sh'], ['-B.'], ['-B', '.'],
+    ['-fplugin=./own.so'], ['-fplugin-arg-own-x=1'], ['-fpass-plugin=own'], ['-wrapper', 'sh,own.sh'], ['-B.'],
+    ['-B', '.'],
     ['-specs=own'], ['--specs=own'], ['@own'], ['-Xclang', '-load', '-Xclang', 'own.so'], ['-include', 'own.h'],
     ['-imacros', 'own.h'], ['-mllvm', '-load=own.so'], ['-mllvm=-load=own.so'], ['-Wl,-plugin,own.so'], ['-Wa,@own'],
     ['-Wp,-MD,own'], ['-Xassembler', '@own'], ['-Xlinker', 'own'], ['-Xpreprocessor', 'own'], ['-fuse-ld=own'],
@@ -48,7 +49,8 @@ FLAGS = (
     ['-x', 'c'], ['--sysroot=.'], ['--gcc-toolchain=.'], ['-iplugindir=.'], ['-save-temps'], ['-MF', 'own'], ['own.o'],
     ['-'], ['-I', '@own'], ['-D', '-fplugin=own'], ['-I'])
 # Flags that cfcc takes.
-TAKEN = ['-DFACTOR=3', '-UOTHER', '-D', 'PLUGIN=-fplugin', '-I.', '-isystem', '.', '-iquote.', '-std=c++17', '-O1', '-g', '-m64',
+TAKEN = ['-DFACTOR=3', '-UOTHER', '-D', 'PLUGIN=-fplugin', '-I.', '-isystem', '.', '-iquote.', '-std=c++17', '-O1',
+         '-g', '-m64',
          '-ggdb3', '-fno-trapping-math', '-ffp-contract=off', '-fmax-errors=3', '-Wno-unused', '-pthread',
          '-Wframe-larger-than=100000', '-mcmodel=small']
 
@@ -84,7 +86,8 @@ class RecordTest:
         self.test.fresh(heat=kernel)
         result = self.test.compile('heat.cu')
         assert result == (0, '', ''), result
-        run([self.test.config['objcopy'], '--dump-section', f'{SECTION}=first', 'heat.o', 'copy.o'], cwd=self.test.folder)
+        run([self.test.config['objcopy'], '--dump-section', f'{SECTION}=first', 'heat.o', 'copy.o'],
+            cwd=self.test.folder)
         self.record = json.loads(self.test.read('first'))
         self.test.write('own.sh', f'touch {shlex.quote(self.marker)}\n')
 
@@ -117,7 +120,8 @@ class RecordTest:
                         err.count('\n') == 1, f'{code}: {out}{err[:2000]}')
         self.put('[]')
         result = self.test.compile('--shared', 'bad.o')
-        self.expect('shared_of_a_damaged_record_is_refused', result[0] == 1 and 'it is no JSON object' in result[2], result)
+        self.expect('shared_of_a_damaged_record_is_refused', result[0] == 1 and 'it is no JSON object' in result[2],
+                    result)
         code, out, err = run([self.test.cf_run, '--check', 'race', '--module', 'bad.o', 'twice'], cwd=self.test.folder,
                              env=self.test.env)
         self.expect('by_cf_run_of_a_damaged_record_is_refused', code == 1 and 'it is no JSON object' in err and
@@ -129,7 +133,8 @@ class RecordTest:
             self.test.write(source, self.test.read('heat.cu'))
             self.put_with(sources=[f'./{source}'])
             result = self.again()
-            self.expect(f'of_{name}_is_refused', result[0] == 1 and f'takes the name {source} for an option' in result[2], result)
+            self.expect(f'of_{name}_is_refused', result[0] == 1
+                        and f'takes the name {source} for an option' in result[2], result)
         self.test.write('other/heat.cu', self.test.read('heat.cu'))
         self.put_with(sources=['heat.cu', 'other/heat.cu'])
         result = self.again()
@@ -167,12 +172,14 @@ class RecordTest:
         own = f"sh {shlex.quote(self.path('own.sh'))}"
         configured = self.test.config['cxx']
         self.put_with(cxx=own)
-        self.built('takes_no_compiler_from_a_record', self.again(), f"cfcc: bad.o was built with '{own}'; the check is built "
+        self.built('takes_no_compiler_from_a_record', self.again(),
+                   f"cfcc: bad.o was built with '{own}'; the check is built "
                    f"with '{configured}': name another compiler with --cxx\n")
         os.mkdir(self.path('sub'))
         self.test.write('sub/heat.cu', self.test.read('heat.cu'))
         for name in ['cxx.sh', *shlex.split(configured)]:
-            self.test.write(os.path.join('sub', os.path.basename(name)), f'#!/bin/sh\n. {shlex.quote(self.path("own.sh"))}\n')
+            self.test.write(os.path.join('sub', os.path.basename(name)),
+                            f'#!/bin/sh\n. {shlex.quote(self.path("own.sh"))}\n')
             os.chmod(self.path(os.path.join('sub', os.path.basename(name))), 0o755)
         self.test.write('cxx.sh', f'exec {configured} "$@"\n')
         self.put_with(folder='sub', sources=['sub/heat.cu'])
@@ -185,13 +192,17 @@ class RecordTest:
 
     def changed(self, chance):
         """Returns the bytes of a record with one error or several, in its values or in its text."""
-        own = [f"sh {shlex.quote(self.path('own.sh'))}", './own.sh', '$(./own.sh)', '`./own.sh`', '; ./own.sh', "'", '"', '\udcff',
-               '/', '.', '..', '-', '@own', '@own.cu', '@own.c', '-fplugin=own.cu', './-x.cu', './@own.cu', 'heat.cu', './heat.cu',
-               'heat.c', '../heat.cu', '/dev/zero', 'none.cu', '%s%n', 'cf', 'cf_x', *(word for flags in FLAGS for word in flags)]
+        own = [f"sh {shlex.quote(self.path('own.sh'))}", './own.sh', '$(./own.sh)', '`./own.sh`', '; ./own.sh', "'",
+               '"', '\udcff',
+               '/', '.', '..', '-', '@own', '@own.cu', '@own.c', '-fplugin=own.cu', './-x.cu', './@own.cu', 'heat.cu',
+               './heat.cu',
+               'heat.c', '../heat.cu', '/dev/zero', 'none.cu', '%s%n', 'cf', 'cf_x',
+               *(word for flags in FLAGS for word in flags)]
         record = json.loads(json.dumps(self.record))
         if chance.randrange(4):
             for _ in range(chance.randint(1, 3)):
-                key = chance.choice(('cxx', 'cxx', 'folder', 'header', 'c_files', 'cxx_flags', 'defines', 'includes', 'sources'))
+                key = chance.choice(('cxx', 'cxx', 'folder', 'header', 'c_files', 'cxx_flags', 'defines', 'includes',
+                                     'sources'))
                 if isinstance(record[key], list):
                     record[key].insert(chance.randint(0, len(record[key])), chance.choice(own))
                 else:

@@ -359,7 +359,8 @@ class ModuleTest(Runner):
                 ('past_the_tolerance', 'drift', 'fill:f32:4:0', 0.25, 0.4,
                  ['y[0] = ', '4 of 4 elements differ, by up to 0.25, tolerance 0.2']),
                 ('past_the_tolerance_in_an_imaginary_part', 'drift', 'fill:c64:4:0', 0.25, 0.4,
-                 ['y[0] = 0+', 'j in the run and 0+0.75j again on the CPU' if self.driver == 'host' else 'j on device 0 and ',
+                 ['y[0] = 0+', 'j in the run and 0+0.75j again on the CPU' if self.driver == 'host'
+                  else 'j on device 0 and ',
                   '4 of 4 elements differ']),
                 ('past_the_tolerance_in_a_component', 'drift', 'fill:f32:4x4:0', 0.25, 0.4, ['y[0] = 0,0,0,']),
                 ('that_only_one_of_is_infinite', 'drift', 'fill:f32:4:0', 1.5e38, 1, ['4 of 4 elements differ']),
@@ -378,7 +379,8 @@ class ModuleTest(Runner):
             assert 'in place: 40 of 40 elements match' in self.own(*arguments, '--verify')
             out = self.own('--verify', '--all', 'says')
             assert 'said' not in out and 'agree bit for bit' in out, out
-            code, out, err = run([os.path.join(self.build, 'cf-bench'), '--module', self.module, '--sizes', '64', '--time', '0.002',
+            code, out, err = run([os.path.join(self.build, 'cf-bench'), '--module', self.module, '--sizes', '64',
+                                  '--time', '0.002',
                                   'says'], cwd=self.folder)
             return '' if code == 0 and 'said' not in out and 'says ' in out else (out, err)
 

@@ -32,7 +32,8 @@ class VerifyTest(Runner):
         code, _, err = run([cfcc, *cuda, '-o', 'verify.o', os.path.join(HERE, 'verify.cu')], cwd=self.folder)
         self.tap.check('kernels_to_verify_are_compiled', err if code else '')
         if code == 0:
-            for group in (self.bundled, self.good_ones, self.wrong_ones, self.ended, self.left_out, self.refused, self.ports):
+            for group in (self.bundled, self.good_ones, self.wrong_ones, self.ended, self.left_out, self.refused,
+                          self.ports):
                 group()
 
     def verify(self, *arguments):
@@ -112,11 +113,13 @@ class VerifyTest(Runner):
 
         def one():
             n = 1000 if self.driver == 'host' else 1 << 20 # more than a GPU has in flight at once
-            arguments = ('--module', 'verify.o', '--verify', 'differences', f'x=random:f32:{n + 1}', f'w=random:f32:{n}')
+            arguments = ('--module', 'verify.o', '--verify', 'differences', f'x=random:f32:{n + 1}',
+                         f'w=random:f32:{n}')
             code, out, err = self.execute(*arguments)
             told = rf'verify: y: {n} of {n} .*\nverify: y is x, in place: \d+ of {n} elements match\n'
             return '' if code == 1 and re.search(told, out) and re.fullmatch(
-                r'cf-run: differences: verify: y is x, in place: y\[\d+\] = .* and .* elements differ, .*\n', err) else (out, err)
+                r'cf-run: differences: verify: y is x, in place: y\[\d+\] = .* and .* elements differ, .*\n',
+                err) else (out, err)
 
         def counts():
             code, found, _, _, _ = self.own('counts', 'midst')

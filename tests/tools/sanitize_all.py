@@ -32,7 +32,8 @@ EXCEPT = {
 # The values for kernels of EXCEPT that need them: the parents of a tree, counts that begin at 0.
 COMPACT = ['x=randint:i32:1000:0:100', 'kept=fill:i32:1000:0', 'count=fill:u32:1:0', 'limit=50']
 GIVEN = {
-    'port_graph': [['label_step', 'from=randint:i32:1000:0:300', 'to=randint:i32:1000:0:300', 'labels={folder}/count.npy',
+    'port_graph': [['label_step', 'from=randint:i32:1000:0:300', 'to=randint:i32:1000:0:300',
+                    'labels={folder}/count.npy',
                     'changed=fill:i32:1:0'],
                    ['union_edges', 'edge=randint:i32:1000x2:0:300', 'parents={folder}/count.npy'],
                    ['flatten', 'parents={folder}/tree.npy']],
@@ -60,7 +61,8 @@ class SanitizeAll:
     def module(self, name, path):
         """Builds a kernel file; returns the options of cf-run for it, or None on failure."""
         module = os.path.join(self.folder, f'{name}.so')
-        code, out, err = self.run('cfcc', *self.compilers, '--shared', '--cuda=no', '--prefix', f'all_{name}', '-o', module,
+        code, out, err = self.run('cfcc', *self.compilers, '--shared', '--cuda=no', '--prefix', f'all_{name}', '-o',
+                                  module,
                                   '-I', 'tests/support', os.path.relpath(path, ROOT))
         if code:
             self.tap.check(f'sanitize_{name}_is_built', f'{ended(code)}\n{out}{err}')

@@ -49,11 +49,13 @@ def outside(root):
     width, height = (float(number) for number in root.get('viewBox').split()[2:])
     letter, lost = {'monospace': 0.61, 'sans-serif': 0.58}, []
     for element in root.iter():
-        numbers = {key: float(element.get(key)) for key in ('x', 'x1', 'x2', 'cx', 'y', 'y1', 'y2', 'cy') if element.get(key)}
+        numbers = {key: float(element.get(key)) for key in ('x', 'x1', 'x2', 'cx', 'y', 'y1', 'y2', 'cy')
+                   if element.get(key)}
         places = [(key.strip('c12'), number) for key, number in numbers.items()]
         if element.tag == SVG + 'text' and 'x' in numbers:
             size = float(element.get('font-size') or root.get('font-size'))
-            long = len(''.join(element.itertext())) * size * letter[element.get('font-family') or root.get('font-family')]
+            long = len(''.join(element.itertext())) * size * letter[element.get('font-family')
+                                                                    or root.get('font-family')]
             begin = numbers['x'] - long * {'end': 1, 'middle': 0.5}.get(element.get('text-anchor'), 0)
             places += [('x', begin), ('x', begin + long), ('y', numbers['y'] - size), ('y', numbers['y'] + size / 3)]
         lost += [(element.tag, element.text, axis, place) for axis, place in places
@@ -73,7 +75,8 @@ class BenchTest(Runner):
     def run(self):
         if not self.prepare():
             return
-        for group in (self.tables, self.files, self.busy, self.comparisons, self.settings, self.failures, self.refused, self.manual):
+        for group in (self.tables, self.files, self.busy, self.comparisons, self.settings, self.failures, self.refused,
+                      self.manual):
             group()
 
     def prepare(self):
@@ -98,7 +101,8 @@ class BenchTest(Runner):
         def bundled():
             out = self.good('axpy', 'gather_f32_i64', '--sizes', '1,1000,2^12', *QUICK)
             found = rows(out)
-            assert sorted(found) == sorted((k, s) for k in AXPY + ('gather_f32_i64',) for s in ('1', '1000', '2^12')), found
+            assert sorted(found) == sorted((k, s) for k in AXPY + ('gather_f32_i64',)
+                                           for s in ('1', '1000', '2^12')), found
             assert re.search(r'^copy +[0-9.]+ GB/s', out, re.MULTILINE), out
             place = r'device  CPU \(' if self.driver == 'host' else r'device  0 \(.*driver for CUDA \d+\.\d'
             assert re.match(place, out), out
@@ -132,7 +136,8 @@ class BenchTest(Runner):
             return '' if len(found) == 3 and all(map(is_measured, found.values())) else found
 
         def progress():
-            command = [self.program, '--driver', self.driver, '--module', 'bench.so', *QUICK, 'twice_f32', '--sizes', '64']
+            command = [self.program, '--driver', self.driver, '--module', 'bench.so', *QUICK, 'twice_f32', '--sizes',
+                       '64']
             primary, replica = pty.openpty()
             with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=replica) as process:
                 os.close(replica)
@@ -178,7 +183,8 @@ class BenchTest(Runner):
         for kernel in kernels:
             for size in sizes:
                 seconds = around(12 * size / (factor * found['copy']['bandwidth']), len(found['results']) < busy)
-                found['results'].append(dict(pattern, kernel=kernel, variant=variant, size=size, bytes=min(12 * size, 1e18),
+                found['results'].append(dict(pattern, kernel=kernel, variant=variant, size=size,
+                                             bytes=min(12 * size, 1e18),
                                              seconds=seconds))
         self.write(f'{to}.json', json.dumps(found).encode())
         self.good('--from', f'{to}.json', '--plot', f'{to}.svg', driver=False)
@@ -231,7 +237,8 @@ class BenchTest(Runner):
             title, = (e.text for e in root.iter(SVG + 'text') if e.get('class') == 'title')
             assert title == root.find(SVG + 'title').text == 'twice_f32, field: bandwidth over size, 2026-05-01', title
             caption = ' '.join(e.text for e in root.iter(SVG + 'text') if e.get('class') == 'caption')
-            assert all(word in caption for word in ('bar', 'first to their third quartile', 'limit', 'a copy', 'Hollow')), caption
+            assert all(word in caption for word in ('bar', 'first to their third quartile', 'limit', 'a copy',
+                                                    'Hollow')), caption
             fills = [e.get('fill') == '#fff' for e in root.iter(SVG + 'circle')]
             assert fills == [True, False, False, False], fills
             root = self.draw('quiet', [f'kernel_{i}' for i in range(30)], [64], date=None)
@@ -243,7 +250,8 @@ class BenchTest(Runner):
             """Nothing lies outside of the drawing for any results, and bars have the right ends."""
             for number, (kernels, sizes, options) in enumerate((
                     (['twice_f32'], [64], {}), (['k' * 150, 'x'], [64, 2**40], {'variant': 'B' * 80 + '=1'}),
-                    ([f'kernel_{i}' for i in range(60)], [3**i for i in range(38)], {}), (['one'], [1], {'factor': 1e-15}),
+                    ([f'kernel_{i}' for i in range(60)], [3**i for i in range(38)], {}),
+                    (['one'], [1], {'factor': 1e-15}),
                     (['large'], [2**61], {'factor': 1e12}), (['wide', 'busy'], [64, 128], {'busy': 2, 'factor': 50}),
                     (['far'], [64], {'name': 'W' * 150}))):
                 problem = outside(self.draw(f'inside{number}', kernels, sizes, **options))
@@ -257,7 +265,8 @@ class BenchTest(Runner):
             return '' if ends == [2, 0.67] else ends
 
         def failed_row():
-            code, _, _ = self.execute('--module', 'bench.so', *QUICK, 'traps', 'small', '--sizes', '32,64,1024', '--json',
+            code, _, _ = self.execute('--module', 'bench.so', *QUICK, 'traps', 'small', '--sizes', '32,64,1024',
+                                      '--json',
                                       'failed.json', '--plot', 'failed.svg')
             with open(self.path('failed.json'), encoding='utf-8') as file:
                 found = {(r['kernel'], r['size']): r for r in json.load(file)['results']}
@@ -267,7 +276,8 @@ class BenchTest(Runner):
             return '' if len(points) == 3 else len(points)
 
         def ended():
-            code, _, _ = self.execute('--module', 'bench.so', *QUICK, 'strays', 'twice_f32', '--sizes', '32,64', '--json',
+            code, _, _ = self.execute('--module', 'bench.so', *QUICK, 'strays', 'twice_f32', '--sizes', '32,64',
+                                      '--json',
                                         'ended.json')
             with open(self.path('ended.json'), encoding='utf-8') as file:
                 found = {(r['kernel'], r['size']): r for r in json.load(file)['results']}
@@ -380,7 +390,8 @@ class BenchTest(Runner):
         def broken():
             with open(self.path('base.json'), encoding='utf-8') as file:
                 found = json.load(file)
-            found['results'][0] = {'kernel': 'twice_f32', 'variant': None, 'size': 64, 'outcome': 'failed', 'reason': 'x'}
+            found['results'][0] = {'kernel': 'twice_f32', 'variant': None, 'size': 64, 'outcome': 'failed',
+                                   'reason': 'x'}
             self.write('broken.json', json.dumps(found).encode())
             code, out, err = compare('--strict', '9', now='broken.json')
             return '' if code == 1 and '1 without a time' in out and 'has no time any more' in err else (code, out, err)

@@ -22,10 +22,12 @@ class BuildTest:
         # A path with a blank, and a build folder outside the tree.
         self.tree = os.path.join(folder, 'a tree')
         self.build = os.path.join(folder, 'a build')
-        shutil.copytree(ROOT, self.tree, ignore=shutil.ignore_patterns('build*', '.git', '__pycache__', '.whl', '.cmocka'))
+        shutil.copytree(ROOT, self.tree, ignore=shutil.ignore_patterns('build*', '.git', '__pycache__', '.whl',
+                                                                       '.cmocka'))
         shutil.copy(os.path.join(ROOT, 'build.ninja.in'), self.tree)
         # Keep a few kernels, so that the build does not take minutes.
-        for path in glob.glob(os.path.join(self.tree, 'kernels', '*.c')) + glob.glob(os.path.join(self.tree, 'kernels', '*.cu')):
+        for path in glob.glob(os.path.join(self.tree, 'kernels', '*.c')) + glob.glob(os.path.join(self.tree, 'kernels',
+                                                                                                  '*.cu')):
             if os.path.splitext(os.path.basename(path))[0] not in ('axpy', 'fill', 'gather', 'outside'):
                 os.remove(path)
         # Keep the first instance of each kernel; cf-demo calls the one of gather. The checks' kernels keep all.
@@ -60,13 +62,15 @@ class BuildTest:
                 ('cxx_that_is_not_there', ['CXX=/nowhere/c++'], 'CXX=/nowhere/c++'),
                 ('python_that_is_none', ['PYTHON=false'], 'PYTHON=false')):
             code, _, err = self.configure(*arguments)
-            self.tap.check(f'configure_{name}_is_refused', '' if code == 1 and expected in err else f'exit {code}: {err}')
+            self.tap.check(f'configure_{name}_is_refused', '' if code == 1 and expected in err
+                           else f'exit {code}: {err}')
 
     def first_build(self):
         # No test depends on the speed of the code.
         code, out, err = self.configure('--targets=90', CFLAGS='-O0', CXXFLAGS='-O0')
         self.tap.check('configure_prints_what_it_probes',
-                       '' if code == 0 and 'C compiler' in out and 'CUDA toolkit' in out else f'exit {code}: {out}{err}')
+                       '' if code == 0 and 'C compiler' in out and 'CUDA toolkit' in out
+                       else f'exit {code}: {out}{err}')
         log = self.generated('config.log')
         self.tap.check('configure_keeps_config_log', '' if '-std=c11' in log and 'C compiler' in log else log)
         self.gpu = 'CPU code alone' not in out
@@ -105,7 +109,8 @@ class BuildTest:
                       '#pragma cf kernel grid(n) out(x[n])\n__global__ void ones(int *x, int n)\n'
                       '{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        x[i] = 1;\n}\n',
                       (r'(SCAN|CXX|NVCC|AS|CC|CFGEN) gen/(gather|cuferry_registry)\..*|CFGEN gen|AR libcuferry\.a|LINK .*'
-                       r'|CC gen/outside.stub.o|CC tools/(run/cf-demo|tune/machine_measure).o|AR tools/tune\.a', ['CFGEN gen', 'CC gen/gather.stub.o', 'AR libcuferry.a']))
+                       r'|CC gen/outside.stub.o|CC tools/(run/cf-demo|tune/machine_measure).o|AR tools/tune\.a',
+                       ['CFGEN gen', 'CC gen/gather.stub.o', 'AR libcuferry.a']))
         path = os.path.join(self.tree, 'kernels', 'gather.cu')
         with open(path, encoding='utf-8') as file:
             text = file.read()
@@ -113,9 +118,11 @@ class BuildTest:
             file.write(text.replace('/* Gathers N elements', '/* Gathers, as was said, N elements', 1))
         self.ninja()
         header = self.generated('gen/cuferry/kernels.h')
-        self.tap.check('ninja_changed_comment_reaches_the_header', '' if 'Gathers, as was said, N' in header else header[:800])
+        self.tap.check('ninja_changed_comment_reaches_the_header',
+                       '' if 'Gathers, as was said, N' in header else header[:800])
         self.rebuilds('ninja_changed_library_file_builds_it_alone', 'lib/base/version.c', '/* changed */\n',
-                      (r'CC lib/base/version\.o|AR libcuferry\.a|LINK .*', ['CC lib/base/version.o', 'AR libcuferry.a']))
+                      (r'CC lib/base/version\.o|AR libcuferry\.a|LINK .*',
+                       ['CC lib/base/version.o', 'AR libcuferry.a']))
         self.rebuilds('ninja_changed_part_of_cfcc_is_a_change_of_cfcc', 'tools/compile/flags.py', '# changed\n',
                       (r'COPY cfcc', ['COPY cfcc']))
         with open(os.path.join(self.tree, 'kernels', 'extra.cu'), 'w', encoding='utf-8') as file:
@@ -144,10 +151,12 @@ class BuildTest:
         os.utime(os.path.join(self.tree, 'configure'))
         self.ninja('build.ninja')
         same = self.generated('build.ninja') == before and '\ncflags = -O1 -g' in before and '\ncxxflags = -O1' in before
-        self.tap.check('ninja_reconfigures_as_the_environment_had_it', '' if same else self.generated('build.ninja')[:1500])
+        self.tap.check('ninja_reconfigures_as_the_environment_had_it',
+                       '' if same else self.generated('build.ninja')[:1500])
         built = self.ninja()
         self.tap.check('ninja_builds_with_o1', '' if 'AR libcuferry.a' in built else '\n'.join(built))
-        self.rebuilds('ninja_touched_configure_runs_it_and_builds_nothing', 'configure', '', (r'CONFIGURE', ['CONFIGURE']))
+        self.rebuilds('ninja_touched_configure_runs_it_and_builds_nothing', 'configure', '',
+                      (r'CONFIGURE', ['CONFIGURE']))
 
 
 def main():

@@ -288,13 +288,16 @@ class CfccTest:
         self.write('kernels/heat.cu', INTERFACES)
         result = self.compile('kernels/heat.cu', '--header', 'calls.h', '--manifest', 'heat.json')
         self.expect('cfcc_includes_headers_beside_the_source', result == (0, '', ''), result)
-        functions = {f'heat_{name}' for name in ('fill', 'fill_i32', 'fill_f64', 'move', 'slow', '_hidden', 'set_scale')}
+        functions = {f'heat_{name}' for name in ('fill', 'fill_i32', 'fill_f64', 'move', 'slow', '_hidden',
+                                                 'set_scale')}
         functions |= {f'{name}_async' for name in functions}
         names = defined(os.path.join(self.folder, 'heat.o'), '-g')
         self.expect('cfcc_object_shows_every_kind_of_function', names == functions | {'heat_registry'}, names)
         _, out, _ = run(['nm', '-u', 'heat.o'], cwd=self.folder)
         needed = {line.split()[-1] for line in out.splitlines()}
-        good = {'cf_call', 'cf_launch', 'cf_symbol_set', 'slow_on_cpu'} <= needed and not any(n.startswith(('_Z', 'heat')) for n in needed)
+        good = {'cf_call', 'cf_launch', 'cf_symbol_set', 'slow_on_cpu'} <= needed and not any(n.startswith(('_Z',
+                                                                                                            'heat'))
+                                                                                                            for n in needed)
         self.expect('cfcc_object_needs_the_library_and_what_the_program_brings', good, needed)
         self.write('kernels/calls.h', '#define THREE 3\n')
         self.write('kernels/own.cu', '#include "calls.h"\n#pragma cf kernel grid(THREE) out(x[THREE])\n'
@@ -303,14 +306,16 @@ class CfccTest:
         self.expect('cfcc_header_called_as_a_users_is_not_mixed_up', result == (0, '', ''), result)
         self.write('kernels/own.cu', self.read('kernels/own.cu').replace('kernel', 'kernel include("calls.h")'))
         result = self.compile('kernels/own.cu', '--header', 'calls.h')
-        self.expect('cfcc_header_that_would_include_itself_is_refused', result[0] == 1 and '--header' in result[2], result)
+        self.expect('cfcc_header_that_would_include_itself_is_refused', result[0] == 1 and '--header' in result[2],
+                    result)
         result = self.compile('kernels/heat.cu', '--header', 'calls.h')
         header = self.read('calls.h')
         manifest = json.loads(self.read('heat.json'))
         self.expect('cfcc_manifest_lists_kernels_and_constants', manifest['header'] == 'calls.h' and
                     {k['name'] for k in manifest['kernels']} >= {'fill_i32', 'move'} and
                     [s['function'] for s in manifest['symbols']] == ['heat_set_scale'], manifest)
-        self.expect('cfcc_header_guards_its_own_name', '#ifndef CUFERRY_CALLS_H' in header and '"body.h"' in header, header)
+        self.expect('cfcc_header_guards_its_own_name', '#ifndef CUFERRY_CALLS_H' in header and '"body.h"' in header,
+                    header)
 
     def depfile(self):
         self.fresh()
@@ -335,7 +340,8 @@ class CfccTest:
         text = '#include "two.h"\n' + KERNEL.replace('2 * x', 'two() * x')
         compilers = [[]] + [['--cc', 'clang', '--cxx', 'clang++']] * (shutil.which('clang++') is not None)
         for words in compilers:
-            for name in ('d*', '*d', "a'b", 'b\\c', 't??', 'p%d', 'p$HOME', 's p', '#h', 'a:b', 'z\u00f6', 'n\u00a0b', '`h`', 'c,d'):
+            for name in ('d*', '*d', "a'b", 'b\\c', 't??', 'p%d', 'p$HOME', 's p', '#h', 'a:b', 'z\u00f6', 'n\u00a0b',
+                         '`h`', 'c,d'):
                 self.fresh(unused='')
                 for path, content in (('two.h', header), ('in/deep.h', '#define DEEP\n'), ('heat.cu', text)):
                     self.write(f'{name}/{path}', content)
@@ -351,13 +357,16 @@ class CfccTest:
                 self.tap.check(f'cfcc_sources_in_a_folder_called_{ascii(name)[1:-1].replace("#", "")}_compile'
                                f'{"_with_clang" if words else ""}', problem)
         result = self.compile('--shared', 'c,d/heat.cu')
-        code, out, err = run([self.cf_run, '--module', './heat.so', '--describe', 'twice'], cwd=self.folder, env=self.env)
-        self.expect('cfcc_descriptor_names_the_source', code == 0 and '  source    c,d/heat.cu:' in out, f'{result}{out}{err}')
+        code, out, err = run([self.cf_run, '--module', './heat.so', '--describe', 'twice'], cwd=self.folder,
+                             env=self.env)
+        self.expect('cfcc_descriptor_names_the_source', code == 0 and '  source    c,d/heat.cu:' in out,
+                    f'{result}{out}{err}')
         for name in ('q"r', 'n\nl', os.fsdecode(b'\xff')):
             self.fresh(unused='')
             os.mkdir(os.path.join(self.folder, name))
             self.write(f'{name}/heat.cu', KERNEL)
-            self.refused(f'cfcc_source_in_a_folder_called_{ascii(name)[1:-1].replace(chr(92), "")}_is_refused', self.compile(f'{name}/heat.cu'), 1,
+            self.refused(f'cfcc_source_in_a_folder_called_{ascii(name)[1:-1].replace(chr(92), "")}_is_refused',
+                         self.compile(f'{name}/heat.cu'), 1,
                          'no #include can name a path with a quotation mark, a line end, or bytes that are no UTF-8')
 
     def pass_on(self):
@@ -384,7 +393,8 @@ class CfccTest:
             page = file.read().replace('\\-', '-')
         internal = options & {'--check', '--again', '--bundled', '--private'}
         missing = [option for option in options if option not in page]
-        self.expect('cfcc_help_has_what_the_manual_has', code == 0 and not internal and not missing and len(options) > 12,
+        self.expect('cfcc_help_has_what_the_manual_has', code == 0 and not internal and not missing
+                    and len(options) > 12,
                     f'{internal}{missing}{out}{err}')
 
     def program(self):
@@ -409,7 +419,8 @@ class CfccTest:
         cc, cxx = (shlex.split(self.config[name]) for name in ('cc', 'cxx'))
         _, out, _ = run([*cc, '-std=gnu11', '-D_GNU_SOURCE', '-dM', '-E', 'all.h'], cwd=self.folder)
         found = set(re.findall(r'^#define ([A-Za-z]\w*)', out, re.MULTILINE))
-        self.expect('cfcc_standard_headers_have_the_macros_that_are_tried', len(MACROS - found) < 3 and len(found) > 1000,
+        self.expect('cfcc_standard_headers_have_the_macros_that_are_tried',
+                    len(MACROS - found) < 3 and len(found) > 1000,
                     MACROS - found)
         names = sorted((found | MACROS) - CXX_WORDS)
         groups = [names[at:at + 50] for at in range(0, len(names), 50)]
@@ -432,11 +443,13 @@ class CfccTest:
         for language, compiler, standard in (('c', cc, 'gnu11'), ('c++', cxx, 'c++11'), ('c++', cxx, 'c++17')):
             self.write('main', '#include "all.h"\n' + main)
             code, out, err = run([*compiler, f'-std={standard}', '-D_GNU_SOURCE', '-Wall', '-Werror',
-                                  *shlex.split(self.config['link_flags']), f'-I{ROOT}/include', '-x', language, 'main', '-x', 'none', 'm.o',
+                                  *shlex.split(self.config['link_flags']), f'-I{ROOT}/include', '-x', language, 'main',
+                                  '-x', 'none', 'm.o',
                                   library, '-lpthread', '-ldl', '-lm', '-o', 'program'], cwd=self.folder)
             if code == 0:
                 code, out, err = run(['./program'], cwd=self.folder, env=self.env)
-            self.expect(f'cfcc_parameters_called_as_macros_are_right_in_{standard}', code == 0, f'exit {code}: {out}{err}')
+            self.expect(f'cfcc_parameters_called_as_macros_are_right_in_{standard}', code == 0,
+                        f'exit {code}: {out}{err}')
 
     def operations(self):
         """A C file defines the entry points of operations; it belongs to the program or is an argument of cfcc."""
@@ -482,7 +495,8 @@ class CfccTest:
         self.write('four.c', body.replace('const float *x', 'const double *x'))
         code, out, err = self.compile('heat.cu', 'four.c')
         self.expect('cfcc_operation_of_other_types_does_not_compile', code == 1 and "conflicting types for" in err and
-                    'four.c:2:5: ' in err and listed(self.folder) == ['four.c', 'heat.cu'] and self.temporary not in err, f'{out}{err}')
+                    'four.c:2:5: ' in err and listed(self.folder) == ['four.c', 'heat.cu']
+                    and self.temporary not in err, f'{out}{err}')
         code, out, err = self.compile('four.c')
         self.expect('cfcc_c_file_alone_is_refused', code == 2 and
                     'four.c: C files go with the kernel files whose operations they define' in err, f'{out}{err}')
@@ -495,7 +509,8 @@ class CfccTest:
         self.write('heat_internal.h', '#define OWN 2\n')
         result = self.compile('-MD', 'heat.cu')
         self.expect('cfcc_leaves_a_header_that_is_called_as_an_internal_one_alone', result == (0, '', '') and
-                    self.read('heat_internal.h') == '#define OWN 2\n' and 'heat_internal.h' in self.read('heat.d'), result)
+                    self.read('heat_internal.h') == '#define OWN 2\n' and 'heat_internal.h' in self.read('heat.d'),
+                    result)
         self.fresh(heat=KERNEL + operation)
         self.write('heat_internal.h', 'int own;\n')
         for test, words, said in (
@@ -504,7 +519,8 @@ class CfccTest:
                 ('internal_header_of_another_output_is_refused', ['--manifest', 'heat_internal.h'],
                  'the outputs have to be different files')):
             code, out, err = self.compile('heat.cu', *words)
-            self.expect(f'cfcc_{test}', code == 1 and said in err and listed(self.folder) == ['heat.cu', 'heat_internal.h'],
+            self.expect(f'cfcc_{test}', code == 1 and said in err
+                        and listed(self.folder) == ['heat.cu', 'heat_internal.h'],
                         f'{out}{err}')
 
     def system_headers(self):
@@ -522,7 +538,8 @@ class CfccTest:
             self.write('main.c', BLOCK_SUMS_PROGRAM)
             code, out, err = self.compile(*words, '-Xcxx=-isystem', '-Xcxx=lib', '-Xcxx=-Werror', 'heat.cu')
             if code == 0:
-                command = [*shlex.split(self.config['cc']), *shlex.split(self.config['link_flags']), f'-I{ROOT}/include',
+                command = [*shlex.split(self.config['cc']), *shlex.split(self.config['link_flags']),
+                           f'-I{ROOT}/include',
                            'main.c', 'heat.o', os.path.join(self.builddir, 'libcuferry.a'), '-lpthread', '-ldl', '-lm',
                            '-o', 'main']
                 code, out, err = run(command, cwd=self.folder)
@@ -580,7 +597,8 @@ class CfccTest:
         os.mkfifo(os.path.join(self.folder, 'pipe'))
         for option in ('-o', '--header', '--manifest', '-MF'):
             result = self.compile('heat.cu', '--prefix', 'heat', option, 'pipe')
-            self.expect(f'cfcc_pipe_of_{option.strip("-")}_is_refused', result == (1, '', 'cfcc: cannot write pipe: it is no '
+            self.expect(f'cfcc_pipe_of_{option.strip("-")}_is_refused',
+                        result == (1, '', 'cfcc: cannot write pipe: it is no '
                         'regular file\n') and stat.S_ISFIFO(os.stat(os.path.join(self.folder, 'pipe')).st_mode), result)
         self.write('heat.h', '/* a header of the user\'s */\n')
         code, _, err = self.compile('heat.cu')
@@ -667,13 +685,16 @@ class CfccTest:
         runtime = set()
         for header in ('cuferry.h', 'cuferry/tuning.h'):
             with open(os.path.join(ROOT, 'include', header), encoding='utf-8') as file:
-                runtime |= set(re.findall(r'^(?!typedef)(?:CF_CHECKED )?[\w ]+[ *](cf_\w+)\(', file.read(), re.MULTILINE))
+                runtime |= set(re.findall(r'^(?!typedef)(?:CF_CHECKED )?[\w ]+[ *](cf_\w+)\(', file.read(),
+                                          re.MULTILINE))
         public = runtime | {'heat_twice', 'heat_twice_async', 'heat_registry', 'cf_module_info'}
         self.fresh()
         result = self.compile('--shared', '-o', 'libheat.so', 'heat.cu')
-        self.expect('cfcc_shared_library_has_the_prefix_without_lib', result[0] == 0 and 'heat_' in self.read('heat.h'), result)
+        self.expect('cfcc_shared_library_has_the_prefix_without_lib', result[0] == 0 and 'heat_' in self.read('heat.h'),
+                    result)
         os.remove(os.path.join(self.folder, 'libheat.so'))
-        result = self.compile('-Xcxx=-DNOTHING', '-Xcxx=-fno-such-flag', '-o', 'flags.o', '--header', 'flags.h', 'heat.cu')
+        result = self.compile('-Xcxx=-DNOTHING', '-Xcxx=-fno-such-flag', '-o', 'flags.o', '--header', 'flags.h',
+                              'heat.cu')
         self.expect('cfcc_passes_flags_to_the_compiler', result[0] == 1 and '-fno-such-flag' in result[2], result)
         result = self.compile('--shared', 'heat.cu')
         self.check('cfcc_shared_gives_shared_object_and_header', result, 'heat.h', 'heat.so')
@@ -707,7 +728,8 @@ class CfccTest:
         self.fresh(heat=KERNEL.replace('#pragma cf kernel', '#pragma cf kernel host(twice_on_cpu)'))
         said = 'heat.cu calls twice_on_cpu, which is in none of the files; name the object that has it, too: ' \
                'cfcc --shared -o FILE.so heat.cu OBJECT.o\n'
-        self.refused('cfcc_function_that_is_nowhere_is_refused', self.compile('--shared', 'heat.cu'), 1, f'cfcc: {said}')
+        self.refused('cfcc_function_that_is_nowhere_is_refused', self.compile('--shared', 'heat.cu'), 1,
+                     f'cfcc: {said}')
         self.compile('heat.cu')
         code, out, err = run([self.cf_run, '--module', 'heat.o', '--list'], cwd=self.folder, env=self.env)
         path = os.path.join(self.folder, 'heat.o')
@@ -728,7 +750,8 @@ class CfccTest:
                     'static void twice_on_cpu(const float *x, float *y, int64_t n)\n{\n'
                     '    try {\n        std::vector<float>(n, 1.f).at(n);\n    } catch (std::out_of_range &) {\n'
                     '        for (int64_t i = 0; i < n; i++)\n            y[i] = 2 * x[i];\n    }\n}\n')
-        self.fresh(heat='#include <stdint.h>\n' + throwing + KERNEL.replace('cf kernel', 'cf kernel host(twice_on_cpu)'))
+        self.fresh(heat='#include <stdint.h>\n' + throwing + KERNEL.replace('cf kernel',
+                                                                            'cf kernel host(twice_on_cpu)'))
         result = self.compile('-Xcxx=-fexceptions', 'heat.cu')
         self.check('cfcc_takes_a_function_with_exceptions', result, 'heat.h', 'heat.o')
         self.listed('cf_run_lists_an_object_that_needs_the_cxx_library', 'heat.o')

@@ -68,7 +68,8 @@ class CheckTest:
         results, go = os.path.join(self.folder, name), os.path.join(self.folder, name + '.go')
         if jobs == 1:
             open(go, 'wb').close()
-        with subprocess.Popen(['sh', '-c', SCRIPT, 'sh', results, go, str(jobs), only], cwd=ROOT, stdin=subprocess.DEVNULL,
+        with subprocess.Popen(['sh', '-c', SCRIPT, 'sh', results, go, str(jobs), only], cwd=ROOT,
+                              stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
             lines = []
             for line in process.stdout:
@@ -100,11 +101,13 @@ class CheckTest:
             at = lines.index('skipped:')
             tests, rest = lines[:at], lines[at:]
             self.check(f'check_{jobs}_jobs_print_each_test_when_it_ends', sorted(tests) == sorted(expected) and
-                       (tests == expected if jobs == 1 else tests.index(expected[1]) < tests.index(expected[0])), *tests)
+                       (tests == expected if jobs == 1 else tests.index(expected[1]) < tests.index(expected[0])),
+                       *tests)
             self.check(f'check_{jobs}_jobs_list_skips_and_failures', code == 1 and rest == closing, code, *rest)
         code, lines = self.results('named', 2, 'early skips')
         tests = {line.split(',')[0] for line in lines if ', here  ' in line}
-        self.check('check_named_tests_run_alone', code == 0 and tests == {'early', 'skips', 'all', 'last'}, code, *lines)
+        self.check('check_named_tests_run_alone', code == 0 and tests == {'early', 'skips', 'all', 'last'}, code,
+                   *lines)
 
     def work(self):
         code, out, err = run(['sh', '-c', WORK, 'sh', self.folder], cwd=ROOT)
@@ -121,7 +124,8 @@ class CheckTest:
             file.write('rule link\n  command = install x.sh $out\nbuild tests/test_x: link\n')
         code, out, err = run(['sh', '-c', BLANKS, 'sh', results, folder], cwd=ROOT)
         fake = os.path.join(folder, 'tests', 'fake')
-        self.check('check_works_in_a_folder_with_blanks', code == 0 and f'# cuda, {fake}:/another place, a word\n' in out and
+        self.check('check_works_in_a_folder_with_blanks', code == 0
+                   and f'# cuda, {fake}:/another place, a word\n' in out and
                    '# host, ' in out and out.endswith('3 passed, 0 failed, 0 skipped\n'), code, out, err)
 
     def names(self):
@@ -130,7 +134,8 @@ class CheckTest:
                                 (['test_pool', 'tests/pol.c'], 'similar:(?=.* test_pool)'),
                                 (['gather'], 'similar: test_gather test_gather_random'),
                                 (['--often'], 'usage: '), (['--sanitize', 'test_pool'], 'usage: ')):
-            code, out, err = run([os.path.join(ROOT, 'tools', 'check'), *words], env=dict(os.environ, BUILDDIR=builddir))
+            code, out, err = run([os.path.join(ROOT, 'tools', 'check'), *words],
+                                 env=dict(os.environ, BUILDDIR=builddir))
             self.check(f'check_{"_".join(words)}_is_refused', code == 1 and re.search(expected, err) and not out and
                        not os.path.exists(builddir), code, out, err)
 

@@ -41,11 +41,15 @@ class InstallTest:
                     CMAKE_PREFIX_PATH=self.prefix, CF_DRIVER='host')
 
     def install(self):
-        for name, destdir in (('ninja_install_fills_the_prefix', ''), ('ninja_install_obeys_destdir', self.folder + '/stage')):
-            code, out, err = run(['sh', os.path.join(ROOT, 'tools', 'dev', 'install'), ROOT, self.builddir, self.prefix],
+        for name, destdir in (('ninja_install_fills_the_prefix', ''),
+                              ('ninja_install_obeys_destdir', self.folder + '/stage')):
+            code, out, err = run(['sh', os.path.join(ROOT, 'tools', 'dev', 'install'), ROOT, self.builddir,
+                                  self.prefix],
                                  env=dict(os.environ, DESTDIR=destdir))
-            wanted = ['bin/cf-bench', 'bin/cf-run', 'bin/cf-tune', 'bin/cfcc', 'include/cuferry.h', 'include/cuferry/kernels.h',
-                      'include/cuferry/registry.h', 'include/cuferry/tuning.h', 'lib/libcuferry.a', 'lib/pkgconfig/cuferry.pc',
+            wanted = ['bin/cf-bench', 'bin/cf-run', 'bin/cf-tune', 'bin/cfcc', 'include/cuferry.h',
+                      'include/cuferry/kernels.h',
+                      'include/cuferry/registry.h', 'include/cuferry/tuning.h', 'lib/libcuferry.a',
+                      'lib/pkgconfig/cuferry.pc',
                       'lib/cmake/Cuferry/CuferryConfig.cmake', 'lib/cmake/Cuferry/CuferryConfigVersion.cmake',
                       'lib/cuferry/cfcc.json', 'lib/cuferry/compile/linking.py', 'lib/cuferry/gen/cfgen',
                       'share/man/man1/cfcc.1', 'share/man/man1/cf-bench.1',
@@ -93,7 +97,8 @@ class InstallTest:
             for name in names:
                 variables |= set(re.findall(r'\b(?:get_text|cf__env_file)\("(CF_[A-Z_]+)"\)', read(folder, name)))
         named = set(re.findall(r'\bcf_[a-z0-9_]+(?=\(| \(\))', page))
-        wrong = sorted(named - functions) + [word for word in sorted(functions | statuses | variables) if word not in page]
+        wrong = sorted(named - functions) + [word for word in sorted(functions | statuses | variables)
+                                             if word not in page]
         wrong += [word for word in sorted(variables) if f'`{word}=' not in read('README.md')]
         self.tap.check('manual_names_all_that_there_is', ', '.join(wrong))
 
@@ -157,7 +162,8 @@ class InstallTest:
         with open(kernels, encoding='utf-8') as file:
             text = file.read()
         with open(kernels, 'w', encoding='utf-8') as file:
-            file.write(text.replace('scratch(v', 'scratch(w').replace('void two_steps(double *u, double *v', 'void two_steps(double *u, double *w'))
+            file.write(text.replace('scratch(v', 'scratch(w').replace('void two_steps(double *u, double *v',
+                                                                      'void two_steps(double *u, double *w'))
         _, changed, _ = run(build, env=env)
         _, again, _ = run(build, env=env)
         good = 'two_steps.c' in changed and 'main.c' not in changed and 'Building' not in again
@@ -217,7 +223,8 @@ class InstallTest:
             code, out, err = run(['cmake', '-S', folder, '-B', built], env=dict(self.env, CC=self.cc))
             if expected:
                 said = ' '.join(err.split())
-                self.tap.check(f'cmake_{name}_is_refused_at_once', '' if code and expected in said else f'{code}: {out}{err}')
+                self.tap.check(f'cmake_{name}_is_refused_at_once',
+                               '' if code and expected in said else f'{code}: {out}{err}')
             else:
                 if code == 0 and more:
                     code, out, err = run(['cmake', '--build', built], env=self.env)
@@ -320,7 +327,8 @@ class InstallTest:
         images = sum(symbols[name.replace('__i_', '__j_')] - begin for name, begin in symbols.items()
                      if name.startswith('cf__i_'))
         size = os.path.getsize(program) - images
-        self.tap.check('program_of_one_function_is_small', f'{size} bytes and {images} of images' if size >= 400000 else '')
+        self.tap.check('program_of_one_function_is_small', f'{size} bytes and {images} of images' if size >= 400000
+                       else '')
 
     def exported_by_shared_object(self):
         """A shared object that embeds the archive exports no symbol of it."""
@@ -367,7 +375,8 @@ class InstallTest:
 
     def checks(self):
         """The installed cf-run has the sources of the bundled kernels and checks them."""
-        cf_run, kernels = (os.path.join(self.prefix, *part) for part in (('bin', 'cf-run'), ('share', 'cuferry', 'kernels')))
+        cf_run, kernels = (os.path.join(self.prefix, *part) for part in (('bin', 'cf-run'),
+                                                                         ('share', 'cuferry', 'kernels')))
         env = dict(self.env, XDG_CACHE_HOME=os.path.join(self.folder, 'cache'))
         command = [cf_run, '--check', 'race', 'gather', 'source=random:f32:100', 'index=randint:i32:1000:0:100']
         code, out, err = run(command, cwd=self.folder, env=env)

@@ -87,7 +87,8 @@ class ReadmeTest:
         home, programs = (os.path.join(folder, name) for name in ('home', 'programs'))
         for path in (self.folder, home, programs):
             os.mkdir(path)
-        for path, text in ((os.path.join(self.folder, 'configure'), CONFIGURE), (os.path.join(programs, 'ninja'), NINJA)):
+        for path, text in ((os.path.join(self.folder, 'configure'), CONFIGURE),
+                           (os.path.join(programs, 'ninja'), NINJA)):
             with open(path, 'w', encoding='utf-8') as file:
                 file.write(text)
             os.chmod(path, stat.S_IRWXU)
@@ -135,7 +136,8 @@ class ReadmeTest:
         return self.shell(f'{sys.executable} {name}\n')
 
     def f90(self, name, text):
-        self.write(name, text if re.search(r'^ *program\b', text, re.MULTILINE) else f'program fragment\n{text}end program\n')
+        self.write(name, text if re.search(r'^ *program\b', text, re.MULTILINE)
+                   else f'program fragment\n{text}end program\n')
         return self.shell(f'gfortran -fsyntax-only {name}\n')
 
     def cmake(self, name, text):

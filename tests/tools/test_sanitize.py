@@ -54,11 +54,14 @@ PLANTED = {
     'local_array': ([N], 'address', r'{BUG}: stack-buffer-overflow: a write of 4 bytes; thread \(3, 0, 0\) of block '
                     r'\(0, 0, 0\)'),
     'local_index': ([N], 'address', r"{BUG}: index 4 is outside of 'int ?\[4\]'; thread \(3, 0, 0\) of block \(0, 0, 0\)"),
-    'not_aligned': (['x=random:f32:404', 'n=100'], 'address', r"{BUG}: a \w+ \w+ \w+ '[^']*float4' at address 0x[0-9a-f]+, which is "
+    'not_aligned': (['x=random:f32:404', 'n=100'], 'address',
+                    r"{BUG}: a \w+ \w+ \w+ '[^']*float4' at address 0x[0-9a-f]+, which is "
                     r'not aligned to its 16 bytes; thread \(0, 0, 0\) of block \(0, 0, 0\)'),
-    'not_aligned_copy': (['x=random:f32:404', 'n=100'], 'address', r"{BUG}: a \w+ \w+(?: \w+)? '[^']*float4' at address 0x[0-9a-f]+, which is "
+    'not_aligned_copy': (['x=random:f32:404', 'n=100'], 'address',
+                         r"{BUG}: a \w+ \w+(?: \w+)? '[^']*float4' at address 0x[0-9a-f]+, which is "
                     r'not aligned to its 16 bytes; thread \(0, 0, 0\) of block \(0, 0, 0\)'),
-    'not_aligned_load': (['x=random:f32:404', 'n=100'], 'address', r"{BUG}: a \w+ \w+(?: \w+)? '[^']*float4' at address 0x[0-9a-f]+, which is "
+    'not_aligned_load': (['x=random:f32:404', 'n=100'], 'address',
+                         r"{BUG}: a \w+ \w+(?: \w+)? '[^']*float4' at address 0x[0-9a-f]+, which is "
                     r'not aligned to its 16 bytes; thread \(0, 0, 0\) of block \(0, 0, 0\)'),
     'past_scratch': ([N], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at tmp\[1000\], which is past its '
                      r'end; thread \(231, 0, 0\) of block \(3, 0, 0\)'),
@@ -112,7 +115,8 @@ PLANTED = {
                     r'arrivals, such as \(32, 0, 0\) of block \(0, 0, 0\)'),
     'divergent': ([], 'race', r'32 of 64 threads wait at __syncthreads\(\) in {BUG}, such as \(0, 0, 0\) of block '
                   r'\(0, 0, 0\); .*__syncwarp\(\) in {OTHER}'),
-    'barrier_in_loop': (['x=randint:i32:3x64:0:100'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' waits at __syncthreads\(\), '
+    'barrier_in_loop': (['x=randint:i32:3x64:0:100'], 'race',
+                        r'({BUG}|{OTHER}): ' + ANY + r' waits at __syncthreads\(\), '
                         'and ' + ANY + r' of its warp at __syncthreads\(\) in ({BUG}|{OTHER}): not the same barrier'),
     'false_inplace': (['x=randint:i32:1001:0:9', N], 'race', r'{BUG}: ' + ANY + r' reads x\[\d+\], which ' + ANY +
                       r' writes at {BUG}: nothing orders the two \[false_inplace\]'),
@@ -122,7 +126,8 @@ PLANTED = {
     'barrier_before_return': ([X, N], 'race', r'{BUG}: thread \(\d+, 0, 0\) of block \(15, 0, 0\) waits at __syncthreads\(\), '
                               r'and thread \((4\d|5\d|6[0-3]), 0, 0\) of block \(15, 0, 0\) comes to the end of the kernel in '
                               r'{OTHER} without it \[barrier_before_return\]\n'),
-    'barrier_in_last_step': (['x=randint:i32:959:0:100', 'n=959'], 'race', r'{BUG}: ' + ANY + r' waits at __syncthreads\(\), '
+    'barrier_in_last_step': (['x=randint:i32:959:0:100', 'n=959'], 'race',
+                             r'{BUG}: ' + ANY + r' waits at __syncthreads\(\), '
                              r'and thread \(63, 0, 0\) of block \(0, 0, 0\) comes to the end of the kernel in {OTHER} without '
                              r'it \[barrier_in_last_step\]\n'),
     'own_lane': ([], 'poison', r'{BUG}: thread \(37, 0, 0\) of block \(0, 0, 0\): a warp operation whose mask leaves its '
@@ -152,15 +157,18 @@ PLANTED = {
                       r'of block \(0, 0, 0\) \[left_out_lane\]\n[^\n]*found 1 error\n'),
     'greatest_of_out': ([X, N], 'poison', r'^{BUG}: reads y\[0\], which nobody wrote; thread \(0, 0, 0\) of block \(0, 0, 0\) '
                         r'\[greatest_of_out\]\n[^\n]*found 1 error\n'),
-    'pipeline': (['x=randint:i32:64:0:100'], 'race', r'^({BUG}|{OTHER}): ' + ANY + r' (reads|writes) __shared__ tile\[\d+\], '
+    'pipeline': (['x=randint:i32:64:0:100'], 'race', r'^({BUG}|{OTHER}): ' + ANY
+                 + r' (reads|writes) __shared__ tile\[\d+\], '
                  r'which ' + ANY + r' (writes|reads) at ({BUG}|{OTHER}): nothing orders the two \[pipeline\]\n'),
     'asserts': ([X, N], 'address', r"{BUG}: thread \(44, 0, 0\) of block \(1, 0, 0\): assertion `!bug \|\| i != 300' "
                 'failed'),
-    'launches_a_race': ([X, N], 'race', r'{BUG}: ' + ANY + r' \w+ total\[0\], which ' + ANY + r' \w+ at {BUG}: nothing orders '
+    'launches_a_race': ([X, N], 'race', r'{BUG}: ' + ANY + r' \w+ total\[0\], which ' + ANY
+                        + r' \w+ at {BUG}: nothing orders '
                         r'the two \[adds in launches_a_race\]\n'),
     'launches_past_end': ([X, N], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at y\[1000\], which is past its '
                           r'end; thread \(232, 0, 0\) of block \(3, 0, 0\) \[subtracts in launches_past_end\]\n'),
-    'leaves_scratch': ([X, N], 'poison', r'{BUG}: reads total\[7\], which nobody wrote; ' + ANY + r' \[adds in leaves_scratch\]\n'),
+    'leaves_scratch': ([X, N], 'poison', r'{BUG}: reads total\[7\], which nobody wrote; ' + ANY
+                       + r' \[adds in leaves_scratch\]\n'),
     'leaves_out': ([X, N], 'poison', r'{BUG}: y\[999\] is not written, although it is an out\(\); 1 of 1000 elements are not '
                    r'\[leaves_out\]\n'),
     'traps': ([N], 'address', r'{BUG}: thread \(44, 0, 0\) of block \(1, 0, 0\): __trap\(\)'),
@@ -250,7 +258,8 @@ class SanitizeTest:
             file.write('#include "own.cuh"\n#pragma cf kernel grid(n) out(y[n])\n'
                        '__global__ void own(int *y, int n)\n{\n    int i = threadIdx.x;\n'
                        '    if (i < n)\n        y[i + BEHIND * FACTOR] = i;\n}\n')
-        code, _, err = self.cfcc('--cuda=no', '--prefix', 'own', '-Itree/include', '-DFACTOR=1', '-o', 'tree/build/own.o',
+        code, _, err = self.cfcc('--cuda=no', '--prefix', 'own', '-Itree/include', '-DFACTOR=1', '-o',
+                                 'tree/build/own.o',
                                  'tree/own.cu')
         assert code == 0, err
         code, _, err = self.cfcc('--shared', '-o', 'tree/own.so', 'tree/build/own.o')
@@ -259,7 +268,8 @@ class SanitizeTest:
         for file in ('moved/build/own.o', 'moved/own.so'):
             code, _, err = self.check('address', 'own', 'n=10', module=file)
             self.tap.check(f'check_of_{os.path.basename(file)}_is_built_again_where_the_tree_is_now',
-                           '' if code == 1 and re.search(r'moved/own\.cu:7: heap-buffer-overflow.*y\[10\]', err) else err)
+                           '' if code == 1 and re.search(r'moved/own\.cu:7: heap-buffer-overflow.*y\[10\]', err)
+                           else err)
         with open(os.path.join(self.folder, 'moved/include/own.cuh'), 'w', encoding='utf-8') as file:
             file.write('#define BEHIND 0\n')
         code, out, err = self.check('address', 'own', 'n=10', module='moved/own.so')
@@ -301,7 +311,8 @@ class SanitizeTest:
             left = os.listdir(temporary)
         wanted = r'blank\.cu:4: heap-buffer-overflow: a write of 4 bytes at y\[10\], which is past its end'
         problem = '' if code == 1 and re.search(wanted, err) and '#0 in blank blank.cu:4' in err and not left else err
-        self.tap.check('check_by_a_runtime_in_a_folder_with_a_blank_is_reported_whole', problem and f'{ended(code)}: {err}{left}')
+        self.tap.check('check_by_a_runtime_in_a_folder_with_a_blank_is_reported_whole',
+                       problem and f'{ended(code)}: {err}{left}')
         code, _, err = self.check('address', *arguments, module='blank.so', cxx=cxx)
         expected = f'the loader takes no path with a blank or a colon, and there is one in {runtime} and in TMPDIR\n'
         self.tap.check('check_by_such_a_runtime_without_another_folder_says_so',
@@ -354,17 +365,24 @@ class SanitizeTest:
         is_good, err = self.own_check(**place)
         self.tap.check('check_runs_what_is_kept', '' if not is_good and "another's code was run" in err else err)
         for name, path, change, said in (
-                ('a_file_that_others_can_write', lambda library: library, lambda path: os.chmod(path, 0o620), 'mode is 0620'),
-                ('an_index_that_others_can_write', lambda library: library[:-2] + 'json', lambda path: os.chmod(path, 0o602),
+                ('a_file_that_others_can_write', lambda library: library, lambda path: os.chmod(path, 0o620),
+                 'mode is 0620'),
+                ('an_index_that_others_can_write', lambda library: library[:-2] + 'json',
+                 lambda path: os.chmod(path, 0o602),
                  'mode is 0602'),
-                ('a_folder_that_others_can_write', os.path.dirname, lambda path: os.chmod(path, 0o1777), 'mode is 1777'),
-                ('a_folder_in_one_that_others_can_write', lambda library: self.trusted, lambda path: os.chmod(path, 0o775),
+                ('a_folder_that_others_can_write', os.path.dirname, lambda path: os.chmod(path, 0o1777),
+                 'mode is 1777'),
+                ('a_folder_in_one_that_others_can_write', lambda library: self.trusted,
+                 lambda path: os.chmod(path, 0o775),
                  'mode is 0775'),
-                ('a_file_of_another_user', lambda library: library, lambda path: os.chown(path, 65534, -1), 'uid 65534'),
-                ('an_index_of_another_user', lambda library: library[:-2] + 'json', lambda path: os.chown(path, 65534, -1),
+                ('a_file_of_another_user', lambda library: library, lambda path: os.chown(path, 65534, -1),
+                 'uid 65534'),
+                ('an_index_of_another_user', lambda library: library[:-2] + 'json',
+                 lambda path: os.chown(path, 65534, -1),
                  'uid 65534'),
                 ('a_folder_of_another_user', os.path.dirname, lambda path: os.chown(path, 65534, -1), 'uid 65534'),
-                ('a_folder_in_one_of_another_user', lambda library: self.trusted, lambda path: os.chown(path, 65534, -1),
+                ('a_folder_in_one_of_another_user', lambda library: self.trusted,
+                 lambda path: os.chown(path, 65534, -1),
                  'uid 65534')):
             where = path(self.plant())
             before = os.stat(where)
@@ -408,7 +426,8 @@ class SanitizeTest:
                 continue
             code, out, err = self.check('race', 'own', 'n=10', module='own.so', env={'TMPDIR': temporary})
             good = code == (1 if said else 0) and said in err and ('or set TMPDIR to a folder of your own' in err) == bool(said)
-            self.tap.check(f'check_in_a_folder_that_{name}', '' if good and not os.listdir(temporary) else f'{code}: {out}{err}')
+            self.tap.check(f'check_in_a_folder_that_{name}',
+                           '' if good and not os.listdir(temporary) else f'{code}: {out}{err}')
 
     def refusals(self):
         for name, words, text in (
@@ -418,7 +437,8 @@ class SanitizeTest:
                  '--check race --check address: a run is checked for one of them'),
                 ('a_gpu', ['--check', 'race', '--driver', 'cuda', 'traps'], "the kernel's form for the CPU"),
                 ('no_such_module', ['--check', 'race', '--module', 'none.so', 'traps'], 'none.so: No such file'),
-                ('no_library', ['--check', 'race', '--module', 'planted_types.h', 'traps'], 'does not tell how it was built'),
+                ('no_library', ['--check', 'race', '--module', 'planted_types.h', 'traps'],
+                 'does not tell how it was built'),
                 ('a_source', ['--check', 'race', '--module', 'planted.cu', 'traps'],
                  'planted.cu is a kernel file; build a library of it first: cfcc --shared -o own.so ')):
             code, _, err = run([os.path.join(self.build, 'cf-run'), *words], cwd=self.folder, env=self.environment)
@@ -449,10 +469,12 @@ class SanitizeTest:
 
     def end(self, kind, number, is_child):
         """Ends a check by a signal to itself or to its child; returns (code, stderr, True if the child is gone)."""
-        command = [os.path.join(self.build, 'cf-run'), '--check', kind, '--module', 'planted.so', 'spins', 'y=fill:i32:1:0',
+        command = [os.path.join(self.build, 'cf-run'), '--check', kind, '--module', 'planted.so', 'spins',
+                   'y=fill:i32:1:0',
                    'bug=1']
         with subprocess.Popen(command, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=unignore_signals) as process:
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              preexec_fn=unignore_signals) as process:
             child = None
             while child is None and process.poll() is None:
                 time.sleep(0.01)
@@ -475,8 +497,10 @@ class SanitizeTest:
     def ends(self):
         """A run that a signal ends says so."""
         for name, number, is_child, expected, text in (
-                ('whose_run_is_killed', signal.SIGKILL, True, 1, 'the run was ended by signal 9 (Killed), as where memory'),
-                ('that_is_ended', signal.SIGTERM, False, -15, 'cf-run: --check=race: ended by signal 15 (Terminated)\n')):
+                ('whose_run_is_killed', signal.SIGKILL, True, 1,
+                 'the run was ended by signal 9 (Killed), as where memory'),
+                ('that_is_ended', signal.SIGTERM, False, -15,
+                 'cf-run: --check=race: ended by signal 15 (Terminated)\n')):
             code, err, is_gone = self.end('race', number, is_child)
             problem = '' if code == expected and text in err and is_gone else f'{ended(code)}, {is_gone}: {err}'
             self.tap.check(f'check_{name}_says_so', problem)
@@ -487,7 +511,8 @@ class SanitizeTest:
         self.tap.check('check_that_is_killed_leaves_no_run', '' if code == -9 and is_gone else f'{ended(code)}: {err}')
 
     def run(self):
-        code, _, err = self.cfcc('--shared', '--cuda=no', '--prefix', 'planted', '-o', 'planted.so', 'planted.cu', 'planted.c')
+        code, _, err = self.cfcc('--shared', '--cuda=no', '--prefix', 'planted', '-o', 'planted.so', 'planted.cu',
+                                 'planted.c')
         self.tap.check('check_module_is_built', err if code else '')
         for name in PLANTED:
             if name in GCC_ALONE and self.is_clang():

@@ -50,7 +50,8 @@ class ScaleTest:
     def __init__(self, tap, folder):
         self.tap = tap
         self.tree, self.build = os.path.join(folder, 'tree'), os.path.join(folder, 'build')
-        shutil.copytree(ROOT, self.tree, ignore=shutil.ignore_patterns('build*', '.git', '__pycache__', '.scratch', 'gather.cu',
+        shutil.copytree(ROOT, self.tree, ignore=shutil.ignore_patterns('build*', '.git', '__pycache__', '.scratch',
+                                                                       'gather.cu',
                                                                        'gather_random.c*')) # which uses gather
         shutil.copy(os.path.join(ROOT, 'build.ninja.in'), self.tree)
         for f in range(FILES):
@@ -74,10 +75,12 @@ class ScaleTest:
         # An extra process reports the memory of its child.
         script = ('import resource, subprocess, sys; code = subprocess.call(sys.argv[1:]); '
                   'print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)')
-        words = [os.path.join(self.tree, 'gen', 'cfgen'), '--prefix', 's', '--outdir', os.path.join(self.build, 'alone'),
+        words = [os.path.join(self.tree, 'gen', 'cfgen'), '--prefix', 's', '--outdir',
+                 os.path.join(self.build, 'alone'),
                  '--root', self.tree, *(os.path.join(self.build, 'gen', f'f{f}.ii') for f in range(files))]
         # The environment of the build.
-        done = subprocess.run([sys.executable, '-c', script, sys.executable, '-c', COUNT, *words], stdout=subprocess.PIPE,
+        done = subprocess.run([sys.executable, '-c', script, sys.executable, '-c', COUNT, *words],
+                              stdout=subprocess.PIPE,
                               check=True, cwd=self.build, env=dict(os.environ, PYTHONPYCACHEPREFIX='gen/.python'))
         calls, code, memory = done.stdout.split()
         self.tap.check(f'cfgen_{files}_files_succeeds', '' if code == b'0' else f'exit {code}')
@@ -95,7 +98,8 @@ class ScaleTest:
 
     def outputs(self):
         folder = os.path.join(self.build, 'gen')
-        return {os.path.join(d, f): os.stat(os.path.join(d, f)).st_mtime_ns for d, _, files in os.walk(folder) for f in files}
+        return {os.path.join(d, f): os.stat(os.path.join(d, f)).st_mtime_ns for d, _,
+                files in os.walk(folder) for f in files}
 
     def one_change(self):
         """After a change, Ninja builds only objects of files that were written again."""
@@ -107,13 +111,15 @@ class ScaleTest:
         code, out, err = self.ninja()
         after = self.outputs()
         written = {os.path.basename(path) for path, time in after.items() if before.get(path) != time}
-        expected = {'f7.ii', 'f7.ii.d', 'f7.stub.c', 'f7.dev.cu', 'f7.host.cu', 'f7.host.cpp', 'kernels.h', 'cuferry_registry.c',
+        expected = {'f7.ii', 'f7.ii.d', 'f7.stub.c', 'f7.dev.cu', 'f7.host.cu', 'f7.host.cpp', 'kernels.h',
+                    'cuferry_registry.c',
                     'cuferry.json'}
         # The assembler file only names f7, so it is not written again.
         self.tap.check('one_changed_file_writes_its_own_outputs_and_the_library\'s', f'{out}{err}' if code else
                        '' if written - {'f7.ii.d'} == expected - {'f7.ii.d'} else f'{sorted(written ^ expected)}')
         _, out, _ = run(['ninja', '-C', self.build, 'gen/f1.stub.o', 'gen/f7.stub.o'])
-        self.tap.check('one_changed_file_rebuilds_its_own_stub', '' if 'f7.stub' in out and 'f1.stub' not in out else out)
+        self.tap.check('one_changed_file_rebuilds_its_own_stub',
+                       '' if 'f7.stub' in out and 'f1.stub' not in out else out)
         again = self.outputs()
         self.ninja()
         self.tap.check('ninja_second_run_writes_nothing', '' if self.outputs() == again else 'it did')

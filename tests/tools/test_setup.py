@@ -142,7 +142,8 @@ class SetupTest:
                 ('not_installed_for_the_demo', ['demo'], ''),
                 ('not_installed_where_it_is_not_wanted', ['--without-clang'], '')):
             code, out, err, _ = self.setup(*words, self.new_builddir(), path=[broken])
-            self.check(f'setup_clang_is_{name}', code == 0 and read(self.apt_log) == expected and not err, code, out, err,
+            self.check(f'setup_clang_is_{name}', code == 0 and read(self.apt_log) == expected and not err, code, out,
+                       err,
                        read(self.apt_log))
         write(os.path.join(broken, 'apt-get'), '#!/bin/sh\nexit 1\n', 0o755)
         code, out, err, _ = self.setup(self.new_builddir(), path=[broken])
@@ -152,7 +153,8 @@ class SetupTest:
         write(os.path.join(broken, 'id'), '#!/bin/sh\necho 1\n', 0o755)
         write(os.path.join(broken, 'sudo'), '#!/bin/sh\nexit 1\n', 0o755)
         code, out, err, _ = self.setup(self.new_builddir(), path=[broken])
-        self.check('setup_clang_without_root_is_no_failure', code == 0 and 'clang with its sanitizers is missing' in out,
+        self.check('setup_clang_without_root_is_no_failure',
+                   code == 0 and 'clang with its sanitizers is missing' in out,
                    code, out, err)
         write(os.path.join(broken, 'cc'), '#!/bin/sh\nexit 1\n', 0o755)
         code, out, err, _ = self.setup(self.new_builddir(), path=[broken])
@@ -230,14 +232,16 @@ class SetupTest:
     def interrupted(self):
         argument = self.new_builddir()
         code, out, err, _ = self.setup('--with-nvcc', argument, PLAYED_PIP='terminated')
-        self.check('setup_terminated_leaves_no_toolkit', code == 1 and self.left() == ['cuda.log'], code, out, err, self.left())
+        self.check('setup_terminated_leaves_no_toolkit', code == 1 and self.left() == ['cuda.log'], code, out, err,
+                   self.left())
         code, out, err, _ = self.setup('--with-nvcc', argument, PLAYED_PIP='killed')
         self.check('setup_killed_leaves_no_toolkit', code == -9 and self.left() == ['cuda.log', 'cuda.part'],
                    code, out, err, self.left())
         write(os.path.join(self.builddir, 'cuda.part', 'wheels', 'nvidia', 'cu13', 'half'), '')
         code, out, err, pip = self.setup('--with-nvcc', argument)
         self.check('setup_begins_again_after_it', code == 0 and pip and self.left() == ['cuda']
-                   and not os.path.exists(os.path.join(self.builddir, 'cuda', 'half')), code, out, err, pip, self.left())
+                   and not os.path.exists(os.path.join(self.builddir, 'cuda', 'half')), code, out, err, pip,
+                   self.left())
 
     def configured(self):
         """Tests the line that configure prints about the toolkit."""
@@ -252,7 +256,8 @@ class SetupTest:
             return lines[0] if code == 0 and lines else f'exit {code}: {out}{err}'
 
         line = toolkit_line('.')
-        self.check('configure_without_nvcc_names_what_brings_one', 'CPU code alone; tools/dev/setup --with-nvcc' in line, line)
+        self.check('configure_without_nvcc_names_what_brings_one',
+                   'CPU code alone; tools/dev/setup --with-nvcc' in line, line)
         nvcc = os.path.join(toolkit, 'bin', 'nvcc')
         write(nvcc, NVCC.replace('@release@', '13.2'), 0o755)
         line = toolkit_line('.')

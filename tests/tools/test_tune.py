@@ -51,7 +51,8 @@ class TuneTest(Runner):
                             os.path.join(self.build, 'tests', 'tuning.o')], cwd=self.folder)
         self.tap.check('kernels_to_tune_are_linked', err if code else '')
         if code == 0:
-            for group in (self.found, self.followed, self.written, self.machine, self.failures, self.refused, self.manual):
+            for group in (self.found, self.followed, self.written, self.machine, self.failures, self.refused,
+                          self.manual):
                 group()
 
     def own(self, *arguments, **options):
@@ -129,7 +130,8 @@ class TuneTest(Runner):
         with open(os.path.join(ROOT, 'tests', 'lib', 'kernel', 'tuning.cu'), encoding='utf-8') as file:
             slow = re.search(r'#pragma cf kernel [^#]*STEPS> __global__ void slow.*?\n}\n', file.read(), re.DOTALL)[0]
         self.write(f'{name}.cu', change(slow).encode())
-        code, _, err = run([os.path.join(self.build, 'cfcc'), '--shared', '--prefix', 'tuning', *words, '-o', f'{name}.so',
+        code, _, err = run([os.path.join(self.build, 'cfcc'), '--shared', '--prefix', 'tuning', *words, '-o',
+                            f'{name}.so',
                             f'{name}.cu', *['--cuda=no'] * (self.driver == 'host')], cwd=self.folder)
         assert code == 0, err
         return err
@@ -137,7 +139,8 @@ class TuneTest(Runner):
     def ran(self, tuning, *arguments, module='tuning.so', size=256):
         """Returns the variant that another process runs: of the kernel in `arguments`, or of `slow`."""
         done = subprocess.run([self.run_program, '--driver', self.driver, '--module', module,
-                               *(arguments or ('slow', f'x=fill:i32:{size}:7', 'y=y.npy'))], cwd=self.folder, stdout=subprocess.PIPE,
+                               *(arguments or ('slow', f'x=fill:i32:{size}:7', 'y=y.npy'))], cwd=self.folder,
+                               stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, check=False, env=dict(os.environ, CF_TUNING=tuning))
         assert done.returncode == 0, done.stderr
         told, planned = (re.search(p, done.stdout.decode(), re.MULTILINE)
@@ -152,7 +155,8 @@ class TuneTest(Runner):
             assert self.build_slow('slow', str, '--tuning', 'planted', '-MD') == ''
             with open(self.path('slow.d'), encoding='utf-8') as file:
                 assert 'planted' in file.read()
-            code, _, err = run([os.path.join(self.build, 'cfcc'), '--prefix', 'tuning', '--tuning', 'slow.cu', '--cuda=no',
+            code, _, err = run([os.path.join(self.build, 'cfcc'), '--prefix', 'tuning', '--tuning', 'slow.cu',
+                                '--cuda=no',
                                 '-o', 'slow.o', 'slow.cu'], cwd=self.folder)
             assert code == 1 and "slow.cu:1: it does not begin with 'cuferry tuning 1'" in err, err
             variant = self.ran('', module='slow.so')
@@ -180,8 +184,9 @@ class TuneTest(Runner):
             found = [self.ran('even', 'even', 'way=y.npy', f'n={n}') for n in (4, 3)]
             return '' if found == ['WAY=2', 'WAY=1'] else found
 
-        self.test('first_variant_is_reported_where_it_runs_instead', refused)
-        self.test('following_process_runs_what_was_found', lambda: '' if self.ran('planted') == 'STEPS=1' else 'the first')
+        self.test('first_variant_is_reported_if_it_runs_instead', refused)
+        self.test('following_process_runs_what_was_found', lambda: '' if self.ran('planted') == 'STEPS=1'
+                  else 'the first')
         self.test('without_the_file_the_first_runs', lambda: '' if self.ran('') == 'STEPS=300' else 'another')
         self.test('damaged_file_is_not_used', self.damaged)
         self.test('what_was_found_can_be_built_in', built_in)
@@ -195,14 +200,16 @@ class TuneTest(Runner):
             with open(self.path(name), 'wb') as file:
                 file.write(text)
             variant = self.ran(name, size=4096)
-            assert variant == ('STEPS=1' if name == 'cut' and b'slow' in text.rpartition(b'\n')[0] else 'STEPS=300'), (name, variant)
+            assert variant == ('STEPS=1' if name == 'cut' and b'slow' in text.rpartition(b'\n')[0]
+                               else 'STEPS=300'), (name, variant)
             if name in ('cut', 'zeros'):
                 self.own('quick', '--file', name)
                 assert ('tuning_quick', 15) in self.lines(name), name
                 continue
             code, out, err = self.execute('--module', 'tuning.so', *QUICK, 'quick', '--file', name)
             with open(self.path(name), 'rb') as file:
-                assert file.read() == text and (code, out) == (1, '') and f"{name} does not begin with 'cuferry tuning 1'" in err, (name, err)
+                assert file.read() == text and (code, out) == (1,
+                                                               '') and f"{name} does not begin with 'cuferry tuning 1'" in err, (name, err)
         return ''
 
     # ---- Output files
@@ -225,7 +232,8 @@ class TuneTest(Runner):
                 file.write('cuferry tuning 1\n# mine\n')
             before = sorted(os.listdir(self.folder))
             with subprocess.Popen([self.program, '--driver', self.driver, '--module', 'tuning.so', 'slow', *QUICK,
-                                   '--sizes', '2^8:2^12:1.004', '--file', 'old'], cwd=self.folder, stdout=subprocess.PIPE, start_new_session=True,
+                                   '--sizes', '2^8:2^12:1.004', '--file', 'old'], cwd=self.folder,
+                                   stdout=subprocess.PIPE, start_new_session=True,
                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
                 process.stdout.readline()   # measuring has begun
                 os.killpg(process.pid, signal.SIGINT)
@@ -244,7 +252,8 @@ class TuneTest(Runner):
             return '' if len(self.lines('cache/cuferry/tuning')) == 2 else done.stdout
 
         def full():
-            code, _, err = self.execute('--module', 'tuning.so', *QUICK, 'quick', '--file', 'kept', '--json', '/dev/full')
+            code, _, err = self.execute('--module', 'tuning.so', *QUICK, 'quick', '--file', 'kept', '--json',
+                                        '/dev/full')
             assert code == 1 and '/dev/full' in err, err
             return '' if len(self.lines('kept')) == 2 else 'lost'
 
@@ -394,7 +403,8 @@ class TuneTest(Runner):
             """A variant with wrong results is never taken, however fast; right variants are."""
             code, out, err = self.execute('--module', 'tuning.so', *QUICK, 'wrong', '--file', 'wrong')
             assert code == 1 and err.startswith('cf-tune: 2 runs failed; the first: wrong STEPS=0: y['), err
-            assert re.search(r'^wrong STEPS=0 at 256 FAILED: y\[\d+\] = 0 and -?\d+ by the first variant; ', out, re.MULTILINE), out
+            assert re.search(r'^wrong STEPS=0 at 256 FAILED: y\[\d+\] = 0 and -?\d+ by the first variant; ', out,
+                             re.MULTILINE), out
             assert re.search(r'^wrong STEPS=-1 at 256 FAILED: ', out, re.MULTILINE), out
             taken = {v[0] for v in self.lines('wrong').values()}
             return '' if taken and taken <= {'STEPS=1', 'STEPS=300'} else taken
@@ -409,7 +419,8 @@ class TuneTest(Runner):
                 ('empty_file', ['--file', ''], ['--file']),
                 ('machine_with_a_kernel', ['--machine', 'copy'], ['--machine goes with', 'not with copy: ']),
                 *((f'machine_with_{option}', ['--machine', f'--{option}', value], [f'not with --{option}: '])
-                  for option, value in (('sizes', '16'), ('time', '0.1'), ('limit', '60'), ('cache', '0'), ('set', 'n=1'),
+                  for option, value in (('sizes', '16'), ('time', '0.1'), ('limit', '60'), ('cache', '0'),
+                                        ('set', 'n=1'),
                                         ('except', 'copy'), ('module', 'tuning.so'), ('json', 'all.json'))),
                 ('machine_with_verify', ['--machine', '--verify'], ['not with --verify: ']),
                 ('driver_that_is_none', ['--driver', 'gpu'], ['--driver gpu']),
@@ -417,7 +428,8 @@ class TuneTest(Runner):
                 ('limit_of_nothing', ['--limit', '0'], ['--limit 0']),
                 ('sizes_that_are_none', ['--sizes', '2^', '--dry-run', *own], ['2^']),
                 ('kernel_that_is_not_there', ['--dry-run', *own, 'nothing'], ['nothing']),
-                ('kernel_without_variants', ['--dry-run', 'axpy'], ['no kernel that is meant has variants', 'tune(...)']),
+                ('kernel_without_variants', ['--dry-run', 'axpy'],
+                 ['no kernel that is meant has variants', 'tune(...)']),
                 ('module_that_is_not_there', ['--dry-run', '--module', 'gone.so'], ['gone.so']),
                 ('setting_that_is_none', ['--dry-run', *own, '--set', 'm=1'], ['--set m=1']),
                 ('file_in_no_folder', ['--file', 'gone/tuning', *own], ['gone/tuning']),
@@ -425,7 +437,8 @@ class TuneTest(Runner):
                 ('no_place_for_a_file', [*own], ['CF_TUNING is empty', '--file'])):
             self.bad(f'{name}_is_refused', arguments, culprits)
         self.unwritable()
-        self.bad('device_that_is_not_there_is_refused', ['--dry-run', '--device', '77', *own], ['77'], needs_device=True)
+        self.bad('device_that_is_not_there_is_refused', ['--dry-run', '--device', '77', *own], ['77'],
+                 needs_device=True)
         self.bad('nothing_that_could_be_timed_is_a_failure',
                  ['--dry-run', *own, *QUICK, '--set', 'n=-1', 'slow'], ['nothing could be timed'],
                  needs_device=True)
@@ -447,9 +460,11 @@ class TuneTest(Runner):
                 ('file_in_a_folder_that_is_read_only', ['--file', 'closed/tuning'], {}, 'closed/tuning'),
                 ('link_to_a_file_in_a_folder_that_is_read_only', ['--file', 'link'], {}, 'link'),
                 ('home_that_is_read_only', [], usual, 'home/.cache'),
-                ('cache_that_is_read_only', [], {**usual, 'XDG_CACHE_HOME': self.path('closed')}, 'closed/cuferry/tuning'),
+                ('cache_that_is_read_only', [], {**usual, 'XDG_CACHE_HOME': self.path('closed')},
+                 'closed/cuferry/tuning'),
                 ('lock_that_is_a_folder', ['--file', 'locked/tuning'], {}, 'locked/tuning.lock'),
-                ('file_that_is_none_of_its_kind', [], {'CF_TUNING': 'results.csv'}, "results.csv does not begin with 'cuferry tuning 1'"),
+                ('file_that_is_none_of_its_kind', [], {'CF_TUNING': 'results.csv'},
+                 "results.csv does not begin with 'cuferry tuning 1'"),
                 ('file_that_is_a_device', ['--file', '/dev/null'], {}, '/dev/null: it is no file'),
                 ('json_in_a_folder_that_is_read_only', ['--dry-run', '--json', 'closed/tuning'], {}, 'closed/tuning')):
             self.bad(f'{name}_is_refused', [*long, *words], [culprit], preexec_fn=as_any_user, env=env)

@@ -1,5 +1,5 @@
-/* test_arguments.c - the launch rule apart from grid and block: items, block(auto), shared memory, cooperative launches,
- * CPU bodies that are called once, and the parameter sizes that a CPU body declares. */
+/* test_arguments.c - the launch rule apart from grid and block: items, block(auto), shared memory, cooperative
+ * launches, CPU bodies that are called once, and the parameter sizes that a CPU body declares. */
 #include "handmade_kernel.h"
 
 #include "driver/driver.h"

@@ -155,7 +155,7 @@ static void memory_that_is_short_is_not_kept(void **state)
     assert_ok(cf_mem_alloc(&large, 60000)); /* of 65536 bytes */
     assert_ok(launch(NULL, there, 100));    /* only as much as this launch needs is left */
     assert_int_equal(launch(NULL, there, 3000), CF_ENOMEM);
-    assert_string_equal(cf_last_error(), "made_tell_async: 12000 bytes for work: cuMemAllocFromPoolAsync returned 2 "
+    assert_string_equal(cf_last_error(), "made_report_async: 12000 bytes for work: cuMemAllocFromPoolAsync returned 2 "
                                          "(CUDA_ERROR_OUT_OF_MEMORY, out of memory)");
     assert_ok(cf_stream_sync(NULL));
     (void)read_report(there, 2);
