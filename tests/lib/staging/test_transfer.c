@@ -524,7 +524,7 @@ static void call_while_a_blocking_stream_is_captured_is_refused(void **state)
     assert_ok(call(&work));
     assert_true(is_right(&work));
     give_back(&work);
-    /* The default stream does not wait for a non-blocking stream. Its capture must not disturb a call that allocates. */
+    /* The default stream does not wait for a non-blocking stream: its capture must not disturb calls that allocate. */
     assert_int_equal(driver->cuStreamDestroy(stream), CUDA_SUCCESS);
     assert_int_equal(driver->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
     assert_int_equal(driver->cuStreamBeginCapture(stream, 0), CUDA_SUCCESS);
