@@ -132,7 +132,7 @@ class CheckTest:
         builddir = os.path.join(self.folder, 'build')
         for words, expected in ((['test_nothing'], 'there is no test test_nothing'),
                                 (['test_pool', 'tests/pol.c'], 'similar:(?=.* test_pool)'),
-                                (['gather'], 'similar: test_gather test_gather_random'),
+                                (['gather'], 'similar: test_element_check_gather test_gather test_gather_random'),
                                 (['--often'], 'usage: '), (['--sanitize', 'test_pool'], 'usage: ')):
             code, out, err = run([os.path.join(ROOT, 'tools', 'check'), *words],
                                  env=dict(os.environ, BUILDDIR=builddir))
