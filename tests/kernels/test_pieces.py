@@ -84,7 +84,8 @@ def build(folder, options):
 
 def problem(test, folder, options):
     program = os.path.join(folder, test)
-    flags = [f'-I{ROOT}/include', f'-I{ROOT}/tests/support', f'-I{ROOT}/tools', f'-I{options.builddir}/gen']
+    flags = [f'-I{ROOT}/include', f'-I{ROOT}/lib', f'-I{ROOT}/tests/support', f'-I{ROOT}/tools',
+             f'-I{options.builddir}/gen']
     code, out, err = run([*shlex.split(options.cc), '-std=gnu11', '-O1', '-g', '-DREGISTRY=pieces_registry', *SMALL,
                           *flags,
                           *SANITIZED, os.path.join(HERE, f'test_{test}.c'), os.path.join(folder, 'pieces.o'),

@@ -608,7 +608,7 @@ static int works_in_child(void)
     int status = 0;
     pid_t child = fork();
     if (child == 0) {
-        alarm(600); /* ends a child that hangs, but not a slow child */
+        alarm(120); /* ends a child that hangs, but not a slow child */
         int right = 1;
         for (int i = 0; i < 3; i++)
             right &= runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks);
@@ -622,6 +622,7 @@ static int works_in_child(void)
 static void pool_run_in_a_child_runs_each_block_once(void **state)
 {
     (void)state;
+    skip_where_forks_are_unsafe();
     use_threads("4");
     assert_true(works_in_child()); /* the pool has not started any thread yet */
     assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
@@ -639,7 +640,7 @@ static int works_in_bare_child(void)
     pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
     if (child == 0) {
         static unsigned int runs[2000];
-        alarm(600);
+        alarm(120);
         int right = 1;
         for (int i = 0; i < 3; i++) { /* allocates nothing, because the heap's lock may be held */
             struct counts counts = {.blocks = 2000, .runs = runs};
