@@ -1,6 +1,7 @@
 """Reads one kernel file: from its annotations and declarations to the model."""
 
 import os
+import re
 from dataclasses import replace
 
 from annotation.clauses import Clauses, is_include, read_pragma
@@ -26,7 +27,7 @@ class _File:
     def __init__(self, scanner, path, diagnostics):
         self._scanner, self._path, self._diagnostics = scanner, path, diagnostics
         self._types = FileTypes(path, self._add_error)
-        self._declarations = []
+        self._items, self._declarations = [], []
         self._kernels = []          # (Clauses, KernelDeclaration, doc)
         self._symbols = []
         self._notes = []
@@ -53,7 +54,8 @@ class _File:
                                     'kernel ... above a __global__ function')
         host = ''
         if self._diagnostics.count == before:
-            host = cpu.copy_source([(c, d) for c, d, _ in self._kernels], instances.proofs, self._add_error)
+            host = cpu.copy_source(self._items, [(c, d) for c, d, _ in self._kernels],
+                                   _list_words(kernels, self._symbols, instances.proofs), self._add_error)
         return KernelFile(self._path, stem, tuple(kernels), tuple(self._symbols),
                           tuple(t.text[1:-1] for t in self._types.includes),
                           tuple(self._notes), tuple(instances.proofs), host)
@@ -74,7 +76,8 @@ class _File:
         """Collects the file's declarations and pairs annotations with the kernels below them."""
         clauses = first = None
         before = 0
-        for item in find_declarations(list(self._scanner.items())):
+        self._items = list(self._scanner.items())
+        for item in find_declarations(self._items):
             if isinstance(item, Pragma):
                 if is_include(item):
                     self._file_pragma(item)
@@ -149,3 +152,14 @@ class _File:
                 self._symbols.append(replace(symbol, doc=doc))
             except TokenError as error:
                 self._notes.append(f'{error.token.file}:{error.token.line}: {error}')
+
+
+def _list_words(kernels, symbols, proofs):
+    """Returns the words of types, template arguments and constants in the generated C++ for the CPU."""
+    texts = [s.type.cxx for s in symbols] + [name for _, name, _ in proofs]
+    for kernel in kernels:
+        for instance in kernel.instances:
+            for variant in instance.all_variants:
+                if variant.host is not None:
+                    texts += [variant.kernel, *(p.cxx for p in variant.params)]
+    return sorted({word for text in texts for word in re.findall(r'[^\W\d]\w*', text)})

@@ -3,6 +3,7 @@ classes."""
 
 import re
 
+from cpu.members import body_tokens
 from cpu.reachable import find_reachable
 
 # Uses that a loop over threads cannot run: waiting for other threads or for shared memory, and failing.
@@ -43,16 +44,16 @@ _FOREIGN_OF_CUDA = {'pipeline', 'make_pipeline', 'latch', 'counting_semaphore', 
 
 
 def _find_reached(kernel, everything):
-    """Returns a kernel and everything it calls."""
+    """Returns a kernel and everything it calls on a GPU."""
     return find_reachable([kernel], [d for d in everything if not d.has('__global__') and
-                                (d.function is not None or d.body is not None)])
+                                     (d.is_on_device if d.function is not None else d.body is not None)])
 
 
 def find_use(kernel, everything, words):
     """Returns the first of `words` in a kernel or its callees; None if there is none."""
     for declaration in _find_reached(kernel, everything):
         if any(map(words.fullmatch, declaration.words)):
-            for token in declaration.body or ():
+            for token in body_tokens(declaration):
                 if token.kind == 'identifier' and words.fullmatch(token.text):
                     return token.text
     return None
@@ -62,7 +63,7 @@ def find_foreign(kernel, everything):
     """Returns the first use in a kernel or its callees that no CPU can run, as (use, alternative); None if there is
     none."""
     for declaration in _find_reached(kernel, everything):
-        body = declaration.body or ()
+        body = list(body_tokens(declaration))
         for at, token in enumerate(body):
             if token.text in ('cuda', '<'):
                 texts = [t.text for t in body[at:at + 3]]
@@ -105,7 +106,7 @@ def runs_together(root, everything):
     if not any('cooperative_groups' in d.words for d in everything):
         return False
     for declaration in _find_reached(root, everything):
-        tokens = declaration.body or ()
+        tokens = list(body_tokens(declaration))
         for token, following in zip(tokens, [*tokens[1:], None]):
             if token.kind == 'identifier' and _GROUPS.fullmatch(token.text):
                 if token.text not in _RANKS or following is None or following.text != '<':

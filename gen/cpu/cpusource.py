@@ -1,105 +1,186 @@
-"""Makes the copy of a kernel file that the CPU compiles: without code that no CPU kernel needs, with the same line
-numbers."""
+"""Makes the source that the CPU compiles: the declarations that CPU kernels reach, from the preprocessed text of a kernel
+file and its headers, at the lines where they were."""
 
-import os
-import re
-
-from base.text import c_string, include
-from cpu.reachable import find_reachable
+from base.text import c_string
+from cpu.known import Known
+from cpu.members import host_members
+from cpu.reachable import all_tokens, find_reachable
 from cpu.sharedmem import find_edits, Outside
 from tokens.brackets import without_attributes
-from tokens.lexer import TokenError
+from tokens.lexer import Token, TokenError
 
-# Directives for conditional compilation stay when a function is removed.
-_KEPT = re.compile(r'[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|undef)\b')
-_INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]')
-_ONCE = re.compile(r'^[ \t]*#[ \t]*pragma[ \t]+once\b', re.MULTILINE)
-_SYSTEM = re.compile(r'^[ \t]*#[ \t]*pragma[ \t]+(?:GCC|clang)[ \t]+system_header\b', re.MULTILINE)
 _HEAP = {'new', 'delete', 'virtual'}
-_LITERAL = (r'R"(?P<raw>[^()\\\s]{0,16})\(.*?\)(?P=raw)"|(?<!\w)\d(?:\'\w|[\w.])*|'      # numbers such as 1'000 too
-            r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
-_COMMENT = re.compile(r'(?P<comment>/\*.*?\*/|//[^\n]*)|' + _LITERAL, re.DOTALL)
-_PIECE = re.compile(_COMMENT.pattern + r'|<<<|[{}]', re.DOTALL)
+# Variables with one of these words may be used by device code.
+_DATA = ('__device__', '__constant__', '__shared__', '__managed__', 'constexpr', 'const')
+# Words that no host function for the CPU may have: exceptions are off, and CUDA's indices are no variables.
+_FOREIGN = frozenset(('throw', 'try', 'dynamic_cast', 'typeid', 'threadIdx', 'blockIdx', 'blockDim', 'gridDim'))
+# Most empty lines that stay; a line marker replaces more.
+_MOST_LINES = 8
 
 
-def copy_for_cpu(scanner, path, declarations, kernels, functions, constants, loop_edits, report):
-    """Returns the copy.
+def copy_for_cpu(scanner, items, declarations, kernels, functions, words, loop_edits, report):
+    """Returns the copy; '' if it has nothing.
 
-    `kernels`: declarations of the kernels that the CPU runs. `functions`: names of functions that the CPU runs instead
-    of kernels. `constants`: names of constants whose values are checked. `loop_edits`: changes of find_loop() by
-    declaration. `scanner` has read the file; headers with __shared__ memory become part of the copy. `report` takes an
-    error and its token.
-
-    Code that no name leads to is removed. So are host functions that only device code names: a wrapper may have its
-    kernel's name."""
-    source = scanner.lines_of
-    kept = {id(d) for d in kernels}
-    others = [d for d in declarations if not d.has('__global__')]
-    data = [d for d in others if d.function is None and d.has('__constant__')]
-    proven = [d for d in others if d.function is None and constants.intersection(d.names)]
-    on_device = find_reachable(list(kernels) + data + proven, others)
-    on_host = find_reachable([d for d in others if d.name in functions] +
-                                   [d for d in on_device if d.function is None and not d.is_class], others)
-    device, host = {id(d) for d in on_device}, {id(d) for d in on_host}
-    gone = ({name for d in others if id(d) not in device | host for name in d.names} -
-            {name for d in on_device + on_host for name in d.names})
-    outside = Outside(declarations)
-    edits = []      # (first token, last token): remove the range; (token, text): replace the token
-    in_headers, reached = {}, {}
-    for declaration in declarations:
-        first, last = declaration.head[0], declaration.last
-        is_needed = id(declaration) in host or id(declaration) in device and (
-            declaration.function is None or _is_device(declaration))
-        if declaration.is_directive and first.text == 'static_assert' and not gone.isdisjoint(declaration.words):
-            if first.file == path:      # the error concerns removed code
-                edits.append((first, last))
-            continue
-        if first.file != path:
-            # Code that no kernel needs is copied too, and has to compile.
-            is_needed = is_needed or id(declaration) in kept
-            for edit in _find_shared_edits(declaration, outside, source, report if is_needed else _pass_over):
-                in_headers.setdefault(edit[0].file, []).append(edit)
-                if is_needed:
-                    reached.setdefault(edit[0].file, edit[0])
-            continue
-        if id(declaration) in kept:
-            # __global__ already includes the word.
-            edits += [(t, '') for t in declaration.head if t.text == 'inline' and t.exact]
-            edits += loop_edits.get(id(declaration), [])
-        elif declaration.is_instantiation or not is_needed and not declaration.is_directive:
-            edits.append((first, last))     # instantiated kernels may have one more parameter here
-            continue
-        elif declaration in data and not any(declaration.has(w) for w in ('static', 'extern', 'const', 'constexpr',
-                                                                         'template')):
-            place = _behind_attributes(declaration.head)
-            edits.append((place, 'static ' + place.text))
-        found = _find_shared_edits(declaration, outside, source, report)
-        if id(declaration) in kept and declaration.body is not None and declaration.last.text == '}':
-            # __shared__ memory outside of functions has an edit at this place too.
-            closing = next((text for token, text in found if token is declaration.last), '}')
-            found = [edit for edit in found if edit[0] is not declaration.last]
-            if declaration.last_return is not None and declaration.last_return.exact:
-                found.append((declaration.last_return, 'CF__END return'))
-            found.append((declaration.last, 'CF__END ' + closing))
-        for edit in found:      # a kernel's body may be in an included file
-            if edit[0].file == path:
-                edits.append(edit)
-            else:
-                in_headers.setdefault(edit[0].file, []).append(edit)
-                reached.setdefault(edit[0].file, edit[0])
-    text = _without_launches(_apply_edits(source(path), edits))
-    inlined = _Inlined(scanner, path, {file: _apply_edits(source(file), found) for file, found in in_headers.items()})
-    needed = [d for d in declarations if id(d) in device or id(d) in kept]
-    heap = '#include "cuferry/cpu/runtime/heap.cuh"\n' if _uses_heap(needed) else ''
-    text = inlined.text(text) if in_headers else text
-    for file in sorted(reached.keys() - inlined.placed):
-        report(reached[file], f'{file} has __shared__ memory, and how this file includes it is not understood: '
-                                       'include it by its name, or by a longer one where several headers are called so')
-    return f'{heap}#line 1 {c_string(path)}\n{text}'
+    `items`: the tokens and pragmas of the file, with the ranges of `declarations`. `kernels`: declarations of the kernels
+    that the CPU runs. `functions`: names of functions that the CPU runs instead of kernels. `words`: other names that
+    the generated code uses. `loop_edits`: changes of find_loop() by declaration. `report` takes an error and its
+    token."""
+    choice = _Choice(scanner, declarations, kernels, functions, words)
+    outside, edits = Outside(declarations), {}
+    for declaration in choice.needed:
+        try:
+            edits.update(_find_edits(declaration, declaration in choice.kernels, outside,
+                                     loop_edits.get(id(declaration), ())))
+        except TokenError as error:
+            report(error.token, str(error))
+    writer = _Writer(edits, choice.left_out)
+    at = 0
+    for declaration in choice.printed:
+        writer.write_pragmas(items[at:declaration.begin + 1])
+        at = declaration.end
+        writer.enter(declaration.openings)
+        writer.write(t for t in items[declaration.begin:declaration.end] if isinstance(t, Token))
+    if not choice.printed:
+        return ''
+    writer.enter(())
+    writer.write_pragmas(items[at:])
+    heap = ['cuferry/cpu/runtime/heap.cuh'] if _uses_heap(choice.needed) else []
+    text = ''.join(f'#include <{name}>\n' for name in [*scanner.includes, *heap])
+    return text + ''.join(f'#undef {name}\n' for name in scanner.removed) + writer.text()
 
 
-def _pass_over(token, message):
-    """Ignores an error; used instead of an error reporter."""
+class _Choice:
+    """The declarations of the copy."""
+
+    def __init__(self, scanner, declarations, kernels, functions, words):
+        self._scanner = scanner
+        self.kernels = set(kernels)
+        others = [d for d in declarations if not d.has('__global__') and not d.is_instantiation and not d.is_directive]
+        data = [d for d in others if d.function is None and d.has('__constant__')]
+        roots = [*kernels, *data]
+        on_device = find_reachable(roots, [d for d in others if _may_be_on_device(d)], words)
+        is_empty = not (roots or functions)
+        # Host functions: those that replace kernels, those in the values of constants, and those in code that GPUs skip.
+        starts = [d for d in others if d.name in functions]
+        starts += [d for d in on_device if d.function is None and not d.is_class]
+        on_host = find_reachable(starts, others, tokens_of=all_tokens) if not is_empty else []
+        on_host = [d for d in on_host if not d.has('operator') or d in on_device]
+        self._hosts = {id(d) for d in on_host} - {id(d) for d in on_device}
+        self._chosen = {id(d): d for d in [*on_device, *on_host]} if not is_empty else {}
+        self._others = others
+        self._known = None
+        given = scanner.given_paths
+        self._own = [d for d in declarations if d.head[0].file not in given]
+        self._add_called(on_device)
+        self._drop_unknown(roots, starts)
+        self.needed = [d for d in self._own if id(d) in self._chosen]
+        known = self._known_now()
+        self.left_out = {id(t) for d in self.needed if id(d) not in self._hosts for t in self._unneeded(d, known)}
+        self.printed = [d for d in self._own if id(d) in self._chosen or self.needed and d.is_directive and
+                        self._is_valid(d, known)]
+
+    def _known_now(self):
+        return Known(self._scanner, list(self._chosen.values()), self._own)
+
+    def _add_called(self, on_device):
+        """Adds host functions that device code calls where it is not compiled for a GPU."""
+        named = {}
+        for declaration in self._others:
+            if declaration.function is not None:
+                named.setdefault(declaration.name, []).append(declaration)
+        called = {}
+        for declaration in on_device:
+            body = declaration.body if declaration.function is not None else None
+            for before, token, after in zip([None, *(body or ())], body or (), (body or [])[1:]):
+                if token.kind == 'identifier' and after.text in ('(', '<') and token.text in named and (
+                        before is None or before.text not in ('.', '->') and (
+                            before.kind != 'identifier' or before.text in ('return', 'else', 'case'))):
+                    found = named[token.text]
+                    if not any(d.is_on_device for d in found):
+                        called.update({id(d): d for d in found})
+        if not called:
+            return
+        for declaration in find_reachable(list(called.values()), [d for d in self._others if not d.has('operator')],
+                                          tokens_of=all_tokens):
+            if id(declaration) not in self._chosen:
+                self._chosen[id(declaration)] = declaration
+                self._hosts.add(id(declaration))
+
+    def _drop_unknown(self, roots, starts):
+        """Leaves out host functions, types and variables that would not compile: device code has a name like theirs,
+        and does not mean them."""
+        fixed = {id(d) for d in [*roots, *starts] if d.function is not None}
+        while True:
+            known = self._known_now()
+            gone = [key for key, d in self._chosen.items() if key not in fixed and not d.is_class and
+                    (d.function is None or not d.is_on_device) and not known.has_all(all_tokens(d), d.names)]
+            gone += [key for key, d in self._chosen.items() if key not in fixed and key not in gone and
+                     d.function is not None and not d.is_on_device and not _is_plain(all_tokens(d))]
+            if not gone:
+                return
+            for key in gone:
+                del self._chosen[key]
+
+    @staticmethod
+    def _unneeded(declaration, known):
+        """Yields the tokens of a class's host functions that would not compile."""
+        for first, end in host_members(declaration):
+            tokens = declaration.body[first:end]
+            if not _is_plain(tokens) or not known.has_all(tokens, {t.text for t in declaration.head}):
+                yield from tokens
+
+    def _is_valid(self, directive, known):
+        """True if a using directive, a namespace's other name or an assertion has a meaning in the copy."""
+        words = [t.text for t in directive.head if t.kind == 'identifier']
+        if words[0] == 'static_assert':
+            return known.has_all(directive.head)
+        return known.has_namespace(words[-1])
+
+
+def _is_plain(tokens):
+    """True if host code has nothing that CPU bodies cannot have."""
+    texts = [t.text for t in tokens]
+    return _FOREIGN.isdisjoint(texts) and not any(texts[at:at + 3] == ['<'] * 3 for at in range(len(texts) - 2))
+
+
+def _may_be_on_device(declaration):
+    """True for declarations that device code can use."""
+    if declaration.function is not None:
+        return declaration.is_on_device or declaration.body is None and declaration.has('->')
+    first = declaration.head[0].text
+    if declaration.is_class or first in ('typedef', 'using', 'struct', 'class', 'union', 'enum', 'template'):
+        return True
+    return any(declaration.has(word) for word in _DATA)
+
+
+def _find_edits(declaration, is_kernel, outside, loop_edits):
+    """Returns the changes of a declaration by token."""
+    edits = {}
+    if is_kernel:       # __global__ already includes the word
+        edits.update((id(t), '') for t in declaration.head if t.text == 'inline')
+    elif declaration.function is None and declaration.has('__constant__') and not any(
+            declaration.has(w) for w in ('static', 'extern', 'const', 'constexpr', 'template')):
+        place = _behind_attributes(declaration.head)
+        edits[id(place)] = 'static ' + place.text
+    edits.update((id(token), text) for token, text in loop_edits)
+    if outside.is_one(declaration):
+        edits.update((id(token), text) for token, text in outside.edits(declaration))
+        return edits
+    edits.update((id(token), text) for token, text in find_edits(declaration.body or []))
+    references = outside.references(declaration)
+    if is_kernel and declaration.last_return is not None:
+        edits[id(declaration.last_return)] = 'CF__END return'
+    if declaration.function is not None and declaration.body and (references or is_kernel):
+        first, last = declaration.body[0], declaration.last
+        if references:
+            edits[id(first)] = f'{references.lstrip()} {{ {edits.get(id(first), first.text)}'
+        edits[id(last)] = ('CF__END ' if is_kernel else '') + last.text + ('}' if references else '')
+    return edits
+
+
+def _behind_attributes(head):
+    """Returns the first token of a variable's type: `static` must not precede alignas(...)."""
+    return next((t for t in without_attributes(head) if t.kind == 'identifier'), head[0])
 
 
 def _uses_heap(declarations):
@@ -107,172 +188,67 @@ def _uses_heap(declarations):
     return any(token.text in _HEAP and token.kind == 'identifier' for d in declarations for token in d.body or ())
 
 
-def _apply_edits(lines, edits):
-    """Returns a file's text with its edits, which are in order."""
-    lines = [line + '\n' for line in lines]
-    for first, last in reversed(edits):
-        if isinstance(last, str):
-            _replace_range(lines, first, last)
-        else:
-            end = _find_closing_column(lines, first, last)
-            if end is not None:
-                _blank_range(lines, first, last.line, end)
-    return ''.join(lines)
+class _Writer:
+    """Writes tokens at their lines and, where no macro moved them, at their columns."""
 
+    def __init__(self, edits, left_out):
+        self._edits, self._left_out = edits, left_out
+        self._parts, self._openings = [], ()
+        self._file, self._line, self._column = None, 0, 0
 
-class _Inlined:
-    """A kernel file in which changed headers, and headers that include them, replace the directives that include
-    them."""
+    def text(self):
+        return ''.join(self._parts) + '\n'
 
-    def __init__(self, scanner, path, headers):
-        self._source, self._path, self._headers = scanner.lines_of, path, headers
-        self._known = {os.path.normpath(file): file for file in scanner.shown_paths}
-        self._system = scanner.shown_system_paths
-        self.placed = set()
-        self._changed = {}      # file: True if it is part of the copy
-        self._once = {}
-
-    def text(self, text):
-        return self._inline_headers(text, self._path)
-
-    def _find_target(self, file, name):
-        """Returns the file that a directive includes; None if it is unknown."""
-        beside = os.path.normpath(os.path.join(os.path.dirname(file), name))
-        if beside in self._known:
-            return self._known[beside]
-        ends = [known for path, known in self._known.items() if path.endswith('/' + os.path.normpath(name))]
-        return ends[0] if len(ends) == 1 else None
-
-    def _is_changed(self, file):
-        if file not in self._changed:
-            self._changed[file] = file in self._headers     # ends a circle of inclusions
-            lines = self._source(file) if not self._changed[file] else []
-            targets = [self._find_target(file, m.group(2)) for m in map(_INCLUDE.match, lines) if m]
-            self._changed[file] = self._changed[file] or any(t and self._is_changed(t) for t in targets)
-        return self._changed[file]
-
-    def _inline_headers(self, text, file):
-        lines = text.split('\n')
-        for number, line in enumerate(lines):
-            match = _INCLUDE.match(line)
-            target = self._find_target(file, match.group(2)) if match else None
-            if target and target != file and self._is_changed(target):
-                lines[number] = self._whole_text(target) + '\n' + self._line_marker(number + 2, file)
-            elif target and file != self._path and match.group(1) == '"':
-                # The path is relative to the kernel file.
-                lines[number] = include(os.path.relpath(target, os.path.dirname(self._path) or '.')).rstrip('\n')
-        return '\n'.join(lines)
-
-    def _line_marker(self, number, file):
-        """The flag keeps compiler warnings in system headers as few as before."""
-        return f'# {number} {c_string(file)}{" 3" if file in self._system else ""}'
-
-    def _whole_text(self, file):
-        self.placed.add(file)
-        if file in self._headers:
-            text = self._headers[file]
-        else:
-            text = '\n'.join(self._source(file)) + '\n'
-        guard = ''
-        if _ONCE.search(text):
-            guard = f'CF__ONCE_{self._once.setdefault(file, len(self._once))}'
-            text = _ONCE.sub('', text)
-        text = self._line_marker(1, file) + '\n' + self._inline_headers(_SYSTEM.sub('', text), file)
-        return f'#ifndef {guard}\n#define {guard}\n{text}\n#endif' if guard else text
-
-
-def _find_shared_edits(declaration, outside, source, report):
-    """Returns the edits for __shared__ memory in order."""
-    try:
-        if outside.is_one(declaration):
-            found = [*outside.edits(declaration, source)]
-        else:
-            found = [*outside.references(declaration), *find_edits(declaration.body or [], source)]
-    except TokenError as error:
-        report(error.token, str(error))
-        found = []
-    return sorted(found, key=lambda edit: (edit[0].line, edit[0].column))
-
-
-def _replace_range(lines, token, text):
-    line = lines[token.line - 1] if token.line <= len(lines) else ''
-    if token.exact:
-        begin = token.column - 1
-        lines[token.line - 1] = line[:begin] + text + line[begin + len(token.text):]
-
-
-def _behind_attributes(head):
-    """Returns the first token of a variable's type: `static` must not precede alignas(...)."""
-    plain = without_attributes(head)
-    return next((t for t in plain if t.kind == 'identifier'), head[0])
-
-
-def _without_launches(text):
-    """Removes remaining host code that launches kernels, in classes and in initializers: the contents of the innermost
-    braces around <<<."""
-    if '<<<' not in text:
-        return text
-    opened, regions = [], []
-    for match in _PIECE.finditer(text):
-        piece = match.group()
-        if piece == '{':
-            opened.append(match.start())
-        elif piece == '}' and opened:
-            opened.pop()
-        elif piece == '<<<' and opened:
-            regions.append(opened[-1])
-    for begin in sorted(set(regions), reverse=True):
-        depth = 0
-        for match in _PIECE.finditer(text, begin):
-            depth += (match.group() == '{') - (match.group() == '}')
-            if depth == 0:
-                inside = text[begin + 1:match.start()]
-                kept = [line if _KEPT.match(line) else '' for line in inside.split('\n')]
-                text = text[:begin + 1] + '\n'.join(kept) + ' __builtin_trap(); ' + text[match.start():]
+    def enter(self, openings):
+        """Leaves namespaces and linkage blocks, and enters those around the next declaration."""
+        common = 0
+        for a, b in zip(self._openings, openings):
+            if a is not b:
                 break
-    return text
+            common += 1
+        if len(self._openings) > common:
+            self._put(' ' + '}' * (len(self._openings) - common))
+        for opening in openings[common:]:
+            self.write(t for t in opening if isinstance(t, Token))
+        self._openings = openings
 
+    def write_pragmas(self, items):
+        """Writes the directives before tokens outside of declarations; they may concern later ones."""
+        for item in items:
+            for line in item.pragmas if isinstance(item, Token) else ():
+                self._put_pragma(line)
 
-def _is_device(declaration):
-    return any(t.text in ('__device__', '__global__', 'constexpr', 'consteval') for t in declaration.head)
+    def write(self, tokens):
+        is_first, is_apart = True, True
+        for token in tokens:
+            if id(token) in self._left_out:
+                is_apart = True
+                continue
+            if token.pragmas and not is_first:
+                for line in token.pragmas:
+                    self._put_pragma(line)
+            self._move(token, is_apart or not token.joined)
+            is_first = is_apart = False
+            self._put(self._edits.get(id(token), token.text))
 
+    def _put(self, text):
+        self._parts.append(text)
+        lines = text.count('\n')
+        self._line += lines
+        self._column = len(text) - text.rindex('\n') - 1 if lines else self._column + len(text)
 
-def _find_closing_column(lines, first, last):
-    """Returns the column after the last token of a declaration. Macro tokens may have locations at unrelated braces, so
-    the text decides first. If the text has other braces, for example after #if, the token decides."""
-    if last.line > len(lines):
-        return None
-    if last.text != '}':
-        return last.column - 1 + len(last.text) if last.exact else None
-    text = ''.join(lines[first.line - 1:last.line])[first.column - 1:]
-    depth = 0
-    for match in _PIECE.finditer(text):
-        depth += (match.group() == '{') - (match.group() == '}')
-        if match.group() == '}' and depth <= 0:
-            before = text[:match.end()]
-            if before.count('\n') == last.line - first.line:
-                start = first.column - 1 if last.line == first.line else 0
-                return start + len(before) - (before.rfind('\n') + 1)
-            break
-    if last.exact:
-        return last.column - 1 + len(last.text)
-    return lines[last.line - 1].rfind('}') + 1 or None
+    def _put_pragma(self, line):
+        self._put(('\n' if self._column else '') + line + '\n')
+        self._file = None
 
-
-def _blank_range(lines, first, last_line, column):
-    """Blanks the text from a token to a column of a line, except line ends and directives."""
-    begin, end = first.line - 1, last_line - 1
-    before, after = lines[begin][:first.column - 1], lines[end][column:]
-    region = ''.join(lines[begin:end + 1])[len(before):]
-    region = region[:len(region) - len(after)]
-    # Comments and raw strings may have lines that look like directives.
-    region = _COMMENT.sub(lambda match: match.group() if match['comment'] is None and match['raw'] is None else
-                          '\n' * match.group().count('\n'), region)
-    kept, continued = [], False
-    for number, line in enumerate(region.split('\n')):
-        keep = continued or (number > 0 and _KEPT.match(line) is not None)
-        continued = keep and line.endswith('\\')
-        kept.append(line if keep else '')
-    blank = (before + '\n'.join(kept) + after).split('\n')
-    lines[begin:end + 1] = [line + '\n' for line in blank[:-1]] if blank[-1] == '' else [
-        line + '\n' for line in blank[:-1]] + [blank[-1]]
+    def _move(self, token, is_apart):
+        """Goes to a token's place."""
+        ahead = token.line - self._line
+        if token.file != self._file or ahead < 0 or ahead > _MOST_LINES:
+            self._put(('\n' if self._column else '') + f'# {token.line} {c_string(token.file)}\n')
+            self._file, self._line = token.file, token.line
+        elif ahead:
+            self._put('\n' * ahead)
+        if self._column == 0 or is_apart:
+            gap = token.column - 1 - self._column
+            self._put(' ' * max(gap, self._column > 0))

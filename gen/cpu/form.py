@@ -116,8 +116,9 @@ class CpuForm:
         """Returns a kernel's declarations: its annotation may be at one and its definition at another."""
         return [kernel] + [d for d in self._declarations if d is not kernel and d.defines_kernel(kernel.name)]
 
-    def copy_source(self, kernels, proofs, error):
-        """Returns the copy that the CPU compiles, for kernels given as (clauses, declaration)."""
+    def copy_source(self, items, kernels, words, error):
+        """Returns the copy that the CPU compiles, for kernels given as (clauses, declaration). `items`: the file's tokens
+        and pragmas. `words`: names that the generated code uses."""
         kept = [d.declaration for c, d in kernels if not (c.host or c.is_operation)]
         annotated = {id(d.declaration) for _, d in kernels}
         names = {d.token.text for c, d in kernels if not (c.host or c.is_operation)}
@@ -128,5 +129,4 @@ class CpuForm:
             if not any(self._runs_together(d) for d in kept if d.name == name):
                 edits.update((self._find_kernel_loop(name) or (None, {}))[1])
         functions = {c.host.text for c, _ in kernels if c.host}
-        constants = {name.rsplit('::', 1)[-1] for _, name, _ in proofs}
-        return copy_for_cpu(self._scanner, self._path, self._declarations, kept, functions, constants, edits, error)
+        return copy_for_cpu(self._scanner, items, self._declarations, kept, functions, words, edits, error)

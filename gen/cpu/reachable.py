@@ -1,28 +1,36 @@
 """Finds the declarations of a file that a kernel or a function leads to, by name."""
 
+from cpu.members import device_tokens
 
-def find_reachable(roots, everything):
-    """Returns the declarations whose names appear in the roots or in declarations that they reach: functions, classes
-    and variables."""
+
+def find_reachable(roots, everything, words=(), tokens_of=device_tokens):
+    """Returns the declarations whose names appear in the roots, in `words`, or in declarations that they reach:
+    functions, classes and variables. `tokens_of` gives the tokens of a declaration that count."""
     named = {}
     for declaration in everything:
         for name in declaration.names:
             named.setdefault(name, []).append(declaration)
     seen, pending = {id(d) for d in roots}, list(roots)
     # Operators are used without being named.
-    operators = [d for d in named.get('operator', ()) if id(d) not in seen]
-    seen |= {id(d) for d in operators}
-    pending += operators
-    found = list(roots) + operators
+    others = [d for name in ('operator', *words) for d in named.get(name, ())]
+    found = list(roots)
+    for other in others:
+        if id(other) not in seen:
+            seen.add(id(other))
+            pending.append(other)
+            found.append(other)
     while pending:
-        declaration = pending.pop()
-        for tokens in (declaration.head, declaration.body or (), declaration.tail):
-            for token in tokens:
-                if token.kind != 'identifier':
-                    continue
-                for other in named.get(token.text, ()):
-                    if id(other) not in seen:
-                        seen.add(id(other))
-                        pending.append(other)
-                        found.append(other)
+        for token in tokens_of(pending.pop()):
+            if token.kind != 'identifier':
+                continue
+            for other in named.get(token.text, ()):
+                if id(other) not in seen:
+                    seen.add(id(other))
+                    pending.append(other)
+                    found.append(other)
     return found
+
+
+def all_tokens(declaration):
+    """Returns the tokens of a declaration, host functions in classes included."""
+    return [*declaration.head, *(declaration.body or ()), *declaration.tail]

@@ -10,44 +10,22 @@ becomes a typedef of the same shape under other names, and a reference for each 
 Types, extents and attributes stay as written. A variable outside of functions gets a reference in each function that
 names it."""
 
-import re
-
 from tokens.brackets import ATTRIBUTES, matching
-from tokens.lexer import Token, TokenError
+from tokens.lexer import TokenError
 
 _TAKEN_OUT = {'extern', 'static', '__shared__', '__device__', 'inline'}
-_PIECE = re.compile(r'(?<!\w)\d(?:\'\w|[\w.])*|/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|'
-                    r'[^\W\d][\w$]*|\S', re.DOTALL)
-_CALL = re.compile(r'[^\W\d][\w$]*\s*(\(.*\))?\s*')
-_BEHIND_NAMES = {'[', ',', ';', '=', '{', *ATTRIBUTES}
-_FROM_MACRO = ('a __shared__ declaration that a macro gives is not for the CPU, unless it is all that the macro gives: '
-               'write it out, or add host(none)')
 
 
 class _Range:
-    """The tokens of a declaration without its semicolon, the token before it, and the __shared__ token."""
+    """The tokens of a declaration without its semicolon, the semicolon, and the __shared__ token."""
 
-    def __init__(self, tokens, before, at):
-        self.tokens, self.before, self.shared = tokens, before, tokens[at]
+    def __init__(self, tokens, semicolon, at):
+        self.tokens, self.semicolon, self.shared = tokens, semicolon, tokens[at]
         self.is_dynamic = any(t.text == 'extern' for t in tokens)
 
 
-class _Declaration(_Range):
-    """A declaration with the names that it declares."""
-
-    def __init__(self, tokens, before, at):
-        super().__init__(tokens, before, at)
-        self.names = _list_variables(tokens)
-
-
-def _find_declarations(tokens):
-    """Yields the declarations with __shared__ in a function's body."""
-    for found in find_ranges(tokens):
-        yield _Declaration(found.tokens, found.before, found.tokens.index(found.shared))
-
-
 def find_ranges(tokens):
-    """The same, without reading their names."""
+    """Yields the declarations with __shared__ in a function's body."""
     for at, token in enumerate(tokens):
         if token.text != '__shared__' or token.kind != 'identifier':
             continue
@@ -59,7 +37,7 @@ def find_ranges(tokens):
             closing = {'(': ')', '{': '}', '[': ']'}.get(tokens[end].text)
             end = matching(tokens, end, tokens[end].text, closing) if closing else end + 1
         if end < len(tokens):
-            yield _Range(tokens[begin:end], tokens[begin - 1] if begin else None, at - begin)
+            yield _Range(tokens[begin:end], tokens[end], at - begin)
 
 
 def _list_variables(declaration):
@@ -106,83 +84,28 @@ def _emit_key(name, is_dynamic):
     return '' if is_dynamic else f' static const cf_host_shape cf__K_{name} = cf__shape<cf__T_{name}>();'
 
 
-def _source_pieces(lines, line, column):
-    """Yields (text, line, column, depth) of the pieces of a declaration's source up to its semicolon, without
-    comments."""
-    depth, text = 0, '\n'.join(lines[line - 1:])
-    start = column - 1
-    for match in _PIECE.finditer(text, start):
-        piece = match.group()
-        if piece[:2] in ('/*', '//'):
-            continue
-        depth += (piece in '([{') - (piece in ')]}') if len(piece) == 1 else 0
-        before = text[:match.start()]
-        row = before.count('\n')
-        yield piece, line + row, match.start() - (before.rfind('\n') + 1 if row else 0) + 1, depth
-        if piece == ';' and depth == 0:
-            return
-
-
-def _edit_source(declaration, lines, behind):
-    """Yields the edits of a declaration that is written out, except for macros in its types and extents."""
-    shared = declaration.shared
-    is_first = True
-    for token in declaration.tokens[:declaration.tokens.index(shared)]:
-        text = _replacement_word(token.text, is_first)
+def _edit_declaration(declaration, names, behind):
+    """Yields the edits of a declaration."""
+    is_first, depth = True, 0
+    for token in declaration.tokens:
+        if token.kind == 'punctuation':
+            depth += (token.text in '([{') - (token.text in ')]}')
+        text = _replacement_word(token.text, is_first) if depth == 0 else None
         if text is not None:
-            if not token.exact:
-                raise TokenError(token, _FROM_MACRO)
             is_first = is_first and token.text not in _TAKEN_OUT
             yield token, text
-    pieces = list(_source_pieces(lines, shared.line, shared.column))
-    names = [name.text for name in declaration.names]
-    for at, (piece, line, column, depth) in enumerate(pieces):
-        token = Token('edit', piece, shared.file, line, column)
-        text = _replacement_word(piece, is_first)
-        following = pieces[at + 1][0] if at + 1 < len(pieces) else ''
-        if text is not None and depth == 0:
-            is_first = is_first and piece not in _TAKEN_OUT
-            yield token, text
-        elif names and piece == names[0] and depth == 0 and following in _BEHIND_NAMES:
-            yield token, f'cf__T_{names.pop(0)}'
-        elif piece == ';' and depth == 0:
-            if names:
-                break
-            yield token, ';' + behind
-            return
-    raise TokenError(shared, _FROM_MACRO)
+        elif token in names:
+            yield token, f'cf__T_{token.text}'
+    yield declaration.semicolon, ';' + behind
 
 
-def _edit_macro(declaration, lines, behind):
-    """The same if a macro produces the whole declaration: its expansion replaces it."""
-    before, shared = declaration.before, declaration.shared
-    if before is None or not before.exact or shared.line > len(lines):
-        raise TokenError(shared, _FROM_MACRO)
-    pieces = list(_source_pieces(lines, before.line, before.column + len(before.text)))
-    if not pieces or pieces[-1][0] != ';' or pieces[0][1] != pieces[-1][1]:
-        raise TokenError(shared, _FROM_MACRO)
-    begin, end = pieces[0][2], pieces[-1][2]
-    call = lines[pieces[0][1] - 1][begin - 1:end - 1]
-    if not _CALL.fullmatch(call) or pieces[0][0] in [t.text for t in declaration.tokens]:
-        raise TokenError(shared, _FROM_MACRO)
-    words, is_first = [], True
-    for token in declaration.tokens:
-        text = _replacement_word(token.text, is_first)
-        if text is None:
-            text = f'cf__T_{token.text}' if token in declaration.names else token.text
-        is_first = is_first and token.text not in _TAKEN_OUT
-        words.append(text)
-    yield (Token('edit', call + ';', shared.file, pieces[0][1], begin),
-           ' '.join(w for w in words if w) + ';' + behind)
-
-
-def find_edits(tokens, source):
-    """Yields the edits of a function: (token, replacement). `source` returns the lines of a file."""
-    for declaration in _find_declarations(tokens):
+def find_edits(tokens):
+    """Yields the edits of a function: (token, replacement)."""
+    for declaration in find_ranges(tokens):
+        names = _list_variables(declaration.tokens)
         behind = ''.join(_emit_key(n.text, declaration.is_dynamic) + _emit_reference(n.text, declaration.is_dynamic)
-                         for n in declaration.names)
-        edit = _edit_source if declaration.shared.exact else _edit_macro
-        yield from edit(declaration, source(declaration.shared.file), behind)
+                         for n in names)
+        yield from _edit_declaration(declaration, names, behind)
 
 
 # ---- Outside of functions
@@ -202,21 +125,20 @@ class Outside:
     def is_one(declaration):
         return declaration.function is None and declaration.body is None and declaration.has('__shared__')
 
-    def edits(self, declaration, source):
+    def edits(self, declaration):
         """Yields the edits of their declarations."""
-        head = declaration.head
-        at = next(i for i, t in enumerate(head) if t.text == '__shared__')
-        wrapped = _Declaration(head, None, at)
-        behind = ''.join(_emit_key(n.text, wrapped.is_dynamic) for n in wrapped.names)
-        if wrapped.is_dynamic:      # for members of classes
+        at = next(i for i, t in enumerate(declaration.head) if t.text == '__shared__')
+        found = _Range(declaration.head, declaration.last, at)
+        names = _list_variables(found.tokens)
+        behind = ''.join(_emit_key(n.text, found.is_dynamic) for n in names)
+        if found.is_dynamic:        # for members of classes
             behind += ''.join(f' static const cf__dynamic_array<cf__element<cf__T_{n.text}>> {n.text}{{}};'
-                              for n in wrapped.names)
-        if not wrapped.shared.exact:
-            raise TokenError(wrapped.shared, _FROM_MACRO)
-        yield from _edit_source(wrapped, source(wrapped.shared.file), behind)
+                              for n in names)
+        yield from _edit_declaration(found, names, behind)
 
     def references(self, declaration):
-        """Yields the edits of a function that names them."""
+        """Returns the references at the beginning of a function that names them; '' if it names none. The function's
+        own variables may have the same names, so the caller puts its body into braces of their own."""
         body = declaration.body or ()
         named = {t.text for t in body if t.kind == 'identifier'} & set(self._found)
         if not named or declaration.function is None:
@@ -224,19 +146,10 @@ class Outside:
                 if token.text in named and not self._found[token.text]:
                     raise TokenError(token, f'{token.text} is __shared__ memory that a class names: declare it inside '
                                             'of the function')
-            return
+            return ''
         named -= {t.text for t in declaration.head}
-        named -= {n.text for d in _find_declarations(list(body)) for n in d.names}
-        if not named:
-            return
-        first, last = body[0], declaration.last
-        if not first.exact or not last.exact or last.text != '}':
-            raise TokenError(first, 'a macro stands where this function begins or ends, which names __shared__ memory '
-                                    'that is declared outside: declare it inside')
-        # In braces of its own, because the function may have variables of these names.
-        text = ''.join(_emit_reference(name, self._found[name]) for name in sorted(named))
-        yield Token('edit', '', first.file, first.line, first.column), text.lstrip() + ' { '
-        yield last, '}}'
+        named -= {n.text for d in find_ranges(list(body)) for n in _list_variables(d.tokens)}
+        return ''.join(_emit_reference(name, self._found[name]) for name in sorted(named))
 
 
 def names_of(head):

@@ -8,6 +8,8 @@ from tokens.scan import Pragma
 
 _KEYS = {'struct', 'class', 'union', 'enum', 'final', 'const', 'volatile', 'float', 'double', 'int', 'unsigned',
          'signed', 'char', 'short', 'long', 'bool', 'void'}
+# Words that make a function callable on a device.
+_DEVICE = frozenset(('__device__', '__global__', 'constexpr', 'consteval'))
 # First tokens after a variable's name and a parenthesis; after a function's name types follow.
 _BEGINS_OF_VALUES = {'-', '~', '!', 'true', 'false', 'nullptr', 'sizeof'}
 
@@ -21,6 +23,8 @@ class Declaration:
         self.body = None
         self.tail = []
         self.last = head[-1]        # last token of the declaration
+        self.begin = self.end = 0   # its range in the file's tokens and pragmas
+        self.openings = ()          # tokens of the namespaces and linkage blocks around it, up to their braces
         self.function = _function_name(head)
         self._front = frozenset(t.text for t in head)
 
@@ -33,6 +37,11 @@ class Declaration:
     def names(self):
         """Names that it declares, once it has all its tokens."""
         return _given_names(self)
+
+    @cached_property
+    def is_on_device(self):
+        """True for a function that device code can call."""
+        return not self._front.isdisjoint(_DEVICE)
 
     def defines_kernel(self, name):
         """True if it defines a kernel of this name; there may be several."""
@@ -168,12 +177,17 @@ def _opens_value(tokens):
 def find_declarations(items):
     """Yields pragmas and declarations in order from a file's tokens and pragmas. Members of classes are not
     declarations of their own, but a pragma among them is returned with the class as its place."""
-    at, scopes, head, depth = 0, [], [], 0
+    at, begin, scopes, openings, head, depth = 0, 0, [], [], [], 0
+
+    def place(declaration, end):
+        declaration.begin, declaration.end, declaration.openings = begin, end, tuple(openings)
+        return declaration
+
     while at < len(items):
         item = items[at]
         if isinstance(item, Pragma):
             if head and behind_template(head) < len(head):      # else the pragma follows a template's parameters
-                yield Declaration(head, _join_scopes(scopes), False)
+                yield place(Declaration(head, _join_scopes(scopes), False), at)
                 head, depth = [], 0
             yield item
             at += 1
@@ -181,18 +195,21 @@ def find_declarations(items):
         text = item.text if item.kind != 'string' else ''
         if item.kind == 'end':
             if head:
-                yield Declaration(head, _join_scopes(scopes), False)
+                yield place(Declaration(head, _join_scopes(scopes), False), at)
             return
         if not head:
             after = _open_scope(items, at, scopes)
             if after:
+                openings.append(tuple(items[at:after]))
                 at = after
                 continue
             if text in ('}', ';'):
                 if text == '}' and scopes:
                     scopes.pop()
+                    openings.pop()
                 at += 1
                 continue
+            begin = at
         if text in ('(', '['):
             depth += 1
         elif text in (')', ']'):
@@ -200,7 +217,7 @@ def find_declarations(items):
         elif text == ';' and depth <= 0:
             declaration = Declaration(head, _join_scopes(scopes), False)
             declaration.last = item
-            yield declaration
+            yield place(declaration, at + 1)
             head, depth = [], 0
             at += 1
             continue
@@ -216,7 +233,7 @@ def find_declarations(items):
             declaration.last = items[at - 1] if isinstance(items[at - 1], Token) else item
             if head and declaration.function is None:
                 at = _read_tail(items, at, declaration)
-            yield declaration
+            yield place(declaration, at)
             for member in _members_with_pragmas(body, declaration):
                 yield member
             head, depth = [], 0

@@ -12,20 +12,23 @@ _TOKEN = re.compile(r'''
   | (?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
   | (?P<punctuation>\.\.\.|::|->|<=|>=|==|!=|&&|\|\||.)
 ''', re.VERBOSE | re.DOTALL | re.ASCII)
+_SPACE = ' \t\n\f\v'
 _MERGING = re.compile(r'[\w$\x80-\U0010ffff]{2}|\+\+|--|&&|\|\||/[/*]|"\w', re.ASCII)
 RAW_STRING = re.compile(r'(?:u8|[uUL])?R"([^()\\\s]{0,16})\(.*?\)\1"', re.DOTALL)
 
 
 class Token:
     """A token and its location. A plain class is faster than a dataclass, and tokens are many."""
-    __slots__ = ('kind', 'text', 'file', 'line', 'column', 'exact', 'hidden')
+    __slots__ = ('kind', 'text', 'file', 'line', 'column', 'exact', 'hidden', 'joined', 'pragmas')
 
-    def __init__(self, kind, text, file, line, column, exact=True, hidden=frozenset()):
+    def __init__(self, kind, text, file, line, column, exact=True, hidden=frozenset(), joined=False):
         self.kind = kind        # identifier, number, string, punctuation, end
         self.text = text
         self.file, self.line, self.column = file, line, column
         self.exact = exact      # the token is in the source as it is; else a macro of that line produced it
         self.hidden = hidden    # names of the macros that produced it
+        self.joined = joined    # no space precedes it in the text
+        self.pragmas = ()       # lines of #pragma directives before it
 
     @property
     def location(self):
@@ -65,13 +68,14 @@ def tokenize(text, file, line, column):
         elif kind == 'space' or kind == 'string':
             word = match.group()
             if kind == 'string':
-                tokens.append(Token(kind, word, file, line, at - start + 1))
+                tokens.append(Token(kind, word, file, line, at - start + 1, joined=at > 0 and text[at - 1] not in _SPACE))
             newlines = word.count('\n')
             if newlines:
                 line += newlines
                 start = at + word.rindex('\n') + 1
         else:
-            tokens.append(Token(kind, match.group(), file, line, at - start + 1))
+            tokens.append(Token(kind, match.group(), file, line, at - start + 1,
+                                joined=at > 0 and text[at - 1] not in _SPACE))
         at = match.end()
     tokens.append(Token('end', '', file, line, at - start + 1))
     return tokens

@@ -11,7 +11,7 @@ from base.diagnostics import GeneratorError
 from base.folders import INCLUDE
 from base.model import Location
 from tokens.brackets import is_even, unclosed
-from tokens.lexer import RAW_STRING, Token, TokenError, tokenize
+from tokens.lexer import RAW_STRING, spell_tokens, Token, TokenError, tokenize
 from tokens.macro import expand_macros, Macros
 
 
@@ -27,6 +27,13 @@ class Pragma:
 _MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$')
 _DIRECTIVE = re.compile(r'^[^\S\n]*#[^\n]*', re.MULTILINE)
 _PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+cf\b')
+_ANY_PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+')
+# Other directives that mean nothing in a copy of preprocessed text.
+_SPENT_PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+(?:once|(?:GCC|clang)[ \t]+system_header|(?:push|pop)_macro)\b')
+_INCLUDE = re.compile(r'#(include|import|include_next) ["<](.*?)[">](?: /\*.*)?$')
+_WORD = re.compile(r'[^\W\d]\w*')
+_NAMESPACE = re.compile(r'\bnamespace[ \t\n]+(?:__attribute__[ \t]*\(\(.*?\)\)[ \t\n]*)?([\w:]+)')
+_COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
 _ANY_MARKER = re.compile(r'^' + _MARKER.pattern, re.MULTILINE)
 # Words that mark a header as device code, outside of macro definitions.
 _DEVICE = re.compile(r'\b__(?:shared|device|global|constant|managed)__\b')
@@ -34,7 +41,7 @@ _DEVICE = re.compile(r'\b__(?:shared|device|global|constant|managed)__\b')
 
 def preprocess(cxx, flags, path):
     """Runs the C++ preprocessor on a kernel file and returns the output."""
-    command = [*cxx, '-E', '-dD', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', '-D__HOST_DEFINES_H__',
+    command = [*cxx, '-E', '-dD', '-dI', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', '-D__HOST_DEFINES_H__',
                '-include', 'limits.h', *flags, '-isystem', f'{INCLUDE}/cuferry/shadow', f'-I{INCLUDE}', path]
     if not cxx:
         raise GeneratorError('--cxx names no compiler')
@@ -61,8 +68,8 @@ class Scanner:
     """Splits the preprocessed text of a kernel file into pragmas and tokens, in order.
 
     The text contains macro definitions at their places (-dD) for use in annotations, because compilers leave pragmas
-    unexpanded. System headers are skipped unless they contain device code. Pragmas are read from the source, because
-    the preprocessor folds their white space; other tokens are located in their source line."""
+    unexpanded. System headers are skipped unless they contain device code or belong to the toolkit. Pragmas are read from
+    the source, because the preprocessor folds their white space; other tokens are located in their source line."""
 
     def __init__(self, text, display, diagnostics, fixed_words):
         """`display` maps the preprocessor's file names to the names in messages and outputs. Macros with a name in
@@ -78,7 +85,11 @@ class Scanner:
         self._first_marker()
         if 'R"' in text:
             self._text = ''.join(self._settled_pieces())
-        self._device_headers = _device_headers(text)    # system headers, by the preprocessor's names
+        self._read = _find_read(text)       # files whose tokens are read, by the preprocessor's names
+        self._pragmas = []      # directives that precede the next token: (line, text)
+        self._defined = set()   # macros that these files define
+        self.includes = {}      # headers that these files include and that the copy for the CPU includes, too
+        self.removed = {}       # other macros that these files remove
 
     def _settled_pieces(self):
         """Yields pieces of the text. Clang does not count the lines of raw strings and compensates with empty lines."""
@@ -111,20 +122,33 @@ class Scanner:
         """Returns the lines of a source file by its displayed name."""
         return next((lines for path, lines in self._sources.items() if lines and self._display(path) == name), [])
 
-    @property
-    def shown_paths(self):
-        """Returns the displayed names of all files read."""
-        return {self._display(path) for path in self.paths}
+    @functools.cached_property
+    def given_paths(self):
+        """Returns the displayed names of the library's headers, which the copy for the CPU includes."""
+        return {self._display(path) for path in self.paths if _is_ours(path)}
 
-    @property
-    def shown_system_paths(self):
-        """Returns the displayed names of system headers with device code."""
-        return {self._display(path) for path in self._device_headers}
+    @functools.cached_property
+    def given_words(self):
+        """Returns the words of the headers that the copy for the CPU includes."""
+        return set(_WORD.findall(self._given_text))
 
-    def lines_of(self, name):
-        """Returns the lines of a file that was read, by its displayed name."""
-        path = next((p for p in [self.path, *self.paths] if self._display(p) == name), name)
-        return self.source(path)
+    @functools.cached_property
+    def given_namespaces(self):
+        """Returns the names of the namespaces in these headers."""
+        return {name for names in _NAMESPACE.findall(self._given_text) for name in names.split('::')}
+
+    @functools.cached_property
+    def _given_text(self):
+        """The generator does not see the library's headers preprocessed, so they are read as they are."""
+        markers = [*_ANY_MARKER.finditer(self._text)]
+        ends = [marker.start() for marker in markers[1:]] + [len(self._text)]
+        parts = [self._text[marker.end():end] for marker, end in zip(markers, ends)
+                 if _unescape_name(marker.group(2)) not in self._read]
+        for folder, _, names in os.walk(os.path.join(INCLUDE, 'cuferry')):
+            for name in names:
+                with open(os.path.join(folder, name), encoding='utf-8') as file:
+                    parts.append(_COMMENT.sub(' ', file.read()))
+        return '\n'.join(parts)
 
     def unclosed(self):
         """Returns the unclosed brackets; see brackets.unclosed(). System headers are skipped, but expansions of their
@@ -147,10 +171,12 @@ class Scanner:
 
     def items(self):
         """Yields pragmas and tokens, ending with an `end` token."""
-        path, number, system, skipped, pending = self.path, 1, False, False, []
-        first = 1
+        path, number, system, skipped, given, pending = self.path, 1, False, False, False, []
+        first, named = 1, None
         for line in self._text.split('\n'):
             if line.startswith(('#define ', '#undef ')):       # most are
+                if not given:
+                    self._note_macro(line)
                 self._macros.directive(line)
                 line = ''
             elif line.startswith('#') or (not system and _PRAGMA.match(line)):
@@ -161,8 +187,11 @@ class Scanner:
                     path = _unescape_name(marker.group(2))
                     self.paths.add(path)
                     number, system = int(marker.group(1)), _is_of_system(marker)
-                    skipped = system and path not in self._device_headers
-                    first = number
+                    first, was_given = number, given
+                    skipped = path not in self._read
+                    given = skipped or _is_ours(path)
+                    if given and not was_given and '1' in marker.group(3).split():
+                        self.includes.setdefault(named or path)
                     continue
                 if not system and _PRAGMA.match(line):
                     yield from self._read_lines(pending, path, first)
@@ -171,23 +200,49 @@ class Scanner:
                     first = number + 1
                     number += 1
                     continue
-                else:
-                    line = ''
+                named = _included_name(line) if line.startswith('#in') else named
+                if not given and _ANY_PRAGMA.match(line) and not _SPENT_PRAGMA.match(line):
+                    self._pragmas.append((number, self._expand_pragma(line)))
+                line = ''
             if not skipped:
                 pending.append(line)
             number += 1
         yield from self._read_lines(pending, path, first)
-        yield Token('end', '', self._display(path), number, 1)
+        end = Token('end', '', self._display(path), number, 1)
+        end.pragmas = tuple(text for _, text in self._pragmas)
+        yield end
+
+    def _note_macro(self, line):
+        name = _WORD.search(line, line.index(' ')).group()
+        if line.startswith('#define'):
+            self._defined.add(name)
+        elif name in self._defined:
+            self._defined.remove(name)
+        else:
+            self.removed.setdefault(name)
+
+    def _expand_pragma(self, line):
+        """Returns a directive other than #pragma cf with macros expanded, as compilers do it for some of them."""
+        match = _ANY_PRAGMA.match(line)
+        try:
+            tokens = expand_macros(tokenize(line[match.end():], '', 1, 1), self._macros, frozenset())
+        except TokenError:
+            return line
+        return '#pragma ' + spell_tokens(tokens)
 
     def _read_lines(self, lines, path, first):
         if not any(lines):
+            self._pragmas = [(0, text) for _, text in self._pragmas]
             return
         file, source = self._display(path), self.source(path)
         count = len(source)
         last, column, text = 0, 0, ''
         for token in tokenize('\n'.join(lines), file, first, 1):
             if token.kind == 'end':
-                return
+                break
+            if self._pragmas and self._pragmas[0][0] <= token.line:
+                token.pragmas = tuple(text for number, text in self._pragmas if number <= token.line)
+                self._pragmas = self._pragmas[len(token.pragmas):]
             if token.line != last:
                 last, column = token.line, 0
                 text = source[last - 1] if last <= count else ''
@@ -198,6 +253,7 @@ class Scanner:
             else:
                 token.column, token.exact = column + 1, False
             yield token
+        self._pragmas = [(0, text) for _, text in self._pragmas]
 
     def _read_pragma(self, line, path, number):
         source = self.source(path)
@@ -269,16 +325,38 @@ def _has_device_code(text, begin, end):
     return any(text[text.rfind('\n', 0, match.start()) + 1] != '#' for match in _DEVICE.finditer(text, begin, end))
 
 
-def _device_headers(text):
-    """Returns the system headers with device code in a preprocessed text."""
+def _find_read(text):
+    """Returns the files whose tokens are read: all except system headers without device code."""
     found, before = set(), None
     for marker in [*_ANY_MARKER.finditer(text), None]:
-        if before and _is_of_system(before):
+        if before and before.group(2) not in found:
             end = marker.start() if marker else len(text)
-            if before.group(2) not in found and _has_device_code(text, before.end(), end):
-                found.add(before.group(2))
+            name = before.group(2)
+            if not _is_of_system(before) or _has_device_code(text, before.end(), end) or \
+                    _is_of_toolkit(os.path.dirname(_unescape_name(name))):
+                found.add(name)
         before = marker
     return {_unescape_name(name) for name in found}
+
+
+@functools.lru_cache(maxsize=None)
+def _is_ours(path):
+    """True for the library's headers."""
+    return os.path.realpath(path).startswith(os.path.realpath(INCLUDE) + os.sep)
+
+
+@functools.lru_cache(maxsize=None)
+def _is_of_toolkit(folder):
+    """True for folders of the toolkit's headers, whose host code the library does not replace."""
+    if folder in ('', '/') or _is_ours(folder):
+        return False
+    return os.path.isfile(os.path.join(folder, 'cuda_runtime_api.h')) or _is_of_toolkit(os.path.dirname(folder))
+
+
+def _included_name(line):
+    """Returns the header's name in an #include directive; None for #include_next, which depends on the place."""
+    match = _INCLUDE.match(line)
+    return match.group(2) if match and match.group(1) != 'include_next' else None
 
 
 def comment_above(lines, number):

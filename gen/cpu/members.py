@@ -1,0 +1,84 @@
+"""Separates a class's member functions that only host code can call from the rest of the class."""
+
+import functools
+
+from declare.declarations import Declaration
+from tokens.brackets import matching
+
+_ACCESS = ('public', 'private', 'protected')
+
+
+@functools.lru_cache(maxsize=None)
+def host_members(declaration):
+    """Returns the ranges of a class's body that are functions for host code alone: (first index, index after)."""
+    body = declaration.body
+    if not declaration.is_class or declaration.has('enum') or not any(t.text == '(' for t in body):
+        return ()
+    return tuple((first, end) for first, end, is_host in _find_members(body, 0, len(body)) if is_host)
+
+
+def device_tokens(declaration):
+    """Yields the tokens of a declaration without such functions."""
+    yield from declaration.head
+    yield from body_tokens(declaration)
+    yield from declaration.tail
+
+
+def body_tokens(declaration):
+    """Returns the tokens between a declaration's braces without such functions."""
+    body, found = declaration.body or (), host_members(declaration)
+    if not found:
+        return body
+    return [t for (_, at), (end, _) in zip([(0, 0), *found], [*found, (len(body), 0)]) for t in body[at:end]]
+
+
+def _find_members(body, at, limit):
+    """Yields the members between two indices: (first index, index after, True if only host code can call it). Members
+    of nested classes are yielded like those of the class."""
+    first = at
+    while at < limit:
+        text = body[at].text if body[at].kind == 'punctuation' else ''
+        if text in ('(', '['):
+            at = matching(body, at, text, ')' if text == '(' else ']')
+            continue
+        if text == ':' and at == first + 1 and body[first].text in _ACCESS:
+            first = at + 1
+        elif text == '{':
+            end = matching(body, at, '{', '}')
+            member = Declaration(body[first:at] or [body[at]], (), True)
+            if member.function is not None:
+                if _is_initializer(body, first, at):
+                    at = end
+                    continue
+                yield first, end, not member.is_on_device
+                first = end
+            else:
+                member.body = body[at + 1:end - 1]
+                if member.is_class:
+                    yield from _find_members(body, at + 1, end - 1)
+            at = end
+            continue
+        elif text == ';':
+            if at > first:
+                member = Declaration(body[first:at], (), True)
+                yield first, at + 1, member.function is not None and not member.is_on_device and not _is_given(member)
+            first = at + 1
+        at += 1
+
+
+def _is_initializer(body, first, at):
+    """True if a brace opens the value of a member in a constructor."""
+    before = body[at - 1]
+    if before.kind != 'identifier' and before.text != '>':
+        return False
+    depth = 0
+    for token, after in zip(body[first:at], body[first + 1:at]):
+        depth += (token.text == '(') - (token.text == ')')
+        if token.text == ')' and depth == 0 and after.text == ':':
+            return True
+    return False
+
+
+def _is_given(member):
+    """True for functions that the compiler defines, or that have no definition."""
+    return [t.text for t in member.head[-2:]] in (['=', 'default'], ['=', 'delete'], ['=', '0'])
