@@ -1,7 +1,11 @@
 """Decides by name if code of a kernel file would compile in the CPU's copy."""
 
+from cpu.members import device_tokens
+
 # Words before a name that do not declare it.
-_NO_TYPES = {'return', 'case', 'else', 'do', 'sizeof', 'new', 'delete', 'goto', 'throw', 'namespace', 'using'}
+_NO_TYPES = {'return', 'case', 'else', 'do', 'sizeof', 'new', 'delete', 'goto', 'throw', 'namespace', 'using', 'const',
+             'volatile', 'constexpr', 'static', 'extern', 'inline', 'virtual', 'explicit', 'friend', 'mutable', 'typedef',
+             'operator', 'public', 'private', 'protected', '__host__', '__device__', '__forceinline__'}
 _WORDS = frozenset('''
     alignas alignof and asm auto bool break case catch char char16_t char32_t class const const_cast constexpr continue
     decltype default delete do double else enum explicit export extern false final float for friend goto if inline int
@@ -22,7 +26,7 @@ class Known:
         names = set()
         for declaration in chosen:
             names.update(declaration.names)
-            self._words |= declaration.words
+            self._words.update(t.text for t in device_tokens(declaration))
             self._namespaces.update(s for s in declaration.scope if s)
         keys = {id(d) for d in chosen}
         self._gone = {name for d in everything if id(d) not in keys for name in d.names} - names

@@ -33,8 +33,11 @@ _SPENT_PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+(?:once|(?:GCC|clang)[ \t]
 _INCLUDE = re.compile(r'#(include|import|include_next) ["<](.*?)[">](?: /\*.*)?$')
 _WORD = re.compile(r'[^\W\d]\w*')
 _NAMESPACE = re.compile(r'\bnamespace[ \t\n]+(?:__attribute__[ \t]*\(\(.*?\)\)[ \t\n]*)?([\w:]+)')
-_COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
+_COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _ANY_MARKER = re.compile(r'^' + _MARKER.pattern, re.MULTILINE)
+# Headers of the toolkit that only cuda_runtime.h includes.
+_RUNTIME = ('crt/', 'sm_', 'channel_descriptor.h', 'common_functions.h', 'cuda_device_runtime_api.h', 'device_types.h',
+            'host_config.h', 'vector_functions.hpp')
 # Words that mark a header as device code, outside of macro definitions.
 _DEVICE = re.compile(r'\b__(?:shared|device|global|constant|managed)__\b')
 
@@ -143,7 +146,7 @@ class Scanner:
         markers = [*_ANY_MARKER.finditer(self._text)]
         ends = [marker.start() for marker in markers[1:]] + [len(self._text)]
         parts = [self._text[marker.end():end] for marker, end in zip(markers, ends)
-                 if _unescape_name(marker.group(2)) not in self._read]
+                 if _unescape_name(marker.group(2)) not in self._read and not _toolkit_name(_unescape_name(marker.group(2)))]
         for folder, _, names in os.walk(os.path.join(INCLUDE, 'cuferry')):
             for name in names:
                 with open(os.path.join(folder, name), encoding='utf-8') as file:
@@ -191,7 +194,7 @@ class Scanner:
                     skipped = path not in self._read
                     given = skipped or _is_ours(path)
                     if given and not was_given and '1' in marker.group(3).split():
-                        self.includes.setdefault(named or path)
+                        self.includes.setdefault(_toolkit_name(path) or named or path)
                     continue
                 if not system and _PRAGMA.match(line):
                     yield from self._read_lines(pending, path, first)
@@ -326,14 +329,16 @@ def _has_device_code(text, begin, end):
 
 
 def _find_read(text):
-    """Returns the files whose tokens are read: all except system headers without device code."""
+    """Returns the files whose tokens are read: all except system headers without device code, and headers of the toolkit
+    that the library replaces. The toolkit's headers include those without looking for others."""
     found, before = set(), None
     for marker in [*_ANY_MARKER.finditer(text), None]:
         if before and before.group(2) not in found:
             end = marker.start() if marker else len(text)
             name = before.group(2)
-            if not _is_of_system(before) or _has_device_code(text, before.end(), end) or \
-                    _is_of_toolkit(os.path.dirname(_unescape_name(name))):
+            toolkit = _toolkit_name(_unescape_name(name))
+            if not _is_replaced(toolkit) if toolkit else (
+                    not _is_of_system(before) or _has_device_code(text, before.end(), end)):
                 found.add(name)
         before = marker
     return {_unescape_name(name) for name in found}
@@ -346,11 +351,36 @@ def _is_ours(path):
 
 
 @functools.lru_cache(maxsize=None)
-def _is_of_toolkit(folder):
-    """True for folders of the toolkit's headers, whose host code the library does not replace."""
+def _toolkit_folder(folder):
+    """Returns the folder of the toolkit's headers in or above a folder; None if there is none."""
     if folder in ('', '/') or _is_ours(folder):
+        return None
+    if os.path.isfile(os.path.join(folder, 'cuda_runtime_api.h')):
+        return folder
+    return _toolkit_folder(os.path.dirname(folder))
+
+
+@functools.lru_cache(maxsize=None)
+def _toolkit_name(path):
+    """Returns the name of a header of the toolkit as programs include it; None for other files."""
+    folder = _toolkit_folder(os.path.dirname(path))
+    if folder is None or not _has_notice(path):
+        return None
+    return os.path.relpath(path, folder)
+
+
+def _has_notice(path):
+    """True for NVIDIA's headers: others may be in the same folder, such as /usr/include."""
+    try:
+        with open(path, encoding='utf-8', errors='replace') as file:
+            return 'NVIDIA' in file.read(4096)
+    except OSError:
         return False
-    return os.path.isfile(os.path.join(folder, 'cuda_runtime_api.h')) or _is_of_toolkit(os.path.dirname(folder))
+
+
+def _is_replaced(name):
+    """True for headers of the toolkit that the library's headers replace, or that only those include."""
+    return name.startswith(_RUNTIME) or os.path.isfile(os.path.join(INCLUDE, 'cuferry', 'shadow', name))
 
 
 def _included_name(line):

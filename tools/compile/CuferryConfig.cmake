@@ -36,16 +36,16 @@ endfunction()
 # target and of everything that links it.
 function(cuferry_add_kernels target)
     set(files ${ARGN})
-    list(FILTER files INCLUDE REGEX "\\.cu$")
+    list(FILTER files INCLUDE REGEX "\\.cuh?$")
     set(c_files ${ARGN})
     list(FILTER c_files INCLUDE REGEX "\\.c$")
     set(words ${ARGN})
-    list(FILTER words EXCLUDE REGEX "\\.cu?$")
+    list(FILTER words EXCLUDE REGEX "\\.(c|cuh?)$")
     cmake_parse_arguments(arg "" "PREFIX;HEADER;TUNING" "TARGETS;INCLUDE_DIRECTORIES;DEFINITIONS" ${words})
     if(NOT TARGET ${target})
         message(FATAL_ERROR "cuferry_add_kernels: there is no target ${target}")
     elseif(NOT files OR arg_UNPARSED_ARGUMENTS)
-        message(FATAL_ERROR "cuferry_add_kernels(${target}): no kernel file (.cu) is named, or not understood: "
+        message(FATAL_ERROR "cuferry_add_kernels(${target}): no kernel file (.cu, .cuh) is named, or not understood: "
             "${arg_UNPARSED_ARGUMENTS}")
     endif()
 

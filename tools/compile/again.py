@@ -56,7 +56,7 @@ def bundled_record(config):
 def own_record(options, config, runner, folder):
     if not os.path.isfile(options.again):
         raise Failure(f'{options.again}: no such file')
-    if options.again.endswith('.cu'):
+    if options.again.endswith(('.cu', '.cuh')):
         raise Failure(f'{options.again} is a kernel file; build a library of it first: cfcc --shared -o own.so '
                       f'{shlex.quote(options.again)}')
     records = read_records(config, runner, folder, options.again)

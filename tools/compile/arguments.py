@@ -22,7 +22,7 @@ class Parser(argparse.ArgumentParser):
 def arguments(config):
     parser = Parser(prog='cfcc', usage=USAGE, allow_abbrev=False,
                     description='Compiles annotated CUDA kernels to one object and one header of typed C functions.')
-    parser.add_argument('files', nargs='*', metavar='FILE', help='kernel files (.cu), and C files (.c) of their '
+    parser.add_argument('files', nargs='*', metavar='FILE', help='kernel files (.cu, .cuh), and C files (.c) of their '
                         'operations; with --shared also .o and .a')
     parser.add_argument('--prefix', metavar='P', help='of the C functions (default: the name of the output)')
     parser.add_argument('-o', dest='output', metavar='FILE', help='the object (default: the first file, as .o or .so)')
@@ -100,14 +100,14 @@ def wrong_target(text):
 
 def check(options, parser):
     """Fills in defaults and refuses impossible options, before anything is run."""
-    options.sources = [f for f in options.files if f.endswith('.cu')]
+    options.sources = [f for f in options.files if f.endswith(('.cu', '.cuh'))]
     options.c_files = [f for f in options.files if f.endswith('.c')]
     options.objects = [f for f in options.files if f.endswith(('.o', '.a'))]
     other = [f for f in options.files if f not in options.sources + options.c_files + options.objects]
     if not options.files:
         parser.error('no kernel file is named')
     if other:
-        parser.error(f'{other[0]} is no kernel file: their names end with .cu')
+        parser.error(f'{other[0]} is no kernel file: their names end with .cu or .cuh')
     if options.objects and not options.shared:
         parser.error(f'{options.objects[0]}: objects go with --shared alone')
     if options.c_files and not options.sources:
@@ -166,7 +166,7 @@ def check_outputs(options, headers):
         if problem:
             raise Failure(f'cannot write {path}: {problem}')
     ending = os.path.splitext(options.output)[1]
-    if ending in ('.c', '.cu', '.h', '.so' if not options.shared else '.o'):
+    if ending in ('.c', '.cu', '.cuh', '.h', '.so' if not options.shared else '.o'):
         kind = 'a shared object' if options.shared else 'an object'
         raise Failure(f"cannot write {options.output}: the name of {kind} does not end with {ending}")
     if len({os.path.abspath(path) for path in outputs}) < len(outputs):

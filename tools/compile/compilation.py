@@ -5,7 +5,13 @@ import re
 import sys
 
 from arguments import check_outputs, internal_header
+from failure import Refused
+from flags import MISSING
 from workspace import stem
+
+# A compiler's message about a header that it does not find.
+NOT_FOUND = re.compile(r"^(?P<place>\S.*?:\d+(?::\d+)?): fatal error: (?:(?P<gcc>[^\n']+): No such file or directory|"
+                       r"'(?P<clang>[^\n']+)' file not found)$", re.MULTILINE)
 
 
 class Compilation:
@@ -57,12 +63,40 @@ class Compilation:
     # ---- The generator
 
     def _scan(self):
-        self.workspace.wait([self.workspace.start(
-            self.options.cxx, self.config.words('scan_flags'), self.options.cxx_flags, self.flags.kernel_includes,
-            self.flags.user, ['-MD', '-MF', self._path(f'{name}.scan.d'), '-MT', 'scan', source],
-            ['-o', self._path(f'{name}.ii')]) for name, source in self.pairs])
+        waiting = self.pairs
+        os.mkdir(self._path(MISSING))
+        while waiting:
+            started = [self._start_scan(name, source) for name, source in waiting]
+            waiting = [pair for pair, scan in zip(waiting, started) if self._is_incomplete(scan)]
+            self.workspace.wait([] if waiting else started)
         # The compilers will repeat these messages.
         self.workspace.messages.clear()
+
+    def _start_scan(self, name, source):
+        return self.workspace.start(
+            self.options.cxx, self.config.words('scan_flags'), self.options.cxx_flags, self.flags.kernel_includes,
+            self.flags.user_on_cpu, ['-MD', '-MF', self._path(f'{name}.scan.d'), '-MT', 'scan', source],
+            ['-o', self._path(f'{name}.ii')])
+
+    def _is_incomplete(self, scan):
+        """True if a header was found nowhere, and is empty from now on: host code may need it, and the CPU's copy of the
+        kernels has none."""
+        try:
+            scan.result()
+            return False
+        except Refused as error:
+            match = NOT_FOUND.search(str(error))
+        name = match['gcc'] or match['clang'] if match else ''
+        path = os.path.normpath(self._path(os.path.join(MISSING, name)))
+        if not name or os.path.isabs(name) or not path.startswith(self._path(MISSING) + os.sep):
+            return False
+        if not os.path.exists(path):        # else another file's scan has found it missing
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, 'w', encoding='utf-8'):
+                pass
+            sys.stderr.write(f'{match["place"]}: note: {name} was not found and counts as empty on the CPU; name its '
+                             'folder with -I if a kernel needs it\n')
+        return True
 
     def _start_generator(self, *words):
         return self.workspace.runner.start([sys.executable, self.config.generator, *words])
@@ -137,7 +171,8 @@ class Compilation:
 
     def _start_host(self, name, source, flags):
         return self.workspace.start(
-            self.options.cxx, flags, self.flags.mapped(name), self.flags.includes(source), self.flags.kernel_includes,
+            self.options.cxx, flags, self.flags.mapped(name), self.flags.includes_on_cpu(source),
+            self.flags.kernel_includes,
             ['-MD', '-MF', self._path(f'{name}.host.d'), '-MT', 'host'],
             ['-c', self._path(f'{name}.host.cpp'), '-o', self._path(f'{name}.host.o')])
 

@@ -4,9 +4,13 @@ import os
 import re
 
 from failure import Refused
+from toolkit import find_headers, is_toolkit
 
 # Flags that configure looks for in clang, under the names of its versions.
 CLANG_FLAGS = [['-Xclang', '-disable-noundef-analysis'], ['-Xclang', '-no-enable-noundef-analysis']]
+
+# The folder, in the workspace, of empty headers for those that are found nowhere.
+MISSING = 'missing'
 
 # The checks, and the flags of CPU code for each. cf-run has the functions that -fsanitize=thread calls.
 CHECKS = {
@@ -73,15 +77,36 @@ class Flags:
     @property
     def kernel_includes(self):
         """The shadows of the toolkit's headers come after the user's headers."""
-        return ['-isystem', os.path.join(self._config.include, 'cuferry', 'shadow'), f'-I{self._config.include}']
+        toolkits = [d for d in self._options.includes if is_toolkit(d)]
+        toolkits += filter(None, [find_headers(self._options, self._config)])
+        last = dict.fromkeys([*toolkits, self._workspace.path(MISSING)])
+        return ['-isystem', os.path.join(self._config.include, 'cuferry', 'shadow'), f'-I{self._config.include}',
+                *(word for folder in last for word in ('-idirafter', folder))]
 
     @property
     def user(self):
-        return [f'-I{d}' for d in self._options.includes] + [f'-D{d}' for d in self._options.defines]
+        return [f'-I{d}' for d in self._options.includes] + self._defines
+
+    @property
+    def _defines(self):
+        return [f'-D{d}' for d in self._options.defines]
+
+    @property
+    def user_on_cpu(self):
+        """The same for kernel files on the CPU: the toolkit's own headers may not precede the shadows."""
+        return [f'-I{d}' for d in self._options.includes if not is_toolkit(d)] + self._defines
 
     def includes(self, source):
-        """Flags for generated C and C++: headers are found as from the source, its own folder first."""
-        return ['-iquote', os.path.dirname(source) or '.', '-iquote', '.', *self.user]
+        """Flags for generated C: headers are found as from the source, its own folder first."""
+        return [*self._beside(source), *self.user]
+
+    def includes_on_cpu(self, source):
+        """The same for generated C++."""
+        return [*self._beside(source), *self.user_on_cpu]
+
+    @staticmethod
+    def _beside(source):
+        return ['-iquote', os.path.dirname(source) or '.', '-iquote', '.']
 
     def mapped(self, name):
         """Keeps the workspace's path out of objects, and makes names with random parts reproducible."""

@@ -13,7 +13,7 @@ TEXTS = ('cxx', 'folder', 'header', 'prefix')
 LISTS = ('c_files', 'cxx_flags', 'defines', 'includes', 'sources')
 # Limits: bytes of a record, items of a list, characters of a text.
 LARGEST, MOST, LONGEST = 1 << 20, 1 << 12, 1 << 12
-ENDINGS = {'c_files': '.c', 'sources': '.cu'}
+ENDINGS = {'c_files': ('.c',), 'sources': ('.cu', '.cuh')}
 CONTROL = re.compile(r'[\x00-\x08\x0a-\x1f\x7f-\x9f]')
 
 
@@ -50,7 +50,7 @@ def problem_of(record):
         values = [record[name]] if name in TEXTS else record[name]
         if not isinstance(values, list) or len(values) > MOST:
             return f"'{name}' is no list of at most {MOST} texts"
-        problem = next(filter(None, (text_problem(value, ENDINGS.get(name, '')) for value in values)), '')
+        problem = next(filter(None, (text_problem(value, ENDINGS.get(name, ('',))) for value in values)), '')
         if problem:
             return f"'{name}' {problem}"
     if record['header'] != os.path.basename(record['header']) or record['header'] in ('.', '..'):
@@ -58,14 +58,14 @@ def problem_of(record):
     return "'prefix' is none" if prefix_problem(record['prefix']) else ''
 
 
-def text_problem(value, ending):
+def text_problem(value, endings):
     """The fault of a text in a record; '' if there is none."""
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST:
         return f'is no text of 1 to {LONGEST} characters'
     if CONTROL.search(value):
         return 'holds a control character'
-    if not value.endswith(ending):
-        return f'does not end with {ending}'
+    if not value.endswith(endings):
+        return f'does not end with {" or ".join(endings)}'
     try:
         os.fsencode(value)
     except UnicodeError:

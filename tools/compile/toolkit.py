@@ -60,6 +60,20 @@ class Toolkit:
         return [word for n, code in codes for word in ('-gencode', f'arch=compute_{n},code={code}')]
 
 
+def is_toolkit(folder):
+    """True for the folder of a toolkit's headers."""
+    return os.path.isfile(os.path.join(folder, 'cuda_runtime_api.h'))
+
+
+def find_headers(options, config):
+    """The folder of the toolkit's headers; None if there is no toolkit. Kernels for the CPU alone use its types, too."""
+    folders = [] if options.cuda in (None, 'no') else [os.path.join(options.cuda, 'include')]
+    nvcc = config['nvcc'] and shutil.which(os.path.join(config.folder, config['nvcc'])) or shutil.which('nvcc')
+    for path in [nvcc, os.path.realpath(nvcc)] if nvcc else []:
+        folders.append(os.path.normpath(os.path.join(os.path.dirname(path), '..', 'include')))
+    return next(filter(is_toolkit, folders), None)
+
+
 def find_toolkit(options, config):
     """The toolkit of --cuda, or the configured toolkit, or the one in PATH; None with the reason to build for the CPU
     alone, which is empty if the user asked for it."""

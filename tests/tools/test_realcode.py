@@ -1,0 +1,434 @@
+"""test_realcode.py - kernel files of the shape that people have: host code, its headers, and kernels to which only an
+annotation was added. Each is built for the CPU with every C++ compiler that is installed, linked into a C program by the
+C compiler, and run. A toolkit's headers are read where there is a toolkit; elsewhere they are found nowhere.
+
+usage: test_realcode.py BUILDDIR
+"""
+
+import json
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
+from tap import NEEDS_CLANG, NEEDS_NVCC, ROOT, Tap, run
+
+KERNEL = '''
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+__global__ void twice(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = 2 * x[i];
+}
+'''
+
+PROGRAM = '''#include <stdio.h>
+#include "real.h"
+int main(void)
+{
+    float x[100], y[100];
+    int wrong = 0;
+    for (int i = 0; i < 100; i++)
+        x[i] = i + 1;
+    if (real_twice(x, y, 100) != CF_OK)
+        return puts(cf_last_error()), 1;
+    for (int i = 0; i < 100; i++)
+        wrong += y[i] != 2 * x[i];
+    puts(wrong ? "wrong" : "right");
+    return 0;
+}
+'''
+
+# In the shape of the headers that CUDA's samples share.
+ERRORS = '''#ifndef ERRORS_H
+#define ERRORS_H
+#pragma once
+#include <stdio.h>
+#include <stdlib.h>
+#include <string>
+#ifndef EXIT_WAIVED
+#define EXIT_WAIVED 2
+#endif
+#ifdef __DRIVER_TYPES_H__
+static const char *_name(cudaError_t error) { return cudaGetErrorName(error); }
+#endif
+static const char *_name(CUresult error)
+{
+    static char unknown[] = "<unknown>";
+    const char *name = NULL;
+    cuGetErrorName(error, &name);
+    return name ? name : unknown;
+}
+#ifdef CUBLAS_API_H_
+static const char *_name(cublasStatus_t error)
+{
+    switch (error) {
+    case CUBLAS_STATUS_SUCCESS: return "CUBLAS_STATUS_SUCCESS";
+    case CUBLAS_STATUS_LICENSE_ERROR: return "CUBLAS_STATUS_LICENSE_ERROR";
+    }
+    return "<unknown>";
+}
+#endif
+template <typename T> void check(T result, char const *const func, const char *const file, int const line)
+{
+    if (result) {
+        fprintf(stderr, "CUDA error at %s:%d code=%d(%s) \\"%s\\"\\n", file, line, static_cast<unsigned int>(result),
+                _name(result), func);
+        exit(EXIT_FAILURE);
+    }
+}
+#define checkErrors(val) check((val), #val, __FILE__, __LINE__)
+#define getLastError(msg) __getLastError(msg, __FILE__, __LINE__)
+inline void __getLastError(const char *message, const char *file, const int line)
+{
+    cudaError_t err = cudaGetLastError();
+    if (cudaSuccess != err)
+        exit(EXIT_FAILURE);
+}
+inline int bestDevice()
+{
+    int mode = -1, count = 0, sms = 0;
+    checkErrors(cudaGetDeviceCount(&count));
+    checkErrors(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, 0));
+    checkErrors(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
+    if (mode == cudaComputeModeProhibited)
+        throw std::string("none");
+    return sms;
+}
+#endif
+'''
+
+FUNCTIONS = '''#ifndef FUNCTIONS_H
+#define FUNCTIONS_H
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+class Timer {
+public:
+    Timer() {}
+    virtual ~Timer() {}
+    virtual void start() = 0;
+    virtual float elapsed() = 0;
+};
+class TimerOfLinux : public Timer {
+    float total = 0;
+public:
+    void start();
+    inline float elapsed() { return total; }
+};
+inline void TimerOfLinux::start() { total = 1; }
+inline bool createTimer(Timer **timer)
+{
+    *timer = reinterpret_cast<Timer *>(new TimerOfLinux());
+    return *timer != NULL;
+}
+template <class T> inline bool readFile(const char *name, T **data, unsigned int *len)
+{
+    std::vector<T> read;
+    std::fstream file(name, std::fstream::in);
+    if (!file.good())
+        throw 1;
+    T token;
+    while (file >> token)
+        read.push_back(token);
+    std::sort(read.begin(), read.end());
+    *len = static_cast<unsigned int>(read.size());
+    return true;
+}
+const std::map<std::string, int> names = {{"float", 4}, {"double", 8}};
+static std::vector<std::string> arguments;
+#endif
+'''
+
+DRIVER = '''#ifndef DRIVER_H
+#define DRIVER_H
+#include <cuda.h>
+inline void attribute(int *value, CUdevice_attribute what, CUdevice device)
+{
+    if (cuDeviceGetAttribute(value, what, device) != CUDA_SUCCESS)
+        throw CUDA_ERROR_INVALID_VALUE;
+}
+inline int multiprocessors(CUdevice device)
+{
+    int count = 0, mode = -1;
+    attribute(&count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+    attribute(&mode, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, device);
+    return mode == CU_COMPUTEMODE_PROHIBITED ? -1 : count;
+}
+#endif
+'''
+
+LIBRARY = '''#include <%s>
+static %s handle_of_library;
+static %s status_of_library(int i)
+{
+    return i ? %s : (%s)i;
+}
+'''
+
+# Each: name, files other than real.cu, the kernel file's text, whether nvcc builds it too.
+CASES = (
+    ('header_of_error_checks', {'errors.h': ERRORS},
+     '#include <cuda.h>\n#include <cuda_runtime.h>\n#include "errors.h"\n' + KERNEL + '''
+int main()
+{
+    float *x;
+    checkErrors(cudaMalloc((void **)&x, bestDevice() * sizeof(float)));
+    twice<<<1, 256>>>(x, x, 1);
+    getLastError("twice");
+}
+''', True),
+    ('header_of_functions', {'functions.h': FUNCTIONS},
+     '#include "functions.h"\n' + KERNEL + '''
+int main(int argc, char **argv)
+{
+    Timer *timer = NULL;
+    createTimer(&timer);
+    arguments.assign(argv, argv + argc);
+    float *data;
+    unsigned int length;
+    std::cout << readFile(argv[1], &data, &length) << names.at("float") << std::endl;
+}
+''', True),
+    ('header_of_driver_attributes', {'driver.h': DRIVER},
+     '#include "driver.h"\n' + KERNEL + 'int main() { return multiprocessors(0); }\n', True),
+    ('curand', {}, LIBRARY % ('curand.h', 'curandGenerator_t', 'curandStatus_t', 'CURAND_STATUS_TYPE_ERROR', 'curandStatus_t') +
+     KERNEL.replace('float *y, int n)', 'float *y, int n) // status_of_library') + '''
+#define CURAND_CHECK(call) do { curandStatus_t status = call; if (status != CURAND_STATUS_SUCCESS) throw status; } while (0)
+void y(curandStatus_t status) { CURAND_CHECK(status); }
+int i(curandGenerator_t generator) { return curandDestroyGenerator(generator); }
+std::ostream &operator<<(std::ostream &to, curandStatus_t status) { return to << (int)status; }
+libraryPropertyType property = MAJOR_VERSION;
+''', False),
+    ('cusparse', {}, LIBRARY % ('cusparse.h', 'cusparseHandle_t', 'cusparseStatus_t', 'CUSPARSE_STATUS_ALLOC_FAILED',
+                                'cusparseStatus_t') + KERNEL, True),
+    ('cublas', {}, LIBRARY % ('cublas_v2.h', 'cublasHandle_t', 'cublasStatus_t', 'CUBLAS_STATUS_NOT_INITIALIZED',
+                              'cublasStatus_t') + KERNEL, False),
+    ('cufft', {}, LIBRARY % ('cufft.h', 'cufftHandle', 'cufftResult', 'CUFFT_INVALID_PLAN', 'cufftResult') + KERNEL, False),
+    ('graphics', {}, '#include <GL/gl.h>\n#include <EGL/egl.h>\n#include <cuda_gl_interop.h>\n#include <cuda_egl_interop.h>\n'
+     'static GLuint buffer;\nstatic cudaGraphicsResource *resource;\n' + KERNEL + '''
+static EGLDisplay display;
+void draw() { cudaGraphicsGLRegisterBuffer(&resource, buffer, cudaGraphicsRegisterFlagsNone); }
+void show(cudaEglFrame frame) { eglSwapBuffers(display, (EGLSurface)frame.frame.pPitch[0].ptr); }
+''', False),
+    ('header_that_is_nowhere', {},
+     '#include <mpi.h>\n#include <deep/er/nowhere.hpp>\n' + KERNEL + '''
+int main(int argc, char **argv)
+{
+    MPI_Comm comm = MPI_COMM_WORLD;
+    nowhere::start<float>(&argc, comm);
+    MPI_Init(&argc, &argv);
+}
+''', False),
+    ('thrust', {}, '#include <thrust/device_vector.h>\n#include <thrust/sort.h>\n#include <thrust/host_vector.h>\n'
+     'using thrust::device_vector;\ntypedef thrust::device_vector<float> x_vector;\n'
+     'thrust::host_vector<float> x;\n' + KERNEL + '''
+float run(device_vector<float> &v)
+{
+    thrust::sort(v.begin(), v.end());
+    twice<<<1, 32>>>(thrust::raw_pointer_cast(v.data()), nullptr, 1);
+    return thrust::reduce(v.begin(), v.end());
+}
+''', False),
+    ('host_code_of_a_header', {'host.cuh': '''#pragma once
+#include <thrust/device_vector.h>
+#include <stdexcept>
+__global__ void clear(float *x, int n);
+inline void run_clear(float *x, int n) { clear<<<(n + 255) / 256, 256>>>(x, n); }
+inline void check(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        throw std::runtime_error(cudaGetErrorString(error));
+}
+inline float total(const thrust::device_vector<float> &v) { return v.size(); }
+inline int threads(dim3 gridDim, dim3 blockDim) { return gridDim.x * blockDim.x; }
+static inline __host__ __device__ float doubled(float x) { return x + x; }
+'''}, '#include "host.cuh"\n' + KERNEL.replace('2 * x[i]', 'doubled(x[i])') + '''
+__global__ void clear(float *x, int n)
+{
+    x[threadIdx.x] = n;
+}
+int main()
+{
+    int gridDim = 4;
+    dim3 blockDim(8, 8);
+    return threads(gridDim, blockDim);
+}
+int blockIdx_of(int threadIdx) { int gridDim = threadIdx; return gridDim; }
+''', False),
+    ('header_uses_what_precedes_it', {'late.h': '''
+inline float of_late(const settings &s) { return s.factor * WIDTH; }
+template <int N> inline int more(settings (&s)[N]) { return N + WIDTH; }
+static settings standard = {WIDTH};
+'''}, 'constexpr int WIDTH = 32;\nstruct settings { float factor; };\n#include "late.h"\n' + KERNEL, True),
+    ('macro_as_a_return_type', {}, '#define FOO int\n#define API(T) static T\nFOO g(int a) { return a; }\n'
+     'API(void) h(float *x) { cudaFree(x); cudaNoSuchFunction(x); }\n' + KERNEL, False),
+    ('explicit_instantiation', {}, '''#include <vector>
+template <typename T, template <typename> class A> struct holder { A<T> *a; };
+template <typename T> struct plain { T t; };
+template <typename T, template <typename> class A> void fill(holder<T, A> &h, T t) { throw t; }
+template void fill<float, plain>(holder<float, plain> &h, float t);
+template class std::vector<plain<float>>;
+template struct plain<int>;
+''' + KERNEL, True),
+    ('using_namespace_of_a_library', {}, '#include <cub/cub.cuh>\n#include <cooperative_groups.h>\nusing namespace cub;\n'
+     'using namespace std;\nnamespace cg = cooperative_groups;\nnamespace bs = cub::detail;\n' +
+     KERNEL.replace('int i = blockIdx.x * blockDim.x + threadIdx.x', 'int i = cg::this_grid().thread_rank()') +
+     'CachingDeviceAllocator allocator(true);\nint main() { DoubleBuffer<float> x; return max(1, 2); }\n', False),
+    ('objects_of_classes', {'names.h': '''#include <map>
+#include <string>
+#include <vector>
+const std::map<std::string, int> names = {{"a", 1}};
+static std::vector<std::string> n;
+std::string y = "y";
+namespace deep { const std::vector<int> x(10); static const std::string i; struct log { log(); ~log(); } twice; }
+'''}, '#include "names.h"\nstd::map<int, std::string> more;\n' + KERNEL + 'int main() { return names.at("a"); }\n', True),
+    ('members_for_the_host', {'vec.h': '''#include <vector>
+#include <string>
+#include <ostream>
+#include <nowhere_too.h>
+class vec {
+    float v;
+public:
+    __host__ __device__ vec(float v) : v{v} {}
+    explicit vec(const std::vector<float> &from) : v(from.at(0)) { if (from.empty()) throw std::string("none"); }
+    vec(const nowhere::array &from);
+    __host__ __device__ float get() const { return v; }
+    std::string text() const { return nowhere::format(v); }
+    void save(FILE *file) const { fwrite(this, sizeof *this, 1, file); }
+    __host__ __device__ vec operator+(const vec &other) const { return vec(v + other.v); }
+    friend std::ostream &operator<<(std::ostream &to, const vec &v) { return to << v.v; }
+    struct part { float x; __device__ float get() { return x; } void load(nowhere::array &a) { x = a[0]; } };
+};
+vec::vec(const nowhere::array &from) : v(from[0]) {}
+std::ostream &operator>>(std::ostream &to, const vec &v) { return to << v.text(); }
+'''}, '#include "vec.h"\n' + KERNEL.replace('2 * x[i]', '(vec(x[i]) + vec(vec::part{x[i]}.get())).get()'), False),
+    ('code_that_gpus_skip', {}, '''#include <math.h>
+static float on_cpu(float x) { return 2 * x; }
+__host__ __device__ float either(float x)
+{
+#ifdef __CUDA_ARCH__
+    return x + x;
+#else
+    return on_cpu(x);
+#endif
+}
+''' + KERNEL.replace('2 * x[i]', 'either(x[i])'), True),
+    ('layouts_and_loops', {}, '''#include <stdint.h>
+#pragma pack(push, 1)
+struct packed { char c; float f; };
+static int host_only(packed p) { return p.c; }
+#pragma pack(pop)
+struct natural { char c; float f; };
+static_assert(sizeof(packed) == 5 && sizeof(natural) == 8, "layout");
+static_assert(sizeof(long) > 1 || host_only, "host");
+#define PARTS 4
+''' + KERNEL.replace('y[i] = 2 * x[i];', '''{
+        float sum = 0;
+        #pragma unroll PARTS
+        for (int part = 0; part < PARTS; ++part) sum -=-x[i] * (sizeof(packed) == 5 ? 0.5f : 0) *(sizeof(natural) >>3);
+        y[i] = sum;
+    }'''), True),
+    ('constants_as_arguments', {'sizes.h': 'namespace sizes { enum { WIDE = 2 }; struct add { template <typename T> static '
+                                '__device__ T apply(T x) { return x + x; } }; }\nint WIDE(int x) { throw x; }\n'},
+     '#include "sizes.h"\nconstexpr int factor() { return 2; }\nstatic const int TWO = factor();\n' + KERNEL.replace(
+         'out(y[n])', 'out(y[n]) name(of)\n#pragma cf instances(f32: float, sizes::WIDE)').replace(
+             '__global__', 'template <typename T, int N> __global__').replace('float', 'T').replace(
+                 '2 * x[i]', 'sizes::add::apply(x[i]) * N / TWO').replace('f32: T', 'f32: float'), True),
+)
+
+# Kernels that no CPU can run, beside code that the CPU's compiler refuses.
+FOR_GPUS = '''#include <cuda_runtime.h>
+struct broken { int a : 99; };
+static __device__ unsigned lane()
+{
+    unsigned r;
+    asm("mov.u32 %0, %%laneid;" : "=no_such(r)"(r));
+    return r;
+}
+#pragma cf kernel grid(n) out(y[n]) host(none)
+__global__ void lanes(unsigned *y, int n)
+{
+    if (threadIdx.x < n)
+        y[threadIdx.x] = lane();
+}
+'''
+
+
+class RealCodeTest:
+    def __init__(self, tap, builddir, folder):
+        self.tap, self.folder = tap, folder
+        self.builddir = os.path.abspath(builddir)
+        with open(os.path.join(self.builddir, 'cfcc.json'), encoding='utf-8') as file:
+            self.config = json.load(file)
+        self.nvcc = shutil.which('nvcc') or shutil.which('/usr/local/cuda/bin/nvcc')
+
+    def fresh(self, files):
+        shutil.rmtree(self.folder, ignore_errors=True)
+        for name, text in files.items():
+            path = os.path.join(self.folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(text)
+
+    def cfcc(self, *arguments):
+        return run([os.path.join(self.builddir, 'cfcc'), *arguments], cwd=self.folder)
+
+    def runs(self, *arguments):
+        """Builds, links as C, and runs; returns what is wrong, and cfcc's messages."""
+        code, out, err = self.cfcc(*arguments)
+        if code:
+            return out + err, err
+        command = [*shlex.split(self.config['cc']), *shlex.split(self.config['link_flags']), '-I.',
+                   f'-I{ROOT}/include', 'main.c', 'real.o', os.path.join(self.builddir, 'libcuferry.a'),
+                   '-lpthread', '-ldl', '-lm', '-o', 'main']
+        code, out, linking = run(command, cwd=self.folder)
+        if code:
+            return out + linking, err
+        code, out, running = run(['./main'], cwd=self.folder, env=dict(os.environ, CF_DRIVER='host'))
+        return '' if (code, out) == (0, 'right\n') else f'exit {code}: {out}{running}', err
+
+    def compilers(self):
+        """The build's C++ compiler and the other one, each with the options that choose it."""
+        own = shlex.split(self.config['cxx'])[0]
+        others = [c for c in ('g++', 'clang++') if os.path.basename(own) not in (c, 'c++')]
+        return [('', [])] + [(f'_with_{c[:-2]}', ['--cxx', c]) for c in others[:1] if shutil.which(c)]
+
+    def cases(self):
+        compilers = self.compilers()
+        for name, headers, text, has_device in CASES:
+            self.fresh({'real.cu': text, 'main.c': PROGRAM.replace('real_twice', 'real_of_f32' if 'f32:' in text else
+                                                                   'real_twice'), **headers})
+            for suffix, options in compilers:
+                problem, _ = self.runs('--cuda=no', *options, 'real.cu')
+                self.tap.check(f'realcode_{name}{suffix}', problem)
+            if not has_device:
+                continue
+            if not self.nvcc:
+                self.tap.skip(f'realcode_{name}_with_nvcc', NEEDS_NVCC)
+                continue
+            problem, _ = self.runs('--cuda', os.path.dirname(os.path.dirname(self.nvcc)), '--targets', '90', 'real.cu')
+            self.tap.check(f'realcode_{name}_with_nvcc', problem)
+        if len(compilers) == 1:
+            self.tap.skip('realcode_with_another_compiler', NEEDS_CLANG)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__.rsplit('\n\n', maxsplit=1)[-1].strip())
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        test = RealCodeTest(tap, sys.argv[1], os.path.join(folder, 'real'))
+        test.cases()
+    return tap.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
