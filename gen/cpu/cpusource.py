@@ -63,8 +63,9 @@ class _Choice:
         # Host functions: those that replace kernels, those in the values of constants, and those in code that GPUs skip.
         starts = [d for d in others if d.name in functions]
         starts += [d for d in on_device if d.function is None and not d.is_class]
-        on_host = find_reachable(starts, others, tokens_of=all_tokens) if not is_empty else []
-        on_host = [d for d in on_host if not d.has('operator') or d in on_device]
+        # Only functions for the CPU use operators of host code.
+        on_host = find_reachable(starts, others if functions else _without_host_operators(others),
+                                 tokens_of=all_tokens) if not is_empty else []
         self._hosts = {id(d) for d in on_host} - {id(d) for d in on_device}
         self._chosen = {id(d): d for d in [*on_device, *on_host]} if not is_empty else {}
         self._others = others
@@ -88,11 +89,12 @@ class _Choice:
         for declaration in self._others:
             if declaration.function is not None:
                 named.setdefault(declaration.name, []).append(declaration)
+        classes = {name for d in on_device if d.is_class for name in d.names}
         called = {}
         for declaration in on_device:
             body = declaration.body if declaration.function is not None else None
             for before, token, after in zip([None, *(body or ())], body or (), (body or [])[1:]):
-                if token.kind == 'identifier' and after.text in ('(', '<') and token.text in named and (
+                if token.kind == 'identifier' and after.text in ('(', '<') and token.text in named and token.text not in classes and (
                         before is None or before.text not in ('.', '->') and (
                             before.kind != 'identifier' or before.text in ('return', 'else', 'case'))):
                     found = named[token.text]
@@ -100,8 +102,7 @@ class _Choice:
                         called.update({id(d): d for d in found})
         if not called:
             return
-        for declaration in find_reachable(list(called.values()), [d for d in self._others if not d.has('operator')],
-                                          tokens_of=all_tokens):
+        for declaration in find_reachable(list(called.values()), _without_host_operators(self._others), tokens_of=all_tokens):
             if id(declaration) not in self._chosen:
                 self._chosen[id(declaration)] = declaration
                 self._hosts.add(id(declaration))
@@ -135,6 +136,10 @@ class _Choice:
         if words[0] == 'static_assert':
             return known.has_all(directive.head)
         return known.has_namespace(words[-1])
+
+
+def _without_host_operators(declarations):
+    return [d for d in declarations if d.name != 'operator' or d.is_on_device]
 
 
 def _is_plain(tokens):

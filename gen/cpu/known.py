@@ -26,7 +26,8 @@ class Known:
         names = set()
         for declaration in chosen:
             names.update(declaration.names)
-            self._words.update(t.text for t in device_tokens(declaration))
+            if declaration.is_class or declaration.is_on_device:        # others are in question themselves
+                self._words.update(t.text for t in device_tokens(declaration))
             self._namespaces.update(s for s in declaration.scope if s)
         keys = {id(d) for d in chosen}
         self._gone = {name for d in everything if id(d) not in keys for name in d.names} - names

@@ -3,7 +3,7 @@
 import functools
 
 from declare.declarations import Declaration
-from tokens.brackets import matching
+from tokens.brackets import ATTRIBUTES, matching
 
 _ACCESS = ('public', 'private', 'protected')
 
@@ -46,7 +46,7 @@ def _find_members(body, at, limit):
         elif text == '{':
             end = matching(body, at, '{', '}')
             member = Declaration(body[first:at] or [body[at]], (), True)
-            if member.function is not None:
+            if _is_function(member):
                 if _is_initializer(body, first, at):
                     at = end
                     continue
@@ -61,9 +61,16 @@ def _find_members(body, at, limit):
         elif text == ';':
             if at > first:
                 member = Declaration(body[first:at], (), True)
-                yield first, at + 1, member.function is not None and not member.is_on_device and not _is_given(member)
+                yield first, at + 1, _is_function(member) and not member.is_on_device and not _is_given(member)
             first = at + 1
         at += 1
+
+
+def _is_function(member):
+    """True for functions, also for constructors, which have no type."""
+    first, after = (member.head + member.head)[:2]
+    is_constructor = first.kind == 'identifier' and after.text == '(' and first.text not in ATTRIBUTES
+    return member.function is not None or is_constructor
 
 
 def _is_initializer(body, first, at):

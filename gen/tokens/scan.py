@@ -192,7 +192,7 @@ class Scanner:
                     number, system = int(marker.group(1)), _is_of_system(marker)
                     first, was_given = number, given
                     skipped = path not in self._read
-                    given = skipped or _is_ours(path)
+                    given = skipped or _is_ours(path) or path.startswith('<')      # such as <command-line>
                     if given and not was_given and '1' in marker.group(3).split():
                         self.includes.setdefault(_toolkit_name(path) or named or path)
                     continue

@@ -7,6 +7,8 @@
 #define THREADS 64
 #define TWICE (2 * THREADS)
 #define SHARED(T, n) __shared__ T buffer[n]
+#define SHARED_AND_MORE(T, n) __shared__ T more[n]; const int used = 9
+#define NAMED(name) name[THREADS]
 #define SHARED_INTS __shared__ int ints[THREADS], other
 
 struct point {
@@ -108,6 +110,8 @@ __global__ void forms(int dummy, int *wrong)
     __shared__ double2 vectors[sizeof(double) * 8];
     SHARED(long long, THREADS);
     SHARED_INTS;
+    SHARED_AND_MORE(short, THREADS);
+    __shared__ int NAMED(named);
     const int t = threadIdx.x, o = 63 - t;
 
     points[t] = point(t, 2 * t);
@@ -124,6 +128,8 @@ __global__ void forms(int dummy, int *wrong)
     buffer[t] = t + 7;
     ints[t] = t + 8;
     values[t] = t + 9;
+    more[t] = t + used;
+    named[t] = t + 10;
     if (t == 33) {
         where = bytes;
         local.a = 5;
@@ -145,7 +151,7 @@ __global__ void forms(int dummy, int *wrong)
     EXPECT(vectors[o].x == o && vectors[o].y == -o && buffer[o] == o + 7 && ints[o] == o + 8 && values[o] == o + 9);
     EXPECT(s2 == 3 && w == 1 && text[1] == 'e' && last == 11 && other == 12 && d.v[2].v[1] == 9);
     EXPECT(at_file_scope == 7 + (int)blockIdx.x && file_scope_sum() == at_file_scope && same_names(1) == 2);
-    EXPECT(nested::get(1) == 13);
+    EXPECT(nested::get(1) == 13 && more[o] == o + 9 && named[o] == o + 10);
     EXPECT(sizeof buffer == 64 * sizeof(long long) && sizeof twice == 128 * 3 * sizeof(int));
     EXPECT(__isShared(&ints[t]) && __isShared(&last) && !__isGlobal(plain) && !__isShared(wrong) && __isGlobal(wrong));
     __syncthreads();
