@@ -11,7 +11,7 @@ from tokens.lexer import Token, TokenError
 
 _HEAP = {'new', 'delete', 'virtual'}
 # Variables with one of these words may be used by device code.
-_DATA = ('__device__', '__constant__', '__shared__', '__managed__', 'constexpr', 'const')
+_DATA = ('__device__', '__constant__', '__shared__', '__managed__', 'constexpr')
 # Words that no host function for the CPU may have: exceptions are off, and CUDA's indices are no variables.
 _FOREIGN = frozenset(('throw', 'try', 'dynamic_cast', 'typeid', 'threadIdx', 'blockIdx', 'blockDim', 'gridDim'))
 # Most empty lines that stay; a line marker replaces more.
@@ -155,7 +155,18 @@ def _may_be_on_device(declaration):
     first = declaration.head[0].text
     if declaration.is_class or first in ('typedef', 'using', 'struct', 'class', 'union', 'enum', 'template'):
         return True
+    if declaration.has('const') and not any(declaration.has(word) for word in _DATA):
+        return _is_number(declaration.head)
     return any(declaration.has(word) for word in _DATA)
+
+
+def _is_number(head):
+    """True if a constant may be a number or an array of numbers: device code cannot read other constants of host
+    code."""
+    texts = [t.text for t in head]
+    end = next((at for at, text in enumerate(texts) if text in ('=', '[', '(')), len(texts))
+    return '<' not in texts[:end] and not any(
+        texts[at:at + 2] == ['std', '::'] and not texts[at + 2].endswith('_t') for at in range(end - 2))
 
 
 def _find_edits(declaration, is_kernel, outside, loop_edits):

@@ -288,7 +288,7 @@ template struct plain<int>;
 const std::map<std::string, int> names = {{"a", 1}};
 static std::vector<std::string> n;
 std::string y = "y";
-namespace deep { const std::vector<int> x(10); static const std::string i; struct log { log(); ~log(); } twice; }
+namespace deep { const std::vector<int> x(10); static const std::string i; struct log { log(); ~log(); }; static log x; }
 '''}, '#include "names.h"\nstd::map<int, std::string> more;\n' + KERNEL + 'int main() { return names.at("a"); }\n', True),
     ('members_for_the_host', {'vec.h': '''#include <vector>
 #include <string>
