@@ -7,6 +7,7 @@ usage: test_realcode.py BUILDDIR
 
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -419,6 +420,39 @@ class RealCodeTest:
         if len(compilers) == 1:
             self.tap.skip('realcode_with_another_compiler', NEEDS_CLANG)
 
+    def names(self):
+        """A kernel file may be called .cuh, and the toolkit's folder may be named with -I."""
+        self.fresh({'real.cuh': '#pragma once\n#include <cuda_runtime.h>\n#include "vector_types.h"\n' + KERNEL,
+                    'main.c': PROGRAM})
+        problem, _ = self.runs('--cuda=no', 'real.cuh')
+        self.tap.check('realcode_cuh_is_a_kernel_file', problem)
+        if not self.nvcc:
+            self.tap.skip('realcode_folder_of_the_toolkit_may_be_named', NEEDS_NVCC)
+            return
+        include = os.path.join(os.path.dirname(os.path.dirname(self.nvcc)), 'include')
+        problem, _ = self.runs('--cuda=no', '-I', include, 'real.cuh')
+        self.tap.check('realcode_folder_of_the_toolkit_may_be_named', problem)
+
+    def for_gpus(self):
+        self.fresh({'real.cu': FOR_GPUS})
+        code, out, err = self.cfcc('--cuda=no', '-MD', 'real.cu')
+        self.tap.check('realcode_file_for_gpus_alone_is_not_seen_by_the_cpus_compiler', out + err if code else '')
+
+    def messages(self):
+        """Places are those of the source."""
+        self.fresh({'real.cu': '#include <mpi.h>\n#include "deep/part.h"\n' + KERNEL.replace('2 * x[i]', 'part(x[i])'),
+                    'deep/part.h': '#define TWICE(x) \\\n    (x + x)\n\nint host() { return nothing; }\n'
+                                   '__device__ float part(float x)\n{\n    return   TWICE(x)\n        + mpi;\n}\n'})
+        code, out, err = self.cfcc('--cuda=no', 'real.cu')
+        good = code == 1 and 'real.cu:1:10: note: mpi.h was not found and counts as empty on the CPU' in err
+        self.tap.check('realcode_header_that_is_nowhere_gets_a_note', '' if good else f'exit {code}: {out}{err}')
+        good = re.search(r"^deep/part\.h:8:11: error: .*\bmpi\b", err, re.MULTILINE) and 'nothing' not in err
+        self.tap.check('realcode_messages_name_the_line_of_the_source', '' if good else err)
+        self.fresh({'real.cu': '#include "deep/part.h"\n', 'deep/part.h': '#include "none.h"\n' + KERNEL})
+        code, out, err = self.cfcc('--cuda=no', '--header', 'made.h', 'real.cu')
+        good = 'deep/part.h:1:10: note: none.h was not found' in err and code == 0
+        self.tap.check('realcode_note_names_the_file_that_includes', '' if good else f'exit {code}: {out}{err}')
+
 
 def main():
     if len(sys.argv) != 2:
@@ -427,6 +461,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         test = RealCodeTest(tap, sys.argv[1], os.path.join(folder, 'real'))
         test.cases()
+        test.names()
+        test.for_gpus()
+        test.messages()
     return tap.close()
 
 
