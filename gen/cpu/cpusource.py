@@ -1,7 +1,6 @@
 """Makes the source that the CPU compiles: the declarations that CPU kernels reach, from the preprocessed text of a kernel
 file and its headers, at the lines where they were."""
 
-from base.text import c_string
 from cpu.known import Known
 from cpu.members import host_members
 from cpu.reachable import all_tokens, find_reachable
@@ -33,7 +32,7 @@ def copy_for_cpu(scanner, items, declarations, kernels, functions, words, loop_e
                                      loop_edits.get(id(declaration), ())))
         except TokenError as error:
             report(error.token, str(error))
-    writer = _Writer(edits, choice.left_out)
+    writer = _Writer(scanner.markers, edits, choice.left_out)
     at = 0
     for declaration in choice.printed:
         writer.write_pragmas(items[at:declaration.begin + 1])
@@ -110,7 +109,8 @@ class _Choice:
     def _drop_unknown(self, roots, starts):
         """Leaves out host functions, types and variables that would not compile: device code has a name like theirs,
         and does not mean them."""
-        fixed = {id(d) for d in [*roots, *starts] if d.function is not None}
+        fixed = {id(d) for d in roots} | {id(d) for d in starts if d.function is not None}
+        fixed |= {key for key, d in self._chosen.items() if d.function is None and any(map(d.has, _DATA))}
         while True:
             known = self._known_now()
             gone = [key for key, d in self._chosen.items() if key not in fixed and not d.is_class and
@@ -207,8 +207,8 @@ def _uses_heap(declarations):
 class _Writer:
     """Writes tokens at their lines and, where no macro moved them, at their columns."""
 
-    def __init__(self, edits, left_out):
-        self._edits, self._left_out = edits, left_out
+    def __init__(self, markers, edits, left_out):
+        self._markers, self._edits, self._left_out = markers, edits, left_out
         self._parts, self._openings = [], ()
         self._file, self._line, self._column = None, 0, 0
 
@@ -261,7 +261,7 @@ class _Writer:
         """Goes to a token's place."""
         ahead = token.line - self._line
         if token.file != self._file or ahead < 0 or ahead > _MOST_LINES:
-            self._put(('\n' if self._column else '') + f'# {token.line} {c_string(token.file)}\n')
+            self._put(('\n' if self._column else '') + f'# {token.line} {self._markers[token.file]}\n')
             self._file, self._line = token.file, token.line
         elif ahead:
             self._put('\n' * ahead)

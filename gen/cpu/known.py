@@ -40,7 +40,7 @@ class Known:
                                                before.text in ('*', '&', '&&', '>')):
                 local.add(token.text)
         for at, token in enumerate(tokens):
-            if token.kind != 'identifier' or token.text in _WORDS or token.text in local:
+            if token.kind != 'identifier' or token.text in _WORDS or token.text in local or token.text.startswith('__'):
                 continue
             before = tokens[at - 1].text if at else ''
             if before in ('.', '->') or self._has(token.text, before == '::' and at > 1 and tokens[at - 2].text == 'std'):

@@ -10,6 +10,7 @@ from typing import Dict, List, Optional, Tuple
 from base.diagnostics import GeneratorError
 from base.folders import INCLUDE
 from base.model import Location
+from base.text import c_string
 from tokens.brackets import is_even, unclosed
 from tokens.lexer import RAW_STRING, spell_tokens, Token, TokenError, tokenize
 from tokens.macro import expand_macros, Macros
@@ -88,7 +89,8 @@ class Scanner:
         self._first_marker()
         if 'R"' in text:
             self._text = ''.join(self._settled_pieces())
-        self._read = _find_read(text)       # files whose tokens are read, by the preprocessor's names
+        self._read, self._system = _find_read(text)     # files whose tokens are read, by the preprocessor's names
+        self._forced = set()    # files of the compiler's options, such as -include
         self._pragmas = []      # directives that precede the next token: (line, text)
         self._defined = set()   # macros that these files define
         self.includes = {}      # headers that these files include and that the copy for the CPU includes, too
@@ -127,8 +129,19 @@ class Scanner:
 
     @functools.cached_property
     def given_paths(self):
-        """Returns the displayed names of the library's headers, which the copy for the CPU includes."""
-        return {self._display(path) for path in self.paths if _is_ours(path)}
+        """Returns the displayed names of headers that the compiler reads before the copy for the CPU."""
+        return {self._display(path) for path in self.paths if _is_ours(path) or path in self._forced}
+
+    @functools.cached_property
+    def markers(self):
+        """Returns the texts of line markers, without their numbers, by the displayed names of files."""
+        return {self._display(path): self._spell_marker(path) for path in self._read}
+
+    def _spell_marker(self, path):
+        """Files outside of the root keep absolute names. The flag keeps compilers' warnings about system headers few."""
+        shown = self._display(path)
+        name = path if os.path.isabs(path) and shown.startswith(os.pardir) else shown
+        return c_string(name) + (' 3' if path in self._system else '')
 
     @functools.cached_property
     def given_words(self):
@@ -175,7 +188,7 @@ class Scanner:
     def items(self):
         """Yields pragmas and tokens, ending with an `end` token."""
         path, number, system, skipped, given, pending = self.path, 1, False, False, False, []
-        first, named = 1, None
+        first, named, is_forced = 1, None, False
         for line in self._text.split('\n'):
             if line.startswith(('#define ', '#undef ')):       # most are
                 if not given:
@@ -192,7 +205,10 @@ class Scanner:
                     number, system = int(marker.group(1)), _is_of_system(marker)
                     first, was_given = number, given
                     skipped = path not in self._read
-                    given = skipped or _is_ours(path) or path.startswith('<')      # such as <command-line>
+                    is_forced = path.startswith('<') or is_forced and path != self.path     # <command-line> and the like
+                    given = skipped or is_forced or _is_ours(path)
+                    if is_forced:
+                        self._forced.add(path)
                     if given and not was_given and '1' in marker.group(3).split():
                         self.includes.setdefault(_toolkit_name(path) or named or path)
                     continue
@@ -329,9 +345,10 @@ def _has_device_code(text, begin, end):
 
 
 def _find_read(text):
-    """Returns the files whose tokens are read: all except system headers without device code, and headers of the toolkit
-    that the library replaces. The toolkit's headers include those without looking for others."""
-    found, before = set(), None
+    """Returns the files whose tokens are read, and those of them that are system headers. Not read are system headers
+    without device code, and headers of the toolkit that the library replaces; the toolkit's headers include those without
+    looking for others."""
+    found, system, before = set(), set(), None
     for marker in [*_ANY_MARKER.finditer(text), None]:
         if before and before.group(2) not in found:
             end = marker.start() if marker else len(text)
@@ -340,8 +357,10 @@ def _find_read(text):
             if not _is_replaced(toolkit) if toolkit else (
                     not _is_of_system(before) or _has_device_code(text, before.end(), end)):
                 found.add(name)
+                if _is_of_system(before):
+                    system.add(name)
         before = marker
-    return {_unescape_name(name) for name in found}
+    return {_unescape_name(name) for name in found}, {_unescape_name(name) for name in system}
 
 
 @functools.lru_cache(maxsize=None)
