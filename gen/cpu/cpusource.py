@@ -2,7 +2,7 @@
 file and its headers, at the lines where they were."""
 
 from cpu.known import Known
-from cpu.members import host_members
+from cpu.members import body_tokens, host_members
 from cpu.reachable import all_tokens, find_reachable
 from cpu.sharedmem import find_edits, Outside
 from tokens.brackets import without_attributes
@@ -201,7 +201,7 @@ def _behind_attributes(head):
 
 def _uses_heap(declarations):
     """True if device code has words for which the compiler calls the C++ library."""
-    return any(token.text in _HEAP and token.kind == 'identifier' for d in declarations for token in d.body or ())
+    return any(token.text in _HEAP and token.kind == 'identifier' for d in declarations for token in body_tokens(d))
 
 
 class _Writer:

@@ -17,7 +17,7 @@ _POINTER = """
 
 
 def emit_device_source(file):
-    text = [banner(file.path), include(file.path), '\n', assert_copyable(file), assert_values(file), _POINTER]
+    text = [banner(file.path), include(file.path), '\n', assert_copyable(file.instances), assert_values(file), _POINTER]
     for instance in file.launched:
         for variant in instance.all_variants:
             ctypes = ', '.join(p.cxx for p in variant.params)

@@ -10,8 +10,9 @@ def emit_cpu_bodies(file, prefix):
     # No header follows the kernel file, because its macros may have any name.
     text = [banner(file.path), f'#include "cuferry/cpu/prelude.cuh"\n#include "{file.stem}.host.cu"\n\n']
     seen = set()
-    if any(variant.host is not None for instance in file.instances for variant in instance.all_variants):
-        text += [assert_copyable(file), assert_values(file)]
+    on_cpu = [i for i in file.instances if any(variant.host is not None for variant in i.all_variants)]
+    if on_cpu:
+        text += [assert_copyable(on_cpu), assert_values(file)]
     for instance in file.instances:
         for variant in instance.all_variants:
             if variant.host is not None and not variant.host_of:

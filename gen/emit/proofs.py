@@ -1,10 +1,10 @@
 """Emits assertions by which compilers check facts that the generator has read."""
 
 
-def assert_copyable(file):
+def assert_copyable(instances):
     """Emits a compile error for types that cannot be copied as bytes."""
     seen = {}
-    for instance in file.instances:
+    for instance in instances:
         for param in instance.params:
             if not param.pointer and param.type.kind == 'struct':
                 seen.setdefault(param.type.cxx, param.name)
