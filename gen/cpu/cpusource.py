@@ -1,5 +1,5 @@
-"""Makes the source that the CPU compiles: the declarations that CPU kernels reach, from the preprocessed text of a kernel
-file and its headers, at the lines where they were."""
+"""Makes the source that the CPU compiles: the declarations that CPU kernels reach, from the preprocessed text of a
+kernel file and its headers, at the lines where they were."""
 
 from cpu.known import Known
 from cpu.members import body_tokens, host_members
@@ -20,10 +20,10 @@ _MOST_LINES = 8
 def copy_for_cpu(scanner, items, declarations, kernels, functions, words, loop_edits, report):
     """Returns the copy; '' if it has nothing.
 
-    `items`: the tokens and pragmas of the file, with the ranges of `declarations`. `kernels`: declarations of the kernels
-    that the CPU runs. `functions`: names of functions that the CPU runs instead of kernels. `words`: other names that
-    the generated code uses. `loop_edits`: changes of find_loop() by declaration. `report` takes an error and its
-    token."""
+    `items`: the tokens and pragmas of the file, with the ranges of `declarations`. `kernels`: declarations of the
+    kernels that the CPU runs. `functions`: names of functions that the CPU runs instead of kernels. `words`: other
+    names that the generated code uses. `loop_edits`: changes of find_loop() by declaration. `report` takes an error and
+    its token."""
     choice = _Choice(scanner, declarations, kernels, functions, words)
     outside, edits = Outside(declarations), {}
     for declaration in choice.needed:
@@ -59,7 +59,7 @@ class _Choice:
         roots = [*kernels, *data]
         on_device = find_reachable(roots, [d for d in others if _may_be_on_device(d)], words)
         is_empty = not (roots or functions)
-        # Host functions: those that replace kernels, those in the values of constants, and those in code that GPUs skip.
+        # Host functions that replace kernels, and those in the values of constants.
         starts = [d for d in others if d.name in functions]
         starts += [d for d in on_device if d.function is None and not d.is_class]
         # Only functions for the CPU use operators of host code.
@@ -91,17 +91,13 @@ class _Choice:
         classes = {name for d in on_device if d.is_class for name in d.names}
         called = {}
         for declaration in on_device:
-            body = declaration.body if declaration.function is not None else None
-            for before, token, after in zip([None, *(body or ())], body or (), (body or [])[1:]):
-                if token.kind == 'identifier' and after.text in ('(', '<') and token.text in named and token.text not in classes and (
-                        before is None or before.text not in ('.', '->') and (
-                            before.kind != 'identifier' or before.text in ('return', 'else', 'case'))):
-                    found = named[token.text]
-                    if not any(d.is_on_device for d in found):
-                        called.update({id(d): d for d in found})
+            for name in _list_calls(declaration) & named.keys() - classes:
+                if not any(d.is_on_device for d in named[name]):
+                    called.update({id(d): d for d in named[name]})
         if not called:
             return
-        for declaration in find_reachable(list(called.values()), _without_host_operators(self._others), tokens_of=all_tokens):
+        for declaration in find_reachable(list(called.values()), _without_host_operators(self._others),
+                                          tokens_of=all_tokens):
             if id(declaration) not in self._chosen:
                 self._chosen[id(declaration)] = declaration
                 self._hosts.add(id(declaration))
@@ -136,6 +132,15 @@ class _Choice:
         if words[0] == 'static_assert':
             return known.has_all(directive.head)
         return known.has_namespace(words[-1])
+
+
+def _list_calls(declaration):
+    """Returns the names of functions that a function may call; a declared variable may look the same."""
+    body = declaration.body or [] if declaration.function is not None else []
+    return {token.text for before, token, after in zip([None, *body], body, body[1:])
+            if token.kind == 'identifier' and after.text in ('(', '<') and (
+                before is None or before.text not in ('.', '->') and (
+                    before.kind != 'identifier' or before.text in ('return', 'else', 'case')))}
 
 
 def _without_host_operators(declarations):

@@ -117,8 +117,8 @@ class CpuForm:
         return [kernel] + [d for d in self._declarations if d is not kernel and d.defines_kernel(kernel.name)]
 
     def copy_source(self, items, kernels, words, error):
-        """Returns the copy that the CPU compiles, for kernels given as (clauses, declaration). `items`: the file's tokens
-        and pragmas. `words`: names that the generated code uses."""
+        """Returns the copy that the CPU compiles, for kernels given as (clauses, declaration). `items`: the file's
+        tokens and pragmas. `words`: names that the generated code uses."""
         kept = [d.declaration for c, d in kernels if not (c.host or c.is_operation)]
         annotated = {id(d.declaration) for _, d in kernels}
         names = {d.token.text for c, d in kernels if not (c.host or c.is_operation)}

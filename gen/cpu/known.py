@@ -4,14 +4,14 @@ from cpu.members import device_tokens
 
 # Words before a name that do not declare it.
 _NO_TYPES = {'return', 'case', 'else', 'do', 'sizeof', 'new', 'delete', 'goto', 'throw', 'namespace', 'using', 'const',
-             'volatile', 'constexpr', 'static', 'extern', 'inline', 'virtual', 'explicit', 'friend', 'mutable', 'typedef',
-             'operator', 'public', 'private', 'protected', '__host__', '__device__', '__forceinline__'}
+             'volatile', 'constexpr', 'static', 'extern', 'inline', 'virtual', 'explicit', 'friend', 'mutable',
+             'typedef', 'operator', 'public', 'private', 'protected', '__host__', '__device__', '__forceinline__'}
 _WORDS = frozenset('''
     alignas alignof and asm auto bool break case catch char char16_t char32_t class const const_cast constexpr continue
     decltype default delete do double else enum explicit export extern false final float for friend goto if inline int
     long mutable namespace new noexcept not nullptr operator or override private protected public register
-    reinterpret_cast return short signed sizeof static static_assert static_cast struct switch template this thread_local
-    true typedef typename union unsigned using virtual void volatile while xor wchar_t size_t ptrdiff_t int8_t int16_t
+    reinterpret_cast return short signed sizeof static static_assert static_cast struct switch template this
+    thread_local true typedef typename union unsigned using virtual void volatile while xor wchar_t size_t ptrdiff_t int8_t int16_t
     int32_t int64_t uint8_t uint16_t uint32_t uint64_t std __host__ __device__ __constant__ __shared__ __managed__
     __restrict__ __forceinline__ __noinline__ __inline__ __attribute__ __align__ __extension__'''.split())
 
@@ -43,9 +43,9 @@ class Known:
             if token.kind != 'identifier' or token.text in _WORDS or token.text in local or token.text.startswith('__'):
                 continue
             before = tokens[at - 1].text if at else ''
-            if before in ('.', '->') or self._has(token.text, before == '::' and at > 1 and tokens[at - 2].text == 'std'):
-                continue
-            return False
+            is_standard = before == '::' and at > 1 and tokens[at - 2].text == 'std'
+            if before not in ('.', '->') and not self._has(token.text, is_standard):
+                return False
         return True
 
     def _has(self, word, is_standard):

@@ -45,8 +45,8 @@ _DEVICE = re.compile(r'\b__(?:shared|device|global|constant|managed)__\b')
 
 def preprocess(cxx, flags, path):
     """Runs the C++ preprocessor on a kernel file and returns the output."""
-    command = [*cxx, '-E', '-dD', '-dI', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', '-D__HOST_DEFINES_H__',
-               '-include', 'limits.h', *flags, '-isystem', f'{INCLUDE}/cuferry/shadow', f'-I{INCLUDE}', path]
+    command = [*cxx, '-E', '-dD', '-dI', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__',
+               '-D__HOST_DEFINES_H__', '-include', 'limits.h', *flags, '-isystem', f'{INCLUDE}/cuferry/shadow', f'-I{INCLUDE}', path]
     if not cxx:
         raise GeneratorError('--cxx names no compiler')
     try:
@@ -72,8 +72,8 @@ class Scanner:
     """Splits the preprocessed text of a kernel file into pragmas and tokens, in order.
 
     The text contains macro definitions at their places (-dD) for use in annotations, because compilers leave pragmas
-    unexpanded. System headers are skipped unless they contain device code or belong to the toolkit. Pragmas are read from
-    the source, because the preprocessor folds their white space; other tokens are located in their source line."""
+    unexpanded. System headers are skipped unless they contain device code or belong to the toolkit. Pragmas are read
+    from the source, because the preprocessor folds their white space; other tokens are located in their source line."""
 
     def __init__(self, text, display, diagnostics, fixed_words):
         """`display` maps the preprocessor's file names to the names in messages and outputs. Macros with a name in
@@ -138,7 +138,7 @@ class Scanner:
         return {self._display(path): self._spell_marker(path) for path in self._read}
 
     def _spell_marker(self, path):
-        """Files outside of the root keep absolute names. The flag keeps compilers' warnings about system headers few."""
+        """Files outside of the root keep absolute names. The flag keeps warnings about system headers few."""
         shown = self._display(path)
         name = path if os.path.isabs(path) and shown.startswith(os.pardir) else shown
         return c_string(name) + (' 3' if path in self._system else '')
@@ -158,8 +158,9 @@ class Scanner:
         """The generator does not see the library's headers preprocessed, so they are read as they are."""
         markers = [*_ANY_MARKER.finditer(self._text)]
         ends = [marker.start() for marker in markers[1:]] + [len(self._text)]
-        parts = [self._text[marker.end():end] for marker, end in zip(markers, ends)
-                 if _unescape_name(marker.group(2)) not in self._read and not _toolkit_name(_unescape_name(marker.group(2)))]
+        names = [_unescape_name(marker.group(2)) for marker in markers]
+        parts = [self._text[marker.end():end] for marker, end, name in zip(markers, ends, names)
+                 if name not in self._read and not _toolkit_name(name)]
         for folder, _, names in os.walk(os.path.join(INCLUDE, 'cuferry')):
             for name in names:
                 with open(os.path.join(folder, name), encoding='utf-8') as file:
@@ -205,7 +206,7 @@ class Scanner:
                     number, system = int(marker.group(1)), _is_of_system(marker)
                     first, was_given = number, given
                     skipped = path not in self._read
-                    is_forced = path.startswith('<') or is_forced and path != self.path     # <command-line> and the like
+                    is_forced = path.startswith('<') or is_forced and path != self.path     # <command-line>
                     given = skipped or is_forced or _is_ours(path)
                     if is_forced:
                         self._forced.add(path)
@@ -346,8 +347,8 @@ def _has_device_code(text, begin, end):
 
 def _find_read(text):
     """Returns the files whose tokens are read, and those of them that are system headers. Not read are system headers
-    without device code, and headers of the toolkit that the library replaces; the toolkit's headers include those without
-    looking for others."""
+    without device code, and headers of the toolkit that the library replaces: the toolkit's other headers include them
+    from their own folder."""
     found, system, before = set(), set(), None
     for marker in [*_ANY_MARKER.finditer(text), None]:
         if before and before.group(2) not in found:

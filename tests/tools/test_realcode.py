@@ -1,6 +1,6 @@
 """test_realcode.py - kernel files of the shape that people have: host code, its headers, and kernels to which only an
-annotation was added. Each is built for the CPU with every C++ compiler that is installed, linked into a C program by the
-C compiler, and run. A toolkit's headers are read where there is a toolkit; elsewhere they are found nowhere.
+annotation was added. Each is built for the CPU with every C++ compiler that is installed, linked into a C program by
+the C compiler, and run. A toolkit's headers are read where there is a toolkit; elsewhere they are found nowhere.
 
 usage: test_realcode.py BUILDDIR
 """
@@ -200,9 +200,10 @@ int main(int argc, char **argv)
 ''', True),
     ('header_of_driver_attributes', {'driver.h': DRIVER},
      '#include "driver.h"\n' + KERNEL + 'int main() { return multiprocessors(0); }\n', True),
-    ('curand', {}, LIBRARY % ('curand.h', 'curandGenerator_t', 'curandStatus_t', 'CURAND_STATUS_TYPE_ERROR', 'curandStatus_t') +
-     KERNEL.replace('float *y, int n)', 'float *y, int n) // status_of_library') + '''
-#define CURAND_CHECK(call) do { curandStatus_t status = call; if (status != CURAND_STATUS_SUCCESS) throw status; } while (0)
+    ('curand', {}, LIBRARY % ('curand.h', 'curandGenerator_t', 'curandStatus_t', 'CURAND_STATUS_TYPE_ERROR',
+                              'curandStatus_t') + KERNEL + '''
+#define CURAND_CHECK(call) \\
+    do { curandStatus_t status = call; if (status != CURAND_STATUS_SUCCESS) throw status; } while (0)
 void y(curandStatus_t status) { CURAND_CHECK(status); }
 int i(curandGenerator_t generator) { return curandDestroyGenerator(generator); }
 std::ostream &operator<<(std::ostream &to, curandStatus_t status) { return to << (int)status; }
@@ -212,8 +213,10 @@ libraryPropertyType property = MAJOR_VERSION;
                                 'cusparseStatus_t') + KERNEL, True),
     ('cublas', {}, LIBRARY % ('cublas_v2.h', 'cublasHandle_t', 'cublasStatus_t', 'CUBLAS_STATUS_NOT_INITIALIZED',
                               'cublasStatus_t') + KERNEL, False),
-    ('cufft', {}, LIBRARY % ('cufft.h', 'cufftHandle', 'cufftResult', 'CUFFT_INVALID_PLAN', 'cufftResult') + KERNEL, False),
-    ('graphics', {}, '#include <GL/gl.h>\n#include <EGL/egl.h>\n#include <cuda_gl_interop.h>\n#include <cuda_egl_interop.h>\n'
+    ('cufft', {}, LIBRARY % ('cufft.h', 'cufftHandle', 'cufftResult', 'CUFFT_INVALID_PLAN', 'cufftResult') + KERNEL,
+     False),
+    ('graphics', {}, '#include <GL/gl.h>\n#include <EGL/egl.h>\n#include <cuda_gl_interop.h>\n'
+     '#include <cuda_egl_interop.h>\n'
      'static GLuint buffer;\nstatic cudaGraphicsResource *resource;\n' + KERNEL + '''
 static EGLDisplay display;
 void draw() { cudaGraphicsGLRegisterBuffer(&resource, buffer, cudaGraphicsRegisterFlagsNone); }
@@ -279,7 +282,8 @@ template void fill<float, plain>(holder<float, plain> &h, float t);
 template class std::vector<plain<float>>;
 template struct plain<int>;
 ''' + KERNEL, True),
-    ('using_namespace_of_a_library', {}, '#include <cub/cub.cuh>\n#include <cooperative_groups.h>\nusing namespace cub;\n'
+    ('using_namespace_of_a_library', {}, '#include <cub/cub.cuh>\n#include <cooperative_groups.h>\n'
+     'using namespace cub;\n'
      'using namespace std;\nnamespace cg = cooperative_groups;\nnamespace bs = cub::detail;\n' +
      KERNEL.replace('int i = blockIdx.x * blockDim.x + threadIdx.x', 'int i = cg::this_grid().thread_rank()') +
      'CachingDeviceAllocator allocator(true);\nint main() { DoubleBuffer<float> x; return max(1, 2); }\n', False),
@@ -289,8 +293,11 @@ template struct plain<int>;
 const std::map<std::string, int> names = {{"a", 1}};
 static std::vector<std::string> n;
 std::string y = "y";
-namespace deep { const std::vector<int> x(10); static const std::string i; struct log { log(); ~log(); }; static log x; }
-'''}, '#include "names.h"\nstd::map<int, std::string> more;\n' + KERNEL + 'int main() { return names.at("a"); }\n', True),
+namespace deep { const std::vector<int> x(10); static const std::string i; }
+namespace deep { struct log { log(); ~log(); }; static log x; }
+'''}, '#include "names.h"\nstd::map<int, std::string> more;\n' + KERNEL + '''
+int main() { return names.at("a"); }
+''', True),
     ('members_for_the_host', {'vec.h': '''#include <vector>
 #include <string>
 #include <ostream>
@@ -337,8 +344,9 @@ static_assert(sizeof(long) > 1 || host_only, "host");
         for (int part = 0; part < PARTS; ++part) sum -=-x[i] * (sizeof(packed) == 5 ? 0.5f : 0) *(sizeof(natural) >>3);
         y[i] = sum;
     }'''), True),
-    ('constants_as_arguments', {'sizes.h': 'namespace sizes { enum { WIDE = 2 }; struct add { template <typename T> static '
-                                '__device__ T apply(T x) { return x + x; } }; }\nint WIDE(int x) { throw x; }\n'},
+    ('constants_as_arguments', {'sizes.h': 'namespace sizes { enum { WIDE = 2 }; struct add { template <typename T> '
+                                'static __device__ T apply(T x) { return x + x; } }; }\n'
+                                'int WIDE(int x) { throw x; }\n'},
      '#include "sizes.h"\nconstexpr int factor() { return 2; }\nstatic const int TWO = factor();\n' + KERNEL.replace(
          'out(y[n])', 'out(y[n]) name(of)\n#pragma cf instances(f32: float, sizes::WIDE)').replace(
              '__global__', 'template <typename T, int N> __global__').replace('float', 'T').replace(

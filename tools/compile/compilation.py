@@ -79,8 +79,8 @@ class Compilation:
             ['-o', self._path(f'{name}.ii')])
 
     def _is_incomplete(self, scan):
-        """True if a header was found nowhere, and is empty from now on: host code may need it, and the CPU's copy of the
-        kernels has none."""
+        """True if a header was found nowhere, and is empty from now on: the CPU does not need it if only host code
+        uses it."""
         try:
             scan.result()
             return False

@@ -66,7 +66,7 @@ def is_toolkit(folder):
 
 
 def find_headers(options, config):
-    """The folder of the toolkit's headers; None if there is no toolkit. Kernels for the CPU alone use its types, too."""
+    """The folder of the toolkit's headers; None without a toolkit. Kernels for the CPU alone use its types, too."""
     folders = [] if options.cuda in (None, 'no') else [os.path.join(options.cuda, 'include')]
     nvcc = config['nvcc'] and shutil.which(os.path.join(config.folder, config['nvcc'])) or shutil.which('nvcc')
     for path in [nvcc, os.path.realpath(nvcc)] if nvcc else []:
