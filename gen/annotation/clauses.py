@@ -4,7 +4,7 @@ from base.bounds import MAX_ARRAY_DIMS, MAX_GRID_DIMS
 from base.diagnostics import closest
 from expr.tree import ORDERS, parse_expr, read_type_words, text_since
 from tokens.cursor import check_names, Cursor, tell_found
-from tokens.lexer import TokenError
+from tokens.lexer import spell_tokens, TokenError
 
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
 CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout',
@@ -330,6 +330,16 @@ def _read_lists(cursor, clause, lists):
             return
 
 
+def _skip_template(cursor):
+    """Takes the template arguments of a type and the names behind them; stops early at what is none."""
+    depth = 0
+    while cursor.token.kind != 'end':
+        depth += cursor.at('<', '(') - cursor.at('>', ')')
+        if depth < 0 or depth == 0 and not cursor.at('>', '::') and cursor.token.kind != 'identifier':
+            return
+        cursor.take()
+
+
 def _read_argument(cursor):
     """Tries a type's words first; the next token tells if they were a type."""
     mark, token = cursor.mark(), cursor.token
@@ -338,11 +348,11 @@ def _read_argument(cursor):
         return Argument(token, words, None, ' '.join(words))
     if words and cursor.at('*'):
         raise TokenError(cursor.token, 'an instance over pointer types cannot be called; let the kernel take T *')
-    if words and cursor.at('<') and not words[-1].isdigit():
-        cursor.take()
-        if read_type_words(cursor) and cursor.at('>', ',', '*'):
-            raise TokenError(token, f'{words[-1]}<...> is a class, which C does not have; let the kernel take its '
-                                    'elements')
+    if words and cursor.at('<'):
+        _skip_template(cursor)
+        text = spell_tokens(cursor.tokens_since(mark))
+        if cursor.at(',', ';', ')') and text.count('<') == text.count('>'):
+            return Argument(token, [text], None, text)
     cursor.reset(mark)
     tree, text = _read_expression(cursor)
     return Argument(token, None, tree, text)

@@ -161,7 +161,7 @@ class Instantiation:
     def _fill_in_arguments(self, name, clauses, declaration, filled, constants, entry):
         types = {n: v for n, v in filled.items() if isinstance(v, CType)}
         numbers = {n: v for n, v in filled.items() if not isinstance(v, CType)}
-        params = [self._types.read_param(raw, declaration.scope, types, clauses.arrays) for raw in declaration.params]
+        params = [self._types.read_param(raw, declaration.scope, filled, clauses.arrays) for raw in declaration.params]
         names = Names([(p.name, p.type, p.pointer) for p in params], numbers, types, self._types.declared.types,
                            declaration.scope)
 

@@ -12,22 +12,26 @@ from base.model import KernelFile, Location
 from cpu.form import CpuForm
 from declare.declarations import find_declarations
 from declare.kerneldecl import read_kernel
+from declare.probe import Probe
 from declare.symboldecl import read_symbols
 from tokens.cursor import check_names
 from tokens.lexer import TokenError
 from tokens.scan import comment_above, Pragma
 
 
-def read_kernel_file(scanner, path, stem, diagnostics):
-    """Reads one kernel file and returns the parts that could be read. Errors go to `diagnostics`."""
-    return _File(scanner, path, diagnostics).read(stem)
+def read_kernel_file(scanner, path, stem, cxx, diagnostics):
+    """Reads one kernel file and returns the parts that could be read. Errors go to `diagnostics`. `cxx`: words of the
+    C++ compiler, which tells the sizes of types that the generator does not understand."""
+    return _File(scanner, path, cxx, diagnostics).read(stem)
 
 
 class _File:
-    def __init__(self, scanner, path, diagnostics):
+    def __init__(self, scanner, path, cxx, diagnostics):
         self._scanner, self._path, self._diagnostics = scanner, path, diagnostics
-        self._types = FileTypes(path, self._add_error)
         self._items, self._declarations = [], []
+        self._probe = Probe(cxx, scanner, self._declarations)
+        self._types = FileTypes(scanner, self._probe)
+        self._data = []             # declarations of __constant__ data
         self._kernels = []          # (Clauses, KernelDeclaration, doc)
         self._symbols = []
         self._notes = []
@@ -40,25 +44,39 @@ class _File:
         opened = self._scanner.unclosed()
         self._walk_items()
         self._check_includes()
+        self._types.complete()
         cpu = CpuForm(self._scanner, self._path, self._declarations)
-        instances = Instantiation(self._types, self._declarations, cpu, self._diagnostics)
-        kernels = []
-        for clauses, declaration, doc in self._kernels:
-            kernel = instances.read_kernel(clauses, declaration, doc)
-            if kernel:
-                kernels.append(kernel)
+        read = self._diagnostics.count
+        instances, kernels = self._read_kernels(cpu)
+        while self._probe.is_waiting:       # the compiler's answers may raise more questions
+            self._probe.ask(self._types.layouts.candidates())
+            self._types.layouts.forget()
+            self._diagnostics.drop_since(read)
+            instances, kernels = self._read_kernels(cpu)
         if opened:
             self._tell_unclosed(opened, before)
         if not self._kernels and self._diagnostics.count == before:
             self._diagnostics.error(Location(self._path, 1, 1), 'no kernel is annotated in this file; write #pragma cf '
                                     'kernel ... above a __global__ function')
-        host = ''
+        host, types = '', self._types.layouts.definitions()
         if self._diagnostics.count == before:
+            # Annotations may name types that no kernel names.
+            texts = [t.cxx for t in types] + [cxx for _, _, cxx in self._probe.aliases]
             host = cpu.copy_source(self._items, [(c, d) for c, d, _ in self._kernels],
-                                   _list_words(kernels, self._symbols, instances.proofs), self._add_error)
+                                   _list_words(kernels, self._symbols, instances.proofs, texts), self._add_error)
         return KernelFile(self._path, stem, tuple(kernels), tuple(self._symbols),
                           tuple(t.text[1:-1] for t in self._types.includes),
-                          tuple(self._notes), tuple(instances.proofs), host)
+                          tuple(self._notes), tuple(instances.proofs), host, types, tuple(self._probe.aliases),
+                          frozenset(self._types.shared))
+
+    def _read_kernels(self, cpu):
+        """Returns the Instantiation of all kernels, and the kernels that could be read; also reads the data."""
+        instances = Instantiation(self._types, self._declarations, cpu, self._diagnostics)
+        self._symbols, self._notes = [], []
+        for declaration in self._data:
+            self._symbols_of(declaration)
+        kernels = [instances.read_kernel(*kernel) for kernel in self._kernels]
+        return instances, [kernel for kernel in kernels if kernel]
 
     # ---- Walking over the file
 
@@ -93,7 +111,7 @@ class _File:
                 self._declarations.append(item)
                 self._types.declared.add(item)
                 if item.has('__constant__') and item.function is None:
-                    self._symbols_of(item)
+                    self._data.append(item)
         if clauses is not None:
             self._read_annotated(clauses, first, None, before)
 
@@ -147,16 +165,15 @@ class _File:
         for read in read_symbols(declaration):
             try:
                 symbol = read(self._types.declared)
-                self._types.check_header(first, symbol.type)
                 doc = comment_above(self._scanner.source_shown(first.file), first.line)
                 self._symbols.append(replace(symbol, doc=doc))
             except TokenError as error:
                 self._notes.append(f'{error.token.file}:{error.token.line}: {error}')
 
 
-def _list_words(kernels, symbols, proofs):
+def _list_words(kernels, symbols, proofs, types):
     """Returns the words of types, template arguments and constants in the generated C++ for the CPU."""
-    texts = [s.type.cxx for s in symbols] + [name for _, name, _ in proofs]
+    texts = [s.type.cxx for s in symbols] + [name for _, name, _ in proofs] + types
     for kernel in kernels:
         for instance in kernel.instances:
             for variant in instance.all_variants:

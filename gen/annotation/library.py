@@ -1,4 +1,5 @@
-"""Checks all kernel files of one library: each C function is defined once, and each constant has one copy."""
+"""Checks all kernel files of one library: each C function is defined once, each type has one definition, and each
+constant has one copy."""
 
 from dataclasses import replace
 
@@ -33,6 +34,29 @@ def check_functions(files, prefix, reserved, diagnostics):
                 diagnostics.error(location, f'{prefix}_{taken[0]}() {why}')
             for name in names:
                 seen.setdefault(name, location)
+
+
+def share_types(files):
+    """Leaves a type to the header that declares it if C programs see that header through include(...) of any file."""
+    shared = {}
+    for file in files:
+        for header in file.shared:
+            shared.setdefault(header, file.includes)
+    for file in files:
+        foreign = [t for t in file.types if t.location.file in shared and '::' not in t.cxx and not t.opaque]
+        includes = dict.fromkeys(file.includes + tuple(h for t in foreign for h in shared[t.location.file]))
+        yield replace(file, types=tuple(t for t in file.types if t not in foreign), includes=tuple(includes))
+
+
+def check_types(files, diagnostics):
+    """Checks that no two types have one name in C."""
+    seen = {}
+    for definition in (t for f in files for t in f.types):
+        for name in definition.names:
+            other = seen.setdefault(name, definition)
+            if (other.cxx, other.text, other.fields) != (definition.cxx, definition.text, definition.fields):
+                diagnostics.error(definition.location, f'{name} is another type at {other.location.file}:'
+                                  f'{other.location.line}, and C programs see both in one header; rename one')
 
 
 def drop_copies(files):

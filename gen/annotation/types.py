@@ -1,58 +1,77 @@
 """The types of a kernel file's parameters and data: looked up by name and visible to C."""
 
 import os
+import re
 
-from base.model import Param
+from base.model import CType, Param
+from declare.layout import Layouts, name_type
 from declare.typedecl import Declared
 from expr.cxxtypes import pointer, VOID
 from tokens.lexer import TokenError
 
+_INCLUDE = re.compile(r'\s*#\s*include\s*["<]([^">]+)[">]')
+
 
 class FileTypes:
-    """Types by their names in a kernel file. C sees the types of headers in include(...)."""
+    """Types by their names in a kernel file. C sees the types of headers in include(...); the generated header defines
+    the others."""
 
-    def __init__(self, path, error):
-        """`error` takes a token and a message."""
-        self._path, self._error = path, error
-        self.declared = Declared(path)
+    def __init__(self, scanner, probe):
+        self._scanner, self._probe = scanner, probe
+        self.declared = Declared()
+        self.layouts = Layouts(self.declared, probe, lambda file: file in self.shared)
         self.includes = []          # tokens of the headers' names
+        self._shared = None
 
     def add_includes(self, tokens):
         self.includes += [token for token in tokens if token.text not in [t.text for t in self.includes]]
 
-    def check_header(self, token, ctype):
-        """Checks that include(...) names the header that declares the type, so that C sees it."""
-        header = self.declared.headers.get(ctype.c)
-        if header and not self.includes:
-            name = os.path.relpath(header, os.path.dirname(self._path) or '.')
-            self._error(token, f'{ctype.cxx} is declared in {header}, which C programs have to include too; add '
-                               f'include("{name}") to the annotation')
+    def complete(self):
+        """To be called when all declarations are known: from now on types have their C definitions."""
+        self.declared.types.complete = self.layouts.complete
 
-    def find_type(self, token, words, scope):
+    @property
+    def shared(self):
+        """Displayed names of the headers that C programs see: of include(...), and those that they include."""
+        if self._shared is None:
+            known = {os.path.normpath(path): path for path in self._scanner.shown_paths}
+            pending, self._shared = [t.text[1:-1] for t in self.includes], set()
+            while pending:
+                name = os.path.normpath(pending.pop()).lstrip('./')
+                for path, shown in known.items():
+                    if (path == name or path.endswith('/' + name)) and shown not in self._shared:
+                        self._shared.add(shown)
+                        lines = self._scanner.source(self._scanner.path_of(shown))
+                        pending += [m.group(1) for m in map(_INCLUDE.match, lines) if m]
+        return self._shared
+
+    def find_type(self, token, words, scope, is_dependent=False):
+        """`is_dependent`: the words name a member of a template's type."""
         found = self.declared.types.find(scope, words)
         text = ' '.join(words)
+        if found is None and (is_dependent or '<' in text):
+            cxx = self._probe.alias(scope, f'cf__{name_type(text)}', text)
+            found = self.layouts.ask(cxx, (*scope, *re.findall(r'\w+', text)), text, token)
         if isinstance(found, str):
             raise TokenError(token, found)
         if found is None and words == ['void']:
             return VOID
         if found is None and 'std::' in text:
             raise TokenError(token, f"'{text}' is a class of the C++ library, which C does not have; pass a pointer "
-                                    "and a "
-                                    'length')
+                                    'and a length')
         if found is None:
             near = self.declared.types.near(words[-1])
             raise TokenError(token, f"unknown type '{text}'; " + (f"did you mean '{near}'?" if near else
                              'use a scalar type such as float, double, int32_t or int64_t, or a struct of a header '
                              'that include(...) names'))
-        self.check_header(token, found)
         return found
 
-    def read_param(self, raw, scope, types, arrays):
-        """Returns (Param without dimensions, its token) of one instance."""
-        base = types.get(raw.words[0]) if len(raw.words) == 1 else None
-        if base is None:
-            words = [self._fill_in_types(w, types) for w in raw.words]
-            base = self.find_type(raw.first, words, scope)
+    def read_param(self, raw, scope, filled, arrays):
+        """Returns a Param without dimensions of one instance; `filled`: its template arguments by name."""
+        base = filled.get(raw.words[0]) if len(raw.words) == 1 else None
+        if not isinstance(base, CType):
+            words = [_fill_in(word, filled) for word in raw.words]
+            base = self.find_type(raw.first, words, scope, words != raw.words)
         if base is VOID and not raw.pointer:
             raise TokenError(raw.first, f'{raw.token.text} has no type')
         spelled_c, spelled_cxx = (_spell_type(raw, name) for name in (base.c, base.cxx))
@@ -68,13 +87,13 @@ class FileTypes:
         return Param(raw.token.text, spelled_c, spelled_cxx, element, raw.pointer, raw.pointer and raw.const, direction,
                      (), raw.is_restrict)
 
-    @staticmethod
-    def _fill_in_types(word, types):
-        """Returns complex<T> with T filled in."""
-        for name, ctype in types.items():
-            word = word.replace(f'<{name}>', f'<{ctype.cxx}>')
-        return word
 
+def _fill_in(word, filled):
+    """Returns a word of a type with template arguments filled in."""
+    def value(match):
+        found = filled.get(match.group())
+        return found.cxx if isinstance(found, CType) else match.group() if found is None else str(found)
+    return re.sub(r'(?<![:.\w])[A-Za-z_]\w*', value, word)
 
 
 def _spell_type(raw, base, pointers=None):

@@ -37,6 +37,10 @@ class Diagnostics:
         if (location, message) not in self._warnings:
             self._warnings.append((location, message))
 
+    def drop_since(self, count):
+        """Drops the errors added after the first `count`."""
+        del self._errors[count:]
+
     def drop_behind(self, location, since):
         """Drops the errors added after the first `since`, except those before `location` in its file."""
         self._errors[since:] = [e for e in self._errors[since:] if e[0].file == location.file and e[0] < location]

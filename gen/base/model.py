@@ -13,6 +13,33 @@ class Location:
 
 
 @dataclass(frozen=True)
+class Field:
+    """A member of a type that the generated header defines."""
+    path: str                       # position, centre.x
+    ctype: str                      # C type without extents: "const float *"
+    extents: Tuple[int, ...]
+    offset: int
+    cxx: Optional[str] = None       # the same in C++, at file scope; None: nothing spells it
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A type that the generated header defines for C."""
+    c: str                          # C name: "struct body"
+    cxx: str                        # C++ name at file scope: "heat::body"
+    location: Location
+    text: str                       # the definition in C
+    names: Tuple[str, ...]          # what it declares in C: tag or typedef, enumerators
+    words: Tuple[str, ...]          # names of its members
+    bytes: int
+    align: int
+    fields: Tuple[Field, ...] = ()
+    values: Tuple[Tuple[str, int], ...] = ()    # enumerators in C++ at file scope, with their values
+    needs: Tuple['Definition', ...] = ()        # definitions that C needs before this one
+    opaque: str = ''                # why C sees its bytes alone
+
+
+@dataclass(frozen=True)
 class CType:
     """A type that C and a kernel share. A size is None if only the C compiler knows it."""
     c: str                          # C name: "cf_float4", "struct body"
@@ -25,6 +52,7 @@ class CType:
     align: Optional[int] = None
     lanes: int = 1
     members: Optional[Mapping[str, 'CType']] = None     # members of structs and vectors; None: unknown
+    definition: Optional[Definition] = None     # of a type that the generated header defines
 
     @property
     def integer(self):
@@ -231,6 +259,9 @@ class KernelFile:
     notes: Tuple[str, ...]          # declarations without a C form, with the reasons
     proofs: Tuple[Tuple[Tuple[str, ...], str, int], ...]   # used constants of the file: scope, name, value
     host_source: str                # the source that the CPU compiles
+    types: Tuple[Definition, ...] = ()      # types to define for C, in order of dependency
+    aliases: Tuple[Tuple[Tuple[str, ...], str, str], ...] = ()  # C++ types with no name: scope, name to give, type
+    shared: frozenset = frozenset()         # headers, by displayed name, that C programs see through include(...)
 
     @property
     def instances(self):

@@ -2,9 +2,9 @@
 
 from expr.cxxtypes import WORDS
 from expr.tree import read_type_words
-from tokens.brackets import split_at, without_attributes
+from tokens.brackets import matching, split_at, without_attributes
 from tokens.cursor import check_names, Cursor, tell_found
-from tokens.lexer import Token, TokenError
+from tokens.lexer import spell_tokens, Token, TokenError
 
 MAX_POINTERS = 4
 
@@ -21,6 +21,7 @@ class RawParam:
     """A parameter as written."""
 
     def __init__(self, token, first, words, is_const, is_volatile, pointers, is_restrict):
+        # A type with template arguments is one word.
         self.token, self.first, self.words = token, first, words
         self.is_const, self.is_volatile = is_const, is_volatile     # qualifiers of the innermost type
         self.is_restrict = is_restrict  # qualifies the outermost pointer
@@ -162,8 +163,6 @@ def _check_form(tokens):
             raise _make_error(token, 'a pointer to a function or to an array', 'a pointer to elements')
         if token.text == '=':
             raise TokenError(token, 'a default argument cannot reach C callers; leave it out')
-        if token.text == 'typename':
-            raise _make_error(token, 'a type that depends on another', 'a template parameter of its own')
 
 
 def _read_param(tokens):
@@ -177,17 +176,21 @@ def _read_param(tokens):
     if at < 0 or tokens[at].kind != 'identifier':
         raise TokenError(first, 'a parameter needs a type and a name')
     name, suffix = tokens[at], tokens[brackets:]
-    star = next((i for i, t in enumerate(tokens[:at]) if t.text == '*'), at)
+    # A * or a const between template brackets belongs to an argument.
+    arguments = next((i for i, t in enumerate(tokens[:at]) if t.text == '<'), at)
+    behind = matching(tokens, arguments, '<', '>') if arguments < at else at
+    star = next((i for i, t in enumerate(tokens[:at]) if t.text == '*' and not arguments < i < behind), at)
     if star > at or (star == at and at == 0):
         raise TokenError(first, 'a parameter needs a type and a name')
     is_const = is_volatile = False
     base = []
-    for token in tokens[:star]:
-        if token.text == 'const':
+    for number, token in enumerate(tokens[:star]):
+        is_outside = not arguments < number < behind
+        if token.text == 'const' and is_outside:
             is_const = True
-        elif token.text == 'volatile':
+        elif token.text == 'volatile' and is_outside:
             is_volatile = True
-        else:
+        elif token.text != 'typename' or not is_outside:
             base.append(token)
     pointers = []
     for token in tokens[star:at]:
@@ -226,7 +229,7 @@ def _base_words(first, base):
     cursor = Cursor(base + [Token('end', '', end.file, end.line, end.column + len(end.text))])
     words = read_type_words(cursor)
     if cursor.at('<') and words:
-        raise _make_error(first, f'{words[-1]}<...>, which C does not have', 'a scalar, a struct, or a pointer to one')
+        return [spell_tokens(base)]
     if cursor.token.kind != 'end':
         raise TokenError(cursor.token, 'expected a parameter' + tell_found(cursor.token))
     return words

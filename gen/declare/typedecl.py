@@ -1,12 +1,13 @@
 """Reads types and integer constants from a kernel file's declarations."""
 
 from base.model import CType
+from declare.classdecl import ClassBody
 from expr.compile import compile_expr
 from expr.cxxtypes import pointer, Types
 from expr.evaluate import evaluate_exact
 from expr.names import Names
 from expr.tree import parse_expr, read_type_words
-from tokens.brackets import ATTRIBUTES, matching, SPECIFIERS, split_at
+from tokens.brackets import ATTRIBUTES, matching, SPECIFIERS, split_at, without_attributes
 from tokens.cursor import Cursor
 from tokens.lexer import Token, TokenError
 
@@ -17,13 +18,39 @@ _UNKNOWN = CType('', '', '', '', '', 'integer')
 _UNKNOWN_STRUCT = CType('', '', '', '', '', 'struct')
 
 
-class Declared:
-    """The types and constants of a file, and the headers that declare the types."""
+class Record:
+    """A struct, union, class or enumeration as declared."""
 
-    def __init__(self, path):
-        self.path = path                # path of the kernel file
+    def __init__(self, declaration, kind, name, alias, tag):
+        self.declaration, self.kind, self.name = declaration, kind, name
+        # Names in a namespace without a name belong to the enclosing one.
+        scope = tuple(s for s in declaration.scope if s)
+        self.scope = scope + (name,)
+        # C has no namespaces: geo::box is geo_box there.
+        self.tag = '_'.join(scope + (tag,)) if tag else None
+        self.alias = '_'.join(scope + (alias,)) if alias else None
+        self.keyword = 'struct' if kind in ('class', 'typedef') else kind
+        self.c = self.alias or f'{self.keyword} {self.tag}'
+        self.cxx = '::'.join(scope + (alias or tag,))
+        # A member may have the name of a type within the class.
+        self.spelled = f'{kind} {self.cxx}' if declaration.is_member and not alias else self.cxx
+        self.body = None                # ClassBody of a class
+        self.values = []                # (token, value or None) of an enumeration
+        self.is_scoped = False          # enum class
+        self.base = None                # underlying type of an enumeration that names one
+        self.ctype = None
+
+    @property
+    def file(self):
+        return self.declaration.head[0].file
+
+
+class Declared:
+    """The types and constants of a file."""
+
+    def __init__(self):
         self.types = Types()
-        self.headers = {}               # C name of a struct or an enum: the header that declares it
+        self.records = {}               # C name: Record
 
     def add(self, declaration):
         """Adds the types and constants of a declaration; ignores declarations that it cannot read."""
@@ -44,27 +71,16 @@ class Declared:
         except TokenError:
             pass                        # each use of it is refused, with the facts known then
 
-    def _find_visible(self, declaration, ctype, name):
-        """Returns a struct or an enum as C sees it, or the reason why C does not see it."""
-        where = declaration.head[0].file
-        if where == self.path:
-            return (f'{name} is declared in this file, which C programs do not include; move it into a header and '
-                    'write include("that header")')
-        if declaration.scope:
-            return f'{name} is in a namespace, which C does not have; declare it outside of all namespaces'
-        self.headers[ctype.c] = where
-        return ctype
-
     def _read_typedef(self, declaration):
         head = declaration.head
         if declaration.body is not None:
-            names = [t.text for t in declaration.tail if t.kind == 'identifier']
+            names = [t.text for t in without_attributes(declaration.tail) if t.kind == 'identifier']
             if names:
                 is_pointer = any(t.text == '*' for t in declaration.tail)
                 self._read_tagged(declaration, head[1:], None if is_pointer else names[-1])
             return
-        if any(t.text == ',' for t in head) and not any(t.text == '(' for t in head):
-            first, *others = split_at(head, ',')
+        first, *others = split_at(head, ',', '([{<', ')]}>')
+        if others and not any(t.text == '(' for t in head):
             self._typedef_of(declaration, first)
             base = [t for t in first[:-1] if t.kind == 'identifier' or t.text == '::']
             for other in others:
@@ -75,7 +91,7 @@ class Declared:
     def _typedef_of(self, declaration, head):
         """Reads `typedef`, words of a type, a declarator."""
         scope, name = declaration.scope, head[-1]
-        if name.kind != 'identifier' or any(t.text in '(*&[' for t in head if t.kind == 'punctuation'):
+        if name.kind != 'identifier' or _has_declarator(head):
             # (*name)(...) declares a pointer to a function or an array; otherwise the name comes last.
             inner = [b for a, b in zip(head, head[1:]) if a.text in '*&' and b.kind == 'identifier']
             plain = [t for t in head if t.kind == 'identifier']
@@ -86,15 +102,20 @@ class Declared:
         self._read_alias(declaration, name.text, head[1:-1])
 
     def _read_alias(self, declaration, name, tokens):
-        if any(t.text in '*&[(' for t in tokens if t.kind == 'punctuation'):
+        if _has_declarator(tokens):
             self.types.declare(declaration.scope, name, f'{name} hides a pointer or a reference behind its name; '
                                                         'write the * in the kernel')
             return
         cursor = Cursor(list(tokens) + [Token('end', '', '', 0, 0)])
         words = [w for w in read_type_words(cursor) if w not in SPECIFIERS | {'const', 'volatile'}]
-        found_type = self.types.find(declaration.scope, words)
+        found_type = self.types.find_raw(declaration.scope, words)
         if found_type is not None and cursor.token.kind == 'end':
             self.types.declare(declaration.scope, name, found_type)
+        elif cursor.at('<'):        # the compiler tells which type this is
+            record = Record(declaration, 'typedef', name, None, name)
+            record.ctype = CType(record.c, record.spelled, record.c, 'CF_OPAQUE', name, 'struct')
+            self.types.declare(declaration.scope, name, record.ctype)
+            self.records.setdefault(record.c, record)
 
     def _read_tagged(self, declaration, head, alias):
         """Reads a struct, union, class or enum, with the name of its typedef if there is one."""
@@ -113,29 +134,38 @@ class Declared:
             return
         if declaration.body is None:
             return
-        c = alias or f'{kind if kind != "class" else "struct"} {tag}'
-        cxx = alias or tag
-        if kind == 'enum':
-            ctype = self._read_enum(declaration, c, cxx, name, is_scoped, base is not None)
+        record = Record(declaration, kind, name, alias, tag)
+        other = self.records.get(record.c)
+        if other is not None:
+            ctype = f'{record.cxx} and {other.cxx} would both be {record.c} in C; rename one'
+        elif kind == 'enum':
+            ctype = self._read_enum(record, [] if base is None else head[base + 1:], is_scoped)
         else:
-            ctype = self._read_class(declaration, c, cxx, name, kind, base is not None)
+            ctype = self._read_class(record, base is not None)
         for declared in {name, tag} - {None}:
             self.types.declare(declaration.scope, declared, ctype)
+        if isinstance(ctype, CType):
+            record.ctype = ctype
+            self.records[record.c] = record
 
-    def _read_enum(self, declaration, c, cxx, name, is_scoped, has_base):
-        negative = self._read_enumerators(declaration, name if is_scoped else None, name)
-        if is_scoped:
-            return f'{name} is an enum class, which C does not have; declare a plain enum, or take an integer'
-        if has_base:
-            return f'{name} has a fixed underlying type, which C has only since C23; leave it out, or take an integer'
+    def _read_enum(self, record, base, is_scoped):
+        record.is_scoped = is_scoped
+        record.values = self._read_enumerators(record.declaration, record.name if is_scoped else None, record.name)
+        if base or is_scoped:
+            words = read_type_words(Cursor(base + [Token('end', '', '', 0, 0)])) if base else ['int']
+            found = self.types.find_raw(record.declaration.scope, words)
+            if not isinstance(found, CType) or found.kind != 'integer':
+                return f'the underlying type of {record.name} cannot be told here; name an integer type'
+            record.c = record.alias or record.tag
+            record.base = found
+            return CType(record.c, record.spelled, found.key, found.enum, found.short, 'enum', found.bytes, found.align)
         # Usually right; attributes and large values change the size, which the C compiler checks.
-        base, key = ('int', 'i32') if negative else ('unsigned int', 'u32')
-        ctype = CType(c, cxx, base, f'CF_INTEGER_TYPE({c})', key, 'enum')
-        return self._find_visible(declaration, ctype, name)
+        base, key = ('int', 'i32') if any(v is not None and v < 0 for _, v in record.values) else ('unsigned int', 'u32')
+        return CType(record.c, record.spelled, base, f'CF_INTEGER_TYPE({record.c})', key, 'enum')
 
     def _read_enumerators(self, declaration, scoped=None, tag=None):
-        """Adds the values and returns True if any is negative."""
-        value, negative = -1, False
+        """Adds the values and returns them with their tokens."""
+        value, values = -1, []
         scope = declaration.scope + ((scoped,) if scoped else ())
         for tokens in split_at(declaration.body, ','):
             if not tokens:
@@ -146,75 +176,57 @@ class Declared:
             self.types.declare_constant(scope, tokens[0].text, value)
             if tag is not None and scoped is None:
                 self.types.declare_constant(scope + (tag,), tokens[0].text, value)
-            negative |= value is not None and value < 0
-        return negative
+            values.append((tokens[0], value))
+        return values
 
-    def _read_class(self, declaration, c, cxx, name, kind, has_base):
-        texts = [t.text for t in declaration.body]
+    def _read_class(self, record, has_base):
+        name, texts = record.name, [t.text for t in record.declaration.body]
         if 'virtual' in texts:
             return f'{name} has virtual functions, so it is not trivially copyable; pass a plain struct'
         for at in range(len(texts) - 2):
-            if texts[at] == '~' and texts[at + 1] == name and texts[at + 2] == '(':
+            if texts[at] == '~' and texts[at + 1] == name and texts[at + 2] == '(' and not _is_defaulted(texts, at):
                 return f'{name} has a destructor, so it is not trivially copyable; pass a plain struct'
         for at in range(len(texts) - 3):
             is_constructor = texts[at] == name and texts[at + 1] == '('
-            if is_constructor and name in texts[at + 2:at + 4] and '&' in texts[at + 3:at + 6]:
+            if (is_constructor and name in texts[at + 2:at + 4] and '&' in texts[at + 3:at + 6] and
+                    not _is_defaulted(texts, at)):
                 return f'{name} has a copy constructor, so it is not trivially copyable; pass a plain struct'
+        record.body = ClassBody(record.declaration, name, record.declaration.scope)
         if has_base:
-            return f'{name} has a base class, which C does not have; pass a plain struct'
-        members = self._read_members(declaration)
-        ctype = CType(c, cxx, c, 'CF_OPAQUE', name, 'struct', None, None, 1, members)
-        return self._find_visible(declaration, ctype, name)
+            record.body.doubt = 'has a base class'
+        # Its members may point to it.
+        self.types.declare(record.declaration.scope, name, CType(record.c, record.spelled, record.c, 'CF_OPAQUE', name,
+                                                                 'struct'))
+        for declaration in record.body.declarations:
+            self.add(declaration)
+        return CType(record.c, record.spelled, record.c, 'CF_OPAQUE', name, 'struct', None, None, 1,
+                     self._list_members(record))
 
-    def _read_members(self, declaration):
-        """Returns the members of a plain struct by name; None if any cannot be read."""
+    def find_member_type(self, member, scope):
+        """Returns the type of a member without pointers and extents: a CType, a reason as text, or None."""
+        words = [t for t in member.words if t.text not in SPECIFIERS | {'const', 'volatile'}]
+        cursor = Cursor(words + [Token('end', '', '', 0, 0)])
+        found = self.types.find_raw(scope, read_type_words(cursor)) if words else None
+        return found if cursor.token.kind == 'end' else None
+
+    def _list_members(self, record):
+        """Returns the members of a class by name; None if any cannot be read."""
         members = {}
-        for tokens in split_at(declaration.body, ';'):
-            if not tokens:
-                continue
-            punctuation = [t.text for t in tokens if t.kind == 'punctuation']
-            if '{' in punctuation:      # a nested struct needs a name for its members to be told apart
-                end = max((i for i, t in enumerate(tokens) if t.text == '}'), default=len(tokens))
-                name = _declared_name(tokens[end + 1:])
-                if name is None and tokens[0].text != 'enum':
-                    return None
-                if name is not None:
-                    members[name] = _UNKNOWN if tokens[0].text == 'enum' else _UNKNOWN_STRUCT
-                continue
-            if '(' in punctuation:      # a pointer to a function, or a function
-                inner = [b.text for a, b in zip(tokens, tokens[1:]) if a.text == '*' and b.kind == 'identifier']
-                members.update({name: pointer('void *', 'void *') for name in inner[:1]})
-                continue
-            declarators = split_at(tokens, ',')
-            words = [t for t in declarators[0] if t.text not in SPECIFIERS | CLASSES | {'const', 'volatile', 'enum'}]
-            end = next((i for i, t in enumerate(words) if t.kind == 'punctuation' and t.text in '*[:'), len(words))
-            if end == len(words) or words[end].text != '*':
-                end -= 1            # the name
-            base = self.types.find(declaration.scope, read_type_words(Cursor(
-                words[:end] + [Token('end', '', '', 0, 0)]))) if end > 0 else None
-            for declarator in declarators:
-                name = _declared_name(declarator)
-                if name is None:
-                    return None
-                member = base if isinstance(base, CType) else _UNKNOWN
-                if any(t.text == '*' for t in declarator):
-                    member = pointer('void *', 'void *')
-                members[name] = self._shape_member(declarator, member, declaration.scope)
+        for member in record.body.members:
+            if member.token is None:
+                return None
+            base = self.find_member_type(member, record.scope)
+            shape = base if isinstance(base, CType) else _UNKNOWN
+            if member.nested is not None and member.nested.head[0].text != 'enum':
+                shape = _UNKNOWN_STRUCT
+            if member.stars or member.is_function:
+                shape = pointer('void *', 'void *')
+            if member.is_bit_field:
+                shape = CType('', '', '', '', '', 'bit-field')
+            for extent in reversed(member.extents):
+                shape = CType('', '', '', '', '', 'array', self.evaluate(extent, record.scope), members={'[]': shape})
+            members[member.token.text] = shape
         return members or None
-
-    def _shape_member(self, declarator, member, scope):
-        """Returns a member's type with its extents or the width of its bit-field."""
-        if any(t.text == ':' for t in declarator):
-            return CType('', '', '', '', '', 'bit-field')
-        at = next((i for i, t in enumerate(declarator) if t.text == '['), None)
-        extents = []
-        while at is not None and at < len(declarator) and declarator[at].text == '[':
-            end = matching(declarator, at, '[', ']')
-            extents.append(self.evaluate(declarator[at + 1:end - 1], scope))
-            at = end
-        for extent in reversed(extents):
-            member = CType('', '', '', '', '', 'array', extent, members={'[]': member})
-        return member
 
     def evaluate(self, tokens, scope):
         """Evaluates an integer constant expression; None if the generator cannot."""
@@ -238,7 +250,7 @@ class Declared:
             if is_integer is None:
                 words = read_type_words(Cursor(tokens[:at - 1] + [Token('end', '', '', 0, 0)]))
                 words = [w for w in words if w not in SPECIFIERS | {'const', 'auto'}]
-                base = self.types.find(declaration.scope, words) if words else None
+                base = self.types.find_raw(declaration.scope, words) if words else None
                 is_integer = not words or isinstance(base, CType) and base.kind in ('integer', 'enum')
             value = self.evaluate(tokens[at + 1:], declaration.scope) if is_integer else None
             if value is not None and words:
@@ -255,12 +267,14 @@ def _convert_value(value, ctype):
     return value - (1 << bits) if ctype.enum.startswith('CF_I') and value >> (bits - 1) else value
 
 
-def _declared_name(tokens):
-    """Returns the name in a simple declarator: the last identifier before [ or :."""
-    name = None
-    for token in tokens:
-        if token.text in ('[', ':', '='):
-            break
-        if token.kind == 'identifier':
-            name = token.text
-    return name
+def _has_declarator(tokens):
+    """True if a pointer, a reference, a function or an array is declared, outside of template arguments."""
+    at = next((i for i, t in enumerate(tokens) if t.text == '<'), len(tokens))
+    outside = tokens[:at] + tokens[matching(tokens, at, '<', '>'):]
+    return any(t.text in '(*&[' for t in outside if t.kind == 'punctuation')
+
+
+def _is_defaulted(texts, at):
+    """True if `= default` follows the parentheses after `at`."""
+    end = texts.index(')', at) if ')' in texts[at:] else at
+    return texts[end + 1:end + 3] == ['=', 'default']

@@ -2,7 +2,7 @@
 
 from base.text import banner, fold, include
 from emit.names import data_proof_name, proof_name
-from emit.proofs import assert_copyable, assert_values
+from emit.proofs import emit_proofs
 
 _POINTER = """
 /* Each pointer fails to compile unless the kernel takes exactly these types. Only the PTX from which entry names are
@@ -17,7 +17,7 @@ _POINTER = """
 
 
 def emit_device_source(file):
-    text = [banner(file.path), include(file.path), '\n', assert_copyable(file.instances), assert_values(file), _POINTER]
+    text = [banner(file.path), include(file.path), '\n', emit_proofs(file, file.instances), _POINTER]
     for instance in file.launched:
         for variant in instance.all_variants:
             ctypes = ', '.join(p.cxx for p in variant.params)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from annotation.dispatch import find_dispatch
 from base.text import banner, c_string, comment, fold, identifier, include
 from emit.names import enqueuer_name, internal_header_name, setter_name
+from emit.types import emit_types, type_words
 from emit.signature import enqueuer_parameter_list, parameter_list, setter_parameter, setter_stream_name, stream_name
 
 
@@ -18,7 +19,8 @@ def emit_header(files, prefix, header, sources):
     guard = _guard_name(header)
     kernels = sorted((k for f in files for k in f.kernels if not k.is_internal), key=lambda k: k.name)
     symbols = sorted((s for f in files for s in f.symbols), key=lambda s: s.name)
-    names = _names_of([p for k in kernels for i in k.instances for p in i.arguments] + symbols)
+    types = list({t.c: t for f in files for t in f.types}.values())
+    names = _names_of([p for k in kernels for i in k.instances for p in i.arguments] + symbols, type_words(types))
     functions, generic, overloads = [], [], []
     for kernel in kernels:
         tree = find_dispatch(kernel)
@@ -32,7 +34,7 @@ def emit_header(files, prefix, header, sources):
     includes = list(dict.fromkeys(h for f in files for h in f.includes))
     text = [banner(sources), f'#ifndef {guard}\n#define {guard}\n\n#include <cuferry.h>\n#include <cuferry/types.h>\n',
             '#include <cuferry/generic.h>\n' if generic else '', ''.join(map(include, includes)), '\n']
-    declared = ['#ifdef __cplusplus\nextern "C" {\n#endif\n\n', '\n'.join(functions)]
+    declared = [emit_types(types), '#ifdef __cplusplus\nextern "C" {\n#endif\n\n', '\n'.join(functions)]
     if prefix != 'cf':
         declared.append('\n/* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it '
                     'links every kernel. */\n'
@@ -79,10 +81,10 @@ def emit_internal_header(files, prefix, header, sources):
 # ---- The public header
 
 
-def _names_of(params):
-    """Returns the names of all parameters. The program, or a header that it includes, may define any of them as a
+def _names_of(params, words=frozenset()):
+    """Returns the names of all parameters and `words`. The program, or a header that it includes, may define any of them as a
     macro, as <complex.h> defines `complex`, and silently change the declarations."""
-    return sorted({p.name for p in params} | {'stream'})
+    return sorted({p.name for p in params} | {'stream'} | words)
 
 
 def _without_macros(names, text):

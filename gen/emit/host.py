@@ -3,7 +3,7 @@
 from base.text import banner, fold
 from emit.cpugrid import emit_grid
 from emit.names import cpu_body_name, cpu_bytes_name, cpu_data_bytes_name, cpu_data_name
-from emit.proofs import assert_copyable, assert_values
+from emit.proofs import emit_proofs
 
 
 def emit_cpu_bodies(file, prefix):
@@ -12,7 +12,7 @@ def emit_cpu_bodies(file, prefix):
     seen = set()
     on_cpu = [i for i in file.instances if any(variant.host is not None for variant in i.all_variants)]
     if on_cpu:
-        text += [assert_copyable(on_cpu), assert_values(file)]
+        text.append(emit_proofs(file, on_cpu))
     for instance in file.instances:
         for variant in instance.all_variants:
             if variant.host is not None and not variant.host_of:

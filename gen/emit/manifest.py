@@ -19,6 +19,9 @@ def emit_manifest(files, prefix, header, sources):
         'kernels': _value_lines([_kernel_value(k, i, prefix) for k, i in kernels]),
         'symbols': _value_lines([_symbol_value(s, prefix) for s in symbols]),
     }
+    types = list({t.c: t for f in files for t in f.types}.values())
+    if types:
+        fields['types'] = _value_lines(map(_definition_value, types))
     return '{\n' + ',\n'.join(f'"{name}": {text}' for name, text in fields.items()) + '\n}\n'
 
 
@@ -95,6 +98,14 @@ def _kernel_value(kernel, instance, prefix):
             'bounded': instance.is_bounded, 'closed': instance.is_closed,
             'variants': [] if kernel.is_operation else [_variant_value(v) for v in instance.all_variants],
             **of_operation, **internal, **split}
+
+
+def _definition_value(definition):
+    return {'name': definition.c, 'cxx': definition.cxx, 'file': definition.location.file,
+            'line': definition.location.line, 'bytes': definition.bytes, 'align': definition.align,
+            'opaque': bool(definition.opaque), 'values': {c: value for c, value in definition.values},
+            'members': [{'path': f.path, 'ctype': f.ctype, 'extents': list(f.extents), 'offset': f.offset}
+                        for f in definition.fields]}
 
 
 def _symbol_value(symbol, prefix):

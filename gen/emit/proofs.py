@@ -1,7 +1,41 @@
 """Emits assertions by which compilers check facts that the generator has read."""
 
+_TOLD = 'cfgen reads another {} of {}; write include("...") with a header in C that declares it'
 
-def assert_copyable(instances):
+
+def emit_proofs(file, instances):
+    """Emits names for types without one, and compile errors if types and constants differ from those that the generator
+    has read. `instances`: those that the compiled source has."""
+    return (''.join(_within(scope, f'typedef {cxx} {name};') for scope, name, cxx in file.aliases) +
+            ''.join(map(_assert_layout, file.types)) + _assert_copyable(instances) + _assert_values(file))
+
+
+def _within(scope, text):
+    scope = [s for s in scope if s]
+    return ''.join(f'namespace {s} {{ ' for s in scope) + text + ' }' * len(scope) + '\n'
+
+
+def _assert_layout(definition):
+    """C has its own assertions; see emit/types.py."""
+    cxx = definition.cxx
+    text = (f'static_assert(sizeof({cxx}) == {definition.bytes} && alignof({cxx}) == {definition.align}, '
+            f'"{_said("size", cxx)}");\n')
+    for field in definition.fields:
+        text += (f'static_assert(__builtin_offsetof({cxx}, {field.path}) == {field.offset}, '
+                 f'"{_said("place", f"{cxx}::{field.path}")}");\n')
+        extents = ''.join(f'[{e}]' for e in field.extents)
+        declarator = f'({cxx}::*){extents}' if extents else f'{cxx}::*'
+        if field.cxx and '.' not in field.path:     # fails to compile for a member of another type
+            text += f'static_assert(sizeof(static_cast<{field.cxx} {declarator}>(&{cxx}::{field.path})) != 0, "");\n'
+    return text + ''.join(f'static_assert((long long){name} == {value}, "{_said("value", name)}");\n'
+                          for name, value in definition.values)
+
+
+def _said(what, name):
+    return _TOLD.format(what, name).replace('"', '\\"')
+
+
+def _assert_copyable(instances):
     """Emits a compile error for types that cannot be copied as bytes."""
     seen = {}
     for instance in instances:
@@ -12,14 +46,11 @@ def assert_copyable(instances):
                    'passed from C");\n' for cxx, name in seen.items())
 
 
-def assert_values(file):
+def _assert_values(file):
     """Emits compile errors for constants whose values differ from those that the generator has read."""
     text = ''
     for scope, name, value in sorted(file.proofs):
-        scope = [s for s in scope if s]
         # Enumerators of an enum class do not convert to numbers.
         number = f'(long long){name}' if '::' in name else name
-        text += (''.join(f'namespace {s} {{ ' for s in scope) + f'static_assert({number} == {value}, "cfgen reads '
-                                                                f'{value}");' +
-                 ' }' * len(scope) + '\n')
+        text += _within(scope, f'static_assert({number} == {value}, "cfgen reads {value}");')
     return text

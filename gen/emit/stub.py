@@ -11,6 +11,7 @@ from emit.names import (cpu_body_name, cpu_bytes_name, cpu_data_bytes_name, cpu_
 from emit.signature import enqueuer_parameter_list, is_set_by_value, parameter_list, setter_parameter
 from emit.sizes import emit_sizes
 from emit.tables import flow_fields, Tables
+from emit.types import emit_types
 
 # Parameter names that may be macros of compilers or of the headers above.
 _MACRO = re.compile(r'linux|unix|i386|[A-Z][A-Z0-9_]+')
@@ -32,6 +33,8 @@ class _Stub:
         # The library's header is not included: it changes with every other kernel file.
         text = [banner(file.path), '#include <cuferry.h>\n#include <cuferry/registry.h>\n',
                 *map(include, file.includes)]
+        if file.types:
+            text.append(f'#include <cuferry/types.h>\n\n{emit_types(file.types).rstrip()}\n')
         if file.kernels or file.symbols:
             text.append('\n#pragma GCC diagnostic ignored "-Wmissing-prototypes" '
                         '/* the library\'s header has them */\n')

@@ -126,6 +126,11 @@ def builtin(words):
 UNREADABLE = object()
 
 
+def _qualify(scope, name):
+    """Names in a namespace without a name belong to the enclosing one."""
+    return '::'.join([s for s in scope if s] + [name])
+
+
 class Types:
     """Types and integer constants that a kernel file declares at file and namespace scope, by qualified name. A type
     that C sees is a CType; for any other type the entry is the reason as text."""
@@ -134,13 +139,14 @@ class Types:
         self._types = {}
         self._constants = {}
         self._used = []         # namespaces of using directives
+        self.complete = lambda ctype: ctype     # gives a declared type what C has to know; returns a reason if it fails
 
     def declare(self, scope, name, ctype):
-        self._types['::'.join(scope + (name,))] = ctype
+        self._types[_qualify(scope, name)] = ctype
 
     def declare_constant(self, scope, name, value):
         """`value` is None if the generator cannot compute it."""
-        self._constants['::'.join(scope + (name,))] = UNREADABLE if value is None else value
+        self._constants[_qualify(scope, name)] = UNREADABLE if value is None else value
 
     def use(self, namespace):
         """Adds a using directive."""
@@ -149,13 +155,18 @@ class Types:
     def _find_plain(self, table, scope, name):
         name = name[2:] if name.startswith('::') else name
         for depth in range(len(scope), -1, -1):
-            found = table.get('::'.join(scope[:depth] + (name,)))
+            found = table.get(_qualify(scope[:depth], name))
             if found is not None:
                 return found
         return next((table[f'{n}::{name}'] for n in self._used if f'{n}::{name}' in table), None)
 
     def find(self, scope, words):
         """Returns the type that words name: a CType, a reason as text, or None if it is unknown."""
+        found = self.find_raw(scope, words)
+        return self.complete(found) if isinstance(found, CType) else found
+
+    def find_raw(self, scope, words):
+        """Returns the same as declared: a struct or an enumeration may have no size and no definition yet."""
         if not words:
             return None
         text = ' '.join(words)

@@ -82,6 +82,9 @@ class Names:
                 continue
             if ctype.kind == 'array':
                 raise TokenError(token, f'{at} is an array; write {at}[0]')
+            if ctype.definition and ctype.definition.opaque:
+                raise TokenError(token, f'C sees the bytes of {at} alone: {ctype.definition.opaque}; pass {step} as a '
+                                        'parameter of its own')
             if step not in (ctype.members or {}):
                 near = closest(step, list(ctype.members or {}))
                 raise TokenError(token, f"{at} has no member '{step}'" + (f"; did you mean '{near}'?" if near else ''))

@@ -137,6 +137,20 @@ class Scanner:
         """Returns the texts of line markers, without their numbers, by the displayed names of files."""
         return {self._display(path): self._spell_marker(path) for path in self._read}
 
+    @property
+    def shown_paths(self):
+        """Returns the displayed names of all files read."""
+        return {self._display(path) for path in self.paths}
+
+    @property
+    def text(self):
+        """Returns the preprocessed text."""
+        return self._text
+
+    def path_of(self, name):
+        """Returns the preprocessor's name of a file that was read, by its displayed name."""
+        return next((p for p in [self.path, *self.paths] if self._display(p) == name), name)
+
     def _spell_marker(self, path):
         """Files outside of the root keep absolute names. The flag keeps warnings about system headers few."""
         shown = self._display(path)

@@ -164,4 +164,21 @@ typedef float _Complex cf_complex64;
 typedef double _Complex cf_complex128;
 #endif
 
+/* ---- Types of kernel files ------------------------------------------------------------------------------------- */
+
+/* For generated headers: fail to compile unless a type has the layout that the kernels' compilers have asserted, too.
+ * C99 has no such assertions. */
+#if defined __cplusplus
+#define CF__ASSERTED(condition, text) static_assert(condition, text)
+#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
+#define CF__ASSERTED(condition, text) _Static_assert(condition, text)
+#else
+#define CF__ASSERTED(condition, text) struct cf__asserted
+#endif
+#define CF__SIZED_TYPE(type, bytes, align) \
+    CF__ASSERTED(sizeof(type) == (bytes) && __alignof__(type) == (align), #type " is another type in a kernel file")
+#define CF__PLACED_MEMBER(type, member, offset)                    \
+    CF__ASSERTED(__builtin_offsetof(type, member) == (offset), \
+                 #member " has another place in " #type " of a kernel file")
+
 #endif

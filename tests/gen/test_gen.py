@@ -42,6 +42,7 @@ class GeneratorTest:
         self.reserved_names()
         self.command_line()
         self.families_in_several_files()
+        self.types_in_several_files()
         self.unchanged_output_is_left_alone()
 
     def cfgen(self, outdir, *arguments, bundled=True):
@@ -319,6 +320,33 @@ class GeneratorTest:
                 fine = ('Traceback' not in err and code == 1 and said in err if said else
                         uses == [('op_f32', '&cf__k_add_f32'), ('op_f64', '&cf__k_add_f64')])
                 self.tap.check(f'cfgen_instances_in_several_files_{name}', '' if fine else f'{uses}{err}')
+
+    def types_in_several_files(self):
+        """A type has one definition, whichever files use it; two types of one name are refused."""
+        kernel = '#pragma cf kernel{0} grid(b.n)\n__global__ void {1}(box b)\n{{\n}}\n'
+        own, include = 'struct box {{\n    {} n;\n}};\n', '#include "box.h"\n'
+        for name, texts, said, defined, included in (
+                ('of_one_header_are_defined_once', (include, include), '', 1, 0),
+                ('are_left_to_a_header_that_one_file_names', (include, f'{include}#pragma cf include("box.h")\n'), '', 0, 1),
+                ('may_be_declared_alike', (own.format('int'), own.format('int')), '', 1, 0),
+                ('of_one_name_are_refused', (own.format('int'), own.format('long')),
+                 'b.cu:1:1: error: box is another type at a.cu:1', 0, 0)):
+            with tempfile.TemporaryDirectory() as folder:
+                files = {'a.cu': texts[0] + kernel.format('', 'a'), 'b.cu': texts[1] + kernel.format('', 'b'),
+                         'box.h': '#pragma once\n' + own.format('int')}
+                for file, text in files.items():
+                    with open(os.path.join(folder, file), 'w', encoding='utf-8') as out:
+                        out.write(text.replace('{{', '{').replace('}}', '}'))
+                code, _, err = self.cfgen(folder, '--prefix', 't', '--root', folder, *(os.path.join(folder, f'{f}.cu') for f in 'ab'))
+                header = '' if code else read(os.path.join(folder, 't.h'))
+                found = header.count('struct box {'), header.count('#include "box.h"')
+                fine = code == 1 and said in err if said else code == 0 and found == (defined, included)
+                for stub in 'ab' if fine and not said else '':
+                    code, _, err = run([*shlex.split(self.options.cc), '-std=c11', '-Wall', '-Werror', '-fsyntax-only',
+                                        f'-I{ROOT}/include', f'-I{folder}', '-include', os.path.join(folder, 't.h'),
+                                        os.path.join(folder, f'{stub}.stub.c')])
+                    fine = fine and code == 0
+                self.tap.check(f'cfgen_types_in_several_files_{name}', '' if fine else f'{found}{err}')
 
     def unchanged_output_is_left_alone(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -105,7 +105,8 @@ class Compilation:
         scanned = [self._path(f'{name}.ii') for name in self.workspace.stems]
         header = os.path.basename(self.options.header)
         tuning = ['--tuning', self.options.tuning] if self.options.tuning else []
-        self.workspace.wait([self._start_generator('--prefix', self.options.prefix, '--header', header, '--outdir',
+        self.workspace.wait([self._start_generator('--cxx', self.options.cxx, '--prefix',
+                                                   self.options.prefix, '--header', header, '--outdir',
                                                    self.workspace.folder, '--root', '.', '--bundled',
                                                    self.config.manifest, *tuning, *scanned)])
         # A separate folder: no generated file includes it, and the user may have a header of the same name.

@@ -1,36 +1,7 @@
-/* bad_types - declarations that C cannot have, one per kernel; no clause names the header. */
+/* bad_types - declarations that C cannot have, one per kernel. */
 #include <stdint.h>
 
 #include <string>
-
-#include "bad_types.h"
-
-#pragma cf kernel grid(s.n)
-__global__ void header_without_include(shared s);
-
-namespace inner {
-struct hidden {
-    int a;
-};
-}
-
-#pragma cf kernel grid(n)
-__global__ void struct_of_a_namespace(inner::hidden h, int n);
-
-#pragma cf kernel grid(n)
-__global__ void struct_of_a_headers_namespace(geometry::point p, int n);
-
-enum fixed : short { ONE };
-
-#pragma cf kernel grid(n)
-__global__ void enum_of_a_fixed_type(fixed f, int n);
-
-struct derived : shared {
-    int more;
-};
-
-#pragma cf kernel grid(n)
-__global__ void struct_with_a_base(derived d, int n);
 
 #pragma cf kernel grid(n)
 __global__ void string_by_value(std::string text, int n);

@@ -2,18 +2,12 @@
 #include <stdint.h>
 
 typedef float real;
-struct pair {
-    int a, b;
-};
 
 #pragma cf kernel grid(n)
 __global__ void unknown_type(const rael *x, int n);
 
 #pragma cf kernel grid(n)
 __global__ void by_reference(const float &x, int n);
-
-#pragma cf kernel grid(n)
-__global__ void a_struct(struct pair p, int n);
 
 #pragma cf kernel grid(n)
 __global__ void unnamed(float *, int n);

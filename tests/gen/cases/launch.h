@@ -7,6 +7,8 @@
 #include <cuferry/generic.h>
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("a")
+#undef a
 #pragma push_macro("dt")
 #undef dt
 #pragma push_macro("first")
@@ -15,12 +17,16 @@
 #undef key
 #pragma push_macro("ld")
 #undef ld
+#pragma push_macro("local")
+#undef local
 #pragma push_macro("n")
 #undef n
 #pragma push_macro("nx")
 #undef nx
 #pragma push_macro("ny")
 #undef ny
+#pragma push_macro("own")
+#undef own
 #pragma push_macro("scale")
 #undef scale
 #pragma push_macro("stream")
@@ -39,6 +45,15 @@
 #undef x
 #pragma push_macro("y")
 #undef y
+
+#ifndef CUFERRY_TYPE_local
+#define CUFERRY_TYPE_local
+struct local {
+    int a;
+};
+#endif
+CF__SIZED_TYPE(struct local, 4, 4);
+CF__PLACED_MEMBER(struct local, a, 0);
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,6 +90,9 @@ CF_CHECKED int t_total_f32_async(cf_stream stream, const float *x, float *sum, i
 CF_CHECKED int t_set_dt(double dt);
 CF_CHECKED int t_set_dt_async(cf_stream stream, double dt);
 
+CF_CHECKED int t_set_own(const struct local own[2]);
+CF_CHECKED int t_set_own_async(cf_stream stream, const struct local own[2]);
+
 CF_CHECKED int t_set_table(const double table[2][3]);
 CF_CHECKED int t_set_table_async(cf_stream stream, const double table[2][3]);
 
@@ -87,9 +105,6 @@ CF_CHECKED int t_set_weights_async(cf_stream stream, const float weights[7]);
 
 /* No setter: launch.cu:20: the extent of counts is no integer constant that can be read here; use a literal, a macro,
  *    an enumerator or a constexpr integer */
-
-/* No setter: launch.cu:24: local is declared in this file,
- *    which C programs do not include; move it into a header and write include("that header") */
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -146,13 +161,16 @@ CF_CHECKED inline int t_count_async(cf_stream stream, unsigned int *x, int n)
 
 #endif
 
+#pragma pop_macro("a")
 #pragma pop_macro("dt")
 #pragma pop_macro("first")
 #pragma pop_macro("key")
 #pragma pop_macro("ld")
+#pragma pop_macro("local")
 #pragma pop_macro("n")
 #pragma pop_macro("nx")
 #pragma pop_macro("ny")
+#pragma pop_macro("own")
 #pragma pop_macro("scale")
 #pragma pop_macro("stream")
 #pragma pop_macro("sum")

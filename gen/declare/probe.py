@@ -1,0 +1,184 @@
+"""Asks the C++ compiler what the text of a kernel file cannot tell: sizes, values, and which type a name means.
+
+The compiler reads a unit with the file's system headers and those declarations of types and constants that a question
+needs. An undefined template has the answers as its arguments, so that the error about it names them; gcc and clang
+both print the numbers, and nothing is run."""
+
+import os
+import re
+import subprocess
+import tempfile
+
+from base.diagnostics import GeneratorError
+from base.folders import INCLUDE
+from expr.cxxtypes import BUILTIN
+from tokens.lexer import spell_tokens
+
+_ANSWER = re.compile(r'cf__told<(\d+)((?:, ?-?\d+)*)>')
+_TEMPLATES = '''
+template <long long...> struct cf__told;
+template <typename T> struct cf__kind { static constexpr long long value = -1; };
+template <typename T, bool = std::is_enum<T>::value> struct cf__under { static constexpr long long value = -1; };
+'''
+# Specialisations that need the kinds of all types.
+_UNDER = '''
+template <typename T> struct cf__under<T, true> {
+    static constexpr long long value = cf__kind<typename std::underlying_type<T>::type>::value;
+};
+'''
+
+
+class TypeFacts:
+    """The compiler's answer about one type."""
+
+    def __init__(self, numbers):
+        self.kind, self.under, self.category, self.bytes, self.align, self.is_copyable, self.is_virtual = numbers
+
+
+# Answers to questions that are not asked yet; nothing that is made of them is used.
+_SIZE, _FACTS = 1, (-1, -1, 1, 1, 1, 1, 0)
+
+
+class Probe:
+    """The questions of one kernel file. A question is recorded and answered by `ask()`; until then its answer is a
+    placeholder, and `is_waiting` is true."""
+
+    def __init__(self, cxx, scanner, declarations):
+        self._cxx, self._scanner, self._declarations = cxx, scanner, declarations
+        self._answers, self._waiting = {}, []
+        self.aliases = []       # (scope, name, C++ type): types that generated C++ names
+
+    @property
+    def is_waiting(self):
+        return bool(self._waiting)
+
+    def value(self, expression, words):
+        """Returns the value of an integer constant expression at file scope; None if the compiler cannot tell."""
+        answer = self._answer(f'(long long)({expression})', words, (_SIZE,))
+        return answer[0] if answer else None
+
+    def facts(self, cxx, words):
+        """Returns TypeFacts of a type at file scope; None if the compiler cannot tell."""
+        plain = f'std::remove_cv<{cxx}>::type'
+        category = ' + '.join(f'{number} * std::is_{what}<{plain}>::value' for number, what in (
+            (1, 'class'), (1, 'union'), (2, 'enum'), (4, 'pointer')))
+        answer = self._answer(f'cf__kind<{plain}>::value, cf__under<{plain}>::value, {category}, sizeof({plain}), '
+                              f'alignof({plain}), __is_trivially_copyable({plain}), __is_polymorphic({plain})', words,
+                              _FACTS)
+        return TypeFacts(answer) if answer else None
+
+    def alias(self, scope, name, cxx):
+        """Gives a type, spelled as in `scope`, a name; returns the name at file scope."""
+        scope = tuple(s for s in scope if s)
+        same = [alias for alias in self.aliases if alias[0] == scope and alias[2] == cxx]
+        if not same:
+            taken = sum(alias[:2] == (scope, name) for alias in self.aliases)
+            same = [(scope, name + f'_{taken}' * bool(taken), cxx)]
+            self.aliases += same
+        return '::'.join(scope + (same[0][1],))
+
+    def is_c(self, file):
+        """True if a header, by its displayed name, is one of C."""
+        path = self._scanner.path_of(file)
+        if path == self._scanner.path:
+            return False
+        return not self._run(['-x', 'c', '-std=c11', f'-I{INCLUDE}', path]).returncode
+
+    def _run(self, words):
+        try:
+            return subprocess.run([*self._cxx, '-fsyntax-only', '-w', *words], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, check=False, env=dict(os.environ, LC_ALL='C'))
+        except (OSError, IndexError) as error:
+            raise GeneratorError(f'cannot run the C++ compiler, which has to tell the size of a type: {error}; name it '
+                                 'with --cxx') from error
+
+    def _answer(self, question, words, placeholder):
+        if question in self._answers:
+            return self._answers[question]
+        if question not in [q for q, _ in self._waiting]:
+            self._waiting.append((question, words))
+        return placeholder
+
+    def ask(self, types):
+        """Asks all questions at once. `types`: declared types by number, which may be the answer."""
+        asked, self._waiting = self._waiting, []
+        text = self._scanner.text
+        is_clang = re.search(r'^#define __clang__ ', text, re.MULTILINE) is not None
+        std = re.search(r'^#define __cplusplus 20(\d\d)', text, re.MULTILINE)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'probe.cpp')
+            with open(path, 'w', encoding='utf-8', errors='surrogateescape') as file:
+                file.write(self._spell_unit(asked, types))
+            run = self._run([f'-std=c++{std.group(1) if std else 17}', '-isystem', f'{INCLUDE}/cuferry/shadow',
+                             f'-I{INCLUDE}', *(['-ferror-limit=0'] if is_clang else []), path])
+        said = run.stderr.decode(errors='replace')
+        self._answers.update(dict.fromkeys((question for question, _ in asked), None))
+        # A compiler may go on with another type or value than the one that it refuses.
+        wrong = {self.aliases[int(number) - 1][1] for number in re.findall(r'^cf__aliases:(\d+):\d+: error', said, re.M)}
+        refused = {int(number) - 1 for number, text in re.findall(r'^cf__questions:(\d+):\d+: error(.*)', said, re.M)
+                   if 'cf__told' not in text}
+        for number, numbers in _ANSWER.findall(said):
+            question = asked[int(number)][0]
+            if int(number) not in refused and wrong.isdisjoint(re.findall(r'\w+', question)):
+                self._answers[question] = tuple(int(n) for n in re.findall(r'-?\d+', numbers))
+
+    def _spell_unit(self, asked, types):
+        kept = self._list_needed({w for _, words in asked for w in words} |
+                                 {w for _, _, cxx in self.aliases for w in re.findall(r'\w+', cxx)})
+        named = {name for d in kept for name in d.names}
+        lines = ['#include "cuferry/cpu/prelude.cuh"', '#include <type_traits>', '#include <utility>']
+        lines += [f'#include <{name}>' for name in self._scanner.includes]
+        lines += [f'#undef {name}' for name in self._scanner.removed]
+        for declaration in kept:
+            lines.append(_within(declaration.scope, _spell_declaration(declaration)))
+        lines.append('#line 1 "cf__aliases"')
+        lines += [_within(scope, f'typedef {cxx} {name};') for scope, name, cxx in self.aliases]
+        lines.append('#line 1 "cf__kinds"' + _TEMPLATES)
+        known = list(BUILTIN) + [t.cxx for t in types]
+        lines += [f'template <> struct cf__kind<{name}> {{ static constexpr long long value = {number}; }};'
+                  for number, name in enumerate(known)
+                  if number < len(BUILTIN) or not named.isdisjoint(re.findall(r'\w+', name))]
+        lines.append(_UNDER + '#line 1 "cf__questions"')
+        lines += [f'cf__told<{number}, {question}> cf__told_{number};'
+                  for number, (question, _) in enumerate(asked)]
+        return '\n'.join(lines) + '\n'
+
+    def _list_needed(self, words):
+        """Returns the declarations of types and constants that the words lead to, in order."""
+        system = self._scanner.given_paths
+        named = {}
+        for declaration in self._declarations:
+            if declaration.is_instantiation or declaration.head[0].file in system:
+                continue
+            if declaration.function is None or declaration.has('constexpr'):
+                for name in declaration.names:
+                    named.setdefault(name, []).append(declaration)
+        pending, seen = list(words), set(words)
+        found = {id(d) for d in self._declarations if d.is_directive and d.has('using')}
+        while pending:
+            for declaration in named.get(pending.pop(), ()):
+                if id(declaration) not in found:
+                    found.add(id(declaration))
+                    new = declaration.words - seen
+                    seen |= new
+                    pending += new
+        return [d for d in self._declarations if id(d) in found]
+
+
+def _spell_declaration(declaration):
+    text = spell_tokens(declaration.head)
+    if declaration.body is not None:
+        text += ' {' + spell_tokens(declaration.body) + '} ' + spell_tokens(declaration.tail)
+    return text + ';'
+
+
+def _within(scope, text):
+    return ''.join(f'namespace {s} {{ ' for s in scope) + text + ' }' * len(scope)
+
+
+def find_known(number, types):
+    """Returns the type with a number of TypeFacts; None if it is none of the known ones."""
+    if number < 0:
+        return None
+    known = list(BUILTIN.values())
+    return known[number] if number < len(known) else types[number - len(known)]
