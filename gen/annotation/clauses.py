@@ -2,6 +2,7 @@
 
 from base.bounds import MAX_ARRAY_DIMS, MAX_GRID_DIMS
 from base.diagnostics import closest
+from declare.kerneldecl import read_params
 from expr.tree import ORDERS, parse_expr, read_type_words, text_since
 from tokens.cursor import check_names, Cursor, tell_found
 from tokens.lexer import spell_tokens, TokenError
@@ -9,7 +10,7 @@ from tokens.lexer import spell_tokens, TokenError
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
 CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout',
            'resident', 'scratch', 'zero', 'rezero', 'pitch', 'check', 'inplace', 'host', 'tune', 'tolerance', 'flops',
-           'bytes', 'split', 'include', 'uses', 'internal')
+           'bytes', 'split', 'param', 'include', 'uses', 'internal')
 # Words of annotations that no macro may replace.
 WORDS = frozenset(('kernel', 'instances') + CLAUSES)
 # Removed clauses with their replacement; {} is the first word in their parentheses.
@@ -17,7 +18,7 @@ GONE = {**{order: f'{order} is a condition; write check({order}({{}}))' for orde
         'instead': "the clause 'instead' is gone; leave it out: the caller chooses the kernel, or calls the operation "
                    'by its own name'}
 # Clauses about the launch of one kernel.
-OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune', 'split')
+OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune', 'split', 'param')
 
 
 class Array:
@@ -54,6 +55,7 @@ class Clauses:
         self.host = None            # token: a function's name, or none
         self.host_grid = None       # expression: number of threads on the CPU
         self.split = None           # token: the parameter whose elements a call can be split by
+        self.added = []             # RawParam: parameters of the C function that the kernel does not have
         self.tune = {}              # constant's name: (token, [expression])
         self.includes = []          # header's name
         self.instances = []         # (tag token, [argument])
@@ -130,6 +132,9 @@ def _read_clause(cursor, clauses):
     if name.text == 'include':
         clauses.includes += _read_headers(cursor, name)
         return
+    if name.text == 'param':
+        _read_added(cursor, clauses, name)
+        return
     cursor.expect('(', f'after {name.text}')
     if name.text in DIRECTIONS:
         _read_arrays(cursor, clauses, DIRECTIONS[name.text])
@@ -201,6 +206,16 @@ def _read_headers(cursor, name):
             break
     cursor.expect(')', f'to close {name.text}')
     return headers
+
+
+def _read_added(cursor, clauses, name):
+    """(int rows, float slack)"""
+    if clauses.added:
+        raise TokenError(name, 'a second param clause; list all parameters in the first')
+    clauses.added = read_params(cursor, 'param')
+    if not clauses.added:
+        raise TokenError(name, 'param lists parameters that the C function has and the kernel has not, as in '
+                               'param(int rows)')
 
 
 def _set_expressions(name, items, clauses):

@@ -28,26 +28,59 @@ def read_condition(item, names, params):
     if bounds is None:
         is_real = reads_real(tree, names)
         return Check(text, condition=compile_expr(tree, text, names, is_real), is_real=is_real)
-    token, lower, lower_open, upper, upper_open = bounds
-    return Check(text, array=_find_checked(token, names, params),
+    node, lower, lower_open, upper, upper_open = bounds
+    array, member, member_type = _find_member(node, names, params)
+    return Check(text, array=array, member=member, member_type=member_type,
                  lower=compile_expr(lower, lower.text, names) if lower else None, lower_open=lower_open,
                  upper=compile_expr(upper, upper.text, names) if upper else None, upper_open=upper_open)
 
 
 def _find_checked(token, names, params):
     """Returns the number of the array at a token whose elements are checked."""
-    array = names.find_number(token, token.text)
+    array = _find_input(token, names, params)
     ctype = params[array].type
-    if params[array].direction not in ('CF_IN', 'CF_INOUT'):
-        raise TokenError(token, f'{token.text} is not declared by in(...) or inout(...), so its elements cannot be '
-                                'checked')
-    if ctype.kind != 'integer' or ctype.short not in _CHECKED:
+    if not _is_checked(ctype):
         raise TokenError(token, f'{token.text} has {ctype.cxx} elements; those of integer arrays can be checked')
     return array
 
 
+def _find_member(node, names, params):
+    """Returns the number of the array in a bound of elements, and the path and type of their member; '' and None for
+    the elements themselves."""
+    token, (path, indices) = node.token, node.parts
+    if not path:
+        array = _find_input(token, names, params)
+        ctype = params[array].type
+        if ctype.kind in ('struct', 'vector'):
+            raise TokenError(token, f'{token.text} has {ctype.cxx} elements; write {token.text}[:].'
+                                    f'{next(iter(ctype.members or ("x",)))} to check one of their members')
+        return _find_checked(token, names, params), '', None
+    array = _find_input(token, names, params)
+    path, ctype = names.find_checked_member(token, array, path, indices)
+    if ctype is None:
+        raise TokenError(token, f'the type of {token.text}[:].{path} cannot be told here; declare each struct on the '
+                                'way by itself and with a name')
+    if ctype.kind == 'array':
+        raise TokenError(token, f'{token.text}[:].{path} is an array; write {token.text}[:].{path}[0]')
+    if not _is_checked(ctype):
+        raise TokenError(token, f'{token.text}[:].{path} is {ctype.cxx}; integers can be checked')
+    return array, path, ctype
+
+
+def _find_input(token, names, params):
+    array = names.find_number(token, token.text)
+    if params[array].direction not in ('CF_IN', 'CF_INOUT'):
+        raise TokenError(token, f'{token.text} is not declared by in(...) or inout(...), so its elements cannot be '
+                                'checked')
+    return array
+
+
+def _is_checked(ctype):
+    return ctype.kind == 'integer' and ctype.short in _CHECKED
+
+
 def _find_bounds(node):
-    """Returns (array token, lower, lower open, upper, upper open) if the tree bounds every element of an array, else
+    """Returns (array's node, lower, lower open, upper, upper open) if the tree bounds every element of an array, else
     None. Bounds are trees or None."""
     if node.kind != 'CHAIN' or not any(t.kind == 'ELEMENTS' for t in node.parts[0]):
         return None
@@ -68,4 +101,4 @@ def _find_bounds(node):
         if bounds[which][0] is not None:
             raise TokenError(relation, f'two {which} bounds for one array')
         bounds[which] = (other, relation.text in ('<', '>'))
-    return (terms[at].token, *bounds['lower'], *bounds['upper'])
+    return (terms[at], *bounds['lower'], *bounds['upper'])

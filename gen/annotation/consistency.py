@@ -3,7 +3,7 @@
 import re
 
 from base.diagnostics import closest
-from cpu.collective import find_use
+from cpu.collective import find_unbuilt, find_use
 
 MAX_VARIANTS = 64
 
@@ -55,9 +55,9 @@ class _Consistency:
                 self._no_parameter(array.token, name)
             elif not self._params[name].pointer:
                 self._error(array.token, f'{name} is passed by value; in, out, inout and scratch take arrays')
-            elif array.direction == 'CF_IN' and not self._params[name].const:
-                self._error(array.token, f'{name} is not const, so the kernel may write it; declare it const, or write '
-                            f'inout({name}[...])')
+            elif array.direction == 'CF_IN' and not self._params[name].const and clauses.is_operation:
+                self._error(array.token, f'{name} is not const, so the operation may write it; declare it const, or '
+                            f'write inout({name}[...])')
             elif array.direction != 'CF_IN' and self._params[name].const:
                 self._error(array.token, f'{name} is const, so the kernel cannot write it; write in({name}[...])')
             elif name not in clauses.pitches:
@@ -161,6 +161,9 @@ class _Consistency:
 
     def launch(self):
         clauses = self._clauses
+        used = find_unbuilt(self._declaration.declaration, self._declarations)
+        if used:
+            self._error(self._declaration.token, f'{self._name} {"; ".join(used)}')
         if clauses.grid is None:
             self._error(clauses.token, 'a kernel needs grid(n), its number of threads, or blocks(n), its number of '
                                        'blocks')

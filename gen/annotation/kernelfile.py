@@ -11,7 +11,7 @@ from annotation.types import FileTypes
 from base.model import KernelFile, Location
 from cpu.form import CpuForm
 from declare.declarations import find_declarations
-from declare.kerneldecl import read_kernel
+from declare.kerneldecl import add_params, read_kernel
 from declare.probe import Probe
 from declare.symboldecl import read_symbols
 from tokens.cursor import check_names
@@ -144,6 +144,7 @@ class _File:
             if clauses.is_operation:
                 check_operation(clauses.token, declaration)
             kernel = read_kernel(declaration, 'an operation' if clauses.is_operation else 'a kernel')
+            add_params(kernel, clauses.added)
         except TokenError as error:
             self._add_error(error.token, str(error))
             return

@@ -74,18 +74,22 @@ class FileTypes:
             base = self.find_type(raw.first, words, scope, words != raw.words)
         if base is VOID and not raw.pointer:
             raise TokenError(raw.first, f'{raw.token.text} has no type')
-        spelled_c, spelled_cxx = (_spell_type(raw, name) for name in (base.c, base.cxx))
+        if raw.is_added and not base.number:
+            raise TokenError(raw.first, f'{raw.token.text} is {base.cxx}; param(...) adds numbers')
+        array = arrays.get(raw.token.text)
+        is_input = array is not None and array.direction == 'CF_IN'
+        spelled_c = _spell_type(raw.as_const() if is_input else raw, base.c)
+        spelled_cxx = _spell_type(raw, base.cxx)
         element = base
         if len(raw.pointers) > 1:
             inner_c, inner_cxx = (_spell_type(raw, name, len(raw.pointers) - 1) for name in (base.c, base.cxx))
             element = pointer(inner_c, inner_cxx)
-        array = arrays.get(raw.token.text)
         direction = array.direction if array else 'CF_POINTER' if raw.pointer else 'CF_VALUE'
         if array and element is VOID:
             raise TokenError(array.token, f'the elements of {raw.token.text} have no type, so it has no extent; give '
                                           "it the elements' type")
-        return Param(raw.token.text, spelled_c, spelled_cxx, element, raw.pointer, raw.pointer and raw.const, direction,
-                     (), raw.is_restrict)
+        return Param(raw.token.text, spelled_c, spelled_cxx, element, raw.pointer, raw.pointer and raw.const or is_input,
+                     direction, (), raw.is_restrict, is_added=raw.is_added)
 
 
 def _fill_in(word, filled):

@@ -94,6 +94,7 @@ class Param:
     dims: Tuple[Dim, ...]
     is_restrict: bool = False       # the pointer is declared __restrict__
     in_place: int = 0               # number of its inplace(...) list, from 1; 0: none
+    is_added: bool = False          # of param(...): the C function takes it, and the kernel does not
 
     @property
     def is_written(self):
@@ -115,12 +116,14 @@ class Zero:
 
 @dataclass(frozen=True)
 class Check:
-    """A condition on scalars; on every element of an integer array (array set); or on the order of the elements (order
-    set)."""
+    """A condition on scalars; on every element of an integer array (array set), or on a member of every element (member
+    set); or on the order of the elements (order set)."""
     text: str
     condition: Optional[Expr] = None
     is_real: bool = False
     array: Optional[int] = None
+    member: str = ''                # path within an element: pos.x
+    member_type: Optional[CType] = None
     lower: Optional[Expr] = None
     lower_open: bool = False
     upper: Optional[Expr] = None
@@ -202,6 +205,11 @@ class Instance:
     def arguments(self):
         """The parameters of the C function."""
         return tuple(p for p in self.params if p.direction != 'CF_SCRATCH')
+
+    @property
+    def taken(self):
+        """The parameters of the kernel; those of param(...) follow them in `params`."""
+        return tuple(p for p in self.params if not p.is_added)
 
     @property
     def restricts(self):

@@ -65,13 +65,11 @@ def find_foreign(kernel, everything):
     for declaration in _find_reached(kernel, everything):
         body = list(body_tokens(declaration))
         for at, token in enumerate(body):
-            if token.text in ('cuda', '<'):
+            if token.text == 'cuda':
                 texts = [t.text for t in body[at:at + 3]]
                 if texts[:2] == ['cuda', '::'] and texts[2:] and texts[2] in _FOREIGN_OF_CUDA:
                     return (f'cuda::{texts[2]}', 'use __syncthreads() or cuda::barrier, and plain copies or '
                                                  'cuda::memcpy_async()')
-                if texts == ['<', '<', '<'] and [t.column - token.column for t in body[at:at + 3]] == [0, 1, 2]:
-                    return 'a launch of a kernel', 'launch it from C, after this one'
             if token.text == 'thrust':
                 texts = [t.text for t in body[at + 1:at + 3]]
                 if texts[:1] == ['::'] and texts[1:] and texts[1] not in OF_THRUST:
@@ -82,6 +80,35 @@ def find_foreign(kernel, everything):
                 return next((f'{what} ({token.text})', instead) for words, what, instead in _FOREIGN_WORDS
                             if words.fullmatch(token.text))
     return None
+
+
+def find_unbuilt(kernel, everything):
+    """Returns the first use in a kernel or its callees that no library can have, not even for GPUs, as (use,
+    alternative); None if there is none."""
+    roots = [kernel] + [d for d in everything if d is not kernel and d.defines_kernel(kernel.name)]
+    reached = find_reachable(roots, [d for d in everything if not d.has('__global__')])
+    for declaration in reached:
+        head = [t.text for t in declaration.head if t.text not in ('static', 'extern')]
+        if declaration.function is None and '__managed__' in head:
+            return (f'uses {declaration.names[0]}, which is __managed__, so that C programs cannot reach it',
+                    'pass it to the kernel as an argument, or make it __constant__, which has a setter')
+        # Its template arguments count among its names.
+        if declaration.function is None and head[:2] == ['texture', '<'] and \
+                any(declaration.names[-1] in d.words for d in reached if d is not declaration):
+            return (f'reads {declaration.names[-1]}, a texture reference, which CUDA has not had since 12.0',
+                    'pass the array as a pointer, or a cudaTextureObject_t with host(none)')
+        if (declaration in roots or declaration.has('__device__')) and _has_launch(declaration.body or ()):
+            return ('launches a kernel, which needs a device linker',
+                    'launch that one from C, after this one; #pragma cf operation makes one function of both')
+    return None
+
+
+def _has_launch(body):
+    for at, token in enumerate(body):
+        if token.text == '<' and [t.text for t in body[at:at + 3]] == ['<', '<', '<'] and \
+                [t.column - token.column for t in body[at:at + 3]] == [0, 1, 2]:
+            return True
+    return False
 
 
 def _is_compiler_barrier(tokens):

@@ -26,6 +26,7 @@ class RawParam:
         self.is_const, self.is_volatile = is_const, is_volatile     # qualifiers of the innermost type
         self.is_restrict = is_restrict  # qualifies the outermost pointer
         self.pointers = pointers        # set of qualifiers of each *, in order
+        self.is_added = False           # of param(...)
 
     @property
     def pointer(self):
@@ -35,6 +36,12 @@ class RawParam:
     def const(self):
         """True if the target of the outermost pointer is const."""
         return self.is_const if len(self.pointers) == 1 else 'const' in self.pointers[-2]
+
+    def as_const(self):
+        """Returns the parameter with a const target of its outermost pointer."""
+        pointers = [*self.pointers[:-2], *(p | {'const'} for p in self.pointers[-2:-1]), *self.pointers[-1:]]
+        return RawParam(self.token, self.first, self.words, self.is_const or len(pointers) == 1, self.is_volatile,
+                        pointers, self.is_restrict)
 
 
 class TemplateParam:
@@ -85,8 +92,23 @@ def read_kernel(declaration, what='a kernel'):
     if not {'void', 'auto'}.intersection(before) or {'const', 'volatile'}.intersection(before):
         raise TokenError(kernel.token, f'{what} returns void')
     cursor.take()
-    _read_params(cursor, kernel)
+    kernel.params = read_params(cursor, "the kernel's name")
+    _check_names_differ(kernel.params)
     return kernel
+
+
+def add_params(kernel, added):
+    """Adds the parameters of param(...) to a kernel that was read."""
+    for param in added:
+        if param.pointer:
+            raise TokenError(param.token, f'{param.token.text} is a pointer; param(...) adds numbers, and only the '
+                                          'kernel can take pointers')
+        if any(param.token.text == p.name for p in kernel.template):
+            raise TokenError(param.token, f'{param.token.text} is a template parameter of {kernel.token.text}; give '
+                                          'the parameter of param(...) another name')
+        param.is_added = True
+    kernel.params += added
+    _check_names_differ(kernel.params)
 
 
 def _read_template(cursor, kernel):
@@ -122,26 +144,32 @@ def _read_template(cursor, kernel):
     cursor.expect('>', 'after the template parameters')
 
 
-def _read_params(cursor, kernel):
-    cursor.expect('(', "after the kernel's name")
+def read_params(cursor, name):
+    """Returns the parameters in the parentheses after `name`, a text for messages."""
+    cursor.expect('(', f'after {name}')
     tokens, depth = [], 1
     while True:
         token = cursor.take()
         if token.kind == 'end':
-            raise TokenError(token, "expected ')' after the kernel's parameters" + tell_found(token))
+            raise TokenError(token, "expected ')' after the parameters" + tell_found(token))
         if token.kind == 'punctuation':
             depth += (token.text in '([<{') - (token.text in ')]>}')
         if depth == 0:
             break
         tokens.append(token)
+    params = []
     if not tokens or [t.text for t in tokens] == ['void']:
-        return
+        return params
     for part in split_at(tokens, ',', '([{<', ')]}>'):
         if not part:
             raise TokenError(token, 'a parameter needs a type and a name')
-        kernel.params.append(_read_param(part))
+        params.append(_read_param(part))
+    return params
+
+
+def _check_names_differ(params):
     seen = set()
-    for param in kernel.params:
+    for param in params:
         if param.token.text in seen:
             raise TokenError(param.token, f'two parameters are called {param.token.text}')
         seen.add(param.token.text)

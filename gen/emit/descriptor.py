@@ -23,6 +23,8 @@ def scan_name(check, instance):
     param = instance.params[check.array]
     if check.order:
         return f'cf__k_descending_{param.type.short}'
+    if check.member:
+        return f'cf__k_outside_rows_{check.member_type.short}'
     return f'cf__k_outside_{"rows_" if len(param.dims) > 1 else ""}{param.type.short}'
 
 
@@ -140,6 +142,10 @@ class _Family:
             return (fields + [f'.condition = {self._emit_expr(check.condition, name)}', '.array = -1'] +
                     ['.is_real = 1'] * check.is_real)
         fields.append(f'.array = {check.array}')
+        if check.member:
+            ctype, enum = variant.params[check.array].type.c, check.member_type.enum
+            fields += [f'.member = {c_string("." + check.member)}', f'.type = {enum}',
+                       f'.offset = CF_CHECKED_OFFSET({ctype}, {check.member}, {enum})']
         for field, bound, is_open in (('lower', check.lower, check.lower_open),
                                       ('upper', check.upper, check.upper_open)):
             if bound:
@@ -164,6 +170,7 @@ class _Family:
                   f'.file = {c_string(kernel.location.file)}', f'.line = {kernel.location.line}',
                   f'.nparams = {len(variant.params)}']
         fields += [f'.params = {params}'] * bool(params)
+        fields += [f'.nadded = {len(variant.params) - len(variant.taken)}'] * (variant.taken != variant.params)
         if not kernel.is_operation:
             fields += self._emit_launch(variant)
         if checks:

@@ -20,7 +20,7 @@ def emit_device_source(file):
     text = [banner(file.path), include(file.path), '\n', emit_proofs(file, file.instances), _POINTER]
     for instance in file.launched:
         for variant in instance.all_variants:
-            ctypes = ', '.join(p.cxx for p in variant.params)
+            ctypes = ', '.join(p.cxx for p in variant.taken)
             text.append(fold(f'CF__POINTER void (*const {proof_name(variant)})({ctypes})', 8) +
                         f' =\n    {variant.kernel};\n')
     if file.symbols:

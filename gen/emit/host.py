@@ -29,8 +29,8 @@ def emit_cpu_bodies(file, prefix):
 
 def _emit_body(instance, prefix, seen):
     # The parameters' own names could hide the kernel's name or a type's name.
-    names = [f'cf__{number}' for number in range(len(instance.params))]
-    ctypes = ', '.join(p.cxx for p in instance.params)
+    names = [f'cf__{number}' for number in range(len(instance.taken))]
+    ctypes = ', '.join(p.cxx for p in instance.taken)
     function = instance.host.function or instance.kernel
     text = ''
     if instance.host.is_extern_c:
@@ -39,7 +39,7 @@ def _emit_body(instance, prefix, seen):
         seen.add(function)
     else:
         what = 'function' if instance.host.function else 'kernel'
-        proven = ', '.join(['CF__PARAMETER'] * (instance.host.loop is not None) + [p.cxx for p in instance.params])
+        proven = ', '.join(['CF__PARAMETER'] * (instance.host.loop is not None) + [p.cxx for p in instance.taken])
         text += f'/* Fails to compile unless the {what} takes exactly these types. */\n'
         text += (fold(f'typedef decltype(static_cast<void (*)({proven})>(', 8) +
                  f'\n    {function})) cf__proof_{instance.name};\n\n')
@@ -50,12 +50,15 @@ def _emit_body(instance, prefix, seen):
     body = cpu_body_name(prefix, instance)
     loop = instance.host.loop
     text += f'CF__FN CF__INLINE void cf__loop_{instance.name}({head}' if loop else f'extern "C" void {body}({head}'
+    of_grid = instance.host.grid.ops if instance.host.grid else ()
     for number, param in enumerate(instance.params):
+        if param.is_added and ('PARAM', number) not in of_grid:
+            continue
         ctype = f'{param.cxx}const' if param.pointer else f'const {param.cxx}'
         # C may align its corresponding type less.
         is_class = param.type.kind in ('complex', 'struct') and not param.pointer
         read = f'cf__read<{param.cxx}>' if is_class else f'*static_cast<{ctype} *>'
-        text += f'    {ctype} {names[number]} = {read}(cf__argument(cf__launch, {number}));\n'
+        text += f'    {ctype} cf__{number} = {read}(cf__argument(cf__launch, {number}));\n'
     if instance.host.grid:
         text += fold('    const cf_host_launch cf__own =\n        cf__spread(cf__launch, &cf__begin, &cf__end, '
                      f'{emit_grid(instance.host.grid.ops)});\n    cf__launch = &cf__own;\n', 8)

@@ -60,7 +60,8 @@ def _param_value(param):
             'direction': param.direction[3:].lower(), 'const': param.const, 'restrict': param.is_restrict,
             'in_place': param.in_place,
             'dims': [{'lower': _expr_value(d.lower), 'extent': _expr_value(d.extent), 'pitch': _expr_value(d.pitch)}
-                     for d in param.dims]}
+                     for d in param.dims],
+            **({'added': True} if param.is_added else {})}
 
 
 def _check_value(check):
@@ -68,7 +69,7 @@ def _check_value(check):
         return {'text': check.text, 'condition': _expr_value(check.condition), 'real': check.is_real}
     if check.order:
         return {'text': check.text, 'array': check.array, check.order: True}
-    return {'text': check.text, 'array': check.array, 'lower': _expr_value(check.lower), 'lower_open': check.lower_open,
+    return {'text': check.text, 'array': check.array, **({'member': check.member} if check.member else {}), 'lower': _expr_value(check.lower), 'lower_open': check.lower_open,
             'upper': _expr_value(check.upper), 'upper_open': check.upper_open}
 
 

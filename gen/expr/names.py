@@ -65,17 +65,29 @@ class Names:
         """Returns the step for a member of a parameter; its C type is empty if only the C compiler knows it."""
         path = path.format(*(self._read_index(i) for i in indices))
         number = self.find_number(token, spelled)
-        _, ctype, pointer = self.params[number]
-        whole = ctype
+        _, whole, pointer = self.params[number]
         if pointer:
             raise TokenError(token, f'{spelled} is an array; an expression takes members of what is passed by value')
+        ctype = self._follow_path(token, spelled, whole, path)
+        if ctype is not None:
+            self._check_type(token, f'{spelled}.{path}', ctype, real)
+        known = ctype is not None and ctype.kind != 'enum'      # the compiler decides the sign of an enumeration
+        return 'MEMBER', (number, whole.c, path, ctype.enum if known else '', real)
+
+    def find_checked_member(self, token, number, path, indices):
+        """Returns (path, type) of a member of an array's elements; the type is None if only the C compiler knows it."""
+        path = path.format(*(self._read_index(i) for i in indices))
+        name, ctype, _ = self.params[number]
+        return path, self._follow_path(token, f'{name}[:]', ctype, path)
+
+    def _follow_path(self, token, spelled, ctype, path):
+        """Returns the type of a member; None if only the C compiler knows it."""
         if ctype.kind not in ('struct', 'vector'):
             raise TokenError(token, f'{spelled} is {ctype.cxx}, which has no members')
         at = spelled
         for step in re.findall(r'\w+|\[\d+\]', path):
             if ctype is None or ctype.kind == 'struct' and ctype.members is None:
-                ctype = None
-                break
+                return None
             if step.startswith('['):
                 ctype = self._find_element(token, ctype, at, step)
                 at += step
@@ -90,10 +102,7 @@ class Names:
                 raise TokenError(token, f"{at} has no member '{step}'" + (f"; did you mean '{near}'?" if near else ''))
             ctype = ctype.members[step]
             at += f'.{step}'
-        if ctype is not None:
-            self._check_type(token, f'{spelled}.{path}', ctype, real)
-        known = ctype is not None and ctype.kind != 'enum'      # the compiler decides the sign of an enumeration
-        return 'MEMBER', (number, whole.c, path, ctype.enum if known else '', real)
+        return ctype
 
     @staticmethod
     def _find_element(token, ctype, at, step):

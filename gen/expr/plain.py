@@ -49,4 +49,7 @@ def _spell_primary(node):
         return f'{spelled}.{path.format(*map(spell_tree, indices))}'
     if kind == 'ORDER':
         return f'{node.token.text}({parts[0].text})'
-    return node.token.text + '[:]' * (kind == 'ELEMENTS')
+    if kind == 'ELEMENTS':
+        path, indices = parts
+        return f'{node.token.text}[:]{"." * bool(path)}{path.format(*map(spell_tree, indices))}'
+    return node.token.text

@@ -159,7 +159,7 @@ def _parse_name(cursor, token):
     if cursor.accept('['):
         if cursor.accept(':'):
             cursor.expect(']', "after '[:'")
-            return Node('ELEMENTS', token)
+            return Node('ELEMENTS', token, *_read_path(cursor, f'{token.text}[:]'))
         raise TokenError(token, f"one element of an array has no value here; write {token.text}[:] in a check to mean "
                                 'every element')
     spelled = token.text
@@ -167,6 +167,12 @@ def _parse_name(cursor, token):
         spelled += cursor.take().text
         if not spelled.endswith('::') and not re.fullmatch(r'(?:::)?(?:\w+::)*[A-Za-z_]\w*', spelled):
             raise TokenError(token, f"expected a name, found '{spelled}'")
+    path, indices = _read_path(cursor, spelled)
+    return Node('MEMBER', token, spelled, path, indices) if path else Node('NAME', token, spelled)
+
+
+def _read_path(cursor, spelled):
+    """Reads members after `spelled`: ('pos.x[{0}]', trees of the indices), or ('', [])."""
     path, indices = '', []
     while cursor.at('.'):
         cursor.take()
@@ -178,4 +184,4 @@ def _parse_name(cursor, token):
             indices.append(parse_expr(cursor))
             path += f'[{{{len(indices) - 1}}}]'
             cursor.expect(']', f'after the index of {spelled}')
-    return Node('MEMBER', token, spelled, path[1:], indices) if path else Node('NAME', token, spelled)
+    return path[1:], indices

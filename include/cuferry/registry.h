@@ -157,6 +157,15 @@ typedef struct cf_op {
 #define CF_MEMBER_TYPE(operand) ((cf_type)((operand) >> 16 & 0xff))
 #define CF_MEMBER_OFFSET(operand) ((size_t)((operand) >> 24))
 
+/* The offset of an integer member that a check names. Does not compile if the member is of another type, or if it may
+ * be misaligned in some element of an array. */
+#define CF_CHECKED_OFFSET(ctype, path, type)                                                       \
+    (offsetof(ctype, path) *                                                                       \
+     sizeof(char[CF_INTEGER_TYPE(__typeof__(((ctype *)0)->path)) == (type) &&                      \
+                         (offsetof(ctype, path) | sizeof(ctype)) % sizeof(((ctype *)0)->path) == 0 \
+                     ? 1                                                                           \
+                     : -1]))
+
 typedef struct cf_expr {
     const char *text; /* as written in the annotation; NULL: there is no expression */
     const cf_op *ops; /* ends with CF_OP_END */
@@ -189,11 +198,15 @@ typedef struct cf_param {
     const cf_expr *pitches; /* length of each dimension in memory, in elements; absent: the extent. [0] is absent */
 } cf_param;
 
-/* A condition on scalars, on every element of an integer array, or on the order of its elements. */
+/* A condition on scalars, on every element of an integer array, on an integer member of every element, or on the order
+ * of the elements. */
 typedef struct cf_check {
     const char *text;               /* as written: "0 <= index[:] < M" */
     cf_expr condition;              /* on scalars: must not be 0; absent for an array */
     int32_t array;                  /* parameter number of the array; -1 for a condition on scalars */
+    const char *member;             /* path within each element, ".pos.x"; NULL: the elements themselves */
+    cf_type type;                   /* of the member */
+    uint32_t offset;                /* of the member in an element, in bytes */
     cf_expr lower, upper;           /* bounds of the elements; each may be absent */
     uint8_t lower_open, upper_open; /* the bound itself is outside of the range */
     uint8_t is_real;                /* the condition reads floating-point numbers and is evaluated over double */
@@ -268,6 +281,7 @@ typedef struct cf_kernel {
     const char *file;     /* source file of the kernel's name */
     uint32_t line;
     uint32_t nparams;
+    uint32_t nadded; /* how many of them, the last ones, are of param(...): the kernel itself does not take these */
     const cf_param *params;
     cf_launch_rule launch;
     uint32_t nchecks;

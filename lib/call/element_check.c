@@ -1,5 +1,5 @@
-/* element_check.c - checks the elements of integer arrays against the range that the annotation declares, or that they
- * ascend. */
+/* element_check.c - checks the elements of integer arrays, or integer members of elements, against the range that the
+ * annotation declares, or that the elements ascend. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -62,11 +62,10 @@ static int evaluate_bound(const struct cf__element_check *check, int is_upper, i
 /* Evaluates both bounds and limits them to values of the elements' type. */
 static int evaluate_bounds(struct cf__element_check *check)
 {
-    cf_type type = check->kernel->params[check->declared->array].type;
-    unsigned int bits = 8 * (unsigned int)cf_type_size(type);
+    unsigned int bits = 8 * (unsigned int)cf_type_size(check->type);
     int64_t smallest = 0, lower = INT64_MIN, upper = INT64_MAX;
     uint64_t largest = UINT64_MAX >> (64 - bits);
-    if (is_signed(type)) {
+    if (is_signed(check->type)) {
         largest >>= 1;
         smallest = -(int64_t)largest - 1;
     }
@@ -121,24 +120,25 @@ static size_t describe_index(const struct cf__section *section, uint64_t number,
 static int describe_element(const struct cf__element_check *check, const struct cf__scope *scope, uint64_t number,
                             char *text, size_t size)
 {
-    const cf_param *param = &check->kernel->params[check->declared->array];
-    cf_type type = param->type;
+    const char *name = check->kernel->params[check->declared->array].name;
+    const char *member = check->declared->member ? check->declared->member : "";
+    cf_type type = check->type;
     char index[24 * CF_ARRAY_DIMS];
     uint64_t element = 0;
     int64_t integer = 0;
-    const char *at = check->first + describe_index(check->section, number, index, sizeof index);
+    const char *at = check->first + describe_index(check->section, number, index, sizeof index) + check->offset;
     if (check->is_cpu)
         memcpy(&element, at, cf_type_size(type));
     else {
         CUresult result = scope->driver->cuMemcpy((uintptr_t)&element, (uintptr_t)at, cf_type_size(type));
         if (result != CUDA_SUCCESS)
-            return cf__fail_driver(scope->driver, result, "cuMemcpy", "%s: reading %s%s", check->kernel->function,
-                                   param->name, index);
+            return cf__fail_driver(scope->driver, result, "cuMemcpy", "%s: reading %s%s%s", check->kernel->function,
+                                   name, index, member);
     }
     if (cf__read_integer(type, &element, &integer) == CF_OK)
-        snprintf(text, size, "%s%s = %" PRId64, param->name, index, integer);
+        snprintf(text, size, "%s%s%s = %" PRId64, name, index, member, integer);
     else
-        snprintf(text, size, "%s%s = %" PRIu64, param->name, index, element);
+        snprintf(text, size, "%s%s%s = %" PRIu64, name, index, member, element);
     return CF_OK;
 }
 
@@ -233,7 +233,22 @@ static uint64_t find_descent(const struct cf__element_check *check, const void *
     const void *before = number ? check->first + (number - 1) * check->element : elements;
     if (count == 0)
         return CF__NO_ELEMENT;
-    return descents[is_signed(check->kernel->params[check->declared->array].type)][width](elements, count, before);
+    return descents[is_signed(check->type)][width](elements, count, before);
+}
+
+/* Finds the first element whose member is outside. */
+static uint64_t find_member(const struct cf__element_check *check, const void *elements, uint64_t count)
+{
+    const size_t bytes = cf_type_size(check->type);
+    const uint64_t mask = UINT64_MAX >> (64 - 8 * bytes), width = (check->upper - check->lower) & mask;
+    const char *at = (const char *)elements + check->offset;
+    for (uint64_t i = 0; i < count; i++, at += check->element) {
+        uint64_t value = 0;
+        memcpy(&value, at, bytes);
+        if (((value - check->lower) & mask) > width)
+            return i;
+    }
+    return CF__NO_ELEMENT;
 }
 
 static uint64_t find_element(const struct cf__element_check *check, const void *elements, uint64_t number,
@@ -243,6 +258,8 @@ static uint64_t find_element(const struct cf__element_check *check, const void *
         return find_descent(check, elements, number, count);
     if (check->is_none)
         return count ? 0 : CF__NO_ELEMENT;
+    if (check->declared->member)
+        return find_member(check, elements, count);
     switch (check->element) {
     case 1:
         return find_uint8_t(elements, count, check->lower, check->upper);
@@ -297,11 +314,12 @@ void cf__element_check_search(struct cf__element_check *check)
 /* kernels/outside.cu has two kernels that search a range: for one row, and for rows with a pitch. */
 enum { PARAMS_OF_ROW = 5, PARAMS_OF_ROWS = 7 };
 
-/* Makes each row a slice of its own, for kernels that search one row. */
+/* Makes each row a slice of its own, for kernels that search one row, and for members, which become the rows of a
+ * search. */
 static void split_slices(struct cf__element_check *check)
 {
     struct cf__rows *rows = &check->rows;
-    if (check->declared->scan->nparams >= PARAMS_OF_ROWS || rows->rows == 1)
+    if ((check->declared->scan->nparams >= PARAMS_OF_ROWS && !check->declared->member) || rows->rows == 1)
         return;
     rows->extents[rows->nouter] = rows->rows;
     rows->strides[rows->nouter++] = rows->pitch;
@@ -328,7 +346,12 @@ static int launch_slice(const struct cf__element_check *check, const struct cf__
     const struct cf__rows *rows = &check->rows;
     int64_t length = (int64_t)(rows->length / check->element), count = (int64_t)rows->rows;
     int64_t pitch = (int64_t)(rows->pitch / check->element);
-    const void *slice = check->first + cf__rows_slice_offset(rows, number);
+    const void *slice = check->first + cf__rows_slice_offset(rows, number) + check->offset;
+    if (check->declared->member) {
+        count = length;
+        length = 1;
+        pitch = (int64_t)(check->element / cf_type_size(check->type));
+    }
     uint64_t lower = check->lower, upper = check->upper;
     void *const of_range[] = {&slice, &lower, &upper, &cell, &length, &count, &pitch};
     void *const of_order[] = {&slice, &cell, &length}, *const *args =
@@ -402,6 +425,8 @@ int cf__element_check_begin(struct cf__element_check *check, const cf_kernel *ke
     *check = (struct cf__element_check){
         .kernel = kernel, .declared = declared, .args = args, .section = section, .found = CF__NO_ELEMENT};
     check->element = kernel->params[declared->array].bytes;
+    check->type = declared->member ? declared->type : kernel->params[declared->array].type;
+    check->offset = declared->member ? declared->offset : 0;
     if (section->count)
         cf__section_rows(section, check->element, &check->rows);
     return evaluate_bounds(check);

@@ -22,6 +22,8 @@ struct cf__element_check {
     const struct cf__section *section;
     struct cf__rows rows;
     size_t element;    /* size of an element in bytes */
+    cf_type type;      /* of the integer that is checked, an element or its member */
+    size_t offset;     /* of that member in an element, in bytes */
     const char *first; /* address of the first element, on the device unless is_cpu */
     int is_cpu;        /* the CPU does the check */
     /* Inclusive bounds in the elements' type. Kernels for narrow types read the low bytes, which come first on all

@@ -204,12 +204,12 @@ static size_t param_size(const cf_param *param)
     return param->direction == CF_VALUE ? param->bytes : sizeof(void *);
 }
 
-/* Compares the sizes of parameters in the image, which newer drivers report, with the descriptor. */
+/* Compares the sizes of the kernel's own parameters in the image, which newer drivers report, with the descriptor. */
 static int check_parameters(const cf_kernel *kernel, const struct cf__driver *driver, CUkernel handle)
 {
     if (!driver->cuKernelGetParamInfo)
         return CF_OK;
-    for (uint32_t i = 0; i < kernel->nparams; i++) {
+    for (uint32_t i = 0; i < kernel->nparams - kernel->nadded; i++) {
         const cf_param *param = &kernel->params[i];
         size_t offset, size = 0, expected = param_size(param);
         CUresult result = driver->cuKernelGetParamInfo(handle, i, &offset, &size);

@@ -275,6 +275,18 @@ __global__ void invert(const int *index, int *to, int n)
         to[index[i]] = i;
 }
 
+/* Counts the joints at each node. */
+#pragma cf kernel grid(n) in(joints[n]) inout(counts[m]) \
+    check(0 <= joints[:].ends.x < m, 0 <= joints[:].ends.y < m, joints[:].tag.kinds[TILE / 4] > 0)
+__global__ void count_joints(struct joint *joints, int *counts, int n, int m)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        atomicAdd(&counts[joints[i].ends.x], (int)joints[i].tag.kinds[2]);
+        atomicAdd(&counts[joints[i].ends.y], (int)joints[i].tag.kinds[2]);
+    }
+}
+
 /* Sums the rows of x whose starts are in first; elements outside the rows are not read. */
 #pragma cf kernel grid(rows) in(first[rows + 1], x[n]) out(sum[rows]) check(ascending(first), 0 <= first[:] <= n)
 __global__ void sum_rows(const int64_t *first, const int *x, int *sum, int rows, int64_t n)
@@ -285,6 +297,26 @@ __global__ void sum_rows(const int64_t *first, const int *x, int *sum, int rows,
         for (int64_t k = first[i]; k < first[i + 1]; k++)
             sum[i] += x[k];
     }
+}
+
+/* Reverses each row of x, whose width the kernel has from its block. */
+#pragma cf kernel blocks(rows) block(width) shared(width * sizeof(float)) in(x[rows][width]) out(y[rows][width]) \
+    check(0 <= slack < 1) tolerance(slack) param(int64_t rows, int width, float slack)
+__global__ void reverse_rows(const float *x, float *y)
+{
+    extern __shared__ float row[];
+    int64_t first = (int64_t)blockIdx.x * blockDim.x;
+    row[threadIdx.x] = x[first + threadIdx.x];
+    __syncthreads();
+    y[first + threadIdx.x] = row[blockDim.x - 1 - threadIdx.x];
+}
+
+/* x[i] = first + i; the types of the C function's parameters follow the instance. */
+#pragma cf kernel blocks(count) block(1) out(x[count]) host(grid(count)) param(unsigned count)
+#pragma cf instances(i32: int; f64: double)
+template <typename T> __global__ void number_elements(T *x, T first)
+{
+    x[blockIdx.x] = first + (T)blockIdx.x;
 }
 
 int main()

@@ -13,6 +13,16 @@ struct field {
     float h[2];
 };
 
+struct tag {
+    short kinds[3];
+};
+
+struct joint {
+    double weight;
+    cf_int2 ends;
+    struct tag tag;
+};
+
 struct particle {
     cf_float4 position;
     int cell;

@@ -550,6 +550,117 @@ static void count_signs_of_none_is_zero(void **state)
     assert_ok(cf_stream_destroy(stream));
 }
 
+/* ---- Members of elements ---- */
+
+/* Calls with host memory and with device memory. */
+static int count_joints(const struct joint *joints, int *counts, int n, int m)
+{
+    struct joint *there = on_device(joints, sizeof *joints * (size_t)n);
+    int *counted = on_device(counts, sizeof *counts * (size_t)m);
+    char text[200] = "";
+    int status = language_count_joints(there, counted, n, m);
+    if (status != CF_OK)
+        snprintf(text, sizeof text, "%s", cf_last_error());
+    assert_int_equal(language_count_joints(joints, counts, n, m), status);
+    if (status != CF_OK)
+        assert_string_equal(cf_last_error(), text);
+    assert_ok(cf_mem_free(there));
+    assert_ok(cf_mem_free(counted));
+    return status;
+}
+
+static void count_joints_members_are_checked(void **state)
+{
+    (void)state;
+    enum { N = 70, M = 9 };
+    struct joint joints[N];
+    int counts[M] = {0};
+    memset(joints, 0xff, sizeof joints);
+    for (int i = 0; i < N; i++) {
+        joints[i].ends = (cf_int2){i % M, (i + 1) % M};
+        joints[i].tag.kinds[2] = 1;
+    }
+    assert_ok(count_joints(joints, counts, N, M));
+    assert_int_equal(counts[0], 15);
+    assert_int_equal(counts[1], 16);
+    joints[68].ends.x = -1;
+    assert_fails(count_joints(joints, counts, N, M), CF_ERANGE,
+                 "language_count_joints: joints[68].ends.x = -1 is outside [0, 9)");
+    joints[68].ends.x = 0;
+    joints[66].ends.y = M;
+    joints[67].ends.y = M;
+    assert_fails(count_joints(joints, counts, N, M), CF_ERANGE,
+                 "language_count_joints: joints[66].ends.y = 9 is outside [0, 9)");
+    joints[66].ends.y = joints[67].ends.y = 0;
+    joints[0].tag.kinds[2] = 0;
+    assert_fails(count_joints(joints, counts, N, M), CF_ERANGE,
+                 "language_count_joints: joints[0].tag.kinds[2] = 0 is outside (0, inf)");
+}
+
+/* ---- Parameters that the kernel does not have ---- */
+
+static void reverse_rows_added_parameters_size_the_launch(void **state)
+{
+    (void)state;
+    enum { ROWS = 5, WIDTH = 70 };
+    float x[ROWS][WIDTH], y[ROWS][WIDTH];
+    for (int r = 0; r < ROWS; r++)
+        for (int c = 0; c < WIDTH; c++)
+            x[r][c] = (float)(WIDTH * r + c);
+    assert_ok(language_reverse_rows(x[0], y[0], ROWS, WIDTH, 0));
+    for (int r = 0; r < ROWS; r++)
+        for (int c = 0; c < WIDTH; c++)
+            assert_true(y[r][c] == x[r][WIDTH - 1 - c]);
+    assert_fails(language_reverse_rows(x[0], y[0], ROWS, 2000, 0), CF_EINVAL,
+                 "language_reverse_rows: width in block(...) is 2000 with width = 2000; a block has 1 to 1024 threads");
+    assert_fails(language_reverse_rows(x[0], y[0], ROWS, WIDTH, 1.5f), CF_EINVAL,
+                 "language_reverse_rows: the check 0 <= slack < 1 fails with slack = 1.5");
+
+    const cf_kernel *kernel = cf_kernel_find(&language_registry, "reverse_rows");
+    assert_int_equal(kernel->nparams, 5);
+    assert_int_equal(kernel->nadded, 3);
+    const float slack = 0.25f;
+    void *const args[] = {NULL, NULL, NULL, NULL, (void *)(uintptr_t)&slack};
+    double value;
+    assert_ok(cf_kernel_evaluate_real(kernel, kernel->tolerance.ops, args, &value));
+    assert_true(value == 0.25);
+}
+
+/* Plain, in a stream and in a graph, whose launches keep the values of the capture. */
+static void number_elements_added_parameter_reaches_every_launch(void **state)
+{
+    (void)state;
+    double got[9], *x = on_device((double[9]){0}, sizeof got);
+    unsigned count = 7;
+    int32_t plain[3] = {0};
+    assert_ok(language_number_elements_i32(plain, 10, 2));
+    assert_int_equal(plain[1], 11);
+    assert_int_equal(plain[2], 0);
+
+    cf_stream stream;
+    cf_graph graph;
+    cf_graph_exec exec;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(language_number_elements_f64_async(stream, x, 0.5, count));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(language_number_elements_f64_async(stream, x, 2.5, count + 1));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    for (int is_graph = 0; is_graph < 2; is_graph++) {
+        if (is_graph)
+            assert_ok(cf_graph_launch(exec, stream));
+        assert_ok(cf_stream_sync(stream));
+        assert_ok(cf_mem_copy(got, x, sizeof got));
+        assert_true(got[6] == (is_graph ? 8.5 : 6.5));
+        assert_true(got[7] == (is_graph ? 9.5 : 0));
+        assert_true(got[8] == 0);
+    }
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(x));
+}
+
 /* ---- Information about the kernels ---- */
 
 static void registry_tells_what_the_annotation_says(void **state)
@@ -606,6 +717,9 @@ int main(void)
         TEST(count_over_counts_from_zero_each_time),
         TEST(count_signs_is_not_of_what_would_be_cleared),
         TEST(count_signs_of_none_is_zero),
+        TEST(count_joints_members_are_checked),
+        TEST(reverse_rows_added_parameters_size_the_launch),
+        TEST(number_elements_added_parameter_reaches_every_launch),
         TEST(registry_tells_what_the_annotation_says),
         TEST(sizes_agree_with_the_interpreter),
     };

@@ -289,7 +289,7 @@ CUresult fake_cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset
     if (!fake_is_live(kernel, FAKE_KERNEL))
         return fake_end(CUDA_ERROR_INVALID_HANDLE);
     TRY(fake_current(&context));
-    if (index >= kernel->kernel->nparams)
+    if (index >= kernel->kernel->nparams - kernel->kernel->nadded)
         return fake_end(CUDA_ERROR_INVALID_VALUE);
     size_t end = 0;
     for (size_t i = 0; i <= index; i++) {

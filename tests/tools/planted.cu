@@ -779,6 +779,37 @@ __global__ void traps(int *y, int n, int bug)
     y[i] = i;
 }
 
+/* ---- Inputs that are written: their pointers permit it ---- */
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+__global__ void writes_input(int *x, int *y, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    y[i] = 2 * x[i];
+    if (bug && i == 300)
+        x[i] = y[i]; /* BUG writes_input */
+}
+
+#pragma cf kernel grid(n) in(x[4 * n]) inout(y[4 * n])
+__global__ void copies_into_input(int *x, int *y, int n, int bug)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        memcpy((bug ? x : y) + 4 * i, (bug ? y : x) + 4 * i, 4 * sizeof *x); /* BUG copies_into_input */
+}
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+__global__ void changes_input(int *x, int *y, int n, int bug) /* BUG changes_input */
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    y[i] = 2 * x[i];
+    x[i] += bug && i >= 300;
+}
+
 /* ---- Operations, which planted.c defines ---- */
 
 #pragma cf kernel internal grid(n) in(x[n]) inout(total[1])

@@ -49,6 +49,13 @@ __global__ void constants(double *res)
     res[9] = centre.mass;
 }
 
+/* Numbers the elements of x, whose count the kernel has from its grid, from the last to the first. */
+#pragma cf kernel blocks(steps) block(1) inout(x[steps]) param(int64_t steps, short most) check(steps <= most)
+__global__ void number(int *x)
+{
+    x[gridDim.x - 1 - blockIdx.x] = blockIdx.x;
+}
+
 /* Adds 1 to the elements of rows with pitch ld. */
 #pragma cf kernel grid(nx, ny) block(32, 8) in(u[ny][nx]) out(v[ny][nx]) pitch(u: ld; v: ld) check(nx <= ld) \
     flops(1.0 * nx * ny) bytes(0.5 * nx)

@@ -266,6 +266,12 @@ class ModuleTest(Runner):
             result = read_npy(self.path('v.npy'))
             return '' if result == ('i32', (4, 6, 5), expected) else result
 
+        def added():
+            self.write('x.npy', npy('i32', [9] * 5))
+            found = fields(self.own('number', 'x=x.npy,y.npy', 'most=7', '--verify'))
+            result = read_npy(self.path('y.npy'))[2]
+            return '' if found['steps'] == '5' and result == [4, 3, 2, 1, 0] else f'{found}, {result}'
+
         def reaching():
             found = fields(self.own('inside', 'u=fill:i32:4x6x5:0'))
             return '' if (found['nx'], found['ny'], found['nz']) == ('3', '3', '3') else found
@@ -293,6 +299,7 @@ class ModuleTest(Runner):
         self.test('rows_of_a_pitch_are_whole_in_files', pitched)
         self.test('rows_of_a_pitch_may_be_flat', flat)
         self.test('section_within_an_array_changes_nothing_else', halo)
+        self.test('added_parameter_is_inferred_and_described', added)
         self.test('section_that_nothing_limits_reaches_to_the_end', reaching)
         self.test('section_from_an_element_on_is_inferred', lambda: shifted(5, [13, 14]))
         self.test('section_shorter_than_its_array_is_given', lambda: shifted(9, [13, 14], 'n=2'))
@@ -484,6 +491,8 @@ class ModuleTest(Runner):
                 ('pointers', r'launch +grid\(n\) block\(auto\)', r'in +list\[n\], ptr'),
                 ('raw', r'pointer +raw, void \(void \*\)'),
                 ('constants', r'setter +int run_set_table\(const int table\[2\]\[3\]\);'),
+                ('number', r'inout +x\[steps\], i32', 'param +steps, i64', 'param +most, i16',
+                 r'function +int run_number\(int \*x, int64_t steps, short most\);'),
                 ('set_factor', r'doc +How much scale\(\) multiplies by.', 'constant +factor, f64',
                  r'function +int run_set_factor\(double factor\);'),
                 ('set_table', r'constant +table\[2\]\[3\], i32')):

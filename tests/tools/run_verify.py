@@ -69,8 +69,8 @@ class VerifyTest(Runner):
 
     def good_ones(self):
         def agree():
-            code, found, _, _, err = self.own('picky', 'midst', 'indexed', 'tally')
-            assert code == 0 and sorted(found) == ['indexed', 'midst', 'picky', 'tally'], (code, found, err)
+            code, found, _, _, err = self.own('picky', 'midst', 'indexed', 'linked', 'tally')
+            assert code == 0 and sorted(found) == ['indexed', 'linked', 'midst', 'picky', 'tally'], (code, found, err)
             return '' if all(int(n) >= 5 and rest == 'agree bit for bit' for n, rest in found.values()) else found
 
         def family():
@@ -92,6 +92,7 @@ class VerifyTest(Runner):
         for kernel, culprits in (
                 ('forgets', [r'n = 31: y\[30\] is not written; 1 of 31 elements are not']),
                 ('spills', [r'nx = \d+, ny = \d+, ld = \d+: \d+ bytes beside the section of v are overwritten']),
+                ('scribbles', [r'n = \d+: x, which is an in\(\), is written, at element 5 from its pointer on']),
                 ('passes', [r'n = 33: 1 bytes beside the section of y are overwritten']),
                 ('deals', [r'n = 0, m = 5: y\[0\] is not written; 5 of 5 elements are not']),
                 ('precedes', [r'n = 33: 2 bytes beside the section of y are overwritten']),
@@ -121,6 +122,11 @@ class VerifyTest(Runner):
                 r'cf-run: differences: verify: y is x, in place: y\[\d+\] = .* and .* elements differ, .*\n',
                 err) else (out, err)
 
+        def scribbled():
+            code, _, err = self.execute('--module', 'verify.o', '--verify', 'scribbles', 'x=fill:f32:33:2')
+            return '' if code == 1 and err == ("cf-run: scribbles: verify: the CPU's run writes x[5], although it is an "
+                                               'in(); 1 of 33 elements differ\n') else (code, err)
+
         def counts():
             code, found, _, _, _ = self.own('counts', 'midst')
             place = 'in another order' if self.driver == 'host' else 'on device 0'
@@ -128,6 +134,7 @@ class VerifyTest(Runner):
             return '' if code == 1 and found['midst'][1].startswith('agree') and re.fullmatch(
                 wanted, found['counts'][1]) else found
         self.test('one_kernel_that_differs_in_place_is_reported', one)
+        self.test('input_that_the_kernel_writes_is_reported', scribbled)
         if self.driver == 'host':  # a GPU has its own count, which is also 1
             self.test('kernel_that_differs_from_run_to_run_is_reported', counts)
 

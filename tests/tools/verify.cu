@@ -33,6 +33,16 @@ __global__ void indexed(const int *i, const signed char *j, const unsigned char 
         y[t] += x[i[t]] + (j[t] >= 0 || k[t] <= 200);
 }
 
+/* Members of structs and vectors, each with its own range. */
+#pragma cf kernel include("run_types.h") grid(n) in(ends[n], bodies[n]) out(y[n]) \
+    check(3 <= ends[:].x < m + 3, ends[:].y < 0, 100 < bodies[:].id, bodies[:].id <= 104) check(m >= 1)
+__global__ void linked(const int2 *ends, const body *bodies, int *y, int n, int m)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = ends[i].x >= 3 && ends[i].x < m + 3 && ends[i].y < 0 && bodies[i].id > 100 && bodies[i].id <= 104;
+}
+
 /* In place, with arrays of different lengths and types of the same size; all inputs may be the same array. */
 #pragma cf kernel grid(n) in(x[n + 1], k[n]) inout(y[n]) inplace(x, y, k) check(0 <= x[:] < 50, 20 <= k[:] < 200)
 __global__ void adds(const int *x, const unsigned *k, int *y, int n)
@@ -114,6 +124,17 @@ __global__ void forgets(const float *x, float *y, int n)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n && i != 30)
         y[i] = x[i];
+}
+
+/* Keeps something for the next thread in an array that it promises not to write. */
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+__global__ void scribbles(float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i];
+    if (i < n && i == 5)
+        x[i] = -1;
 }
 
 /* Writes between the rows. */

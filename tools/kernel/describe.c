@@ -115,13 +115,13 @@ static void print_pitches(const cf_param *param)
     printf("%s", separator[2] ? "" : ")");
 }
 
-static void print_param(const cf_param *param)
+static void print_param(const cf_param *param, int is_added)
 {
     static const char *const directions[] = {[CF_VALUE] = "value", [CF_IN] = "in",           [CF_OUT] = "out",
                                              [CF_INOUT] = "inout", [CF_POINTER] = "pointer", [CF_SCRATCH] = "scratch"};
     const struct element_type type = argument_type(param);
     char name[ELEMENT_NAME];
-    print_key(directions[param->direction]);
+    print_key(is_added ? "param" : directions[param->direction]);
     printf("%s", param->name);
     for (uint32_t d = 0; d < param->ndims; d++) {
         int has_lower = param->lowers && param->lowers[d].ops;
@@ -260,7 +260,7 @@ static void describe_kernel(const cf_module *module, const cf_kernel *kernel)
     print_key("function");
     print_prototype(kernel);
     for (uint32_t i = 0; i < kernel->nparams; i++)
-        print_param(&kernel->params[i]);
+        print_param(&kernel->params[i], i >= kernel->nparams - kernel->nadded);
     for (uint32_t i = 0; i < kernel->nchecks; i++) {
         print_key("check");
         printf("%s\n", kernel->checks[i].text);

@@ -184,6 +184,15 @@ static int disagreement(const cf_kernel *kernel, uint32_t i, const struct npy_ar
     return -1;
 }
 
+static int written_input(const cf_kernel *kernel, uint32_t i, const struct npy_array *array,
+                         const struct comparison *comparison, struct message *message)
+{
+    message_set(message, "%s: verify: the CPU's run writes %s", kernel->name, kernel->params[i].name);
+    add_index(array, comparison->first, message);
+    message_add(message, ", although it is an in(); %zu of %zu elements differ", comparison->count, array->count);
+    return -1;
+}
+
 static int verify(const struct trial_plan *plan, double tolerance, int device, struct comparison *comparisons,
                   struct message *message)
 {
@@ -193,6 +202,8 @@ static int verify(const struct trial_plan *plan, double tolerance, int device, s
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const struct argument *argument = &plan->arguments[i];
         const struct comparison *comparison = &comparisons[i];
+        if (!argument_is_written(&kernel->params[i]) && comparison->count)
+            return written_input(kernel, i, &argument->array, comparison, message);
         if (!argument_is_written(&kernel->params[i]))
             continue;
         printf("verify: %s: %zu of %zu elements match", kernel->params[i].name,

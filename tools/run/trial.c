@@ -222,8 +222,11 @@ int trial_verify(const struct trial_plan *plan, double tolerance, struct compari
     quiet_end();
     for (uint32_t i = 0; status == 0 && i < plan->kernel->nparams; i++) {
         const struct argument *argument = &plan->arguments[i];
-        if (argument_is_written(&plan->kernel->params[i])) /* memory of CF_HOST is readable */
+        /* Memory of CF_HOST is readable. */
+        if (argument_is_written(&plan->kernel->params[i]))
             comparisons[i] = compare_arrays(argument->result, trial.pointers[i], &argument->array, tolerance);
+        else if (plan->kernel->params[i].direction == CF_IN)
+            comparisons[i] = compare_arrays(trial.pointers[i], argument->data, &argument->array, COMPARE_EXACT);
     }
     discard(&trial);
     return status;

@@ -28,8 +28,8 @@ struct trial_times {
  * launch's results are left in the arguments. Outputs hold a pattern before, which stays in unwritten elements. */
 int trial_run(const struct trial_plan *plan, struct trial_times *times, struct message *message);
 
-/* Runs the kernel again on the CPU, which becomes the thread's device, and compares the results. `comparisons` has one
- * entry per parameter. */
+/* Runs the kernel again on the CPU, which becomes the thread's device, and compares the results, and inputs with their
+ * content before. `comparisons` has one entry per parameter. */
 int trial_verify(const struct trial_plan *plan, double tolerance, struct comparison *comparisons,
                  struct message *message);
 

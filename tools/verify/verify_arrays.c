@@ -89,17 +89,25 @@ static int is_ascending(const cf_kernel *kernel, uint32_t i)
     return 0;
 }
 
-/* Finds a range within all checks, near the bound if there is only one; -1 if it has too few integers. */
-static int choose_integers(const cf_kernel *kernel, uint32_t i, void *const args[], struct verify_array *array)
+/* 1 if a check bounds this member, or the elements if `member` is NULL. */
+static int is_of_member(const cf_check *check, const cf_check *member)
 {
-    cf_type type = array->section.type.type;
-    const int differ = verify_array_is_distinct(kernel, i);
+    return !check->member == !member && (!member || check->offset == member->offset);
+}
+
+/* Finds a range within all checks of the elements or of a member, near the bound if there is only one; -1 if it has too
+ * few integers. */
+static int choose_integers(const cf_kernel *kernel, uint32_t i, void *const args[], const struct verify_array *array,
+                           const cf_check *member, struct make *make)
+{
+    cf_type type = make->type;
+    const int differ = !member && verify_array_is_distinct(kernel, i);
     const element_wide count = (element_wide)array->section.count, any = differ && count > ANY_HIGH ? count : ANY_HIGH;
     element_wide low = element_min(type), high = element_max(type);
     int is_below = 0, is_above = 0;
     for (uint32_t c = 0; c < kernel->nchecks; c++) {
         const cf_check *check = &kernel->checks[c];
-        if (check->array != (int32_t)i)
+        if (check->array != (int32_t)i || !is_of_member(check, member))
             continue;
         if (narrow(kernel, check, args, &low, &high) != 0)
             return -1;
@@ -116,10 +124,9 @@ static int choose_integers(const cf_kernel *kernel, uint32_t i, void *const args
         high = 1;
     if (count && high - low < (differ ? count - 1 : 0))
         return -1;
-    array->make.rule = is_ascending(kernel, i) ? MAKE_ASCENDING : differ ? MAKE_DISTINCT : MAKE_RANDINT;
-    array->make.is_strict = differ;
-    return low > high || (element_store(type, low, &array->make.low) == 0 &&
-                          element_store(type, high, &array->make.high) == 0)
+    make->rule = !member && is_ascending(kernel, i) ? MAKE_ASCENDING : differ ? MAKE_DISTINCT : MAKE_RANDINT;
+    make->is_strict = differ;
+    return low > high || (element_store(type, low, &make->low) == 0 && element_store(type, high, &make->high) == 0)
                ? 0
                : -1;
 }
@@ -129,7 +136,19 @@ static int choose_elements(const cf_kernel *kernel, uint32_t i, void *const args
     cf_type type = array->section.type.type;
     array->make.type = type;
     array->make.rule = MAKE_RANDOM;
-    return element_is_integer(type) ? choose_integers(kernel, i, args, array) : 0;
+    if (element_is_integer(type) && choose_integers(kernel, i, args, array, NULL, &array->make) != 0)
+        return -1;
+    for (uint32_t c = 0; c < kernel->nchecks && array->member_count < VERIFY_MEMBERS; c++) {
+        const cf_check *check = &kernel->checks[c];
+        struct verify_member *member = &array->members[array->member_count];
+        if (check->array != (int32_t)i || !check->member)
+            continue;
+        *member = (struct verify_member){check->offset, {.seed = array->make.seed + c + 1, .type = check->type}};
+        if (choose_integers(kernel, i, args, array, check, &member->make) != 0)
+            return -1;
+        array->member_count++;
+    }
+    return 0;
 }
 
 int verify_arrays_measure(const cf_kernel *kernel, void *const args[], uint64_t seed, size_t limit,
@@ -168,13 +187,31 @@ static size_t row_bytes(const struct verify_array *array)
     return (section->ndims ? (size_t)section->shape[section->ndims - 1] : 1) * section->type.bytes;
 }
 
-/* Makes numbers, or zeros for structs, whose members are not known. */
-static void make_packed(const struct verify_array *array, void *packed)
+/* Writes a member of every element; -1 without memory. */
+static int make_member(const struct verify_array *array, const struct verify_member *member, char *packed)
 {
+    const size_t bytes = cf_type_size(member->make.type), element = array->section.type.bytes;
+    char *values = malloc(array->section.count * bytes + 1);
+    if (!values)
+        return -1;
+    make_elements(&member->make, values, array->section.count * bytes);
+    for (size_t i = 0; i < array->section.count; i++)
+        memcpy(packed + i * element + member->offset, values + i * bytes, bytes);
+    free(values);
+    return 0;
+}
+
+/* Makes numbers, or zeros for structs, of whose members only those in checks are known; -1 without memory. */
+static int make_packed(const struct verify_array *array, void *packed)
+{
+    int status = 0;
     if (element_parts(array->make.type) || element_is_integer(array->make.type))
         make_elements(&array->make, packed, array->section.bytes);
     else
         memset(packed, 0, array->section.bytes);
+    for (uint32_t m = 0; status == 0 && m < array->member_count; m++)
+        status = make_member(array, &array->members[m], packed);
+    return status;
 }
 
 size_t verify_array_room(const struct verify_array *array, size_t guard)
@@ -186,10 +223,9 @@ void *verify_array_make(const struct verify_array *array, int is_read, int poiso
 {
     const size_t length = row_bytes(array), room = verify_array_room(array, guard);
     char *memory = malloc(room), *packed = malloc(array->section.bytes + 1);
-    if (memory && packed) {
+    if (memory && packed && (!is_read || make_packed(array, packed) == 0)) {
         memset(memory, poison, room);
         if (is_read) {
-            make_packed(array, packed);
             for (size_t at = 0; at < array->section.bytes; at += length)
                 memcpy(memory + guard + row_offset(array, at / length), packed + at, length);
         }

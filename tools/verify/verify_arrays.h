@@ -10,6 +10,14 @@
 #include "base/message.h"
 #include "data/npy.h"
 
+/* Members of the elements of one array that checks bound; others are 0, or numbers in vectors. */
+#define VERIFY_MEMBERS 8
+
+struct verify_member {
+    size_t offset; /* in an element, in bytes */
+    struct make make;
+};
+
 /* Section of one array in memory. */
 struct verify_array {
     struct npy_array section;       /* its elements without gaps */
@@ -17,6 +25,8 @@ struct verify_array {
     int64_t strides[CF_ARRAY_DIMS]; /* in elements */
     size_t bytes;                   /* from element 0 to the end of the section; 0 if it is empty */
     struct make make;               /* recipe for its elements if it is read */
+    struct verify_member members[VERIFY_MEMBERS];
+    uint32_t member_count;
 };
 
 /* Describes all arrays of a call with these values. -1 if such arrays are impossible: negative extents, more bytes than

@@ -1,6 +1,7 @@
 /* verify_run.c - one call of a verified kernel: its arrays on the CPU or a GPU, and its writes. */
 #include "verify/verify_run.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ static int make_call(const struct verify_call *call, void *const args[], struct 
 }
 
 /* An array for one call: in host memory, and on a GPU as a complete copy, with the poison, which a call with host
- * arrays would not copy. If several parameters share it, its earlier content is kept. */
+ * arrays would not copy. The earlier content is kept of an input, and of an array that several parameters share. */
 struct array {
     void *host, *device, *before;
     char *passed;
@@ -84,19 +85,41 @@ static int take(const struct verify_call *call, uint32_t i, const struct array *
     return changed ? message_set(message, "%zu bytes beside the section of %s are overwritten", changed, name) : 0;
 }
 
+/* An array that the kernel promises not to write. */
+static int is_input(const struct verify_call *call, uint32_t i)
+{
+    return call->kernel->params[i].direction == CF_IN &&
+           !(call->inplace && inplace_has(call->kernel, call->inplace, i));
+}
+
+/* -1 if an input was written. */
+static int look_at_input(const struct verify_call *call, uint32_t i, const struct array *from, struct message *message)
+{
+    const char *before = from->before, *after = from->host;
+    const size_t room = verify_array_room(&call->arrays[i], guard());
+    size_t at = 0;
+    while (at < room && before[at] == after[at])
+        at++;
+    if (at == room)
+        return 0;
+    const int64_t element = ((int64_t)at - (int64_t)guard()) / (int64_t)call->arrays[i].section.type.bytes;
+    return message_set(message, "%s, which is an in(), is written, at element %" PRId64 " from its pointer on",
+                       call->kernel->params[i].name, element);
+}
+
 static int make_array(const struct verify_call *call, uint32_t i, int device, int poison, struct array *array,
                       struct message *message)
 {
     const struct verify_array *made = &call->arrays[i];
-    const int is_joined = call->inplace && i == call->home;
+    const int is_kept = is_input(call, i) || (call->inplace && i == call->home);
     const size_t room = verify_array_room(made, guard());
     if (made->bytes == 0)
         return 0;
     array->host = verify_array_make(made, is_filled(call, i), beside(call, i, poison), guard());
-    array->before = is_joined ? malloc(room) : NULL;
-    if (!array->host || (is_joined && !array->before))
+    array->before = is_kept ? malloc(room) : NULL;
+    if (!array->host || (is_kept && !array->before))
         return message_set(message, "no memory");
-    if (is_joined)
+    if (is_kept)
         memcpy(array->before, array->host, room);
     array->passed = (char *)array->host + guard();
     if (device == CF_HOST)
@@ -114,7 +137,7 @@ static int take_array(const struct verify_call *call, uint32_t i, int device, in
                       struct verify_result *result, struct message *message)
 {
     int status = CF_OK;
-    if (!argument_is_written(&call->kernel->params[i]) || !array->host)
+    if (!(argument_is_written(&call->kernel->params[i]) || is_input(call, i)) || !array->host)
         return CF_OK;
     if (device != CF_HOST)
         status = cf_mem_copy(array->host, array->device, verify_array_room(&call->arrays[home_of(call, i)], guard()));
@@ -122,7 +145,8 @@ static int take_array(const struct verify_call *call, uint32_t i, int device, in
         runtime_failure(message);
         return status;
     }
-    return take(call, i, array, poison, &result->packed[i], message);
+    return is_input(call, i) ? look_at_input(call, i, array, message)
+                             : take(call, i, array, poison, &result->packed[i], message);
 }
 
 static int free_array(int device, const struct array *array)

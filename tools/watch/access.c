@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "watch/check.h"
+#include "watch/input.h"
 #include "watch/region.h"
 #include "watch/watch_thread.h"
 
@@ -34,6 +35,8 @@ static void note_access(const void *address, size_t bytes, int how, const void *
     const char *at = address;
     struct region *region = region_find(address);
     size_t rest = region ? region->bytes - (size_t)(at - region->begin) : bytes;
+    if (how & ACCESS_WRITE)
+        input_note_write(region, at, pc);
     check_current->access(region, at, bytes < rest ? bytes : rest, how, pc);
 }
 
@@ -100,8 +103,10 @@ void __tsan_write_range(void *address, size_t bytes)
 static void note_copy(void *target, const void *source, size_t bytes, const void *pc)
 {
     if (check_current && check_current->copy) {
-        if (watch_current && bytes)
+        if (watch_current && bytes) {
+            input_note_write(region_find(target), target, pc);
             check_current->copy(target, source, bytes, pc);
+        }
         return;
     }
     note_access(source, bytes, ACCESS_READ, pc);

@@ -44,6 +44,19 @@ void finding_tell(const char *format, ...)
     }
 }
 
+int finding_is_new(const void *pc)
+{
+    static const void *places[64];
+    static int count;
+    for (int i = 0; i < count; i++)
+        if (places[i] == pc)
+            return 0;
+    if (count == (int)(sizeof places / sizeof *places))
+        return 0;
+    places[count++] = pc;
+    return 1;
+}
+
 unsigned long finding_offset(const void *address)
 {
     Dl_info info;

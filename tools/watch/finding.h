@@ -14,6 +14,9 @@ void finding_begin(int descriptor, const char *path);
  * __shared__ variable, {data:N} for one of the module's own data. */
 void finding_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* 1 at the first call for a place in the code, for findings that are told once per place; 0 after 64 places. */
+int finding_is_new(const void *pc);
+
 /* Offset of an address in the module's file; 0 outside the module. */
 unsigned long finding_offset(const void *address);
 

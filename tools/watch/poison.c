@@ -13,27 +13,10 @@
 #include "watch/region.h"
 #include "watch/watch_thread.h"
 
-#define MAX_PLACES 64
-
-/* Places in the code that were reported; each is reported once. */
-static const void *places[MAX_PLACES];
-static int place_count;
-
-static int is_new(const void *pc)
-{
-    for (int i = 0; i < place_count; i++)
-        if (places[i] == pc)
-            return 0;
-    if (place_count == MAX_PLACES)
-        return 0;
-    places[place_count++] = pc;
-    return 1;
-}
-
 static void tell(const struct region *region, const char *address, const void *pc, uint32_t block, uint32_t thread)
 {
     char what[200], who[96];
-    if (!is_new(pc))
+    if (!finding_is_new(pc))
         return;
     region_describe(region, address, what, sizeof what);
     watch_describe(block, thread, who, sizeof who);

@@ -89,6 +89,7 @@ void region_end(enum region_end which)
             continue;
         }
         free(region->seen);
+        free(region->before);
         if (region->end)
             region->end(region);
         free(region);

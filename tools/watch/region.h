@@ -20,6 +20,8 @@ struct region {
     const void *block;        /* owner; NULL: all blocks */
     unsigned char *seen;      /* one byte per byte: 1 if written; NULL: not recorded */
     int is_kept;              /* kept between launches of an operation */
+    int is_input;             /* array of in(...), which no thread may write */
+    char *before;             /* its content when the launch began; NULL: not recorded */
 
     /* State of a check, freed in its end(); NULL: none. */
     void (*end)(struct region *region);

@@ -9,6 +9,7 @@
 
 #include "watch/check.h"
 #include "watch/finding.h"
+#include "watch/input.h"
 #include "watch/region.h"
 #include "watch/watch_arrays.h"
 #include "watch/watch_thread.h"
@@ -432,6 +433,8 @@ static void begin_launch(void)
 
 static void end_launch(void)
 {
+    if (!has_failed)
+        region_each(NULL, input_compare);
     if (check_current->look_at_outputs && !has_failed)
         check_current->look_at_outputs(finding_kernel, watch_launched->args);
     if (check_current->look_at_scratch && !has_failed)

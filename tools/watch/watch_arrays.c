@@ -11,6 +11,7 @@
 #include "base/runtime.h"
 #include "watch/check.h"
 #include "watch/finding.h"
+#include "watch/input.h"
 #include "watch/region.h"
 
 static int64_t extent(const cf_expr *expr, void *const args[])
@@ -68,9 +69,10 @@ static void see_zeros(uint32_t i, void *const args[], unsigned char *seen, size_
     }
 }
 
-/* Arrays of a kernel that works in place may be one array: it has the largest size, and is written if a reader is among
- * them. */
-static void join(uint32_t first, const size_t *bytes_of_arrays, void *const args[], size_t *bytes, int *is_written)
+/* Arrays of a kernel that works in place may be one array: it has the largest size, is written if a reader is among
+ * them, and is an input if all are. */
+static void join(uint32_t first, const size_t *bytes_of_arrays, void *const args[], size_t *bytes, int *is_written,
+                 int *is_input)
 {
     for (uint32_t i = first + 1; i < finding_kernel->nparams; i++) {
         const cf_direction direction = finding_kernel->params[i].direction;
@@ -79,6 +81,7 @@ static void join(uint32_t first, const size_t *bytes_of_arrays, void *const args
         size_t others = bytes_of(i, bytes_of_arrays, args);
         *bytes = others > *bytes ? others : *bytes;
         *is_written |= others && direction != CF_OUT && direction != CF_SCRATCH;
+        *is_input &= direction == CF_IN;
     }
 }
 
@@ -93,15 +96,19 @@ void watch_arrays(const size_t *bytes_of_arrays, void *const args[], int is_kept
         if (!begin || !bytes || region_find(begin))
             continue;
         int is_written = param->direction != CF_OUT && param->direction != CF_SCRATCH;
-        join(i, bytes_of_arrays, args, &bytes, &is_written);
+        int is_input = param->direction == CF_IN;
+        join(i, bytes_of_arrays, args, &bytes, &is_written, &is_input);
         unsigned char *seen = check_is(CHECK_POISON) && !is_written ? calloc(bytes, 1) : NULL;
         see_zeros(i, args, seen, bytes);
-        region_add(&(struct region){.begin = begin,
-                                    .bytes = bytes,
-                                    .kind = REGION_ARRAY,
-                                    .name = param->name,
-                                    .element = param->bytes,
-                                    .seen = seen,
-                                    .is_kept = is_kept});
+        struct region *region = region_add(&(struct region){.begin = begin,
+                                                            .bytes = bytes,
+                                                            .kind = REGION_ARRAY,
+                                                            .name = param->name,
+                                                            .element = param->bytes,
+                                                            .seen = seen,
+                                                            .is_kept = is_kept,
+                                                            .is_input = is_input});
+        if (region && check_is(CHECK_ADDRESS))
+            input_keep(region);
     }
 }

@@ -40,8 +40,8 @@ __global__ void close_name(const float *length, int n);
 #pragma cf kernel grid(n) in(n[n])
 __global__ void scalar_as_array(int n);
 
-#pragma cf kernel grid(n) in(x[n])
-__global__ void in_not_const(float *x, int n);
+#pragma cf operation in(x[n]) uses(no_grid)
+void in_not_const(float *x, int n);
 
 #pragma cf kernel grid(n) \
     out(x[n])
@@ -206,5 +206,45 @@ __global__ void resident_section(float *x, int n);
 
 #pragma cf kernel grid(n) inout(x[n]) instead(sort_long: n >= 1024)
 __global__ void removed_clause(float *x, int n);
+
+#pragma cf kernel grid(n) inout(x[n]) param()
+__global__ void param_of_nothing(float *x, int n);
+
+#pragma cf kernel grid(n) inout(x[n]) param
+__global__ void param_alone(float *x, int n);
+
+#pragma cf kernel grid(n) inout(x[n]) param(int n
+__global__ void param_unclosed(float *x);
+
+#pragma cf kernel grid(n) inout(x[n]) param(int n) param(int m)
+__global__ void param_twice(float *x);
+
+#pragma cf kernel grid(n) inout(x[n]) param(int m, int n)
+__global__ void param_of_the_kernel(float *x, int n);
+
+#pragma cf kernel grid(n) inout(x[n]) param(int m, long m)
+__global__ void param_of_one_name(float *x, int n);
+
+#pragma cf kernel grid(n) inout(x[n]) param(int n, const float *y)
+__global__ void param_pointer(float *x);
+
+#pragma cf kernel grid(n.x) inout(x[n.x]) param(int3 n)
+__global__ void param_vector(float *x);
+
+#pragma cf kernel grid(n) inout(x[n]) param(n)
+__global__ void param_without_type(float *x);
+
+#pragma cf kernel grid(n) inout(x[n]) param(count n)
+__global__ void param_of_no_type(float *x);
+
+#pragma cf kernel grid(n) inout(x[n]) param(int n = 3)
+__global__ void param_default(float *x);
+
+#pragma cf kernel grid(B) inout(x[B]) param(int B)
+#pragma cf instances(a: 32)
+template <int B> __global__ void param_of_the_template(float *x);
+
+#pragma cf operation inout(x[n]) uses(no_grid) param(int n)
+void param_of_an_operation(float *x);
 
 #pragma cf kernel grid(n)

@@ -88,6 +88,38 @@ __global__ void launches(int *x, int n)
         launches<<<1, 1>>>(x, n - 1);
 }
 
+__device__ void launches_too(int *x, int n)
+{
+    launches<<<1, 1>>>(x, n);
+}
+
+#pragma cf kernel grid(n) inout(x[n]) host(none)
+__global__ void calls_what_launches(int *x, int n)
+{
+    launches_too(x, n);
+}
+
+__device__ __managed__ int shared_with_host[4], other_count;
+
+__device__ int counts_so_far(int i)
+{
+    return shared_with_host[i];
+}
+
+#pragma cf kernel grid(n) inout(x[n]) host(none)
+__global__ void managed(int *x, int n)
+{
+    x[threadIdx.x] += counts_so_far(threadIdx.x % 4);
+}
+
+static texture<float, 1, cudaReadModeElementType> heights;
+
+#pragma cf kernel grid(n) inout(x[n]) host(none)
+__global__ void texture_references(float *x, int n)
+{
+    x[threadIdx.x] = tex1Dfetch(heights, threadIdx.x);
+}
+
 #pragma cf kernel grid(1) block(1) inout(x[n])
 __global__ void in_order(int *x, int n)
 {

@@ -16,7 +16,6 @@ __constant__ float weights[3];
 __constant__ const float fixed_weights[3] = {1, 2, 1};
 __device__ int counter;
 __device__ constexpr int primes[] = {2, 3, 5};
-__managed__ float shared_with_host;
 static const float half_of = 0.5f;
 constexpr int SIZE = 4;
 __device__ const char *changing = nullptr;
@@ -138,7 +137,6 @@ ELEMENTS __global__ void loops_open_unknown(float *x, int n) { x[0] = not_here(x
 
 ELEMENTS __global__ void bounded_open_constant(float *x, int n) { x[0] *= weights[1]; }
 ELEMENTS __global__ void bounded_open_device(float *x, int n) { x[0] = counter; }
-ELEMENTS __global__ void bounded_open_managed(float *x, int n) { shared_with_host = x[0]; }
 ELEMENTS __global__ void bounded_open_through_a_function(float *x, int n) { x[0] = counts(x[0]); }
 ELEMENTS __global__ void bounded_open_local_static(float *x, int n) { x[0] = remembers(x[0]); }
 ELEMENTS __global__ void bounded_open_namespace(float *x, int n) { x[0] = deep::inner::hidden; }

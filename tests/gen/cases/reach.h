@@ -88,9 +88,6 @@ CF_CHECKED int t_bounded_open_host_async(cf_stream stream, float *x, int n);
 CF_CHECKED int t_bounded_open_local_static(float *x, int n);
 CF_CHECKED int t_bounded_open_local_static_async(cf_stream stream, float *x, int n);
 
-CF_CHECKED int t_bounded_open_managed(float *x, int n);
-CF_CHECKED int t_bounded_open_managed_async(cf_stream stream, float *x, int n);
-
 CF_CHECKED int t_bounded_open_namespace(float *x, int n);
 CF_CHECKED int t_bounded_open_namespace_async(cf_stream stream, float *x, int n);
 

@@ -61,7 +61,19 @@ static void declare(cf_type type, uint32_t ndims, int has_lower, int has_upper, 
     check.upper = has_upper ? upper_bound : absent;
     check.lower_open = check.upper_open = 0;
     check.is_ascending = strcmp(scan, "descending") == 0;
+    check.member = NULL;
     assert_non_null(check.scan);
+}
+
+/* Makes the elements structs of three integers of the declared type; the check is on the one in the middle. */
+static void declare_member(void)
+{
+    const size_t bytes = cf_type_size(params[X].type);
+    check.member = ".pair.y";
+    check.type = params[X].type;
+    check.offset = (uint32_t)bytes;
+    params[X].type = CF_OPAQUE;
+    params[X].bytes = (uint32_t)(3 * bytes);
 }
 
 static int call(void *x, const int64_t numbers[PARAMS - E0])
@@ -180,6 +192,31 @@ static void range_without_a_bound_holds_the_whole_type(void **state)
     }
 }
 
+/* Members of every type, in host memory, with a bound that is negative. */
+static void range_members_of_every_type_meet_its_bounds(void **state)
+{
+    (void)state;
+    const int64_t numbers[] = {2, 0, 0, 0, 0, 0, 0, 0, -3, 100};
+    for (int type = CF_I8; type <= CF_U64; type++) {
+        uint64_t x[6];
+        const uint64_t bad[] = {101, largest(type), smallest(type)};
+        declare(type, 1, 1, 1, "outside_rows");
+        declare_member();
+        for (size_t i = 0; i < 6; i++)
+            put(type, x, i, i == 1 ? (is_unsigned(type) ? 0 : (uint64_t)-3) : i == 4 ? 100 : 101);
+        expect_inside(x, numbers);
+        for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
+            char value[24], detail[100];
+            if (is_unsigned(type) && bad[b] == smallest(type))
+                continue;
+            put(type, x, 4, bad[b]);
+            describe(type, bad[b], value);
+            snprintf(detail, sizeof detail, "made_checked: x[1].pair.y = %s is outside [-3, 100]", value);
+            expect_outside(x, numbers, detail);
+        }
+    }
+}
+
 /* Bounds outside the type's range allow all elements or none. */
 static void range_past_the_type_is_cut(void **state)
 {
@@ -203,20 +240,23 @@ static void range_past_the_type_is_cut(void **state)
 /* ---- Shapes ---- */
 
 /* Places a bad value at each position of an array in turn: an element of the section is named, other elements are
- * ignored. */
-static void check_places(const char *scan, uint32_t ndims, const int64_t numbers[], int is_there)
+ * ignored, and so are other members of elements. */
+static void check_places(const char *scan, uint32_t ndims, const int64_t numbers[], int is_there, int has_members)
 {
     const int64_t *extent = numbers, *lower = numbers + L0 - E0;
     int64_t pitch1 = numbers[P1 - E0], pitch2 = numbers[P2 - E0];
-    int16_t x[600];
+    int16_t x[3 * 600];
+    const int64_t width = has_members ? 3 : 1;
     int64_t count = (lower[0] + extent[0]) * (ndims > 1 ? pitch1 : 1) * (ndims > 2 ? pitch2 : 1);
     assert_true(count <= 600);
     declare(CF_I16, ndims, 1, 1, scan);
+    if (has_members)
+        declare_member();
     for (int64_t bad = 0; bad < count; bad++) {
         char detail[100];
         int64_t index[3] = {bad, 0, 0};
-        for (int64_t i = 0; i < 600; i++)
-            x[i] = i == bad ? -7 : 50;
+        for (int64_t i = 0; i < 3 * 600; i++)
+            x[i] = i / width == bad || i % width != width / 2 ? -7 : 50;
         if (ndims == 2)
             index[0] = bad / pitch1, index[1] = bad % pitch1;
         if (ndims == 3)
@@ -227,7 +267,7 @@ static void check_places(const char *scan, uint32_t ndims, const int64_t numbers
             is_inside &= index[d] >= lower[d] && index[d] < lower[d] + extent[d];
             used += (size_t)snprintf(detail + used, sizeof detail - used, "[%" PRId64 "]", index[d]);
         }
-        snprintf(detail + used, sizeof detail - used, " = -7 is outside [0, 100]");
+        snprintf(detail + used, sizeof detail - used, "%s = -7 is outside [0, 100]", has_members ? ".pair.y" : "");
         void *given = is_there ? upload(x, sizeof x) : x;
         if (is_inside)
             expect_outside(given, numbers, detail);
@@ -252,8 +292,10 @@ static void range_element_of_any_shape_is_named_by_its_indices(void **state)
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (uint32_t ndims = 1; ndims <= 3; ndims++) {
-            check_places("outside_rows", ndims, shapes[i], (int)i % 2);
-            check_places("outside", ndims, shapes[i], 1 - (int)i % 2); /* one launch per row */
+            check_places("outside_rows", ndims, shapes[i], (int)i % 2, 0);
+            check_places("outside", ndims, shapes[i], 1 - (int)i % 2, 0); /* one launch per row */
+            check_places("outside_rows", ndims, shapes[i], (int)i % 2, 1);
+            check_places("outside_rows", ndims, shapes[i], 1 - (int)i % 2, 1);
         }
 }
 
@@ -495,6 +537,7 @@ int main(int argc, char *argv[])
 #define TEST(function) cmocka_unit_test_teardown(function, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(range_elements_of_every_type_meet_its_bounds),
+        TEST(range_members_of_every_type_meet_its_bounds),
         TEST(range_without_a_bound_holds_the_whole_type),
         TEST(range_past_the_type_is_cut),
         TEST(range_element_of_any_shape_is_named_by_its_indices),
