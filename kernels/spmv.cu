@@ -314,5 +314,6 @@ __global__ void __launch_bounds__(SPMV_THREADS, 8)
     const spmv_list<T> list = {work, part, room};
     if (*work > 0) /* else no part was left */
         spmv_take_parts(a, list, blockIdx.x, gridDim.x);
+#else
 #endif
 }

@@ -43,7 +43,7 @@ _FOREIGN_OF_CUDA = {'pipeline', 'make_pipeline', 'latch', 'counting_semaphore', 
                     'annotated_ptr', 'device'}
 
 
-def _find_reached(kernel, everything):
+def find_reached(kernel, everything):
     """Returns a kernel and everything it calls on a GPU."""
     return find_reachable([kernel], [d for d in everything if not d.has('__global__') and
                                      (d.is_on_device if d.function is not None else d.body is not None)])
@@ -51,7 +51,7 @@ def _find_reached(kernel, everything):
 
 def find_use(kernel, everything, words):
     """Returns the first of `words` in a kernel or its callees; None if there is none."""
-    for declaration in _find_reached(kernel, everything):
+    for declaration in find_reached(kernel, everything):
         if any(map(words.fullmatch, declaration.words)):
             for token in body_tokens(declaration):
                 if token.kind == 'identifier' and words.fullmatch(token.text):
@@ -62,7 +62,7 @@ def find_use(kernel, everything, words):
 def find_foreign(kernel, everything):
     """Returns the first use in a kernel or its callees that no CPU can run, as (use, alternative); None if there is
     none."""
-    for declaration in _find_reached(kernel, everything):
+    for declaration in find_reached(kernel, everything):
         body = list(body_tokens(declaration))
         for at, token in enumerate(body):
             if token.text == 'cuda':
@@ -132,7 +132,7 @@ def runs_together(root, everything):
         return True
     if not any('cooperative_groups' in d.words for d in everything):
         return False
-    for declaration in _find_reached(root, everything):
+    for declaration in find_reached(root, everything):
         tokens = list(body_tokens(declaration))
         for token, following in zip(tokens, [*tokens[1:], None]):
             if token.kind == 'identifier' and _GROUPS.fullmatch(token.text):

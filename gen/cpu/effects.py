@@ -37,7 +37,7 @@ class Reach:
         if not roots:
             return False, False
         found, is_known = self._find_reached(roots)
-        functions = [f for d in found for f in _list_functions(d)]
+        functions = [f for d in found for f in list_functions(d)]
         is_bounded = is_known and not any(t.text in _LOOPS and t.kind == 'identifier'
                                           for _, body in functions for t in body)
         is_closed = (is_known and not any(_is_data(d) for d in found) and
@@ -65,14 +65,15 @@ class Reach:
         return found, is_known
 
 
-def _list_functions(declaration):
-    """Returns the functions that a declaration defines, itself or as members: (name, tokens of the body)."""
+def list_functions(declaration):
+    """Returns the functions that a declaration defines, itself or as members: (name, tokens of the body). The name is
+    a token, or None."""
     if declaration.body is None:
         return []
     if declaration.function is not None:
-        return [(declaration.name, declaration.body)]
+        return [(declaration.head[declaration.function], declaration.body)]
     if not any(t.text in _TAGGED for t in declaration.head):
-        return [('', declaration.body)]     # initializer of a variable
+        return [(None, declaration.body)]     # initializer of a variable
     # The tokens after a member's parentheses and in its braces.
     body, found, at = declaration.body, [], 0
     while at < len(body):
@@ -83,21 +84,21 @@ def _list_functions(declaration):
                 end += 1
             if end < len(body) and body[end].text == '{':
                 after = matching(body, end, '{', '}')
-                found.append((body[at].text, body[begin:after]))
+                found.append((body[at], body[begin:after]))
                 at = after
                 continue
         at += 1
     # Parts that were not understood are still checked.
-    return found + [('', body)]
+    return found + [(None, body)]
 
 
 def _calls_itself(functions):
     """True if a function calls itself directly or indirectly; functions of one name count as one."""
     calls = {}
-    names = {name for name, _ in functions if name}
+    names = {name.text for name, _ in functions if name}
     for name, body in functions:
         if name:
-            calls.setdefault(name, set()).update(t.text for t in body if t.kind == 'identifier' and t.text in names)
+            calls.setdefault(name.text, set()).update(t.text for t in body if t.kind == 'identifier' and t.text in names)
     # Functions without calls are removed until nothing changes: cycles remain.
     while True:
         ends = [name for name, called in calls.items() if not called & calls.keys()]

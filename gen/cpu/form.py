@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from base.model import Host
+from cpu.archcode import ArchOnly
 from cpu.collective import find_foreign, runs_together
 from cpu.cpusource import copy_for_cpu
 from cpu.dynamicmem import Dynamic
@@ -25,6 +26,7 @@ class CpuForm:
         self._numeric = {}          # kernel and its template type arguments: result of has_only_numbers()
         self._judged = {}           # kernel: (is bounded, is closed)
         self._dynamic = None        # dynamicmem.Dynamic, created at first use
+        self._arch_only = ArchOnly(scanner, declarations)
 
     def reached(self, clauses, declaration):
         """Returns (is bounded, is closed) of a kernel; closed only if the function that the CPU runs instead is closed
@@ -79,6 +81,7 @@ class CpuForm:
             raise TokenError(declaration.token, f'{declaration.token.text} uses {what}, which the CPU does not run; '
                              f'{instead}, or add host(none) to its annotation, or host(function) with a function for '
                              'the CPU')
+        self._arch_only.check(declaration.declaration, declaration.token, params)
         if self._runs_together(declaration.declaration):
             if clauses.host_grid:
                 raise TokenError(clauses.host_grid[0].token,

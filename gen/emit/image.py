@@ -13,6 +13,11 @@ _DATA = re.compile(r'^\.(?:visible )?\.?global .*?\bcf__d_(\w+) = generic\((\w+)
 _ENTRY = re.compile(r'^(?:\.\w+ )*\.entry (\w+)', re.MULTILINE)
 
 
+def _target(name):
+    bit = {'a': ' | CF_TARGET_EXACT', 'f': ' | CF_TARGET_FAMILY'}.get(name[-1], '')
+    return name.rstrip('af') + bit
+
+
 def emit_image(file, prefix):
     symbol, end = image_name(prefix, file), image_end_name(prefix, file)
     return (banner(file.path) +
@@ -32,8 +37,8 @@ def emit_image_header(ptx, fatbin, stem, toolkit, sm, compute):
         raise GeneratorError(f'{stem}: the PTX shows no entry for ' + (', '.join(lost) or 'any kernel'))
     text = [banner(f'{stem}.ptx and {stem}.fatbin'), f'#define CF__CRC32 0x{zlib.crc32(fatbin):08x}\n',
             f'#define CF__TOOLKIT {toolkit}\n',
-            f'#define CF__SM {"".join(f"{t}, " for t in sm)}\n', f'#define CF__PTX '
-                                                                 f'{"".join(f"{t}, " for t in compute)}\n']
+            *(f'#define {name} {"".join(f"{_target(t)}, " for t in targets)}\n'
+              for name, targets in (('CF__SM', sm), ('CF__PTX', compute)))]
     text += [f'#define CF__ENTRY_{name} {c_string(entry)}\n' for name, entry in sorted(names.items())]
     text += [f'#define CF__DATA_{name} {c_string(entry)}\n' for name, entry in sorted(_DATA.findall(ptx))]
     return re.sub(r' +\n', '\n', ''.join(text))

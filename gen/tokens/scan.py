@@ -181,6 +181,10 @@ class Scanner:
                     parts.append(_COMMENT.sub(' ', file.read()))
         return '\n'.join(parts)
 
+    def is_defined(self, name):
+        """True if the file defines a macro of this name, once its items are read."""
+        return self._macros.find(name) is not None
+
     def unclosed(self):
         """Returns the unclosed brackets; see brackets.unclosed(). System headers are skipped, but expansions of their
         macros in other files are checked."""

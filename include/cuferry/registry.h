@@ -240,13 +240,20 @@ typedef struct cf_state {
     void *loaded;
 } cf_state;
 
+/* A target is a compute capability times ten, with a bit for code that only this capability runs (90a), or only this and
+ * later minor versions (100f). */
+#define CF_TARGET_EXACT 0x8000
+#define CF_TARGET_FAMILY 0x4000
+#define CF_TARGET_CAPABILITY(target) ((target)&0x3fff)
+#define CF_TARGET_SUFFIX(target) ((target)&CF_TARGET_EXACT ? "a" : (target)&CF_TARGET_FAMILY ? "f" : "")
+
 /* Machine code for one or more targets, in the form that the driver loads (a fatbin). */
 typedef struct cf_image {
     const unsigned char *begin, *end;
     uint32_t crc32;      /* zlib's CRC-32 of the bytes */
     uint32_t toolkit;    /* version of the nvcc that built it: 13000 is CUDA 13.0 */
-    const uint16_t *sm;  /* machine code: compute capabilities times ten, ends with 0 */
-    const uint16_t *ptx; /* PTX: likewise */
+    const uint16_t *sm;  /* targets with machine code, ends with 0 */
+    const uint16_t *ptx; /* targets with PTX, ends with 0 */
     cf_state *state;
 } cf_image;
 

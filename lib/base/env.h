@@ -7,8 +7,12 @@
 /* Settings that calls read again and again; atomic. */
 extern struct cf__env_settings {
     int host_data;       /* CF_HOST_DATA_AUTO, CF_HOST_DATA_STAGE or CF_HOST_DATA_HOST */
-    uint32_t host_order; /* seed of the order of blocks and threads on the CPU; 0: the natural order */
+    uint32_t host_order; /* seed of the order of blocks and threads on the CPU, or one of the two below */
 } cf__env;
+
+/* Orders that no seed stands for: ascending and descending. */
+#define CF__ORDER_NATURAL 0
+#define CF__ORDER_REVERSE UINT32_MAX
 
 enum cf__env_driver { CF__ENV_NO_DRIVER, CF__ENV_CUDA, CF__ENV_HOST };
 

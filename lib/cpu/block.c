@@ -166,6 +166,14 @@ uint64_t cf__runner_suspend(struct cf__runner *runner, const cf_host_where *wher
     return suspend_thread(runner, where, result, 0);
 }
 
+uint64_t cf__runner_continue(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result)
+{
+    if (runner->seed != CF__ORDER_REVERSE)
+        return *result;
+    cf__runner_add_ready(runner, runner->current);
+    return cf__runner_suspend(runner, where, result);
+}
+
 /* Makes the threads of a block ready, all of which have arrived at its barrier or ended. */
 static void open_barrier(struct cf__block *block)
 {
@@ -182,17 +190,19 @@ static void open_barrier(struct cf__block *block)
         cf__runner_add_ready_range(runner, runner->current + 1, end);
         return;
     }
-    for (uint32_t i = begin; i < end; i++)
-        if (runner->states[i] == CF__THREAD_BARRIER) {
-            runner->states[i] = CF__THREAD_READY;
-            cf__runner_add_ready(runner, i);
+    for (uint32_t i = 0; i < runner->block_threads; i++) {
+        const uint32_t thread = runner->seed == CF__ORDER_REVERSE ? end - 1 - i : begin + i;
+        if (runner->states[thread] == CF__THREAD_BARRIER) {
+            runner->states[thread] = CF__THREAD_READY;
+            cf__runner_add_ready(runner, thread);
         }
+    }
 }
 
-static CF__NOINLINE uint64_t arrive_last(struct cf__block *block, const uint64_t *result)
+static CF__NOINLINE uint64_t arrive_last(struct cf__block *block, const cf_host_where *where, const uint64_t *result)
 {
     open_barrier(block);
-    return *result;
+    return cf__runner_continue(block->runner, where, result);
 }
 
 CF__NOINLINE uint64_t cf__block_settle_and_wait(struct cf__block *block, const cf_host_where *where,
@@ -209,7 +219,7 @@ static uint64_t wait_for_block(cf_host_block *head, cf_host_vote vote, int value
     const uint64_t *result = &block->results[vote];
     block->count += value != 0;
     if (++block->arrived == block->alive)
-        return arrive_last(block, result);
+        return arrive_last(block, where, result);
     runner->states[runner->current] = CF__THREAD_BARRIER;
     return cf__block_wait(block, where, result);
 }
@@ -283,7 +293,12 @@ static void end_thread(struct cf__runner *runner, struct cf__block *block)
         cf__warp_settle_current(block);
 }
 
-/* Begins the next thread: blocks and their threads begin in order, or in a shuffled order. Returns its block. */
+static uint64_t reorder(const struct cf__runner *runner, uint64_t i, uint64_t count, uint64_t key)
+{
+    return runner->seed == CF__ORDER_REVERSE ? count - 1 - i : cf__schedule_shuffle(i, count, key);
+}
+
+/* Begins the next thread: blocks and their threads begin in the natural order or another. Returns its block. */
 static struct cf__block *begin_thread(struct cf__runner *runner, cf_dim3 *index)
 {
     const cf_dim3 size = runner->launch->block;
@@ -304,7 +319,7 @@ static struct cf__block *begin_thread(struct cf__runner *runner, cf_dim3 *index)
         runner->next_index = (cf_dim3){0, 0, 0};
     }
     if (runner->seed) {
-        thread = (uint32_t)cf__schedule_shuffle(thread, runner->block_threads, block->key);
+        thread = (uint32_t)reorder(runner, thread, runner->block_threads, block->key);
         cf__runner_thread_index(runner, thread, index);
     }
     runner->current = block->first + thread;
@@ -464,7 +479,7 @@ static void place_block(struct cf__runner *runner, uint32_t scope, uint64_t numb
     const uint32_t threads = runner->block_threads;
     struct cf__block *block = &runner->blocks[scope];
     if (runner->seed) {
-        number = cf__schedule_shuffle(number, (uint64_t)grid.x * grid.y * grid.z, runner->seed);
+        number = reorder(runner, number, (uint64_t)grid.x * grid.y * grid.z, runner->seed);
         block->key = number << 32 | runner->seed;
     }
     block->head.index = (cf_dim3){(uint32_t)(number % grid.x), (uint32_t)(number / grid.x % grid.y),
@@ -495,7 +510,8 @@ static void place_blocks(struct cf__runner *runner, uint64_t begin, uint32_t cou
     runner->next_thread = 0;
     runner->next_index = (cf_dim3){0, 0, 0};
     runner->fibers_used = 0;
-    runner->random = runner->seed ? cf__schedule_shuffle(begin, UINT64_MAX, runner->seed) | 1 : 0;
+    const int is_random = runner->seed != CF__ORDER_NATURAL && runner->seed != CF__ORDER_REVERSE;
+    runner->random = is_random ? cf__schedule_shuffle(begin, UINT64_MAX, runner->seed) | 1 : 0;
 }
 
 static int set_up_runner(struct cf__runner *runner, uint64_t resident)

@@ -6,6 +6,7 @@
 
 #include <cuferry/cpu/abi.h>
 
+#include "base/env.h"
 #include "driver/driver.h"
 #include "cpu/fiber.h"
 
@@ -132,14 +133,20 @@ static inline void cf__runner_add_ready(struct cf__runner *runner, uint32_t thre
     runner->ready[runner->tail++ & runner->ring_mask] = thread;
 }
 
-/* Adds threads `begin` to `end` - 1. */
+/* Adds threads `begin` to `end` - 1, in the order of the launch. */
 static inline void cf__runner_add_ready_range(struct cf__runner *runner, uint32_t begin, uint32_t end)
 {
     uint32_t *ready = runner->ready, mask = runner->ring_mask, tail = runner->tail;
     runner->tail += end - begin;
+    while (runner->seed == CF__ORDER_REVERSE && begin < end)
+        ready[tail++ & mask] = --end;
     while (begin < end)
         ready[tail++ & mask] = begin++;
 }
+
+/* Ends an operation for the thread that completed it: in descending order, this is the lowest, and runs after the
+ * threads that it made ready. Returns the value at `result`. */
+uint64_t cf__runner_continue(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result);
 
 /* Suspends the running thread, which is in this block. Lanes of its warp that wait in active() may have waited for this
  * thread alone: they get their results first. */

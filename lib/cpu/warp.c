@@ -149,8 +149,11 @@ static void release_lanes(struct cf__runner *runner, uint32_t first, uint32_t la
         cf__runner_add_ready_range(runner, first + running + 1, first + 32);
         return;
     }
-    for (uint32_t rest = lanes & ~(1u << running); rest; rest &= rest - 1)
-        cf__runner_add_ready(runner, first + lowest_lane(rest));
+    for (uint32_t rest = lanes & ~(1u << running); rest;) {
+        const uint32_t lane = runner->seed == CF__ORDER_REVERSE ? 31 - (uint32_t)__builtin_clz(rest) : lowest_lane(rest);
+        cf__runner_add_ready(runner, first + lane);
+        rest &= ~(1u << lane);
+    }
 }
 
 /* The mask of the lanes that wait in an operation with this mask. */
@@ -170,13 +173,13 @@ static CF__NOINLINE uint64_t fail_operation(cf_host_block *head, const cf_host_w
 
 /* Completes an operation; the running lane was the last to arrive. */
 static CF__NOINLINE uint64_t complete_operation(struct cf__runner *runner, struct cf__warp *warp, uint32_t arrived,
-                                                uint32_t kind, uint32_t running)
+                                                uint32_t kind, uint32_t running, const cf_host_where *where)
 {
     warp->group_mask = 0;
     perform_operation(warp, arrived, kind);
     warp->in_operation &= ~arrived;
     release_lanes(runner, runner->current - running, arrived, running);
-    return warp->result[running];
+    return cf__runner_continue(runner, where, &warp->result[running]);
 }
 
 /* Makes the lanes of `mask` the group: the latest lane had another mask, or completed its group. */
@@ -209,7 +212,7 @@ uint64_t cf__warp_exchange(cf_host_block *head, uint32_t mask, uint64_t value, c
     warp->arrivals[lane] = (struct cf__arrival){mask, what.kind, what.width, what.argument & 31};
     arrived |= bit;
     if (((arrived | warp->ended) & mask) == mask)
-        return complete_operation(runner, warp, arrived, what.kind, lane);
+        return complete_operation(runner, warp, arrived, what.kind, lane, where);
     warp->group_arrived = arrived;
     warp->in_operation |= bit;
     return cf__block_wait(block, where, &warp->result[lane]);

@@ -112,20 +112,31 @@ static void list_targets(const cf_image *image, char *text, size_t size)
     size_t used = 0;
     text[0] = 0;
     for (const uint16_t *sm = image->sm; *sm && used < size; sm++)
-        used += (size_t)snprintf(text + used, size - used, "%ssm_%u", used ? " " : "", *sm);
+        used += (size_t)snprintf(text + used, size - used, "%ssm_%u%s", used ? " " : "",
+                                 CF_TARGET_CAPABILITY((unsigned)*sm), CF_TARGET_SUFFIX(*sm));
     for (const uint16_t *ptx = image->ptx; *ptx && used < size; ptx++)
-        used += (size_t)snprintf(text + used, size - used, "%scompute_%u", used ? " " : "", *ptx);
+        used += (size_t)snprintf(text + used, size - used, "%scompute_%u%s", used ? " " : "",
+                                 CF_TARGET_CAPABILITY((unsigned)*ptx), CF_TARGET_SUFFIX(*ptx));
 }
 
-/* Machine code runs on devices of its major version and the same or a higher minor version; PTX on devices of its
- * target and all later ones. */
+/* Machine code runs on devices of its major version and the same or a higher minor version, PTX on devices of its
+ * target and all later ones; code for 90a runs on 9.0 alone, and PTX for 100f as machine code does. */
+static int runs_on(uint16_t target, int is_ptx, int capability)
+{
+    const int of_target = CF_TARGET_CAPABILITY(target);
+    if (target & CF_TARGET_EXACT)
+        return of_target == capability;
+    const int is_any_later = is_ptx && !(target & CF_TARGET_FAMILY);
+    return of_target <= capability && (is_any_later || of_target / 10 == capability / 10);
+}
+
 static int has_code(const cf_image *image, int capability)
 {
     for (const uint16_t *sm = image->sm; *sm; sm++)
-        if (*sm / 10 == capability / 10 && *sm <= capability)
+        if (runs_on(*sm, 0, capability))
             return 1;
     for (const uint16_t *ptx = image->ptx; *ptx; ptx++)
-        if (*ptx <= capability)
+        if (runs_on(*ptx, 1, capability))
             return 1;
     return 0;
 }

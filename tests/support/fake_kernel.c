@@ -186,15 +186,22 @@ CUresult fake_cuLibraryGetGlobal(CUdeviceptr *pointer, size_t *bytes, CUlibrary 
     return fake_end(CUDA_ERROR_NOT_FOUND);
 }
 
-/* Machine code runs on GPUs of the same major version and an equal or higher minor version. PTX runs on its target
- * and newer GPUs. */
+/* Machine code runs on GPUs of the same major version and an equal or higher minor version, PTX on its target and newer
+ * GPUs; code for 90a runs on 9.0 alone, PTX for 100f within the major version. */
+static int is_family(uint16_t target, int capability)
+{
+    const int of_target = CF_TARGET_CAPABILITY(target);
+    return target & CF_TARGET_EXACT ? of_target == capability
+                                    : of_target / 10 == capability / 10 && of_target % 10 <= capability % 10;
+}
+
 static CUresult check_code(const cf_image *image, int capability)
 {
     for (const uint16_t *sm = image->sm; *sm; sm++)
-        if (*sm / 10 == capability / 10 && *sm <= capability)
+        if (is_family(*sm, capability))
             return CUDA_SUCCESS;
     for (const uint16_t *ptx = image->ptx; *ptx; ptx++)
-        if (*ptx <= capability)
+        if (is_family(*ptx, capability) || *ptx <= capability)
             return (int)image->toolkit <= fake.version ? CUDA_SUCCESS : CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }

@@ -366,7 +366,7 @@ class ModuleTest(Runner):
                 ('past_the_tolerance', 'drift', 'fill:f32:4:0', 0.25, 0.4,
                  ['y[0] = ', '4 of 4 elements differ, by up to 0.25, tolerance 0.2']),
                 ('past_the_tolerance_in_an_imaginary_part', 'drift', 'fill:c64:4:0', 0.25, 0.4,
-                 ['y[0] = 0+', 'j in the run and 0+0.75j again on the CPU' if self.driver == 'host'
+                 ['y[0] = 0+', 'j in the run and 0+0.75j in another order on the CPU' if self.driver == 'host'
                   else 'j on device 0 and ',
                   '4 of 4 elements differ']),
                 ('past_the_tolerance_in_a_component', 'drift', 'fill:f32:4x4:0', 0.25, 0.4, ['y[0] = 0,0,0,']),

@@ -64,13 +64,18 @@ class BuildTest:
             code, _, err = self.configure(*arguments)
             self.tap.check(f'configure_{name}_is_refused', '' if code == 1 and expected in err
                            else f'exit {code}: {err}')
+        code, out, err = self.configure('--targets=80,90b')
+        refused = code == 1 and "configure: --targets: '90b' is no target; they are " in err
+        self.tap.check('configure_target_that_is_none_is_refused', '' if refused or 'CPU code alone' in out else f'{out}{err}')
 
     def first_build(self):
         # No test depends on the speed of the code.
-        code, out, err = self.configure('--targets=90', CFLAGS='-O0', CXXFLAGS='-O0')
+        code, out, err = self.configure('--targets=sm_90', CFLAGS='-O0', CXXFLAGS='-O0')
         self.tap.check('configure_prints_what_it_probes',
                        '' if code == 0 and 'C compiler' in out and 'CUDA toolkit' in out
                        else f'exit {code}: {out}{err}')
+        self.tap.check('configure_takes_targets_as_nvcc_spells_them',
+                       '' if re.search(r'sm_90 compute_90$|CPU code alone', out, re.MULTILINE) else out)
         log = self.generated('config.log')
         self.tap.check('configure_keeps_config_log', '' if '-std=c11' in log and 'C compiler' in log else log)
         self.gpu = 'CPU code alone' not in out

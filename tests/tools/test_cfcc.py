@@ -579,8 +579,11 @@ class CfccTest:
                 ('one_file_for_two_outputs', ['-o', 'heat.o', '--header', './heat.o', 'heat.cu'], 1, 'different files'),
                 ('compiler_that_is_not_there', ['--cxx', '/nowhere/c++', 'heat.cu'], 1, 'cannot run /nowhere/c++: '),
                 ('target_that_is_none', ['--targets', 'foo', 'heat.cu'], 2,
-                 "--targets: 'foo' is no target; they are major, native, or numbers such as 80,90"),
-                ('target_among_others', ['--targets=80,sm_90', 'heat.cu'], 2, "--targets: 'sm_90' is no target"),
+                 "--targets: 'foo' is no target; they are major, all, native, or compute capabilities such as 80,90a,100f"),
+                ('target_among_others', ['--targets=80,sm_9', 'heat.cu'], 2, "--targets: 'sm_9' is no target"),
+                ('target_with_another_letter', ['--targets=90b', 'heat.cu'], 2, "--targets: '90b' is no target"),
+                ('target_with_another_ending', ['--targets=90-ptx', 'heat.cu'], 2, "--targets: '90-ptx' is no target"),
+                ('target_of_two_kinds', ['--targets=compute_90-real', 'heat.cu'], 2, "'compute_90-real' is no target"),
                 ('target_without_a_name', ['--targets=', 'heat.cu'], 2, "--targets: '' is no target"),
                 ('flag_without_a_value', ['-Xcxx=', 'heat.cu'], 2, '-Xcxx has no value'),
                 ('flag_of_nvcc_without_a_value', ['-Xnvcc=', 'heat.cu'], 2, '-Xnvcc has no value'),
@@ -825,6 +828,28 @@ class CfccTest:
         self.fresh()
         self.refused('cfcc_unknown_target_is_refused', self.compile('heat.cu', '--targets=90,123', cuda=None), 1,
                      'cfcc: --targets: nvcc knows no sm_123; it knows ')
+        self.refused('cfcc_unknown_family_is_refused', self.compile('heat.cu', '--targets=90f', cuda=None), 1,
+                     'cfcc: --targets: nvcc knows no sm_90f; it knows ')
+        self.targets()
+
+    def targets(self):
+        """The targets that an image has code for, as cf-run shows them."""
+        known = run([self.config['nvcc'], '--help'])[1]
+        for name, given, expected in (('spelled_as_in_nvcc', 'sm_80 sm_90', 'sm_80 sm_90 compute_90'),
+                                      ('for_one_capability', '80,90a', 'sm_80 sm_90a compute_80'),
+                                      ('for_a_family', '100f', 'sm_100f'),
+                                      ('without_ptx', '80;90-real', 'sm_80 sm_90 compute_80'),
+                                      ('without_any_ptx', '90a-real', 'sm_90a'),
+                                      ('of_ptx_alone', '90-virtual,90a-virtual', 'compute_90 compute_90a'),
+                                      ('of_ptx_as_in_nvcc', 'compute_80,90', 'sm_90 compute_80 compute_90')):
+            if 'f' in given and "'sm_100f'" not in known:
+                self.tap.skip(f'cfcc_targets_{name}', 'needs nvcc of CUDA 12.9 or newer')
+                continue
+            self.fresh()
+            result = self.compile('--shared', '--prefix', 'heat', f'--targets={given}', 'heat.cu', cuda=None)
+            if result[0] == 0:
+                result = run([self.cf_run, '--module', os.path.join(self.folder, 'heat.so'), '--describe', 'twice'])
+            self.expect(f'cfcc_targets_{name}', f' {expected} by CUDA ' in result[1], result)
 
 
 def main():

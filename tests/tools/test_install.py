@@ -214,7 +214,9 @@ class InstallTest:
                 ('file_that_a_command_makes', 'app "${CMAKE_CURRENT_BINARY_DIR}/later.cu"', copied, ''),
                 ('file_that_another_folder_makes', 'app "${CMAKE_BINARY_DIR}/made/other.cu"',
                  'add_subdirectory(made)\nadd_dependencies(app other)', ''),
-                ('targets_in_one_word', 'app TARGETS 80,90 heat.cu', '', ''))
+                ('targets_in_one_word', 'app TARGETS 80,90 heat.cu', '', ''),
+                ('targets_as_in_nvcc', 'app TARGETS sm_80 90a 100f-real 90-virtual compute_90 heat.cu', '', ''),
+                ('gpu_of_another_letter', 'app TARGETS 80 90b heat.cu', '', "'90b' is no target"))
         for name, call, more, expected in rows:
             with open(os.path.join(folder, 'CMakeLists.txt'), 'w', encoding='utf-8') as file:
                 file.write('cmake_minimum_required(VERSION 3.20)\nproject(app C)\nfind_package(Cuferry REQUIRED)\n'
@@ -229,6 +231,35 @@ class InstallTest:
                 if code == 0 and more:
                     code, out, err = run(['cmake', '--build', built], env=self.env)
                 self.tap.check(f'cmake_{name}_is_taken', f'{out}{err}' if code else '')
+            shutil.rmtree(built)
+        self.cmake_architectures(folder)
+
+    def cmake_architectures(self, folder):
+        """CMAKE_CUDA_ARCHITECTURES and the property that it initializes give the targets, unless TARGETS does."""
+        for name, given, properties, words, expected in (
+                ('honoured', '80-real;90a', '', '', "['--targets=80-real,90a']"),
+                ('native', 'native', '', '', "['--targets=native']"), ('all', 'all', '', '', "['--targets=all']"),
+                ('all_major', 'all-major', '', '', "['--targets=all-major']"),
+                ('off', 'OFF', '', '', '[]'), ('not_set', '', '', '', '[]'),
+                ('of_the_target', '80', 'CUDA_ARCHITECTURES 90', '', "['--targets=90']"),
+                ('of_the_target_off', '80', 'CUDA_ARCHITECTURES OFF', '', '[]'),
+                ('not_before_targets', '80', '', 'TARGETS 100', "['--targets=100']"),
+                ('set_late', None, '', '', "['--targets=75']"),
+                ('wrong', 'Ampere', '', '', "'Ampere' is no target; they are major, all, native, or compute")):
+            properties = properties and f'set_target_properties(app PROPERTIES {properties})\n'
+            late = 'set(CMAKE_CUDA_ARCHITECTURES 75)\n' if given is None else ''
+            with open(os.path.join(folder, 'CMakeLists.txt'), 'w', encoding='utf-8') as file:
+                file.write('cmake_minimum_required(VERSION 3.20)\nproject(app C)\nfind_package(Cuferry REQUIRED)\n'
+                           f'add_executable(app main.c)\n{properties}{late}cuferry_add_kernels(app {words} heat.cu)\n')
+            built = os.path.join(folder, 'build')
+            defined = [f'-DCMAKE_CUDA_ARCHITECTURES={given}'] if given else []
+            _, out, err = run(['cmake', '-G', 'Unix Makefiles', '-S', folder, '-B', built, *defined],
+                              env=dict(self.env, CC=self.cc))
+            said = ' '.join(err.split())
+            if not said:
+                with open(os.path.join(built, 'CMakeFiles', 'app.dir', 'build.make'), encoding='utf-8') as file:
+                    said = f'{re.findall("--targets=[^ ]*", file.read())}'
+            self.tap.check(f'cmake_architectures_{name}', '' if expected in said else f'not {expected}: {said}{out}')
             shutil.rmtree(built)
 
     def kernels_of_users(self):

@@ -19,7 +19,7 @@ from tap import NEEDS_ROOT, ROOT, Tap, run
 NVCC = '''#!/bin/sh
 case $1 in
 --version) echo 'Cuda compilation tools, release @release@, V@release@.0'; exit 0 ;;
---list-gpu-code) printf 'sm_80\\nsm_90\\n'; exit 0 ;;
+--help) echo "'sm_80','sm_90'"; exit 0 ;;
 esac
 [ "${PLAYED_NVCC:-}" != broken ] || { echo 'kernel.cu(1): error: of this compiler' >&2; exit 1; }
 while [ $# -gt 0 ]; do

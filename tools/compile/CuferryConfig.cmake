@@ -27,13 +27,14 @@ function(_cuferry_check_files target)
     endforeach()
 endfunction()
 
-# cuferry_add_kernels(<target> [PREFIX p] [HEADER h.h] [TARGETS 80 90 ...] [TUNING file]
+# cuferry_add_kernels(<target> [PREFIX p] [HEADER h.h] [TARGETS 80 90a ...] [TUNING file]
 #                     [INCLUDE_DIRECTORIES dir...] [DEFINITIONS NAME[=TEXT]...] file.cu... [file.c...])
 #
 # Compiles kernel files into the target with cfcc, and C files of their operations, which may also be among the target's
 # own sources. Include directories and definitions are the target's and the ones named here. The C functions begin with
 # the prefix, by default the name of the first file; their header, by default <prefix>.h, is on the include path of the
-# target and of everything that links it.
+# target and of everything that links it. The default of TARGETS is the target's CUDA_ARCHITECTURES, which CMake takes
+# from CMAKE_CUDA_ARCHITECTURES; if that is OFF or not set, cfcc has a default.
 function(cuferry_add_kernels target)
     set(files ${ARGN})
     list(FILTER files INCLUDE REGEX "\\.cuh?$")
@@ -61,11 +62,18 @@ function(cuferry_add_kernels target)
         message(FATAL_ERROR "cuferry_add_kernels(${target}): C functions cannot begin with '${arg_PREFIX}'; give "
             "another PREFIX")
     endif()
+    if(NOT arg_TARGETS)
+        get_target_property(arg_TARGETS ${target} CUDA_ARCHITECTURES)
+        if(arg_TARGETS MATCHES "NOTFOUND$")
+            set(arg_TARGETS "${CMAKE_CUDA_ARCHITECTURES}")
+        endif()
+    endif()
     string(REPLACE "," ";" arg_TARGETS "${arg_TARGETS}")
     foreach(name IN LISTS arg_TARGETS)
-        if(NOT name MATCHES "^(major|native|[0-9][0-9][0-9]?)$")
-            message(FATAL_ERROR "cuferry_add_kernels(${target}): '${name}' is no target; they are major, native, or "
-                "numbers such as 80 90")
+        if(arg_TARGETS AND NOT name MATCHES
+           "^(major|all-major|all|native|(sm_)?[0-9][0-9][0-9]?[af]?(-real|-virtual)?|compute_[0-9][0-9][0-9]?[af]?)$")
+            message(FATAL_ERROR "cuferry_add_kernels(${target}): '${name}' is no target; they are major, all, native, "
+                "or compute capabilities such as 80 90a 100f")
         endif()
     endforeach()
     get_filename_component(prefix "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../.." ABSOLUTE)

@@ -8,6 +8,7 @@ import sys
 
 from failure import Failure
 from flags import CHECKS
+from targets import FORMS, wrong_target
 from workspace import stem
 
 USAGE = '''cfcc [--prefix P] [-o FILE.o] [--header FILE.h] [-MD] [options] FILE.cu... [FILE.c...]
@@ -42,7 +43,8 @@ def arguments(config):
         parser.add_argument(f'-X{name}', dest=f'{name}_flags', action='append', default=[], metavar='FLAG',
                             help=f'a flag for {compiler}, as in -X{name}=' +
                                  ('-march=native' if name == 'cxx' else '-lineinfo'))
-    parser.add_argument('--targets', metavar='LIST', help='GPUs to build machine code for: major, native, or as 80,90')
+    parser.add_argument('--targets', metavar='LIST', help='GPUs to build machine code for: major, all, native, '
+                        'or as 80,90a,100f; with -real no PTX, with -virtual PTX alone')
     parser.add_argument('--cuda', metavar='DIR|no', help='the CUDA toolkit, or CPU code alone')
     for name, language in (('cc', 'C'), ('cxx', 'C++')):
         parser.add_argument(f'--{name}', default=config[name], metavar='COMMAND',
@@ -69,7 +71,7 @@ def arguments(config):
     if options.targets is not None:
         wrong = wrong_target(options.targets)
         if wrong is not None:
-            parser.error(f"--targets: '{wrong}' is no target; they are major, native, or numbers such as 80,90")
+            parser.error(f"--targets: '{wrong}' is no target; {FORMS}")
     for name in ('cc', 'cxx'):
         try:
             is_command = shlex.split(getattr(options, name))
@@ -90,12 +92,6 @@ def arguments(config):
         return options
     check(options, parser)
     return options
-
-
-def wrong_target(text):
-    """The first invalid target, for any nvcc or none; None if all are valid."""
-    names = [n for n in re.split('[, ]', text) if n] or [text]
-    return None if text in ('major', 'native') else next((n for n in names if not re.fullmatch(r'\d{2,3}', n)), None)
 
 
 def check(options, parser):

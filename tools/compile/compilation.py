@@ -181,16 +181,16 @@ class Compilation:
         """PTX of one target, for the entry names, and the image of all targets."""
         common = [self.toolkit.nvcc, *self.toolkit.flags, '-Xcompiler', '-iquote,.', '-I', self.config.include,
                   *self.flags.user, *self.options.nvcc_flags, self._path(f'{name}.dev.cu')]
-        ptx = [f'-arch=compute_{self.toolkit.sm[0]}', '-MD', '-MF', self._path(f'{name}.device.d')]
+        ptx = [f'-arch=compute_{self.toolkit.targets.oldest}', '-MD', '-MF', self._path(f'{name}.device.d')]
         start = self.workspace.runner.start
         return (start([*common, '-ptx', *ptx, '-o', self._path(f'{name}.ptx')]),
-                start([*common, '-DCF__TO_BE_EMBEDDED', '-fatbin', *self.toolkit.gencode, '-o', self._path(f'{name}.fatbin')]))
+                start([*common, '-DCF__TO_BE_EMBEDDED', '-fatbin', *self.toolkit.targets.gencode, '-o', self._path(f'{name}.fatbin')]))
 
     def _start_image_header(self, name):
         return self._start_generator(
-            '--image', self._path(f'{name}.image.h'), '--toolkit', str(self.toolkit.version), '--sm',
-            ','.join(map(str, self.toolkit.sm)), '--ptx', str(self.toolkit.sm[-1]), self._path(f'{name}.ptx'),
-            self._path(f'{name}.fatbin'))
+            '--image', self._path(f'{name}.image.h'), '--toolkit', str(self.toolkit.version),
+            f'--sm={",".join(self.toolkit.targets.sm)}', f'--ptx={",".join(self.toolkit.targets.ptx)}',
+            self._path(f'{name}.ptx'), self._path(f'{name}.fatbin'))
 
     def _start_image(self, name):
         # .incbin names the fatbin relative to this folder.

@@ -1,11 +1,11 @@
-"""toolkit.py - finds an nvcc, and the GPU targets that it builds for."""
+"""toolkit.py - finds an nvcc."""
 
 import os
 import re
 import shutil
-import subprocess
 
 from failure import Failure
+from targets import Targets, ask
 
 
 class Toolkit:
@@ -13,7 +13,7 @@ class Toolkit:
 
     def __init__(self, nvcc, targets, flags):
         self.nvcc = nvcc
-        release = re.search(r'release (\d+)\.(\d+)', self._ask([nvcc, '--version']))
+        release = re.search(r'release (\d+)\.(\d+)', ask([nvcc, '--version']))
         if not release:
             raise Failure(f'{nvcc} does not tell its version')
         self.version = int(release.group(1)) * 1000 + int(release.group(2)) * 10
@@ -21,43 +21,7 @@ class Toolkit:
             raise Failure(f'{nvcc} is of CUDA {release.group(1)}.{release.group(2)}; Cuferry needs 12.0 or newer')
         # This compression was added within CUDA 12: some of its drivers may lack it.
         self.flags = [f for f in flags if self.version >= 13000 or not f.startswith('-compress-mode')]
-        known = sorted(int(n) for n in re.findall(r'^sm_(\d+)$', self._ask([nvcc, '--list-gpu-code']), re.MULTILINE))
-        self.sm = self._targets(targets, known)
-
-    @staticmethod
-    def _ask(command):
-        try:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                  check=True)
-            return done.stdout.decode(errors='replace')
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise Failure(f'{" ".join(command)} fails: {error}') from error
-
-    def _targets(self, targets, known):
-        if targets == 'major':
-            return sorted({n // 10: n for n in reversed(known)}.values())
-        if targets == 'native':
-            try:
-                found = self._ask(['nvidia-smi', '--query-gpu=compute_cap', '--format=csv,noheader'])
-            except Failure:
-                found = ''
-            names = found.replace('.', '').split()
-            if not names:
-                raise Failure('--targets=native: nvidia-smi finds no GPU')
-        else:
-            names = [n for n in re.split('[, ]', targets) if n]
-        if not names:
-            raise Failure(f'--targets={targets} names no target')
-        for name in names:
-            if not name.isdigit() or int(name) not in known:
-                raise Failure(f'--targets: nvcc knows no sm_{name}; it knows {" ".join(map(str, known))}')
-        return sorted({int(n) for n in names})
-
-    @property
-    def gencode(self):
-        """nvcc's options for machine code of all targets, and PTX of the newest target."""
-        codes = [(n, f'sm_{n}') for n in self.sm] + [(self.sm[-1], f'compute_{self.sm[-1]}')]
-        return [word for n, code in codes for word in ('-gencode', f'arch=compute_{n},code={code}')]
+        self.targets = Targets(nvcc, targets)
 
 
 def is_toolkit(folder):

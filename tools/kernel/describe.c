@@ -90,9 +90,9 @@ static void print_targets(const cf_image *image)
         return;
     }
     for (const uint16_t *target = image->sm; *target; target++)
-        printf("sm_%u ", (unsigned)*target);
+        printf("sm_%u%s ", CF_TARGET_CAPABILITY((unsigned)*target), CF_TARGET_SUFFIX(*target));
     for (const uint16_t *target = image->ptx; *target; target++)
-        printf("compute_%u ", (unsigned)*target);
+        printf("compute_%u%s ", CF_TARGET_CAPABILITY((unsigned)*target), CF_TARGET_SUFFIX(*target));
     printf("by CUDA %" PRIu32 ".%" PRIu32 "\n", image->toolkit / 1000, image->toolkit % 1000 / 10);
 }
 

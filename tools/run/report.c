@@ -161,8 +161,8 @@ static void add_index(const struct npy_array *array, size_t number, struct messa
     }
 }
 
-/* Begins with "sum[3] = 1.5 on device 0 and 1.25 on the CPU", or "sum[3] = 1.5 in the run and 1.25 again on the
- * CPU". */
+/* Begins with "sum[3] = 1.5 on device 0 and 1.25 on the CPU", or "sum[3] = 1.5 in the run and 1.25 in another
+ * order on the CPU". */
 static int disagreement(const cf_kernel *kernel, uint32_t i, const struct npy_array *array, const void *result,
                         const struct comparison *comparison, double tolerance, int device, const char *how,
                         struct message *message)
@@ -173,7 +173,7 @@ static int disagreement(const cf_kernel *kernel, uint32_t i, const struct npy_ar
     add_index(array, comparison->first, message);
     message_add(message, " = %s", got);
     if (device == CF_HOST)
-        message_add(message, " in the run and %s again", comparison->expected);
+        message_add(message, " in the run and %s in another order", comparison->expected);
     else
         message_add(message, " on device %d and %s", device, comparison->expected);
     message_add(message, " on the CPU; %zu of %zu elements differ", comparison->count, array->count);
@@ -197,7 +197,7 @@ static int verify(const struct trial_plan *plan, double tolerance, int device, s
                   struct message *message)
 {
     const cf_kernel *kernel = plan->kernel;
-    if (trial_verify(plan, tolerance, comparisons, message) != 0)
+    if (trial_verify(plan, device, tolerance, comparisons, message) != 0)
         return -1;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const struct argument *argument = &plan->arguments[i];
@@ -210,7 +210,7 @@ static int verify(const struct trial_plan *plan, double tolerance, int device, s
                argument->array.count - comparison->count, argument->array.count);
         if (tolerance >= 0)
             printf("; largest deviation %.3g, tolerance %.3g", comparison->largest, tolerance);
-        printf("%s\n", device == CF_HOST ? "; the run itself was on the CPU too" : "");
+        printf("%s\n", device == CF_HOST ? "; compared only with another order of threads on the CPU" : "");
         if (comparison->count)
             return disagreement(kernel, i, &argument->array, argument->result, comparison, tolerance, device, "",
                                 message);

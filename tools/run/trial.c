@@ -208,8 +208,8 @@ int trial_run(const struct trial_plan *plan, struct trial_times *times, struct m
     return status;
 }
 
-int trial_verify(const struct trial_plan *plan, double tolerance, struct comparison *comparisons,
-                 struct message *message)
+static int verify(const struct trial_plan *plan, double tolerance, struct comparison *comparisons,
+                  struct message *message)
 {
     struct trial trial;
     double unused;
@@ -230,6 +230,19 @@ int trial_verify(const struct trial_plan *plan, double tolerance, struct compari
     }
     discard(&trial);
     return status;
+}
+
+int trial_verify(const struct trial_plan *plan, int device, double tolerance, struct comparison *comparisons,
+                 struct message *message)
+{
+    char text[32];
+    const char *own = verify_own_order(text, sizeof text);
+    if (device != CF_HOST)
+        return verify(plan, tolerance, comparisons, message);
+    if (verify_set_order(verify_other_order(own), message) != 0)
+        return -1;
+    int status = verify(plan, tolerance, comparisons, message);
+    return verify_set_order(own, message) == 0 ? status : -1;
 }
 
 /* ---- Shared arrays ---- */

@@ -29,8 +29,9 @@ struct trial_times {
 int trial_run(const struct trial_plan *plan, struct trial_times *times, struct message *message);
 
 /* Runs the kernel again on the CPU, which becomes the thread's device, and compares the results, and inputs with their
- * content before. `comparisons` has one entry per parameter. */
-int trial_verify(const struct trial_plan *plan, double tolerance, struct comparison *comparisons,
+ * content before. If the run on `device` was on the CPU too, threads have another order now. `comparisons` has one entry
+ * per parameter. */
+int trial_verify(const struct trial_plan *plan, int device, double tolerance, struct comparison *comparisons,
                  struct message *message);
 
 /* Makes the kernel that runs in place of another, such as a watched twin, for each call; NULL without memory. */

@@ -123,7 +123,7 @@ static int print_head(const struct verification *verification, struct message *m
     if (cf_device_name(verification->conditions.device, name, sizeof name) != CF_OK)
         return runtime_failure(message);
     if (verification->conditions.device == CF_HOST)
-        printf("verify: no GPU: on the CPU (%s) twice, the second time in another order\n", name);
+        printf("verify: no GPU: only two orders of threads on the CPU (%s) are compared\n", name);
     else
         printf("verify: device %d (%s) against the CPU\n", verification->conditions.device, name);
     printf("%-*s%6s  result\n", verification->name_width, "kernel", "sizes");

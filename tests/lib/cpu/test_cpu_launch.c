@@ -260,13 +260,26 @@ static void order_of_kernel_is_the_seed_s(order_of *run)
     order_with("0", run, first);
     assert_memory_equal(natural, first, sizeof first);
     order_with("1", run, first);
-    order_with("4294967295", run, second);
+    order_with("4294967294", run, second);
     order_with("1", run, again);
     assert_memory_equal(first, again, sizeof first);
     assert_memory_not_equal(first, second, sizeof first);
     assert_memory_not_equal(first, natural, sizeof first);
     assert_shuffled(first);
     assert_shuffled(second);
+}
+
+/* After a barrier, too, so that two runs see both orders of any two threads. */
+static void order_reverse_is_the_natural_one_backwards(void **state)
+{
+    (void)state;
+    order_of *const runs[] = {cpu_launch_order_of_loop, cpu_launch_order_behind_barrier};
+    for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
+        static int reverse[ALL];
+        order_with("reverse", runs[r], reverse);
+        for (int i = 0; i < ALL; i++)
+            assert_int_equal(reverse[i], ALL - 1 - i);
+    }
 }
 
 static void order_of_a_loop_is_the_seed_s(void **state)
@@ -312,13 +325,13 @@ static void order_leaves_results_as_they_are(void **state)
 static void order_that_is_no_number_is_einval(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"-1", "4294967296", "one", "1 ", "0x10", "99999999999999999999999"};
+    static const char *const bad[] = {"-1", "4294967295", "one", "1 ", "0x10", "99999999999999999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         setenv("CF_HOST_ORDER", bad[i], 1);
         assert_ok(cf_shutdown());
         char detail[128];
         int order[ALL], count = 0;
-        snprintf(detail, sizeof detail, "CF_HOST_ORDER=%s: it is a number from 0, the natural order, to 4294967295",
+        snprintf(detail, sizeof detail, "CF_HOST_ORDER=%s: it is reverse, or a number from 0, the natural order, to 4294967294",
                  bad[i]);
         int status = cf_device_use(CF_HOST);
         if (status == CF_OK)
@@ -478,6 +491,7 @@ int main(void)
         cmocka_unit_test(cooperative_launch_is_shared_by_threads),
         cmocka_unit_test(cooperative_launch_that_fails_ends_for_all),
         cmocka_unit_test(cooperative_launches_and_other_jobs_leave_each_other_room),
+        cmocka_unit_test(order_reverse_is_the_natural_one_backwards),
         cmocka_unit_test(order_of_a_loop_is_the_seed_s),
         cmocka_unit_test(order_of_threads_that_wait_is_the_seed_s),
         cmocka_unit_test(order_leaves_results_as_they_are),

@@ -383,6 +383,64 @@ static void image_with_ptx_of_an_earlier_target_runs(void **state)
     expect_no_code("sm_80 sm_90");
 }
 
+#define A(number) ((number) | CF_TARGET_EXACT)
+#define F(number) ((number) | CF_TARGET_FAMILY)
+
+/* An image with one target of machine code and one of PTX, 0 for none. */
+static void expect_targets(uint16_t sm, uint16_t ptx, const char *refused)
+{
+    image.sm = (const uint16_t[]){sm, 0};
+    image.ptx = (const uint16_t[]){ptx, 0};
+    if (refused) {
+        expect_no_code(refused);
+        assert_ok(tear_down(NULL));
+        return;
+    }
+    assert_ok(run(&kernel));
+    assert_ok(tear_down(NULL));
+}
+
+static void image_for_90a_runs_on_9_0(void **state)
+{
+    (void)state;
+    assert_int_equal(capability(), 90);
+    expect_targets(A(90), 0, NULL);
+    expect_targets(0, A(90), NULL);
+    expect_targets(A(100), A(100), "sm_100a compute_100a");
+}
+
+/* The next image that runs is taken; without one, the error names the device and all targets. */
+static void image_for_90a_does_not_run_on_10_0(void **state)
+{
+    (void)state;
+    assert_int_equal(capability(), 100);
+    expect_targets(A(90), 0, "sm_90a");
+    expect_targets(A(90), A(90), "sm_90a compute_90a");
+    expect_targets(A(90), 80, NULL);
+    expect_targets(A(90), F(100), NULL);
+    expect_targets(F(103), 0, "sm_103f");
+    expect_targets(A(100), 0, NULL);
+}
+
+static void image_for_100f_runs_on_10_3(void **state)
+{
+    (void)state;
+    assert_int_equal(capability(), 103);
+    expect_targets(F(100), 0, NULL);
+    expect_targets(0, F(100), NULL);
+    expect_targets(F(103), 0, NULL);
+    expect_targets(A(100), A(100), "sm_100a compute_100a");
+}
+
+static void image_for_100f_does_not_run_on_12_0(void **state)
+{
+    (void)state;
+    assert_int_equal(capability(), 120);
+    expect_targets(F(100), F(100), "sm_100f compute_100f");
+    expect_targets(F(100), 100, NULL);
+    expect_targets(F(120), 0, NULL);
+}
+
 /* Each device is checked: the image has code for the first device but not for the second. */
 static void image_for_one_device_of_two_runs_there(void **state)
 {
@@ -614,6 +672,10 @@ int main(int argc, char *argv[])
         fake_test(image_for_an_earlier_minor_version_runs, "FAKE_CUDA=cc=95"),
         /* a driver that accepts PTX from any toolkit of its major version */
         fake_test(image_with_ptx_of_an_earlier_target_runs, "FAKE_CUDA=cc=121,version=13990"),
+        fake_test(image_for_90a_runs_on_9_0, "FAKE_CUDA=cc=90"),
+        fake_test(image_for_90a_does_not_run_on_10_0, "FAKE_CUDA=cc=100,version=13990"),
+        fake_test(image_for_100f_runs_on_10_3, "FAKE_CUDA=cc=103,version=13990"),
+        fake_test(image_for_100f_does_not_run_on_12_0, "FAKE_CUDA=cc=120,version=13990"),
         fake_test(image_for_one_device_of_two_runs_there, "FAKE_CUDA=cc1=75"),
         fake_test(kernel_on_a_driver_that_tells_no_sizes_runs, "FAKE_CUDA=version=12030"),
         fake_test(image_that_the_driver_finds_no_code_in_has_none, "FAKE_CUDA=load=209"),

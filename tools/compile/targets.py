@@ -1,0 +1,109 @@
+"""targets.py - GPU targets, as users of nvcc and CMake write them. configure runs this file."""
+
+import re
+import subprocess
+import sys
+
+from failure import Failure
+
+_TARGET = re.compile(r'(?:sm_)?(\d{2,3}[af]?)(-real|-virtual)?|compute_(\d{2,3}[af]?)', re.ASCII)
+_SETS = ('major', 'all-major', 'all', 'native')
+FORMS = 'they are major, all, native, or compute capabilities such as 80,90a,100f'
+
+
+def ask(command):
+    """The output of a command."""
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              check=True)
+        return done.stdout.decode(errors='replace')
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise Failure(f'{" ".join(command)} fails: {error}') from error
+
+
+def wrong_target(text):
+    """The first invalid target, for any nvcc or none; None if all are valid."""
+    return None if text in _SETS else next((n for n in _words(text) or [text] if not _TARGET.fullmatch(n)), None)
+
+
+class Targets:
+    """The targets of an nvcc that a list names: `sm` gets machine code, `ptx` gets PTX."""
+
+    def __init__(self, nvcc, text):
+        # --list-gpu-code leaves out targets such as 90a.
+        known = set(re.findall(r"'sm_(\d+[af]?)'", ask([nvcc, '--help'])))
+        real, virtual, both = self._read(text, known)
+        for name in sorted(real | virtual, key=_order):
+            if name not in known:
+                raise Failure(f'--targets: nvcc knows no sm_{name}; it knows {" ".join(sorted(known, key=_order))}')
+        # PTX such as 90a runs on no device that its machine code does not run on.
+        newest = sorted(filter(str.isdigit, both), key=_order)[-1:]
+        self.sm, self.ptx = sorted(real, key=_order), sorted(virtual.union(newest), key=_order)
+
+    @staticmethod
+    def _read(text, known):
+        """Targets with machine code, targets with PTX, and targets that may get PTX."""
+        numbers = sorted(filter(str.isdigit, known), key=_order)
+        if text in ('major', 'all-major'):
+            names = list({n[:-1]: n for n in reversed(numbers)}.values())
+        elif text == 'all':
+            names = numbers
+        elif text == 'native':
+            names = _native()
+        else:
+            names = _words(text)
+        if not names:
+            raise Failure(f'--targets={text} names no target')
+        real, virtual, both = set(), set(), set()
+        for name in names:
+            found = _TARGET.fullmatch(name)
+            if not found:
+                raise Failure(f"--targets: '{name}' is no target; {FORMS}")
+            if found.group(3) or found.group(2) == '-virtual':
+                virtual.add(found.group(3) or found.group(1))
+            else:
+                real.add(found.group(1))
+                both |= set() if found.group(2) else {found.group(1)}
+        return real, virtual, both
+
+    @property
+    def oldest(self):
+        return min(self.sm + self.ptx, key=_order)
+
+    @property
+    def gencode(self):
+        """nvcc's options."""
+        codes = [(n, f'sm_{n}') for n in self.sm] + [(n, f'compute_{n}') for n in self.ptx]
+        return [word for n, code in codes for word in ('-gencode', f'arch=compute_{n},code={code}')]
+
+
+def _words(text):
+    return [n for n in re.split('[,; ]', text) if n]
+
+
+def _order(name):
+    return int(name.rstrip('af')), name
+
+
+def _native():
+    try:
+        found = ask(['nvidia-smi', '--query-gpu=compute_cap', '--format=csv,noheader'])
+    except Failure:
+        found = ''
+    if not found.split():
+        raise Failure('--targets=native: nvidia-smi finds no GPU')
+    return found.replace('.', '').split()
+
+
+def main():
+    """Prints the lists `sm` and `ptx`, the oldest target and nvcc's options, a line each, or the failure."""
+    try:
+        targets = Targets(*sys.argv[1:])
+    except Failure as failure:
+        print(failure)
+        sys.exit(1)
+    print(','.join(targets.sm), ','.join(targets.ptx), targets.oldest, ' '.join(targets.gencode), sep='\n')
+
+
+if __name__ == '__main__':
+    main()
