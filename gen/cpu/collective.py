@@ -16,13 +16,14 @@ _GROUPS = re.compile(
     r'memcpy_async|wait|wait_prior|barrier_(arrive|wait)|is_valid')
 # The same in files that name a barrier of cuda:: or cuda::std::.
 _BARRIERS = re.compile(r'arrive|arrive_and_\w+|wait|wait_parity|try_wait\w*|init')
+# The same in files that use CUB.
+_CUB = re.compile(r'(Block|Warp)[A-Z]\w+')
 # A partition whose size is part of its type uses only ranks.
 _RANKS = {'tiled_partition'}
 # Uses that no CPU can run, with alternatives.
 _FOREIGN = (
     (r'asm|__asm__|__asm', 'inline assembly', 'write C++ beside it, under #ifndef __CUDA_ARCH__'),
     (r'wmma|nvcuda|mma_sync|load_matrix_sync', 'matrices of a warp', 'multiply tiles in __shared__ memory'),
-    (r'cub', 'CUB', 'use cooperative_groups, which has reduce() and the scans'),
     (r'curand\w*', 'cuRAND', 'write the generator in the kernel file'),
     (r'this_cluster|cluster_group|__cluster\w*|cluster_dim\w*|map_shared_rank', 'clusters of blocks',
      'use blocks, or a cooperative grid'),
@@ -36,6 +37,29 @@ OF_THRUST = frozenset('''
     greater greater_equal imag less less_equal log log10 logical_and logical_not logical_or make_pair make_tuple maximum
     minimum minus modulus multiplies negate norm not_equal_to pair plus polar pow proj real sin sinh sqrt swap tan tanh
     tie tuple tuple_element tuple_size'''.split())
+# Names after cub:: with a CPU form.
+OF_CUB = frozenset('''
+    ArgMax ArgMin BLOCK_HISTO_ATOMIC BLOCK_HISTO_SORT BLOCK_LOAD_DIRECT BLOCK_LOAD_STRIPED BLOCK_LOAD_TRANSPOSE
+    BLOCK_LOAD_VECTORIZE BLOCK_LOAD_WARP_TRANSPOSE BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED BLOCK_REDUCE_RAKING
+    BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY BLOCK_REDUCE_WARP_REDUCTIONS BLOCK_REDUCE_WARP_REDUCTIONS_NONDETERMINISTIC
+    BLOCK_SCAN_RAKING BLOCK_SCAN_RAKING_MEMOIZE BLOCK_SCAN_WARP_SCANS BLOCK_STORE_DIRECT BLOCK_STORE_STRIPED
+    BLOCK_STORE_TRANSPOSE BLOCK_STORE_VECTORIZE BLOCK_STORE_WARP_TRANSPOSE BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED
+    BlockAdjacentDifference BlockDiscontinuity BlockExchange BlockHistogram BlockHistogramAlgorithm BlockLoad
+    BlockLoadAlgorithm BlockMergeSort BlockRadixSort BlockReduce BlockReduceAlgorithm BlockScan BlockScanAlgorithm
+    BlockShuffle BlockStore BlockStoreAlgorithm CacheLoadModifier CacheStoreModifier CastOp Equality Inequality
+    InequalityWrapper KeyValuePair LOAD_CA LOAD_CG LOAD_CS LOAD_CV LOAD_DEFAULT LOAD_LDG LOAD_VOLATILE
+    LoadDirectBlocked LoadDirectBlockedVectorized LoadDirectStriped LoadDirectWarpStriped Log2 LowerBound Max Min
+    NullType PowerOfTwo RowMajorTid STORE_CG STORE_CS STORE_DEFAULT STORE_VOLATILE STORE_WB STORE_WT
+    StoreDirectBlocked StoreDirectBlockedVectorized StoreDirectStriped StoreDirectWarpStriped Sum ThreadLoad
+    ThreadReduce ThreadStore UpperBound WARP_EXCHANGE_SHUFFLE WARP_EXCHANGE_SMEM WARP_LOAD_DIRECT WARP_LOAD_STRIPED
+    WARP_LOAD_TRANSPOSE WARP_LOAD_VECTORIZE WARP_STORE_DIRECT WARP_STORE_STRIPED WARP_STORE_TRANSPOSE
+    WARP_STORE_VECTORIZE WarpExchange WarpExchangeAlgorithm WarpLoad WarpLoadAlgorithm WarpMergeSort WarpReduce WarpScan
+    WarpStore WarpStoreAlgorithm'''.split())
+# Libraries: name, names that the CPU runs, alternative.
+_LIBRARIES = {
+    'thrust': ('Thrust', OF_THRUST, 'write a loop, or use cooperative_groups'),
+    'cub': ('CUB', OF_CUB, 'use its functions of a block or a warp, or cooperative_groups'),
+}
 _FOREIGN_WORDS = tuple((re.compile(pattern), what, instead) for pattern, what, instead in _FOREIGN)
 _ANY_FOREIGN = re.compile('|'.join(pattern for pattern, _, _ in _FOREIGN))
 # Names after cuda::
@@ -70,10 +94,11 @@ def find_foreign(kernel, everything):
                 if texts[:2] == ['cuda', '::'] and texts[2:] and texts[2] in _FOREIGN_OF_CUDA:
                     return (f'cuda::{texts[2]}', 'use __syncthreads() or cuda::barrier, and plain copies or '
                                                  'cuda::memcpy_async()')
-            if token.text == 'thrust':
+            if token.text in _LIBRARIES and token.kind == 'identifier':
+                library, names, instead = _LIBRARIES[token.text]
                 texts = [t.text for t in body[at + 1:at + 3]]
-                if texts[:1] == ['::'] and texts[1:] and texts[1] not in OF_THRUST:
-                    return f'Thrust (thrust::{texts[1]})', 'write a loop, or use cooperative_groups'
+                if texts[:1] == ['::'] and texts[1:] and texts[1] not in names:
+                    return f'{library} ({token.text}::{texts[1]})', instead
             if token.kind == 'identifier' and _ANY_FOREIGN.fullmatch(token.text):
                 if _is_compiler_barrier(body[at:]):
                     continue
@@ -129,6 +154,9 @@ def runs_together(root, everything):
     if any(d.has('__shared__') for d in find_reachable([root], others)):     # declared outside of functions
         return True
     if any('barrier' in d.words for d in everything) and find_use(root, everything, _BARRIERS):
+        return True
+    if any('cub' in d.words for d in everything) and any(
+            any(map(_CUB.fullmatch, d.words)) for d in find_reachable([root], others)):      # types too
         return True
     if not any('cooperative_groups' in d.words for d in everything):
         return False

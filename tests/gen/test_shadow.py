@@ -231,7 +231,7 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
             library, name = header.split('/')[0], os.path.splitext(os.path.basename(header))[0]
             text += (f'#pragma cf kernel grid(n) inout(x[n])\n__global__ void k{number}(int *x, int n)\n'
                      f'{{\n    {library}::{name}(x, x + n);\n}}\n')
-            what = f'Thrust (thrust::{name})' if library == 'thrust' else 'CUB (cub)'
+            what = f'{"CUB" if library == "cub" else "Thrust"} ({library}::{name})'
             wanted.append(f'error: k{number} uses {what}, which the CPU does not run; ')
         code, _, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--cxx', shlex.join(self.cxx),
                             '--outdir',
@@ -241,18 +241,10 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
                        f'{lost}\n{err}' if code != 1 or lost or not wanted else '')
 
         sys.path.insert(0, os.path.join(ROOT, 'gen'))
-        from cpu.collective import OF_THRUST     # pylint: disable=import-error,import-outside-toplevel
-        names = ''.join(f'    using thrust::{name};\n' for name in sorted(OF_THRUST))
-        source = self.write('names.cu', ''.join(f'#include <{header}>\n' for header in taken) +
-                            f'__device__ void all()\n{{\n{names}}}\n')
-        self.tap.check('names_of_thrust_that_the_cpu_runs_are_there', self.compile(source, 'names.o', '-c'))
-        texts = ''
-        for header in taken:
-            with open(os.path.join(STAND_INS, header), encoding='utf-8') as file:
-                texts += file.read()
-        declared = set(re.findall(r'using ::\w+::(\w+);', texts))
-        self.tap.check('names_of_thrust_that_headers_have_are_taken',
-                       f'{declared - OF_THRUST}' if declared - OF_THRUST or not declared else '')
+        from cpu.collective import OF_CUB, OF_THRUST     # pylint: disable=import-error,import-outside-toplevel
+        self.names('thrust', OF_THRUST, taken, r'using ::\w+::(\w+);')
+        self.names('cub', OF_CUB, [h for h in headers if h.startswith('cub/')],
+                   r'^(?:template <.*> )?(?:class|struct|enum|typedef .*) ([A-Z]\w+)')
 
         cccl = self.toolkit and os.path.join(self.toolkit, 'cccl')
         if not cccl or not os.path.isdir(cccl):
@@ -264,6 +256,19 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
                 for name in os.listdir(os.path.join(cccl, folder)) if name.endswith(('.h', '.cuh'))
                 and os.path.join(folder, name) not in headers]
         self.tap.check('headers_of_cub_and_thrust_are_those_of_the_toolkit', ', '.join(lost))
+
+    def names(self, library, names, headers, declaration):
+        """The headers have the names of a library that the generator accepts, and it accepts those that they declare."""
+        text = ''.join(f'    using {library}::{name};\n' for name in sorted(names))
+        source = self.write('names.cu', ''.join(f'#include <{header}>\n' for header in headers) +
+                            f'__device__ void all()\n{{\n{text}}}\n')
+        self.tap.check(f'names_of_{library}_that_the_cpu_runs_are_there', self.compile(source, 'names.o', '-c'))
+        declared = set()
+        for header in headers:
+            with open(os.path.join(STAND_INS, header), encoding='utf-8') as file:
+                declared |= set(re.findall(declaration, file.read(), re.MULTILINE))
+        self.tap.check(f'names_of_{library}_that_headers_have_are_taken',
+                       f'{declared - names}' if declared - names or not declared else '')
 
     # ---- 16-bit floats
 

@@ -1,6 +1,6 @@
 /* prelude.cuh - included first in a kernel file that a C++ compiler builds for the CPU: declares everything that nvcc
  * declares before a file's first line. Folders use earlier ones in this order: types, loop, math, sync, float16,
- * groups, runtime.
+ * groups, cub, runtime.
  *
  * One CPU thread runs all CUDA threads of a block: one after the other, or in turns if they wait for one another.
  * Blocks run in parallel. */

@@ -37,11 +37,11 @@ __global__ void matrices(float *x, int n)
 }
 
 #pragma cf kernel grid(n) block(128) inout(x[n])
-__global__ void block_sum(int *x, int n)
+__global__ void block_decode(int *x, int n)
 {
-    typedef cub::BlockReduce<int, 128> Reduce;
-    __shared__ typename Reduce::TempStorage storage;
-    x[0] = Reduce(storage).Sum(x[threadIdx.x]);
+    typedef cub::BlockRunLengthDecode<int, 128, 1, 1> Decode;
+    __shared__ typename Decode::TempStorage storage;
+    Decode(storage, x, x).RunLengthDecode(x);
 }
 
 #pragma cf kernel grid(n) inout(x[n])

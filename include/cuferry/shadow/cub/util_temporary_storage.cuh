@@ -1,1 +1,2 @@
-/* util_temporary_storage.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */
+/* util_temporary_storage.cuh - has nothing for kernels on the CPU, where host code is left out. */
+#include <cub/config.cuh>

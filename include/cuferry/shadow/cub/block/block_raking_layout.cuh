@@ -1,1 +1,2 @@
-/* block_raking_layout.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */
+/* block_raking_layout.cuh - has nothing for kernels on the CPU, where host code is left out. */
+#include <cub/config.cuh>

@@ -1,1 +1,2 @@
-/* block_run_length_decode.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */
+/* block_run_length_decode.cuh - has nothing for kernels on the CPU, where host code is left out. */
+#include <cub/config.cuh>

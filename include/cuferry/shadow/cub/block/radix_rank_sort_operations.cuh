@@ -1,1 +1,2 @@
-/* radix_rank_sort_operations.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */
+/* radix_rank_sort_operations.cuh - has nothing for kernels on the CPU, where host code is left out. */
+#include <cub/config.cuh>

@@ -1,1 +1,2 @@
-/* device_memcpy.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */
+/* device_memcpy.cuh - has nothing for kernels on the CPU, where host code is left out. */
+#include <cub/config.cuh>

@@ -1,1 +1,2 @@
-/* grid_queue.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */
+/* grid_queue.cuh - has nothing for kernels on the CPU, where host code is left out. */
+#include <cub/config.cuh>

@@ -1,1 +1,2 @@
-/* cache_modified_input_iterator.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */
+/* cache_modified_input_iterator.cuh - has nothing for kernels on the CPU, where host code is left out. */
+#include <cub/config.cuh>

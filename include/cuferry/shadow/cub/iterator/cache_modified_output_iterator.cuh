@@ -1,1 +1,2 @@
-/* cache_modified_output_iterator.cuh - empty: no CPU kernel uses the toolkit's header, and host code is left out. */
+/* cache_modified_output_iterator.cuh - has nothing for kernels on the CPU, where host code is left out. */
+#include <cub/config.cuh>

@@ -1,1 +1,2 @@
-/* thread_sort.cuh - empty: CPU kernels do not use the toolkit's header, and host code is left out. */
+/* thread_sort.cuh - has nothing for kernels on the CPU, where host code is left out. */
+#include <cub/config.cuh>
