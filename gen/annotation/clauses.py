@@ -20,6 +20,11 @@ GONE = {**{order: f'{order} is a condition; write check({order}({{}}))' for orde
 # Clauses about the launch of one kernel.
 OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune', 'split', 'param')
 
+# Values of clauses, for places that --suggest left open.
+_MISSING = {'grid': 'the number of threads', 'blocks': 'the number of blocks', 'block': 'the threads of a block, as in 256',
+            'shared': 'the bytes of extern __shared__ memory of a block, or 0',
+            'instances': 'a tag and template arguments, as in f32: float'}
+
 
 class Array:
     """An array in an in, out, inout or scratch clause."""
@@ -74,6 +79,11 @@ def read_pragma(pragma, clauses, diagnostics):
     if not pragma.is_read:
         clauses.is_kernel = True        # an error was reported; suppress consequential errors
         return
+    for blank in pragma.blanks:
+        clauses.is_kernel = True
+        diagnostics.error(blank.location, f'{blank.text} is a place to fill in; replace it by {_missing(pragma, blank)}')
+    if pragma.blanks:
+        return
     cursor = Cursor(pragma.tokens)
     directive = cursor.take()
     try:
@@ -101,6 +111,23 @@ def read_pragma(pragma, clauses, diagnostics):
                              tell_found(directive))
     except TokenError as error:
         diagnostics.error(error.token.location, str(error))
+
+
+def _missing(pragma, blank):
+    """Returns what belongs in the place of a comment that --suggest left."""
+    before = [t for t in pragma.tokens if (t.line, t.column) < (blank.line, blank.column)]
+    array, clause, depth = '', '', 0
+    for token in reversed(before):
+        depth += (token.text in (')', ']')) - (token.text in ('(', '['))
+        if token.text == '[' and depth == -1 and not array:
+            array = before[before.index(token) - 1].text
+        if depth == -1 - bool(array) and token.text == '(':
+            clause = before[before.index(token) - 1].text
+            break
+    if array:
+        return (f'the number of elements of {array} that the kernel reads or writes; or write resident({array}) for device '
+                'memory of any size')
+    return _MISSING.get(clause, 'an expression over the kernel\'s integer parameters')
 
 
 def is_include(pragma):

@@ -23,9 +23,10 @@ class Pragma:
     path: str       # its file's name for the preprocessor
     tokens: Tuple[Token, ...]   # with macros expanded
     is_read: bool   # its macros were expanded; else there was an error
+    blanks: Tuple[Token, ...] = ()  # comments such as /* elements? */ where an expression is expected
 
 
-_MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$')
+MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$')
 _DIRECTIVE = re.compile(r'^[^\S\n]*#[^\n]*', re.MULTILINE)
 _PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+cf\b')
 _ANY_PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+')
@@ -35,18 +36,31 @@ _INCLUDE = re.compile(r'#(include|import|include_next) ["<](.*?)[">](?: /\*.*)?$
 _WORD = re.compile(r'[^\W\d]\w*')
 _NAMESPACE = re.compile(r'\bnamespace[ \t\n]+(?:__attribute__[ \t]*\(\(.*?\)\)[ \t\n]*)?([\w:]+)')
 _COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
-_ANY_MARKER = re.compile(r'^' + _MARKER.pattern, re.MULTILINE)
+_ANY_MARKER = re.compile(r'^' + MARKER.pattern, re.MULTILINE)
 # Headers of the toolkit that only cuda_runtime.h includes.
 _RUNTIME = ('crt/', 'sm_', 'channel_descriptor.h', 'common_functions.h', 'cuda_device_runtime_api.h', 'device_types.h',
             'host_config.h', 'vector_functions.hpp')
+_BLANK = re.compile(r'/\*(?:(?!\*/).)*\?[ \t]*\*/', re.DOTALL)
+_OPENS_BLANK, _CLOSES_BLANK = ('[', '(', ',', ':', ';'), (']', ')', ',', ':', ';')
 # Words that mark a header as device code, outside of macro definitions.
 _DEVICE = re.compile(r'\b__(?:shared|device|global|constant|managed)__\b')
 
 
 def preprocess(cxx, flags, path):
     """Runs the C++ preprocessor on a kernel file and returns the output."""
-    command = [*cxx, '-E', '-dD', '-dI', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__',
-               '-D__HOST_DEFINES_H__', '-include', 'limits.h', *flags, '-isystem', f'{INCLUDE}/cuferry/shadow', f'-I{INCLUDE}', path]
+    return _run_preprocessor(cxx, ['-E', '-dD', '-dI'], flags, path)
+
+
+def find_missing_headers(cxx, flags, path):
+    """Returns the names in #include directives of a kernel file and its headers that no folder has."""
+    text = _run_preprocessor(cxx, ['-M', '-MG'], flags, path).replace('\\\n', ' ')
+    names = re.findall(r'(?:\\.|\S)+', text.partition(':')[2])
+    return [name for name in (re.sub(r'\\(.)', r'\1', name) for name in names) if not os.path.exists(name)]
+
+
+def _run_preprocessor(cxx, action, flags, path):
+    command = [*cxx, *action, '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', '-D__HOST_DEFINES_H__',
+               '-include', 'limits.h', *flags, '-isystem', f'{INCLUDE}/cuferry/shadow', f'-I{INCLUDE}', path]
     if not cxx:
         raise GeneratorError('--cxx names no compiler')
     try:
@@ -102,14 +116,14 @@ class Scanner:
         for marker, following in zip(markers, [*markers[1:], None]):
             text = self._text[marker.start():following.start() if following else len(self._text)]
             if 'R"' in text and not _is_of_system(marker):
-                text = _without_excess(text, self.source(_unescape_name(marker.group(2))), int(marker.group(1)))
+                text = _without_excess(text, self.source(unescape_name(marker.group(2))), int(marker.group(1)))
             yield text
 
     def _first_marker(self):
-        match = _MARKER.match(self._text.split('\n', 1)[0])
+        match = MARKER.match(self._text.split('\n', 1)[0])
         if not match:
             raise GeneratorError('the preprocessor wrote no line markers')
-        self.path = _unescape_name(match.group(2))
+        self.path = unescape_name(match.group(2))
 
     def source(self, path):
         """Returns the lines of a source file; none if it cannot be read."""
@@ -172,7 +186,7 @@ class Scanner:
         """The generator does not see the library's headers preprocessed, so they are read as they are."""
         markers = [*_ANY_MARKER.finditer(self._text)]
         ends = [marker.start() for marker in markers[1:]] + [len(self._text)]
-        names = [_unescape_name(marker.group(2)) for marker in markers]
+        names = [unescape_name(marker.group(2)) for marker in markers]
         parts = [self._text[marker.end():end] for marker, end, name in zip(markers, ends, names)
                  if name not in self._read and not _toolkit_name(name)]
         for folder, _, names in os.walk(os.path.join(INCLUDE, 'cuferry')):
@@ -202,7 +216,7 @@ class Scanner:
         for marker, following in zip(markers, [*markers[1:], None]):
             if marker.group(2) in own:
                 text = self._text[marker.end() + 1:following.start() if following else len(self._text)]
-                yield _DIRECTIVE.sub('', text), _unescape_name(marker.group(2)), int(marker.group(1))
+                yield _DIRECTIVE.sub('', text), unescape_name(marker.group(2)), int(marker.group(1))
 
     def items(self):
         """Yields pragmas and tokens, ending with an `end` token."""
@@ -215,11 +229,11 @@ class Scanner:
                 self._macros.directive(line)
                 line = ''
             elif line.startswith('#') or (not system and _PRAGMA.match(line)):
-                marker = _MARKER.match(line)
+                marker = MARKER.match(line)
                 if marker:
                     yield from self._read_lines(pending, path, first)
                     pending = []
-                    path = _unescape_name(marker.group(2))
+                    path = unescape_name(marker.group(2))
                     self.paths.add(path)
                     number, system = int(marker.group(1)), _is_of_system(marker)
                     first, was_given = number, given
@@ -319,7 +333,20 @@ class Scanner:
         except TokenError as error:
             self._diagnostics.error(error.token.location, str(error))
             is_read = False
-        return Pragma(location, path, tuple(tokens), is_read)
+        blanks = _find_blanks(text, match.end(), placed) if match and text.rstrip().find('?') > 0 else ()
+        return Pragma(location, path, tuple(tokens), is_read, tuple(blanks))
+
+
+def _find_blanks(text, begin, placed):
+    """Yields comments that end with a question mark between brackets or commas, as tokens."""
+    starts = [0, *(m.end() for m in re.finditer('\n', text))]
+    first = placed[0].line
+    places = [starts[t.line - first] + t.column - 1 for t in placed]
+    for match in _BLANK.finditer(text, begin):
+        behind = next(i for i, place in enumerate(places) if place >= match.end() or i == len(places) - 1)
+        if behind and placed[behind - 1].text in _OPENS_BLANK and placed[behind].text in _CLOSES_BLANK:
+            line = text.count('\n', 0, match.start())
+            yield Token('comment', match.group(), placed[0].file, first + line, match.start() - starts[line] + 1)
 
 
 def _with_letters(text):
@@ -331,7 +358,7 @@ def _with_letters(text):
 
 
 @functools.lru_cache(maxsize=None)
-def _unescape_name(name):
+def unescape_name(name):
     """Decodes a file name in a line marker; clang writes non-ASCII bytes as octal numbers."""
     def byte(match):
         text = match.group(1)
@@ -372,14 +399,14 @@ def _find_read(text):
         if before and before.group(2) not in found:
             end = marker.start() if marker else len(text)
             name = before.group(2)
-            toolkit = _toolkit_name(_unescape_name(name))
+            toolkit = _toolkit_name(unescape_name(name))
             if not _is_replaced(toolkit) if toolkit else (
                     not _is_of_system(before) or _has_device_code(text, before.end(), end)):
                 found.add(name)
                 if _is_of_system(before):
                     system.add(name)
         before = marker
-    return {_unescape_name(name) for name in found}, {_unescape_name(name) for name in system}
+    return {unescape_name(name) for name in found}, {unescape_name(name) for name in system}
 
 
 @functools.lru_cache(maxsize=None)

@@ -12,7 +12,8 @@ from targets import FORMS, wrong_target
 from workspace import stem
 
 USAGE = '''cfcc [--prefix P] [-o FILE.o] [--header FILE.h] [-MD] [options] FILE.cu... [FILE.c...]
-       cfcc --shared [--prefix P] [-o FILE.so] [options] FILE.cu... [FILE.c...] | FILE.o...'''
+       cfcc --shared [--prefix P] [-o FILE.so] [options] FILE.cu... [FILE.c...] | FILE.o...
+       cfcc --suggest [--write] [-I DIR] [-D NAME[=TEXT]] FILE.cu...'''
 
 
 class Parser(argparse.ArgumentParser):
@@ -51,6 +52,9 @@ def arguments(config):
                             help=f'the {language} compiler (default: {config[name]})')
     parser.add_argument('-j', dest='jobs', type=int, default=len(os.sched_getaffinity(0)), metavar='N',
                         help='run N compilers at once (default: the CPUs)')
+    parser.add_argument('--suggest', action='store_true', help='print a first annotation for each kernel without one, '
+                        'and compile nothing')
+    parser.add_argument('--write', action='store_true', help='with --suggest: also write the annotations into the files')
     # For cf-run alone: a checked build of kernel files, of the sources of FILE, or of the bundled kernels; and an
     # output that is run at once, which no other user may be able to change.
     parser.add_argument('--check', choices=sorted(CHECKS), help=argparse.SUPPRESS)
@@ -79,6 +83,11 @@ def arguments(config):
             is_command = False
         if not is_command:
             parser.error(f"--{name}: '{getattr(options, name)}' is no command")
+    if options.suggest:
+        check_suggest(options, parser)
+        return options
+    if options.write:
+        parser.error('--write goes with --suggest alone')
     options.pass_on = levels[-1:] + (['-g'] if options.debug else [])
     if options.check:
         options.cuda, options.shared = 'no', True
@@ -92,6 +101,21 @@ def arguments(config):
         return options
     check(options, parser)
     return options
+
+
+def check_suggest(options, parser):
+    """Refuses options of a compilation, which would have no effect, and files that are no kernel files."""
+    given = [('-o', options.output), ('--header', options.header), ('--shared', options.shared), ('-MD', options.depend),
+             ('--prefix', options.prefix), ('--manifest', options.manifest), ('--tuning', options.tuning)]
+    useless = next((name for name, value in given if value), None)
+    if useless:
+        parser.error(f'{useless} has no effect with --suggest, which compiles nothing')
+    if not options.files:
+        parser.error('no kernel file is named')
+    other = next((f for f in options.files if not f.endswith(('.cu', '.cuh'))), None)
+    if other:
+        parser.error(f'{other} is no kernel file: their names end with .cu or .cuh')
+    check_inputs(options.files)
 
 
 def check(options, parser):
@@ -131,12 +155,16 @@ def prefix_problem(prefix):
     return f"the prefix '{prefix}' is the library's own" if re.match(r'cf(_|$)', prefix) else ''
 
 
-def check_files(options):
-    for path in options.files + [options.tuning] * bool(options.tuning):
+def check_inputs(paths):
+    for path in paths:
         if not os.path.isfile(path):
             raise Failure(f'{path}: ' + ('it is a folder' if os.path.isdir(path) else 'no such file'))
         if not os.access(path, os.R_OK):
             raise Failure(f'{path}: cannot be read')
+
+
+def check_files(options):
+    check_inputs(options.files + [options.tuning] * bool(options.tuning))
     check_names(options)
     check_outputs(options, [options.header] if options.sources else [])
 

@@ -1,0 +1,323 @@
+"""Makes a first annotation of a kernel: from its launches, and from the walk over its body, to the clauses."""
+
+from annotation.clauses import CLAUSES
+from base.bounds import MAX_ARRAY_DIMS
+from cpu.dynamicmem import Dynamic
+from expr.cxxtypes import builtin, UNREADABLE
+from expr.plain import spell_tree
+from expr.tree import Node
+from suggest.instances import Instances, tag_of
+from suggest.ranges import AXES, Ranges, Size
+from suggest.sizes import count_elements, LaunchReader
+from suggest.sums import constant, divide, factor, read_sum, replace_factors
+from suggest.terms import named, Terms
+from suggest.walk import Extent, Walk
+
+
+class Proposal:
+    """`clauses` and `instances` are the texts behind `#pragma cf`; `instances` is empty without a template."""
+
+    def __init__(self, kernel, clauses, instances, notes):
+        self.kernel, self.clauses, self.instances, self.notes = kernel, clauses, instances, notes
+
+
+def may_add_parameters():
+    """True if an annotation can declare parameters that the kernel lacks."""
+    return 'param' in CLAUSES
+
+
+class Proposer:
+    """Proposes annotations for kernels of one file. `launches` and `types` are those of the file; `macros`: name to the
+    line from which it is defined in the file, and its value."""
+
+    def __init__(self, declarations, launches, types, macros):
+        self.macros = macros
+        self._terms, self._launches, self._types = Terms(declarations), launches, types
+        self._dynamic, self._instances = Dynamic(declarations), Instances(declarations, types)
+
+    def propose(self, kernel, name):
+        """`name`: for a name clause, or ''."""
+        return _Kernel(self, kernel).propose(name)
+
+    def launches_of(self, kernel):
+        count = len(kernel.params)
+        return [launch for launch in self._launches if launch.name == kernel.token.text and
+                (launch.arguments is None or len(launch.arguments) == count)]
+
+    terms = property(lambda self: self._terms)
+    types = property(lambda self: self._types)
+    dynamic = property(lambda self: self._dynamic)
+    instances = property(lambda self: self._instances)
+
+
+class _Rule:
+    """The launch rule of one launch: sums, or None where unknown."""
+
+    def __init__(self, size, counts_elements, blocks, block, shared, hosts, launch):
+        self.size, self.counts_elements = size, counts_elements
+        self.blocks, self.block, self.shared = blocks, block, shared
+        self.hosts, self.launch = hosts, launch
+
+    @property
+    def key(self):
+        return [str(s) for s in [*self.blocks, *self.block, self.shared, *self.size.counts.values()]]
+
+
+class _Kernel:
+    def __init__(self, file, kernel):
+        self._file, self._kernel = file, kernel
+        self._params = {p.token.text: p for p in kernel.params}
+        self._added = {}        # parameters that the kernel lacks: name to the words of its type
+        self._hosts = {}
+
+    def propose(self, name):
+        launches = self._file.launches_of(self._kernel)
+        rules = [self._rule(launch) for launch in launches]
+        notes = []
+        if len({tuple(rule.key) for rule in rules}) > 1:
+            lines = sorted({launch.token.line for launch in launches})
+            notes.append(f'{self._kernel.token.text} is launched in several ways, in the lines '
+                         f'{", ".join(map(str, lines))}; the annotation is for one of them')
+        rule = max(rules, key=self._count_known, default=None) or self._without_launch()
+        self._hosts = rule.hosts
+        walk, ranges = self._walk(rule.size)
+        if self._use_guards(rule, walk):
+            walk, ranges = self._walk(rule.size)
+        clauses = [f'name({name})'] if name else []
+        clauses += self._launch_clauses(rule)
+        clauses += self._array_clauses(walk)
+        clauses += [f'check({total} % {divisor} == 0)' for total, divisor in self._whole_blocks(rule, ranges)]
+        if self._added:
+            added = ', '.join(f'{" ".join(words)} {text}' for text, words in self._added.items())
+            clauses.append(f'param({added})')
+        if rule.launch and rule.launch.is_cooperative:
+            clauses.append('cooperative')
+        return Proposal(self._kernel, clauses, self._instance_texts(launches), notes)
+
+    # ---- The launch
+
+    def _rule(self, launch):
+        reader = LaunchReader(self._file.terms, self._file.types, self._kernel, launch)
+        blocks, block = reader.dimensions(launch.grid), reader.dimensions(launch.block)
+        shared = reader.size(launch.shared) if launch.shared else constant(0)
+        size = Size()
+        for axis, grid, threads in zip(AXES, blocks, block):
+            count = None if threads is not None and threads.value == 1 else count_elements(grid, threads)
+            if count is not None:
+                size.counts[axis] = count
+                size.rounded.add(axis)
+        constants = self._template_values(launch)
+        block = [None if s is None else replace_factors(_with_names(s, constants), lambda t: None) for s in block]
+        for axis, grid, threads in zip(AXES, blocks, block):
+            if grid is not None:
+                size.blocks[axis] = grid
+            if threads is not None:
+                size.block[axis] = threads
+        return _Rule(size, bool(size.counts), blocks, block, shared, reader.hosts, launch)
+
+    def _template_values(self, launch):
+        """Returns the integers among the template arguments of a launch, by value: several launches may differ in
+        these alone."""
+        values = {}
+        for arguments in self._file.instances.find(self._kernel, launch)[:1]:
+            for parameter, text in zip(self._kernel.template, arguments):
+                if not parameter.is_type and text and text.isdigit() and int(text) > 1:
+                    values.setdefault(int(text), parameter.name)
+        return values
+
+    def _count_known(self, rule):
+        return sum(s is not None and self._express(s, dry=True) is not None for s in [*rule.blocks, *rule.block, rule.shared])
+
+    def _without_launch(self):
+        return _Rule(Size(), False, [None] * 3, [None] * 3, None, {}, None)
+
+    def _walk(self, size):
+        ranges = Ranges(size)
+        return Walk(self._file.terms, ranges, self._kernel), ranges
+
+    def _use_guards(self, rule, walk):
+        """Takes the grid from the guards where no launch tells it. Returns True if there is something new."""
+        if rule.launch is None:
+            guards = {axis: limit for axis, limit in walk.guards.items() if self._express(limit, dry=True)}
+            if not guards or list(guards) != list(AXES[:len(guards)]):
+                return False
+            rule.counts_elements = True
+            sides = {1: ['256'], 2: ['16', '16'], 3: ['8', '8', '8']}[len(guards)]
+            is_free = not any(t.text == '__shared__' for t in self._kernel.declaration.body)
+            for number, axis in enumerate(AXES):
+                side = int(sides[number]) if number < len(sides) else 1
+                limit = guards.get(axis, constant(1))
+                rule.size.counts[axis] = limit
+                if is_free:
+                    rule.blocks[number] = rule.size.blocks[axis] = divide(limit + constant(side - 1), constant(side))
+                    rule.block[number] = rule.size.block[axis] = constant(side)
+            return True
+        known = [axis for number, axis in enumerate(AXES) if self._express(rule.blocks[number], dry=True) is None]
+        if not known or any(axis not in walk.guards or self._express(walk.guards[axis], dry=True) is None or
+                            rule.block[AXES.index(axis)] is None for axis in known):
+            return False
+        for axis in known:
+            number = AXES.index(axis)
+            block, limit = rule.block[number], walk.guards[axis]
+            rule.size.counts[axis] = limit
+            rule.blocks[number] = rule.size.blocks[axis] = divide(limit + block - constant(1), block)
+        rule.counts_elements = True
+        return True
+
+    def _launch_clauses(self, rule):
+        counts = []
+        for axis, blocks, block in zip(AXES, rule.blocks, rule.block):
+            count = rule.size.counts.get(axis)
+            if count is None and None not in (blocks, block) and (block.value == 1 or blocks.value is not None):
+                count = blocks * block
+            counts.append(count)
+        is_counted = rule.counts_elements and None not in counts
+        sizes = counts if is_counted else rule.blocks
+        grid = self._list('grid' if is_counted else 'blocks', sizes, rule.launch.grid if rule.launch else None,
+                          'blocks' if rule.launch else 'threads')
+        if not is_counted and not rule.launch:
+            grid = 'grid(/* threads? */)'
+        clauses = [grid]
+        if rule.launch or rule.block[0] is None and rule.counts_elements or rule.block[1] is not None and (
+                rule.block[1].value != 1):
+            clauses.append(self._list('block', rule.block, rule.launch.block if rule.launch else None, 'threads'))
+        dynamic = self._file.dynamic.first(self._kernel.declaration)
+        if rule.shared is None or rule.shared.value != 0 or dynamic:
+            text = self._express(rule.shared) if rule.launch else None
+            if dynamic or rule.launch:
+                clauses.append(f'shared({text or _blank(rule.launch.shared if rule.launch else None, "bytes")})')
+        return clauses
+
+    def _list(self, clause, sums, tokens, what):
+        """Spells a clause of up to three sizes, without those of 1 at its end."""
+        while len(sums) > 1 and sums[-1] is not None and sums[-1].value == 1:
+            sums = sums[:-1]
+        if all(s is None for s in sums):
+            return f'{clause}({_blank(tokens, what)})'
+        texts = [(None if s is None else self._express(s)) or _blank(None, what if s is None else str(s)) for s in sums]
+        return f'{clause}({", ".join(texts)})'
+
+    def _whole_blocks(self, rule, ranges):
+        """A kernel without a guard needs whole blocks."""
+        for axis in AXES:
+            if axis in ranges.used and axis in rule.size.rounded:
+                total, block = self._express(rule.size.counts[axis]), self._express(rule.size.block[axis])
+                if total and block:
+                    count = rule.size.counts[axis]
+                    yield total if len(count.terms) == 1 else f'({total})', block
+
+    # ---- Arrays
+
+    def _array_clauses(self, walk):
+        arrays, pitches, resident = {'in': [], 'inout': []}, [], []
+        for param in self._kernel.params:
+            if not param.pointer:
+                continue
+            name = param.token.text
+            if param.words == ['void'] or len(param.pointers) > 1:
+                resident.append(name)
+                continue
+            found = walk.extent(name)
+            if found and len(found.dimensions) > MAX_ARRAY_DIMS:
+                found = Extent(found.elements, [found.elements], [])
+            texts = [self._express(s) for s in found.dimensions] if found else [None]
+            gaps = [self._express(s) for s in found.pitches] if found else []
+            is_known = None not in texts + gaps
+            arrays['in' if param.const else 'inout'].append(
+                name + (''.join(f'[{text}]' for text in texts) if is_known else '[/* elements? */]'))
+            if is_known and gaps:
+                pitches.append(f'{name}: {", ".join(gaps)}')
+        clauses = [f'{direction}({", ".join(sections)})' for direction, sections in arrays.items() if sections]
+        clauses += [f'pitch({"; ".join(pitches)})'] if pitches else []
+        return clauses + ([f'resident({", ".join(resident)})'] if resident else [])
+
+    # ---- Expressions
+
+    def _express(self, total, dry=False):
+        """Returns a sum as text over names that an annotation knows; None if it has others. `dry`: adds no
+        parameters."""
+        if total is None:
+            return None
+        total = replace_factors(total, self._late_macro)
+        added = {}
+        if not all(self._is_known(tree, added) for tree in total.factors.values()):
+            return None
+        if not dry:
+            self._added.update(added)
+        return str(total)
+
+    def _late_macro(self, tree):
+        """Returns the value of a macro that is defined below the kernel, where its annotation cannot expand it."""
+        line, value = self._file.macros.get(spell_tree(tree), (0, 0))
+        return constant(value) if line > self._kernel.declaration.head[0].line else None
+
+    def _is_known(self, tree, added):
+        kind, text = tree.kind, spell_tree(tree)
+        if kind in ('NUMBER', 'SIZEOF', 'IS_INTEGRAL'):
+            return kind != 'SIZEOF' or self._is_known_type(tree.parts[0], tree.parts[1])
+        if kind == 'MEMBER':
+            param = self._params.get(tree.parts[0])
+            return param is not None and not param.pointer
+        if kind == 'NAME':
+            return self._is_known_name(text, added)
+        parts = tree.parts[0] if kind == 'CHAIN' else tree.parts
+        return all(self._is_known(part, added) for part in parts if isinstance(part, Node))
+
+    def _is_known_name(self, text, added):
+        param = self._params.get(text)
+        if param is not None:
+            if param.pointer:
+                return False
+            if any(param.words == [t.name] for t in self._kernel.template):
+                return True
+            ctype = self._file.types.find(self._kernel.scope, param.words)
+            return ctype is not None and not isinstance(ctype, str) and ctype.integer
+        if any(p.name == text and not p.is_type for p in self._kernel.template):
+            return True
+        value = self._file.types.constant(self._kernel.scope, text)
+        if value is not None and value is not UNREADABLE:
+            return True
+        words = self._hosts.get(text)
+        if words and may_add_parameters():
+            added[text] = words
+            return True
+        return False
+
+    def _is_known_type(self, words, stars):
+        ctype = self._file.types.find(self._kernel.scope, words)
+        return bool(stars) or any(words == [p.name] for p in self._kernel.template) or (
+            ctype is not None and not isinstance(ctype, str))
+
+    # ---- Instances
+
+    def _instance_texts(self, launches):
+        if not self._kernel.template:
+            return ''
+        found = []
+        for launch in launches:
+            for arguments in self._file.instances.find(self._kernel, launch):
+                if arguments not in found and None not in arguments:
+                    found.append(arguments)
+        tags, texts = set(), []
+        for arguments in found:
+            tag = tag_of(self._kernel, arguments, self._file.types, self._kernel.scope)
+            while tag in tags:
+                tag += '_2'
+            tags.add(tag)
+            texts.append(f'{tag}: {", ".join(arguments)}')
+        if not texts:
+            return 'instances(/* tag: ' + ', '.join(p.name for p in self._kernel.template) + '? */)'
+        return f'instances({"; ".join(texts)})'
+
+
+def _with_names(total, constants):
+    """Returns a sum with the name of a template's constant instead of a number."""
+    return named(constants[total.value]) if total.value in constants else total
+
+
+def _blank(tokens, what):
+    """Returns a comment that stands for an expression that the annotation cannot have."""
+    if tokens:
+        what = ''.join((' ' if i and t.column > tokens[i - 1].column + len(tokens[i - 1].text) else '') + t.text
+                       for i, t in enumerate(tokens))
+    return f'/* {what.replace("*/", "* /").rstrip("?")}? */'

@@ -1,0 +1,248 @@
+"""The largest value of an index, from guards, loops and the launch."""
+
+import re
+
+from expr.plain import spell_tree
+from suggest.sums import constant, divide, divide_exactly, factor, read_sum, replace_factors, Sum
+from suggest.terms import named
+
+AXES = 'xyz'
+MAX_STEPS = 40          # replacements in one index
+# Names of distances between rows; other products may be strides of windows that overlap.
+_PITCH = re.compile(r'(?i)(\b|_)ld|pitch')
+
+
+def is_index(tree):
+    """True if a factor differs between threads or turns of a loop."""
+    text = spell_tree(tree)
+    return '#' in text or 'threadIdx.' in text or 'blockIdx.' in text
+
+
+class Range:
+    """What is known of a variable of the kernel: its value as a sum, its smallest value, and the facts that hold if it
+    is true."""
+
+    def __init__(self, value=None):
+        self.value, self.least, self.facts = value, None, []
+
+
+class Size:
+    """The size of a launch as sums, as far as it is known. `counts`: threads along each axis that guards need not cut
+    off; `blocks` and `block`: the blocks and their threads."""
+
+    def __init__(self):
+        self.counts, self.blocks, self.block = {}, {}, {}
+        self.rounded = set()        # axes whose counts are rounded up to whole blocks
+
+    def replace(self, text):
+        """Returns the sum for gridDim.x or blockDim.x; None if it is unknown."""
+        sizes = {'blockDim': self.block, 'gridDim': self.blocks}.get(text[:-2])
+        return sizes.get(text[-1]) if sizes else None
+
+
+class Ranges:
+    """Variables are named by texts that no source has, such as `i#3`. `used`: axes without a guard whose whole blocks
+    were counted."""
+
+    def __init__(self, size):
+        self.size = size
+        self.variables = {}         # text: Range
+        self.used = set()
+
+    @staticmethod
+    def has_index(total):
+        return any(map(is_index, total.factors.values()))
+
+    def greatest(self, total, facts, is_wide=False, steps=MAX_STEPS):
+        """Returns the largest value of a sum where the facts hold, as a sum without indices; None if it is unknown.
+        A fact is (sum, limit): the sum is less than the limit. `is_wide`: a guard that leaves out both ends of a range
+        counts as one of the whole range."""
+        if not self.has_index(total):
+            return total
+        if steps == 0:
+            return None
+        for value, limit in _tightest(facts):
+            if not self.has_index(total - value):
+                found = self.greatest(self._widened(value, limit, is_wide), facts, is_wide, steps - 1)
+                if found is not None:
+                    return found - constant(1) + total - value
+        for value, limit in facts:
+            times = self._multiple(total, value)
+            top = times and self.greatest(self._widened(value, limit, is_wide), facts, is_wide, steps - 1)
+            if top:
+                return self.greatest(total + times * (top - constant(1) - value), facts, is_wide, steps - 1)
+        total = self._whole_axes(total)
+        if not self.has_index(total):
+            return total
+        for tree in self._ordered(total):
+            following = self._replace(total, tree, facts, is_wide, steps - 1)
+            if following is not None:
+                found = self.greatest(following, facts, is_wide, steps - 1)
+                if found is not None:
+                    return found
+        return None
+
+    def grouped(self, total, facts):
+        """Returns the sum with one index for each group of terms that a fact bounds together, and the facts with those
+        of the groups."""
+        bounds = list(facts)
+        for number, (value, limit) in enumerate(facts):
+            times = self._multiple(total, value)
+            if times:
+                group = named(f'group#{number}')
+                total += times * (group - value)
+                bounds.append((group, limit))
+        return total, bounds
+
+    def _multiple(self, total, value):
+        """Returns the positive factor with which a sum of several terms is part of the total; None if it is not."""
+        indices = {text for text, tree in value.factors.items() if is_index(tree)}
+        terms = [key for key in value.terms if indices & set(key)]
+        if len(terms) < 2:
+            return None
+        for key, term in total.terms.items():
+            part = divide_exactly(Sum({key: term}), Sum({terms[0]: value.terms[terms[0]]})) if term[0] > 0 else None
+            if part and not indices & set((total - part * value).factors):
+                return part
+        return None
+
+    def _ordered(self, total):
+        """Indices in the order in which they are replaced: operations, then the latest variables."""
+        def key(item):
+            text, tree = item
+            is_plain = tree.kind in ('NAME', 'MEMBER')
+            return is_plain, -int(text.rsplit('#', 1)[1]) if is_plain and '#' in text else 0
+        return [tree for _, tree in sorted(total.factors.items(), key=key) if is_index(tree)]
+
+    def _widened(self, value, limit, is_wide):
+        """A stencil's guard, 0 < i < n - 1, stands for arrays of n elements."""
+        variable = self.variables.get(str(value)) if is_wide and value.product else None
+        if variable and variable.least is not None and limit.value is None and all(
+                limit.terms.get(key, (0,))[0] == -count for key, (count, _) in variable.least.terms.items()):
+            return limit + variable.least
+        return limit
+
+    def _whole_axes(self, total):
+        """Replaces blockIdx.x * blockDim.x + threadIdx.x by the largest index of an axis whose threads are counted."""
+        for axis in self.size.counts.keys() & self.size.block.keys():
+            count = self.size.counts[axis]
+            thread, block = named(f'threadIdx.{axis}'), named(f'blockIdx.{axis}')
+            for key, (times, factors) in list(total.terms.items()):
+                if f'threadIdx.{axis}' not in key or times < 0:
+                    continue
+                others = constant(times)
+                for tree in factors:
+                    if spell_tree(tree) != f'threadIdx.{axis}':
+                        others *= factor(tree)
+                rest = total - others * (block * self.size.block[axis] + thread)
+                if not {f'threadIdx.{axis}', f'blockIdx.{axis}'} & set(rest.factors):
+                    total = rest + others * (count - constant(1))
+                    self.used.add(axis)
+        return total
+
+    def _replace(self, total, tree, facts, is_wide, steps):
+        """Returns the sum with an index at the end of its range; None if that is unknown."""
+        text = spell_tree(tree)
+        variable = self.variables.get(text)
+        signs = {term[0] > 0 for key, term in total.terms.items() if text in key}
+        end = None
+        if signs == {True}:
+            end = self._greatest_factor(tree, facts, is_wide, steps)
+        if end is None and variable and variable.value is not None:
+            end = variable.value
+        elif signs == {False}:
+            end = self._least_factor(tree)
+        return None if end is None else replace_factors(total, lambda t: end if spell_tree(t) == text else None)
+
+    def _least_factor(self, tree):
+        if tree.kind not in ('NAME', 'MEMBER'):
+            return None         # i % n is least for an i that is not the greatest
+        variable = self.variables.get(spell_tree(tree))
+        return variable.least if variable else constant(0)
+
+    def _greatest_factor(self, tree, facts, is_wide, steps):
+        text = spell_tree(tree)
+        if text[:-1] in ('threadIdx.', 'blockIdx.'):
+            sizes = self.size.block if text[0] == 't' else self.size.blocks
+            return sizes[text[-1]] - constant(1) if text[-1] in sizes else None
+        for value, limit in _tightest(facts):
+            offset = value - factor(tree)
+            if text in value.factors and offset.value is not None:
+                found = self.greatest(self._widened(factor(tree), limit - offset, is_wide), facts, is_wide, steps)
+                if found is not None:
+                    return found - constant(1)
+        if tree.kind in ('NAME', 'MEMBER', 'NUMBER', 'CHAIN'):
+            return None
+        return self._greatest_of_parts(tree.kind, [read_sum(part) for part in tree.parts], facts, is_wide, steps)
+
+    def _greatest_of_parts(self, kind, parts, facts, is_wide, steps):
+        if kind == 'MOD' and not self.has_index(parts[1]):
+            return parts[1] - constant(1)
+        if kind == 'BIT_AND' and parts[1].value is not None:
+            return parts[1]
+        if kind == 'DIV' and not self.has_index(parts[1]):
+            top = self.greatest(parts[0], facts, is_wide, steps)
+            if top is None:
+                return None
+            whole = divide_exactly(top + constant(1), parts[1])
+            return divide(top, parts[1]) if whole is None else whole - constant(1)
+        if kind not in ('MIN', 'MAX', 'SELECT'):
+            return None
+        tops = [self.greatest(part, facts, is_wide, steps) for part in parts[-2:]]
+        if kind == 'MIN':
+            plain = [top for part, top in zip(parts, tops) if top is not None and not self.has_index(part)]
+            return (plain + [top for top in tops if top is not None] + [None])[0]
+        return larger(*tops) if None not in tops else None
+
+
+def _tightest(facts):
+    """Returns the facts without those that another of the same sum makes superfluous."""
+    return [(value, limit) for value, limit in facts if not any(
+        ((other_limit - limit).value or 0) < 0 and other == value for other, other_limit in facts)]
+
+
+def larger(one, other):
+    """Returns the larger of two sums of sizes, which are no less than 0; None if neither is always the larger one."""
+    counts = [count for count, _ in (one - other).terms.values()]
+    return one if all(c > 0 for c in counts) else other if all(c < 0 for c in counts) else None
+
+
+def has_single_steps(total):
+    """True if each distance between elements belongs to one index, as in y * nx + x and not in y * nx + x + dx."""
+    strides = [(count, tuple(spell_tree(t) for t in factors if not is_index(t))) for count, factors in total.terms.values()]
+    return len(set(strides)) == len(strides)
+
+
+def split_dimensions(total, extent, greatest):
+    """Returns the extents of the dimensions, outermost first, and their pitches, innermost first, for an index such as
+    y * nx + x of an array with `extent` elements; ([extent], []) if the index has one dimension. `greatest` returns
+    the largest value of a part of the index."""
+    parts = []          # (stride, index along it)
+    for count, factors in total.terms.values():
+        stride, index = constant(count), constant(1)
+        for tree in factors:
+            if is_index(tree):
+                index *= factor(tree)
+            else:
+                stride *= factor(tree)
+        same = next((n for n, (other, _) in enumerate(parts) if other == stride), None)
+        if same is None:
+            parts.append((stride, index))
+        else:
+            parts[same] = stride, parts[same][1] + index
+    parts.sort(key=lambda p: max((len(key), count) for key, (count, _) in p[0].terms.items()))
+    extents = [greatest(index) for _, index in parts]
+    if len(parts) < 2 or parts[0][0].value != 1 or None in extents:
+        return [extent], []
+    extents = [e + constant(1) for e in extents]
+    pitches = [divide_exactly(outer[0], inner[0]) for inner, outer in zip(parts, parts[1:])]
+    whole = constant(1)
+    for size in extents:
+        whole *= size
+    if whole == extent and all(p == e for p, e in zip(pitches, extents)):
+        return extents[::-1], []
+    is_pitched = all(p is not None and p.product and _PITCH.search(str(p)) for p in pitches)
+    last = constant(1)
+    for (stride, _), size in zip(parts, extents):
+        last += stride * (size - constant(1))
+    return (extents[::-1], pitches) if is_pitched and last == extent else ([extent], [])

@@ -1,0 +1,110 @@
+"""Scans a kernel file for suggestions, also one whose headers are missing, and gives numbers the names of the macros
+that they come from."""
+
+import os
+import re
+import tempfile
+
+from base.diagnostics import GeneratorError
+from base.text import write_if_changed
+from tokens.lexer import Token, tokenize
+from tokens.scan import find_missing_headers, MARKER, preprocess, unescape_name
+
+_DEFINE = re.compile(r'#define (\w+) (.+)')
+_WORD = re.compile(r'[A-Za-z_]\w*')
+
+
+def read_source(cxx, flags, path):
+    """Returns the preprocessed text of a file, with missing headers as empty ones. If the preprocessor refuses even
+    this, returns the file's own text."""
+    try:
+        return preprocess(cxx, flags, path)
+    except GeneratorError as error:
+        if not os.access(path, os.R_OK) or 'cannot run' in str(error):
+            raise
+    with tempfile.TemporaryDirectory(prefix='cfgen-') as folder:
+        try:
+            for name in find_missing_headers(cxx, flags, path):
+                whole = os.path.normpath(os.path.join(folder, name))
+                if whole.startswith(folder + os.sep):
+                    write_if_changed(whole, '')
+            return preprocess(cxx, [*flags, '-idirafter', folder], path)
+        except GeneratorError:
+            pass
+    with open(path, encoding='utf-8-sig', errors='replace') as file:
+        return f'# 1 "{path}"\n{file.read()}'
+
+
+class Macros:
+    """Macros of a file that stand for an integer."""
+
+    def __init__(self, text):
+        self._bodies, self._places = {}, {}
+        path, number = '', 0
+        for line in text.split('\n'):
+            marker = MARKER.match(line) if line.startswith('#') else None
+            define = _DEFINE.match(line) if line.startswith('#define ') else None
+            if marker:
+                path, number = unescape_name(marker.group(2)), int(marker.group(1)) - 1
+            elif define:
+                self._bodies[define.group(1)] = define.group(2).strip()
+                self._places[define.group(1)] = path, number
+            number += 1
+
+    def restore(self, items, source):
+        """Replaces tokens that such a macro produced by the macro's name. `source(file)` returns the lines of a displayed
+        file."""
+        restored, at = [], 0
+        while at < len(items):
+            if not isinstance(items[at], Token) or items[at].exact or items[at].kind == 'end':
+                restored.append(items[at])
+                at += 1
+                continue
+            end = at
+            while end < len(items) and isinstance(items[end], Token) and not items[end].exact and (
+                    items[end].line == items[at].line and items[end].kind != 'end'):
+                end += 1
+            restored += self._run(items, at, end, source(items[at].file))
+            at = end
+        return restored
+
+    def _run(self, items, at, end, lines):
+        """Returns the tokens for a run of tokens that are not in the source."""
+        run, line = items[at:end], items[at].line
+        text = lines[line - 1] if line <= len(lines) else ''
+        before = items[at - 1] if at else None
+        begin = before.column + len(before.text) - 1 if _is_on(before, line) else 0
+        behind = items[end] if end < len(items) else None
+        gap = text[begin:behind.column - 1 if _is_on(behind, line) else len(text)]
+        words = [w for w in _WORD.findall(gap) if self._value(w)]
+        if len(words) != 1 or self._value(words[0]) != [t.text for t in run]:
+            return run
+        return [Token('identifier', words[0], run[0].file, line, begin + gap.index(words[0]) + 1)]
+
+    def _value(self, name, depth=0):
+        """Returns the texts of a macro's tokens if they are a number, also in parentheses; else None."""
+        body = self._bodies.get(name)
+        if body is None or depth > 10:
+            return None
+        if _WORD.fullmatch(body):
+            return self._value(body, depth + 1)
+        texts = [t.text for t in tokenize(body, '', 1, 1) if t.kind != 'end']
+        plain = [t for t in texts if t not in '()']
+        return texts if len(plain) == 1 and plain[0][:1].isdigit() else None
+
+    def line(self, name, path):
+        """Returns the line of a macro's definition in this file; 0 if it is defined elsewhere."""
+        where, line = self._places[name]
+        return line if where == path else 0
+
+    def values(self):
+        """Yields the macros with their integers."""
+        for name in self._bodies:
+            texts = self._value(name)
+            digits = next(t for t in texts if t not in '()').rstrip('uUlL') if texts else ''
+            if re.fullmatch(r'0[xX][\da-fA-F]+|[1-9]\d*|0', digits):
+                yield name, int(digits, 0)
+
+
+def _is_on(token, line):
+    return isinstance(token, Token) and token.line == line and token.exact

@@ -1,0 +1,74 @@
+"""Suggests annotations for the kernels of one file that have none."""
+
+from declare.declarations import find_declarations
+from declare.kerneldecl import read_kernel
+from declare.typedecl import Declared
+from suggest.insertion import spell_pragmas
+from suggest.launches import find_launches
+from suggest.proposal import Proposer
+from suggest.source import Macros
+from tokens.lexer import TokenError
+from tokens.scan import Pragma
+
+
+class Suggestions:
+    """`proposals`: in the file's order. `refused`: (token, name, reason) of kernels that no annotation can make an entry
+    point. `annotated`: names of kernels that have an annotation."""
+
+    def __init__(self, scanner, text, path):
+        self.proposals, self.refused, self.annotated = [], [], []
+        macros = Macros(text)
+        items = macros.restore(list(scanner.items()), scanner.lines_of)
+        declarations, pending, kernels = [], None, []
+        for item in find_declarations(items):
+            if isinstance(item, Pragma):
+                pending = pending or item.tokens[0].text != 'include'
+                continue
+            if not item.is_member:
+                declarations.append(item)
+                if item.has('__global__') and item.function is not None and item.head[0].file == path:
+                    if pending:
+                        self.annotated.append((item.scope, item.name))
+                    elif item.body is not None:
+                        kernels.append(item)
+            pending = None
+        types = Declared(path)
+        for declaration in declarations:
+            types.add(declaration)
+        lines = {}
+        for name, value in macros.values():
+            types.types.declare_constant((), name, value)
+            lines[name] = macros.line(name, scanner.path), value
+        proposer = Proposer(declarations, list(find_launches(declarations)), types.types, lines)
+        self._propose([k for k in kernels if (k.scope, k.name) not in self.annotated], proposer)
+
+    def _propose(self, declarations, proposer):
+        names = {name for _, name in self.annotated}
+        places = [d.head[0].line for d in declarations]
+        for declaration in declarations:
+            try:
+                if places.count(declaration.head[0].line) > 1 and not declaration.head[0].exact:
+                    raise TokenError(declaration.head[0], 'a macro makes several kernels in this line; write '
+                                     '_Pragma("cf kernel ...") into the macro')
+                kernel = read_kernel(declaration)
+            except TokenError as error:
+                self.refused.append((error.token, declaration.name, str(error)))
+                continue
+            name, number = declaration.name, 2
+            while name in names:
+                name, number = f'{declaration.name}{number}', number + 1
+            names.add(name)
+            self.proposals.append(proposer.propose(kernel, name if name != declaration.name else ''))
+
+    @property
+    def is_empty(self):
+        """True if the file has no kernel."""
+        return not (self.proposals or self.refused or self.annotated)
+
+    def spell(self, shown):
+        """Returns the list that people read, with `shown` as the file's name."""
+        text = ''
+        for proposal in self.proposals:
+            token = proposal.kernel.token
+            text += f'{shown}:{token.line}: {token.text}\n' + ''.join(f'+{line}\n' for line in spell_pragmas(proposal))
+        return text

@@ -1,0 +1,186 @@
+"""test_suggest.py - tests cfcc --suggest of a build folder: the annotations that it proposes for files of real shape, that
+the generator accepts the complete ones and names the gaps of the others, and how --write changes a file.
+
+usage: test_suggest.py BUILDDIR
+"""
+
+import os
+import stat
+import sys
+import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
+from suggest_cases import CASES
+from tap import ROOT, Tap, run
+
+sys.path.append(os.path.join(ROOT, 'gen'))
+from annotation.clauses import CLAUSES
+
+SAXPY = '''__global__ void saxpy(int n, float a, const float *x, float *y)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] += a * x[i];
+}
+'''
+PRAGMA = '#pragma cf kernel grid(n) in(x[n]) inout(y[n])\n'
+
+
+class SuggestTest:
+    def __init__(self, builddir, folder):
+        self.tap = Tap()
+        self.cfcc = os.path.join(os.path.abspath(builddir), 'cfcc')
+        self.folder = folder
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.path(name), 'wb') as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
+
+    def read(self, name):
+        with open(self.path(name), 'rb') as file:
+            return file.read()
+
+    def suggest(self, *arguments):
+        return run([self.cfcc, '--suggest', *arguments], cwd=self.folder)
+
+    def generate(self, name):
+        return run([sys.executable, os.path.join(ROOT, 'gen/cfgen'), '--outdir', 'out', name], cwd=self.folder)
+
+    def expect(self, name, is_good, detail):
+        self.tap.check(name, '' if is_good else str(detail))
+
+    # ---- Kernels of real shape
+
+    def case(self, case):
+        """The printed annotation is the expected one. After --write, the generator accepts it, or names each gap."""
+        self.write('case.cu', case.source)
+        for name, text in case.headers.items():
+            self.write(name, text)
+        expected = case.with_parameters if case.with_parameters and 'param' in CLAUSES else case.expected
+        result = self.suggest(*case.flags, 'case.cu')
+        lines = [line[1:] for line in result[1].splitlines() if line.startswith('+')]
+        wanted = expected.strip('\n').split('\n')
+        self.expect(f'suggest_{case.name}_gives_the_annotation', (result[0], lines) == (0, wanted) and
+                    all(text in result[2] for text in case.notes), f'{result}\nexpected {wanted}\ngot      {lines}')
+        if not case.is_read:
+            return
+        result = self.suggest('--write', *case.flags, 'case.cu')
+        for name in case.missing:
+            self.write(name, '')
+        code, out, err = self.generate('case.cu')
+        for name in case.missing:
+            os.remove(self.path(name))
+        gaps = expected.count('? */')
+        told = sum(': error: /* ' in line and ' is a place to fill in; ' in line for line in err.splitlines())
+        is_good = (code, told, err.count(': error: ')) == (1, gaps, gaps) if gaps else (code, out, err) == (0, '', '')
+        self.expect(f'suggest_{case.name}_is_read_by_the_generator', is_good, f'{result}\n{code} {gaps} {err}')
+
+    # ---- The list and the messages
+
+    def output(self):
+        self.write('one.cu', '\n' + SAXPY)
+        result = self.suggest('one.cu')
+        self.expect('suggest_kernel_is_listed_with_its_place', result == (0, f'one.cu:2: saxpy\n+{PRAGMA}', ''), result)
+        self.expect('suggest_without_write_changes_nothing', self.read('one.cu').decode() == '\n' + SAXPY, 'changed')
+        self.write('two.cuh', SAXPY)
+        self.write('two.cu', '#include "two.cuh"\n' + SAXPY.replace('saxpy', 'other'))
+        result = self.suggest('two.cu')
+        self.expect('suggest_leaves_out_kernels_of_headers', 'other' in result[1] and 'saxpy' not in result[1], result)
+        result = self.suggest('two.cuh', 'one.cu')
+        self.expect('suggest_takes_headers_and_several_files', result[0] == 0 and 'two.cuh:1: saxpy' in result[1] and
+                    'one.cu:2: saxpy' in result[1], result)
+        self.write('three.cu', PRAGMA + SAXPY)
+        result = self.suggest('--write', 'three.cu')
+        self.expect('suggest_leaves_annotated_kernels_alone', result == (0, '', 'three.cu: all kernels have an annotation\n')
+                    and self.read('three.cu').decode() == PRAGMA + SAXPY, result)
+        self.write('three.cu', 'int main() { return 0; }\n')
+        result = self.suggest('three.cu')
+        self.expect('suggest_file_without_a_kernel_fails', result[:2] == (1, '') and 'there is no kernel' in result[2], result)
+        self.write('three.cu', '#include <nowhere/at_all.h>\n#include "also missing.h"\n' + SAXPY)
+        result = self.suggest('three.cu')
+        self.expect('suggest_survives_missing_headers', result == (0, f'three.cu:3: saxpy\n+{PRAGMA}', ''), result)
+        self.write('three.cu', '#include "also missing.h"\n#error no\n' + SAXPY)
+        result = self.suggest('three.cu')
+        self.expect('suggest_reads_the_text_of_a_file_that_has_no_preprocessed_form',
+                    result == (0, f'three.cu:3: saxpy\n+{PRAGMA}', ''), result)
+        self.write('three.cu', 'template <> __global__ void f<int>(int *x) {}\n__global__ void g(int &x) {}\n')
+        result = self.suggest('three.cu')
+        self.expect('suggest_says_why_a_kernel_gets_none', result[:2] == (0, '') and
+                    'three.cu:1:11: note: f gets no annotation: annotate the template' in result[2] and
+                    'note: g gets no annotation: an entry point cannot take a reference' in result[2], result)
+
+    def refusals(self):
+        self.write('one.cu', SAXPY)
+        for name, arguments, texts in (
+                ('output', ['-o', 'x.o', 'one.cu'], ['-o has no effect with --suggest']),
+                ('c_file', ['main.c'], ['main.c is no kernel file', '.cuh']),
+                ('no_file', [], ['no kernel file is named'])):
+            result = self.suggest(*arguments)
+            self.expect(f'suggest_{name}_is_refused', result[0] == 2 and all(t in result[2] for t in texts), result)
+        result = self.suggest('nowhere.cu')
+        self.expect('suggest_missing_file_is_refused', result[0] == 1 and 'nowhere.cu: no such file' in result[2], result)
+        result = run([self.cfcc, '--write', 'one.cu'], cwd=self.folder)
+        self.expect('write_without_suggest_is_refused', result[0] == 2 and '--write goes with --suggest' in result[2], result)
+        result = self.suggest('--cxx', '/nowhere/c++', 'one.cu')
+        self.expect('suggest_missing_compiler_is_refused', result[0] == 1 and 'cannot run /nowhere/c++' in result[2], result)
+
+    # ---- Writing
+
+    def writing(self):
+        for name, text, expected in (
+                ('crlf', SAXPY.replace('\n', '\r\n'), (PRAGMA + SAXPY).replace('\n', '\r\n')),
+                ('tabs', 'namespace a {\n\t' + SAXPY + '}\n', 'namespace a {\n\t' + PRAGMA + '\t' + SAXPY + '}\n'),
+                ('byte_order_mark', '\ufeff' + SAXPY, '\ufeff' + PRAGMA + SAXPY),
+                ('no_line_end', SAXPY.rstrip(), PRAGMA + SAXPY.rstrip()),
+                ('one_line_namespace', 'namespace a { ' + SAXPY + '}', 'namespace a { \n' + PRAGMA + SAXPY + '}'),
+                ('linkage', 'extern "C" ' + SAXPY, PRAGMA + 'extern "C" ' + SAXPY),
+                ('comment', '/* Doc. */\n// \u00e4\n' + SAXPY, '/* Doc. */\n// \u00e4\n' + PRAGMA + SAXPY)):
+            self.write('one.cu', text)
+            result = self.suggest('--write', 'one.cu')
+            self.expect(f'write_{name}_keeps_every_other_byte', result[0] == 0 and self.read('one.cu') == expected.encode(),
+                        f'{result}\n{self.read("one.cu")}')
+        text = b'// caf\xe9 \x0c\n' + SAXPY.encode()
+        self.write('one.cu', text)
+        self.suggest('--write', 'one.cu')
+        self.expect('write_bytes_that_are_no_text_stay', self.read('one.cu') == text.replace(
+            b'__global__', PRAGMA.encode() + b'__global__'), self.read('one.cu'))
+        self.write('one.cu', 'template <typename T>\n__global__ void f(T *x, int n)\n{\n    x[threadIdx.x] = n;\n}\n'
+                   'void g(int *x) { f<int><<<1, 32>>>(x, 3); }\n')
+        os.chmod(self.path('one.cu'), 0o640)
+        os.symlink('one.cu', self.path('link.cu'))
+        self.suggest('--write', 'link.cu')
+        self.expect('write_goes_above_the_template_head', self.read('one.cu').startswith(
+            b'#pragma cf kernel blocks(1) block(32) inout(x[32])\n#pragma cf instances(i32: int)\ntemplate <typename T>\n'),
+            self.read('one.cu'))
+        mode = stat.S_IMODE(os.stat(self.path('one.cu')).st_mode)
+        self.expect('write_keeps_mode_and_link', mode == 0o640 and os.path.islink(self.path('link.cu')), oct(mode))
+        before = self.read('one.cu')
+        self.suggest('--write', 'one.cu')
+        self.expect('write_twice_adds_nothing', self.read('one.cu') == before, self.read('one.cu'))
+        self.write('two.cu', SAXPY)
+        os.chmod(self.path('two.cu'), 0o444)
+        result = self.suggest('--write', 'two.cu')
+        self.expect('write_refuses_a_read_only_file', result[0] == 1 and 'two.cu: the file is read-only' in result[2] and
+                    self.read('two.cu').decode() == SAXPY, result)
+        left = [n for n in os.listdir(self.folder) if n.endswith('.tmp')]
+        self.expect('write_leaves_no_temporary_file', not left, left)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    with tempfile.TemporaryDirectory(prefix='test_suggest-') as folder:
+        test = SuggestTest(sys.argv[1], folder)
+        for case in CASES:
+            test.case(case)
+        test.output()
+        test.refusals()
+        test.writing()
+    return test.tap.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
