@@ -10,12 +10,12 @@ constexpr int binomial(int n, int k)
 {
     return k == 0 || k == n ? 1 : binomial(n - 1, k - 1) + binomial(n - 1, k);
 }
-static_assert(binomial(degree, 1) == 3, "C(3, 1)");
+template <int I> constexpr int coefficient = binomial(degree, I);
+static_assert(coefficient<1> == 3, "C(3, 1)");
 
 template <int I> __device__ inline float bernstein(float t)
 {
-    constexpr int coefficient = binomial(degree, I);
-    float value = coefficient;
+    float value = coefficient<I>;
 #pragma unroll
     for (int k = 0; k < I; ++k)
         value *= t; // tⁱ
