@@ -334,8 +334,10 @@ static void bonds_pull_their_atoms(void **state)
             int i = (int)random_below(2, b, ATOMS), j = (int)random_below(3, b, ATOMS);
             bonds[b] = (struct Bond){i, j, random_f32(4, b), 0.5f};
             double d[3], square = 0;
-            for (int k = 0; k < 3; k++)
-                square += (d[k] = (double)r[3 * j + k] - r[3 * i + k]) * d[k];
+            for (int k = 0; k < 3; k++) {
+                d[k] = (double)r[3 * j + k] - r[3 * i + k];
+                square += d[k] * d[k];
+            }
             if (i == j)
                 continue;
             double distance = sqrt(square), pull = bonds[b].k * (distance - 0.5) / distance;
