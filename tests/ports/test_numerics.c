@@ -199,10 +199,12 @@ static void a_triangle_is_solved_by_levels(void **state)
     }
     assert_ok(numerics_solve_level(rows, 0, row_ptr, columns, values, b, x, N, (long long)nonzeros));
     rows[7] = N;
-    assert_int_equal(numerics_solve_level(rows, LEVEL, row_ptr, columns, values, b, x, N, (long long)nonzeros), CF_ERANGE);
+    assert_int_equal(numerics_solve_level(rows, LEVEL, row_ptr, columns, values, b, x, N, (long long)nonzeros),
+                     CF_ERANGE);
     rows[7] = 0;
     row_ptr[5] = 0;
-    assert_int_equal(numerics_solve_level(rows, LEVEL, row_ptr, columns, values, b, x, N, (long long)nonzeros), CF_EINVAL);
+    assert_int_equal(numerics_solve_level(rows, LEVEL, row_ptr, columns, values, b, x, N, (long long)nonzeros),
+                     CF_EINVAL);
 }
 
 static void matrices_have_their_eigenvalues(void **state)
@@ -431,16 +433,11 @@ static void cells_live_by_their_rules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PORT(matrices_have_their_factors),
-        PORT(positive_matrices_have_roots),
-        PORT(tridiagonal_systems_are_solved),
-        PORT(tables_are_read_between_their_points),
-        PORT(a_triangle_is_solved_by_levels),
-        PORT(matrices_have_their_eigenvalues),
-        PORT(points_rotate_with_their_bones),
-        PORT(open_sites_form_clusters),
-        PORT(surfaces_have_their_points),
-        PORT(signals_are_convolved),
+        PORT(matrices_have_their_factors),    PORT(positive_matrices_have_roots),
+        PORT(tridiagonal_systems_are_solved), PORT(tables_are_read_between_their_points),
+        PORT(a_triangle_is_solved_by_levels), PORT(matrices_have_their_eigenvalues),
+        PORT(points_rotate_with_their_bones), PORT(open_sites_form_clusters),
+        PORT(surfaces_have_their_points),     PORT(signals_are_convolved),
         PORT(cells_live_by_their_rules),
     };
     return RUN_PORTS(numerics_module, tests);

@@ -1,4 +1,4 @@
-/* test_science.c - the kernels of ports/science, files of the shape of codes of the sciences, compared with plain loops. */
+/* test_science.c - the kernels of ports/science, files of the shape of scientific codes, compared with plain loops. */
 #include "ports.h"
 
 #include "science_kernels.h"
@@ -49,7 +49,8 @@ static void pairs_of_atoms_repel_and_attract(void **state)
         if (n) {
             counts[n - 1] = MOST + 1;
             assert_int_equal(
-                science_pair_forces_f64(x, neighbours, counts, f, (int)n, MOST, box, cutoff, epsilon, sigma), CF_ERANGE);
+                science_pair_forces_f64(x, neighbours, counts, f, (int)n, MOST, box, cutoff, epsilon, sigma),
+                CF_ERANGE);
         }
         drop_arrays();
     }
@@ -157,7 +158,7 @@ static void pixels_see_their_nearest_spheres(void **state)
     enum { WIDTH = 61, HEIGHT = 35, BALLS = 12 };
     struct Camera camera = {WIDTH, HEIGHT, {0.125f, 0, -2}, 0.03125f};
     struct Ball *balls = MAKE(struct Ball, BALLS);
-    int16_t *nearest = MAKE(int16_t, WIDTH *HEIGHT);
+    int16_t *nearest = MAKE(int16_t, WIDTH * HEIGHT);
     float *depth = MAKE(float, WIDTH *HEIGHT);
     int *nearest_wanted = MAKE(int, WIDTH *HEIGHT);
     double *depth_wanted = MAKE(double, WIDTH *HEIGHT);
@@ -203,14 +204,16 @@ static void charges_reach_four_nodes(void **state)
         float *rho = MAKE(float, NX *NY);
         double *wanted = MAKE(double, NX *NY);
         for (size_t i = 0; i < n; i++) {
-            double x = (double)random_integer(1, i, -1024, 2048) / 64, y = (double)random_integer(2, i, -512, 1024) / 64;
+            double x = (double)random_integer(1, i, -1024, 2048) / 64,
+                   y = (double)random_integer(2, i, -512, 1024) / 64;
             p[i].x = (float)x;
             p[i].y = (float)y;
             p[i].charge = i % 2 ? 0.5f : -0.25f;
             p[i].tag[0] = i % 5 ? 1 : 0xff;
             for (int corner = 0; corner < 4 && i % 5; corner++) {
                 double wx = x - floor(x), wy = y - floor(y);
-                int column = ((int)floor(x) + corner % 2 + 100 * NX) % NX, row = ((int)floor(y) + corner / 2 + 100 * NY) % NY;
+                int column = ((int)floor(x) + corner % 2 + 100 * NX) % NX,
+                    row = ((int)floor(y) + corner / 2 + 100 * NY) % NY;
                 wanted[row * NX + column] += p[i].charge * (corner % 2 ? wx : 1 - wx) * (corner / 2 ? wy : 1 - wy);
             }
         }
@@ -258,7 +261,8 @@ static void water_takes_a_step(void **state)
     EACH_SIZE(widths, width)
     {
         size_t cells = width * HEIGHT;
-        float *before[3] = {random_floats(cells, 1, 1, 2), random_floats(cells, 2, -1, 1), random_floats(cells, 3, -1, 1)};
+        float *before[3] = {random_floats(cells, 1, 1, 2), random_floats(cells, 2, -1, 1),
+                            random_floats(cells, 3, -1, 1)};
         float *after[3] = {MAKE(float, cells), MAKE(float, cells), MAKE(float, cells)};
         double *wanted[3] = {MAKE(double, cells), MAKE(double, cells), MAKE(double, cells)};
         for (size_t at = 0; at < cells; at++) {
@@ -284,9 +288,9 @@ static void water_takes_a_step(void **state)
                 assert_near(after[k], wanted[k], cells, 1e-5);
         }
         if (cells) /* arrays that are __restrict__ */
-            assert_int_equal(science_water(before[0], before[1], before[2], before[0], after[1], after[2], (int)width,
-                                           HEIGHT, 0),
-                             CF_EINVAL);
+            assert_int_equal(
+                science_water(before[0], before[1], before[2], before[0], after[1], after[2], (int)width, HEIGHT, 0),
+                CF_EINVAL);
         drop_arrays();
     }
 }
