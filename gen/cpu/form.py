@@ -9,6 +9,7 @@ from cpu.cpusource import copy_for_cpu
 from cpu.dynamicmem import Dynamic
 from cpu.effects import Reach
 from cpu.loops import find_loop
+from cpu.members import mark_definitions
 from cpu.numeric import has_only_numbers
 from tokens.lexer import TokenError
 
@@ -20,6 +21,7 @@ class CpuForm:
 
     def __init__(self, scanner, path, declarations):
         self._scanner, self._path, self._declarations = scanner, path, declarations
+        mark_definitions(declarations)
         self._reaches = {}          # True for host code: Reach
         self._loops = {}            # name: result of find_loop()
         self._together = {}         # kernel: True if its threads wait for one another

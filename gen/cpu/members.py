@@ -3,7 +3,7 @@
 import functools
 
 from declare.declarations import Declaration
-from tokens.brackets import ATTRIBUTES, matching
+from tokens.brackets import ATTRIBUTES, matching, split_at
 
 _ACCESS = ('public', 'private', 'protected')
 
@@ -89,3 +89,36 @@ def _is_initializer(body, first, at):
 def _is_given(member):
     """True for functions that the compiler defines, or that have no definition."""
     return [t.text for t in member.head[-2:]] in (['=', 'default'], ['=', 'delete'], ['=', '0'])
+
+
+def mark_definitions(declarations):
+    """Marks functions that are declared with __device__ and defined without it: for nvcc, they are device functions."""
+    known = {(d.scope, d.name, _count_parameters(d)) for d in declarations
+             if d.function is not None and d.body is None and d.has('__device__')}
+    for declaration in declarations:
+        if declaration.function is None or declaration.body is None or declaration.is_on_device:
+            continue
+        front = [t.text for t in declaration.head[:declaration.function]]
+        if front[-1:] == ['::']:
+            owners = [d for d in declarations if d.is_class and front[-2] in d.names]
+            declaration.is_on_device = any(_declares_on_device(d.body, declaration.name) for d in owners)
+        else:
+            declaration.is_on_device = (declaration.scope, declaration.name, _count_parameters(declaration)) in known
+
+
+def _count_parameters(function):
+    at = function.function + 1
+    inside = function.head[at + 1:matching(function.head, at, '(', ')') - 1]
+    return len(split_at(inside, ',')) if inside else 0
+
+
+def _declares_on_device(body, name):
+    """True if a class declares a member of this name with __device__."""
+    begin = 0
+    for at, token in enumerate(body):
+        if token.text in (';', '{', '}'):
+            words = [t.text for t in body[begin:at]]
+            if '__device__' in words and name in words:
+                return True
+            begin = at + 1
+    return False

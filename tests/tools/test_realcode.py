@@ -329,6 +329,14 @@ __host__ __device__ float either(float x)
 #endif
 }
 ''' + KERNEL.replace('2 * x[i]', 'either(x[i])'), True),
+    ('definitions_without_words', {}, '''
+struct scale { float by; __host__ __device__ float apply(float x) const; int host(float); };
+__device__ float doubled(float x);
+float doubled(const double &x, int y) { throw x; }
+float scale::apply(float x) const { return by * x; }
+int scale::host(float x) { throw x; }
+float doubled(float x) { return scale{2}.apply(x); }
+''' + KERNEL.replace('2 * x[i]', 'doubled(x[i])'), True),
     ('layouts_and_loops', {}, '''#include <stdint.h>
 #pragma pack(push, 1)
 struct packed { char c; float f; };
