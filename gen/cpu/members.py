@@ -93,32 +93,38 @@ def _is_given(member):
 
 def mark_definitions(declarations):
     """Marks functions that are declared with __device__ and defined without it: for nvcc, they are device functions."""
-    known = {(d.scope, d.name, _count_parameters(d)) for d in declarations
+    known = {(d.scope, d.name, _list_parameters(d.head, d.function)) for d in declarations
              if d.function is not None and d.body is None and d.has('__device__')}
     for declaration in declarations:
         if declaration.function is None or declaration.body is None or declaration.is_on_device:
             continue
         front = [t.text for t in declaration.head[:declaration.function]]
+        parameters = _list_parameters(declaration.head, declaration.function)
         if front[-1:] == ['::']:
             owners = [d for d in declarations if d.is_class and front[-2] in d.names]
-            declaration.is_on_device = any(_declares_on_device(d.body, declaration.name) for d in owners)
+            declaration.is_on_device = any(_declares_on_device(d.body, declaration.name, parameters) for d in owners)
         else:
-            declaration.is_on_device = (declaration.scope, declaration.name, _count_parameters(declaration)) in known
+            declaration.is_on_device = (declaration.scope, declaration.name, parameters) in known
 
 
-def _count_parameters(function):
-    at = function.function + 1
-    inside = function.head[at + 1:matching(function.head, at, '(', ')') - 1]
-    return len(split_at(inside, ',')) if inside else 0
+def _list_parameters(tokens, at):
+    """Returns the types of a function's parameters as they are written; its name is at `at`."""
+    types = []
+    for parameter in split_at(tokens[at + 2:matching(tokens, at + 1, '(', ')') - 1], ','):
+        texts = [t.text for t in parameter]
+        texts = texts[:texts.index('=')] if '=' in texts else texts
+        is_named = len(texts) > 1 and parameter[len(texts) - 1].kind == 'identifier'
+        types.append(tuple(texts[:-1] if is_named else texts))
+    return tuple(types)
 
 
-def _declares_on_device(body, name):
-    """True if a class declares a member of this name with __device__."""
+def _declares_on_device(body, name, parameters):
+    """True if a class declares such a member with __device__."""
     begin = 0
     for at, token in enumerate(body):
         if token.text in (';', '{', '}'):
-            words = [t.text for t in body[begin:at]]
-            if '__device__' in words and name in words:
-                return True
             begin = at + 1
+        elif token.text == name and body[at + 1:at + 2] and body[at + 1].text == '(':
+            if '__device__' in [t.text for t in body[begin:at]] and _list_parameters(body, at) == parameters:
+                return True
     return False

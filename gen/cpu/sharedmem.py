@@ -59,7 +59,7 @@ def _list_variables(declaration):
             continue
         if token.text == ',' and last is not None:
             found.append(last)
-        elif token.kind == 'identifier':
+        elif token.kind == 'identifier' and token.text not in _TAKEN_OUT:
             last = token
         at += 1
     if last is None:

@@ -294,7 +294,7 @@ const std::map<std::string, int> names = {{"a", 1}};
 static std::vector<std::string> n;
 std::string y = "y";
 namespace deep { const std::vector<int> x(10); static const std::string i; }
-namespace deep { struct log { log(); ~log(); }; static log x; }
+namespace deep { struct log { log(); ~log(); }; static log i_log; }
 '''}, '#include "names.h"\nstd::map<int, std::string> more;\n' + KERNEL + '''
 int main() { return names.at("a"); }
 ''', True),

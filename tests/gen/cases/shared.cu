@@ -9,6 +9,12 @@ __global__ void pointer_to_function(int *x, int n)
     function = nullptr;
 }
 
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void nothing(int *x, int n)
+{
+    __shared__ ;
+}
+
 __shared__ int outside;
 
 struct counter {
