@@ -1,6 +1,10 @@
 """Finds the declarations of a file that a kernel or a function leads to, by name."""
 
+import re
+
 from cpu.members import device_tokens
+
+_WORD = re.compile(r'[^\W\d]\w*')
 
 
 def find_reachable(roots, everything, words=(), tokens_of=device_tokens):
@@ -21,13 +25,15 @@ def find_reachable(roots, everything, words=(), tokens_of=device_tokens):
             found.append(other)
     while pending:
         for token in tokens_of(pending.pop()):
-            if token.kind != 'identifier':
+            if token.kind != 'identifier' and not token.pragmas:
                 continue
-            for other in named.get(token.text, ()):
-                if id(other) not in seen:
-                    seen.add(id(other))
-                    pending.append(other)
-                    found.append(other)
+            # A constant may be named in #pragma unroll alone.
+            for word in [token.text, *_WORD.findall(' '.join(token.pragmas))] if token.pragmas else (token.text,):
+                for other in named.get(word, ()):
+                    if id(other) not in seen:
+                        seen.add(id(other))
+                        pending.append(other)
+                        found.append(other)
     return found
 
 

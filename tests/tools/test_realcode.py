@@ -345,11 +345,11 @@ static int host_only(packed p) { return p.c; }
 struct natural { char c; float f; };
 static_assert(sizeof(packed) == 5 && sizeof(natural) == 8, "layout");
 static_assert(sizeof(long) > 1 || host_only, "host");
-#define PARTS 4
+static const int PARTS = 4, ALL = PARTS;
 ''' + KERNEL.replace('y[i] = 2 * x[i];', '''{
         float sum = 0;
-        #pragma unroll PARTS
-        for (int part = 0; part < PARTS; ++part) sum -=-x[i] * (sizeof(packed) == 5 ? 0.5f : 0) *(sizeof(natural) >>3);
+        #pragma unroll ALL
+        for (int part = 0; part < 4; ++part) sum -=-x[i] * (sizeof(packed) == 5 ? 0.5f : 0) *(sizeof(natural) >>3);
         y[i] = sum;
     }'''), True),
     ('constants_as_arguments', {'sizes.h': 'namespace sizes { enum { WIDE = 2 }; struct add { template <typename T> '
