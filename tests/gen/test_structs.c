@@ -2,13 +2,13 @@
  * generated header. */
 #include <string.h>
 
-#include "run_group.h"
+#include "expect_all.h"
 
 #include "structs_kernels.h"
 
-#include "fake_ask.h"
-
 enum { N = 300 };
+
+static int is_played; /* the driver in use is the played GPU, which maps no pointers in structs */
 
 static void structs_by_value_and_in_arrays_have_their_members(void **state)
 {
@@ -58,6 +58,8 @@ static void opaque_types_pass_as_bytes(void **state)
 static void instances_of_class_templates_pass_as_bytes(void **state)
 {
     (void)state;
+    if (is_played)
+        skip_test("needs the CPU's driver or a GPU");
     struct {
         int *data;
         int count;
@@ -107,6 +109,10 @@ static void constant_data_of_these_types_have_setters(void **state)
 static int set_up(void **state)
 {
     (void)state;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    is_played = library != NULL && dlsym(library, "fake_cuda_add") != NULL;
+    if (library)
+        dlclose(library);
     return tell_fake_of(&structs_registry);
 }
 
