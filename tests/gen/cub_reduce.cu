@@ -61,9 +61,8 @@ template <typename T> struct running {
 /* ---- Blocks ---- */
 
 #pragma cf kernel blocks(1) block(X, Y, Z) in(x[X * Y * Z * ITEMS]) out(results[6])
-#pragma cf instances(i32_1: int, 1, 1, 1, 2; i32_64: int, 64, 1, 1, 2; f32_48: float, 48, 1, 1, 2; \
-    f64_16_8: double, 16, 8, 1, 2; i64_8_4_3: long long, 8, 4, 3, 2; wide_64: double3, 64, 1, 1, 2; \
-    i32_raking: int, 96, 1, 1, 1; f32_raking: float, 40, 3, 1, 1; i32_commutative: int, 128, 1, 1, 0)
+#pragma cf instances(i32_1: int, 1, 1, 1, 2; f32_48: float, 48, 1, 1, 2; f64_16_8: double, 16, 8, 1, 2; \
+    wide_8_4_3: double3, 8, 4, 3, 2; i32_raking: int, 40, 3, 1, 1; i32_commutative: int, 128, 1, 1, 0)
 template <typename Named, int X, int Y, int Z, int ALGORITHM>
 __global__ void block_reduce(const int *x, int valid, int *results)
 {
@@ -97,9 +96,8 @@ __global__ void block_reduce(const int *x, int valid, int *results)
 /* Rows of results: those of one item per thread, then those of several. */
 #pragma cf kernel blocks(1) block(X, Y, Z) in(x[2 * X * Y * Z * ITEMS]) \
     out(results[SCANS][2 * X * Y * Z * ITEMS], sums[6][X * Y * Z])
-#pragma cf instances(i32_1: int, 1, 1, 1, 0; i32_64: int, 64, 1, 1, 2; f32_96: float, 96, 1, 1, 2; \
-    i32_48: int, 48, 1, 1, 2; f64_16_8: double, 16, 8, 1, 0; i64_8_4_3: long long, 8, 4, 3, 0; \
-    wide_64: double3, 64, 1, 1, 0; i32_memoize: int, 40, 3, 1, 1)
+#pragma cf instances(i32_1: int, 1, 1, 1, 0; i32_48: int, 48, 1, 1, 2; f32_96: float, 96, 1, 1, 2; \
+    i64_8_4_3: long long, 8, 4, 3, 0; wide_memoize: double3, 40, 3, 1, 1)
 template <typename Named, int X, int Y, int Z, int ALGORITHM>
 __global__ void block_scan(const int *x, int *results, int *sums)
 {
@@ -183,8 +181,7 @@ __global__ void sum_without_memory(const int *x, int *sum)
 
 /* Parts of WIDTH threads. If WIDTH is no power of two, each warp has one part. */
 #pragma cf kernel blocks(1) block(64) in(x[64]) out(results[WARP_ROWS][64])
-#pragma cf instances(i32_32: int, 32; f32_8: float, 8; f64_32: double, 32; i64_2: long long, 2; i32_12: int, 12; \
-    wide_16: double3, 16; i32_1: int, 1)
+#pragma cf instances(i32_32: int, 32; f32_8: float, 8; wide_16: double3, 16; i32_12: int, 12; i64_1: long long, 1)
 template <typename Named, int WIDTH> __global__ void warps(const int *x, int valid, int *results)
 {
     typedef typename type_of<Named>::type T;

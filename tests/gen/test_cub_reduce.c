@@ -43,13 +43,10 @@ static const struct {
     int threads, is_commutative;
 } block_reductions[] = {
     {"i32_1", cub_reduce_block_reduce_i32_1, 1, 0},
-    {"i32_64", cub_reduce_block_reduce_i32_64, 64, 0},
     {"f32_48", cub_reduce_block_reduce_f32_48, 48, 0},
     {"f64_16_8", cub_reduce_block_reduce_f64_16_8, 128, 0},
-    {"i64_8_4_3", cub_reduce_block_reduce_i64_8_4_3, 96, 0},
-    {"wide_64", cub_reduce_block_reduce_wide_64, 64, 0},
-    {"i32_raking", cub_reduce_block_reduce_i32_raking, 96, 0},
-    {"f32_raking", cub_reduce_block_reduce_f32_raking, 120, 0},
+    {"wide_8_4_3", cub_reduce_block_reduce_wide_8_4_3, 96, 0},
+    {"i32_raking", cub_reduce_block_reduce_i32_raking, 120, 0},
     {"i32_commutative", cub_reduce_block_reduce_i32_commutative, 128, 1},
 };
 
@@ -93,10 +90,11 @@ static const struct {
     int (*run)(const int *x, int *results, int *sums);
     int threads;
 } block_scans[] = {
-    {"i32_1", cub_reduce_block_scan_i32_1, 1},         {"i32_64", cub_reduce_block_scan_i32_64, 64},
-    {"f32_96", cub_reduce_block_scan_f32_96, 96},      {"i32_48", cub_reduce_block_scan_i32_48, 48},
-    {"f64_16_8", cub_reduce_block_scan_f64_16_8, 128}, {"i64_8_4_3", cub_reduce_block_scan_i64_8_4_3, 96},
-    {"wide_64", cub_reduce_block_scan_wide_64, 64},    {"i32_memoize", cub_reduce_block_scan_i32_memoize, 120},
+    {"i32_1", cub_reduce_block_scan_i32_1, 1},
+    {"i32_48", cub_reduce_block_scan_i32_48, 48},
+    {"f32_96", cub_reduce_block_scan_f32_96, 96},
+    {"i64_8_4_3", cub_reduce_block_scan_i64_8_4_3, 96},
+    {"wide_memoize", cub_reduce_block_scan_wide_memoize, 120},
 };
 
 static void check_scan(const char *name, int row, int threads, const int *results)
@@ -152,10 +150,9 @@ static const struct {
     int (*run)(const int *x, int valid, int *results);
     int width;
 } warps[] = {
-    {"i32_32", cub_reduce_warps_i32_32, 32}, {"f32_8", cub_reduce_warps_f32_8, 8},
-    {"f64_32", cub_reduce_warps_f64_32, 32}, {"i64_2", cub_reduce_warps_i64_2, 2},
-    {"i32_12", cub_reduce_warps_i32_12, 12}, {"wide_16", cub_reduce_warps_wide_16, 16},
-    {"i32_1", cub_reduce_warps_i32_1, 1},
+    {"i32_32", cub_reduce_warps_i32_32, 32},   {"f32_8", cub_reduce_warps_f32_8, 8},
+    {"wide_16", cub_reduce_warps_wide_16, 16}, {"i32_12", cub_reduce_warps_i32_12, 12},
+    {"i64_1", cub_reduce_warps_i64_1, 1},
 };
 
 /* The results that the lanes from `from` on give. */
