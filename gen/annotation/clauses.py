@@ -120,14 +120,14 @@ def _missing(pragma, blank):
     for token in reversed(before):
         depth += (token.text in (')', ']')) - (token.text in ('(', '['))
         if token.text == '[' and depth == -1 and not array:
-            array = before[before.index(token) - 1].text
+            array = next((t.text for t in before[before.index(token)::-1] if t.kind == 'identifier'), '')
         if depth == -1 - bool(array) and token.text == '(':
             clause = before[before.index(token) - 1].text
             break
     if array:
         return (f'the number of elements of {array} that the kernel reads or writes; or write resident({array}) for device '
                 'memory of any size')
-    return _MISSING.get(clause, 'an expression over the kernel\'s integer parameters')
+    return _MISSING.get(clause, "an expression over the kernel's integer parameters")
 
 
 def is_include(pragma):

@@ -7,7 +7,8 @@ from suggest.sums import constant, divide, divide_exactly, factor, read_sum, rep
 from suggest.terms import named
 
 AXES = 'xyz'
-MAX_STEPS = 40          # replacements in one index
+MAX_STEPS = 40          # replacements in one index, one after the other
+MAX_EFFORT = 2000       # replacements that are tried for one index
 # Names of distances between rows; other products may be strides of windows that overlap.
 _PITCH = re.compile(r'(?i)(\b|_)ld|pitch')
 
@@ -48,6 +49,7 @@ class Ranges:
         self.size = size
         self.variables = {}         # text: Range
         self.used = set()
+        self._effort = 0
 
     @staticmethod
     def has_index(total):
@@ -59,7 +61,8 @@ class Ranges:
         counts as one of the whole range."""
         if not self.has_index(total):
             return total
-        if steps == 0:
+        self._effort = 0 if steps == MAX_STEPS else self._effort + 1
+        if steps == 0 or self._effort > MAX_EFFORT:
             return None
         for value, limit in _tightest(facts):
             if not self.has_index(total - value):

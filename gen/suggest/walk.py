@@ -89,7 +89,7 @@ class Walk:
         return end, text in _LEAVES
 
     def _if(self, tokens, at, names, facts, depth):
-        opening = next(i for i in range(at, len(tokens)) if tokens[i].text == '(')
+        opening = next((i for i in range(at, len(tokens)) if tokens[i].text == '('), len(tokens) - 1)
         begin = matching(tokens, opening, '(', ')')
         condition = tokens[opening + 1:begin - 1]
         self._accesses(condition, names, facts, depth)
