@@ -120,7 +120,12 @@ def _missing(pragma, blank):
     for token in reversed(before):
         depth += (token.text in (')', ']')) - (token.text in ('(', '['))
         if token.text == '[' and depth == -1 and not array:
-            array = next((t.text for t in before[before.index(token)::-1] if t.kind == 'identifier'), '')
+            inner = 0
+            for part in before[before.index(token)::-1]:
+                inner += (part.text == ']') - (part.text == '[' and part is not token)
+                if part.kind == 'identifier' and inner == 0:
+                    array = part.text
+                    break
         if depth == -1 - bool(array) and token.text == '(':
             clause = before[before.index(token) - 1].text
             break
