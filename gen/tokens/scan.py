@@ -242,7 +242,7 @@ class Scanner:
                     given = skipped or is_forced or _is_ours(path)
                     if is_forced:
                         self._forced.add(path)
-                    if given and not was_given and '1' in marker.group(3).split():
+                    if given and not (is_forced or was_given) and '1' in marker.group(3).split():
                         self.includes.setdefault(_toolkit_name(path) or named or path)
                     continue
                 if not system and _PRAGMA.match(line):
