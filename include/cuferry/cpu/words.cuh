@@ -16,7 +16,7 @@
 #define __host__
 #define __constant__ /* the generator adds `static` */
 #define __managed__
-/* For declarations in headers, which the generator does not rewrite: all threads of a block run on one CPU thread. */
+/* For code that the generator did not rewrite: all threads of a block run on one CPU thread. */
 #define __shared__ static __thread
 #define __grid_constant__
 #define __launch_bounds__(...)
