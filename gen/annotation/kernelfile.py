@@ -66,8 +66,8 @@ class _File:
                                    _list_words(kernels, self._symbols, instances.proofs, texts), self._add_error)
         return KernelFile(self._path, stem, tuple(kernels), tuple(self._symbols),
                           tuple(t.text[1:-1] for t in self._types.includes),
-                          tuple(self._notes), tuple(instances.proofs), host, types, tuple(self._probe.aliases),
-                          frozenset(self._types.shared))
+                          tuple(self._notes), tuple(instances.proofs), host, cpu.copy_device_source(), types,
+                          tuple(self._probe.aliases), frozenset(self._types.shared))
 
     def _read_kernels(self, cpu):
         """Returns the Instantiation of all kernels, and the kernels that could be read; also reads the data."""

@@ -267,6 +267,7 @@ class KernelFile:
     notes: Tuple[str, ...]          # declarations without a C form, with the reasons
     proofs: Tuple[Tuple[Tuple[str, ...], str, int], ...]   # used constants of the file: scope, name, value
     host_source: str                # the source that the CPU compiles
+    device_source: str              # the source that nvcc compiles; '': the file itself
     types: Tuple[Definition, ...] = ()      # types to define for C, in order of dependency
     aliases: Tuple[Tuple[Tuple[str, ...], str, str], ...] = ()  # C++ types with no name: scope, name to give, type
     shared: frozenset = frozenset()         # headers, by displayed name, that C programs see through include(...)

@@ -122,13 +122,14 @@ def find_unbuilt(kernel, everything):
                 any(declaration.names[-1] in d.words for d in reached if d is not declaration):
             return (f'reads {declaration.names[-1]}, a texture reference, which CUDA has not had since 12.0',
                     'pass the array as a pointer, or a cudaTextureObject_t with host(none)')
-        if (declaration in roots or declaration.has('__device__')) and _has_launch(declaration.body or ()):
+        if (declaration in roots or declaration.has('__device__')) and has_launch(declaration.body or ()):
             return ('launches a kernel, which needs a device linker',
                     'launch that one from C, after this one; #pragma cf operation makes one function of both')
     return None
 
 
-def _has_launch(body):
+def has_launch(body):
+    """True if tokens launch a kernel."""
     for at, token in enumerate(body):
         if token.text == '<' and [t.text for t in body[at:at + 3]] == ['<', '<', '<'] and \
                 [t.column - token.column for t in body[at:at + 3]] == [0, 1, 2]:

@@ -6,6 +6,7 @@ from base.model import Host
 from cpu.archcode import ArchOnly
 from cpu.collective import find_foreign, runs_together
 from cpu.cpusource import copy_for_cpu
+from cpu.devicesource import copy_for_device
 from cpu.dynamicmem import Dynamic
 from cpu.effects import Reach
 from cpu.loops import find_loop
@@ -120,6 +121,10 @@ class CpuForm:
     def _all_of(self, kernel):
         """Returns a kernel's declarations: its annotation may be at one and its definition at another."""
         return [kernel] + [d for d in self._declarations if d is not kernel and d.defines_kernel(kernel.name)]
+
+    def copy_device_source(self):
+        """Returns the text that nvcc compiles in place of the file; '' if that is the file itself."""
+        return copy_for_device(self._scanner, self._path, self._declarations)
 
     def copy_source(self, items, kernels, words, error):
         """Returns the copy that the CPU compiles, for kernels given as (clauses, declaration). `items`: the file's

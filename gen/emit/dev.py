@@ -16,8 +16,12 @@ _POINTER = """
 """
 
 
+def _source(file):
+    return f'{file.device_source}#line 1 "{file.stem}.dev.cu"\n' if file.device_source else include(file.path)
+
+
 def emit_device_source(file):
-    text = [banner(file.path), include(file.path), '\n', emit_proofs(file, file.instances), _POINTER]
+    text = [banner(file.path), _source(file), '\n', emit_proofs(file, file.instances), _POINTER]
     for instance in file.launched:
         for variant in instance.all_variants:
             ctypes = ', '.join(p.cxx for p in variant.taken)

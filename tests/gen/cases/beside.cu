@@ -2,6 +2,10 @@
 #include <cuda_fp16.h>
 #include <mma.h>
 
+#include "declared_types.h"
+
+#pragma cf include("declared_types.h")
+
 using namespace nvcuda;
 
 __managed__ float factor = 2;
@@ -9,6 +13,16 @@ __managed__ float factor = 2;
 __global__ void scale_by_factor(float *x)
 {
     x[threadIdx.x] *= factor;
+}
+
+__device__ void scale_all(float *x, int n) { if (n > 0) { scale_by_factor<<<n, 32>>>(x); } }
+
+__global__ void scale_bodies(body *bodies, int n)
+{
+#if 1
+    scale_all((float *)bodies, n);
+    scale_by_factor<<<1, 32>>>((float *)bodies);
+#endif
 }
 
 /* Tensor cores multiply the tiles. */

@@ -4,6 +4,7 @@
 
 #include <cuferry.h>
 #include <cuferry/types.h>
+#include "declared_types.h"
 
 /* This header sets aside macros that have the names of its parameters. */
 #pragma push_macro("a")
