@@ -95,7 +95,7 @@ __global__ void block_reduce(const int *x, int valid, int *results)
 
 /* Rows of results: those of one item per thread, then those of several. */
 #pragma cf kernel blocks(1) block(X, Y, Z) in(x[2 * X * Y * Z * ITEMS]) \
-    out(results[SCANS][2 * X * Y * Z * ITEMS], sums[6][X * Y * Z])
+    inout(results[SCANS][2 * X * Y * Z * ITEMS]) out(sums[6][X * Y * Z])
 #pragma cf instances(i32_1: int, 1, 1, 1, 0; i32_48: int, 48, 1, 1, 2; f32_96: float, 96, 1, 1, 2; \
     i64_8_4_3: long long, 8, 4, 3, 0; wide_memoize: double3, 40, 3, 1, 1)
 template <typename Named, int X, int Y, int Z, int ALGORITHM>
@@ -180,7 +180,7 @@ __global__ void sum_without_memory(const int *x, int *sum)
 #define WARP_ROWS 14
 
 /* Parts of WIDTH threads. If WIDTH is no power of two, each warp has one part. */
-#pragma cf kernel blocks(1) block(64) in(x[64]) out(results[WARP_ROWS][64])
+#pragma cf kernel blocks(1) block(64) in(x[64]) inout(results[WARP_ROWS][64])
 #pragma cf instances(i32_32: int, 32; f32_8: float, 8; wide_16: double3, 16; i32_12: int, 12; i64_1: long long, 1)
 template <typename Named, int WIDTH> __global__ void warps(const int *x, int valid, int *results)
 {
