@@ -109,7 +109,8 @@ class Layouts:
             return f'{spelled} hides a pointer behind its name; write the * in the kernel'
         if facts.category != 1:
             return f'{spelled} is no type of a single value that C has; pass a number, a struct, or a pointer to one'
-        return self._opaque(f'struct {name_type(spelled)}', cxx, facts, 'is an instance of a class template', token, spelled)
+        return self._opaque(f'struct {name_type(spelled)}', cxx, facts, 'is an instance of a class template', token,
+                            spelled)
 
     def candidates(self):
         """Returns the declared types that may be an answer."""
@@ -149,16 +150,14 @@ class Layouts:
             values.append((f'{outer}_{token.text}' if outer else token.text, scope + token.text, value))
         small = [(c, value) for c, _, value in values if value in _INT]
         rows = ',\n'.join(f'    {c} = {"(-2147483647 - 1)" if value == -2**31 else value}' for c, value in small)
-        size = record.base.bytes if record.base else self._probe.value(f'sizeof({record.spelled})', record.cxx.split('::')) \
-            if len(small) < len(values) or '__attribute__' in [t.text for t in record.declaration.head] else 4
-        if not small:
-            text = f'typedef {(record.base or record.ctype).c} {record.c};\n'
-        elif record.base:
-            text = f'typedef {record.base.c} {record.c};\nenum {{\n{rows}\n}};\n'
-        else:
+        if record.base:
+            text = f'typedef {record.base.c} {record.c};\n' + (f'enum {{\n{rows}\n}};\n' if small else '')
+        elif 0 < len(small) == len(values) and '__attribute__' not in [t.text for t in _outside(record.declaration)]:
             text = _spell_head(record, record.c, f'{{\n{rows}\n}}')
-        if len(small) < len(values) and not record.base:
-            return f'{record.name} has values that no int of C holds; give it an underlying type'
+        else:
+            return f'{record.name} has no values, attributes, or values that no int of C holds; give it an ' \
+                   'underlying type'
+        size = record.base.bytes if record.base else 4
         definition = Definition(record.c, record.spelled, record.declaration.head[0].location, text,
                                 (record.c.split()[-1], *(c for c, _ in small)), (), size, size,
                                 values=tuple((cxx, value) for _, cxx, value in values))

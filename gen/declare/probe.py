@@ -114,7 +114,8 @@ class Probe:
         said = run.stderr.decode(errors='replace')
         self._answers.update(dict.fromkeys((question for question, _ in asked), None))
         # A compiler may go on with another type or value than the one that it refuses.
-        wrong = {self.aliases[int(number) - 1][1] for number in re.findall(r'^cf__aliases:(\d+):\d+: error', said, re.M)}
+        wrong = {self.aliases[int(number) - 1][1]
+                 for number in re.findall(r'^cf__aliases:(\d+):\d+: error', said, re.M)}
         refused = {int(number) - 1 for number, text in re.findall(r'^cf__questions:(\d+):\d+: error(.*)', said, re.M)
                    if 'cf__told' not in text}
         for number, numbers in _ANSWER.findall(said):

@@ -160,7 +160,8 @@ class Declared:
             record.base = found
             return CType(record.c, record.spelled, found.key, found.enum, found.short, 'enum', found.bytes, found.align)
         # Usually right; attributes and large values change the size, which the C compiler checks.
-        base, key = ('int', 'i32') if any(v is not None and v < 0 for _, v in record.values) else ('unsigned int', 'u32')
+        is_signed = any(v is not None and v < 0 for _, v in record.values)
+        base, key = ('int', 'i32') if is_signed else ('unsigned int', 'u32')
         return CType(record.c, record.spelled, base, f'CF_INTEGER_TYPE({record.c})', key, 'enum')
 
     def _read_enumerators(self, declaration, scoped=None, tag=None):

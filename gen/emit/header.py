@@ -82,8 +82,8 @@ def emit_internal_header(files, prefix, header, sources):
 
 
 def _names_of(params, words=frozenset()):
-    """Returns the names of all parameters and `words`. The program, or a header that it includes, may define any of them as a
-    macro, as <complex.h> defines `complex`, and silently change the declarations."""
+    """Returns the names of all parameters and `words`. The program, or a header that it includes, may define any of
+    them as a macro, as <complex.h> defines `complex`, and silently change the declarations."""
     return sorted({p.name for p in params} | {'stream'} | words)
 
 

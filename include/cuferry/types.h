@@ -177,7 +177,7 @@ typedef double _Complex cf_complex128;
 #endif
 #define CF__SIZED_TYPE(type, bytes, align) \
     CF__ASSERTED(sizeof(type) == (bytes) && __alignof__(type) == (align), #type " is another type in a kernel file")
-#define CF__PLACED_MEMBER(type, member, offset)                    \
+#define CF__PLACED_MEMBER(type, member, offset)                \
     CF__ASSERTED(__builtin_offsetof(type, member) == (offset), \
                  #member " has another place in " #type " of a kernel file")
 
