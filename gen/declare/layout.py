@@ -7,6 +7,7 @@ from dataclasses import replace
 from base.model import CType, Definition, Field
 from declare.classdecl import ClassBody, read_alignments
 from declare.probe import find_known
+from expr.cxxtypes import pointer
 from tokens.brackets import SPECIFIERS
 from tokens.lexer import spell_tokens
 
@@ -14,6 +15,7 @@ from tokens.lexer import spell_tokens
 _C_WORDS = {'restrict', '_Bool', '_Complex', '_Generic', '_Atomic', '_Alignas', '_Alignof', '_Noreturn',
             '_Static_assert', '_Thread_local', '_Imaginary'}
 _BIT_FIELDS = 'has bit-fields'
+_POINTER = pointer('void *', 'void *')
 _INT = range(-2**31, 2**31)
 
 
@@ -252,9 +254,11 @@ class Layouts:
             first = ' '.join(qualifiers + [c])
             stars = ' ' + ''.join('*' + ''.join(f'{q} ' for q in sorted(s)) for s in member.stars[:-1]) + '*'
             return (first + stars, f'{" ".join(qualifiers + [cxx])}{stars}' if cxx else None, 8, 8)
-        is_asked = found is None
+        is_asked = not isinstance(found, CType)
         if is_asked:
             found = self._ask_member(record, member)
+        if found is _POINTER:
+            return 'void *', None, 8, 8
         found = self.complete(found) if isinstance(found, CType) else found
         if isinstance(found, str):
             raise _Inexpressible(f'has a member {member.token.text} of no type that C has')
@@ -269,12 +273,14 @@ class Layouts:
         return found.c, None if is_asked else ' '.join(qualifiers + [found.cxx]), size, align
 
     def _ask_member(self, record, member):
-        """Returns the type of a member whose words name nothing that the generator knows."""
+        """Returns the type of a member whose words name nothing that the generator knows; _POINTER for any pointer."""
         at = next((i for i, t in enumerate(member.words) if t.text == '<'), 0)
         spelled = spell_tokens([t for i, t in enumerate(member.words) if i >= at or t.text not in SPECIFIERS | {
             'const', 'volatile'}])
         cxx = f'__typeof__((({record.cxx} *)0)->{member.token.text}{"[0]" * len(member.extents)})'
-        return self.ask(cxx, (*record.cxx.split('::'), *re.findall(r'\w+', spelled)), spelled, member.token)
+        words = (*record.cxx.split('::'), *re.findall(r'\w+', spelled))
+        facts = self._probe.facts(cxx, words)
+        return _POINTER if facts and facts.category == 4 else self.ask(cxx, words, spelled, member.token)
 
     def _pointed_type(self, found, words, record, needs):
         """Returns the type that a member points to, in C and in C++; void if C has none such."""

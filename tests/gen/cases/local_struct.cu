@@ -30,6 +30,8 @@ __global__ void decay(float *u, Params p)
         u[y * p.nx + x] *= 1 - p.dt;
 }
 
+typedef cell *cells_t;
+
 /* Every kind of member. */
 struct __align__(32) everything {
     geo::box bounds[LANES];
@@ -57,6 +59,7 @@ struct __align__(32) everything {
     const volatile long long stamp;
     size_t sizes[sizeof(geo::box) / 4][LANES];
     particle_t particle;
+    cells_t rest[2];
     enum kind { NONE, SOME = 7 } kind;
 };
 

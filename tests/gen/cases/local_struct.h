@@ -95,6 +95,8 @@
 #undef r
 #pragma push_macro("report")
 #undef report
+#pragma push_macro("rest")
+#undef rest
 #pragma push_macro("rows")
 #undef rows
 #pragma push_macro("sizes")
@@ -220,10 +222,11 @@ struct __attribute__((aligned(32))) everything {
     long long stamp;
     size_t sizes[6][2];
     particle_t particle;
+    void *rest[2];
     enum everything_kind kind;
 };
 #endif
-CF__SIZED_TYPE(struct everything, 320, 32);
+CF__SIZED_TYPE(struct everything, 352, 32);
 CF__PLACED_MEMBER(struct everything, bounds, 0);
 CF__PLACED_MEMBER(struct everything, axis, 48);
 CF__PLACED_MEMBER(struct everything, rows, 56);
@@ -246,7 +249,8 @@ CF__PLACED_MEMBER(struct everything, phase, 168);
 CF__PLACED_MEMBER(struct everything, stamp, 176);
 CF__PLACED_MEMBER(struct everything, sizes, 184);
 CF__PLACED_MEMBER(struct everything, particle, 288);
-CF__PLACED_MEMBER(struct everything, kind, 304);
+CF__PLACED_MEMBER(struct everything, rest, 304);
+CF__PLACED_MEMBER(struct everything, kind, 320);
 
 #ifndef CUFERRY_TYPE_cell
 #define CUFERRY_TYPE_cell
@@ -381,6 +385,7 @@ CF_CHECKED inline int t_fill_async(cf_stream stream, union either *y, union eith
 #pragma pop_macro("position")
 #pragma pop_macro("r")
 #pragma pop_macro("report")
+#pragma pop_macro("rest")
 #pragma pop_macro("rows")
 #pragma pop_macro("sizes")
 #pragma pop_macro("stamp")
