@@ -105,8 +105,12 @@ class Layouts:
             return f"the compiler cannot tell what '{spelled}' is; define it above, or in a header"
         for number in (facts.kind, facts.under):
             known = find_known(number, self.candidates())
+            if known is not None and known.c in self._declared.records:
+                return self.complete(known)
+            if known is not None and number == facts.kind:      # by this name the compilers check the answer
+                return replace(known, cxx=known.key) if known.kind == 'integer' else known
             if known is not None:
-                return self.complete(known) if known.c in self._declared.records else replace(known, cxx=cxx)
+                return replace(known, cxx=cxx)
         if facts.category == 4:
             return f'{spelled} hides a pointer behind its name; write the * in the kernel'
         if facts.category != 1:

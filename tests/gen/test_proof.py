@@ -65,6 +65,19 @@ template <typename T, int LANES> __global__ void scale(T *x, T by, int n)
 {
     x[0] *= by;
 }
+
+enum class Rule : short { Add = 1, Scale };
+struct Own { Rule rule; float a; int b[2]; };
+class Closed { public: int seen; private: int hidden; };
+template <typename T> struct wide;
+template <> struct wide<float> { typedef double type; };
+
+#pragma cf kernel grid(n) inout(x[n])
+#pragma cf instances(f: float)
+template <typename T> __global__ void own(T *x, typename wide<T>::type by, Own o, Closed c, int n)
+{
+    x[0] += by + o.a + c.seen;
+}
 '''
 
 # Each change: its name, the old text, the new text.
@@ -100,6 +113,12 @@ CHANGES = (
     ('value_of_a_file_constant', 'constexpr int TILE = 32;', 'constexpr int TILE = 64;'),
     ('constant_type', '__constant__ float weights', '__constant__ double weights'),
     ('constant_extent', 'weights[7]', 'weights[8]'),
+    ('member_type', 'Rule rule; float a;', 'Rule rule; int a;'),
+    ('member_order', 'Rule rule; float a;', 'float a; Rule rule;'),
+    ('member_extent', 'int b[2]; };', 'int b[3]; };'),
+    ('value_of_an_enumerator', 'Add = 1', 'Add = 2'),
+    ('size_of_an_opaque_type', 'int hidden;', 'double hidden;'),
+    ('result_of_a_trait', 'typedef double type;', 'typedef float type;'),
     ('constant_name', 'static __constant__ double step;', 'static __constant__ double stride; __constant__ const double step = 1;'),
 )
 
