@@ -21,7 +21,9 @@ class GeneratorError(Exception):
 class Diagnostics:
     """Errors and warnings of all files. report() shows each with its line and a caret."""
 
-    def __init__(self):
+    def __init__(self, off=()):
+        """`off`: names of warnings that are not wanted."""
+        self._off = off
         self._errors: List[Tuple[Location, str]] = []
         self._warnings: List[Tuple[Location, str]] = []
         self._lines: Dict[str, List[str]] = {}
@@ -33,8 +35,10 @@ class Diagnostics:
         if (location, message) not in self._errors:
             self._errors.append((location, message))
 
-    def warn(self, location, message):
-        if (location, message) not in self._warnings:
+    def warn(self, location, message, name=''):
+        """With a name, -W and the name turn the warning on, and -Wno- and the name off."""
+        message += f' [-W{name}]' if name else ''
+        if name not in self._off and (location, message) not in self._warnings:
             self._warnings.append((location, message))
 
     def drop_since(self, count):

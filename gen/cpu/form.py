@@ -9,6 +9,7 @@ from cpu.cpusource import copy_for_cpu
 from cpu.devicesource import copy_for_device
 from cpu.dynamicmem import Dynamic
 from cpu.effects import Reach
+from cpu.lockstep import find_lockstep
 from cpu.loops import find_loop
 from cpu.members import mark_definitions
 from cpu.numeric import has_only_numbers
@@ -93,6 +94,11 @@ class CpuForm:
             return Host(is_together=True)
         found = self._find_kernel_loop(declaration.token.text)
         return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)) if found else None)
+
+    def lockstep(self, clauses, kernel):
+        """Yields (token, message) for code of a kernel that the CPU runs and that relies on lanes in lockstep."""
+        if not clauses.host:
+            yield from find_lockstep(kernel, self._declarations)
 
     def _is_numeric(self, declaration, params, types):
         """True if an instance's threads have only numbers as data of their own."""

@@ -189,6 +189,15 @@ __global__ void stray(const float *x, float *y, int n, float by, float limit)
         y[i] = x[i];
 }
 
+/* Each thread takes its neighbour's number, which that one may have changed. */
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void shifts(float *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n - 1)
+        x[i] = x[i + 1];
+}
+
 #pragma cf kernel blocks(2) block(32) cooperative shared(32 * sizeof(int)) host(none) inout(x[n])
 __global__ void together(int *x, int n)
 {

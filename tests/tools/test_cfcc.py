@@ -31,6 +31,18 @@ __global__ void twice(const float *x, float *y, int64_t n)
 }
 '''
 
+LOCKSTEP = '''#pragma cf kernel blocks(1) block(32) inout(x[32])
+__global__ void fold(float *x)
+{
+    __shared__ volatile float s[64];
+    const int i = threadIdx.x;
+    s[i] = x[i];
+    s[i] += s[i + 16];
+    s[i] += s[i + 8];
+    x[i] = s[i];
+}
+'''
+
 SYSTEM_HEADER = '''#pragma once
 #pragma GCC system_header
 #include "meet.cuh"
@@ -646,6 +658,14 @@ class CfccTest:
         self.write('sub/heat.cu', KERNEL.replace('in(x[n]) ', 'resident(x) '))
         result = self.compile('sub/heat.cu')
         self.expect('cfcc_resident_pointer_is_meant', result == (0, '', ''), result)
+        self.write('heat.cu', LOCKSTEP)
+        for name, options, expected in (('warns_of_lockstep', [], True),
+                                        ('warns_of_lockstep_as_told', ['-Wno-lockstep', '-Wlockstep'], True),
+                                        ('is_silent_about_lockstep_as_told', ['-Wno-lockstep'], False)):
+            result = self.compile(*options, 'heat.cu')
+            told = result[2].startswith('heat.cu:8:13: warning: s[i + 8] reads what another lane wrote') and \
+                'write __syncwarp() between the steps [-Wlockstep]\n' in result[2]
+            self.expect(f'cfcc_{name}', result[0] == 0 and (told if expected else result[2] == ''), result)
 
     def parallel(self):
         self.fresh()

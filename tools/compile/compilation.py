@@ -108,7 +108,8 @@ class Compilation:
         self.workspace.wait([self._start_generator('--cxx', self.options.cxx, '--prefix',
                                                    self.options.prefix, '--header', header, '--outdir',
                                                    self.workspace.folder, '--root', '.', '--bundled',
-                                                   self.config.manifest, *tuning, *scanned)])
+                                                   self.config.manifest, *tuning, *self.options.warnings,
+                                                   *scanned)])
         # A separate folder: no generated file includes it, and the user may have a header of the same name.
         os.mkdir(os.path.dirname(self.header))
         os.rename(self._path(header), self.header)

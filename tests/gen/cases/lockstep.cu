@@ -1,0 +1,96 @@
+// Steps of a warp without a barrier in between, which give warnings; the second half of the kernels gives none.
+__device__ void fold_by_pointer(volatile float *v, int lane)
+{
+    v[lane] += v[lane + 32];
+    v[lane] += v[lane + 16];
+}
+
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void folds_in_function(float *x)
+{
+    __shared__ float s[64];
+    s[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x < 32)
+        fold_by_pointer(s, threadIdx.x);
+    __syncthreads();
+    x[threadIdx.x] = s[threadIdx.x];
+}
+
+#pragma cf kernel blocks(1) block(64) shared(64 * sizeof(float)) inout(x[64])
+__global__ void folds_by_volatile_pointer(float *x)
+{
+    extern __shared__ float s[];
+    const unsigned int tid = threadIdx.x;
+    s[tid] = x[tid];
+    __syncthreads();
+    if (tid < 32) {
+        volatile float *v = s;
+        v[tid] += v[tid + 32];
+        v[tid] = v[tid] + v[tid + 16];
+    }
+}
+
+#pragma cf kernel blocks(1) block(32) inout(x[32])
+__global__ void folds_in_loop(float *x)
+{
+    __shared__ float s[64];
+    int lane = threadIdx.x & 31;
+    s[lane] = x[lane];
+    for (int d = 16; d > 0; d >>= 1)
+        s[lane] += s[lane + d];
+    x[lane] = s[lane];
+}
+
+#pragma cf kernel blocks(1) block(32) inout(x[32])
+__global__ void scans(float *x)
+{
+    __shared__ volatile float s[64];
+    int i = threadIdx.x + 32;
+    s[i] = x[threadIdx.x];
+    s[i] += s[i - 1];
+    s[i] += s[i - 2];
+    x[threadIdx.x] = s[i];
+}
+
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void folds_with_barriers(float *x)
+{
+    __shared__ float s[128];
+    const int tid = threadIdx.x;
+    s[tid] = x[tid];
+    __syncthreads();
+    for (int d = 32; d > 0; d /= 2) {
+        if (tid < d)
+            s[tid] += s[tid + d];
+        __syncthreads();
+    }
+    if (tid < 32) {
+        s[tid] += s[tid + 32];
+        __syncwarp();
+        s[tid] += s[tid + 16];
+    }
+}
+
+#pragma cf kernel blocks(1) block(32) inout(x[32])
+__global__ void sums_of_other_elements(float *x)
+{
+    __shared__ float s[128];
+    const int tid = threadIdx.x;
+    s[tid] = x[tid];
+    __syncthreads();
+    s[tid] += s[tid + 32];
+    s[tid] += s[tid + 64];
+    if (tid == 0)
+        for (int i = 1; i < 32; i *= 2)
+            s[i] += s[i - 1];
+}
+
+#pragma cf kernel blocks(1) block(32) inout(x[32]) host(none)
+__global__ void folds_on_gpus_alone(float *x)
+{
+    __shared__ volatile float s[64];
+    s[threadIdx.x] = x[threadIdx.x];
+    s[threadIdx.x] += s[threadIdx.x + 16];
+    s[threadIdx.x] += s[threadIdx.x + 8];
+}
