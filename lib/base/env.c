@@ -71,8 +71,8 @@ int cf__env_read_threads(int most, int *threads)
     if (order && strcmp(order, "reverse") == 0)
         seed = CF__ORDER_REVERSE;
     else if (order && !read_number(order, 0, CF__ORDER_REVERSE - 1, &seed))
-        return cf__fail(CF_EINVAL, "CF_HOST_ORDER=%s: it is reverse, or a number from 0, the natural order, to %u", order,
-                        CF__ORDER_REVERSE - 1);
+        return cf__fail(CF_EINVAL, "CF_HOST_ORDER=%s: it is reverse, or a number from 0, the natural order, to %u",
+                        order, CF__ORDER_REVERSE - 1);
     *threads = (int)count;
     __atomic_store_n(&cf__env.host_order, (uint32_t)seed, __ATOMIC_RELAXED);
     return CF_OK;

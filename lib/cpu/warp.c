@@ -150,7 +150,8 @@ static void release_lanes(struct cf__runner *runner, uint32_t first, uint32_t la
         return;
     }
     for (uint32_t rest = lanes & ~(1u << running); rest;) {
-        const uint32_t lane = runner->seed == CF__ORDER_REVERSE ? 31 - (uint32_t)__builtin_clz(rest) : lowest_lane(rest);
+        const uint32_t lane =
+            runner->seed == CF__ORDER_REVERSE ? 31 - (uint32_t)__builtin_clz(rest) : lowest_lane(rest);
         cf__runner_add_ready(runner, first + lane);
         rest &= ~(1u << lane);
     }

@@ -331,8 +331,8 @@ static void order_that_is_no_number_is_einval(void **state)
         assert_ok(cf_shutdown());
         char detail[128];
         int order[ALL], count = 0;
-        snprintf(detail, sizeof detail, "CF_HOST_ORDER=%s: it is reverse, or a number from 0, the natural order, to 4294967294",
-                 bad[i]);
+        snprintf(detail, sizeof detail,
+                 "CF_HOST_ORDER=%s: it is reverse, or a number from 0, the natural order, to 4294967294", bad[i]);
         int status = cf_device_use(CF_HOST);
         if (status == CF_OK)
             status = cpu_launch_order_of_loop(order, &count, BLOCKS, THREADS);
