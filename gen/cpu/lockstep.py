@@ -9,8 +9,8 @@ from cpu.collective import find_reached
 from tokens.brackets import matching
 
 _BARRIER = re.compile(r'\w*(?:sync|wait|arrive|barrier)\w*', re.IGNORECASE)
-_ADVICE = ('reads what another lane wrote in the step before; GPUs since Volta do not promise lockstep, and the CPU has '
-           'none: write __syncwarp() between the steps')
+_ADVICE = ('reads what another lane wrote in the step before; GPUs since Volta do not promise lockstep, and the CPU '
+           'has none: write __syncwarp() between the steps')
 
 
 def find_lockstep(kernel, everything):
