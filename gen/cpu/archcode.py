@@ -92,8 +92,8 @@ class ArchOnly:
     @staticmethod
     def _refuse(lines, token, text):
         if lines:
-            raise TokenError(token, f'{text} is under {lines[0][1]}, and the CPU does not define __CUDA_ARCH__; put the '
-                             "CPU's code under #else, or nothing if that is meant, or add host(none) to the "
+            raise TokenError(token, f'{text} is under {lines[0][1]}, and the CPU does not define __CUDA_ARCH__; put '
+                             "the CPU's code under #else, or nothing if that is meant, or add host(none) to the "
                              'annotation, or host(function) with a function for the CPU')
 
 
