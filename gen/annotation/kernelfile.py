@@ -152,7 +152,7 @@ class _File:
             # The comment is above the annotation, or between it and the kernel.
             head = declaration.head[0]
             doc = (comment_above(self._scanner.source(first.path), first.location.line) or
-                   comment_above(self._scanner.source_shown(head.file), head.line))
+                   comment_above(self._scanner.lines_of(head.file), head.line))
             self._kernels.append((clauses, kernel, doc))
 
     def _symbols_of(self, declaration):
@@ -166,7 +166,7 @@ class _File:
         for read in read_symbols(declaration):
             try:
                 symbol = read(self._types.declared)
-                doc = comment_above(self._scanner.source_shown(first.file), first.line)
+                doc = comment_above(self._scanner.lines_of(first.file), first.line)
                 self._symbols.append(replace(symbol, doc=doc))
             except TokenError as error:
                 self._notes.append(f'{error.token.file}:{error.token.line}: {error}')

@@ -41,7 +41,7 @@ class FileTypes:
                 for path, shown in known.items():
                     if (path == name or path.endswith('/' + name)) and shown not in self._shared:
                         self._shared.add(shown)
-                        lines = self._scanner.source(self._scanner.path_of(shown))
+                        lines = self._scanner.lines_of(shown)
                         pending += [m.group(1) for m in map(_INCLUDE.match, lines) if m]
         return self._shared
 

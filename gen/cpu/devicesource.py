@@ -16,7 +16,7 @@ def copy_for_device(scanner, path, declarations):
                  has_launch(d.body or ()) and d.body[0].exact and d.body[-1].exact]
     if not launching:
         return ''
-    lines = list(scanner.source(scanner.path_of(path)))
+    lines = list(scanner.lines_of(path))
     for declaration in reversed(launching):
         _blank_range(lines, declaration.body[0], declaration.body[-1])
     shown = set(map(os.path.normpath, scanner.shown_paths))

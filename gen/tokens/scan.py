@@ -137,9 +137,9 @@ class Scanner:
                 self._sources[path] = None
         return self._sources[path] or []
 
-    def source_shown(self, name):
+    def lines_of(self, name):
         """Returns the lines of a source file by its displayed name."""
-        return next((lines for path, lines in self._sources.items() if lines and self._display(path) == name), [])
+        return self.source(self.path_of(name))
 
     @functools.cached_property
     def given_paths(self):
