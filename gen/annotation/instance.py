@@ -93,6 +93,8 @@ class Instantiation:
             else:
                 value = self._read_constant(words, tree, declaration.scope, filled)
                 if value is None:
+                    value = self._types.ask_constant(text)
+                if value is None:
                     raise TokenError(token, f"{parameter.name} takes an integer constant of 64 bits, found '{text}'; "
                                             f'{declaration.token.text} takes {list_parameters(free)}')
                 filled[parameter.name] = value

@@ -45,6 +45,12 @@ class FileTypes:
                         pending += [m.group(1) for m in map(_INCLUDE.match, lines) if m]
         return self._shared
 
+    def ask_constant(self, text):
+        """Returns the value of a name that only the compiler knows, such as an enumerator of a system header; None if
+        there is none."""
+        is_name = re.fullmatch(r'(?:::)?(?:[^\W\d]\w*::)*[^\W\d]\w*', text)
+        return self._probe.value(text, re.findall(r'\w+', text)) if is_name else None
+
     def find_type(self, token, words, scope, is_dependent=False):
         """`is_dependent`: the words name a member of a template's type."""
         found = self.declared.types.find(scope, words)

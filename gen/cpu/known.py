@@ -36,6 +36,8 @@ class Known:
         """True if every name has a meaning. `own`: names that the code declares itself."""
         local, tokens = set(own), list(tokens)
         for before, token in zip(tokens, tokens[1:]):
+            if tokens[0].text == 'static_assert':
+                break       # it declares nothing
             if token.kind == 'identifier' and (before.kind == 'identifier' and before.text not in _NO_TYPES or
                                                before.text in ('*', '&', '&&', '>')):
                 local.add(token.text)

@@ -158,7 +158,7 @@ def _given_names(declaration):
         return [n for n in found if n not in _KEYS]
     # A variable: its name is before the extents or the value.
     own = {t.text for t in declaration.head[:template]}
-    for part in split_at(head, ','):
+    for part in split_at(_without_arguments(head), ','):
         end = next((i for i, t in enumerate(part) if t.text in ('=', '[') or _opens_value(part[i:])), len(part))
         identifiers = [t.text for t in part[:end] if t.kind == 'identifier']
         found += identifiers[-1:]
@@ -167,6 +167,18 @@ def _given_names(declaration):
         if any(t.text == '(' for t in part[:end]):      # a pointer to functions
             found += [b.text for a, b in zip(part, part[1:]) if a.text == '*' and b.kind == 'identifier']
     return found
+
+
+def _without_arguments(head):
+    """Returns a variable's tokens without template arguments before its value: std::map<int, int> has a comma."""
+    end = next((i for i, t in enumerate(head) if t.text == '='), len(head))
+    found, depth = [], 0
+    for token in head[:end]:
+        depth += token.text == '<'
+        if depth == 0:
+            found.append(token)
+        depth -= token.text.count('>') if depth else 0
+    return (found if depth <= 0 else head[:end]) + head[end:]
 
 
 def _opens_value(tokens):

@@ -113,7 +113,8 @@ static int set_up(void **state)
     is_played = library != NULL && dlsym(library, "fake_cuda_add") != NULL;
     if (library)
         dlclose(library);
-    return tell_fake_of(&structs_registry);
+    played_gpu_add(&structs_registry);
+    return 0;
 }
 
 int main(void)

@@ -259,18 +259,18 @@ static void points_rotate_with_their_bones(void **state)
         }
         EACH_WAY
         {
-            RUN(numerics_rotate_points_128, IN(turns), IN(bone), IN(points), OUT(rotated), (unsigned)n, BONES);
+            RUN(numerics_rotate_points_t128, IN(turns), IN(bone), IN(points), OUT(rotated), (unsigned)n, BONES);
             assert_near(rotated, wanted, 3 * n, 1e-5);
-            RUN(numerics_rotate_points_32, IN(turns), IN(bone), IN(points), OUT(rotated), (unsigned)n, BONES);
+            RUN(numerics_rotate_points_t32, IN(turns), IN(bone), IN(points), OUT(rotated), (unsigned)n, BONES);
             assert_near(rotated, wanted, 3 * n, 1e-5);
         }
         if (n) {
             bone[n - 1] = BONES;
             assert_int_equal(
-                numerics_rotate_points_32(turns, bone, (void *)points, (void *)rotated, (unsigned)n, BONES), CF_ERANGE);
+                numerics_rotate_points_t32(turns, bone, (void *)points, (void *)rotated, (unsigned)n, BONES), CF_ERANGE);
             bone[n - 1] = 0;
         }
-        assert_ok(numerics_rotate_points_32(turns, bone, (void *)points, (void *)points, (unsigned)n, BONES));
+        assert_ok(numerics_rotate_points_t32(turns, bone, (void *)points, (void *)points, (unsigned)n, BONES));
         for (size_t i = 0; i + 1 < n; i++)
             for (int k = 0; k < 3; k++)
                 assert_true(is_near(points[3 * i + k], wanted[3 * i + k], 1e-5));
@@ -440,5 +440,5 @@ int main(void)
         PORT(surfaces_have_their_points),     PORT(signals_are_convolved),
         PORT(cells_live_by_their_rules),
     };
-    return RUN_PORTS(numerics_module, tests);
+    return RUN_PORTS(numerics_registry, tests);
 }

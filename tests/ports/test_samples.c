@@ -33,12 +33,12 @@ static void matrices_are_multiplied_by_tiles(void **state)
                 wanted[i * COLS + j] += a[i * INNER + k] * b[k * COLS + j];
     EACH_WAY
     {
-        RUN(samples_MatrixMulCUDA_16, OUT(c), IN(a), IN(b), INNER, COLS, ROWS);
+        RUN(samples_MatrixMulCUDA_t16, OUT(c), IN(a), IN(b), INNER, COLS, ROWS);
         assert_near(c, wanted, ROWS * COLS, 1e-4);
-        RUN(samples_MatrixMulCUDA_32, OUT(c), IN(a), IN(b), INNER, COLS, ROWS);
+        RUN(samples_MatrixMulCUDA_t32, OUT(c), IN(a), IN(b), INNER, COLS, ROWS);
         assert_near(c, wanted, ROWS * COLS, 1e-4);
     }
-    assert_int_equal(samples_MatrixMulCUDA_16(c, a, b, INNER, COLS, ROWS + 1), CF_EINVAL);
+    assert_int_equal(samples_MatrixMulCUDA_t16(c, a, b, INNER, COLS, ROWS + 1), CF_EINVAL);
     assert_non_null(strstr(cf_last_error(), "hA"));
 }
 
@@ -130,8 +130,10 @@ static void bodies_attract_one_another(void **state)
         double pull[3] = {0};
         for (int j = 0; j < N; j++) {
             double r[3], square = softening;
-            for (int k = 0; k < 3; k++)
-                square += (r[k] = at[4 * j + k] - at[4 * i + k]) * r[k];
+            for (int k = 0; k < 3; k++) {
+                r[k] = at[4 * j + k] - at[4 * i + k];
+                square += r[k] * r[k];
+            }
             for (int k = 0; k < 3; k++)
                 pull[k] += r[k] * fabs(at[4 * j + 3]) / (square * sqrt(square));
         }
@@ -148,7 +150,7 @@ static void bodies_attract_one_another(void **state)
         RUN(samples_integrateBodies_f64, OUT(moved), IN(at), INOUT(speed), (float)step, (float)damping, N / 64, N);
         assert_near(moved, moved_wanted, 4 * N, 1e-9);
     }
-    assert_int_equal(samples_integrateBodies_f64(moved, at, speed, 0, 0, 2, N), CF_EINVAL);
+    assert_int_equal(samples_integrateBodies_f64((void *)moved, (void *)at, (void *)speed, 0, 0, 2, N), CF_EINVAL);
     drop_arrays();
     float *at_f = random_floats(4 * N, 1, 0, 1), *speed_f = MAKE(float, 4 * N), *moved_f = MAKE(float, 4 * N);
     assert_ok(samples_set_softeningSquared((float)softening));
@@ -229,7 +231,7 @@ static void particles_move_and_have_cells(void **state)
     EACH_SIZE(port_small_sizes, n)
     {
         Particle *p = MAKE(Particle, n), *start = MAKE(Particle, n);
-        SimParams box = {.gridSize = {64, 64, 64}, .numCells = 64 * 64 * 64, .worldOrigin = {-1, -1, -1},
+        struct SimParams box = {.gridSize = {64, 64, 64}, .numCells = 64 * 64 * 64, .worldOrigin = {-1, -1, -1},
                          .cellSize = {0.03125f, 0.03125f, 0.03125f}, .gravity = {0, -0.5f, 0}, .globalDamping = 1,
                          .particleRadius = 0.015625f, .boundaryDamping = -0.5f};
         for (size_t i = 0; i < n; i++) {
@@ -274,5 +276,5 @@ int main(void)
         PORT(pieces_are_sorted_with_their_values),
         PORT(particles_move_and_have_cells),
     };
-    return RUN_PORTS(samples_module, tests);
+    return RUN_PORTS(samples_registry, tests);
 }

@@ -462,5 +462,5 @@ int main(void)
         PORT(pendulums_swing),
         PORT(photons_meet_their_fates),
     };
-    return RUN_PORTS(science_module, tests);
+    return RUN_PORTS(science_registry, tests);
 }

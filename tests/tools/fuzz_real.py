@@ -335,7 +335,7 @@ template <int WIDTH> struct Lanes@ {
 };
 ====
 #pragma cf kernel blocks(n / 32) block(32) in(x[n]) out(y[n / 32]) check(n % 32 == 0)
-#pragma cf instances(16: 16; 32: 32)
+#pragma cf instances(t16: 16; t32: 32)
 template <int WIDTH> __global__ void lanes@(const int *x, int *y, int n)
 {
     int sum = Lanes@<WIDTH>::sum(x[blockIdx.x * 32 + threadIdx.x]);
@@ -343,9 +343,9 @@ template <int WIDTH> __global__ void lanes@(const int *x, int *y, int n)
         y[blockIdx.x] = sum;
 }
 ====
-if (real_lanes@_16(x, y, N) != CF_OK) FAIL;
+if (real_lanes@_t16(x, y, N) != CF_OK) FAIL;
 for (int b = 0; b < N / 32; b++) { int sum = 0; for (int i = 0; i < 16; i++) sum += x[32 * b + i]; if (y[b] != sum) FAIL; }
-if (real_lanes@_32(x, y, N) != CF_OK) FAIL;
+if (real_lanes@_t32(x, y, N) != CF_OK) FAIL;
 for (int b = 0; b < N / 32; b++) { int sum = 0; for (int i = 0; i < 32; i++) sum += x[32 * b + i]; if (y[b] != sum) FAIL; }
 ----
 __constant__ int shift@[4];

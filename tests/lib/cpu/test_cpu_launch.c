@@ -273,7 +273,7 @@ static void order_of_kernel_is_the_seed_s(order_of *run)
 static void order_reverse_is_the_natural_one_backwards(void **state)
 {
     (void)state;
-    order_of *const runs[] = {cpu_launch_order_of_loop, cpu_launch_order_behind_barrier};
+    order_of *const runs[] = {cpu_launch_order_of_loop, cpu_launch_order_after_barrier};
     for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
         static int reverse[ALL];
         order_with("reverse", runs[r], reverse);

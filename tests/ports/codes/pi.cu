@@ -27,7 +27,7 @@ class Xorshift
     }
 };
 
-#pragma cf kernel grid(threads) out(hits[threads]) param(unsigned threads)
+#pragma cf kernel blocks(blocks) block(256) out(hits[blocks * 256]) param(unsigned blocks)
 __global__ void throw_darts(unsigned *hits, unsigned seed, int darts)
 {
     unsigned tid = blockIdx.x * blockDim.x + threadIdx.x;

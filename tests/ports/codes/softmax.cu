@@ -8,7 +8,7 @@
 
 #pragma cf kernel blocks(rows) block(THREADS) in(inp[rows][cols]) out(out[rows][cols]) param(int rows) \
     check(cols > 0) tolerance(1e-5)
-#pragma cf instances(64: 64; 256: 256)
+#pragma cf instances(t64: 64; t256: 256)
 template <int THREADS> __global__ void softmax_forward(float *out, const float *inp, int cols)
 {
     __shared__ float shared[32];

@@ -17,7 +17,7 @@ using Launcher = Launch<128>;
 
 #pragma cf kernel grid(n) block(Threads) in(turns[bones], bone[n], points[n]) out(rotated[n]) \
     inplace(points, rotated) check(0 <= bone[:] < bones) param(unsigned char bones) tolerance(1e-5)
-#pragma cf instances(128: 128; 32: 32)
+#pragma cf instances(t128: 128; t32: 32)
 template <unsigned Threads = Launcher::threads>
 __global__ void rotate_points(const struct Quat *turns, const unsigned char *bone, const float3 *points,
                               float3 *rotated, unsigned n)

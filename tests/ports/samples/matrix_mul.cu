@@ -8,7 +8,7 @@
 #pragma cf kernel blocks(TILES(wB, BLOCK_SIZE), TILES(hA, BLOCK_SIZE)) block(BLOCK_SIZE, BLOCK_SIZE) \
     in(A[hA][wA], B[wA][wB]) out(C[hA][wB]) param(int hA) \
     check(wA % BLOCK_SIZE == 0, wB % BLOCK_SIZE == 0, hA % BLOCK_SIZE == 0)
-#pragma cf instances(16: 16; 32: 32)
+#pragma cf instances(t16: 16; t32: 32)
 template <int BLOCK_SIZE> __global__ void MatrixMulCUDA(float *C, float *A, float *B, int wA, int wB)
 {
     int bx = blockIdx.x;
