@@ -55,17 +55,17 @@ class VerifyTest(Runner):
             listed = [line.split()[0] for line in self.good('--list', driver=False).splitlines()]
             assert code == 0 and not err, (code, err)
             assert sorted({name.split()[0] for name in found}) == sorted(listed), (found, listed)
-            wanted = 'no GPU: on the CPU' if self.driver == 'host' else 'device 0 ('
+            wanted = 'no GPU: only two orders of threads on the CPU' if self.driver == 'host' else 'device 0 ('
             assert head.startswith(f'verify: {wanted}'), head
             assert last == f'verify: {len(found)} of {len(found)} kernels agree, 0 differ, 0 were not run', last
             return '' if found['gather_f32_i64'] == ('13', 'agree bit for bit; in parts, 9 times') else found['gather_f32_i64']
 
         def on_the_cpu():
             code, out, err = self.execute('--verify', '--all', '--device', '-1', 'outside_i32')
-            return '' if code == 0 and 'twice' in out.splitlines()[0] else (code, out, err)
+            return '' if code == 0 and 'two orders of threads' in out.splitlines()[0] else (code, out, err)
 
         self.test('every_bundled_kernel_agrees', everything)
-        self.test('device_of_the_cpu_runs_there_twice', on_the_cpu)
+        self.test('device_of_the_cpu_compares_two_orders', on_the_cpu)
 
     def good_ones(self):
         def agree():

@@ -1,13 +1,10 @@
 /* mandelbrot.cu - an image of the Mandelbrot set, as a window would show it. */
-#include <cuda_egl_interop.h>
-
 #include "common/gpu_check.h"
 
 #define BLOCKDIM_X 16
 #define BLOCKDIM_Y 16
 
 static cudaGraphicsResource *cuda_pbo_resource;
-static cudaEglFrame frame;
 
 template <class T> __device__ inline int CalcMandelbrot(const T xPos, const T yPos, const int crunch)
 {
@@ -55,7 +52,6 @@ void renderImage(int imageW, int imageH)
 {
     uchar4 *d_dst = NULL;
     size_t num_bytes;
-    frame.planeCount = 1;
     checkErrors(cudaGraphicsMapResources(1, &cuda_pbo_resource, 0));
     checkErrors(cudaGraphicsResourceGetMappedPointer((void **)&d_dst, &num_bytes, cuda_pbo_resource));
     dim3 threads(BLOCKDIM_X, BLOCKDIM_Y);
