@@ -3,13 +3,13 @@
 from annotation.clauses import CLAUSES
 from base.bounds import MAX_ARRAY_DIMS
 from cpu.dynamicmem import Dynamic
-from expr.cxxtypes import builtin, UNREADABLE
+from expr.cxxtypes import UNREADABLE
 from expr.plain import spell_tree
 from expr.tree import Node
 from suggest.instances import Instances, tag_of
 from suggest.ranges import AXES, Ranges, Size
 from suggest.sizes import count_elements, LaunchReader
-from suggest.sums import constant, divide, factor, read_sum, replace_factors
+from suggest.sums import constant, divide, replace_factors
 from suggest.terms import named, Terms
 from suggest.walk import Extent, Walk
 

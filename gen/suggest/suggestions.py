@@ -32,7 +32,7 @@ class Suggestions:
                     elif item.body is not None:
                         kernels.append(item)
             pending = None
-        types = Declared(path)
+        types = Declared()
         for declaration in declarations:
             types.add(declaration)
         lines = {}

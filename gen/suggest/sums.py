@@ -58,8 +58,6 @@ class Sum:
     def _counts(self):
         return {key: count for key, (count, _) in self.terms.items()}
 
-    __hash__ = None
-
     @property
     def value(self):
         """The value of a sum without factors; else None."""
@@ -83,7 +81,7 @@ class Sum:
     def tree(self):
         """Products with a positive coefficient come first, and the constant last."""
         tree = None
-        for key, (count, factors) in sorted(self.terms.items(), key=lambda t: (t[1][0] < 0, not t[0])):
+        for count, factors in sorted(self.terms.values(), key=lambda term: (term[0] < 0, not term[1])):
             product = None if factors and abs(count) == 1 else number(abs(count))
             for factor in factors:
                 product = factor if product is None else _node('MUL', product, factor)
@@ -120,7 +118,7 @@ def divide_exactly(left, right):
         return None
     (key, (times, _)), = right.terms.items()
     terms = {}
-    for own, (count, factors) in left.terms.items():
+    for count, factors in left.terms.values():
         rest = {}
         for tree in factors:
             rest.setdefault(spell_tree(tree), []).append(tree)

@@ -301,7 +301,7 @@ class Walk:
                       if text in self._ranges.variables and self._ranges.variables[text].value is not None}
             if not values:
                 break
-            total = replace_factors(total, lambda tree: values.get(spell_tree(tree)))
+            total = replace_factors(total, lambda tree, values=values: values.get(spell_tree(tree)))
         return total
 
     # ---- Accesses
@@ -530,7 +530,7 @@ class Walk:
                     values[text] = variable.value
             if not values:
                 break
-            index = replace_factors(index, lambda tree: values.get(spell_tree(tree)))
+            index = replace_factors(index, lambda tree, values=values: values.get(spell_tree(tree)))
         return index
 
     def _without_offset(self, index):

@@ -57,6 +57,11 @@ class Compilation:
         """The objects with the functions that programs call."""
         return [self._path(f'{name}.stub.o') for name in self.workspace.stems]
 
+    @property
+    def hosts(self):
+        """The objects with the CPU's kernels."""
+        return [self._path(f'{name}.host.o') for name in self.workspace.stems]
+
     def _path(self, name):
         return self.workspace.path(name)
 

@@ -38,12 +38,22 @@ class Linking:
         names = [name for stub in self.compilation.stubs for name in Symbols(stub).functions()]
         public = self.workspace.write('public', ''.join(f'{name}\n' for name in [self.compilation.registry, *names]))
         whole, separate = self.workspace.path('all.o'), self.workspace.path('public.o')
+        self._make_helpers_local()
         self._run([self.config['ld'], '-r', '--force-group-allocation', '-o', whole, *self.compilation.objects])
         copies = [word for name in COPIES for word in ('--redefine-sym', f'{name}=cf__checked_{name}')]
         copies += [word for name in MEMORY for word in ('--redefine-sym', f'cf_{name}=cf__checked_{name}')]
         self._run([self.config['objcopy'], f'--keep-global-symbols={public}', *self.record.flags([self.record.own()]),
                    *(copies if self.options.check in ('race', 'poison') else []), whole, separate])
         return separate
+
+    def _make_helpers_local(self):
+        """Kernel files may have different helper functions, classes and templates of the same name, as on a GPU."""
+        hosts = self.compilation.hosts
+        start = self.workspace.runner.start
+        self.workspace.wait([start([self.config['ld'], '-r', '--force-group-allocation', '-o', f'{path}.all', path])
+                             for path in hosts])
+        self.workspace.wait([start([self.config['objcopy'], '-w', f'--keep-global-symbol={self.options.prefix}__*',
+                                    f'{path}.all', path]) for path in hosts])
 
     def share(self, objects):
         """Links a shared object with the runtime, whose own functions are public, too."""

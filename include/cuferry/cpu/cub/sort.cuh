@@ -85,9 +85,8 @@ template <> struct cf__bits_of_size<16> {
     __extension__ typedef unsigned __int128 type;
 };
 
-/* Returns bits whose order as an unsigned number is that of the numbers. Both zeros are one number, which in a
- * descending sort has the bits of -0. */
-template <typename T> CF__FN auto cf__ordered_bits(const T &number, bool is_descending)
+/* Returns bits whose order as an unsigned number is that of the numbers. Both zeros have the bits of +0. */
+template <typename T> CF__FN auto cf__ordered_bits(const T &number)
 {
     typedef typename cf__bits_of_size<sizeof(T)>::type Bits;
     constexpr Bits top = (Bits)((Bits)1 << (8 * sizeof(T) - 1));
@@ -96,20 +95,20 @@ template <typename T> CF__FN auto cf__ordered_bits(const T &number, bool is_desc
     if constexpr (!::std::is_floating_point<T>::value && !::std::is_class<T>::value) /* __half is a class */
         return (Bits)((T)-1 < (T)0 ? bits ^ top : bits);
     else if ((Bits)(bits << 1) == 0)
-        return is_descending ? (Bits)~top : top;
+        return top;
     else
         return (Bits)(bits & top ? ~bits : bits | top);
 }
 
 /* Compares the bits `begin` to `end` - 1; negative, 0 or positive. */
-template <typename T> CF__FN int cf__compare_bits(const T &a, const T &b, bool is_descending, int begin, int end)
+template <typename T> CF__FN int cf__compare_bits(const T &a, const T &b, int begin, int end)
 {
     constexpr int size = 8 * (int)sizeof(T);
     begin = begin > 0 ? begin : 0;
     end = end < size ? end : size;
     if (begin >= end)
         return 0;
-    auto x = cf__ordered_bits(a, is_descending), y = cf__ordered_bits(b, is_descending);
+    auto x = cf__ordered_bits(a), y = cf__ordered_bits(b);
     typedef decltype(x) Bits;
     x = (Bits)((Bits)(x << (size - end)) >> (size - end + begin));
     y = (Bits)((Bits)(y << (size - end)) >> (size - end + begin));
@@ -118,15 +117,14 @@ template <typename T> CF__FN int cf__compare_bits(const T &a, const T &b, bool i
 
 /* The bits of the last member of a decomposed key are the lowest. */
 template <int number, typename Tuple>
-CF__FN int cf__compare_members(const Tuple &a, const Tuple &b, bool is_descending, int begin, int end)
+CF__FN int cf__compare_members(const Tuple &a, const Tuple &b, int begin, int end)
 {
     if constexpr (number < 0) {
         return 0;
     } else {
         constexpr int size = 8 * (int)sizeof(::std::get<number>(a));
-        const int above = cf__compare_members<number - 1>(a, b, is_descending, begin - size, end - size);
-        return above ? above
-                     : cf__compare_bits(::std::get<number>(a), ::std::get<number>(b), is_descending, begin, end);
+        const int above = cf__compare_members<number - 1>(a, b, begin - size, end - size);
+        return above ? above : cf__compare_bits(::std::get<number>(a), ::std::get<number>(b), begin, end);
     }
 }
 
@@ -146,8 +144,8 @@ template <typename Key, typename Decomposer> struct cf__order {
     bool operator()(Key &a, Key &b)
     {
         const auto x = decomposer(a), y = decomposer(b);
-        const int order = cf__compare_members<(int)::std::tuple_size<decltype(decomposer(a))>::value - 1>(
-            x, y, is_descending, begin, end);
+        const int order =
+            cf__compare_members<(int)::std::tuple_size<decltype(decomposer(a))>::value - 1>(x, y, begin, end);
         return is_descending ? order > 0 : order < 0;
     }
 };
