@@ -253,7 +253,7 @@ void host(Grid grid, float *u)
 {
     fill<<<dim3((grid.nx + 15) / 16, (grid.ny + 15) / 16), dim3(16, 16)>>>(grid, u);
 }
-''', '#pragma cf kernel grid(g.nx, g.ny) block(16, 16) inout(u[g.ny][g.nx])', is_read=False),
+''', '#pragma cf kernel grid(g.nx, g.ny) block(16, 16) inout(u[g.ny][g.nx])'),
 
     Case('array_of_structs', '''struct Body { float x, y, z, mass; };
 __global__ void drift(Body *bodies, int n, float dt)
@@ -266,7 +266,7 @@ void host(Body *bodies, int n)
     int blocks = std::min((n + 255) / 256, 1024);
     drift<<<blocks, 256>>>(bodies, n, 0.1f);
 }
-''', '#pragma cf kernel blocks(min((n + 255) / 256, 1024)) block(256) inout(bodies[n])', is_read=False),
+''', '#pragma cf kernel blocks(min((n + 255) / 256, 1024)) block(256) inout(bodies[n])'),
 
     Case('grid_stride_on_all_processors', '''__global__ void add(const int *a, const int *b, int *c, size_t n)
 {
@@ -282,7 +282,8 @@ void host(const int *a, const int *b, int *c, size_t n)
     add<<<32 * processors, 256>>>(a, b, c, n);
 }
 ''', '#pragma cf kernel grid(n) block(256) in(a[n], b[n]) inout(c[n])',
-         '#pragma cf kernel blocks(32 * processors) block(256) in(a[n], b[n]) inout(c[n]) param(int processors)'),
+         '#pragma cf kernel blocks(32 * processors) block(256) in(a[n], b[n]) inout(c[n]) \\',
+         '    param(int processors)'),
 
     Case('host_template_with_a_constant', '''template <typename T, unsigned BLOCK, bool IS_EXACT>
 __global__ void total(const T *x, T *sums, unsigned n)
@@ -473,8 +474,7 @@ void draw(uchar4 *image, int width, int height)
     blend<<<grid, block>>>(image, width, height);
     getLastCudaError("blend");
 }
-''', '#pragma cf kernel grid(w, h) block(16, 8) inout(image[h][w])', missing=['helper_cuda.h', 'helper_math.h'],
-         is_read=False),
+''', '#pragma cf kernel grid(w, h) block(16, 8) inout(image[h][w])', missing=['helper_cuda.h', 'helper_math.h']),
 
     Case('own_header_and_flags', '''#include "sizes.h"
 __global__ void fill(float *x, int n)
