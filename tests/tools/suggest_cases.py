@@ -10,7 +10,6 @@ class Case:
     source: str
     expected: str               # the lines of all annotations
     with_parameters: str = ''   # the same if annotations may declare parameters that the kernel lacks
-    is_read: bool = True        # the generator reads the result; else its types need more than an annotation
     flags: List[str] = field(default_factory=list)
     headers: Dict[str, str] = field(default_factory=dict)
     missing: List[str] = field(default_factory=list)    # headers that only the generator needs
@@ -282,7 +281,7 @@ void host(const int *a, const int *b, int *c, size_t n)
     add<<<32 * processors, 256>>>(a, b, c, n);
 }
 ''', '#pragma cf kernel grid(n) block(256) in(a[n], b[n]) inout(c[n])',
-         '#pragma cf kernel blocks(32 * processors) block(256) in(a[n], b[n]) inout(c[n]) \\',
+         '#pragma cf kernel blocks(32 * processors) block(256) in(a[n], b[n]) inout(c[n]) \\\n'
          '    param(int processors)'),
 
     Case('host_template_with_a_constant', '''template <typename T, unsigned BLOCK, bool IS_EXACT>
