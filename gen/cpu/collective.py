@@ -9,7 +9,7 @@ from cpu.reachable import find_reachable
 # Uses that a loop over threads cannot run: waiting for other threads or for shared memory, and failing.
 TOGETHER = re.compile(
     r'__shared__|__sync(threads|warp)\w*|__shfl\w*|__(any|all|ballot|activemask|match)\w*|__reduce_\w+_sync|'
-    r'__nanosleep|__trap|assert|__assert_fail|__is(Shared|Global)|__dynamic_smem\w*')
+    r'__nanosleep|__trap|assert|__assert_fail|__is(Shared|Global)|__dynamic_smem\w*|make_pipeline')
 # The same in files with cooperative_groups: ranks and sizes of groups involve no other thread.
 _GROUPS = re.compile(
     r'sync|shfl\w*|any|all|ballot|match_a\w+|reduce\w*|\w+clusive_scan\w*|coalesced_\w+|\w+_partition|invoke_one\w*|'
@@ -63,8 +63,7 @@ _LIBRARIES = {
 _FOREIGN_WORDS = tuple((re.compile(pattern), what, instead) for pattern, what, instead in _FOREIGN)
 _ANY_FOREIGN = re.compile('|'.join(pattern for pattern, _, _ in _FOREIGN))
 # Names after cuda::
-_FOREIGN_OF_CUDA = {'pipeline', 'make_pipeline', 'latch', 'counting_semaphore', 'binary_semaphore', 'ptx',
-                    'annotated_ptr', 'device'}
+_FOREIGN_OF_CUDA = {'latch', 'counting_semaphore', 'binary_semaphore', 'ptx', 'annotated_ptr', 'device'}
 
 
 def find_reached(kernel, everything):
