@@ -3,10 +3,15 @@
 from base.bounds import DEFAULT_BLOCK, MAX_BLOCK, MAX_BLOCK_Z
 from base.model import Expr, Launch
 from expr.evaluate import evaluate_exact
-from tokens.lexer import TokenError
+from expr.tree import parse_expr
+from tokens.brackets import matching, split_at
+from tokens.cursor import Cursor
+from tokens.lexer import spell_tokens, Token, TokenError
+
+MAX_CLUSTER = 16    # blocks, which GPUs of compute capability 9.0 can have
 
 
-def read_launch(clauses, exact):
+def read_launch(clauses, declaration, exact):
     """Returns the launch rule of one instance; `exact` compiles an expression."""
     if clauses.is_operation:
         return Launch(False, False, False, (), (), None, None)
@@ -14,7 +19,26 @@ def read_launch(clauses, exact):
         Expr(str(DEFAULT_BLOCK), (('CONST', DEFAULT_BLOCK), ('END', 0))),)
     _check_block(clauses, block)
     return Launch(clauses.counts_blocks, bool(clauses.cooperative), clauses.block == [],
-                  tuple(exact(e) for e in clauses.grid), block, exact(clauses.items), exact(clauses.shared))
+                  tuple(exact(e) for e in clauses.grid), block, exact(clauses.items), exact(clauses.shared),
+                  tuple(_read_cluster(clauses, declaration, exact)))
+
+
+def _read_cluster(clauses, declaration, exact):
+    """Yields the sizes that __cluster_dims__ gives, for a kernel that has it."""
+    head = declaration.declaration.head
+    at = next((i for i, t in enumerate(head) if t.text == '__cluster_dims__'), None)
+    if at is None:
+        return
+    if clauses.cooperative:
+        raise TokenError(clauses.cooperative, 'a cooperative kernel has no __cluster_dims__ here; leave one of them out')
+    for part in split_at(head[at + 2:matching(head, at + 1, '(', ')') - 1], ','):
+        last = part[-1]
+        end = Token('end', '', last.file, last.line, last.column)
+        size = evaluate_exact(exact((parse_expr(Cursor(part + [end])), spell_tokens(part))))
+        if size is None or not 1 <= size <= MAX_CLUSTER:
+            raise TokenError(part[0], f'__cluster_dims__ takes constants from 1 to {MAX_CLUSTER}, found '
+                                      f"'{spell_tokens(part)}'")
+        yield size
 
 
 def _check_block(clauses, block):

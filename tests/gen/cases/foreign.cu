@@ -55,7 +55,7 @@ __global__ void numbers(float *x, int n)
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void clusters(int *x, int n)
 {
-    x[0] = cg::this_cluster().block_rank();
+    x[0] = __clusterRelativeBlockRank();
 }
 
 #pragma cf kernel grid(n) inout(x[n])
