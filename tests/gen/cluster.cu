@@ -99,9 +99,9 @@ __global__ void __cluster_dims__(2) leave(int *x, int blocks)
 
 /* ---- Mistakes, for the CPU ---- */
 
-/* Maps a cell of another block (0 and 1), or an argument; one thread waits alone if the other block has ended. */
+/* Maps a cell of another block, or an argument, or asks for its block; or threads wait in different places. */
 #pragma cf kernel blocks(2) block(32) out(x[64])
-__global__ void __cluster_dims__(2) mistake(int rank, bool is_shared, bool is_alone, int *x)
+__global__ void __cluster_dims__(2) mistake(int rank, bool is_shared, bool is_asked, bool is_alone, int *x)
 {
     __shared__ int cell;
     const auto cluster = cg::this_cluster();
@@ -112,9 +112,8 @@ __global__ void __cluster_dims__(2) mistake(int rank, bool is_shared, bool is_al
         cluster.sync();
     else if (is_alone)
         __syncthreads();
-    x[blockIdx.x * THREADS + threadIdx.x] = *cluster.map_shared_rank(is_shared ? &cell : x, rank);
-    if (is_shared)
-        cluster.sync();
-    else
+    if (is_asked)
         x[0] = cluster.query_shared_rank(x);
+    x[blockIdx.x * THREADS + threadIdx.x] = *cluster.map_shared_rank(is_shared ? &cell : x, rank);
+    cluster.sync();
 }

@@ -82,19 +82,21 @@ static void clusters_do_not_wait_for_threads_that_ended(void **state)
 static void mistakes_are_errors_on_the_cpu(void **state)
 {
     static const struct {
-        int rank, is_shared, is_alone;
+        int rank, is_shared, is_asked, is_alone;
         const char *text;
     } cases[] = {
-        {2, 1, 0, "map_shared_rank() of a block that the cluster does not have"},
-        {-1, 1, 0, "map_shared_rank() of a block that the cluster does not have"},
-        {1, 0, 0, "map_shared_rank() of an address outside of the block's __shared__ variables"},
-        {0, 1, 1, "31 of 64 threads wait at cluster_group::sync() in "},
+        {2, 1, 0, 0, "map_shared_rank() of a block that the cluster does not have"},
+        {-1, 1, 0, 0, "map_shared_rank() of a block that the cluster does not have"},
+        {1, 0, 0, 0, "map_shared_rank() of an address outside of the block's __shared__ variables"},
+        {1, 1, 1, 0, "query_shared_rank() of an address outside of the cluster's __shared__ variables"},
+        {0, 1, 0, 1, "31 of 64 threads wait at cluster_group::sync() in "},
     };
     (void)state;
     if (on_cuda())
         skip_test(NEEDS_CPU);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(cluster_mistake(cases[i].rank, cases[i].is_shared, cases[i].is_alone, y), CF_EFAULT);
+        assert_int_equal(cluster_mistake(cases[i].rank, cases[i].is_shared, cases[i].is_asked, cases[i].is_alone, y),
+                         CF_EFAULT);
         if (!strstr(cf_last_error(), cases[i].text) || !strstr(cf_last_error(), "cluster.cu:"))
             fail_msg("no '%s' in '%s'", cases[i].text, cf_last_error());
     }
