@@ -182,7 +182,9 @@ class Instantiation:
         if declaration.template:
             kernel += '<' + ', '.join(self._spelled_argument(filled[p.name], p, declaration.scope)
                                       for p in declaration.template) + '>'
-        launch = read_launch(clauses, exact)
+        heads = [d.head for d in self._declarations if d is declaration.declaration or
+                 d.defines_kernel(declaration.token.text)]
+        launch = read_launch(clauses, heads, exact)
         checks = tuple(read_condition(c, names, params) for c in clauses.checks)
         zeros = tuple(self._read_zero(params, n, s, n in clauses.rezeros, exact) for n, (_, s) in clauses.zeros.items())
         reports = real(clauses.bytes), real(clauses.flops), real(clauses.tolerance)

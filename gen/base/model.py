@@ -141,6 +141,7 @@ class Launch:
     block: Tuple[Expr, ...]
     items: Optional[Expr]
     shared: Optional[Expr]
+    cluster: Tuple[int, ...] = ()   # of __cluster_dims__
 
 
 @dataclass(frozen=True)

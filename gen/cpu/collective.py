@@ -9,7 +9,8 @@ from cpu.reachable import find_reachable
 # Uses that a loop over threads cannot run: waiting for other threads or for shared memory, and failing.
 TOGETHER = re.compile(
     r'__shared__|__sync(threads|warp)\w*|__shfl\w*|__(any|all|ballot|activemask|match)\w*|__reduce_\w+_sync|'
-    r'__nanosleep|__trap|assert|__assert_fail|__is(Shared|Global)|__dynamic_smem\w*')
+    r'__nanosleep|__trap|assert|__assert_fail|__is(Shared|Global)|__dynamic_smem\w*|make_pipeline|'
+    r'this_cluster')
 # The same in files with cooperative_groups: ranks and sizes of groups involve no other thread.
 _GROUPS = re.compile(
     r'sync|shfl\w*|any|all|ballot|match_a\w+|reduce\w*|\w+clusive_scan\w*|coalesced_\w+|\w+_partition|invoke_one\w*|'
@@ -25,8 +26,8 @@ _FOREIGN = (
     (r'asm|__asm__|__asm', 'inline assembly', 'write C++ beside it, under #ifndef __CUDA_ARCH__'),
     (r'wmma|nvcuda|mma_sync|load_matrix_sync', 'matrices of a warp', 'multiply tiles in __shared__ memory'),
     (r'curand\w*', 'cuRAND', 'write the generator in the kernel file'),
-    (r'this_cluster|cluster_group|__cluster\w*|cluster_dim\w*|map_shared_rank', 'clusters of blocks',
-     'use blocks, or a cooperative grid'),
+    (r'__cluster(?!_dims__)\w*', 'functions of clusters without a group',
+     'use cooperative_groups::this_cluster()'),
     (r'tex[123]D\w*|texCubemap\w*|surf[123]D\w*', 'textures', 'read the array through a pointer'),
     (r'__nv_fp[468]\w*', 'floats of 8 bits and less', 'use __half or __nv_bfloat16'),
     (r'__pipeline_arrive_on|__mbarrier\w*|__cvta_\w+', 'asynchronous barriers', 'use __syncthreads()'),
@@ -63,8 +64,7 @@ _LIBRARIES = {
 _FOREIGN_WORDS = tuple((re.compile(pattern), what, instead) for pattern, what, instead in _FOREIGN)
 _ANY_FOREIGN = re.compile('|'.join(pattern for pattern, _, _ in _FOREIGN))
 # Names after cuda::
-_FOREIGN_OF_CUDA = {'pipeline', 'make_pipeline', 'latch', 'counting_semaphore', 'binary_semaphore', 'ptx',
-                    'annotated_ptr', 'device'}
+_FOREIGN_OF_CUDA = {'latch', 'counting_semaphore', 'binary_semaphore', 'ptx', 'annotated_ptr', 'device'}
 
 
 def find_reached(kernel, everything):

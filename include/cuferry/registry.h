@@ -232,7 +232,8 @@ typedef struct cf_launch_rule {
     cf_expr grid[CF_GRID_DIMS];
     cf_expr block[CF_GRID_DIMS];
     cf_expr items;
-    cf_expr shared; /* bytes of dynamic shared memory; absent: 0 */
+    cf_expr shared;                 /* bytes of dynamic shared memory; absent: 0 */
+    uint32_t cluster[CF_GRID_DIMS]; /* blocks of a cluster, as __cluster_dims__ says; 0: no clusters */
 } cf_launch_rule;
 
 /* Loaded state beside a descriptor, initially 0. Only the library writes it. */

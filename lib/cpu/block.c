@@ -237,6 +237,30 @@ static void open_grid(struct cf__runner *runner)
         }
 }
 
+static void wait_for_all(struct cf__block *block, const cf_host_where *where)
+{
+    struct cf__runner *runner = block->runner;
+    if (++runner->at_grid == runner->total - runner->ended) {
+        open_grid(runner);
+    } else {
+        runner->states[runner->current] = CF__THREAD_GRID;
+        cf__block_wait(block, where, &cf__fiber_nothing);
+    }
+}
+
+/* The blocks of one cluster are all that are resident. */
+static void wait_for_cluster(cf_host_block *head, const cf_host_where *where)
+{
+    wait_for_all((struct cf__block *)head, where);
+}
+
+static cf_host_block *find_peer(cf_host_block *head, uint32_t rank)
+{
+    struct cf__runner *runner = ((struct cf__block *)head)->runner;
+    const cf_dim3 cluster = runner->launch->cluster;
+    return rank < cluster.x * cluster.y * cluster.z ? &runner->blocks[rank].head : head;
+}
+
 static void wait_for_grid(cf_host_block *head, const cf_host_where *where)
 {
     struct cf__block *block = (struct cf__block *)head;
@@ -244,11 +268,8 @@ static void wait_for_grid(cf_host_block *head, const cf_host_where *where)
     if (!runner->launch->is_cooperative) {
         fail_thread(head, 0,
                     &(cf_host_where){"grid.sync() in a kernel that is not cooperative", where->file, where->line});
-    } else if (++runner->at_grid == runner->total - runner->ended) {
-        open_grid(runner);
     } else {
-        runner->states[runner->current] = CF__THREAD_GRID;
-        cf__block_wait(block, where, &cf__fiber_nothing);
+        wait_for_all(block, where);
     }
 }
 
@@ -475,15 +496,18 @@ static int reserve_threads(struct cf__runner *runner, uint64_t blocks)
 /* Sets a slot to block `number` of the launch. The slot keeps its shared memory. */
 static void place_block(struct cf__runner *runner, uint32_t scope, uint64_t number)
 {
-    const cf_dim3 grid = runner->launch->grid;
-    const uint32_t threads = runner->block_threads;
+    const cf_dim3 each = runner->launch->cluster, blocks = runner->launch->grid;
+    const cf_dim3 grid = {blocks.x / each.x, blocks.y / each.y, blocks.z / each.z}; /* of clusters */
+    const uint32_t threads = runner->block_threads, all = each.x * each.y * each.z, rank = (uint32_t)(number % all);
     struct cf__block *block = &runner->blocks[scope];
+    number /= all;
     if (runner->seed) {
         number = reorder(runner, number, (uint64_t)grid.x * grid.y * grid.z, runner->seed);
-        block->key = number << 32 | runner->seed;
+        block->key = (number * all + rank) << 32 | runner->seed;
     }
-    block->head.index = (cf_dim3){(uint32_t)(number % grid.x), (uint32_t)(number / grid.x % grid.y),
-                                  (uint32_t)(number / grid.x / grid.y)};
+    block->head.index = (cf_dim3){(uint32_t)(number % grid.x) * each.x + rank % each.x,
+                                  (uint32_t)(number / grid.x % grid.y) * each.y + rank / each.x % each.y,
+                                  (uint32_t)(number / grid.x / grid.y) * each.z + rank / each.x / each.y};
     block->first = scope * threads;
     block->alive = threads;
     block->arrived = 0;
@@ -564,7 +588,8 @@ static void run_launch(const cf_host_launch *launch, uint64_t begin, uint64_t en
                        void *closure)
 {
     struct cf__runner *runner = take_runner();
-    uint64_t resident = launch->is_cooperative ? end - begin : 1;
+    const cf_dim3 cluster = launch->cluster;
+    uint64_t resident = launch->is_cooperative ? end - begin : (uint64_t)cluster.x * cluster.y * cluster.z;
     if (runner) {
         cf__fiber_detect_sanitizers();
         runner->launch = launch;
@@ -601,4 +626,6 @@ const cf_host_ops cf__block_ops = {
     .fail = fail_thread,
     .wait = cf__barrier_wait,
     .wake = cf__barrier_wake,
+    .cluster = wait_for_cluster,
+    .peer = find_peer,
 };

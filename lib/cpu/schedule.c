@@ -82,11 +82,12 @@ static void store_time(cf_host_body *body, const struct cf__pool_pace *pace, uin
 }
 
 /* Blocks that are handed out together: a short row of the grid if there are enough rows, since bodies run longer loops
- * in a row. */
+ * in a row; the blocks of a cluster. */
 static uint64_t choose_unit(const cf_host_launch *launch, uint64_t blocks, uint64_t block_threads)
 {
-    uint64_t row = launch->grid.x, unit = 1;
-    if (row * block_threads <= 2 * SMALL_LAUNCH && blocks / row >= 16 * (uint64_t)cf__pool_size())
+    const cf_dim3 cluster = launch->cluster;
+    uint64_t row = launch->grid.x, unit = (uint64_t)cluster.x * cluster.y * cluster.z;
+    if (unit == 1 && row * block_threads <= 2 * SMALL_LAUNCH && blocks / row >= 16 * (uint64_t)cf__pool_size())
         unit = row;
     while (blocks / unit >= UINT32_MAX)
         unit *= 2;

@@ -329,6 +329,17 @@ static void grid(cf_host_block *block, const cf_host_where *where)
     watch_current = own;
 }
 
+/* Blocks of other clusters count as ordered, too. */
+static void cluster(cf_host_block *block, const cf_host_where *where)
+{
+    struct watch_thread *own = watch_current;
+    come(own);
+    real->cluster(block, where);
+    own->clock.epoch++;
+    own->clock.grid++;
+    watch_current = own;
+}
+
 /* Lane whose value a shuffle reads; the reading lane itself if its segment has no such lane. */
 static uint32_t source_of(const cf_host_warp *what, uint32_t lane)
 {
@@ -467,6 +478,7 @@ void watch_launch(const cf_kernel *of, cf_host_body *host, const cf_host_launch 
     ops.warp = warp;
     ops.active = active;
     ops.grid = grid;
+    ops.cluster = cluster;
     ops.yield = yield;
     ops.wait = wait;
     ops.wake = wake;

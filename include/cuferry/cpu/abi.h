@@ -24,10 +24,12 @@ typedef struct cf_host_launch {
     void *run;                     /* private to the library */
     uint32_t is_ordered;           /* the library sets the order of threads: bodies without waits use `ops` too */
     uint32_t processor;            /* CF_HOST_X86_64_V3, or 0 */
+    cf_dim3 cluster;               /* blocks of a cluster, which are resident at once */
 } cf_host_launch;
 
-/* The CPU body of a kernel. Runs blocks `begin` to `end` - 1, counted x first, then y, then z. Blocks are independent;
- * several threads run parts of one launch at once. */
+/* The CPU body of a kernel. Runs blocks `begin` to `end` - 1, counted x first, then y, then z; if the
+ * launch has clusters of several blocks, whole clusters in this order. Several threads run parts of one launch at
+ * once. */
 typedef void cf_host_body(const cf_host_launch *launch, uint64_t begin, uint64_t end);
 
 /* A block whose threads may wait for one another. The body only reads these fields. */
@@ -135,6 +137,12 @@ typedef struct cf_host_ops {
 
     /* Wakes the threads that wait at the barrier at `word`, which is in its next phase. */
     void (*wake)(cf_host_block *block, const uint64_t *word);
+
+    /* Waits for all threads of the block's cluster that have not ended. */
+    void (*cluster)(cf_host_block *block, const cf_host_where *where);
+
+    /* Returns block number `rank` of the block's cluster; the block itself if there is none. */
+    cf_host_block *(*peer)(cf_host_block *block, uint32_t rank);
 } cf_host_ops;
 
 #endif

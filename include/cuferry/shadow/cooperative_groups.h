@@ -5,6 +5,7 @@
 #include <cuferry/cpu/prelude.cuh>
 
 #if !defined CF__SCAN
+#include <cuferry/cpu/groups/cluster.cuh>
 #include <cuferry/cpu/groups/groups.cuh>
 #include <cuferry/cpu/groups/tiles.cuh>
 #endif

@@ -165,3 +165,23 @@ __global__ void shared_elsewhere_without_a_size(float *y, int n)
 {
     y[0] = bad_memory<float>()[0];
 }
+#pragma cf kernel grid(n) out(y[n]) cooperative
+__global__ void __cluster_dims__(2) cluster_of_a_grid(float *y, int n)
+{
+    y[0] = 0;
+}
+#pragma cf kernel grid(n) out(y[n])
+__global__ void __cluster_dims__(n) cluster_without_a_size(float *y, int n)
+{
+    y[0] = 0;
+}
+#pragma cf kernel grid(n) out(y[n])
+__global__ void __cluster_dims__(4, 5) cluster_too_large(float *y, int n)
+{
+    y[0] = 0;
+}
+#pragma cf kernel grid(n) out(y[n])
+__global__ void __block_size__((256, 1, 1), (2, 1, 1)) cluster_by_block_size(float *y, int n)
+{
+    y[0] = 0;
+}

@@ -2,7 +2,7 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/cub.cuh>
 #include <cuda/barrier>
-#include <cuda/pipeline>
+#include <cuda/latch>
 #include <cuda_fp8.h>
 #include <curand_kernel.h>
 #include <mma.h>
@@ -55,7 +55,7 @@ __global__ void numbers(float *x, int n)
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void clusters(int *x, int n)
 {
-    x[0] = cg::this_cluster().block_rank();
+    x[0] = __clusterRelativeBlockRank();
 }
 
 #pragma cf kernel grid(n) inout(x[n])
@@ -71,13 +71,10 @@ __global__ void bytes(float *x, int n)
 }
 
 #pragma cf kernel grid(n) block(128) inout(x[n])
-__global__ void pipelines(int *x, int n)
+__global__ void latches(int *x, int n)
 {
-    cuda::pipeline<cuda::thread_scope_thread> pipe = cuda::make_pipeline();
-    pipe.producer_acquire();
-    pipe.producer_commit();
-    cuda::pipeline_consumer_wait_prior<0>(pipe);
-    pipe.consumer_release();
+    __shared__ cuda::latch latch;
+    latch.arrive_and_wait();
     x[threadIdx.x] = 0;
 }
 

@@ -4,32 +4,23 @@
 
 #include <stddef.h>
 
-#include <cuferry/cpu/sync/aligned_size.cuh>
+#include <cuferry/cpu/sync/async_copy.cuh>
 
 #include "groups.cuh"
 
 namespace cooperative_groups
 {
-/* Each thread of the group copies a part. */
-template <typename Group> CF__FN void cf__copy(const Group &group, void *to, const void *from, size_t bytes)
-{
-    const size_t threads = group.num_threads(), rank = group.thread_rank();
-    const size_t begin = bytes / threads * rank + (rank < bytes % threads ? rank : bytes % threads);
-    const size_t end = begin + bytes / threads + (rank < bytes % threads);
-    __builtin_memcpy(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin, end - begin);
-}
-
 template <typename Group, typename T, typename Size>
 CF__FN void memcpy_async(const Group &group, T *to, const T *from, const Size &bytes)
 {
-    cf__copy(group, to, from, (size_t)bytes);
+    cf__copy_part(group, to, from, (size_t)bytes);
 }
 
 template <typename Group, typename T, typename To, typename From>
 CF__FN void memcpy_async(const Group &group, T *to, const To &to_count, const T *from, const From &from_count)
 {
     const size_t count = (size_t)to_count < (size_t)from_count ? (size_t)to_count : (size_t)from_count;
-    cf__copy(group, to, from, count * sizeof(T));
+    cf__copy_part(group, to, from, count * sizeof(T));
 }
 
 template <typename Group> CF__FN void wait(const Group &group, CF__WHERE)

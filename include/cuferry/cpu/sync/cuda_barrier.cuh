@@ -7,7 +7,7 @@
 
 #include <cuferry/cpu/types/cuda_std.cuh>
 
-#include "aligned_size.cuh"
+#include "async_copy.cuh"
 #include "barrier.cuh"
 #include "cuda_atomic.cuh"
 #include "memory.cuh"
@@ -170,7 +170,8 @@ template <typename Completion = cf__no_completion> class barrier : public cf__ba
 };
 } /* namespace std */
 
-/* ---- Copies that a barrier's phase tracks: here done immediately, before the thread arrives ---- */
+/* ---- Copies that a barrier's phase or a pipeline's stage tracks: here done immediately, before the thread arrives ----
+ */
 
 enum async_contract_fulfillment { none, async };
 
@@ -186,64 +187,60 @@ struct cf__one_thread {
     }
 };
 
-/* Each thread of the group copies a part. */
 template <typename Group>
-CF__FN CF__INLINE async_contract_fulfillment cf__copy(const Group &group, void *to, const void *from, size_t bytes)
+CF__FN CF__INLINE async_contract_fulfillment cf__fulfil(const Group &group, void *to, const void *from, size_t bytes)
 {
-    const size_t threads = (size_t)group.size(), rank = (size_t)group.thread_rank();
-    const size_t each = bytes / threads, more = bytes % threads;
-    const size_t begin = each * rank + (rank < more ? rank : more);
-    size_t own = each + (rank < more);
-#if defined CF__THREADS_CHECKED
-    __asm__("" : "+r"(own)); /* compilers do not warn about this copy */
-#endif
-    __builtin_memcpy(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin, own);
+    cf__copy_part(group, to, from, bytes);
     return none;
 }
 
-template <typename Group, typename T, size_t Alignment, thread_scope Scope, typename Completion>
-CF__FN CF__INLINE async_contract_fulfillment memcpy_async(const Group &group, T *to, const T *from,
-                                                          aligned_size_t<Alignment> bytes, barrier<Scope, Completion> &)
+/* Only barriers and pipelines have a type. */
+template <typename Tracker> struct cf__tracking;
+template <thread_scope Scope, typename Completion> struct cf__tracking<barrier<Scope, Completion>> {
+    typedef async_contract_fulfillment type;
+};
+template <typename Tracker> using cf__tracked = typename cf__tracking<Tracker>::type;
+
+template <typename Group, typename T, size_t Alignment, typename Tracker>
+CF__FN CF__INLINE cf__tracked<Tracker> memcpy_async(const Group &group, T *to, const T *from,
+                                                    aligned_size_t<Alignment> bytes, Tracker &)
 {
     static_assert(__is_trivially_copyable(T), "memcpy_async() copies types that are trivially copyable");
-    return cf__copy(group, to, from, bytes);
+    return cf__fulfil(group, to, from, bytes);
 }
 
-template <typename T, typename Size, thread_scope Scope, typename Completion>
-CF__FN CF__INLINE async_contract_fulfillment memcpy_async(T *to, const T *from, Size bytes,
-                                                          barrier<Scope, Completion> &)
+template <typename T, typename Size, typename Tracker>
+CF__FN CF__INLINE cf__tracked<Tracker> memcpy_async(T *to, const T *from, Size bytes, Tracker &)
 {
     static_assert(__is_trivially_copyable(T), "memcpy_async() copies types that are trivially copyable");
-    return cf__copy(cf__one_thread(), to, from, bytes);
+    return cf__fulfil(cf__one_thread(), to, from, bytes);
 }
 
-template <typename Group, typename T, thread_scope Scope, typename Completion>
-CF__FN CF__INLINE async_contract_fulfillment memcpy_async(const Group &group, T *to, const T *from, size_t bytes,
-                                                          barrier<Scope, Completion> &)
+template <typename Group, typename T, typename Tracker>
+CF__FN CF__INLINE cf__tracked<Tracker> memcpy_async(const Group &group, T *to, const T *from, size_t bytes, Tracker &)
 {
     static_assert(__is_trivially_copyable(T), "memcpy_async() copies types that are trivially copyable");
-    return cf__copy(group, to, from, bytes);
+    return cf__fulfil(group, to, from, bytes);
 }
 
-template <typename Group, thread_scope Scope, typename Completion>
-CF__FN CF__INLINE async_contract_fulfillment memcpy_async(const Group &group, void *to, const void *from, size_t bytes,
-                                                          barrier<Scope, Completion> &)
+template <typename Group, typename Tracker>
+CF__FN CF__INLINE cf__tracked<Tracker> memcpy_async(const Group &group, void *to, const void *from, size_t bytes,
+                                                    Tracker &)
 {
-    return cf__copy(group, to, from, bytes);
+    return cf__fulfil(group, to, from, bytes);
 }
 
-template <typename Group, size_t Alignment, thread_scope Scope, typename Completion>
-CF__FN CF__INLINE async_contract_fulfillment memcpy_async(const Group &group, void *to, const void *from,
-                                                          aligned_size_t<Alignment> bytes, barrier<Scope, Completion> &)
+template <typename Group, size_t Alignment, typename Tracker>
+CF__FN CF__INLINE cf__tracked<Tracker> memcpy_async(const Group &group, void *to, const void *from,
+                                                    aligned_size_t<Alignment> bytes, Tracker &)
 {
-    return cf__copy(group, to, from, bytes);
+    return cf__fulfil(group, to, from, bytes);
 }
 
-template <typename Size, thread_scope Scope, typename Completion>
-CF__FN CF__INLINE async_contract_fulfillment memcpy_async(void *to, const void *from, Size bytes,
-                                                          barrier<Scope, Completion> &)
+template <typename Size, typename Tracker>
+CF__FN CF__INLINE cf__tracked<Tracker> memcpy_async(void *to, const void *from, Size bytes, Tracker &)
 {
-    return cf__copy(cf__one_thread(), to, from, bytes);
+    return cf__fulfil(cf__one_thread(), to, from, bytes);
 }
 
 } /* namespace cuda */

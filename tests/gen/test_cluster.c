@@ -1,0 +1,134 @@
+/* test_cluster.c - the kernels of cluster.cu find the blocks of their cluster, and wait for them. */
+#include "played_gpu.h"
+
+#include "cluster_kernels.h"
+
+enum { THREADS = 32, BLOCKS = 24, ITEMS = 4000 };
+
+static int x[BLOCKS * THREADS], y[BLOCKS * THREADS], many[ITEMS];
+
+static int fill(void **state)
+{
+    (void)state;
+    for (int i = 0; i < BLOCKS * THREADS; i++)
+        x[i] = y[i] = i * 7 % 1000;
+    for (int i = 0; i < ITEMS; i++)
+        many[i] = i * i % 977;
+    return 0;
+}
+
+static void clusters_have_ranks_and_sizes(void **state)
+{
+    static int results[16 * 48 * 12];
+    (void)state;
+    assert_int_equal(cluster_ranks(results), CF_OK);
+    for (int b = 0; b < 48; b++)
+        for (int t = 0; t < 16; t++) {
+            const int bx = b % 4 % 2, by = b / 4 % 6 % 3, rank = by * 2 + bx;
+            const int wanted[12] = {rank, 6, rank * 16 + t, 96, bx, by, 0, 2, 3, 1, bx * 8 + t % 8, 6};
+            assert_memory_equal(results + (b * 16 + t) * 12, wanted, sizeof wanted);
+        }
+}
+
+static void kernels_without_clusters_have_clusters_of_one_block(void **state)
+{
+    (void)state;
+    assert_int_equal(cluster_single(y, BLOCKS), CF_OK);
+    for (int b = 0; b < BLOCKS; b++) {
+        const int wanted[4] = {63 * 32, 1, 0, 64};
+        assert_memory_equal(y + b * 4, wanted, sizeof wanted);
+    }
+}
+
+static void blocks_count_into_each_others_memory(void **state)
+{
+    static const struct {
+        int (*run)(const int *, int, int *);
+        int size;
+    } forms[] = {{cluster_histogram_one, 1}, {cluster_histogram_two, 2}, {cluster_histogram_four, 4}};
+    (void)state;
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+        for (int n = 1; n <= ITEMS; n += 1333) {
+            const int count = forms[f].size * 16;
+            int bins[64] = {0}, wanted[64] = {0};
+            assert_int_equal(forms[f].run(many, n, bins), CF_OK);
+            for (int i = 0; i < n; i++)
+                wanted[many[i] % count]++;
+            assert_memory_equal(bins, wanted, (size_t)count * sizeof *bins);
+        }
+}
+
+static void rows_go_round_a_cluster(void **state)
+{
+    (void)state;
+    for (int rounds = 0; rounds < 6; rounds++) {
+        fill(NULL);
+        assert_int_equal(cluster_rotate(y, BLOCKS, rounds), CF_OK);
+        for (int i = 0; i < BLOCKS * THREADS; i++) {
+            const int block = i / THREADS, t = i % THREADS;
+            assert_int_equal(y[i], x[(block / 4 * 4 + (block + rounds) % 4) * THREADS + (t + rounds) % THREADS]);
+        }
+    }
+}
+
+static void clusters_do_not_wait_for_threads_that_ended(void **state)
+{
+    (void)state;
+    assert_int_equal(cluster_leave(y, BLOCKS), CF_OK);
+    for (int i = 0; i < BLOCKS * THREADS; i++)
+        assert_int_equal(y[i], i % THREADS < 24 ? (i / THREADS ^ 1) : -1);
+}
+
+static void mistakes_are_errors_on_the_cpu(void **state)
+{
+    static const struct {
+        int rank, is_shared, is_asked, is_alone;
+        const char *text;
+    } cases[] = {
+        {2, 1, 0, 0, "map_shared_rank() of a block that the cluster does not have"},
+        {-1, 1, 0, 0, "map_shared_rank() of a block that the cluster does not have"},
+        {1, 0, 0, 0, "map_shared_rank() of an address outside of the block's __shared__ variables"},
+        {1, 1, 1, 0, "query_shared_rank() of an address outside of the cluster's __shared__ variables"},
+        {0, 1, 0, 1, "31 of 64 threads wait at cluster_group::sync() in "},
+    };
+    (void)state;
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(cluster_mistake(cases[i].rank, cases[i].is_shared, cases[i].is_asked, cases[i].is_alone, y),
+                         CF_EFAULT);
+        if (!strstr(cf_last_error(), cases[i].text) || !strstr(cf_last_error(), "cluster.cu:"))
+            fail_msg("no '%s' in '%s'", cases[i].text, cf_last_error());
+    }
+}
+
+static void grids_that_clusters_do_not_divide_are_refused(void **state)
+{
+    (void)state;
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
+    assert_int_not_equal(cluster_rotate(y, 6, 1), CF_OK);
+    if (!strstr(cf_last_error(), "its grid of 6 x 1 x 1 blocks does not consist of clusters of 4 x 1 x 1"))
+        fail_msg("%s", cf_last_error());
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    played_gpu_add(&cluster_registry);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(clusters_have_ranks_and_sizes, fill),
+        cmocka_unit_test_setup(kernels_without_clusters_have_clusters_of_one_block, fill),
+        cmocka_unit_test_setup(blocks_count_into_each_others_memory, fill),
+        cmocka_unit_test_setup(rows_go_round_a_cluster, fill),
+        cmocka_unit_test_setup(clusters_do_not_wait_for_threads_that_ended, fill),
+        cmocka_unit_test_setup(mistakes_are_errors_on_the_cpu, fill),
+        cmocka_unit_test_setup(grids_that_clusters_do_not_divide_are_refused, fill),
+    };
+    return RUN_ON_DRIVER(tests, set_up, NULL);
+}
