@@ -22,6 +22,10 @@ typedef struct {
     real *field;
 } grid_t;
 
+struct state {
+    enum { IDLE, BUSY } now;
+};
+
 typedef struct box {
     cf_int3 low, high;
 } box;
