@@ -199,10 +199,9 @@ typedef struct cf_member {
 
 /* Initializers of these structures: where a value of a struct lies, and an array of it. */
 #define CF_PLACE(ctype, path) .offset = offsetof(ctype, path), .bytes = sizeof(((ctype *)0)->path)
-#define CF_STRIDE(ctype, path)                                           \
-    {                                                                    \
-        sizeof(((ctype *)0)->path[0]),                                   \
-            sizeof(((ctype *)0)->path) / sizeof(((ctype *)0)->path[0])   \
+#define CF_STRIDE(ctype, path)                                                                    \
+    {                                                                                             \
+        sizeof(((ctype *)0)->path[0]), sizeof(((ctype *)0)->path) / sizeof(((ctype *)0)->path[0]) \
     }
 
 /* Element [i][j] of an array of two dimensions lies i * P + j elements after the pointer; P is pitches[1], or
@@ -213,12 +212,12 @@ typedef struct cf_param {
     const char *ctype; /* C declaration: "const float *" */
     cf_type type;      /* type of the value or of an array's elements; of a component if `lanes` is not 1 */
     cf_direction direction;
-    uint32_t lanes;         /* components of a vector: 4 for float4; else 1 */
-    uint32_t bytes, align;  /* size and alignment in bytes of the value or of an element; 0 for void * */
-    uint32_t ndims;         /* arrays: number of extents */
-    const cf_expr *extents; /* outermost first, in elements */
-    const cf_expr *lowers;  /* first element in each dimension; NULL, or absent: 0 */
-    const cf_expr *pitches; /* length of each dimension in memory, in elements; absent: the extent. [0] is absent */
+    uint32_t lanes;           /* components of a vector: 4 for float4; else 1 */
+    uint32_t bytes, align;    /* size and alignment in bytes of the value or of an element; 0 for void * */
+    uint32_t ndims;           /* arrays: number of extents */
+    const cf_expr *extents;   /* outermost first, in elements */
+    const cf_expr *lowers;    /* first element in each dimension; NULL, or absent: 0 */
+    const cf_expr *pitches;   /* length of each dimension in memory, in elements; absent: the extent. [0] is absent */
     const cf_member *members; /* values in each element of an array of structs; NULL: there are none, or C sees bytes */
 } cf_param;
 

@@ -38,9 +38,9 @@ union element {
 
 /* Type of an array's elements or of a parameter's value. */
 struct element_type {
-    cf_type type;   /* type of the components */
-    uint32_t lanes; /* components of a vector; otherwise 1 */
-    uint32_t bytes; /* size of all components or of a struct; 0 for void * */
+    cf_type type;             /* type of the components */
+    uint32_t lanes;           /* components of a vector; otherwise 1 */
+    uint32_t bytes;           /* size of all components or of a struct; 0 for void * */
     const cf_member *members; /* of a struct; NULL: unknown */
 };
 
