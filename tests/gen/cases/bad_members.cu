@@ -27,7 +27,7 @@ __global__ void past_the_end(const grid_t *grids, int n);
 #pragma cf kernel grid(n) in(grids[n]) check(0 <= grids[:].halo[n] < n)
 __global__ void no_constant(const grid_t *grids, int n);
 
-#pragma cf kernel grid(n) in(grids[n]) check(0 <= grids[:].step.count < n)
+#pragma cf kernel grid(n) in(grids[n]) check(0 <= grids[:].step.total < n)
 __global__ void within_a_struct_without_name(const grid_t *grids, int n);
 
 #pragma cf kernel grid(n) in(grids[n]) check(0 <= grids[:].step < n)

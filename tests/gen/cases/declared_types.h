@@ -18,6 +18,7 @@ typedef struct {
     int halo[2];
     struct {
         float h;
+        int count;
     } step;
     real *field;
 } grid_t;
