@@ -57,8 +57,8 @@ def _find_member(node, names, params):
         return _find_checked(token, names, params), '', None
     array = _find_input(token, names, params)
     path, ctype = names.find_checked_member(token, array, path, indices)
-    if ctype is None:
-        raise TokenError(token, f'the type of {token.text}[:].{path} cannot be told here; declare each struct on the '
+    if ctype is None or ctype.kind == 'integer' and not ctype.c:
+        raise TokenError(token, f'the type of {token.text}[:].{path} cannot be told here; declare each type on the '
                                 'way by itself and with a name')
     if ctype.kind == 'array':
         raise TokenError(token, f'{token.text}[:].{path} is an array; write {token.text}[:].{path}[0]')

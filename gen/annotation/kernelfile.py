@@ -67,7 +67,14 @@ class _File:
         return KernelFile(self._path, stem, tuple(kernels), tuple(self._symbols),
                           tuple(t.text[1:-1] for t in self._types.includes),
                           tuple(self._notes), tuple(instances.proofs), host, cpu.copy_device_source(), types,
-                          tuple(self._probe.aliases), frozenset(self._types.shared))
+                          tuple(self._probe.aliases), frozenset(self._types.shared), self._list_leaves(kernels))
+
+    def _list_leaves(self, kernels):
+        """Returns the values within each struct that is an element of an argument."""
+        structs = {p.type.c: p.type for k in kernels for i in k.instances for p in i.arguments
+                   if p.dims and p.type.kind == 'struct'}
+        leaves = {c: self._types.layouts.list_leaves(ctype) for c, ctype in structs.items()}
+        return tuple((c, found) for c, found in leaves.items() if found)
 
     def _read_kernels(self, cpu):
         """Returns the Instantiation of all kernels, and the kernels that could be read; also reads the data."""

@@ -106,6 +106,13 @@ class Param:
 
 
 @dataclass(frozen=True)
+class Leaf:
+    """A value within a struct that is a number, a pointer, or opaque."""
+    path: str                       # cells[].x, with [] for each index
+    type: CType                     # unknown, or a struct: C sees its bytes alone
+
+
+@dataclass(frozen=True)
 class Zero:
     """The elements of a scratch array that are 0 when the kernel begins."""
     array: int                      # number of the parameter
@@ -272,6 +279,7 @@ class KernelFile:
     types: Tuple[Definition, ...] = ()      # types to define for C, in order of dependency
     aliases: Tuple[Tuple[Tuple[str, ...], str, str], ...] = ()  # C++ types with no name: scope, name to give, type
     shared: frozenset = frozenset()         # headers, by displayed name, that C programs see through include(...)
+    leaves: Tuple[Tuple[str, Tuple[Leaf, ...]], ...] = ()   # structs of arrays: C name, values in each element
 
     @property
     def instances(self):

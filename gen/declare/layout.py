@@ -4,10 +4,10 @@ import os
 import re
 from dataclasses import replace
 
-from base.model import CType, Definition, Field
+from base.model import CType, Definition, Field, Leaf
 from declare.classdecl import ClassBody, read_alignments
 from declare.probe import find_known
-from expr.cxxtypes import pointer
+from expr.cxxtypes import BUILTIN, pointer
 from tokens.brackets import SPECIFIERS
 from tokens.lexer import spell_tokens
 
@@ -90,6 +90,28 @@ class Layouts:
             return self._define_class(record)
         except _Inexpressible as why:
             return self._ask_record(record, str(why))
+
+    # ---- Leaves
+
+    def list_leaves(self, ctype):
+        """Returns the values within a struct; none if C sees its bytes alone."""
+        leaves = tuple(self._walk_leaves(ctype, ''))
+        return leaves if all(leaf.path for leaf in leaves) else ()
+
+    def _walk_leaves(self, ctype, path):
+        record = self._declared.records.get(ctype.c)
+        made = self._made.get(record.cxx) if record else None
+        seen = made if isinstance(made, CType) else ctype
+        if ctype.c.startswith('cf_'):       # for C++ too, cuferry/types.h defines cf_half as a struct
+            seen = BUILTIN.get(ctype.c, seen)
+        members = {} if record and record.body and record.body.doubt else seen.members or {}
+        if seen.kind == 'array' and seen.bytes != 0:
+            yield from self._walk_leaves(members['[]'], path + '[]')
+        elif seen.kind == 'struct' and members and all(m.kind != 'bit-field' for m in members.values()):
+            for name, member in members.items():
+                yield from self._walk_leaves(member, f'{path}.{name}' if path else name)
+        elif seen.kind != 'array':
+            yield Leaf(path, seen)
 
     # ---- Types that the compiler knows
 

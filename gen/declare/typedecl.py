@@ -1,5 +1,7 @@
 """Reads types and integer constants from a kernel file's declarations."""
 
+from dataclasses import replace
+
 from base.model import CType
 from declare.classdecl import ClassBody
 from expr.compile import compile_expr
@@ -15,7 +17,7 @@ CLASSES = {'struct', 'class', 'union'}
 
 # A member whose type only the C compiler knows.
 _UNKNOWN = CType('', '', '', '', '', 'integer')
-_UNKNOWN_STRUCT = CType('', '', '', '', '', 'struct')
+_STRUCT = CType('', 'a struct without a name', '', '', '', 'struct')
 
 
 class Record:
@@ -201,7 +203,7 @@ class Declared:
         for declaration in record.body.declarations:
             self.add(declaration)
         return CType(record.c, record.spelled, record.c, 'CF_OPAQUE', name, 'struct', None, None, 1,
-                     self._list_members(record))
+                     self._list_members(record.body, record.scope))
 
     def find_member_type(self, member, scope):
         """Returns the type of a member without pointers and extents: a CType, a reason as text, or None."""
@@ -210,22 +212,28 @@ class Declared:
         found = self.types.find_raw(scope, read_type_words(cursor)) if words else None
         return found if cursor.token.kind == 'end' else None
 
-    def _list_members(self, record):
+    def _list_members(self, body, scope):
         """Returns the members of a class by name; None if any cannot be read."""
         members = {}
-        for member in record.body.members:
-            if member.token is None:
-                return None
-            base = self.find_member_type(member, record.scope)
+        for member in body.members:
+            base = self.find_member_type(member, scope)
             shape = base if isinstance(base, CType) else _UNKNOWN
             if member.nested is not None and member.nested.head[0].text != 'enum':
-                shape = _UNKNOWN_STRUCT
+                nested = ClassBody(member.nested, '', scope)
+                is_list = not nested.doubt and not nested.declarations
+                shape = replace(_STRUCT, members=self._list_members(nested, scope) if is_list else None)
+            if member.token is None and shape.members is None:
+                return None
+            if member.token is None:
+                members.update(shape.members)
+                continue
             if member.stars or member.is_function:
                 shape = pointer('void *', 'void *')
             if member.is_bit_field:
                 shape = CType('', '', '', '', '', 'bit-field')
             for extent in reversed(member.extents):
-                shape = CType('', '', '', '', '', 'array', self.evaluate(extent, record.scope), members={'[]': shape})
+                count = self.evaluate(extent, scope) if extent else 0
+                shape = CType('', '', '', '', '', 'array', count, members={'[]': shape})
             members[member.token.text] = shape
         return members or None
 

@@ -32,8 +32,7 @@ def type_fields(ctype):
     """Returns the fields that describe a value's type."""
     size = f'sizeof({ctype.c})' if ctype.bytes is None else ctype.bytes
     align = f'_Alignof({ctype.c})' if ctype.align is None else ctype.align
-    enum = 'CF_INTEGER_TYPE(char)' if ctype.enum == 'CF_CHAR' else ctype.enum
-    return [f'.type = {enum}', f'.lanes = {ctype.lanes}', f'.bytes = {size}', f'.align = {align}']
+    return [f'.type = {_enum_of(ctype)}', f'.lanes = {ctype.lanes}', f'.bytes = {size}', f'.align = {align}']
 
 
 def doc_string(lines, indent):
@@ -42,17 +41,46 @@ def doc_string(lines, indent):
     return ('\n' + ' ' * indent).join(c_string(t) for t in texts)
 
 
-def emit_family(kernel, prefix, tables, sizes, uses, tuned):
+def emit_leaves(leaves):
+    """Returns the table of the values within each struct."""
+    text = ''
+    for c, values in leaves:
+        rows = [_emit_leaf(c, leaf) for leaf in values]
+        text += f'\nstatic const cf_member {leaves_name(c)}[] = {_emit_rows(rows + [[".path = NULL"]], 4)};\n'
+    return text
+
+
+def leaves_name(c):
+    """Returns the name of a struct's table."""
+    return f'cf__members_of_{c.split()[-1]}'
+
+
+def _emit_leaf(c, leaf):
+    place = leaf.path.replace('[]', '[0]')
+    fields = [f'.path = {c_string(leaf.path)}', f'.type = {_enum_of(leaf.type)}', f'.lanes = {leaf.type.lanes}',
+              f'CF_PLACE({c}, {place})']
+    parts = leaf.path.split('[]')
+    if len(parts) > 1:
+        strides = ', '.join(f'CF_STRIDE({c}, {"[0]".join(parts[:n])})' for n in range(1, len(parts)))
+        fields += [f'.ndims = {len(parts) - 1}', f'.strides = (const cf_stride[]){{{strides}}}']
+    return fields
+
+
+def _enum_of(ctype):
+    return 'CF_INTEGER_TYPE(char)' if ctype.enum == 'CF_CHAR' else ctype.enum or 'CF_OPAQUE'
+
+
+def emit_family(kernel, prefix, tables, sizes, uses, tuned, structs):
     """Returns the shared parts of a family's descriptors, and the text of each by its variant's name. `sizes` and
     `uses`: names of compiled launch rules and of lists of kernels, by variant. `tuned`: lines of a tuning file by
-    function."""
-    return _Family(kernel, prefix, tables, sizes, uses, tuned).emit()
+    function. `structs`: C names of structs with a table of their values."""
+    return _Family(kernel, prefix, tables, sizes, uses, tuned, structs).emit()
 
 
 class _Family:
-    def __init__(self, kernel, prefix, tables, sizes, uses, tuned):
+    def __init__(self, kernel, prefix, tables, sizes, uses, tuned, structs):
         self._kernel, self._prefix, self._tables = kernel, prefix, tables
-        self._sizes, self._uses, self._tuned = sizes, uses, tuned
+        self._sizes, self._uses, self._tuned, self._structs = sizes, uses, tuned, structs
         self._described = [(instance, variant) for instance in kernel.instances for variant in list_described(instance)]
         self._shared = ''
 
@@ -133,6 +161,8 @@ class _Family:
                     table = self._tables.write_array('cf_expr', exprs, lambda e, name=name: self._emit_expr(e, name),
                                                      name)
                     fields.append(f'.{field}{"es" if field == "pitch" else "s"} = {table}')
+        if param.dims and param.type.c in self._structs and param.direction != 'CF_SCRATCH':
+            fields.append(f'.members = {leaves_name(param.type.c)}')
         return fields
 
     def _emit_check(self, number, check, variant):

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from annotation.dispatch import find_dispatch
 from base.text import banner, c_string, fold, include
-from emit.descriptor import doc_string, emit_family, list_called_checks, list_described, scan_name, type_fields
+from emit.descriptor import (doc_string, emit_family, emit_leaves, list_called_checks, list_described, scan_name,
+                             type_fields)
 from emit.names import (cpu_body_name, cpu_bytes_name, cpu_data_bytes_name, cpu_data_name, descriptor_name,
                         enqueuer_name, image_end_name, image_name, setter_name, symbol_descriptor_name)
 from emit.signature import enqueuer_parameter_list, is_set_by_value, parameter_list, setter_parameter
@@ -40,6 +41,7 @@ class _Stub:
                         '/* the library\'s header has them */\n')
         if file.launched or file.symbols:
             text.append('\n' + _emit_image_macros(file, prefix))
+        text.append(emit_leaves(file.leaves))
         text.append(self._emit_declarations())
         compiled = {kernel.name: self._emit_sizes_functions(kernel) for kernel in file.kernels}
         used = {kernel.name: self._used_lists(kernel) for kernel in file.kernels}
@@ -69,7 +71,8 @@ class _Stub:
                 _declare_names('extern const uint32_t', [f'{cpu_bytes_name(prefix, v)}[]' for v in hosted]))
 
     def _emit_descriptors(self, kernel):
-        return emit_family(kernel, self._prefix, self._tables, self._sizes, self._uses, self._tuned)
+        return emit_family(kernel, self._prefix, self._tables, self._sizes, self._uses, self._tuned,
+                           {c for c, _ in self._file.leaves})
 
     def _emit_sizes_functions(self, kernel):
         """Emits the functions that check a launch and compute its size; many instances share one."""

@@ -182,6 +182,28 @@ typedef enum cf_direction {
     CF_SCRATCH  /* array that the library supplies; no parameter of the C function */
 } cf_direction;
 
+/* An array within a struct: distance of two elements in bytes, and their number. */
+typedef struct cf_stride {
+    uint32_t bytes, count;
+} cf_stride;
+
+/* A value within a struct, or one in each element of the arrays that hold it. */
+typedef struct cf_member {
+    const char *path;       /* "cells[].x", with [] for each index; NULL ends a table */
+    cf_type type;           /* CF_OPAQUE: its bytes alone are known */
+    uint32_t lanes;         /* components of a vector; else 1 */
+    uint32_t offset, bytes; /* of the first of them */
+    uint32_t ndims;         /* number of arrays, one for each [] of the path */
+    const cf_stride *strides;
+} cf_member;
+
+/* Initializers of these structures: where a value of a struct lies, and an array of it. */
+#define CF_PLACE(ctype, path) .offset = offsetof(ctype, path), .bytes = sizeof(((ctype *)0)->path)
+#define CF_STRIDE(ctype, path)                                                                    \
+    {                                                                                             \
+        sizeof(((ctype *)0)->path[0]), sizeof(((ctype *)0)->path) / sizeof(((ctype *)0)->path[0]) \
+    }
+
 /* Element [i][j] of an array of two dimensions lies i * P + j elements after the pointer; P is pitches[1], or
  * extents[1] without a pitch. More dimensions work alike. The kernel touches [lowers[d], lowers[d] + extents[d]) in
  * each dimension d. */
@@ -190,12 +212,13 @@ typedef struct cf_param {
     const char *ctype; /* C declaration: "const float *" */
     cf_type type;      /* type of the value or of an array's elements; of a component if `lanes` is not 1 */
     cf_direction direction;
-    uint32_t lanes;         /* components of a vector: 4 for float4; else 1 */
-    uint32_t bytes, align;  /* size and alignment in bytes of the value or of an element; 0 for void * */
-    uint32_t ndims;         /* arrays: number of extents */
-    const cf_expr *extents; /* outermost first, in elements */
-    const cf_expr *lowers;  /* first element in each dimension; NULL, or absent: 0 */
-    const cf_expr *pitches; /* length of each dimension in memory, in elements; absent: the extent. [0] is absent */
+    uint32_t lanes;           /* components of a vector: 4 for float4; else 1 */
+    uint32_t bytes, align;    /* size and alignment in bytes of the value or of an element; 0 for void * */
+    uint32_t ndims;           /* arrays: number of extents */
+    const cf_expr *extents;   /* outermost first, in elements */
+    const cf_expr *lowers;    /* first element in each dimension; NULL, or absent: 0 */
+    const cf_expr *pitches;   /* length of each dimension in memory, in elements; absent: the extent. [0] is absent */
+    const cf_member *members; /* values in each element of an array of structs; NULL: there are none, or C sees bytes */
 } cf_param;
 
 /* A condition on scalars, on every element of an integer array, on an integer member of every element, or on the order

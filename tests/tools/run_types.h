@@ -13,6 +13,11 @@ struct body {
     char kind;
 };
 
+struct reading {
+    cf_half value;
+    cf_float3 at;
+};
+
 struct grid {
     int nx, ny, step;
 };

@@ -84,7 +84,12 @@ class VerifyTest(Runner):
                       'y=fill:i32:33:1')
             return '' if code == 0 and found['adds'] == ('9', 'agree bit for bit; in place, 24 times') else (found, err)
 
+        def padded():
+            code, found, _, _, err = self.own('pads')
+            return '' if code == 0 and found['pads'][1].startswith('agree') else (found, err)
+
         self.test('kernels_of_few_good_values_and_sections_agree', agree)
+        self.test('structs_agree_whose_padding_differs', padded)
         self.test('kernel_agrees_with_arrays_that_are_one', in_place)
         self.test('a_family_less_two_is_verified', family)
 
@@ -137,6 +142,26 @@ class VerifyTest(Runner):
         self.test('input_that_the_kernel_writes_is_reported', scribbled)
         if self.driver == 'host':  # a GPU has its own count, which is also 1
             self.test('kernel_that_differs_from_run_to_run_is_reported', counts)
+            self.members()
+
+    def members(self):
+        for kernel, size, wanted in (
+                ('miscounts', 31, r'tiles\[17\]\.cells\[2\]\.row = \d+ {} \d+ {}; 1 of {} elements differ, by up to '
+                                  r'\S+, tolerance 5'),
+                ('reweighs', 31, r'tiles\[30\]\.cells\[1\]\.weight = \S+ {} \S+ {}; 1 of {} elements differ, by up to '
+                                 r'\S+'),
+                ('remarks', 1, r'y\[0\]\.set = 0x\w{{8}} {} 0x\w{{8}} {}; {} of {} elements differ, compared by bytes')):
+            def all_sizes(kernel=kernel, size=size, wanted=wanted):
+                text = wanted.format('in another order and', 'on the CPU', size, size)
+                code, found, _, _, _ = self.own(kernel)
+                return '' if code == 1 and re.fullmatch(f'DIFFERS: n = {size}: {text}', found[kernel][1]) else found
+
+            def one(kernel=kernel, wanted=wanted):
+                text = wanted.format('in the run and', 'in another order on the CPU', 40, 40)
+                code, _, err = self.execute('--module', 'verify.o', '--verify', kernel, 'n=40')
+                return '' if code == 1 and re.fullmatch(f'cf-run: {kernel}: verify: {text}\n', err) else (code, err)
+            self.test(f'member_that_{kernel}_is_named', all_sizes)
+            self.test(f'member_that_{kernel}_is_named_in_one_run', one)
 
     def ended(self):
         """Ends a run by a signal; sanitizers report it differently."""

@@ -1,6 +1,8 @@
 /* verify.cu - kernels that cf-run --verify --all finds correct, finds wrong, or cannot run. */
 #include <stdint.h>
 
+#include <cuda_fp16.h>
+
 #include "run_types.h"
 
 /* ---- Correct kernels ---- */
@@ -61,7 +63,98 @@ __global__ void tally(const int *x, int *counts, int n, int bins)
         atomicAdd(&counts[x[i] % bins], 1);
 }
 
+/* Padding is not written, and a number may deviate. */
+struct tile {
+    char kind;
+    struct {
+        short row;
+        double weight;
+    } cells[3];
+    union {
+        float whole;
+        unsigned short half[2];
+    };
+};
+
+__device__ float drift;
+
+#pragma cf kernel blocks(1) block(1) out(tiles[n]) tolerance(1e-3)
+__global__ void pads(tile *tiles, int n)
+{
+    drift += 1e-5f;
+    for (int i = 0; i < n; i++) {
+        tiles[i].kind = 'a' + i % 26;
+        tiles[i].whole = 1;
+        for (int k = 0; k < 3; k++) {
+            tiles[i].cells[k].row = k;
+            tiles[i].cells[k].weight = 1 + drift;
+        }
+    }
+}
+
+#pragma cf kernel include("run_types.h") blocks(1) block(1) out(readings[n]) tolerance(0.1)
+__global__ void rounds(reading *readings, int n)
+{
+    drift += 0.01f;
+    for (int i = 0; i < n; i++) {
+        readings[i].value = __float2half(1 + drift);
+        readings[i].at = {drift, 0, 1};
+    }
+}
+
 /* ---- Wrong kernels ---- */
+
+/* Members that differ in each run: an integer within the tolerance of numbers, and a number. */
+__device__ int passes_made;
+
+#pragma cf kernel blocks(1) block(1) out(tiles[n]) tolerance(5)
+__global__ void miscounts(tile *tiles, int n)
+{
+    passes_made++;
+    for (int i = 0; i < n; i++) {
+        tiles[i].kind = 'a';
+        tiles[i].whole = 1;
+        for (int k = 0; k < 3; k++) {
+            tiles[i].cells[k].row = i == 17 && k == 2 ? passes_made : 0;
+            tiles[i].cells[k].weight = passes_made;
+        }
+    }
+}
+
+#pragma cf kernel blocks(1) block(1) out(tiles[n])
+__global__ void reweighs(tile *tiles, int n)
+{
+    passes_made++;
+    for (int i = 0; i < n; i++) {
+        tiles[i].kind = 'a';
+        tiles[i].whole = 1;
+        for (int k = 0; k < 3; k++) {
+            tiles[i].cells[k].row = 0;
+            tiles[i].cells[k].weight = i == 30 && k ? passes_made / 4.0 : 0;
+        }
+    }
+}
+
+/* A type of bytes alone, in a struct. */
+struct flags {
+    int low : 3, high : 5;
+};
+
+struct marked {
+    float x;
+    flags set;
+};
+
+#pragma cf kernel blocks(1) block(1) out(y[n])
+__global__ void remarks(marked *y, int n)
+{
+    passes_made++;
+    for (int i = 0; i < n; i++) {
+        y[i].x = i;
+        y[i].set.low = passes_made;
+        y[i].set.high = 0;
+    }
+}
 
 /* Without threads no element is written. */
 #pragma cf kernel grid(n) in(x[n]) out(y[m])

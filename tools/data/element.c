@@ -72,6 +72,39 @@ void element_name(const struct element_type *type, char name[ELEMENT_NAME])
         snprintf(name, ELEMENT_NAME, "%s", cf_type_name(type->type));
 }
 
+/* ---- Members ---- */
+
+size_t element_member_count(const cf_member *member)
+{
+    size_t count = 1;
+    for (uint32_t d = 0; d < member->ndims; d++)
+        count *= member->strides[d].count;
+    return count;
+}
+
+size_t element_member_place(const cf_member *member, size_t number)
+{
+    size_t place = member->offset;
+    for (uint32_t d = member->ndims; d-- > 0; number /= member->strides[d].count)
+        place += number % member->strides[d].count * member->strides[d].bytes;
+    return place;
+}
+
+void element_member_add(const cf_member *member, size_t number, struct message *message)
+{
+    size_t below = element_member_count(member);
+    uint32_t d = 0;
+    message_add(message, ".");
+    for (const char *at = member->path; *at; at++) {
+        message_add(message, "%c", *at);
+        if (*at != '[')
+            continue;
+        below /= member->strides[d++].count;
+        message_add(message, "%zu", number / below);
+        number %= below;
+    }
+}
+
 /* ---- Integers ---- */
 
 element_wide element_max(cf_type type)

@@ -38,9 +38,10 @@ union element {
 
 /* Type of an array's elements or of a parameter's value. */
 struct element_type {
-    cf_type type;   /* type of the components */
-    uint32_t lanes; /* components of a vector; otherwise 1 */
-    uint32_t bytes; /* size of all components or of a struct; 0 for void * */
+    cf_type type;             /* type of the components */
+    uint32_t lanes;           /* components of a vector; otherwise 1 */
+    uint32_t bytes;           /* size of all components or of a struct; 0 for void * */
+    const cf_member *members; /* of a struct; NULL: unknown */
 };
 
 /* 'i', 'u', 'f', 'c', 'b': signed, unsigned, floating, complex, bool; 'V': a struct's bytes; 'p': pointers. All but 'p'
@@ -82,6 +83,12 @@ int element_integer(cf_type type, const void *value, int64_t *integer);
 int element_parts(cf_type type);
 long double element_part(cf_type type, const void *value, int part);
 void element_set_part(cf_type type, void *value, int part, double number);
+
+/* A struct's values in the order of its members. Returns the place of value `number` of a member in an element, and the
+ * number of values of a member; appends its path, ".cells[3].x". */
+size_t element_member_place(const cf_member *member, size_t number);
+size_t element_member_count(const cf_member *member);
+void element_member_add(const cf_member *member, size_t number, struct message *message);
 
 /* Writes a value with the fewest digits that read back as the same value (0.1, 100, 1e+20), or a struct's first
  * bytes. */

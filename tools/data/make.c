@@ -148,7 +148,7 @@ static int read_fields(struct make *make, const struct rule *rule, char *copy, c
                            cf_type_name(CF_F32), cf_type_name(CF_I64));
     if (!strchr(rule->kinds, element_kind(make->type)))
         return message_set(message, "%s: %s makes %s numbers", what, rule->name, rule->makes);
-    array->type = (struct element_type){make->type, 1, (uint32_t)cf_type_size(make->type)};
+    array->type = (struct element_type){make->type, 1, (uint32_t)cf_type_size(make->type), NULL};
     if (read_shape(fields[2], array, what, message) != 0 ||
         (rule->numbers == 2 && read_range(make, fields[3], fields[4], what, message) != 0) ||
         (make->rule == MAKE_DISTINCT && check_distinct(make, array->count, what, message) != 0) ||

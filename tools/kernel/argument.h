@@ -61,7 +61,7 @@ static inline int argument_is_written(const cf_param *param)
 /* Type of a value or of an array's elements. */
 static inline struct element_type argument_type(const cf_param *param)
 {
-    return (struct element_type){param->type, param->lanes, param->bytes};
+    return (struct element_type){param->type, param->lanes, param->bytes, param->members};
 }
 
 /* How well an array's type and shape suit a parameter; 0: not at all. 1: only by conversion, such as 16 bits for a

@@ -15,7 +15,7 @@
 /* The symbol's elements as an array. */
 static int describe(const cf_symbol *symbol, struct npy_array *array, struct message *message)
 {
-    *array = (struct npy_array){.type = {symbol->type, symbol->lanes, symbol->bytes}, .ndims = symbol->ndims};
+    *array = (struct npy_array){.type = {symbol->type, symbol->lanes, symbol->bytes, NULL}, .ndims = symbol->ndims};
     if (symbol->ndims <= CF_ARRAY_DIMS) {
         for (uint32_t d = 0; d < symbol->ndims; d++)
             array->shape[d] = symbol->extents[d];

@@ -288,7 +288,7 @@ static void describe_kernel(const cf_module *module, const cf_kernel *kernel)
 
 static void describe_symbol(const cf_module *module, const cf_symbol *symbol)
 {
-    const struct element_type type = {symbol->type, symbol->lanes, symbol->bytes};
+    const struct element_type type = {symbol->type, symbol->lanes, symbol->bytes, NULL};
     char name[ELEMENT_NAME];
     element_name(&type, name);
     printf("%s\n", setter_name(module, symbol));

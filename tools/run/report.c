@@ -163,24 +163,20 @@ static void add_index(const struct npy_array *array, size_t number, struct messa
 
 /* Begins with "sum[3] = 1.5 on device 0 and 1.25 on the CPU", or "sum[3] = 1.5 in the run and 1.25 in another
  * order on the CPU". */
-static int disagreement(const cf_kernel *kernel, uint32_t i, const struct npy_array *array, const void *result,
+static int disagreement(const cf_kernel *kernel, uint32_t i, const struct npy_array *array,
                         const struct comparison *comparison, double tolerance, int device, const char *how,
                         struct message *message)
 {
-    char got[ELEMENT_TEXT];
-    element_format(&array->type, (const char *)result + comparison->first * array->type.bytes, got);
     message_set(message, "%s: verify: %s%s", kernel->name, how, kernel->params[i].name);
     add_index(array, comparison->first, message);
-    message_add(message, " = %s", got);
+    compare_add_member(comparison, message);
+    message_add(message, " = %s", comparison->result);
     if (device == CF_HOST)
         message_add(message, " in the run and %s in another order", comparison->expected);
     else
         message_add(message, " on device %d and %s", device, comparison->expected);
-    message_add(message, " on the CPU; %zu of %zu elements differ", comparison->count, array->count);
-    if (element_parts(array->type.type))
-        message_add(message, ", by up to %.3g", comparison->largest);
-    if (tolerance >= 0)
-        message_add(message, ", tolerance %.3g", tolerance);
+    message_add(message, " on the CPU");
+    compare_add_count(comparison, array->count, tolerance, message);
     return -1;
 }
 
@@ -212,8 +208,7 @@ static int verify(const struct trial_plan *plan, double tolerance, int device, s
             printf("; largest deviation %.3g, tolerance %.3g", comparison->largest, tolerance);
         printf("%s\n", device == CF_HOST ? "; compared only with another order of threads on the CPU" : "");
         if (comparison->count)
-            return disagreement(kernel, i, &argument->array, argument->result, comparison, tolerance, device, "",
-                                message);
+            return disagreement(kernel, i, &argument->array, comparison, tolerance, device, "", message);
     }
     return 0;
 }
@@ -273,8 +268,7 @@ static int verify_inplace(const struct trial_plan *plan, const struct inplace *w
     if (status == 0) {
         printf("verify: %s%zu of %zu elements match\n", how.text, array->count - found.count, array->count);
         if (found.count)
-            status =
-                disagreement(plan->kernel, which->written, array, result, &found, tolerance, device, how.text, message);
+            status = disagreement(plan->kernel, which->written, array, &found, tolerance, device, how.text, message);
     }
     free(result);
     return status < 0 ? -1 : 0;

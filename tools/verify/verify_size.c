@@ -55,29 +55,23 @@ static void add_place(int device, int which, int other, struct message *message)
 }
 
 /* Writes "y[12] = 3 on device 0 and 4 on the CPU; 3 of 33 elements differ, by up to 1, tolerance 1e-05". */
-static int differs(const struct verify_trials *trials, uint32_t i, const struct comparison *found, const void *got,
-                   int device, struct message *message)
+static int differs(const struct verify_trials *trials, uint32_t i, const struct comparison *found, int device,
+                   struct message *message)
 {
     const struct verify_array *array = &trials->values.arrays[i];
-    const struct element_type *type = &array->section.type;
-    char text[ELEMENT_TEXT];
-    element_format(type, (const char *)got + found->first * type->bytes, text);
     message_set(message, "%s", trials->kernel->params[i].name);
     verify_array_index(array, found->first, message);
-    message_add(message, " = %s", text);
+    compare_add_member(found, message);
+    message_add(message, " = %s", found->result);
     if (trials->first_part)
         message_add(message, " in two calls");
     else if (!trials->is_of_first)
         add_place(device, 1, CF_HOST, message);
-    message_add(message, " and %s %s; %zu of %zu elements differ", found->expected,
+    message_add(message, " and %s %s", found->expected,
                 trials->is_of_first  ? "by the first variant"
                 : trials->first_part ? "in one, on the CPU"
-                                     : "on the CPU",
-                found->count, array->section.count);
-    if (element_parts(type->type))
-        message_add(message, ", by up to %.3g", found->largest);
-    if (trials->tolerance >= 0)
-        message_add(message, ", tolerance %.3g", trials->tolerance);
+                                     : "on the CPU");
+    compare_add_count(found, array->section.count, trials->tolerance, message);
     return -1;
 }
 
@@ -107,7 +101,7 @@ static int compare(struct verify_trials *trials, const struct verify_result resu
         struct comparison found = compare_arrays(got, expected, &array->section, trials->tolerance);
         trials->largest = found.largest > trials->largest ? found.largest : trials->largest;
         if (found.count)
-            return differs(trials, i, &found, got, device, message);
+            return differs(trials, i, &found, device, message);
     }
     return 0;
 }

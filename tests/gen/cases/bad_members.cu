@@ -27,8 +27,14 @@ __global__ void past_the_end(const grid_t *grids, int n);
 #pragma cf kernel grid(n) in(grids[n]) check(0 <= grids[:].halo[n] < n)
 __global__ void no_constant(const grid_t *grids, int n);
 
-#pragma cf kernel grid(n) in(grids[n]) check(0 <= grids[:].step.count < n)
+#pragma cf kernel grid(n) in(grids[n]) check(0 <= grids[:].step.total < n)
 __global__ void within_a_struct_without_name(const grid_t *grids, int n);
+
+#pragma cf kernel grid(n) in(grids[n]) check(0 <= grids[:].step < n)
+__global__ void a_struct_without_name(const grid_t *grids, int n);
+
+#pragma cf kernel grid(n) in(states[n]) check(0 <= states[:].now < n)
+__global__ void of_a_type_without_name(const state *states, int n);
 
 #pragma cf kernel grid(n) in(x[n]) check(0 <= x[:].y < n)
 __global__ void numbers(const int *x, int n);

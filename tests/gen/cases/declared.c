@@ -24,6 +24,25 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
+static const cf_member cf__members_of_body[] = {
+    {.path = "position.x", .type = CF_F32, .lanes = 1, CF_PLACE(struct body, position.x)},
+    {.path = "position.y", .type = CF_F32, .lanes = 1, CF_PLACE(struct body, position.y)},
+    {.path = "position.z", .type = CF_F32, .lanes = 1, CF_PLACE(struct body, position.z)},
+    {.path = "position.w", .type = CF_F32, .lanes = 1, CF_PLACE(struct body, position.w)},
+    {.path = "mass", .type = CF_F64, .lanes = 1, CF_PLACE(struct body, mass)},
+    {.path = NULL},
+};
+
+static const cf_member cf__members_of_box[] = {
+    {.path = "low.x", .type = CF_I32, .lanes = 1, CF_PLACE(box, low.x)},
+    {.path = "low.y", .type = CF_I32, .lanes = 1, CF_PLACE(box, low.y)},
+    {.path = "low.z", .type = CF_I32, .lanes = 1, CF_PLACE(box, low.z)},
+    {.path = "high.x", .type = CF_I32, .lanes = 1, CF_PLACE(box, high.x)},
+    {.path = "high.y", .type = CF_I32, .lanes = 1, CF_PLACE(box, high.y)},
+    {.path = "high.z", .type = CF_I32, .lanes = 1, CF_PLACE(box, high.z)},
+    {.path = NULL},
+};
+
 extern const cf_kernel t__k_relax, t__k_move, t__k_narrow, t__k_rows, t__k_copy_f4, t__k_copy_i2, t__k_copy_body,
     t__k_copy_box;
 cf_host_body t__h_relax, t__h_move, t__h_narrow, t__h_rows, t__h_copy_f4, t__h_copy_i2, t__h_copy_body, t__h_copy_box;
@@ -121,7 +140,7 @@ const cf_kernel t__k_move = {
     .params = (const cf_param[]){
         {.name = "bodies", .ctype = "struct body *", .direction = CF_INOUT, .type = CF_OPAQUE, .lanes = 1,
          .bytes = sizeof(struct body), .align = _Alignof(struct body), .ndims = 1, .extents = (const cf_expr[]){{"n",
-         (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}},
+         (const cf_op[]){{CF_OP_PARAM, 3}, {CF_OP_END, 0}}}}, .members = cf__members_of_body},
         {.name = "by", .ctype = "cf_float4", .direction = CF_VALUE, .type = CF_F32, .lanes = 4, .bytes = 16,
          .align = 16},
         {.name = "paint", .ctype = "enum color", .direction = CF_VALUE, .type = CF_INTEGER_TYPE(enum color), .lanes = 1,
@@ -357,9 +376,9 @@ const cf_kernel t__k_copy_body = {
     CF__OF_copy, .name = "copy_body", .function = "t_copy_body",
     .params = (const cf_param[]){
         {CF__PARAM_copy__a, .ctype = "const struct body *", .type = CF_OPAQUE, .lanes = 1, .bytes = sizeof(struct body),
-         .align = _Alignof(struct body)},
+         .align = _Alignof(struct body), .members = cf__members_of_body},
         {CF__PARAM_copy__b, .ctype = "struct body *", .type = CF_OPAQUE, .lanes = 1, .bytes = sizeof(struct body),
-         .align = _Alignof(struct body)},
+         .align = _Alignof(struct body), .members = cf__members_of_body},
         {.name = "n", .ctype = "size_t", .direction = CF_VALUE, .type = CF_U64, .lanes = 1, .bytes = 8, .align = 8},
     },
     CF__IMAGE(copy_body), .cpu_body = t__h_copy_body, .cpu_bytes = t__b_copy_body, .sizes = cf__sizes_copy_body,
@@ -379,9 +398,9 @@ const cf_kernel t__k_copy_box = {
     CF__OF_copy, .name = "copy_box", .function = "t_copy_box",
     .params = (const cf_param[]){
         {CF__PARAM_copy__a, .ctype = "const box *", .type = CF_OPAQUE, .lanes = 1, .bytes = sizeof(box),
-         .align = _Alignof(box)},
+         .align = _Alignof(box), .members = cf__members_of_box},
         {CF__PARAM_copy__b, .ctype = "box *", .type = CF_OPAQUE, .lanes = 1, .bytes = sizeof(box),
-         .align = _Alignof(box)},
+         .align = _Alignof(box), .members = cf__members_of_box},
         {.name = "n", .ctype = "size_t", .direction = CF_VALUE, .type = CF_U64, .lanes = 1, .bytes = 8, .align = 8},
     },
     CF__IMAGE(copy_box), .cpu_body = t__h_copy_box, .cpu_bytes = t__b_copy_box, .sizes = cf__sizes_copy_box,

@@ -18,9 +18,14 @@ typedef struct {
     int halo[2];
     struct {
         float h;
+        int count;
     } step;
     real *field;
 } grid_t;
+
+struct state {
+    enum { IDLE, BUSY } now;
+};
 
 typedef struct box {
     cf_int3 low, high;
