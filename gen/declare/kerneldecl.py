@@ -68,9 +68,6 @@ def read_kernel(declaration, what='a kernel'):
     head = declaration.head
     if declaration.is_member:
         raise TokenError(head[0], f'{what} stands at file or namespace scope')
-    if '' in declaration.scope:
-        raise TokenError(head[0], f'{what} in an anonymous namespace has no name that can be looked up; '
-                                  'name the namespace')
     kernel.scope = declaration.scope
     last = declaration.last if declaration.body is None else head[-1]
     cursor = Cursor(head + [Token('end', '', last.file, last.line, last.column + len(last.text))])

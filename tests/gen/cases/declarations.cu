@@ -41,11 +41,6 @@ template <int N> __global__ void type_for_constant(int n);
 #pragma cf kernel grid(n)
 template <typename... T> __global__ void pack(int n, T... rest);
 
-namespace {
-#pragma cf kernel grid(n)
-__global__ void anonymous(int n);
-}
-
 struct holder {
 #pragma cf kernel grid(n)
     static __global__ void member(int n);
