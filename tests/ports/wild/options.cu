@@ -49,7 +49,7 @@ class Payoff
 
 __device__ long long spent;
 
-#pragma cf kernel host(none) grid(n) inout(state[n])
+#pragma cf kernel host(none) grid(n) out(state[n])
 __global__ void setup(curandState *state, unsigned long long seed, int n)
 {
     int id = threadIdx.x + blockIdx.x * blockDim.x;
