@@ -227,8 +227,8 @@ static void cells_live_and_values_are_counted(void **state)
 {
     (void)state;
     enum { W = 19, H = 13, BINS = 10 };
-    uint8_t *from = MAKE(uint8_t, W *H), *to = MAKE(uint8_t, W *H), *wanted = MAKE(uint8_t, W *H);
-    uint32_t *values = MAKE(uint32_t, W *H), *bins = MAKE(uint32_t, BINS), wanted_bins[BINS] = {0};
+    uint8_t *from = MAKE(uint8_t, W * H), *to = MAKE(uint8_t, W * H), *wanted = MAKE(uint8_t, W * H);
+    uint32_t *values = MAKE(uint32_t, W * H), *bins = MAKE(uint32_t, BINS), wanted_bins[BINS] = {0};
     for (uint64_t i = 0; i < W * H; i++) {
         from[i] = (uint8_t)random_below(1, i, 2);
         values[i] = (uint32_t)random_below(2, i, 1000);

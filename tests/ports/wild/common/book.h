@@ -21,12 +21,12 @@ static void HandleError(cudaError_t err, const char *file, int line)
 }
 #define HANDLE_ERROR(err) (HandleError(err, __FILE__, __LINE__))
 
-#define HANDLE_NULL(a)                                               \
-    {                                                                \
-        if (a == NULL) {                                             \
+#define HANDLE_NULL(a)                                                  \
+    {                                                                   \
+        if (a == NULL) {                                                \
             printf("no memory in %s at line %d\n", __FILE__, __LINE__); \
-            exit(EXIT_FAILURE);                                      \
-        }                                                            \
+            exit(EXIT_FAILURE);                                         \
+        }                                                               \
     }
 
 template <typename T> void swap(T &a, T &b)
@@ -47,8 +47,10 @@ void *big_random_block(int size)
 
 __device__ unsigned char value(float n1, float n2, int hue)
 {
-    if (hue > 360) hue -= 360;
-    else if (hue < 0) hue += 360;
+    if (hue > 360)
+        hue -= 360;
+    else if (hue < 0)
+        hue += 360;
 
     if (hue < 60)
         return (unsigned char)(255 * (n1 + (n2 - n1) * hue / 60));

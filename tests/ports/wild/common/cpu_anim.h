@@ -15,9 +15,18 @@ struct CPUAnimBitmap {
     {
         pixels = new unsigned char[width * height * 4];
     }
-    ~CPUAnimBitmap() { delete[] pixels; }
-    unsigned char *get_ptr(void) const { return pixels; }
-    long image_size(void) const { return width * height * 4; }
+    ~CPUAnimBitmap()
+    {
+        delete[] pixels;
+    }
+    unsigned char *get_ptr(void) const
+    {
+        return pixels;
+    }
+    long image_size(void) const
+    {
+        return width * height * 4;
+    }
     static CPUAnimBitmap **get_bitmap_ptr(void)
     {
         static CPUAnimBitmap *gBitmap;

@@ -11,23 +11,44 @@ namespace at
 enum class ScalarType : signed char { Float, Double };
 struct Device {
     int index_ = 0;
-    bool is_cuda() const noexcept { return index_ >= 0; }
+    bool is_cuda() const noexcept
+    {
+        return index_ >= 0;
+    }
 };
 class Tensor
 {
   public:
     Tensor() = default;
     virtual ~Tensor() = default;
-    template <typename T> T *data_ptr() const { return static_cast<T *>(data_.get()); }
-    int64_t size(int64_t dimension) const { return sizes_.at(dimension); }
-    ScalarType scalar_type() const { return type_; }
-    Device device() const { return {}; }
-    bool is_contiguous() const { return true; }
+    template <typename T> T *data_ptr() const
+    {
+        return static_cast<T *>(data_.get());
+    }
+    int64_t size(int64_t dimension) const
+    {
+        return sizes_.at(dimension);
+    }
+    ScalarType scalar_type() const
+    {
+        return type_;
+    }
+    Device device() const
+    {
+        return {};
+    }
+    bool is_contiguous() const
+    {
+        return true;
+    }
 
   private:
     std::function<void *()> data_holder_;
     struct Data {
-        void *get() const { return nullptr; }
+        void *get() const
+        {
+            return nullptr;
+        }
     } data_;
     std::vector<int64_t> sizes_;
     ScalarType type_ = ScalarType::Float;
@@ -45,25 +66,33 @@ struct Error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 } // namespace c10
-#define TORCH_CHECK(condition, ...)                           \
-    do {                                                      \
-        if (!(condition))                                     \
+#define TORCH_CHECK(condition, ...)                            \
+    do {                                                       \
+        if (!(condition))                                      \
             throw ::c10::Error(std::string("") + __VA_ARGS__); \
     } while (false)
-#define AT_DISPATCH_FLOATING_TYPES(TYPE, NAME, ...)                                                 \
-    [&] {                                                                                           \
-        switch (TYPE) {                                                                             \
-        case at::ScalarType::Float: { using scalar_t = float; return __VA_ARGS__(); }               \
-        case at::ScalarType::Double: { using scalar_t = double; return __VA_ARGS__(); }             \
-        default: throw ::c10::Error(NAME);                                                          \
-        }                                                                                           \
+#define AT_DISPATCH_FLOATING_TYPES(TYPE, NAME, ...) \
+    [&] {                                           \
+        switch (TYPE) {                             \
+        case at::ScalarType::Float: {               \
+            using scalar_t = float;                 \
+            return __VA_ARGS__();                   \
+        }                                           \
+        case at::ScalarType::Double: {              \
+            using scalar_t = double;                \
+            return __VA_ARGS__();                   \
+        }                                           \
+        default:                                    \
+            throw ::c10::Error(NAME);               \
+        }                                           \
     }()
 namespace pybind11
 {
 struct module_ {
-    template <typename F> void def(const char *, F, const char * = "") {}
+    template <typename F> void def(const char *, F, const char * = "")
+    {
+    }
 };
 } // namespace pybind11
-#define PYBIND11_MODULE(name, variable) \
-    void init_##name(pybind11::module_ &variable)
+#define PYBIND11_MODULE(name, variable) void init_##name(pybind11::module_ &variable)
 #define TORCH_EXTENSION_NAME wild_extension
