@@ -142,8 +142,8 @@ def _read_template(cursor, kernel):
 
 
 def read_params(cursor, name, may_default=False):
-    """Returns the parameters in the parentheses after `name`, a text for messages. Default arguments, which C callers do
-    not have, are refused unless `may_default`."""
+    """Returns the parameters in the parentheses after `name`, a text for messages. Default arguments, which C callers
+    do not have, are refused unless `may_default`."""
     cursor.expect('(', f'after {name}')
     parts, open_brackets, before, is_default = [[]], ['('], '', False
     while True:

@@ -114,8 +114,7 @@ static void a_search_visits_the_next_nodes(void **state)
     enum { NODES = 1000, EACH = 3, EDGES = NODES * EACH };
     struct Node *nodes = MAKE(struct Node, NODES);
     int *edges = random_ints(EDGES, 1, 0, NODES - 1), *cost = MAKE(int, NODES), *cost_wanted = MAKE(int, NODES);
-    bool *open = MAKE(bool, NODES), *next = MAKE(bool, NODES), *seen = MAKE(bool, NODES),
-         *next_wanted = MAKE(bool, NODES);
+    bool *open = MAKE(bool, NODES), *next = MAKE(bool, NODES), *seen = MAKE(bool, NODES), *next_wanted = MAKE(bool, NODES);
     for (int i = 0; i < NODES; i++) {
         nodes[i] = (struct Node){EACH * i, EACH};
         seen[i] = i % 3 == 0;
@@ -149,8 +148,7 @@ static void all_shortest_paths_are_found(void **state)
 {
     (void)state;
     enum { N = 70, FAR = 1 << 28 };
-    int *start = random_ints(N * N, 1, 1, 1000), *dist = MAKE(int, N *N), *path = MAKE(int, N *N),
-        *wanted = MAKE(int, N *N);
+    int *start = random_ints(N * N, 1, 1, 1000), *dist = MAKE(int, N *N), *path = MAKE(int, N *N), *wanted = MAKE(int, N *N);
     for (int i = 0; i < N * N; i++)
         wanted[i] = start[i] = random_below(2, (uint64_t)i, 4) ? FAR : start[i];
     for (int k = 0; k < N; k++)
@@ -177,16 +175,16 @@ static void images_are_blurred(void **state)
 {
     (void)state;
     enum { WIDTH = 53, HEIGHT = 21 };
-    cf_uchar4 *image = MAKE(cf_uchar4, WIDTH * HEIGHT), *result = MAKE(cf_uchar4, WIDTH * HEIGHT);
-    cf_uchar4 *wanted = MAKE(cf_uchar4, WIDTH * HEIGHT);
+    cf_uchar4 *image = MAKE(cf_uchar4, WIDTH *HEIGHT), *result = MAKE(cf_uchar4, WIDTH *HEIGHT);
+    cf_uchar4 *wanted = MAKE(cf_uchar4, WIDTH *HEIGHT);
     for (int i = 0; i < 4 * WIDTH * HEIGHT; i++)
         ((unsigned char *)image)[i] = (unsigned char)random_below(1, (uint64_t)i, 256);
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++) {
             int sum[4] = {0};
             for (int i = 0; i < 25; i++) {
-                const unsigned char *p = (const unsigned char *)&image[clamped(y + i / 5 - 2, HEIGHT) * WIDTH +
-                                                                       clamped(x + i % 5 - 2, WIDTH)];
+                const unsigned char *p =
+                    (const unsigned char *)&image[clamped(y + i / 5 - 2, HEIGHT) * WIDTH + clamped(x + i % 5 - 2, WIDTH)];
                 for (int k = 0; k < 4; k++)
                     sum[k] += p[k];
             }
@@ -232,8 +230,7 @@ static void rows_have_their_softmax(void **state)
     enum { ROWS = 3 };
     EACH_SIZE(port_sizes, cols)
     {
-        float *x = random_floats(ROWS * cols, 1, -3, 3), *y = MAKE(float, ROWS *cols),
-              *wanted = MAKE(float, ROWS *cols);
+        float *x = random_floats(ROWS * cols, 1, -3, 3), *y = MAKE(float, ROWS *cols), *wanted = MAKE(float, ROWS *cols);
         for (size_t row = 0; row < ROWS; row++) {
             double sum = 0;
             for (size_t i = 0; i < cols; i++)
@@ -343,8 +340,7 @@ static void heat_flows_in_three_dimensions(void **state)
                 }
         EACH_WAY
         {
-            RUN(codes_step_kernel, IN(u), INOUT(v), ((cf_uint3){NX, NY, NZ}), 0.125,
-                is_periodic ? PERIODIC : DIRICHLET);
+            RUN(codes_step_kernel, IN(u), INOUT(v), ((cf_uint3){NX, NY, NZ}), 0.125, is_periodic ? PERIODIC : DIRICHLET);
             assert_near(v, wanted, CELLS, 1e-12);
         }
     }
@@ -354,7 +350,7 @@ static void a_stage_of_a_transform_is_right(void **state)
 {
     (void)state;
     enum { N = 256, BATCH = 3, HALF = 16 };
-    cf_complex128 *x = MAKE(cf_complex128, N * BATCH), *y = MAKE(cf_complex128, N * BATCH);
+    cf_complex128 *x = MAKE(cf_complex128, N *BATCH), *y = MAKE(cf_complex128, N *BATCH);
     double *wanted = MAKE(double, 2 * N * BATCH);
     for (int i = 0; i < 2 * N * BATCH; i++)
         ((double *)x)[i] = random_f64(1, (uint64_t)i);

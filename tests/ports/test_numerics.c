@@ -267,8 +267,7 @@ static void points_rotate_with_their_bones(void **state)
         if (n) {
             bone[n - 1] = BONES;
             assert_int_equal(
-                numerics_rotate_points_t32(turns, bone, (void *)points, (void *)rotated, (unsigned)n, BONES),
-                CF_ERANGE);
+                numerics_rotate_points_t32(turns, bone, (void *)points, (void *)rotated, (unsigned)n, BONES), CF_ERANGE);
             bone[n - 1] = 0;
         }
         assert_ok(numerics_rotate_points_t32(turns, bone, (void *)points, (void *)points, (unsigned)n, BONES));

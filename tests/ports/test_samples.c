@@ -103,8 +103,7 @@ static void options_have_their_prices(void **state)
     float *years = random_floats(N, 3, 0.25f, 10), *call = MAKE(float, N), *put = MAKE(float, N);
     double *call_wanted = MAKE(double, N), *put_wanted = MAKE(double, N);
     for (int i = 0; i < N; i++) {
-        double root = sqrt(years[i]),
-               d1 = log(price[i] / strike[i]) + (riskfree + 0.5 * volatility * volatility) * years[i];
+        double root = sqrt(years[i]), d1 = log(price[i] / strike[i]) + (riskfree + 0.5 * volatility * volatility) * years[i];
         d1 /= volatility * root;
         double d2 = d1 - volatility * root, discounted = strike[i] * exp(-riskfree * years[i]);
         call_wanted[i] = price[i] * normal(d1) - discounted * normal(d2);
@@ -124,8 +123,7 @@ static void bodies_attract_one_another(void **state)
     (void)state;
     enum { N = 192 };
     const double softening = 0.01, step = 0.016f, damping = 0.995f;
-    double *at = random_doubles(4 * N, 1, -1, 1), *speed = random_doubles(4 * N, 2, -1, 1),
-           *moved = MAKE(double, 4 * N);
+    double *at = random_doubles(4 * N, 1, -1, 1), *speed = random_doubles(4 * N, 2, -1, 1), *moved = MAKE(double, 4 * N);
     double *moved_wanted = MAKE(double, 4 * N), *start = MAKE(double, 4 * N);
     memcpy(start, speed, 4 * N * sizeof *speed);
     for (int i = 0; i < N; i++) {
@@ -167,7 +165,7 @@ static void the_mandelbrot_set_has_its_colours(void **state)
 {
     (void)state;
     enum { WIDTH = 70, HEIGHT = 33, MOST = 64 };
-    cf_uchar4 *image = MAKE(cf_uchar4, WIDTH * HEIGHT), *wanted = MAKE(cf_uchar4, WIDTH * HEIGHT);
+    cf_uchar4 *image = MAKE(cf_uchar4, WIDTH *HEIGHT), *wanted = MAKE(cf_uchar4, WIDTH *HEIGHT);
     for (int row = 0; row < HEIGHT; row++)
         for (int column = 0; column < WIDTH; column++) {
             double a = column * 0.03125 - 1.5, b = row * 0.03125 - 0.5, x = 0, y = 0;
@@ -233,14 +231,9 @@ static void particles_move_and_have_cells(void **state)
     EACH_SIZE(port_small_sizes, n)
     {
         Particle *p = MAKE(Particle, n), *start = MAKE(Particle, n);
-        struct SimParams box = {.gridSize = {64, 64, 64},
-                                .numCells = 64 * 64 * 64,
-                                .worldOrigin = {-1, -1, -1},
-                                .cellSize = {0.03125f, 0.03125f, 0.03125f},
-                                .gravity = {0, -0.5f, 0},
-                                .globalDamping = 1,
-                                .particleRadius = 0.015625f,
-                                .boundaryDamping = -0.5f};
+        struct SimParams box = {.gridSize = {64, 64, 64}, .numCells = 64 * 64 * 64, .worldOrigin = {-1, -1, -1},
+                         .cellSize = {0.03125f, 0.03125f, 0.03125f}, .gravity = {0, -0.5f, 0}, .globalDamping = 1,
+                         .particleRadius = 0.015625f, .boundaryDamping = -0.5f};
         for (size_t i = 0; i < n; i++) {
             start[i].at = (cf_float3){random_f32(1, i), random_f32(2, i) - 0.9f, random_f32(3, i)};
             start[i].speed = (cf_float3){random_f32(4, i), -random_f32(5, i), random_f32(6, i)};

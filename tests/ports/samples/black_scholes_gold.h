@@ -9,15 +9,10 @@ extern const int OPT_N;
 class Gold
 {
     std::vector<double> call_, put_;
-    static double cnd(double d)
-    {
-        return 0.5 * std::erfc(-d / std::sqrt(2.0));
-    }
+    static double cnd(double d) { return 0.5 * std::erfc(-d / std::sqrt(2.0)); }
 
   public:
-    explicit Gold(std::size_t n) : call_(n), put_(n)
-    {
-    }
+    explicit Gold(std::size_t n) : call_(n), put_(n) {}
     void run(double riskfree, double volatility);
     bool compare(const float *device) const;
 };

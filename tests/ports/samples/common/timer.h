@@ -19,10 +19,7 @@ class HostTimer : public Timer
     std::chrono::steady_clock::time_point begin_;
 
   public:
-    void start() override
-    {
-        begin_ = std::chrono::steady_clock::now();
-    }
+    void start() override { begin_ = std::chrono::steady_clock::now(); }
     float stop() override
     {
         return std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - begin_).count();
@@ -41,10 +38,7 @@ struct GpuTimer : Timer {
         cudaEventDestroy(begin);
         cudaEventDestroy(end);
     }
-    void start() override
-    {
-        cudaEventRecord(begin, 0);
-    }
+    void start() override { cudaEventRecord(begin, 0); }
     float stop() override
     {
         float ms = 0;
@@ -55,7 +49,8 @@ struct GpuTimer : Timer {
     }
 };
 
-template <typename Kernel, typename... Args> float time_launch(Kernel kernel, dim3 gridDim, dim3 blockDim, Args... args)
+template <typename Kernel, typename... Args>
+float time_launch(Kernel kernel, dim3 gridDim, dim3 blockDim, Args... args)
 {
     std::unique_ptr<Timer> timer(new GpuTimer);
     timer->start();
