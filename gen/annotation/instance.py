@@ -178,7 +178,7 @@ class Instantiation:
         in_place = {token.text: number + 1 for number, names in enumerate(clauses.in_place) for token in names}
         params = [replace(p, dims=self._read_dims(p.name, clauses, exact), in_place=in_place.get(p.name, 0))
                   if p.name in clauses.arrays else p for p in params]
-        kernel = ''.join(s + '::' for s in declaration.scope) + declaration.token.text
+        kernel = ''.join(s + '::' for s in declaration.scope if s) + declaration.token.text
         if declaration.template:
             kernel += '<' + ', '.join(self._spelled_argument(filled[p.name], p, declaration.scope)
                                       for p in declaration.template) + '>'

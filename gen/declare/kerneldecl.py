@@ -2,7 +2,7 @@
 
 from expr.cxxtypes import WORDS
 from expr.tree import read_type_words
-from tokens.brackets import matching, split_at, without_attributes
+from tokens.brackets import matching, without_attributes
 from tokens.cursor import check_names, Cursor, tell_found
 from tokens.lexer import spell_tokens, Token, TokenError
 
@@ -68,9 +68,6 @@ def read_kernel(declaration, what='a kernel'):
     head = declaration.head
     if declaration.is_member:
         raise TokenError(head[0], f'{what} stands at file or namespace scope')
-    if '' in declaration.scope:
-        raise TokenError(head[0], f'{what} in an anonymous namespace has no name that can be looked up; '
-                                  'name the namespace')
     kernel.scope = declaration.scope
     last = declaration.last if declaration.body is None else head[-1]
     cursor = Cursor(head + [Token('end', '', last.file, last.line, last.column + len(last.text))])
@@ -92,7 +89,7 @@ def read_kernel(declaration, what='a kernel'):
     if not {'void', 'auto'}.intersection(before) or {'const', 'volatile'}.intersection(before):
         raise TokenError(kernel.token, f'{what} returns void')
     cursor.take()
-    kernel.params = read_params(cursor, "the kernel's name")
+    kernel.params = read_params(cursor, "the kernel's name", may_default=True)
     _check_names_differ(kernel.params)
     return kernel
 
@@ -144,27 +141,37 @@ def _read_template(cursor, kernel):
     cursor.expect('>', 'after the template parameters')
 
 
-def read_params(cursor, name):
-    """Returns the parameters in the parentheses after `name`, a text for messages."""
+def read_params(cursor, name, may_default=False):
+    """Returns the parameters in the parentheses after `name`, a text for messages. Default arguments, which C callers
+    do not have, are refused unless `may_default`."""
     cursor.expect('(', f'after {name}')
-    tokens, depth = [], 1
+    parts, open_brackets, before, is_default = [[]], ['('], '', False
     while True:
         token = cursor.take()
         if token.kind == 'end':
             raise TokenError(token, "expected ')' after the parameters" + tell_found(token))
-        if token.kind == 'punctuation':
-            depth += (token.text in '([<{') - (token.text in ')]>}')
-        if depth == 0:
+        text = token.text if token.kind == 'punctuation' else ''
+        if text and text in '([{' or text == '<' and before == 'identifier':
+            open_brackets.append(text)
+        elif text and text in ')]}':
+            while open_brackets.pop() == '<':       # it compared
+                pass
+        elif text == '>' and open_brackets[-1] == '<':
+            open_brackets.pop()
+        if not open_brackets:
             break
-        tokens.append(token)
-    params = []
-    if not tokens or [t.text for t in tokens] == ['void']:
-        return params
-    for part in split_at(tokens, ',', '([{<', ')]}>'):
-        if not part:
-            raise TokenError(token, 'a parameter needs a type and a name')
-        params.append(_read_param(part))
-    return params
+        before, is_outside = token.kind, len(open_brackets) == 1
+        if is_outside and text == ',':
+            parts.append([])
+            is_default = False
+        else:
+            is_default |= may_default and is_outside and text == '='
+            parts[-1] += [] if is_default else [token]
+    if parts == [[]] or [t.text for part in parts for t in part] == ['void']:
+        return []
+    if [] in parts:
+        raise TokenError(token, 'a parameter needs a type and a name')
+    return [_read_param(part) for part in parts]
 
 
 def _check_names_differ(params):

@@ -4,6 +4,10 @@ from base.text import banner, fold, include
 from emit.names import data_proof_name, proof_name
 from emit.proofs import emit_proofs
 
+# nvcc derives the names of entries in anonymous namespaces from the first external definition. Without one it takes its
+# process's number, and the entries of the image would not have the names that the PTX shows.
+_MODULE = 'extern "C" const int cf__module;\nextern "C" const int cf__module = 0;\n'
+
 _POINTER = """
 /* Each pointer fails to compile unless the kernel takes exactly these types. Only the PTX from which entry names are
  * read has the pointers in device code: if a kernel's address is taken there, nvcc 13.0 moves memory descriptors to
@@ -21,7 +25,7 @@ def _source(file):
 
 
 def emit_device_source(file):
-    text = [banner(file.path), _source(file), '\n', emit_proofs(file, file.instances), _POINTER]
+    text = [banner(file.path), _MODULE, _source(file), '\n', emit_proofs(file, file.instances), _POINTER]
     for instance in file.launched:
         for variant in instance.all_variants:
             ctypes = ', '.join(p.cxx for p in variant.taken)

@@ -59,8 +59,9 @@ def find_missing_headers(cxx, flags, path):
 
 
 def _run_preprocessor(cxx, action, flags, path):
-    command = [*cxx, *action, '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', '-D__HOST_DEFINES_H__',
-               '-include', 'limits.h', *flags, '-isystem', f'{INCLUDE}/cuferry/shadow', f'-I{INCLUDE}', path]
+    command = [*cxx, *action, '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', '-D__CUDACC_EXTENDED_LAMBDA__',
+               '-D__CUDACC_RELAXED_CONSTEXPR__', '-D__HOST_DEFINES_H__', '-include', 'limits.h', *flags, '-isystem',
+               f'{INCLUDE}/cuferry/shadow', f'-I{INCLUDE}', path]
     if not cxx:
         raise GeneratorError('--cxx names no compiler')
     try:

@@ -6,6 +6,10 @@
 #ifndef __CUDACC__
 #define __CUDACC__
 #endif
+#ifndef __CUDACC_EXTENDED_LAMBDA__
+#define __CUDACC_EXTENDED_LAMBDA__
+#define __CUDACC_RELAXED_CONSTEXPR__
+#endif
 
 /* A build with a toolkit may name its version with -D; these headers follow this version. */
 #ifndef CUDART_VERSION

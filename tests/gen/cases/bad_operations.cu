@@ -86,11 +86,6 @@ void unknown_name(float *x, int n);
 #pragma cf operation inout(x[n]) uses(kernel) zero(x)
 void zero_of_inout(float *x, int n);
 
-namespace {
-#pragma cf operation inout(x[n]) uses(kernel)
-void anonymous(float *x, int n);
-}
-
 struct body {
 #pragma cf operation inout(x[n]) uses(kernel)
     void member(float *x, int n);

@@ -13,9 +13,6 @@ __global__ void by_reference(const float &x, int n);
 __global__ void unnamed(float *, int n);
 
 #pragma cf kernel grid(n)
-__global__ void defaulted(int n = 3);
-
-#pragma cf kernel grid(n)
 template <typename T> __global__ void no_instances(T *x, int n);
 
 #pragma cf kernel grid(n)
@@ -40,11 +37,6 @@ template <int N> __global__ void type_for_constant(int n);
 
 #pragma cf kernel grid(n)
 template <typename... T> __global__ void pack(int n, T... rest);
-
-namespace {
-#pragma cf kernel grid(n)
-__global__ void anonymous(int n);
-}
 
 struct holder {
 #pragma cf kernel grid(n)
