@@ -62,8 +62,8 @@ class Instantiation:
             return None
         for doubtful, message in find_doubts(clauses, declaration):
             self._diagnostics.warn(doubtful.location, message)
-        for step, message in self._cpu.lockstep(clauses, declaration.declaration):
-            self._diagnostics.warn(step.location, message, 'lockstep')
+        for doubtful, message, warning in self._cpu.find_doubts(clauses, declaration.declaration):
+            self._diagnostics.warn(doubtful.location, message, warning)
         return Kernel(name, doc, token.location, tuple(instances), clauses.is_operation, bool(clauses.internal))
 
     def _read_arguments(self, declaration, clauses, arguments, at):

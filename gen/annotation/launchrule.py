@@ -43,6 +43,8 @@ def _read_cluster(clauses, heads, exact):
                 raise TokenError(clauses.cooperative, 'the CPU runs no cooperative kernel with __cluster_dims__; leave '
                                                       'one of them out, or add host(none)')
             sizes = [_read_size(part, exact) for part in parts]
+            if None in sizes and not runs_on_cpu:
+                return ()
             if None in sizes or len(sizes) > 3 or min(sizes) < 1 or math.prod(sizes) > MAX_CLUSTER:
                 raise TokenError(token, f'__cluster_dims__ takes up to three constants; a cluster has 1 to '
                                         f'{MAX_CLUSTER} blocks')

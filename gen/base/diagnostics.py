@@ -36,7 +36,7 @@ class Diagnostics:
             self._errors.append((location, message))
 
     def warn(self, location, message, name=''):
-        """With a name, -W and the name turn the warning on, and -Wno- and the name off."""
+        """A warning with a name is turned off by -Wno-NAME."""
         message += f' [-W{name}]' if name else ''
         if name not in self._off and (location, message) not in self._warnings:
             self._warnings.append((location, message))

@@ -89,12 +89,35 @@ class ArchOnly:
                         if param.is_written and param.name not in words and param.name in _NAME.findall(line[0])]
                 self._refuse(lost, token, f'{token.text} does not touch {param.name} on the CPU: the code for it')
 
+    def find_parts(self, kernel):
+        """Yields (token, message) for functions of which the CPU leaves out a part. A part that returns is a short cut:
+        the CPU goes on."""
+        for declaration in find_reached(kernel, self._declarations):
+            for name, first, last in _find_functions(declaration):
+                lines = self._between(first, last)
+                returns = {condition for text, condition in lines if 'return' in _NAME.findall(text)}
+                lines = [line for line in lines if line[1] not in returns]
+                if lines:
+                    yield name, (f'the CPU leaves out the code of {name.text} under {lines[0][1]}: it does not define '
+                                 "__CUDA_ARCH__; put the CPU's code under #else, or nothing if that is meant")
+
     @staticmethod
     def _refuse(lines, token, text):
         if lines:
             raise TokenError(token, f'{text} is under {lines[0][1]}, and the CPU does not define __CUDA_ARCH__; put '
                              "the CPU's code under #else, or nothing if that is meant, or add host(none) to the "
                              'annotation, or host(function) with a function for the CPU')
+
+
+def _find_functions(declaration):
+    """Yields the functions with code, as (name, first token, last token)."""
+    if declaration.function is not None:
+        if declaration.body:
+            yield declaration.head[declaration.function], declaration.head[0], declaration.last
+    elif declaration.is_class:
+        for name, tokens in list_functions(declaration):
+            if name:
+                yield name, tokens[0], tokens[-1]
 
 
 def _find_empty(declaration):

@@ -68,7 +68,6 @@ class _Choice:
         self._hosts = {id(d) for d in on_host} - {id(d) for d in on_device}
         self._chosen = {id(d): d for d in [*on_device, *on_host]} if not is_empty else {}
         self._others = others
-        self._known = None
         given = scanner.given_paths
         self._own = [d for d in declarations if d.head[0].file not in given]
         self._add_called(on_device)

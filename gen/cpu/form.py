@@ -95,10 +95,13 @@ class CpuForm:
         found = self._find_kernel_loop(declaration.token.text)
         return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)) if found else None)
 
-    def lockstep(self, clauses, kernel):
-        """Yields (token, message) for code of a kernel that the CPU runs and that relies on lanes in lockstep."""
+    def find_doubts(self, clauses, kernel):
+        """Yields (token, message, name of the warning) for code that may do something else on the CPU."""
         if not clauses.host:
-            yield from find_lockstep(kernel, self._declarations)
+            for token, message in find_lockstep(kernel, self._declarations):
+                yield token, message, 'lockstep'
+            for token, message in self._arch_only.find_parts(kernel):
+                yield token, message, ''
 
     def _is_numeric(self, declaration, params, types):
         """True if an instance's threads have only numbers as data of their own."""

@@ -1,6 +1,5 @@
 """Makes a first annotation of a kernel: from its launches, and from the walk over its body, to the clauses."""
 
-from annotation.clauses import CLAUSES
 from base.bounds import MAX_ARRAY_DIMS
 from cpu.dynamicmem import Dynamic
 from expr.cxxtypes import UNREADABLE
@@ -19,11 +18,6 @@ class Proposal:
 
     def __init__(self, kernel, clauses, instances, notes):
         self.kernel, self.clauses, self.instances, self.notes = kernel, clauses, instances, notes
-
-
-def may_add_parameters():
-    """True if an annotation can declare parameters that the kernel lacks."""
-    return 'param' in CLAUSES
 
 
 class Proposer:
@@ -278,7 +272,7 @@ class _Kernel:
         if value is not None and value is not UNREADABLE:
             return True
         words = self._hosts.get(text)
-        if words and may_add_parameters():
+        if words:
             added[text] = words
             return True
         return False

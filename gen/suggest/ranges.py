@@ -20,8 +20,8 @@ def is_index(tree):
 
 
 class Range:
-    """What is known of a variable of the kernel: its value as a sum, its smallest value, and the facts that hold if it
-    is true."""
+    """The known facts about a variable of the kernel: its value as a sum, its smallest value, and the facts that hold
+    if it is true."""
 
     def __init__(self, value=None):
         self.value, self.least, self.facts = value, None, []

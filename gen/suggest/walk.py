@@ -48,7 +48,6 @@ class Walk:
         for param in kernel.params:
             name = param.token.text
             names[name] = Pointer(name, constant(0)) if param.pointer else named(name)
-        self._arrays = {p.token.text for p in kernel.params if p.pointer}
         self._block(kernel.declaration.body, names, [], 0)
 
     def extent(self, array):

@@ -251,14 +251,19 @@ static void wait_for_all(struct cf__block *block, const cf_host_where *where)
 /* The blocks of one cluster are all that are resident. */
 static void wait_for_cluster(cf_host_block *head, const cf_host_where *where)
 {
-    wait_for_all((struct cf__block *)head, where);
+    struct cf__block *block = (struct cf__block *)head;
+    if (block->runner->launch->is_cooperative)
+        fail_thread(head, 0, &(cf_host_where){"a cluster's sync() in a cooperative kernel", where->file, where->line});
+    else
+        wait_for_all(block, where);
 }
 
 static cf_host_block *find_peer(cf_host_block *head, uint32_t rank)
 {
     struct cf__runner *runner = ((struct cf__block *)head)->runner;
     const cf_dim3 cluster = runner->launch->cluster;
-    return rank < cluster.x * cluster.y * cluster.z ? &runner->blocks[rank].head : head;
+    const uint32_t blocks = cluster.x * cluster.y * cluster.z;
+    return blocks > 1 && rank < blocks ? &runner->blocks[rank].head : head;
 }
 
 static void wait_for_grid(cf_host_block *head, const cf_host_where *where)

@@ -25,7 +25,7 @@ static int find_cluster(const cf_kernel *kernel, cf_host_launch *launch)
     if (grid.x % each.x == 0 && grid.y % each.y == 0 && grid.z % each.z == 0)
         return 1;
     char text[160];
-    snprintf(text, sizeof text, "its grid of %u x %u x %u blocks does not consist of clusters of %u x %u x %u", grid.x,
+    snprintf(text, sizeof text, "its grid of %u x %u x %u blocks is no multiple of its clusters' %u x %u x %u", grid.x,
              grid.y, grid.z, each.x, each.y, each.z);
     cf__error_note_cause(text);
     return 0;

@@ -118,6 +118,23 @@ __global__ void member_sorts(const int *keys, int begin, int end, int *numbers)
     }
 }
 
+/* No barrier is between the two: each class has memory of its own. */
+#pragma cf kernel blocks(1) block(64) in(keys[128]) out(sorted[2][128])
+__global__ void two_sorts(const int *keys, int *sorted)
+{
+    int first[2], second[2];
+    for (int i = 0; i < 2; i++) {
+        first[i] = keys[threadIdx.x * 2 + i];
+        second[i] = -first[i];
+    }
+    cub::BlockRadixSort<int, 64, 2>().Sort(first);
+    cub::BlockMergeSort<int, 64, 2>().Sort(second, [](int a, int b) { return a < b; });
+    for (int i = 0; i < 2; i++) {
+        sorted[threadIdx.x * 2 + i] = first[i];
+        sorted[128 + threadIdx.x * 2 + i] = second[i];
+    }
+}
+
 /* ---- Sorts by comparison ---- */
 
 struct less_tens {

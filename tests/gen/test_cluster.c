@@ -108,7 +108,7 @@ static void grids_that_clusters_do_not_divide_are_refused(void **state)
     if (on_cuda())
         skip_test(NEEDS_CPU);
     assert_int_not_equal(cluster_rotate(y, 6, 1), CF_OK);
-    if (!strstr(cf_last_error(), "its grid of 6 x 1 x 1 blocks does not consist of clusters of 4 x 1 x 1"))
+    if (!strstr(cf_last_error(), "its grid of 6 x 1 x 1 blocks is no multiple of its clusters' 4 x 1 x 1"))
         fail_msg("%s", cf_last_error());
 }
 

@@ -111,6 +111,23 @@ static void sorts_by_members_compare_the_first_first(void **state)
     }
 }
 
+static void sorts_of_two_classes_have_their_own_memory(void **state)
+{
+    (void)state;
+    int keys[128], sorted[2 * 128], order[128];
+    uint64_t weights[128];
+    for (int i = 0; i < 128; i++) {
+        keys[i] = (int)random_integer(10, (uint64_t)i, 0, 1000);
+        weights[i] = (uint64_t)keys[i];
+    }
+    assert_ok(cub_sort_two_sorts(keys, sorted));
+    order_by(weights, 128, 0, order);
+    for (int i = 0; i < 128; i++) {
+        expect("by bits", 0, i, sorted[i], keys[order[i]]);
+        expect("by comparison", 1, i, sorted[128 + i], -keys[order[127 - i]]);
+    }
+}
+
 /* ---- Sorts by comparison ---- */
 
 static const struct {
@@ -240,8 +257,11 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sorts_by_bits_are_stable),       cmocka_unit_test(sorts_by_members_compare_the_first_first),
-        cmocka_unit_test(sorts_by_comparison_are_stable), cmocka_unit_test(histograms_count_every_item),
+        cmocka_unit_test(sorts_of_two_classes_have_their_own_memory),
+        cmocka_unit_test(sorts_by_bits_are_stable),
+        cmocka_unit_test(sorts_by_members_compare_the_first_first),
+        cmocka_unit_test(sorts_by_comparison_are_stable),
+        cmocka_unit_test(histograms_count_every_item),
         cmocka_unit_test(flags_are_where_items_differ),
     };
     return RUN_ON_DRIVER(tests, set_up, NULL);

@@ -675,6 +675,11 @@ class CfccTest:
         code, out, err = self.compile('heat.cu')
         self.expect('cfcc_missing_header_counts_as_empty', (code, out) == (0, '') and err.startswith(
             'heat.cu:1:10: note: none.h was not found and counts as empty on the CPU'), (code, out, err))
+        for name in ('../common/book.h', 'sub/../none.h'):
+            self.fresh(heat=f'#include "{name}"\n' + KERNEL)
+            code, out, err = self.compile('heat.cu', LC_ALL='de_DE.UTF-8', LANGUAGE='de')
+            self.expect(f'cfcc_missing_header_{"above" if name[0] == "." else "beside"}_counts_as_empty',
+                        (code, out, err.count('note: ')) == (0, '', 1), (code, out, err))
         self.write('heat.cu', KERNEL)
         self.compile('heat.cu')
         before = listed(self.folder), self.read('heat.h'), os.path.getmtime(os.path.join(self.folder, 'heat.o'))

@@ -31,7 +31,7 @@ class Runner:
                 # The workspace's removal also removes files that a killed compiler leaves.
                 process = subprocess.Popen(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                            stderr=subprocess.STDOUT, start_new_session=True,
-                                           env=dict(os.environ, TMPDIR=self._folder))
+                                           env=dict(os.environ, TMPDIR=self._folder, LC_ALL='C'))
             except OSError as error:
                 raise Failure(f'cannot run {command[0]}: {error.strerror}') from error
             self._running.add(process)

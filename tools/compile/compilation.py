@@ -69,10 +69,11 @@ class Compilation:
 
     def _scan(self):
         waiting = self.pairs
-        os.mkdir(self._path(MISSING))
+        seen = {name: set() for name, _ in waiting}     # missing headers of each file
+        os.makedirs(self._path(MISSING))
         while waiting:
             started = [self._start_scan(name, source) for name, source in waiting]
-            waiting = [pair for pair, scan in zip(waiting, started) if self._is_incomplete(scan)]
+            waiting = [pair for pair, scan in zip(waiting, started) if self._is_incomplete(scan, seen[pair[0]])]
             self.workspace.wait([] if waiting else started)
         # The compilers will repeat these messages.
         self.workspace.messages.clear()
@@ -83,7 +84,7 @@ class Compilation:
             self.flags.user_on_cpu, ['-MD', '-MF', self._path(f'{name}.scan.d'), '-MT', 'scan', source],
             ['-o', self._path(f'{name}.ii')])
 
-    def _is_incomplete(self, scan):
+    def _is_incomplete(self, scan, seen):
         """True if a header was found nowhere, and is empty from now on: the CPU does not need it if only host code
         uses it."""
         try:
@@ -92,9 +93,11 @@ class Compilation:
         except Refused as error:
             match = NOT_FOUND.search(str(error))
         name = match['gcc'] or match['clang'] if match else ''
-        path = os.path.normpath(self._path(os.path.join(MISSING, name)))
-        if not name or os.path.isabs(name) or not path.startswith(self._path(MISSING) + os.sep):
+        path = os.path.join(self._path(MISSING), name)
+        if not name or os.path.isabs(name) or name in seen or \
+                not os.path.normpath(path).startswith(self._path('missing') + os.sep):
             return False
+        seen.add(name)
         if not os.path.exists(path):        # else another file's scan has found it missing
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, 'w', encoding='utf-8'):

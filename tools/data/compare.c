@@ -30,8 +30,8 @@ static double element_deviation(const struct element_type *type, const char *res
     return largest;
 }
 
-/* 1 if two values differ by more than the tolerance; the first that do are noted. `member`: which the value is of, or
- * NULL. */
+/* Returns 1 if two values differ by more than the tolerance, and notes the first such pair. `member`: the values'
+ * member of a struct, or NULL. */
 static int value_differs(const struct element_type *type, const char *result, const char *expected, double tolerance,
                          const cf_member *member, size_t number, struct comparison *found)
 {

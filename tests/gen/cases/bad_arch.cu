@@ -98,3 +98,42 @@ __global__ void of_gpus_alone(float *x, int n)
     x[threadIdx.x] = 1;
 #endif
 }
+
+struct Reader {
+    __device__ float read(const float *x) const
+    {
+        float value = 0;
+#if __CUDA_ARCH__ >= 350
+        value = __ldg(x);
+#endif
+        return value;
+    }
+};
+
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+__global__ void partly(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    y[i] = Reader().read(x + i);
+#ifdef __CUDA_ARCH__
+    y[i] *= 2;
+#endif
+#if __CUDA_ARCH__ >= 700
+    __syncwarp();
+#else
+#endif
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void short_cut(float *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+#ifdef __CUDA_ARCH__
+    if (x[i] == 0)
+        return;
+#endif
+    if (i < n)
+        x[i] = 0;
+}

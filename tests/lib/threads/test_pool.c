@@ -63,7 +63,7 @@ static int runs_once(cf_dim3 grid, cf_dim3 block, cf_host_body *body)
     struct counts counts = {.blocks = (uint64_t)grid.x * grid.y * grid.z};
     counts.runs = calloc(counts.blocks, sizeof *counts.runs);
     void *const args[] = {&counts};
-    const cf_host_launch launch = {.grid = grid, .block = block, .args = args};
+    const cf_host_launch launch = {.grid = grid, .block = block, .cluster = {1, 1, 1}, .args = args};
     if (!counts.runs)
         return 0;
     cf__schedule_run(body, &launch);
@@ -150,7 +150,7 @@ static struct meeting hold_meeting(int wanted, uint32_t blocks)
 {
     struct meeting meeting = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .wanted = wanted};
     void *const args[] = {&meeting};
-    const cf_host_launch launch = {.grid = {blocks, 1, 1}, .block = {256, 1, 1}, .args = args};
+    const cf_host_launch launch = {.grid = {blocks, 1, 1}, .block = {256, 1, 1}, .cluster = {1, 1, 1}, .args = args};
     cf__schedule_run(meet, &launch);
     return meeting;
 }
@@ -239,7 +239,8 @@ static void pool_run_uneven_blocks_are_run_by_who_is_free(void **state)
                 struct late late = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .blocks = 2000};
                 late.late = late.blocks * (uint64_t)part / (uint64_t)counts[i] + (uint64_t)round * 20;
                 void *const args[] = {&late};
-                const cf_host_launch launch = {.grid = {2000, 1, 1}, .block = {1024, 1, 1}, .args = args};
+                const cf_host_launch launch = {
+                    .grid = {2000, 1, 1}, .block = {1024, 1, 1}, .cluster = {1, 1, 1}, .args = args};
                 cf__schedule_run(run_late, &launch);
                 assert_int_equal(late.ran, late.blocks);
                 assert_true(late.was_alone);
@@ -258,7 +259,7 @@ static void note_first(const cf_host_launch *launch, uint64_t begin, uint64_t en
 {
     struct firsts *firsts = launch->args[0];
     void *const args[] = {&firsts->meeting};
-    const cf_host_launch inner = {.args = args};
+    const cf_host_launch inner = {.cluster = {1, 1, 1}, .args = args};
     meet(&inner, begin, end);
     pthread_mutex_lock(&firsts->meeting.lock);
     for (int i = 0; i < firsts->meeting.count; i++)
@@ -271,7 +272,8 @@ static struct firsts first_blocks(int wanted, uint64_t blocks)
 {
     struct firsts firsts = {.meeting = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .wanted = wanted}};
     void *const args[] = {&firsts};
-    const cf_host_launch launch = {.grid = {(uint32_t)blocks, 1, 1}, .block = {256, 1, 1}, .args = args};
+    const cf_host_launch launch = {
+        .grid = {(uint32_t)blocks, 1, 1}, .block = {256, 1, 1}, .cluster = {1, 1, 1}, .args = args};
     memset(firsts.begin, 0xff, sizeof firsts.begin);
     cf__schedule_run(note_first, &launch);
     return firsts;
@@ -319,7 +321,8 @@ static void pool_run_grids_of_any_size_run_each_block_once(void **state)
             for (uint32_t size = 1; size <= 1024; size *= 32) {
                 uint64_t blocks = (uint64_t)grids[g].x * grids[g].y * grids[g].z, sums[2] = {0, 0};
                 void *const args[] = {sums};
-                const cf_host_launch launch = {.grid = grids[g], .block = {size, 1, 1}, .args = args};
+                const cf_host_launch launch = {
+                    .grid = grids[g], .block = {size, 1, 1}, .cluster = {1, 1, 1}, .args = args};
                 cf__schedule_run(add_blocks, &launch);
                 assert_int_equal(sums[0], blocks);
                 assert_int_equal(sums[1], blocks * blocks);
@@ -423,7 +426,7 @@ static void pool_run_fault_on_a_worker_gets_to_the_handler_on_its_stack(void **s
         struct sigaction action = {.sa_handler = handle_fault, .sa_flags = SA_ONSTACK};
         void *none = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         void *const args[] = {none};
-        const cf_host_launch launch = {.grid = {4096, 1, 1}, .block = {1024, 1, 1}, .args = args};
+        const cf_host_launch launch = {.grid = {4096, 1, 1}, .block = {1024, 1, 1}, .cluster = {1, 1, 1}, .args = args};
         main_thread = pthread_self();
         sigemptyset(&action.sa_mask);
         if (setenv("CF_THREADS", "4", 1) != 0 || cf__pool_configure() != CF_OK || none == MAP_FAILED ||
@@ -456,7 +459,7 @@ static void pool_run_worker_has_room_for_a_kernel_where_the_default_is_small(voi
     struct counts counts = {.blocks = 4096, .runs = runs};
     int was_worker = 0;
     void *const args[] = {&counts, &was_worker};
-    const cf_host_launch launch = {.grid = {4096, 1, 1}, .block = {1024, 1, 1}, .args = args};
+    const cf_host_launch launch = {.grid = {4096, 1, 1}, .block = {1024, 1, 1}, .cluster = {1, 1, 1}, .args = args};
     pthread_attr_t attributes;
     size_t before;
     assert_int_equal(pthread_getattr_default_np(&attributes), 0);
@@ -502,7 +505,7 @@ static void pool_run_by_a_bound_thread_leaves_its_workers_all_processors(void **
     cpu_set_t all, one, of_workers;
     int is_noted = 0;
     void *const args[] = {&of_workers, &is_noted};
-    const cf_host_launch launch = {.grid = {4096, 1, 1}, .block = {1024, 1, 1}, .args = args};
+    const cf_host_launch launch = {.grid = {4096, 1, 1}, .block = {1024, 1, 1}, .cluster = {1, 1, 1}, .args = args};
     pthread_barrier_t barrier;
     pthread_t other;
     assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
@@ -645,7 +648,8 @@ static int works_in_bare_child(void)
         for (int i = 0; i < 3; i++) { /* allocates nothing, because the heap's lock may be held */
             struct counts counts = {.blocks = 2000, .runs = runs};
             void *const args[] = {&counts};
-            const cf_host_launch launch = {.grid = {2000, 1, 1}, .block = {256, 1, 1}, .args = args};
+            const cf_host_launch launch = {
+                .grid = {2000, 1, 1}, .block = {256, 1, 1}, .cluster = {1, 1, 1}, .args = args};
             memset(runs, 0, sizeof runs);
             cf__schedule_run(count_blocks, &launch);
             for (int b = 0; b < 2000; b++)
@@ -698,7 +702,7 @@ static void *keep_launching(void *unused)
     while (!__atomic_load_n(&stop_launching, __ATOMIC_RELAXED)) { /* allocates nothing: the heap is not under test */
         struct counts counts = {.blocks = 200, .runs = runs};
         void *const args[] = {&counts};
-        const cf_host_launch launch = {.grid = {200, 1, 1}, .block = {256, 1, 1}, .args = args};
+        const cf_host_launch launch = {.grid = {200, 1, 1}, .block = {256, 1, 1}, .cluster = {1, 1, 1}, .args = args};
         memset(runs, 0, sizeof runs);
         cf__schedule_run(count_blocks, &launch);
         for (int b = 0; b < 200; b++)

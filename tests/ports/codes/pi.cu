@@ -1,5 +1,6 @@
 /* pi.cu - counts random points in a circle, with a generator of this file. */
 #include <curand_kernel.h>
+#include <cstdint>
 #include <iomanip>
 #include <iostream>
 #include <sstream>

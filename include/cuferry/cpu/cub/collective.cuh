@@ -20,7 +20,7 @@ template <typename Contents> struct cf__storage {
 };
 
 /* Memory of an object whose caller provides none: one for all objects of a class in a block. */
-template <typename TempStorage> CF__FN TempStorage &cf__private_storage()
+template <typename Class, typename TempStorage> CF__FN TempStorage &cf__private_storage()
 {
     static const cf_host_shape key = cf__shape<TempStorage>();
     return cf__shared<TempStorage>(&key, alignof(TempStorage));
@@ -149,7 +149,7 @@ template <typename Contents, int x, int y, int z> struct cf__block : cf__threads
     name(TempStorage &storage, CF__WHERE) : block(storage, {"cub::" #name, file, line}) \
     {                                                                                   \
     }                                                                                   \
-    name(CF__WHERE) : name(cf__private_storage<TempStorage>(), file, line)              \
+    name(CF__WHERE) : name(cf__private_storage<name, TempStorage>(), file, line)        \
     {                                                                                   \
     }
 

@@ -71,7 +71,7 @@ class BlockMergeSort
     BlockMergeSort(TempStorage &storage, CF__WHERE) : Sorts(storage, Threads({"cub::BlockMergeSort", file, line}))
     {
     }
-    BlockMergeSort(CF__WHERE) : BlockMergeSort(cf__private_storage<TempStorage>(), file, line)
+    BlockMergeSort(CF__WHERE) : BlockMergeSort(cf__private_storage<BlockMergeSort, TempStorage>(), file, line)
     {
     }
 };

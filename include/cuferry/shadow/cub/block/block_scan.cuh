@@ -24,7 +24,7 @@ class BlockScan
     typedef cf__block<Memory, BLOCK_DIM_X, BLOCK_DIM_Y, BLOCK_DIM_Z> Block;
     Block block;
 
-    /* What a thread knows after a scan over the block. `exclusive` of thread 0 is empty if nothing is before it. */
+    /* A thread's results of a scan over the block. `exclusive` of thread 0 is empty if nothing is before it. */
     struct Scanned {
         T inclusive, exclusive, sum;
     };

@@ -33,7 +33,7 @@ template <typename B> struct CastOp {
     }
 };
 
-/* Of equal values the one with the lower key. */
+/* Among equal values, the one with the lower key. */
 struct ArgMax {
     template <typename Pair> Pair operator()(const Pair &a, const Pair &b) const
     {
