@@ -204,7 +204,7 @@ class InstallTest:
         copied = 'add_custom_command(OUTPUT later.cu COMMAND ${CMAKE_COMMAND} -E copy "${CMAKE_SOURCE_DIR}/heat.cu" later.cu)'
         rows = (('file_that_is_not_there', 'app het.cu', '', f'there is no file {folder}/het.cu'),
                 ('second_file_that_is_not_there', 'app heat.cu sub/het.cu', '', f'{folder}/sub/het.cu'),
-                ('file_of_another_kind', 'app heat.c', '', 'no kernel file (.cu) is named'),
+                ('file_of_another_kind', 'app heat.c', '', 'no kernel file (.cu, .cuh) is named'),
                 ('c_file_that_is_not_there', 'app heat.cu het.c', '', f'there is no file {folder}/het.c'),
                 ('tuning_file_that_is_not_there', 'app TUNING tuned heat.cu', '', f'there is no file {folder}/tuned'),
                 ('target_that_is_not_there', 'ap heat.cu', '', 'there is no target ap'),
