@@ -50,7 +50,7 @@ _PRODUCT = '(unsigned long long){0} * (unsigned long long){1}'
 # Instructions: pattern, types of the result and of the operands, value. T: the type at the end of the name; W: twice
 # as wide; F: the type before. A match's groups are in the value too.
 _TABLE = tuple((re.compile(pattern), types.split(), value) for pattern, types, value in (
-    (rf'mov\.[busf](?:16|32|64)', 'T T', '{0}'),
+    (r'mov\.[busf](?:16|32|64)', 'T T', '{0}'),
     (rf'and\.{_B}', 'T T T', '{0} & {1}'),
     (rf'or\.{_B}', 'T T T', '{0} | {1}'),
     (rf'xor\.{_B}', 'T T T', '{0} ^ {1}'),

@@ -18,7 +18,10 @@ __global__ void words(const unsigned *a, const unsigned *b, const unsigned *c, u
     ROWS_2(ROW)
 #undef ROW
 #define ROW(name, value) \
-    __asm__ __volatile__(name " %0, %1, %2, %3;\n" : "=r"(results[row++ * n + i]) : "r"(a[i]), "r"(b[i]), "r"(c[i]) : "memory");
+    __asm__ __volatile__(name " %0, %1, %2, %3;\n" \
+                         : "=r"(results[row++ * n + i]) \
+                         : "r"(a[i]), "r"(b[i]), "r"(c[i]) \
+                         : "memory");
     ROWS_3(ROW)
 #undef ROW
     int most = (int)a[i];
@@ -28,7 +31,7 @@ __global__ void words(const unsigned *a, const unsigned *b, const unsigned *c, u
     asm("lop3.b32 %0, %1, %2, %3, %4;"
         : "=r"(results[row++ * n + i])
         : "r"(a[i]), "r"(b[i]), "r"(c[i]), "n"(0xca));
-    /* The statement's operands are read once. */
+    /* The statement evaluates its operands once. */
     asm("shl.b32 %0, %1, 5;\n\t"
         "xor.b32 %0, %0, %1; /* twice */"
         "add.u32 %0, %0, -3;"
@@ -41,8 +44,8 @@ __global__ void words(const unsigned *a, const unsigned *b, const unsigned *c, u
     results[row++ * n + i] = (unsigned)most;
 }
 
-#pragma cf kernel grid(n) in(a[n], b[n], p[n], q[n]) out(results[n * (COUNT_ROWS(ROWS_1_WIDE) + COUNT_ROWS(ROWS_2_WIDE) + \
-    COUNT_ROWS(ROWS_SHIFT) + COUNT_ROWS(ROWS_PRODUCT) + 8)], counts[n * COUNT_ROWS(ROWS_COUNT)])
+#pragma cf kernel grid(n) in(a[n], b[n], p[n], q[n]) \
+    out(results[n * (COUNT_ROWS(ROWS_1_WIDE) + COUNT_ROWS(ROWS_2_WIDE) + COUNT_ROWS(ROWS_SHIFT) + COUNT_ROWS(ROWS_PRODUCT) + 8)], counts[n * COUNT_ROWS(ROWS_COUNT)])
 __global__ void wide(const unsigned *a, const unsigned *b, const unsigned long long *p, const unsigned long long *q,
                      unsigned long long *results, unsigned *counts, int n)
 {
@@ -78,8 +81,8 @@ __global__ void wide(const unsigned *a, const unsigned *b, const unsigned long l
 #undef ROW
 }
 
-#pragma cf kernel grid(n) in(x[n], y[n], u[n], v[n]) out(f32[n * (COUNT_ROWS(ROWS_FLOAT_1) + COUNT_ROWS(ROWS_FLOAT_2) + 3)], \
-    f64[n * (COUNT_ROWS(ROWS_DOUBLE) + 2)], whole[4 * n])
+#pragma cf kernel grid(n) in(x[n], y[n], u[n], v[n]) \
+    out(f32[n * (COUNT_ROWS(ROWS_FLOAT_1) + COUNT_ROWS(ROWS_FLOAT_2) + 3)], f64[n * (COUNT_ROWS(ROWS_DOUBLE) + 2)], whole[4 * n])
 __global__ void numbers(const float *x, const float *y, const double *u, const double *v, float *f32, double *f64,
                         int *whole, int n)
 {

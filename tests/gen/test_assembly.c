@@ -10,8 +10,8 @@
 enum { EDGES = 20, N = EDGES * EDGES * EDGES + 1000, FLOATS = 999, COPIES = 77, REGISTERS = 20 };
 
 static const uint32_t edges[EDGES] = {
-    0,   1,   2,   7,      8,      15,         16,         31,         32,         33,
-    63,  64,  65,  0xff00, 0x0105, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, 0x12345678,
+    0,  1,  2,  7,      8,      15,         16,         31,         32,         33,
+    63, 64, 65, 0xff00, 0x0105, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, 0x12345678,
 };
 
 static struct {
@@ -141,8 +141,7 @@ static void words_have_the_bits_that_ptx_defines(void **state)
         EXPECT("lop3.b32 0x96", a ^ b ^ c)
         EXPECT("lop3.b32 0xca", (a & b) | (~a & c))
         EXPECT("shl, xor, add", (a << 5 ^ a) - 3)
-        EXPECT("div, rem",
-               a > b ? a / (b | 1) : (uint32_t)((int64_t)(int32_t)a % (int32_t)((b & 0xffff) | 1)))
+        EXPECT("div, rem", a > b ? a / (b | 1) : (uint32_t)((int64_t)(int32_t)a % (int32_t)((b & 0xffff) | 1)))
     }
 }
 
@@ -229,7 +228,7 @@ static void loads_and_stores_copy(void **state)
     assert_memory_equal(to, ints.p32, sizeof to);
     for (int i = 0; i < COPIES; i++) {
         const uint32_t first = ints.p32[8 * i];
-        const int wanted[] = {first & 0xff,     (int8_t)first, first & 0xffff,
+        const int wanted[] = {first & 0xff,   (int8_t)first, first & 0xffff,
                               (int16_t)first, (int)first,    (int)ints.p32[8 * i + 1]};
         assert_memory_equal(small + 6 * i, wanted, sizeof wanted);
     }
@@ -244,10 +243,26 @@ static void registers_tell_the_place_of_a_thread(void **state)
     for (uint32_t block = 0; block < BLOCKS; block++)
         for (uint32_t thread = 0; thread < THREADS; thread++) {
             const uint32_t lane = thread % 32, bit = (uint32_t)1 << lane;
-            const uint32_t wanted[REGISTERS] = {
-                thread % X, thread / X % Y, thread / X / Y, X,       Y,          3,         block % 2, block / 2 % 3,
-                block / 6,  2,              3,              2,       bit,        bit - 1,   2 * bit - 1, ~(2 * bit - 1),
-                ~(bit - 1), lane,           1,              1};
+            const uint32_t wanted[REGISTERS] = {thread % X,
+                                                thread / X % Y,
+                                                thread / X / Y,
+                                                X,
+                                                Y,
+                                                3,
+                                                block % 2,
+                                                block / 2 % 3,
+                                                block / 6,
+                                                2,
+                                                3,
+                                                2,
+                                                bit,
+                                                bit - 1,
+                                                2 * bit - 1,
+                                                ~(2 * bit - 1),
+                                                ~(bit - 1),
+                                                lane,
+                                                1,
+                                                1};
             assert_memory_equal(found + (block * THREADS + thread) * REGISTERS, wanted, sizeof wanted);
         }
 }
