@@ -45,7 +45,8 @@ __global__ void words(const unsigned *a, const unsigned *b, const unsigned *c, u
 }
 
 #pragma cf kernel grid(n) in(a[n], b[n], p[n], q[n]) \
-    out(results[n * (COUNT_ROWS(ROWS_1_WIDE) + COUNT_ROWS(ROWS_2_WIDE) + COUNT_ROWS(ROWS_SHIFT) + COUNT_ROWS(ROWS_PRODUCT) + 8)], counts[n * COUNT_ROWS(ROWS_COUNT)])
+    out(results[n * (COUNT_ROWS(ROWS_1_WIDE) + COUNT_ROWS(ROWS_2_WIDE) + COUNT_ROWS(ROWS_SHIFT) + \
+        COUNT_ROWS(ROWS_PRODUCT) + 8)], counts[n * COUNT_ROWS(ROWS_COUNT)])
 __global__ void wide(const unsigned *a, const unsigned *b, const unsigned long long *p, const unsigned long long *q,
                      unsigned long long *results, unsigned *counts, int n)
 {
@@ -82,7 +83,8 @@ __global__ void wide(const unsigned *a, const unsigned *b, const unsigned long l
 }
 
 #pragma cf kernel grid(n) in(x[n], y[n], u[n], v[n]) \
-    out(f32[n * (COUNT_ROWS(ROWS_FLOAT_1) + COUNT_ROWS(ROWS_FLOAT_2) + 3)], f64[n * (COUNT_ROWS(ROWS_DOUBLE) + 2)], whole[4 * n])
+    out(f32[n * (COUNT_ROWS(ROWS_FLOAT_1) + COUNT_ROWS(ROWS_FLOAT_2) + 3)], f64[n * (COUNT_ROWS(ROWS_DOUBLE) + 2)], \
+        whole[4 * n])
 __global__ void numbers(const float *x, const float *y, const double *u, const double *v, float *f32, double *f64,
                         int *whole, int n)
 {
