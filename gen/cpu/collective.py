@@ -3,6 +3,7 @@ classes."""
 
 import re
 
+from cpu.assembly import find_unknown, WORDS
 from cpu.members import body_tokens
 from cpu.reachable import find_reachable
 
@@ -23,7 +24,7 @@ _CUB = re.compile(r'(Block|Warp)[A-Z]\w+')
 _RANKS = {'tiled_partition'}
 # Uses that no CPU can run, with alternatives.
 _FOREIGN = (
-    (r'asm|__asm__|__asm', 'inline assembly', 'write C++ beside it, under #ifndef __CUDA_ARCH__'),
+    ('|'.join(WORDS), 'inline assembly', 'write C++ beside it, under #ifndef __CUDA_ARCH__'),
     (r'wmma|nvcuda|mma_sync|load_matrix_sync', 'matrices of a warp', 'multiply tiles in __shared__ memory'),
     (r'curand\w*', 'cuRAND', 'write the generator in the kernel file'),
     (r'__cluster(?!_dims__)\w*', 'functions of clusters without a group',
@@ -100,10 +101,10 @@ def find_foreign(kernel, everything):
                 if texts[:1] == ['::'] and texts[1:] and texts[1] not in names:
                     return f'{library} ({token.text}::{texts[1]})', instead
             if token.kind == 'identifier' and _ANY_FOREIGN.fullmatch(token.text):
-                if _is_compiler_barrier(body[at:]):
-                    continue
-                return next((f'{what} ({token.text})', instead) for words, what, instead in _FOREIGN_WORDS
-                            if words.fullmatch(token.text))
+                used = find_unknown(body, at) if token.text in WORDS else token.text
+                if used:
+                    return next((f'{what} ({used})', instead) for words, what, instead in _FOREIGN_WORDS
+                                if words.fullmatch(token.text))
     return None
 
 
@@ -135,16 +136,6 @@ def has_launch(body):
                 [t.column - token.column for t in body[at:at + 3]] == [0, 1, 2]:
             return True
     return False
-
-
-def _is_compiler_barrier(tokens):
-    """True if the tokens begin an asm without an instruction and operands, such as asm volatile("" ::: "memory")."""
-    texts = [t.text for t in tokens[:16]]
-    if texts[1:2] in (['volatile'], ['__volatile__'], ['__volatile']):
-        del texts[1]
-    if texts[0] not in ('asm', '__asm__', '__asm') or texts[1:3] != ['(', '""'] or ')' not in texts:
-        return False
-    return '(' not in texts[2:texts.index(')')]
 
 
 def runs_together(root, everything):

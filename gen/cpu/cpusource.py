@@ -1,6 +1,7 @@
 """Makes the source that the CPU compiles: the declarations that CPU kernels reach, from the preprocessed text of a
 kernel file and its headers, at the lines where they were."""
 
+from cpu.assembly import find_assembly_edits, HEADER
 from cpu.known import Known
 from cpu.members import body_tokens, host_members
 from cpu.reachable import all_tokens, find_reachable
@@ -43,8 +44,9 @@ def copy_for_cpu(scanner, items, declarations, kernels, functions, words, loop_e
         return ''
     writer.enter(())
     writer.write_pragmas(items[at:])
-    heap = ['cuferry/cpu/runtime/heap.cuh'] if _uses_heap(choice.needed) else []
-    text = ''.join(f'#include <{name}>\n' for name in [*scanner.includes, *heap])
+    own = ['cuferry/cpu/runtime/heap.cuh'] if _uses_heap(choice.needed) else []
+    own += [HEADER] if any(any(find_assembly_edits(d.body or ())) for d in choice.needed) else []
+    text = ''.join(f'#include <{name}>\n' for name in [*scanner.includes, *own])
     return text + ''.join(f'#undef {name}\n' for name in scanner.removed) + writer.text()
 
 
@@ -187,6 +189,7 @@ def _find_edits(declaration, is_kernel, outside, loop_edits):
         edits.update((id(token), text) for token, text in outside.edits(declaration))
         return edits
     edits.update((id(token), text) for token, text in find_edits(declaration.body or []))
+    edits.update((id(token), text) for token, text in find_assembly_edits(declaration.body or []))
     references = outside.references(declaration)
     if is_kernel and declaration.last_return is not None:
         edits[id(declaration.last_return)] = 'CF__END return'

@@ -14,6 +14,7 @@ Code that is not understood stays as it is, and is slower."""
 import re
 
 from base.model import Guard, Loop
+from cpu.assembly import reads_registers
 from cpu.reachable import find_reachable
 from tokens.brackets import matching, SPECIFIERS, without_attributes
 from tokens.lexer import spell_tokens
@@ -170,7 +171,8 @@ def _read_indices(kernel, declarations, helpers):
     reached = find_reachable([kernel], others)[1:]
     if kernel.head[0].text == 'template':
         reached += [d for d in others if d.is_class or d.has('operator')]
-    return not all(words.isdisjoint(d.words) for d in reached) or any(_GROUPS in d.words for d in declarations)
+    return (not all(words.isdisjoint(d.words) for d in reached) or any(_GROUPS in d.words for d in declarations) or
+            any(reads_registers(d.body or ()) for d in [kernel, *reached]))
 
 
 class _Reader:

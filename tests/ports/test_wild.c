@@ -223,6 +223,40 @@ static void warps_add_rows(void **state)
     }
 }
 
+static void instructions_of_ptx_compact_and_swap(void **state)
+{
+    (void)state;
+    EACH_SIZE(port_sizes, n)
+    {
+        int *x = random_ints(n, 1, -9, 10), *kept = MAKE(int, n), *total = MAKE(int, 1), positive = 0, wanted[10] = {0};
+        uint32_t *words = MAKE(uint32_t, n), *digits = MAKE(uint32_t, n), *wanted_digits = MAKE(uint32_t, n);
+        for (size_t i = 0; i < n; i++) {
+            positive += x[i] > 0;
+            wanted[x[i] > 0 ? x[i] : 0]++;
+            words[i] = (uint32_t)random_bits(2, i);
+            uint32_t swapped = 0, bits = 0;
+            for (int k = 0; k < 32; k++) {
+                swapped |= (words[i] >> k & 1) << (24 - k / 8 * 8 + k % 8);
+                bits += words[i] >> k & 1;
+            }
+            wanted_digits[i] = (swapped >> 11 & 0xff) + (bits << 16);
+        }
+        EACH_WAY
+        {
+            *total = 0;
+            RUN(wild_compact, IN(x), INOUT(kept), INOUT(total), (int)n);
+            assert_int_equal(*total, positive);
+            int found[10] = {(int)n - positive};
+            for (int i = 0; i < positive; i++)
+                found[kept[i]]++;
+            assert_same(found, wanted, 10);
+            RUN(wild_digits, IN(words), OUT(digits), (int)n, 11);
+            assert_same(digits, wanted_digits, n);
+        }
+        drop_arrays();
+    }
+}
+
 static void cells_live_and_values_are_counted(void **state)
 {
     (void)state;
@@ -284,6 +318,7 @@ int main(void)
         PORT(functors_change_elements),
         PORT(counters_stay_on_the_device),
         PORT(warps_add_rows),
+        PORT(instructions_of_ptx_compact_and_swap),
         PORT(cells_live_and_values_are_counted),
         PORT(sums_come_from_the_last_block),
     };

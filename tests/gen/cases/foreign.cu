@@ -15,17 +15,51 @@
 
 namespace cg = cooperative_groups;
 
-__device__ int lane()
+__device__ unsigned sum_with_carry(unsigned a, unsigned b)
 {
-    int lane;
-    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
-    return lane;
+    unsigned sum;
+    asm("add.cc.u32 %0, %1, %2;\n\t"
+        "addc.u32 %0, %0, 0;"
+        : "=r"(sum)
+        : "r"(a), "r"(b));
+    return sum;
 }
 
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void assembly(int *x, int n)
 {
-    x[0] = lane();
+    x[0] = sum_with_carry(x[0], n);
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void assembly_of_shared_memory(int *x, int n)
+{
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(x[0]) : "r"(n));
+}
+
+/* One of the instructions has a CPU form. */
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void assembly_with_registers(int *x, int n)
+{
+    asm("mov.u32 %0, %%laneid; .reg .u32 t; mov.u32 t, %0;" : "=r"(x[0]));
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void assembly_of_other_widths(long long *x, int n)
+{
+    asm("popc.b32 %0, %1;" : "=l"(x[0]) : "r"(n));
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void assembly_of_other_modes(int *x, int n)
+{
+    asm("prmt.b32.f4e %0, %0, %0, %1;" : "+r"(x[0]) : "r"(n));
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void assembly_with_names(int *x, int n)
+{
+    asm("not.b32 %[to], %[to];" : [to] "+r"(x[0]));
 }
 
 #pragma cf kernel grid(n) inout(x[n])
@@ -127,7 +161,7 @@ __global__ void in_order(int *x, int n)
 #pragma cf kernel grid(n) inout(x[n]) host(none)
 __global__ void gpu_alone(int *x, int n)
 {
-    x[0] = lane();
+    x[0] = sum_with_carry(x[0], n);
 }
 
 #pragma cf kernel grid(1) block(1) inout(x[n])

@@ -73,7 +73,7 @@ __global__ void row_sums(const float *__restrict__ in, float *out, int rows, int
     if (threadIdx.x == 0) out[blockIdx.x] = sum;
 }
 
-#pragma cf kernel grid(n) block(256) in(x[n]) inout(kept[n], total[1]) host(none)
+#pragma cf kernel grid(n) block(256) in(x[n]) inout(kept[n], total[1])
 __global__ void compact(const int *x, int *kept, int *total, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -85,7 +85,7 @@ __global__ void compact(const int *x, int *kept, int *total, int n)
     if (keep) kept[base + __popc(mask & lanemask_lt())] = x[i];
 }
 
-#pragma cf kernel grid(n) block(64) in(x[n]) out(y[n]) host(none)
+#pragma cf kernel grid(n) block(64) in(x[n]) out(y[n])
 __global__ void digits(const unsigned *x, unsigned *y, int n, unsigned bit)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

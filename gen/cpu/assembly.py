@@ -1,0 +1,330 @@
+"""Replaces inline PTX in the CPU's copy of a kernel file by C++: statements whose instructions keep no state between
+them.
+
+    asm("bfe.u32 %0, %1, %2, 8;" : "=r"(d) : "r"(x), "r"(at));
+
+becomes a block with a reference to each output and a copy of each input:
+
+    do { auto &cf__0 = (d); const auto cf__1 = (x); const auto cf__2 = (at); ... } while (0);
+
+The header cuferry/cpu/runtime/assembly.cuh has the functions of the instructions."""
+
+import re
+
+from tokens.brackets import matching, split_at
+
+WORDS = ('asm', '__asm__', '__asm')
+HEADER = 'cuferry/cpu/runtime/assembly.cuh'
+_VOLATILE = ('volatile', '__volatile__', '__volatile')
+_STRING = re.compile(r'"((?:[^"\\]|\\[nt"\\])*)"')
+_ESCAPES = {'n': '\n', 't': '\t', '"': '"', '\\': '\\'}
+_COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/', re.DOTALL)
+# Bits and C++ type of a register by its constraint.
+_CONSTRAINTS = {'h': (16, 'unsigned short'), 'r': (32, 'unsigned int'), 'l': (64, 'unsigned long long'),
+                'f': (32, 'float'), 'd': (64, 'double'), 'n': (0, '')}
+_INTEGERS = {8: 'char', 16: 'short', 32: 'int', 64: 'long long'}
+_WIDE = {'u16': 'u32', 's16': 's32', 'u32': 'u64', 's32': 's64'}
+_INTEGER = re.compile(r'-?(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?')
+_ROUNDINGS = {None: 'rn', '.rn': 'rn', '.rz': 'rz', '.rm': 'rd', '.rp': 'ru'}
+_TO_WHOLE = {'n': 'rint', 'z': 'trunc', 'm': 'floor', 'p': 'ceil'}
+
+# Special registers: bits and value.
+_REGISTERS = {
+    'laneid': (32, 'cf__lane()'), 'warpid': (32, 'cf__ptx_warp()'), 'nwarpid': (32, 'cf__ptx_warps()'),
+    'smid': (32, '0u'), 'nsmid': (32, '1u'), 'clock': (32, '(unsigned int)clock64()'),
+    'clock64': (64, '(unsigned long long)clock64()'), 'globaltimer': (64, 'cf__ptx_time()'),
+    'lanemask_eq': (32, '1u << cf__lane()'), 'lanemask_lt': (32, '(1u << cf__lane()) - 1'),
+    'lanemask_le': (32, '(2u << cf__lane()) - 1'), 'lanemask_gt': (32, '~((2u << cf__lane()) - 1)'),
+    'lanemask_ge': (32, '~((1u << cf__lane()) - 1)'),
+    **{f'{name}.{axis}': (32, f'{word}.{axis}') for axis in 'xyz' for name, word in (
+        ('tid', 'threadIdx'), ('ntid', 'blockDim'), ('ctaid', 'blockIdx'), ('nctaid', 'gridDim'))}}
+_REGISTER = re.compile('%(?:' + '|'.join(map(re.escape, sorted(_REGISTERS, key=len, reverse=True))) + r')\b')
+
+_I = r'[us](?:16|32|64)'
+_B = r'b(?:16|32|64)'
+_SMALL = r'[us](?:8|16|32|64)'
+_ORDER = r'(?:\.(volatile|relaxed\.\w+|acquire\.\w+|release\.\w+))?'
+_HINTS = r'(?:\.(?:weak|global|nc|ca|cg|cs|lu|cv|wb|wt|L[12]::(?!cache_hint)\w+))*'
+_SUM = '(unsigned long long){0} {sign} (unsigned long long){1}'
+_PRODUCT = '(unsigned long long){0} * (unsigned long long){1}'
+# Instructions: pattern, types of the result and of the operands, value. T: the type at the end of the name; W: twice
+# as wide; F: the type before. A match's groups are in the value too.
+_TABLE = tuple((re.compile(pattern), types.split(), value) for pattern, types, value in (
+    (r'mov\.[busf](?:16|32|64)', 'T T', '{0}'),
+    (rf'and\.{_B}', 'T T T', '{0} & {1}'),
+    (rf'or\.{_B}', 'T T T', '{0} | {1}'),
+    (rf'xor\.{_B}', 'T T T', '{0} ^ {1}'),
+    (rf'not\.{_B}', 'T T', '~{0}'),
+    (rf'shl\.{_B}', 'T T u32', '{1} < {bits} ? (unsigned long long){0} << {1} : 0'),
+    (r'shr\.[bu](?:16|32|64)', 'T T u32', '{1} < {bits} ? {0} >> {1} : 0'),
+    (r'shr\.s(?:16|32|64)', 'T T u32', '{0} >> ({1} < {bits} ? {1} : {bits} - 1)'),
+    (r'popc\.b(?:32|64)', 'u32 T', '__popcll({0})'),
+    (r'clz\.b(?:32|64)', 'u32 T', '__clzll((long long){0}) - (64 - {bits})'),
+    (r'brev\.b(?:32|64)', 'T T', '__brevll({0}) >> (64 - {bits})'),
+    (r'bfind\.[us](?:32|64)', 'u32 T', 'cf__ptx_bfind({0})'),
+    (r'bfind\.shiftamt\.[us](?:32|64)', 'u32 T', 'cf__ptx_bfind_shift({0})'),
+    (r'bfe\.[us](?:32|64)', 'T T u32 u32', 'cf__ptx_bfe({0}, {1}, {2})'),
+    (r'bfi\.b(?:32|64)', 'T T T u32 u32', 'cf__ptx_bfi({0}, {1}, {2}, {3})'),
+    (r'prmt\.b32', 'u32 u32 u32 u32', 'cf__ptx_prmt({0}, {1}, {2})'),
+    (r'shf\.(?P<way>[lr])\.wrap\.b32', 'u32 u32 u32 u32', '__funnelshift_{way}({0}, {1}, {2})'),
+    (r'shf\.(?P<way>[lr])\.clamp\.b32', 'u32 u32 u32 u32', '__funnelshift_{way}c({0}, {1}, {2})'),
+    (r'lop3\.b32', 'u32 u32 u32 u32 u32', 'cf__ptx_lop3({0}, {1}, {2}, {3})'),
+    (rf'add\.{_I}', 'T T T', _SUM.replace('{sign}', '+')),
+    (rf'sub\.{_I}', 'T T T', _SUM.replace('{sign}', '-')),
+    (rf'mul\.lo\.{_I}', 'T T T', _PRODUCT),
+    (rf'mul\.hi\.{_I}', 'T T T', 'cf__ptx_high({0}, {1})'),
+    (r'mul\.wide\.[us](?:16|32)', 'W T T', '({W}){0} * {1}'),
+    (rf'mad\.lo\.{_I}', 'T T T T', _PRODUCT + ' + (unsigned long long){2}'),
+    (rf'mad\.hi\.{_I}', 'T T T T', '(unsigned long long)cf__ptx_high({0}, {1}) + (unsigned long long){2}'),
+    (r'mad\.wide\.[us](?:16|32)', 'W T T W', '(unsigned long long)(({W}){0} * {1}) + (unsigned long long){2}'),
+    (rf'div\.{_I}', 'T T T', '{0} / {1}'),
+    (rf'rem\.{_I}', 'T T T', '{0} % {1}'),
+    (rf'min\.{_I}', 'T T T', '{0} < {1} ? {0} : {1}'),
+    (rf'max\.{_I}', 'T T T', '{0} < {1} ? {1} : {0}'),
+    (r'neg\.s(?:16|32|64)', 'T T', '0 - (unsigned long long){0}'),
+    (r'abs\.s(?:16|32|64)', 'T T', '{0} < 0 ? 0 - (unsigned long long){0} : (unsigned long long){0}'),
+    (r'(?P<name>min|max)(?:\.ftz)?\.f32', 'T T T', '__builtin_f{name}f({0}, {1})'),
+    (r'(?P<name>min|max)\.f64', 'T T T', '__builtin_f{name}({0}, {1})'),
+    (r'(?P<name>neg|abs)(?:\.ftz)?\.f(?:32|64)', 'T T', 'cf__ptx_{name}({0})'),
+    (r'(?P<name>add|sub|mul)(?P<round>\.r[nzmp])?(?:\.ftz)?\.f32', 'T T T', '__f{name}_{round}({0}, {1})'),
+    (r'(?P<name>add|sub|mul)(?P<round>\.rn)?\.f64', 'T T T', '__d{name}_{round}({0}, {1})'),
+    (r'(?:fma|mad)(?P<round>\.r[nzmp])(?:\.ftz)?\.f32', 'T T T T', '__fmaf_{round}({0}, {1}, {2})'),
+    (r'(?:fma|mad)\.rn\.f64', 'T T T T', '__fma_rn({0}, {1}, {2})'),
+    (r'div(?P<round>\.r[nzmp])(?:\.ftz)?\.f32', 'T T T', '__fdiv_{round}({0}, {1})'),
+    (r'div\.(?:approx|full)(?:\.ftz)?\.f32', 'T T T', '{0} / {1}'),
+    (r'div\.rn\.f64', 'T T T', '{0} / {1}'),
+    (r'(?P<name>rcp|sqrt)(?P<round>\.r[nzmp])(?:\.ftz)?\.f32', 'T T', '__f{name}_{round}({0})'),
+    (r'(?P<name>rcp|sqrt)\.rn\.f64', 'T T', '__d{name}_rn({0})'),
+    *((rf'{name}\.approx(?:\.ftz)?\.f32', 'T T', value) for name, value in (
+        ('ex2', 'exp2f({0})'), ('lg2', 'log2f({0})'), ('rcp', '1 / {0}'), ('rsqrt', 'rsqrtf({0})'),
+        ('sqrt', 'sqrtf({0})'), ('sin', 'sinf({0})'), ('cos', 'cosf({0})'))),
+    (r'tanh\.approx\.f32', 'T T', 'tanhf({0})'),
+    (rf'cvt\.(?P<F>{_SMALL})\.{_SMALL}', 'F T', '{0}'),
+    (r'cvt\.rn\.(?P<F>f32|f64)\.[us](?:8|16|32|64)', 'F T', '{0}'),
+    (r'cvt\.r(?P<whole>[nzmp])i(?:\.ftz)?\.(?P<F>[us](?:32|64))\.f(?:32|64)', 'F T',
+     'cf__integer<{F}>(__builtin_{whole}((double){0}))'),
+    (r'cvt(?:\.ftz)?\.(?P<F>f64)\.f32', 'F T', '{0}'),
+    (r'cvt\.rn(?:\.ftz)?\.(?P<F>f32)\.f64', 'F T', '{0}')))
+_LOAD = re.compile(rf'ld{_ORDER}{_HINTS}(?:\.v([24]))?\.([busf](?:8|16|32|64))')
+_STORE = re.compile(rf'st{_ORDER}{_HINTS}(?:\.v([24]))?\.([busf](?:8|16|32|64))')
+_PREFETCH = re.compile(r'prefetch(?:u\.L1|(?:\.global)?\.L[12](?:::\w+)?)')
+_FENCE = re.compile(r'membar\.(?:gl|cta|sys)|fence(?:\.(?:sc|acq_rel))?\.(?:cta|cluster|gpu|sys)')
+
+
+class _Unknown(Exception):
+    """An instruction without a CPU form, or operands that do not fit it."""
+
+
+class _Statement:
+    """An asm statement that begins at an index."""
+
+    def __init__(self, tokens, at):
+        self._first = at
+        self._open = at + 2 if tokens[at + 1].text in _VOLATILE else at + 1
+        self.end = matching(tokens, self._open, '(', ')')
+        self._tokens = tokens[at:self.end]
+        self._parts = [[]]       # template, outputs, inputs, clobbers
+        depth = 0
+        for token in tokens[self._open + 1:self.end - 1]:
+            depth += (token.text in '([{') - (token.text in ')]}') if token.kind == 'punctuation' else 0
+            if depth == 0 and token.text in (':', '::'):
+                self._parts += [[] for _ in token.text]
+            else:
+                self._parts[-1].append(token)
+        self._parts += [[]] * (3 - len(self._parts))
+        self.text = _COMMENT.sub(' ', ''.join(map(_read_string, self._parts[0])))
+        self.instructions = [' '.join(part.split()) for part in self.text.split(';') if part.strip()]
+        self._operands = []     # constraint, first token
+
+    def is_barrier(self):
+        """True without instructions and operands, such as asm volatile("" ::: "memory"): any compiler takes it."""
+        return not (self.instructions or self._parts[1] or self._parts[2])
+
+    def edits(self):
+        """Returns the changes: (token, replacement)."""
+        if not self.instructions:
+            raise _Unknown
+        kept, edits, number = set(), {}, 0
+        for part, is_output in ((self._parts[1], True), (self._parts[2], False)):
+            for operand in split_at(part, ',') if part else ():
+                constraint = _read_string(operand[0]).lstrip('=+&' if is_output else '')
+                if constraint not in _CONSTRAINTS or [t.text for t in operand[1:2]] != ['(']:
+                    raise _Unknown
+                self._operands.append((constraint, is_output))
+                kept.update(map(id, operand[1:]))
+                how = 'auto &' if is_output else 'const auto '
+                edits[id(operand[0])] = f'[[maybe_unused]] {how}cf__{number} ='
+                edits[id(operand[-1])] = operand[-1].text + ';'
+                number += 1
+        body = ' '.join(map(self._translate, self.instructions))
+        edits[id(self._tokens[0])] = 'do {'
+        edits[id(self._tokens[-1])] = f' {body} }} while (0)'
+        return [(t, edits.get(id(t), '')) for t in self._tokens if id(t) in edits or id(t) not in kept]
+
+    def _translate(self, instruction):
+        name, _, rest = instruction.partition(' ')
+        arguments = [a.strip() for a in re.split(r',(?![^{]*\})', rest)] if rest else []
+        try:
+            text = self._translate_memory(name, arguments)
+            return self._translate_value(name, arguments) if text is None else text
+        except (_Unknown, ValueError):
+            raise _Unknown(name) from None
+
+    def _translate_memory(self, name, arguments):
+        if _FENCE.fullmatch(name) and not arguments:
+            return '__threadfence();'
+        if _PREFETCH.fullmatch(name) and len(arguments) == 1:
+            return ''
+        for pattern, is_load in ((_LOAD, True), (_STORE, False)):
+            match = pattern.fullmatch(name)
+            if match:
+                order, count, kind = match.groups()
+                target, source = arguments
+                address, values = (source, target) if is_load else (target, source)
+                values = _list_vector(values, int(count or 1))
+                if order and count:
+                    break
+                ctype, size = _ctype(kind), int(kind[1:]) // 8
+                how = '_ordered' if order else ''
+                places = [f'{self._address(address)} + {i * size}' for i in range(len(values))]
+                if not is_load:
+                    return ''.join(f'cf__ptx_store{how}<{ctype}>({place}, {self._read(value, kind, True)});'
+                                   for place, value in zip(places, values))
+                # A load may overwrite its own address.
+                names = [f'cf__v{i}' for i in range(len(values))]
+                return '{ ' + ''.join(f'const {ctype} {v} = cf__ptx_load{how}<{ctype}>({place});'
+                                      for v, place in zip(names, places)) + ''.join(
+                    self._write(value, kind, v, True) for value, v in zip(values, names)) + ' }'
+        return None
+
+    def _translate_value(self, name, arguments):
+        register = re.fullmatch(r'mov\.[busf](32|64)', name)
+        if register and len(arguments) == 2:
+            found = _REGISTERS.get(arguments[1].lstrip('%')) if arguments[1].startswith('%') else None
+            bits = int(register.group(1))
+            if found:
+                if found[0] != bits:
+                    raise _Unknown
+                return self._write(arguments[0], f'u{bits}', found[1], False)
+            if arguments[1].startswith('{') and bits == 64:
+                low, high = (self._read(a, 'b32', False) for a in _list_vector(arguments[1], 2))
+                return self._write(arguments[0], 'b64', f'(unsigned long long){high} << 32 | {low}', False)
+            if arguments[0].startswith('{') and bits == 64:
+                low, high = _list_vector(arguments[0], 2)
+                value = self._read(arguments[1], 'b64', False)
+                return (f'{{ const unsigned long long cf__v = {value}; ' + self._write(low, 'b32', 'cf__v', False) +
+                        self._write(high, 'b32', 'cf__v >> 32', False) + ' }')
+        for pattern, (result, *kinds), value in _TABLE:
+            match = pattern.fullmatch(name)
+            if match:
+                return self._fill(match, result, kinds, value, arguments)
+        raise _Unknown
+
+    def _fill(self, match, result, kinds, value, arguments):
+        """Returns the statement of a row of the table."""
+        groups, kind = match.groupdict(), match.group().split('.')[-1]
+        letters = {'T': kind, 'W': _WIDE.get(kind), 'F': groups.get('F')}
+        target, *sources = arguments
+        if len(sources) != len(kinds):
+            raise _Unknown
+        is_loose = match.group().startswith('cvt')
+        operands = [self._read(a, letters.get(k, k), is_loose) for a, k in zip(sources, kinds)]
+        words = {name: _ctype(letter) for name, letter in letters.items() if letter}
+        groups.update(words, bits=int(kind[1:]), round=_ROUNDINGS.get(groups.get('round')),
+                      whole=_TO_WHOLE.get(groups.get('whole')))
+        return self._write(target, letters.get(result, result), value.format(*operands, **groups), is_loose)
+
+    def _operand(self, text):
+        match = re.fullmatch(r'%(\d+)', text)
+        if not match or int(match.group(1)) >= len(self._operands):
+            raise _Unknown
+        return int(match.group(1)), *self._operands[int(match.group(1))]
+
+    def _read(self, text, kind, is_loose):
+        """Returns the value of an operand as a type. A register may be wider where `is_loose`."""
+        ctype, bits = _ctype(kind), int(kind[1:])
+        if _INTEGER.fullmatch(text) and kind[0] != 'f':
+            return f'({ctype}){text.rstrip("U")}ull' if text[0] != '-' else f'({ctype}){text.rstrip("U")}ll'
+        match = re.fullmatch(r'0([fFdD])([0-9a-fA-F]+)', text)
+        if match and kind[0] == 'f' and len(match.group(2)) * 4 == bits:
+            return f'cf__cast<{ctype}>(0x{match.group(2)}{"u" if bits == 32 else "ull"})'
+        if kind[0] == 'f' and re.fullmatch(r'-?\d+\.\d*(?:[eE][-+]?\d+)?', text):
+            return f'({ctype}){text}'
+        number, constraint, _ = self._operand(text)
+        own, register = _CONSTRAINTS[constraint]
+        if constraint == 'n':
+            return f'({ctype})cf__{number}'
+        if own == bits:
+            return f'cf__cast<{ctype}>(cf__{number})'
+        if not is_loose or own < bits or kind[0] == 'f' or constraint in 'fd':
+            raise _Unknown
+        return f'({ctype})cf__cast<{register}>(cf__{number})'
+
+    def _write(self, text, kind, value, is_loose):
+        """Returns a statement that gives an output a value of a type."""
+        number, constraint, is_output = self._operand(text)
+        own, register = _CONSTRAINTS[constraint]
+        bits = int(kind[1:])
+        is_wider = is_loose and own > bits and kind[0] != 'f' and constraint not in 'fd'
+        if not is_output or own != bits and not is_wider:
+            raise _Unknown
+        value = f'({_ctype(kind)})({value})'
+        return f'cf__ptx_set(cf__{number}, {f"({register}){value}" if is_wider else value});'
+
+    def _address(self, text):
+        match = re.fullmatch(r'\[\s*(%\d+)\s*(?:\+\s*(-?\d+)\s*)?\]', text)
+        if not match:
+            raise _Unknown
+        return self._read(match.group(1), 'u64', False) + (f' + {match.group(2)}' if match.group(2) else '')
+
+
+def _ctype(kind):
+    if kind[0] == 'f':
+        return {'32': 'float', '64': 'double'}[kind[1:]]
+    sign = 'signed' if kind == 's8' else '' if kind[0] == 's' else 'unsigned'
+    return f'{sign} {_INTEGERS[int(kind[1:])]}'.lstrip()
+
+
+def _list_vector(text, count):
+    """Returns the operands in braces, or the only one."""
+    inside = [part.strip() for part in text.strip('{}').split(',')]
+    if len(inside) != count or (count > 1) != text.startswith('{'):
+        raise _Unknown
+    return inside
+
+
+def _read_string(token):
+    match = _STRING.fullmatch(token.text) if token.kind == 'string' else None
+    if not match:
+        raise _Unknown
+    return re.sub(r'\\(.)', lambda m: _ESCAPES[m.group(1)], match.group(1)).replace('%%', '%')
+
+
+def find_unknown(tokens, at):
+    """Returns the instruction for which the CPU has no form in an asm statement at `at`; None if there is none."""
+    try:
+        statement = _Statement(tokens, at)
+        if not statement.is_barrier():
+            statement.edits()
+    except _Unknown as unknown:
+        return str(unknown) or tokens[at].text
+    return None
+
+
+def _find_statements(tokens):
+    """Yields the understood statements."""
+    for at, token in enumerate(tokens):
+        if token.text in WORDS and token.kind == 'identifier' and find_unknown(tokens, at) is None:
+            yield _Statement(tokens, at)
+
+
+def find_assembly_edits(tokens):
+    """Yields the edits of a function: (token, replacement)."""
+    for statement in _find_statements(tokens):
+        if not statement.is_barrier():
+            yield from statement.edits()
+
+
+def reads_registers(tokens):
+    """True if inline assembly reads special registers, indices of threads among them."""
+    return any(_REGISTER.search(statement.text) for statement in _find_statements(tokens))

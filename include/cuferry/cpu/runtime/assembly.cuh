@@ -1,0 +1,164 @@
+/* assembly.cuh - PTX instructions. The generator includes it in files whose inline assembly it replaces. */
+#ifndef CUFERRY_CPU_ASSEMBLY_CUH
+#define CUFERRY_CPU_ASSEMBLY_CUH
+
+#include <limits.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <cuferry/cpu/loop/threads.cuh>
+#include <cuferry/cpu/math/casts.cuh>
+#include <cuferry/cpu/math/integer.cuh>
+#include <cuferry/cpu/math/intrinsics.cuh>
+#include <cuferry/cpu/sync/memory.cuh>
+#include <cuferry/cpu/sync/warp.cuh>
+
+template <typename T> struct cf__ptx_plain {
+    typedef T type;
+};
+template <typename T> struct cf__ptx_plain<volatile T> {
+    typedef T type;
+};
+
+template <typename To, typename From> CF__FN void cf__ptx_set(To &to, From from)
+{
+    to = cf__cast<typename cf__ptx_plain<To>::type>(from);
+}
+
+/* ---- Special registers ---- */
+
+CF__FN unsigned int cf__ptx_warp()
+{
+    return ((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) / 32;
+}
+
+CF__FN unsigned int cf__ptx_warps()
+{
+    return (blockDim.x * blockDim.y * blockDim.z + 31) / 32;
+}
+
+/* Nanoseconds. */
+CF__FN unsigned long long cf__ptx_time()
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec;
+}
+
+/* ---- Bits ---- */
+
+/* The position of the highest bit that differs from the sign; all ones if there is none. */
+template <typename T> CF__FN unsigned int cf__ptx_bfind(T x)
+{
+    return 63u - (unsigned int)__clzll(x < (T)0 ? ~(long long)x : (long long)x);
+}
+
+template <typename T> CF__FN unsigned int cf__ptx_bfind_shift(T x)
+{
+    const unsigned int place = cf__ptx_bfind(x);
+    return place == UINT_MAX ? place : CHAR_BIT * (unsigned int)sizeof(T) - 1 - place;
+}
+
+/* A mask of `count` bits, which may be more than there are. */
+CF__FN unsigned long long cf__ptx_mask(unsigned int count)
+{
+    return count < 64 ? (1ull << count) - 1 : ~0ull;
+}
+
+/* The result's other bits are copies of the field's highest one, and 0 if T is unsigned. A field may end beyond the
+ * word, whose sign then goes on. */
+template <typename T> CF__FN T cf__ptx_bfe(T x, unsigned int at, unsigned int count)
+{
+    at &= 0xff;
+    count &= 0xff;
+    if (count == 0)
+        return 0;
+    const unsigned long long mask = cf__ptx_mask(count);
+    if ((T)0 < (T)-1)
+        return (T)(at < 64 ? (unsigned long long)x >> at & mask : 0);
+    const unsigned long long field = (unsigned long long)((long long)x >> (at < 64 ? at : 63)) & mask;
+    return (T)(field >> (count < 64 ? count - 1 : 63) & 1 ? field | ~mask : field);
+}
+
+template <typename T> CF__FN T cf__ptx_bfi(T x, T into, unsigned int at, unsigned int count)
+{
+    at &= 0xff;
+    count &= 0xff;
+    if (at >= CHAR_BIT * sizeof(T))
+        return into;
+    const unsigned long long mask = cf__ptx_mask(count) << at;
+    return (T)((into & ~mask) | ((unsigned long long)x << at & mask));
+}
+
+/* Selects four of the eight bytes of y:x. Bit 3 of a selector replicates the byte's sign. */
+CF__FN unsigned int cf__ptx_prmt(unsigned int x, unsigned int y, unsigned int selectors)
+{
+    const unsigned long long bytes = (unsigned long long)y << 32 | x;
+    unsigned int chosen = 0;
+    for (int i = 0; i < 4; i++) {
+        const unsigned int selector = selectors >> 4 * i, byte = (unsigned int)(bytes >> 8 * (selector & 7)) & 0xff;
+        chosen |= (selector & 8 ? (byte & 0x80 ? 0xff : 0) : byte) << 8 * i;
+    }
+    return chosen;
+}
+
+/* The table's bit 4 x + 2 y + z is the result for these bits. */
+CF__FN unsigned int cf__ptx_lop3(unsigned int x, unsigned int y, unsigned int z, unsigned int table)
+{
+    unsigned int result = 0;
+    for (int i = 0; i < 8; i++)
+        if (table >> i & 1)
+            result |= (i & 4 ? x : ~x) & (i & 2 ? y : ~y) & (i & 1 ? z : ~z);
+    return result;
+}
+
+/* ---- Arithmetic ---- */
+
+template <typename T> CF__FN T cf__ptx_high(T x, T y)
+{
+    const int bits = CHAR_BIT * (int)sizeof(T);
+    return (T)(((T)-1 < (T)1 ? (unsigned __int128)((__int128)x * y) : (unsigned __int128)x * y) >> bits);
+}
+
+template <typename T> CF__FN T cf__ptx_neg(T x)
+{
+    return -x;
+}
+
+CF__FN float cf__ptx_abs(float x)
+{
+    return __builtin_fabsf(x);
+}
+
+CF__FN double cf__ptx_abs(double x)
+{
+    return __builtin_fabs(x);
+}
+
+/* ---- Memory ---- */
+
+template <typename T> CF__FN T cf__ptx_load(unsigned long long address)
+{
+    T value;
+    __builtin_memcpy(&value, (const void *)(uintptr_t)address, sizeof value);
+    return value;
+}
+
+template <typename T> CF__FN void cf__ptx_store(unsigned long long address, T value)
+{
+    __builtin_memcpy((void *)(uintptr_t)address, &value, sizeof value);
+}
+
+template <typename T> CF__FN T cf__ptx_load_ordered(unsigned long long address)
+{
+    T value;
+    __atomic_load((const T *)(uintptr_t)address, &value, __ATOMIC_ACQUIRE);
+    return value;
+}
+
+template <typename T> CF__FN void cf__ptx_store_ordered(unsigned long long address, T value)
+{
+    __atomic_store((T *)(uintptr_t)address, &value, __ATOMIC_RELEASE);
+}
+
+#endif

@@ -1,0 +1,310 @@
+/* test_assembly.c - the inline PTX of assembly.cu gives the results that PTX defines, here written in plain C. */
+#include <math.h>
+
+#include "played_gpu.h"
+
+#include "data/random.h"
+
+#include "assembly_kernels.h"
+
+enum { EDGES = 20, N = EDGES * EDGES * EDGES + 1000, FLOATS = 999, COPIES = 77, REGISTERS = 20 };
+
+static const uint32_t edges[EDGES] = {
+    0,  1,  2,  7,      8,      15,         16,         31,         32,         33,
+    63, 64, 65, 0xff00, 0x0105, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, 0x12345678,
+};
+
+static struct {
+    uint32_t a[N], b[N], c[N], p32[8 * COPIES];
+    uint64_t p[N], q[N];
+} ints;
+
+/* ---- Results in plain C ---- */
+
+static uint32_t bit_count(uint64_t x)
+{
+    uint32_t count = 0;
+    for (; x; x >>= 1)
+        count += x & 1;
+    return count;
+}
+
+static uint32_t leading_zeros(uint64_t x, int bits)
+{
+    uint32_t count = 0;
+    while (bits-- && !(x >> bits & 1))
+        count++;
+    return count;
+}
+
+static uint64_t reversed_64(uint64_t x, int bits)
+{
+    uint64_t result = 0;
+    for (int i = 0; i < bits; i++)
+        result |= (x >> i & 1) << (bits - 1 - i);
+    return result;
+}
+#define reversed(x, bits) ((bits) == 32 ? (uint32_t)reversed_64(x, bits) : reversed_64(x, bits))
+
+static uint32_t find_bit(uint64_t x, int bits, int is_signed)
+{
+    const uint64_t ignored = is_signed && x >> (bits - 1) & 1;
+    while (bits--)
+        if ((x >> bits & 1) != ignored)
+            return (uint32_t)bits;
+    return UINT32_MAX;
+}
+
+static uint32_t find_shift(uint64_t x, int bits, int is_signed)
+{
+    const uint32_t place = find_bit(x, bits, is_signed);
+    return place == UINT32_MAX ? place : (uint32_t)bits - 1 - place;
+}
+
+static uint64_t field(uint64_t x, uint32_t at, uint32_t count, uint32_t bits, int is_signed)
+{
+    at &= 0xff;
+    count &= 0xff;
+    uint64_t sign = 0, result = 0;
+    if (is_signed && count)
+        sign = x >> (at + count - 1 < bits - 1 ? at + count - 1 : bits - 1) & 1;
+    for (uint32_t i = 0; i < bits; i++)
+        result |= (i < count && at + i < bits ? x >> (at + i) & 1 : sign) << i;
+    return result;
+}
+
+static uint64_t inserted(uint64_t x, uint64_t into, uint32_t at, uint32_t count, uint32_t bits)
+{
+    at &= 0xff;
+    count &= 0xff;
+    for (uint32_t i = 0; i < count && at + i < bits; i++)
+        into = (into & ~((uint64_t)1 << (at + i))) | (x >> i & 1) << (at + i);
+    return into;
+}
+
+static uint32_t permuted(uint32_t x, uint32_t y, uint32_t selectors)
+{
+    uint32_t result = 0;
+    for (int i = 0; i < 4; i++) {
+        const uint32_t selector = selectors >> 4 * i & 15, place = selector & 7;
+        uint32_t byte = (place < 4 ? x >> 8 * place : y >> 8 * (place - 4)) & 0xff;
+        if (selector > 7)
+            byte = byte > 127 ? 0xff : 0;
+        result |= byte << 8 * i;
+    }
+    return result;
+}
+
+static uint64_t pair(uint32_t low, uint32_t high)
+{
+    return (uint64_t)high << 32 | low;
+}
+
+/* The product's high 64 bits, by halves. */
+static uint64_t high_product(uint64_t x, uint64_t y)
+{
+    const uint64_t x0 = (uint32_t)x, x1 = x >> 32, y0 = (uint32_t)y, y1 = y >> 32;
+    const uint64_t middle = x1 * y0 + (x0 * y0 >> 32), other = x0 * y1 + (uint32_t)middle;
+    return x1 * y1 + (middle >> 32) + (other >> 32);
+}
+
+static float product_toward(float x, float y, float end)
+{
+    const double exact = (double)x * y;
+    const float near = (float)exact;
+    const int is_beyond = end > 0 ? near < exact : end < 0 ? near > exact : fabs((double)near) > fabs(exact);
+    return is_beyond ? nextafterf(near, end) : near;
+}
+
+static void expect_equal(const char *name, int i, uint64_t got, uint64_t wanted)
+{
+    if (got != wanted)
+        fail_msg("%s of %x, %x, %x, %llx, %llx is %llx, not %llx", name, ints.a[i], ints.b[i], ints.c[i],
+                 (unsigned long long)ints.p[i], (unsigned long long)ints.q[i], (unsigned long long)got,
+                 (unsigned long long)wanted);
+}
+
+#define EXPECT(name, value) expect_equal(name, i, results[row++ * N + i], value);
+
+static void words_have_the_bits_that_ptx_defines(void **state)
+{
+    (void)state;
+    static uint32_t results[N * (COUNT_ROWS(ROWS_1) + COUNT_ROWS(ROWS_2) + COUNT_ROWS(ROWS_3) + 5)];
+    assert_ok(assembly_words(ints.a, ints.b, ints.c, results, N));
+    for (int i = 0; i < N; i++) {
+        const uint32_t a = ints.a[i], b = ints.b[i], c = ints.c[i];
+        int row = 0;
+        ROWS_1(EXPECT)
+        ROWS_2(EXPECT)
+        ROWS_3(EXPECT)
+        EXPECT("bfi.b32", inserted(a, a, b, c, 32))
+        EXPECT("lop3.b32 0x96", a ^ b ^ c)
+        EXPECT("lop3.b32 0xca", (a & b) | (~a & c))
+        EXPECT("shl, xor, add", (a << 5 ^ a) - 3)
+        EXPECT("div, rem", a > b ? a / (b | 1) : (uint32_t)((int64_t)(int32_t)a % (int32_t)((b & 0xffff) | 1)))
+    }
+}
+
+static void wide_words_have_the_bits_that_ptx_defines(void **state)
+{
+    (void)state;
+    static uint64_t results[N * (COUNT_ROWS(ROWS_1_WIDE) + COUNT_ROWS(ROWS_2_WIDE) + COUNT_ROWS(ROWS_SHIFT) +
+                                 COUNT_ROWS(ROWS_PRODUCT) + 8)];
+    static uint32_t counts[N * COUNT_ROWS(ROWS_COUNT)];
+    assert_ok(assembly_wide(ints.a, ints.b, (void *)ints.p, (void *)ints.q, (void *)results, counts, N));
+    for (int i = 0; i < N; i++) {
+        const uint32_t a = ints.a[i], b = ints.b[i];
+        const uint64_t p = ints.p[i], q = ints.q[i];
+        int row = 0;
+        ROWS_1_WIDE(EXPECT)
+        ROWS_2_WIDE(EXPECT)
+        ROWS_SHIFT(EXPECT)
+        ROWS_PRODUCT(EXPECT)
+        EXPECT("mad.wide.s32", (uint64_t)((int64_t)(int32_t)a * (int32_t)b) + q)
+        EXPECT("mad.lo.u64", p * q + p)
+        EXPECT("bfe.u64", field(p, a, b, 64, 0))
+        EXPECT("bfe.s64", field(p, a, b, 64, 1))
+        EXPECT("bfi.b64", inserted(p, q, a, b, 64))
+        EXPECT("mov.b64 of halves", p >> 32 | p << 32)
+        EXPECT("cvt.s64.s32", (uint64_t)(int32_t)a)
+        EXPECT("cvt.u64.u32", a)
+        row = 0;
+#define EXPECT_COUNT(name, value) expect_equal(name, i, counts[row++ * N + i], value);
+        ROWS_COUNT(EXPECT_COUNT)
+    }
+}
+
+/* ---- Numbers ---- */
+
+static void expect_near(const char *name, int i, double got, double wanted, double far)
+{
+    if (!(fabs(got - wanted) <= far * fmax(1, fabs(wanted))))
+        fail_msg("%s of row %d is %a, not %a", name, i, got, wanted);
+}
+
+static void numbers_are_as_exact_as_ptx_defines(void **state)
+{
+    (void)state;
+    static float xs[FLOATS], ys[FLOATS], f32[FLOATS * (COUNT_ROWS(ROWS_FLOAT_1) + COUNT_ROWS(ROWS_FLOAT_2) + 3)];
+    static double us[FLOATS], vs[FLOATS], f64[FLOATS * (COUNT_ROWS(ROWS_DOUBLE) + 2)];
+    static int whole[4 * FLOATS];
+    for (uint64_t i = 0; i < FLOATS; i++) {
+        xs[i] = 0.1f + 3 * random_f32(1, i);
+        ys[i] = 10 * random_f32(2, i) - 5;
+        us[i] = 10 * random_f64(3, i) - 5;
+        vs[i] = 1 + 4 * random_f64(4, i);
+    }
+    assert_ok(assembly_numbers(xs, ys, us, vs, f32, f64, whole, FLOATS));
+    for (int i = 0; i < FLOATS; i++) {
+        const float x = xs[i], y = ys[i];
+        const double u = us[i], v = vs[i];
+        int row = 0;
+#define EXPECT_NEAR(name, value, far) expect_near(name, i, (double)f32[row++ * FLOATS + i], (double)(value), far);
+        ROWS_FLOAT_1(EXPECT_NEAR)
+        ROWS_FLOAT_2(EXPECT_NEAR)
+        EXPECT_NEAR("fma.rn.f32", fmaf(x, y, 0.5f), 0)
+        EXPECT_NEAR("cvt.rn.f32.s32", (float)(int32_t)((uint32_t)i * 1234567), 0)
+        EXPECT_NEAR("cvt.rn.f32.f64", (float)u, 0)
+        row = 0;
+#define EXPECT_WIDE(name, value, far) expect_near(name, i, f64[row++ * FLOATS + i], value, far);
+        ROWS_DOUBLE(EXPECT_WIDE)
+        EXPECT_WIDE("fma.rn.f64", fma(u, v, u), 0)
+        EXPECT_WIDE("cvt.f64.f32", (double)x, 0)
+        assert_int_equal(whole[i], rintf(y * 100));
+        assert_int_equal(whole[FLOATS + i], truncf(y * 100));
+        assert_int_equal(whole[2 * FLOATS + i], floor(v * 100));
+        assert_memory_equal(&whole[3 * FLOATS + i], &x, sizeof x);
+    }
+}
+
+/* ---- Memory and registers ---- */
+
+static void loads_and_stores_copy(void **state)
+{
+    (void)state;
+    static uint32_t to[8 * COPIES];
+    static int small[6 * COPIES];
+    assert_ok(assembly_copies(ints.p32, to, small, COPIES));
+    assert_memory_equal(to, ints.p32, sizeof to);
+    for (int i = 0; i < COPIES; i++) {
+        const uint32_t first = ints.p32[8 * i];
+        const int wanted[] = {first & 0xff,   (int8_t)first, first & 0xffff,
+                              (int16_t)first, (int)first,    (int)ints.p32[8 * i + 1]};
+        assert_memory_equal(small + 6 * i, wanted, sizeof wanted);
+    }
+}
+
+static void registers_tell_the_place_of_a_thread(void **state)
+{
+    (void)state;
+    enum { X = 8, Y = 6, THREADS = X * Y * 3, BLOCKS = 12 };
+    static uint32_t found[BLOCKS * THREADS * REGISTERS];
+    assert_ok(assembly_registers(found));
+    for (uint32_t block = 0; block < BLOCKS; block++)
+        for (uint32_t thread = 0; thread < THREADS; thread++) {
+            const uint32_t lane = thread % 32, bit = (uint32_t)1 << lane;
+            const uint32_t wanted[REGISTERS] = {thread % X,
+                                                thread / X % Y,
+                                                thread / X / Y,
+                                                X,
+                                                Y,
+                                                3,
+                                                block % 2,
+                                                block / 2 % 3,
+                                                block / 6,
+                                                2,
+                                                3,
+                                                2,
+                                                bit,
+                                                bit - 1,
+                                                2 * bit - 1,
+                                                ~(2 * bit - 1),
+                                                ~(bit - 1),
+                                                lane,
+                                                1,
+                                                1};
+            assert_memory_equal(found + (block * THREADS + thread) * REGISTERS, wanted, sizeof wanted);
+        }
+}
+
+static void registers_hold_in_loops(void **state)
+{
+    (void)state;
+    static uint32_t place[2 * COPIES];
+    assert_ok(assembly_places(place, COPIES));
+    for (uint32_t i = 0; i < COPIES; i++) {
+        assert_int_equal(place[2 * i], i % 32);
+        assert_int_equal(place[2 * i + 1], i);
+    }
+}
+
+/* All triples of edges, then random numbers. */
+static int set_up(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < N; i++) {
+        const int is_random = i >= EDGES * EDGES * EDGES;
+        ints.a[i] = is_random ? (uint32_t)random_bits(1, i) : edges[i % EDGES];
+        ints.b[i] = is_random ? (uint32_t)random_bits(2, i) : edges[i / EDGES % EDGES];
+        ints.c[i] = is_random ? (uint32_t)random_bits(3, i) : edges[i / EDGES / EDGES];
+        ints.p[i] = (uint64_t)ints.c[i] << 32 | ints.a[i];
+        ints.q[i] = is_random ? random_bits(4, i) : (uint64_t)ints.b[i] << 32 | ints.c[i];
+    }
+    for (uint64_t i = 0; i < 8 * COPIES; i++)
+        ints.p32[i] = (uint32_t)random_bits(5, i) | (i % 3 ? 0x8080 : 0);
+    played_gpu_add(&assembly_registry);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_have_the_bits_that_ptx_defines),
+        cmocka_unit_test(wide_words_have_the_bits_that_ptx_defines),
+        cmocka_unit_test(numbers_are_as_exact_as_ptx_defines),
+        cmocka_unit_test(loads_and_stores_copy),
+        cmocka_unit_test(registers_tell_the_place_of_a_thread),
+        cmocka_unit_test(registers_hold_in_loops),
+    };
+    return RUN_ON_DRIVER(tests, set_up, NULL);
+}
