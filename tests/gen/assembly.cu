@@ -68,9 +68,12 @@ __global__ void wide(const unsigned *a, const unsigned *b, const unsigned long l
 #undef ROW
     asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(results[row++ * n + i]) : "r"(a[i]), "r"(b[i]), "l"(q[i]));
     asm("mad.lo.u64 %0, %1, %2, %1;" : "=l"(results[row++ * n + i]) : "l"(p[i]), "l"(q[i]));
-    asm("bfe.u64 %0, %1, %2, %3;" : "=l"(results[row++ * n + i]) : "l"(p[i]), "r"(a[i]), "r"(b[i]));
-    asm("bfe.s64 %0, %1, %2, %3;" : "=l"(results[row++ * n + i]) : "l"(p[i]), "r"(a[i]), "r"(b[i]));
-    asm("bfi.b64 %0, %1, %2, %3, %4;" : "=l"(results[row++ * n + i]) : "l"(p[i]), "l"(q[i]), "r"(a[i]), "r"(b[i]));
+    // PTX defines places and counts up to 255.
+    asm("bfe.u64 %0, %1, %2, %3;" : "=l"(results[row++ * n + i]) : "l"(p[i]), "r"(a[i] & 255), "r"(b[i] & 255));
+    asm("bfe.s64 %0, %1, %2, %3;" : "=l"(results[row++ * n + i]) : "l"(p[i]), "r"(a[i] & 255), "r"(b[i] & 255));
+    asm("bfi.b64 %0, %1, %2, %3, %4;"
+        : "=l"(results[row++ * n + i])
+        : "l"(p[i]), "l"(q[i]), "r"(a[i] & 255), "r"(b[i] & 255));
     unsigned low, high;
     asm("mov.b64 {%0, %1}, %2;" : "=r"(low), "=r"(high) : "l"(p[i]));
     asm("mov.b64 %0, {%1, %2};" : "=l"(results[row++ * n + i]) : "r"(high), "r"(low));
