@@ -210,9 +210,9 @@ static void numbers_are_as_exact_as_ptx_defines(void **state)
         ROWS_DOUBLE(EXPECT_WIDE)
         EXPECT_WIDE("fma.rn.f64", fma(u, v, u), 0)
         EXPECT_WIDE("cvt.f64.f32", (double)x, 0)
-        assert_int_equal(whole[i], rintf(y * 100));
-        assert_int_equal(whole[FLOATS + i], truncf(y * 100));
-        assert_int_equal(whole[2 * FLOATS + i], floor(v * 100));
+        assert_int_equal(whole[i], (int)rintf(y * 100));
+        assert_int_equal(whole[FLOATS + i], (int)truncf(y * 100));
+        assert_int_equal(whole[2 * FLOATS + i], (int)floor(v * 100));
         assert_memory_equal(&whole[3 * FLOATS + i], &x, sizeof x);
     }
 }
