@@ -3,11 +3,11 @@
 #ifndef CUFERRY_SHADOW_CURAND_KERNEL_H
 #define CUFERRY_SHADOW_CURAND_KERNEL_H
 
-#define CF__CURAND_STATE(kind, size, alignment)           \
-    struct curandState##kind {                            \
-      private:                                            \
-        alignas(alignment) unsigned char cf__bytes[size]; \
-    };                                                    \
+#define CF__CURAND_STATE(kind, size, alignment)                            \
+    struct curandState##kind {                                             \
+      private:                                                             \
+        [[maybe_unused]] alignas(alignment) unsigned char cf__bytes[size]; \
+    };                                                                     \
     typedef struct curandState##kind curandState##kind##_t
 
 CF__CURAND_STATE(XORWOW, 48, 8);
