@@ -174,7 +174,8 @@ class GeneratorTest:
 
         def compiled(folder, stem, ptx, *options):
             return run([nvcc, '-std=c++17', '--extended-lambda', '--expt-relaxed-constexpr', '-Xcompiler',
-                        '-Wno-unknown-pragmas', '-diag-suppress', '177', '-ptx', *options, f'-I{CASES}', f'-I{ROOT}/include', os.path.join(folder, f'{stem}.dev.cu'), '-o', ptx])
+                        '-Wno-unknown-pragmas', '-diag-suppress', '177', '-ptx', *options, f'-I{CASES}',
+                        f'-I{ROOT}/include', os.path.join(folder, f'{stem}.dev.cu'), '-o', ptx])
 
         def embedded_problem(stem):
             """The embedded PTX has the same entries and data, and takes no kernel's address."""
