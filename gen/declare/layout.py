@@ -50,7 +50,7 @@ class Layouts:
         self._pointed = []          # C names of types that members point to
 
     def forget(self):
-        """Forgets everything that was made of placeholders."""
+        """Forgets everything that was made of provisional answers."""
         self._made, self._pointed = {}, []
 
     def definitions(self):

@@ -41,7 +41,7 @@ _SIZE, _FACTS = 1, (-1, -1, 1, 1, 1, 1, 0)
 
 class Probe:
     """The questions of one kernel file. A question is recorded and answered by `ask()`; until then its answer is a
-    placeholder, and `is_waiting` is true."""
+    provisional one, and `is_waiting` is true."""
 
     def __init__(self, cxx, scanner, declarations):
         self._cxx, self._scanner, self._declarations = cxx, scanner, declarations
@@ -92,12 +92,12 @@ class Probe:
             raise GeneratorError(f'cannot run the C++ compiler, which has to tell the size of a type: {error}; name it '
                                  'with --cxx') from error
 
-    def _answer(self, question, words, placeholder):
+    def _answer(self, question, words, provisional):
         if question in self._answers:
             return self._answers[question]
         if question not in [q for q, _ in self._waiting]:
             self._waiting.append((question, words))
-        return placeholder
+        return provisional
 
     def ask(self, types):
         """Asks all questions at once. `types`: declared types by number, which may be the answer."""

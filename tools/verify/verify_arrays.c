@@ -131,6 +131,15 @@ static int choose_integers(const cf_kernel *kernel, uint32_t i, void *const args
                : -1;
 }
 
+/* 1 if an earlier check has the member of check `c`; choose_integers() reads both. */
+static int is_repeated(const cf_kernel *kernel, uint32_t i, uint32_t c)
+{
+    for (uint32_t before = 0; before < c; before++)
+        if (kernel->checks[before].array == (int32_t)i && is_of_member(&kernel->checks[before], &kernel->checks[c]))
+            return 1;
+    return 0;
+}
+
 static int choose_elements(const cf_kernel *kernel, uint32_t i, void *const args[], struct verify_array *array)
 {
     cf_type type = array->section.type.type;
@@ -141,7 +150,7 @@ static int choose_elements(const cf_kernel *kernel, uint32_t i, void *const args
     for (uint32_t c = 0; c < kernel->nchecks && array->member_count < VERIFY_MEMBERS; c++) {
         const cf_check *check = &kernel->checks[c];
         struct verify_member *member = &array->members[array->member_count];
-        if (check->array != (int32_t)i || !check->member)
+        if (check->array != (int32_t)i || !check->member || is_repeated(kernel, i, c))
             continue;
         *member = (struct verify_member){check->offset, {.seed = array->make.seed + c + 1, .type = check->type}};
         if (choose_integers(kernel, i, args, array, check, &member->make) != 0)

@@ -11,7 +11,7 @@
 #include "data/npy.h"
 
 /* Members of the elements of one array that checks bound; others are 0, or numbers in vectors. */
-#define VERIFY_MEMBERS 8
+#define VERIFY_MEMBERS 32
 
 struct verify_member {
     size_t offset; /* in an element, in bytes */
