@@ -74,6 +74,7 @@ static void free_runner(struct cf__runner *runner)
     free(runner->fibers);
     free(runner->fiber_of);
     free(runner->states);
+    free(runner->arrivals);
     free(runner->ready);
     free(runner->waiters);
     free(runner);
@@ -129,6 +130,7 @@ static int reserve_threads(struct cf__runner *runner, uint64_t blocks)
         runner->ring_mask = ring - 1;
         runner->ready = renew_array(runner->ready, ring, sizeof *runner->ready);
         runner->states = renew_array(runner->states, threads, sizeof *runner->states);
+        runner->arrivals = renew_array(runner->arrivals, threads, sizeof *runner->arrivals);
         runner->suspended = renew_array(runner->suspended, threads, sizeof *runner->suspended);
         runner->fibers = renew_array(runner->fibers, threads, sizeof *runner->fibers);
         runner->fiber_of = renew_array(runner->fiber_of, threads, sizeof *runner->fiber_of);
@@ -142,8 +144,9 @@ static int reserve_threads(struct cf__runner *runner, uint64_t blocks)
         runner->warp_room = (uint32_t)warps;
         runner->warps = renew_array(runner->warps, warps, sizeof *runner->warps);
     }
-    return runner->ready && runner->states && runner->suspended && runner->fibers && runner->fiber_of &&
-           runner->waiters && runner->blocks && runner->warps && cf__stacks_reserve(&runner->stacks, threads);
+    return runner->ready && runner->states && runner->arrivals && runner->suspended && runner->fibers &&
+           runner->fiber_of && runner->waiters && runner->blocks && runner->warps &&
+           cf__stacks_reserve(&runner->stacks, threads);
 }
 
 static cf_host_block *find_peer(cf_host_block *head, uint32_t rank)
@@ -190,6 +193,7 @@ static void place_blocks(struct cf__runner *runner, uint64_t begin, uint32_t cou
         place_block(runner, i, begin + i);
     runner->total = count * runner->block_threads;
     memset(runner->states, CF__THREAD_READY, runner->total);
+    memset(runner->arrivals, 0, runner->total);
     runner->begun = runner->ended = runner->at_grid = runner->in_memory = runner->in_active = 0;
     runner->head = runner->tail = 0;
     runner->next_sp = NULL;

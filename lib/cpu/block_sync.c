@@ -57,6 +57,7 @@ static void open_grid(struct cf__runner *runner)
     if (!cf__team_wait(runner->launch))
         cf__runner_abandon(runner);
     runner->at_grid = 0;
+    runner->grid_phase ^= 1;
     for (uint32_t i = 0; i < runner->total; i++)
         if (runner->states[i] == CF__THREAD_GRID) {
             runner->states[i] = CF__THREAD_READY;
@@ -64,38 +65,51 @@ static void open_grid(struct cf__runner *runner)
         }
 }
 
-static void wait_for_all(struct cf__block *block, const cf_host_where *where)
+/* The barrier of all resident threads, which are those of a cluster or of the launch. */
+static void sync_all(struct cf__block *block, int steps, const cf_host_where *where)
 {
     struct cf__runner *runner = block->runner;
-    if (++runner->at_grid == runner->total - runner->ended) {
-        open_grid(runner);
-    } else {
+    uint8_t *arrival = &runner->arrivals[runner->current];
+    if (steps & CF_HOST_ARRIVE) {
+        *arrival = 1 + runner->grid_phase;
+        if (++runner->at_grid == runner->total - runner->ended)
+            open_grid(runner);
+    }
+    if (steps & CF_HOST_WAIT) {
+        const int is_open = *arrival != 1 + runner->grid_phase;
+        *arrival = 0;
+        if (is_open)
+            return;
         runner->states[runner->current] = CF__THREAD_GRID;
         cf__runner_wait(block, where, &cf__fiber_nothing);
     }
 }
 
-/* The blocks of one cluster are all that are resident. */
-void cf__block_sync_cluster(cf_host_block *head, const cf_host_where *where)
+void cf__block_sync_cluster(cf_host_block *head, int steps, const cf_host_where *where)
 {
     struct cf__block *block = (struct cf__block *)head;
-    if (block->runner->launch->is_cooperative)
-        cf__runner_fail_thread(
-            head, 0, &(cf_host_where){"a cluster's sync() in a cooperative kernel", where->file, where->line});
+    const struct cf__runner *runner = block->runner;
+    const char *mistake = NULL;
+    if (runner->launch->is_cooperative)
+        mistake = "a barrier of a cluster in a cooperative kernel";
+    else if (steps & CF_HOST_ARRIVE && runner->arrivals[runner->current])
+        mistake = "a thread arrives at its cluster's barrier again, without barrier_wait() after barrier_arrive()";
+    else if (steps == CF_HOST_WAIT && !runner->arrivals[runner->current])
+        mistake = "barrier_wait() of a cluster without barrier_arrive() before it";
+    if (mistake)
+        cf__runner_fail_thread(head, 0, &(cf_host_where){mistake, where->file, where->line});
     else
-        wait_for_all(block, where);
+        sync_all(block, steps, where);
 }
 
 void cf__block_sync_grid(cf_host_block *head, const cf_host_where *where)
 {
     struct cf__block *block = (struct cf__block *)head;
-    struct cf__runner *runner = block->runner;
-    if (!runner->launch->is_cooperative) {
+    if (!block->runner->launch->is_cooperative)
         cf__runner_fail_thread(
             head, 0, &(cf_host_where){"grid.sync() in a kernel that is not cooperative", where->file, where->line});
-    } else {
-        wait_for_all(block, where);
-    }
+    else
+        sync_all(block, CF_HOST_ARRIVE | CF_HOST_WAIT, where);
 }
 
 void cf__block_sync_end(struct cf__block *block)
@@ -103,6 +117,8 @@ void cf__block_sync_end(struct cf__block *block)
     struct cf__runner *runner = block->runner;
     if (block->arrived && block->arrived == block->alive)
         open_barrier(block);
+    if (runner->arrivals[runner->current] == 1 + runner->grid_phase)
+        runner->at_grid--;
     if (runner->at_grid && runner->at_grid == runner->total - runner->ended)
         open_grid(runner);
 }

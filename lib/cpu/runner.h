@@ -13,7 +13,7 @@
 enum cf__thread_state {
     CF__THREAD_READY,   /* runs, may run, or waits for its warp */
     CF__THREAD_BARRIER, /* waits for its block */
-    CF__THREAD_GRID,    /* waits for the launch */
+    CF__THREAD_GRID,    /* waits for the launch or the cluster */
     CF__THREAD_MEMORY,  /* waits for a barrier in the kernel's memory */
     CF__THREAD_YIELD,   /* lets other threads run first */
     CF__THREAD_ENDED
@@ -88,7 +88,9 @@ struct cf__runner {
     int is_plain;       /* no sanitizer watches, and the order is the natural one */
 
     uint32_t ended;     /* threads that have ended */
-    uint32_t at_grid;   /* threads that wait for the launch */
+    uint32_t at_grid;   /* threads that have not ended and have arrived at the barrier of the launch or the cluster */
+    uint8_t grid_phase; /* of that barrier, 0 or 1 */
+    uint8_t *arrivals;  /* of each thread that arrived there and has not waited: the phase, plus 1; else 0 */
     uint32_t in_memory; /* threads that wait for barriers in memory */
     uint32_t block_threads, block_warps;
     struct cf__block *next_block; /* block of the thread that begins next */
