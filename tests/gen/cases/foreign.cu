@@ -78,6 +78,40 @@ __global__ void block_decode(int *x, int n)
     Decode(storage, x, x).RunLengthDecode(x);
 }
 
+using cub::BlockRadixRank;
+typedef BlockRadixRank<128, 4, false> DigitRank;
+
+#pragma cf kernel grid(n) block(128) inout(x[n])
+__global__ void block_rank(int *x, int n)
+{
+    __shared__ typename DigitRank::TempStorage storage;
+    DigitRank(storage).RankKeys(x);
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void sum_in_a_kernel(int *x, int n)
+{
+    using namespace cub;
+    DeviceReduce::Sum(nullptr, *(size_t *)x, x, x, n);
+}
+
+namespace own
+{
+struct DeviceScan {
+    static __device__ int first(const int *x)
+    {
+        return x[0];
+    }
+};
+} // namespace own
+
+/* No part of CUB. */
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void own_scan(int *x, int n)
+{
+    x[0] = own::DeviceScan::first(x);
+}
+
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void numbers(float *x, int n)
 {
