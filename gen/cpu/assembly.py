@@ -65,7 +65,7 @@ _TABLE = tuple((re.compile(pattern), types.split(), value) for pattern, types, v
     (r'bfind\.shiftamt\.[us](?:32|64)', 'u32 T', 'cf__ptx_bfind_shift({0})'),
     (r'bfe\.[us](?:32|64)', 'T T u32 u32', 'cf__ptx_bfe({0}, {1}, {2})'),
     (r'bfi\.b(?:32|64)', 'T T T u32 u32', 'cf__ptx_bfi({0}, {1}, {2}, {3})'),
-    (r'prmt\.b32', 'u32 u32 u32 u32', 'cf__ptx_prmt({0}, {1}, {2})'),
+    (r'prmt\.b32', 'u32 u32 u32 u32', 'cf__select_bytes({0}, {1}, {2})'),
     (r'shf\.(?P<way>[lr])\.wrap\.b32', 'u32 u32 u32 u32', '__funnelshift_{way}({0}, {1}, {2})'),
     (r'shf\.(?P<way>[lr])\.clamp\.b32', 'u32 u32 u32 u32', '__funnelshift_{way}c({0}, {1}, {2})'),
     (r'lop3\.b32', 'u32 u32 u32 u32 u32', 'cf__ptx_lop3({0}, {1}, {2}, {3})'),

@@ -90,18 +90,6 @@ template <typename T> CF__FN T cf__ptx_bfi(T x, T into, unsigned int at, unsigne
     return (T)((into & ~mask) | ((unsigned long long)x << at & mask));
 }
 
-/* Selects four of the eight bytes of y:x. Bit 3 of a selector replicates the byte's sign. */
-CF__FN unsigned int cf__ptx_prmt(unsigned int x, unsigned int y, unsigned int selectors)
-{
-    const unsigned long long bytes = (unsigned long long)y << 32 | x;
-    unsigned int chosen = 0;
-    for (int i = 0; i < 4; i++) {
-        const unsigned int selector = selectors >> 4 * i, byte = (unsigned int)(bytes >> 8 * (selector & 7)) & 0xff;
-        chosen |= (selector & 8 ? (byte & 0x80 ? 0xff : 0) : byte) << 8 * i;
-    }
-    return chosen;
-}
-
 /* The table's bit 4 x + 2 y + z is the result for these bits. */
 CF__FN unsigned int cf__ptx_lop3(unsigned int x, unsigned int y, unsigned int z, unsigned int table)
 {
