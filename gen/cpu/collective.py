@@ -3,7 +3,7 @@ classes."""
 
 import re
 
-from cpu.assembly import find_unknown, WORDS
+from cpu.assembly import find_unknown, waits, WORDS
 from cpu.members import body_tokens, device_tokens
 from cpu.reachable import find_reachable
 
@@ -31,7 +31,8 @@ _FOREIGN = (
      'use cooperative_groups::this_cluster()'),
     (r'tex[123]D\w*|texCubemap\w*|surf[123]D\w*', 'textures', 'read the array through a pointer'),
     (r'__nv_fp[468]\w*', 'floats of 8 bits and less', 'use __half or __nv_bfloat16'),
-    (r'__pipeline_arrive_on|__mbarrier\w*|__cvta_\w+', 'asynchronous barriers', 'use __syncthreads()'),
+    (r'__pipeline_arrive_on|__mbarrier\w*|__cvta_(?!generic_to_[sg]|[sg]\w+_to_generic)\w+', 'asynchronous barriers',
+     'use __syncthreads()'),
 )
 # Names after thrust:: with a CPU form.
 OF_THRUST = frozenset('''
@@ -174,6 +175,8 @@ def has_launch(body):
 def runs_together(root, everything):
     """True if threads of a kernel wait for one another, or if the generator does not understand the kernel."""
     if find_use(root, everything, TOGETHER):
+        return True
+    if any(waits(list(body_tokens(d))) for d in find_reached(root, everything) if not d.words.isdisjoint(WORDS)):
         return True
     others = [d for d in everything if not d.has('__global__')]
     if any(d.has('__shared__') for d in find_reachable([root], others)):     # declared outside of functions
