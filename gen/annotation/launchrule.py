@@ -30,11 +30,12 @@ def _read_cluster(clauses, heads, exact):
     body, one list for each declaration."""
     runs_on_cpu = clauses.host is None
     for head in heads:
-        for at, token in enumerate(head):
-            if token.text not in ('__cluster_dims__', '__block_size__'):
+        for token, *inside in _find_attributes(head):
+            word = token.text.strip('_')
+            if word not in ('cluster_dims', 'block_size'):
                 continue
-            parts = split_at(head[at + 2:matching(head, at + 1, '(', ')') - 1], ',')
-            if token.text == '__block_size__':
+            parts = split_at(inside[1:-1], ',')
+            if word == 'block_size':
                 if runs_on_cpu and len(parts) > 1:
                     raise TokenError(token, 'the CPU needs the size of a cluster as __cluster_dims__(...); its grid '
                                             'counts blocks')
@@ -50,6 +51,16 @@ def _read_cluster(clauses, heads, exact):
                                         f'{MAX_CLUSTER} blocks')
             return tuple(sizes)
     return ()
+
+
+def _find_attributes(head):
+    """Yields the tokens of each attribute that CUDA has a word for: __cluster_dims__(2), or the same as
+    __attribute__((cluster_dims(2)))."""
+    for at, token in enumerate(head):
+        if token.text in ('__cluster_dims__', '__block_size__'):
+            yield head[at:matching(head, at + 1, '(', ')')]
+        elif token.text in ('__attribute__', '__attribute'):
+            yield from filter(None, split_at(head[at + 3:matching(head, at + 1, '(', ')') - 2], ','))
 
 
 def _read_size(tokens, exact):

@@ -1,11 +1,12 @@
-"""Replaces inline PTX in the CPU's copy of a kernel file by C++: statements whose instructions keep no state between
-them.
+"""Replaces inline PTX in the CPU's copy of a kernel file by C++.
 
     asm("bfe.u32 %0, %1, %2, 8;" : "=r"(d) : "r"(x), "r"(at));
 
 becomes a block with a reference to each output and a copy of each input:
 
     do { auto &cf__0 = (d); const auto cf__1 = (x); const auto cf__2 = (at); ... } while (0);
+
+Registers that a statement declares become variables of this block, and only the carry flag outlives it.
 
 The header cuferry/cpu/runtime/assembly.cuh has the functions of the instructions."""
 
@@ -17,16 +18,29 @@ WORDS = ('asm', '__asm__', '__asm')
 HEADER = 'cuferry/cpu/runtime/assembly.cuh'
 _VOLATILE = ('volatile', '__volatile__', '__volatile')
 _STRING = re.compile(r'"((?:[^"\\]|\\[nt"\\])*)"')
+_RAW_STRING = re.compile(r'R"([^()\\\s]*)\((.*)\)\1"', re.DOTALL)
 _ESCAPES = {'n': '\n', 't': '\t', '"': '"', '\\': '\\'}
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/', re.DOTALL)
 # Bits and C++ type of a register by its constraint.
 _CONSTRAINTS = {'h': (16, 'unsigned short'), 'r': (32, 'unsigned int'), 'l': (64, 'unsigned long long'),
-                'f': (32, 'float'), 'd': (64, 'double'), 'n': (0, '')}
+                'f': (32, 'float'), 'd': (64, 'double'), 'n': (0, ''), 'p': (0, 'bool')}
+# Constraints of declared registers by their types: p is no constraint of asm.
+_DECLARED = {**{f'{letter}{bits}': name for letter in 'bus' for bits, name in ((16, 'h'), (32, 'r'), (64, 'l'))},
+             'f32': 'f', 'f64': 'd', 'pred': 'p'}
 _INTEGERS = {8: 'char', 16: 'short', 32: 'int', 64: 'long long'}
 _WIDE = {'u16': 'u32', 's16': 's32', 'u32': 'u64', 's32': 's64'}
 _INTEGER = re.compile(r'-?(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?')
 _ROUNDINGS = {None: 'rn', '.rn': 'rn', '.rz': 'rz', '.rm': 'rd', '.rp': 'ru'}
 _TO_WHOLE = {'n': 'rint', 'z': 'trunc', 'm': 'floor', 'p': 'ceil'}
+_HALVES = {'f16': 'cf__binary16', 'bf16': 'cf__bfloat16'}
+# Comparisons: of integers, and of numbers that may be NaN.
+_COMPARE = {'eq': '{0} == {1}', 'ne': '{0} != {1}', 'lt': '{0} < {1}', 'le': '{0} <= {1}', 'gt': '{0} > {1}',
+            'ge': '{0} >= {1}', 'lo': '{0} < {1}', 'ls': '{0} <= {1}', 'hi': '{0} > {1}', 'hs': '{0} >= {1}'}
+_COMPARE_FLOAT = {
+    **{name: _COMPARE[name] for name in ('eq', 'lt', 'le', 'gt', 'ge')}, 'ne': '{0} < {1} || {0} > {1}',
+    'equ': '!({0} < {1} || {0} > {1})', 'neu': '{0} != {1}', 'ltu': '!({0} >= {1})', 'leu': '!({0} > {1})',
+    'gtu': '!({0} <= {1})', 'geu': '!({0} < {1})', 'num': '{0} == {0} && {1} == {1}',
+    'nan': '{0} != {0} || {1} != {1}'}
 
 # Special registers: bits and value.
 _REGISTERS = {
@@ -44,7 +58,7 @@ _I = r'[us](?:16|32|64)'
 _B = r'b(?:16|32|64)'
 _SMALL = r'[us](?:8|16|32|64)'
 _ORDER = r'(?:\.(volatile|relaxed\.\w+|acquire\.\w+|release\.\w+))?'
-_HINTS = r'(?:\.(?:weak|global|nc|ca|cg|cs|lu|cv|wb|wt|L[12]::(?!cache_hint)\w+))*'
+_HINTS = r'(?:\.(?:weak|global|shared(?:::cta)?|nc|ca|cg|cs|lu|cv|wb|wt|L[12]::(?!cache_hint)\w+))*'
 _SUM = '(unsigned long long){0} {sign} (unsigned long long){1}'
 _PRODUCT = '(unsigned long long){0} * (unsigned long long){1}'
 # Instructions: pattern, types of the result and of the operands, value. T: the type at the end of the name; W: twice
@@ -65,17 +79,25 @@ _TABLE = tuple((re.compile(pattern), types.split(), value) for pattern, types, v
     (r'bfind\.shiftamt\.[us](?:32|64)', 'u32 T', 'cf__ptx_bfind_shift({0})'),
     (r'bfe\.[us](?:32|64)', 'T T u32 u32', 'cf__ptx_bfe({0}, {1}, {2})'),
     (r'bfi\.b(?:32|64)', 'T T T u32 u32', 'cf__ptx_bfi({0}, {1}, {2}, {3})'),
-    (r'prmt\.b32', 'u32 u32 u32 u32', 'cf__ptx_prmt({0}, {1}, {2})'),
+    (r'prmt\.b32', 'u32 u32 u32 u32', 'cf__select_bytes({0}, {1}, {2})'),
     (r'shf\.(?P<way>[lr])\.wrap\.b32', 'u32 u32 u32 u32', '__funnelshift_{way}({0}, {1}, {2})'),
     (r'shf\.(?P<way>[lr])\.clamp\.b32', 'u32 u32 u32 u32', '__funnelshift_{way}c({0}, {1}, {2})'),
     (r'lop3\.b32', 'u32 u32 u32 u32 u32', 'cf__ptx_lop3({0}, {1}, {2}, {3})'),
     (rf'add\.{_I}', 'T T T', _SUM.replace('{sign}', '+')),
     (rf'sub\.{_I}', 'T T T', _SUM.replace('{sign}', '-')),
+    (r'add\.sat\.s32', 'T T T', 'cf__ptx_clamp<int>((long long){0} + {1})'),
+    (r'sub\.sat\.s32', 'T T T', 'cf__ptx_clamp<int>((long long){0} - {1})'),
+    (r'add(?P<in>c)?(?P<out>\.cc)?\.[us](?:32|64)', 'T T T', 'cf__ptx_add({0}, {1}, {carry}, {keeps})'),
+    (r'sub(?P<in>c)?(?P<out>\.cc)?\.[us](?:32|64)', 'T T T', 'cf__ptx_subtract({0}, {1}, {carry}, {keeps})'),
     (rf'mul\.lo\.{_I}', 'T T T', _PRODUCT),
     (rf'mul\.hi\.{_I}', 'T T T', 'cf__ptx_high({0}, {1})'),
     (r'mul\.wide\.[us](?:16|32)', 'W T T', '({W}){0} * {1}'),
     (rf'mad\.lo\.{_I}', 'T T T T', _PRODUCT + ' + (unsigned long long){2}'),
     (rf'mad\.hi\.{_I}', 'T T T T', '(unsigned long long)cf__ptx_high({0}, {1}) + (unsigned long long){2}'),
+    (r'mad(?P<in>c)?\.lo(?P<out>\.cc)?\.[us](?:32|64)', 'T T T T',
+     f'cf__ptx_add(({{T}})({_PRODUCT}), {{2}}, {{carry}}, {{keeps}})'),
+    (r'mad(?P<in>c)?\.hi(?P<out>\.cc)?\.[us](?:32|64)', 'T T T T',
+     'cf__ptx_add(cf__ptx_high({0}, {1}), {2}, {carry}, {keeps})'),
     (r'mad\.wide\.[us](?:16|32)', 'W T T W', '(unsigned long long)(({W}){0} * {1}) + (unsigned long long){2}'),
     (rf'div\.{_I}', 'T T T', '{0} / {1}'),
     (rf'rem\.{_I}', 'T T T', '{0} % {1}'),
@@ -87,6 +109,9 @@ _TABLE = tuple((re.compile(pattern), types.split(), value) for pattern, types, v
     (r'(?P<name>min|max)\.f64', 'T T T', '__builtin_f{name}({0}, {1})'),
     (r'(?P<name>neg|abs)(?:\.ftz)?\.f(?:32|64)', 'T T', 'cf__ptx_{name}({0})'),
     (r'(?P<name>add|sub|mul)(?P<round>\.r[nzmp])?(?:\.ftz)?\.f32', 'T T T', '__f{name}_{round}({0}, {1})'),
+    (r'(?P<name>add|sub|mul)(?P<round>\.r[nzmp])?(?:\.ftz)?\.sat\.f32', 'T T T',
+     '__saturatef(__f{name}_{round}({0}, {1}))'),
+    (r'fma(?P<round>\.r[nzmp])(?:\.ftz)?\.sat\.f32', 'T T T T', '__saturatef(__fmaf_{round}({0}, {1}, {2}))'),
     (r'(?P<name>add|sub|mul)(?P<round>\.rn)?\.f64', 'T T T', '__d{name}_{round}({0}, {1})'),
     (r'(?:fma|mad)(?P<round>\.r[nzmp])(?:\.ftz)?\.f32', 'T T T T', '__fmaf_{round}({0}, {1}, {2})'),
     (r'(?:fma|mad)\.rn\.f64', 'T T T T', '__fma_rn({0}, {1}, {2})'),
@@ -99,7 +124,26 @@ _TABLE = tuple((re.compile(pattern), types.split(), value) for pattern, types, v
         ('ex2', 'exp2f({0})'), ('lg2', 'log2f({0})'), ('rcp', '1 / {0}'), ('rsqrt', 'rsqrtf({0})'),
         ('sqrt', 'sqrtf({0})'), ('sin', 'sinf({0})'), ('cos', 'cosf({0})'))),
     (r'tanh\.approx\.f32', 'T T', 'tanhf({0})'),
+    (r'selp\.[busf](?:16|32|64)', 'T T T pred', '{2} ? {0} : {1}'),
+    (r'mov\.pred', 'pred pred', '{0}'),
+    (r'not\.pred', 'pred pred', '!{0}'),
+    (r'and\.pred', 'pred pred pred', '{0} && {1}'),
+    (r'or\.pred', 'pred pred pred', '{0} || {1}'),
+    (r'xor\.pred', 'pred pred pred', '{0} != {1}'),
+    (r'cvta(?:\.to)?\.global\.u64', 'T T', '{0}'),
+    (r'cvta\.to\.shared\.u64', 'T T', '__cvta_generic_to_shared((const void *)(uintptr_t){0})'),
+    (r'cvta\.shared\.u64', 'T T', '(uintptr_t)__cvta_shared_to_generic({0})'),
     (rf'cvt\.(?P<F>{_SMALL})\.{_SMALL}', 'F T', '{0}'),
+    (rf'cvt\.sat\.(?P<F>{_SMALL})\.{_SMALL}', 'F T', 'cf__ptx_clamp<{F}>({0})'),
+    (r'cvt\.r(?P<whole>[nzmp])i(?:\.ftz)?\.sat\.(?P<F>[us](?:8|16))\.f32', 'F T',
+     'cf__ptx_clamp<{F}>(cf__integer<int>(__builtin_{whole}((double){0})))'),
+    (r'cvt(?:\.ftz)?\.sat\.f32\.f32', 'T T', '__saturatef({0})'),
+    (r'cvt\.r(?P<whole>[nzmp])i(?:\.ftz)?\.f32\.f32', 'T T', '__builtin_{whole}f({0})'),
+    (r'cvt\.r(?P<whole>[nzmp])i\.f64\.f64', 'T T', '__builtin_{whole}({0})'),
+    (r'cvt(?:\.ftz)?\.f32\.(?P<half>b?f16)', 'f32 b16', '{half}::to_float({0})'),
+    (r'cvt\.rn\.(?P<half>b?f16)\.f32', 'b16 f32', '{half}::from_float({0})'),
+    (r'cvt\.rn\.(?P<half>b?f16)x2\.f32', 'b32 f32 f32',
+     '(unsigned int){half}::from_float({0}) << 16 | {half}::from_float({1})'),
     (r'cvt\.rn\.(?P<F>f32|f64)\.[us](?:8|16|32|64)', 'F T', '{0}'),
     (r'cvt\.r(?P<whole>[nzmp])i(?:\.ftz)?\.(?P<F>[us](?:32|64))\.f(?:32|64)', 'F T',
      'cf__integer<{F}>(__builtin_{whole}((double){0}))'),
@@ -107,8 +151,19 @@ _TABLE = tuple((re.compile(pattern), types.split(), value) for pattern, types, v
     (r'cvt\.rn(?:\.ftz)?\.(?P<F>f32)\.f64', 'F T', '{0}')))
 _LOAD = re.compile(rf'ld{_ORDER}{_HINTS}(?:\.v([24]))?\.([busf](?:8|16|32|64))')
 _STORE = re.compile(rf'st{_ORDER}{_HINTS}(?:\.v([24]))?\.([busf](?:8|16|32|64))')
+_COPY = re.compile(r'cp\.async\.c[ag]\.shared(?:::cta)?\.global(?:\.L2::(?!cache_hint)\w+)?')
+_COPIES_END = re.compile(r'cp\.async\.(?:commit_group|wait_group|wait_all)')
+_ATOMIC = re.compile(r'(atom|red)((?:\.(?:relaxed|acquire|release|acq_rel|cta|cluster|gpu|sys|global|'
+                     r'shared(?:::cta)?))*)'
+                     r'\.(add|min|max|and|or|xor|exch|cas|inc|dec)\.([busf](?:32|64))')
+_COMPARISON = re.compile(r'setp\.(\w+)(?:\.(and|or|xor))?(?:\.ftz)?\.([busf](?:16|32|64))')
+_BARRIER = re.compile(r'(?:bar|barrier(?:\.cta)?)\.sync(?:\.aligned)?')
+_WARP_BARRIER = re.compile(r'bar\.warp\.sync')
 _PREFETCH = re.compile(r'prefetch(?:u\.L1|(?:\.global)?\.L[12](?:::\w+)?)')
 _FENCE = re.compile(r'membar\.(?:gl|cta|sys)|fence(?:\.(?:sc|acq_rel))?\.(?:cta|cluster|gpu|sys)')
+
+_ATOMICS = {'cas': 'CAS'}
+_UNTYPED = ('pred', 'f16', 'bf16')
 
 
 class _Unknown(Exception):
@@ -132,49 +187,119 @@ class _Statement:
             else:
                 self._parts[-1].append(token)
         self._parts += [[]] * (3 - len(self._parts))
-        self.text = _COMMENT.sub(' ', ''.join(map(_read_string, self._parts[0])))
-        self.instructions = [' '.join(part.split()) for part in self.text.split(';') if part.strip()]
-        self._operands = []     # constraint, first token
+        template = ''.join(map(_read_string, self._parts[0]))
+        self._is_blank = not template.strip()
+        self.text = _COMMENT.sub(' ', template)
+        self.instructions = list(_split_instructions(self.text))
+        self._operands = []     # name in C++, constraint, True of an output
+        self._scopes = []       # registers of each open block: likewise
 
     def is_barrier(self):
         """True without instructions and operands, such as asm volatile("" ::: "memory"): any compiler takes it."""
-        return not (self.instructions or self._parts[1] or self._parts[2])
+        return self._is_blank and not (self._parts[1] or self._parts[2])
 
     def edits(self):
         """Returns the changes: (token, replacement)."""
-        if not self.instructions:
-            raise _Unknown
         kept, edits, number = set(), {}, 0
         for part, is_output in ((self._parts[1], True), (self._parts[2], False)):
             for operand in split_at(part, ',') if part else ():
                 constraint = _read_string(operand[0]).lstrip('=+&' if is_output else '')
-                if constraint not in _CONSTRAINTS or [t.text for t in operand[1:2]] != ['(']:
+                is_known = constraint in _CONSTRAINTS and constraint != 'p'
+                if self.instructions and not is_known or [t.text for t in operand[1:2]] != ['(']:
                     raise _Unknown
-                self._operands.append((constraint, is_output))
+                self._operands.append((f'cf__{number}', constraint, is_output))
                 kept.update(map(id, operand[1:]))
                 how = 'auto &' if is_output else 'const auto '
                 edits[id(operand[0])] = f'[[maybe_unused]] {how}cf__{number} ='
                 edits[id(operand[-1])] = operand[-1].text + ';'
                 number += 1
+        self._scopes = [{}]
         body = ' '.join(map(self._translate, self.instructions))
+        if len(self._scopes) != 1:
+            raise _Unknown
         edits[id(self._tokens[0])] = 'do {'
         edits[id(self._tokens[-1])] = f' {body} }} while (0)'
         return [(t, edits.get(id(t), '')) for t in self._tokens if id(t) in edits or id(t) not in kept]
 
     def _translate(self, instruction):
-        name, _, rest = instruction.partition(' ')
+        if instruction in ('{', '}'):
+            return self._translate_brace(instruction)
+        guard = re.fullmatch(r'@(!?)\s*(\S+) (.+)', instruction)
+        name, _, rest = (guard.group(3) if guard else instruction).partition(' ')
         arguments = [a.strip() for a in re.split(r',(?![^{]*\})', rest)] if rest else []
         try:
-            text = self._translate_memory(name, arguments)
-            return self._translate_value(name, arguments) if text is None else text
+            if name == '.reg':
+                return self._declare(rest)
+            text = self._translate_step(name, arguments)
+            if text is None:
+                text = self._translate_memory(name, arguments)
+            if text is None:
+                text = self._translate_value(name, arguments)
+            return f'if ({guard.group(1)}{self._read(guard.group(2), "pred", False)}) {{ {text} }}' if guard else text
         except (_Unknown, ValueError):
             raise _Unknown(name) from None
+
+    def _translate_brace(self, brace):
+        if brace == '{':
+            self._scopes.append({})
+        elif len(self._scopes) > 1:
+            self._scopes.pop()
+        else:
+            raise _Unknown
+        return brace
+
+    def _declare(self, text):
+        """Declares registers: `.u32 a, b`, or `.u32 r<3>` for r0 to r2."""
+        match = re.fullmatch(r'\.(\w+) ([\w%$<>, ]+)', text)
+        if not match or match.group(1) not in _DECLARED:
+            raise _Unknown
+        constraint, names = _DECLARED[match.group(1)], []
+        for name in match.group(2).split(','):
+            base, _, count = name.strip().rstrip('>').partition('<')
+            names += [f'{base}{i}' for i in range(int(count))] if count else [base]
+        for name in names:
+            if not re.fullmatch(r'[%$A-Za-z_][\w$]*', name):
+                raise _Unknown
+            self._scopes[-1][name] = ('cf__' + re.sub(r'\W', '_', name) + '_', constraint, True)
+        return ' '.join(f'[[maybe_unused]] {_CONSTRAINTS[constraint][1]} {self._scopes[-1][name][0]} = 0;'
+                        for name in names)
+
+    def _translate_step(self, name, arguments):
+        """Returns the form of an instruction that waits, or makes a predicate; None for others."""
+        if _BARRIER.fullmatch(name) and arguments == ['0']:
+            return '__syncthreads();'
+        if _WARP_BARRIER.fullmatch(name) and len(arguments) == 1:
+            return f'__syncwarp({self._read(arguments[0], "u32", False)});'
+        if _COPIES_END.fullmatch(name):
+            return ';'
+        match = _COMPARISON.fullmatch(name)
+        if not match:
+            return None
+        compare, how, kind = match.groups()
+        form = (_COMPARE_FLOAT if kind[0] == 'f' else _COMPARE).get(compare)
+        targets = arguments[0].split('|')
+        if form is None or len(arguments) != (4 if how else 3) or len(targets) > 2:
+            raise _Unknown
+        result = '(' + form.format(*(self._read(a, kind, False) for a in arguments[1:3])) + ')'
+        text = f'{{ const bool cf__p = {result}; '
+        for target, value in zip(targets, ('cf__p', '!cf__p')):
+            if how:
+                value += {'and': ' && ', 'or': ' || ', 'xor': ' != '}[how] + self._read(arguments[3], 'pred', False)
+            text += self._write(target.strip(), 'pred', value, False)
+        return text + ' }'
 
     def _translate_memory(self, name, arguments):
         if _FENCE.fullmatch(name) and not arguments:
             return '__threadfence();'
         if _PREFETCH.fullmatch(name) and len(arguments) == 1:
-            return ''
+            return ';'
+        if _COPY.fullmatch(name) and len(arguments) in (3, 4):
+            size, *rest = (self._read(a, 'u32', False) for a in arguments[2:])
+            return (f'cf__ptx_copy({self._address(arguments[0], True)}, {self._address(arguments[1], False)}, {size}, '
+                    f'{rest[0] if rest else size});')
+        match = _ATOMIC.fullmatch(name)
+        if match:
+            return self._translate_atomic(match, arguments)
         for pattern, is_load in ((_LOAD, True), (_STORE, False)):
             match = pattern.fullmatch(name)
             if match:
@@ -186,7 +311,8 @@ class _Statement:
                     break
                 ctype, size = _ctype(kind), int(kind[1:]) // 8
                 how = '_ordered' if order else ''
-                places = [f'{self._address(address)} + {i * size}' for i in range(len(values))]
+                place = self._address(address, '.shared' in name)
+                places = [f'{place} + {i * size}' for i in range(len(values))]
                 if not is_load:
                     return ''.join(f'cf__ptx_store{how}<{ctype}>({place}, {self._read(value, kind, True)});'
                                    for place, value in zip(places, values))
@@ -197,23 +323,40 @@ class _Statement:
                     self._write(value, kind, v, True) for value, v in zip(values, names)) + ' }'
         return None
 
+    def _translate_atomic(self, match, arguments):
+        how, modifiers, operation, kind = match.groups()
+        ctype = _ctype(kind)
+        target = [arguments.pop(0)] if how == 'atom' else []
+        if len(arguments) != (3 if operation == 'cas' else 2):
+            raise _Unknown
+        place = self._address(arguments[0], '.shared' in modifiers)
+        values = ''.join(', ' + self._read(a, kind, False) for a in arguments[1:])
+        text = (f'const {ctype} cf__v = atomic{_ATOMICS.get(operation, operation.capitalize())}'
+                f'(({ctype} *)(uintptr_t)({place}){values}); ')
+        if re.search('acq|release', modifiers):
+            text = f'__threadfence(); {text}__threadfence(); '
+        return '{ ' + text + (self._write(target[0], kind, 'cf__v', False) if target else '(void)cf__v;') + ' }'
+
     def _translate_value(self, name, arguments):
         register = re.fullmatch(r'mov\.[busf](32|64)', name)
-        if register and len(arguments) == 2:
-            found = _REGISTERS.get(arguments[1].lstrip('%')) if arguments[1].startswith('%') else None
-            bits = int(register.group(1))
-            if found:
-                if found[0] != bits:
-                    raise _Unknown
-                return self._write(arguments[0], f'u{bits}', found[1], False)
-            if arguments[1].startswith('{') and bits == 64:
-                low, high = (self._read(a, 'b32', False) for a in _list_vector(arguments[1], 2))
-                return self._write(arguments[0], 'b64', f'(unsigned long long){high} << 32 | {low}', False)
-            if arguments[0].startswith('{') and bits == 64:
-                low, high = _list_vector(arguments[0], 2)
-                value = self._read(arguments[1], 'b64', False)
-                return (f'{{ const unsigned long long cf__v = {value}; ' + self._write(low, 'b32', 'cf__v', False) +
-                        self._write(high, 'b32', 'cf__v >> 32', False) + ' }')
+        found = _REGISTERS.get(arguments[-1][1:]) if register and arguments[-1][:1] == '%' else None
+        if found:
+            if found[0] != int(register.group(1)) or len(arguments) != 2:
+                raise _Unknown
+            return self._write(arguments[0], f'u{found[0]}', found[1], False)
+        pack = re.fullmatch(r'mov\.b(32|64)', name)
+        if pack and len(arguments) == 2 and '{' in (arguments[0][:1], arguments[1][:1]):
+            bits = int(pack.group(1))
+            parts = arguments[0 if arguments[0][:1] == '{' else 1].count(',') + 1
+            kind = f'b{bits // parts}'
+            if arguments[0][:1] == '{':
+                value = self._read(arguments[1], f'b{bits}', False)
+                return f'{{ const {_ctype(f"b{bits}")} cf__v = {value}; ' + ''.join(
+                    self._write(a, kind, f'cf__v >> {i * bits // parts}', False)
+                    for i, a in enumerate(_list_vector(arguments[0], parts))) + ' }'
+            values = (self._read(a, kind, False) for a in _list_vector(arguments[1], parts))
+            return self._write(arguments[0], f'b{bits}', ' | '.join(
+                f'(unsigned long long){value} << {i * bits // parts}' for i, value in enumerate(values)), False)
         for pattern, (result, *kinds), value in _TABLE:
             match = pattern.fullmatch(name)
             if match:
@@ -229,20 +372,32 @@ class _Statement:
             raise _Unknown
         is_loose = match.group().startswith('cvt')
         operands = [self._read(a, letters.get(k, k), is_loose) for a, k in zip(sources, kinds)]
-        words = {name: _ctype(letter) for name, letter in letters.items() if letter}
-        groups.update(words, bits=int(kind[1:]), round=_ROUNDINGS.get(groups.get('round')),
-                      whole=_TO_WHOLE.get(groups.get('whole')))
+        words = {name: _ctype(letter) for name, letter in letters.items() if letter and letter not in _UNTYPED}
+        groups.update(words, bits=re.sub(r'\D', '', kind), round=_ROUNDINGS.get(groups.get('round')),
+                      whole=_TO_WHOLE.get(groups.get('whole')), half=_HALVES.get(groups.get('half')),
+                      carry='cf__ptx_carry' if groups.get('in') else '0',
+                      keeps='true' if groups.get('out') else 'false')
         return self._write(target, letters.get(result, result), value.format(*operands, **groups), is_loose)
 
     def _operand(self, text):
         match = re.fullmatch(r'%(\d+)', text)
-        if not match or int(match.group(1)) >= len(self._operands):
-            raise _Unknown
-        return int(match.group(1)), *self._operands[int(match.group(1))]
+        if match and int(match.group(1)) < len(self._operands):
+            return self._operands[int(match.group(1))]
+        for scope in reversed(self._scopes):
+            if text in scope:
+                return scope[text]
+        raise _Unknown
 
     def _read(self, text, kind, is_loose):
         """Returns the value of an operand as a type. A register may be wider where `is_loose`."""
+        if kind == 'pred':
+            name, constraint, _ = self._operand(text.lstrip('!'))
+            if constraint != 'p':
+                raise _Unknown
+            return ('!' if text[0] == '!' else '') + name
         ctype, bits = _ctype(kind), int(kind[1:])
+        if text == 'WARP_SZ' and kind[0] != 'f':
+            return f'({ctype})32'
         if _INTEGER.fullmatch(text) and kind[0] != 'f':
             return f'({ctype}){text.rstrip("U")}ull' if text[0] != '-' else f'({ctype}){text.rstrip("U")}ll'
         match = re.fullmatch(r'0([fFdD])([0-9a-fA-F]+)', text)
@@ -250,32 +405,41 @@ class _Statement:
             return f'cf__cast<{ctype}>(0x{match.group(2)}{"u" if bits == 32 else "ull"})'
         if kind[0] == 'f' and re.fullmatch(r'-?\d+\.\d*(?:[eE][-+]?\d+)?', text):
             return f'({ctype}){text}'
-        number, constraint, _ = self._operand(text)
+        name, constraint, _ = self._operand(text)
         own, register = _CONSTRAINTS[constraint]
         if constraint == 'n':
-            return f'({ctype})cf__{number}'
+            return f'({ctype}){name}'
         if own == bits:
-            return f'cf__cast<{ctype}>(cf__{number})'
+            return f'cf__cast<{ctype}>({name})'
         if not is_loose or own < bits or kind[0] == 'f' or constraint in 'fd':
             raise _Unknown
-        return f'({ctype})cf__cast<{register}>(cf__{number})'
+        return f'({ctype})cf__cast<{register}>({name})'
 
     def _write(self, text, kind, value, is_loose):
         """Returns a statement that gives an output a value of a type."""
-        number, constraint, is_output = self._operand(text)
+        name, constraint, is_output = self._operand(text)
+        if (kind == 'pred') != (constraint == 'p'):
+            raise _Unknown
+        if kind == 'pred':
+            return f'{name} = {value};'
         own, register = _CONSTRAINTS[constraint]
         bits = int(kind[1:])
         is_wider = is_loose and own > bits and kind[0] != 'f' and constraint not in 'fd'
         if not is_output or own != bits and not is_wider:
             raise _Unknown
         value = f'({_ctype(kind)})({value})'
-        return f'cf__ptx_set(cf__{number}, {f"({register}){value}" if is_wider else value});'
+        return f'cf__ptx_set({name}, {f"({register}){value}" if is_wider else value});'
 
-    def _address(self, text):
-        match = re.fullmatch(r'\[\s*(%\d+)\s*(?:\+\s*(-?\d+)\s*)?\]', text)
+    def _address(self, text, is_shared):
+        """Returns an address in C++ as a number. `is_shared`: it is one of shared memory, of 32 or 64 bits."""
+        match = re.fullmatch(r'\[\s*([%$\w]+)\s*(?:\+\s*(-?[%\w]+)\s*)?\]', text)
         if not match:
             raise _Unknown
-        return self._read(match.group(1), 'u64', False) + (f' + {match.group(2)}' if match.group(2) else '')
+        bits = _CONSTRAINTS[self._operand(match.group(1))[1]][0] if is_shared else 64
+        place = self._read(match.group(1), f'u{bits}', False)
+        if match.group(2):
+            place += f' + {self._read(match.group(2), "s64", False)}'
+        return f'(unsigned long long)(uintptr_t)__cvta_shared_to_generic({place})' if is_shared else place
 
 
 def _ctype(kind):
@@ -293,7 +457,21 @@ def _list_vector(text, count):
     return inside
 
 
+def _split_instructions(text):
+    """Yields the instructions of a template, and the braces of its blocks: those of operands begin none."""
+    for part in text.split(';'):
+        part = ' '.join(part.split())
+        while part[:1] in ('{', '}'):
+            yield part[0]
+            part = part[1:].lstrip()
+        if part:
+            yield part
+
+
 def _read_string(token):
+    raw = _RAW_STRING.fullmatch(token.text) if token.kind == 'string' else None
+    if raw:
+        return raw.group(2).replace('%%', '%')
     match = _STRING.fullmatch(token.text) if token.kind == 'string' else None
     if not match:
         raise _Unknown
@@ -323,6 +501,12 @@ def find_assembly_edits(tokens):
     for statement in _find_statements(tokens):
         if not statement.is_barrier():
             yield from statement.edits()
+
+
+def waits(tokens):
+    """True if inline assembly waits for other threads."""
+    return any(_BARRIER.search(statement.text) or _WARP_BARRIER.search(statement.text)
+               for statement in _find_statements(tokens))
 
 
 def reads_registers(tokens):

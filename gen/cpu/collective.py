@@ -3,8 +3,8 @@ classes."""
 
 import re
 
-from cpu.assembly import find_unknown, WORDS
-from cpu.members import body_tokens
+from cpu.assembly import find_unknown, waits, WORDS
+from cpu.members import body_tokens, device_tokens
 from cpu.reachable import find_reachable
 
 # Uses that a loop over threads cannot run: waiting for other threads or for shared memory, and failing.
@@ -31,7 +31,8 @@ _FOREIGN = (
      'use cooperative_groups::this_cluster()'),
     (r'tex[123]D\w*|texCubemap\w*|surf[123]D\w*', 'textures', 'read the array through a pointer'),
     (r'__nv_fp[468]\w*', 'floats of 8 bits and less', 'use __half or __nv_bfloat16'),
-    (r'__pipeline_arrive_on|__mbarrier\w*|__cvta_\w+', 'asynchronous barriers', 'use __syncthreads()'),
+    (r'__pipeline_arrive_on|__mbarrier\w*|__cvta_(?!generic_to_[sg]|[sg]\w+_to_generic)\w+', 'asynchronous barriers',
+     'use __syncthreads()'),
 )
 # Names after thrust:: with a CPU form.
 OF_THRUST = frozenset('''
@@ -57,6 +58,15 @@ OF_CUB = frozenset('''
     WARP_LOAD_TRANSPOSE WARP_LOAD_VECTORIZE WARP_STORE_DIRECT WARP_STORE_STRIPED WARP_STORE_TRANSPOSE
     WARP_STORE_VECTORIZE WarpExchange WarpExchangeAlgorithm WarpLoad WarpLoadAlgorithm WarpMergeSort WarpReduce WarpScan
     WarpStore WarpStoreAlgorithm'''.split())
+# Names of CUB without a CPU form, which a file may use after `using namespace cub`.
+_LACKING_IN_CUB = frozenset('''
+    ArgIndexInputIterator BlockRadixRank BlockRadixRankMatch BlockRadixRankMatchEarlyCounts BlockRakingLayout
+    BlockRunLengthDecode CacheModifiedInputIterator CacheModifiedOutputIterator ConstantInputIterator
+    CountingInputIterator DeviceAdjacentDifference DeviceCopy DeviceFor DeviceHistogram DeviceMemcpy DeviceMerge
+    DeviceMergeSort DevicePartition DeviceRadixSort DeviceReduce DeviceRunLengthEncode DeviceScan
+    DeviceSegmentedRadixSort DeviceSegmentedReduce DeviceSegmentedSort DeviceSelect DeviceTransform
+    DiscardOutputIterator GridBarrier GridEvenShare GridQueue ReduceByKeyOp ReduceBySegmentOp StableOddEvenSort
+    TexObjInputIterator TexRefInputIterator ThreadScanExclusive ThreadScanInclusive TransformInputIterator'''.split())
 # Libraries: name, names that the CPU runs, alternative.
 _LIBRARIES = {
     'thrust': ('Thrust', OF_THRUST, 'write a loop, or use cooperative_groups'),
@@ -87,6 +97,13 @@ def find_use(kernel, everything, words):
 def find_foreign(kernel, everything):
     """Returns the first use in a kernel or its callees that no CPU can run, as (use, alternative); None if there is
     none."""
+    lacking = _find_lacking(everything)
+    # Names of types and objects, too.
+    for declaration in find_reachable([kernel], [d for d in everything if not d.has('__global__') and
+                                                 (d.is_on_device or d.function is None)]):
+        used = _find_library(list(device_tokens(declaration)), lacking)
+        if used:
+            return used
     for declaration in find_reached(kernel, everything):
         body = list(body_tokens(declaration))
         for at, token in enumerate(body):
@@ -95,16 +112,33 @@ def find_foreign(kernel, everything):
                 if texts[:2] == ['cuda', '::'] and texts[2:] and texts[2] in _FOREIGN_OF_CUDA:
                     return (f'cuda::{texts[2]}', 'use __syncthreads() or cuda::barrier, and plain copies or '
                                                  'cuda::memcpy_async()')
-            if token.text in _LIBRARIES and token.kind == 'identifier':
-                library, names, instead = _LIBRARIES[token.text]
-                texts = [t.text for t in body[at + 1:at + 3]]
-                if texts[:1] == ['::'] and texts[1:] and texts[1] not in names:
-                    return f'{library} ({token.text}::{texts[1]})', instead
             if token.kind == 'identifier' and _ANY_FOREIGN.fullmatch(token.text):
                 used = find_unknown(body, at) if token.text in WORDS else token.text
                 if used:
                     return next((f'{what} ({used})', instead) for words, what, instead in _FOREIGN_WORDS
                                 if words.fullmatch(token.text))
+    return None
+
+
+def _find_lacking(everything):
+    """Returns the names that mean a part of CUB which the CPU lacks, without cub:: before them."""
+    if not any('cub' in d.words for d in everything):
+        return frozenset()
+    return _LACKING_IN_CUB.difference(*(d.names for d in everything if 'cub' not in d.words))
+
+
+def _find_library(tokens, lacking):
+    """Returns the first use of a library that no CPU can run, as find_foreign(); None if there is none."""
+    for before, token, *after in zip([None, *tokens], tokens, [*tokens[1:], None], [*tokens[2:], None, None]):
+        if token.kind != 'identifier':
+            continue
+        if token.text in _LIBRARIES and after[1] is not None and after[0].text == '::':
+            library, names, instead = _LIBRARIES[token.text]
+            if after[1].text not in names:
+                return f'{library} ({token.text}::{after[1].text})', instead
+        if token.text in lacking and (before is None or before.text not in ('::', '.', '->')):
+            library, _, instead = _LIBRARIES['cub']
+            return f'{library} ({token.text})', instead
     return None
 
 
@@ -141,6 +175,8 @@ def has_launch(body):
 def runs_together(root, everything):
     """True if threads of a kernel wait for one another, or if the generator does not understand the kernel."""
     if find_use(root, everything, TOGETHER):
+        return True
+    if any(waits(list(body_tokens(d))) for d in find_reached(root, everything) if not d.words.isdisjoint(WORDS)):
         return True
     others = [d for d in everything if not d.has('__global__')]
     if any(d.has('__shared__') for d in find_reachable([root], others)):     # declared outside of functions

@@ -9,7 +9,7 @@
 #include "cpu/barrier.h"
 
 #include "driver/driver.h"
-#include "cpu/block.h"
+#include "cpu/runner.h"
 #include "cpu/fiber.h"
 #include "cpu/team.h"
 
@@ -108,7 +108,7 @@ static inline void suspend_in_memory(struct cf__block *block, uint32_t own, cons
 {
     block->runner->states[own] = CF__THREAD_MEMORY;
     block->runner->in_memory++;
-    cf__block_wait(block, where, &cf__fiber_nothing);
+    cf__runner_wait(block, where, &cf__fiber_nothing);
 }
 
 static CF__NOINLINE void wait_out_of_order(struct cf__block *block, struct cf__waiter_list *list, const uint64_t *word,

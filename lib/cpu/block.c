@@ -1,10 +1,4 @@
-/* block.c - blocks whose threads wait for one another, on the CPU: each waiting thread has a stack.
- *
- * A fiber runs threads one after the other until one of them has to wait. That thread keeps the fiber's stack, and a
- * new fiber begins the next threads. A thread that never waits needs no stack of its own. All threads of a block run on
- * one CPU thread. */
-#include <sched.h>
-#include <stdarg.h>
+/* block.c - places the blocks of a launch on a CPU thread, with memory for their threads, and runs them. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +7,12 @@
 
 #include "cpu/block.h"
 
-#include "base/text.h"
+#include "base/env.h"
 #include "driver/driver.h"
 #include "cpu/barrier.h"
+#include "cpu/block_sync.h"
 #include "cpu/fiber.h"
+#include "cpu/runner.h"
 #include "cpu/schedule.h"
 #include "cpu/team.h"
 #include "cpu/warp.h"
@@ -26,355 +22,7 @@ _Static_assert(CF_BLOCK_SIZE == 1024, "limit of threads in a block");
 _Static_assert(sizeof((cf_host_block *)NULL)->tiles / sizeof(uint64_t) == CF_BLOCK_SIZE / 32,
                "barriers of large tiles");
 
-/* ---- Failing ---- */
-
-/* Returns to the CPU thread's own stack; all CUDA threads stay where they are. */
-__attribute__((noreturn)) static void abandon_launch(struct cf__runner *runner)
-{
-    runner->has_failed = 1;
-    cf__fiber_leave(&runner->fibers[runner->fiber_of[runner->current]], &runner->outside);
-    __builtin_unreachable();
-}
-
-void cf__runner_fail(struct cf__runner *runner, CUresult result, const char *format, ...)
-{
-    char text[480];
-    va_list values;
-    va_start(values, format);
-    cf__vformat(text, sizeof text, format, values);
-    va_end(values);
-    cf__cpu_note_failure(runner->launch, result, text);
-    abandon_launch(runner);
-}
-
-static void fail_thread(cf_host_block *head, int is_assert, const cf_host_where *where)
-{
-    const struct cf__block *block = (const struct cf__block *)head;
-    struct cf__runner *runner = block->runner;
-    cf_dim3 thread;
-    cf__runner_thread_index(runner, runner->current - block->first, &thread);
-    cf__runner_fail(runner, is_assert ? CUDA_ERROR_ASSERT : CUDA_ERROR_LAUNCH_FAILED,
-                    "%s:%d: thread (%u, %u, %u) of block (%u, %u, %u): %s", where->file, where->line, thread.x,
-                    thread.y, thread.z, head->index.x, head->index.y, head->index.z, where->what);
-}
-
-/* ---- Waiting ---- */
-
-static void run_threads(void *data);
-
-/* Creates a fiber for the threads that have not begun. */
-static struct cf__fiber *create_fiber(struct cf__runner *runner)
-{
-    uint32_t number = runner->fibers_used++;
-    cf__fiber_create(&runner->fibers[number], &runner->stacks, number, run_threads, runner);
-    return &runner->fibers[number];
-}
-
-/* Chooses between a thread that has not begun (1) and the first ready thread (0). In a shuffled order, it picks at
- * random and moves a picked ready thread to the head of the ring. */
-static int is_fresh_next(struct cf__runner *runner)
-{
-    uint32_t fresh = runner->begun < runner->total;
-    if (!fresh && runner->tail == runner->head)
-        cf__barriers_wait_ready(runner);
-    uint32_t woken = runner->tail - runner->head;
-    if (!runner->random || !woken)
-        return !woken;
-    runner->random = runner->random * 6364136223846793005u + 1442695040888963407u;
-    uint32_t pick = (uint32_t)(runner->random >> 33) % (woken + fresh);
-    if (pick == woken)
-        return 1;
-    uint32_t *first = &runner->ready[runner->head & runner->ring_mask];
-    uint32_t *picked = &runner->ready[(runner->head + pick) & runner->ring_mask];
-    uint32_t thread = *picked;
-    *picked = *first;
-    *first = thread;
-    return 0;
-}
-
-static struct cf__fiber *take_next_fiber(struct cf__runner *runner)
-{
-    if (is_fresh_next(runner))
-        return create_fiber(runner);
-    runner->current = runner->ready[runner->head++ & runner->ring_mask];
-    return &runner->fibers[runner->fiber_of[runner->current]];
-}
-
-/* Cache lines of its stack that a thread uses first when it resumes, roughly. */
-#define FETCHED 4
-
-/* Makes the first ready thread the running thread, and looks up the stack pointer of the next ready thread. After the
- * last ready thread, the ring holds an old number, which is only prefetched. */
-static inline void advance_ring(struct cf__runner *runner)
-{
-    const uint32_t *ready = runner->ready, mask = runner->ring_mask;
-    runner->current = ready[runner->head++ & mask];
-    void *later = runner->suspended[ready[runner->head & mask]].sp;
-    runner->next_sp = runner->head == runner->tail ? NULL : later;
-    /* Stacks in use by turns fall out of the nearest cache: prefetch the next one while this thread runs. The loop is
-     * here because gcc would drop a call of a function that only prefetches. */
-    for (int line = 0; line < FETCHED; line++)
-        __builtin_prefetch((void *)((uintptr_t)later + (uintptr_t)line * 64), 1);
-}
-
-/* The stack pointer of the next thread to run, which becomes the running thread; without a sanitizer. */
-static void *take_next_stack(struct cf__runner *runner, int is_fresh)
-{
-    if (is_fresh || runner->head == runner->tail) {
-        if (runner->begun < runner->total)
-            return create_fiber(runner)->sp;
-        cf__barriers_wait_ready(runner);
-    }
-    void *sp = runner->suspended[runner->ready[runner->head & runner->ring_mask]].sp;
-    advance_ring(runner);
-    return sp;
-}
-
-/* Suspends the running thread when the next thread has to be looked up or begun. */
-static CF__NOINLINE uint64_t suspend_slowly(struct cf__runner *runner, const uint64_t *result, int is_fresh)
-{
-    const uint32_t thread = runner->current;
-    if (runner->is_plain) {
-        void *sp = take_next_stack(runner, is_fresh);
-        return sp ? cf__fiber_jump(&runner->suspended[thread].sp, sp, result) : *result; /* NULL: it resumes itself */
-    }
-    struct cf__fiber *own = &runner->fibers[runner->fiber_of[thread]];
-    struct cf__fiber *other = is_fresh ? create_fiber(runner) : take_next_fiber(runner);
-    if (other != own)
-        cf__fiber_switch(own, other);
-    return *result;
-}
-
-/* Suspends the running thread. `is_fresh`: a thread that has not begun has to run next. */
-static inline uint64_t suspend_thread(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result,
-                                      int is_fresh)
-{
-    struct cf__suspended *own = &runner->suspended[runner->current];
-    void *sp = runner->next_sp;
-    own->where = where;
-    /* NULL marks the running thread, which may be in the ring already: cf__fiber_jump() stores its stack pointer only
-     * as it leaves. advance_ring() and take_next_stack() rely on the mark. */
-    own->sp = NULL;
-    if (!sp || is_fresh)
-        return suspend_slowly(runner, result, is_fresh);
-    advance_ring(runner);
-    return cf__fiber_jump(&own->sp, sp, result);
-}
-
-uint64_t cf__runner_suspend(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result)
-{
-    return suspend_thread(runner, where, result, 0);
-}
-
-uint64_t cf__runner_continue(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result)
-{
-    if (runner->seed != CF__ORDER_REVERSE)
-        return *result;
-    cf__runner_add_ready(runner, runner->current);
-    return cf__runner_suspend(runner, where, result);
-}
-
-/* Makes the threads of a block ready, all of which have arrived at its barrier or ended. */
-static void open_barrier(struct cf__block *block)
-{
-    struct cf__runner *runner = block->runner;
-    uint32_t begin = block->first, end = begin + runner->block_threads;
-    block->results[CF_HOST_VOTE_COUNT] = (uint32_t)block->count;
-    block->results[CF_HOST_VOTE_AND] = (uint32_t)block->count == block->arrived;
-    block->results[CF_HOST_VOTE_OR] = block->count != 0;
-    block->arrived = 0;
-    block->count = 0;
-    if (block->alive == runner->block_threads) {
-        memset(runner->states + begin, CF__THREAD_READY, end - begin);
-        cf__runner_add_ready_range(runner, begin, runner->current);
-        cf__runner_add_ready_range(runner, runner->current + 1, end);
-        return;
-    }
-    for (uint32_t i = 0; i < runner->block_threads; i++) {
-        const uint32_t thread = runner->seed == CF__ORDER_REVERSE ? end - 1 - i : begin + i;
-        if (runner->states[thread] == CF__THREAD_BARRIER) {
-            runner->states[thread] = CF__THREAD_READY;
-            cf__runner_add_ready(runner, thread);
-        }
-    }
-}
-
-static CF__NOINLINE uint64_t arrive_last(struct cf__block *block, const cf_host_where *where, const uint64_t *result)
-{
-    open_barrier(block);
-    return cf__runner_continue(block->runner, where, result);
-}
-
-CF__NOINLINE uint64_t cf__block_settle_and_wait(struct cf__block *block, const cf_host_where *where,
-                                                const uint64_t *result)
-{
-    cf__warp_settle_current(block);
-    return cf__runner_suspend(block->runner, where, result);
-}
-
-static uint64_t wait_for_block(cf_host_block *head, cf_host_vote vote, int value, const cf_host_where *where)
-{
-    struct cf__block *block = (struct cf__block *)head;
-    struct cf__runner *runner = block->runner;
-    const uint64_t *result = &block->results[vote];
-    block->count += value != 0;
-    if (++block->arrived == block->alive)
-        return arrive_last(block, where, result);
-    runner->states[runner->current] = CF__THREAD_BARRIER;
-    return cf__block_wait(block, where, result);
-}
-
-/* Waits until the other CPU threads reach the grid's barrier, too, then makes the runner's threads ready. */
-static void open_grid(struct cf__runner *runner)
-{
-    if (!cf__team_wait(runner->launch))
-        abandon_launch(runner);
-    runner->at_grid = 0;
-    for (uint32_t i = 0; i < runner->total; i++)
-        if (runner->states[i] == CF__THREAD_GRID) {
-            runner->states[i] = CF__THREAD_READY;
-            cf__runner_add_ready(runner, i);
-        }
-}
-
-static void wait_for_all(struct cf__block *block, const cf_host_where *where)
-{
-    struct cf__runner *runner = block->runner;
-    if (++runner->at_grid == runner->total - runner->ended) {
-        open_grid(runner);
-    } else {
-        runner->states[runner->current] = CF__THREAD_GRID;
-        cf__block_wait(block, where, &cf__fiber_nothing);
-    }
-}
-
-/* The blocks of one cluster are all that are resident. */
-static void wait_for_cluster(cf_host_block *head, const cf_host_where *where)
-{
-    struct cf__block *block = (struct cf__block *)head;
-    if (block->runner->launch->is_cooperative)
-        fail_thread(head, 0, &(cf_host_where){"a cluster's sync() in a cooperative kernel", where->file, where->line});
-    else
-        wait_for_all(block, where);
-}
-
-static cf_host_block *find_peer(cf_host_block *head, uint32_t rank)
-{
-    struct cf__runner *runner = ((struct cf__block *)head)->runner;
-    const cf_dim3 cluster = runner->launch->cluster;
-    const uint32_t blocks = cluster.x * cluster.y * cluster.z;
-    return blocks > 1 && rank < blocks ? &runner->blocks[rank].head : head;
-}
-
-static void wait_for_grid(cf_host_block *head, const cf_host_where *where)
-{
-    struct cf__block *block = (struct cf__block *)head;
-    struct cf__runner *runner = block->runner;
-    if (!runner->launch->is_cooperative) {
-        fail_thread(head, 0,
-                    &(cf_host_where){"grid.sync() in a kernel that is not cooperative", where->file, where->line});
-    } else {
-        wait_for_all(block, where);
-    }
-}
-
-/* The running thread may poll for a write by a thread that has not begun or is on another CPU thread. After a failure,
- * that write may never come. */
-static void yield_thread(cf_host_block *head)
-{
-    static const cf_host_where nowhere = {"__nanosleep()", "", 0};
-    struct cf__block *block = (struct cf__block *)head;
-    struct cf__runner *runner = block->runner;
-    if (cf__cpu_has_failed(runner->launch))
-        abandon_launch(runner);
-    runner->states[runner->current] = CF__THREAD_YIELD;
-    if (runner->in_active)
-        cf__warp_settle_current(block);
-    cf__barriers_poll(runner);
-    if (runner->head != runner->tail || runner->begun < runner->total) {
-        cf__runner_add_ready(runner, runner->current);
-        suspend_thread(runner, &nowhere, &cf__fiber_nothing, runner->begun < runner->total);
-    } else {
-        sched_yield();
-    }
-    runner->states[runner->current] = CF__THREAD_READY;
-}
-
-/* ---- Running ---- */
-
-/* Other threads may have waited for the thread that ends. */
-static void end_thread(struct cf__runner *runner, struct cf__block *block)
-{
-    uint32_t thread = runner->current - block->first;
-    struct cf__warp *warp = &block->warps[thread / 32];
-    runner->states[runner->current] = CF__THREAD_ENDED;
-    runner->ended++;
-    block->alive--;
-    warp->ended |= 1u << thread % 32;
-    if (block->arrived && block->arrived == block->alive)
-        open_barrier(block);
-    if (runner->at_grid && runner->at_grid == runner->total - runner->ended)
-        open_grid(runner);
-    if (warp->in_operation || warp->in_active)
-        cf__warp_settle_current(block);
-}
-
-static uint64_t reorder(const struct cf__runner *runner, uint64_t i, uint64_t count, uint64_t key)
-{
-    return runner->seed == CF__ORDER_REVERSE ? count - 1 - i : cf__schedule_shuffle(i, count, key);
-}
-
-/* Begins the next thread: blocks and their threads begin in the natural order or another. Returns its block. */
-static struct cf__block *begin_thread(struct cf__runner *runner, cf_dim3 *index)
-{
-    const cf_dim3 size = runner->launch->block;
-    struct cf__block *block = runner->next_block;
-    uint32_t thread = runner->next_thread++;
-    *index = runner->next_index;
-    if (++runner->next_index.x == size.x) {
-        runner->next_index.x = 0;
-        if (++runner->next_index.y == size.y) {
-            runner->next_index.y = 0;
-            runner->next_index.z++;
-        }
-    }
-    runner->begun++;
-    if (runner->next_thread == runner->block_threads) {
-        runner->next_block++;
-        runner->next_thread = 0;
-        runner->next_index = (cf_dim3){0, 0, 0};
-    }
-    if (runner->seed) {
-        thread = (uint32_t)reorder(runner, thread, runner->block_threads, block->key);
-        cf__runner_thread_index(runner, thread, index);
-    }
-    runner->current = block->first + thread;
-    return block;
-}
-
-/* Entry of a fiber: begins threads while any are left. After a thread that had to wait, it continues with further
- * threads. */
-static void run_threads(void *data)
-{
-    struct cf__runner *runner = data;
-    uint32_t number = runner->fibers_used - 1;
-    cf__fiber_begun();
-    do {
-        cf_dim3 index;
-        struct cf__block *block = begin_thread(runner, &index);
-        runner->fiber_of[runner->current] = number;
-        runner->thread(runner->closure, &block->head, index);
-        end_thread(runner, block);
-    } while (runner->begun < runner->total && (!runner->random || is_fresh_next(runner)));
-    struct cf__fiber *own = &runner->fibers[number];
-    if (runner->ended == runner->total)
-        cf__fiber_leave(own, &runner->outside);
-    else if (runner->is_plain)
-        cf__fiber_jump(&own->sp, take_next_stack(runner, 0), &cf__fiber_nothing);
-    else
-        cf__fiber_leave(own, take_next_fiber(runner));
-    __builtin_unreachable();
-}
+/* ---- Shared memory ---- */
 
 static void free_shared(struct cf__block *block)
 {
@@ -426,6 +74,7 @@ static void free_runner(struct cf__runner *runner)
     free(runner->fibers);
     free(runner->fiber_of);
     free(runner->states);
+    free(runner->arrivals);
     free(runner->ready);
     free(runner->waiters);
     free(runner);
@@ -481,6 +130,7 @@ static int reserve_threads(struct cf__runner *runner, uint64_t blocks)
         runner->ring_mask = ring - 1;
         runner->ready = renew_array(runner->ready, ring, sizeof *runner->ready);
         runner->states = renew_array(runner->states, threads, sizeof *runner->states);
+        runner->arrivals = renew_array(runner->arrivals, threads, sizeof *runner->arrivals);
         runner->suspended = renew_array(runner->suspended, threads, sizeof *runner->suspended);
         runner->fibers = renew_array(runner->fibers, threads, sizeof *runner->fibers);
         runner->fiber_of = renew_array(runner->fiber_of, threads, sizeof *runner->fiber_of);
@@ -494,9 +144,20 @@ static int reserve_threads(struct cf__runner *runner, uint64_t blocks)
         runner->warp_room = (uint32_t)warps;
         runner->warps = renew_array(runner->warps, warps, sizeof *runner->warps);
     }
-    return runner->ready && runner->states && runner->suspended && runner->fibers && runner->fiber_of &&
-           runner->waiters && runner->blocks && runner->warps && cf__stacks_reserve(&runner->stacks, threads);
+    return runner->ready && runner->states && runner->arrivals && runner->suspended && runner->fibers &&
+           runner->fiber_of && runner->waiters && runner->blocks && runner->warps &&
+           cf__stacks_reserve(&runner->stacks, threads);
 }
+
+static cf_host_block *find_peer(cf_host_block *head, uint32_t rank)
+{
+    struct cf__runner *runner = ((struct cf__block *)head)->runner;
+    const cf_dim3 cluster = runner->launch->cluster;
+    const uint32_t blocks = cluster.x * cluster.y * cluster.z;
+    return blocks > 1 && rank < blocks ? &runner->blocks[rank].head : head;
+}
+
+/* ---- Running ---- */
 
 /* Sets a slot to block `number` of the launch. The slot keeps its shared memory. */
 static void place_block(struct cf__runner *runner, uint32_t scope, uint64_t number)
@@ -507,7 +168,7 @@ static void place_block(struct cf__runner *runner, uint32_t scope, uint64_t numb
     struct cf__block *block = &runner->blocks[scope];
     number /= all;
     if (runner->seed) {
-        number = reorder(runner, number, (uint64_t)grid.x * grid.y * grid.z, runner->seed);
+        number = cf__runner_reorder(runner, number, (uint64_t)grid.x * grid.y * grid.z, runner->seed);
         block->key = (number * all + rank) << 32 | runner->seed;
     }
     block->head.index = (cf_dim3){(uint32_t)(number % grid.x) * each.x + rank % each.x,
@@ -532,6 +193,7 @@ static void place_blocks(struct cf__runner *runner, uint64_t begin, uint32_t cou
         place_block(runner, i, begin + i);
     runner->total = count * runner->block_threads;
     memset(runner->states, CF__THREAD_READY, runner->total);
+    memset(runner->arrivals, 0, runner->total);
     runner->begun = runner->ended = runner->at_grid = runner->in_memory = runner->in_active = 0;
     runner->head = runner->tail = 0;
     runner->next_sp = NULL;
@@ -582,7 +244,7 @@ static void run_blocks(struct cf__runner *runner, uint64_t begin, uint64_t end, 
     const cf_host_launch *launch = runner->launch;
     for (uint64_t b = begin; b < end && !runner->has_failed && !cf__cpu_has_failed(launch); b += resident) {
         place_blocks(runner, b, resident);
-        cf__fiber_switch(&runner->outside, create_fiber(runner));
+        cf__runner_run(runner);
         check_stacks(runner);
     }
     for (uint32_t i = 0; cf__fiber_is_watched && i < runner->thread_room; i++)
@@ -622,15 +284,15 @@ static void run_launch(const cf_host_launch *launch, uint64_t begin, uint64_t en
 
 const cf_host_ops cf__block_ops = {
     .run = run_launch,
-    .barrier = wait_for_block,
+    .barrier = cf__block_sync,
     .warp = cf__warp_exchange,
     .active = cf__warp_active,
-    .grid = wait_for_grid,
-    .yield = yield_thread,
+    .grid = cf__block_sync_grid,
+    .yield = cf__runner_yield,
     .shared = get_shared,
-    .fail = fail_thread,
+    .fail = cf__runner_fail_thread,
     .wait = cf__barrier_wait,
     .wake = cf__barrier_wake,
-    .cluster = wait_for_cluster,
+    .cluster = cf__block_sync_cluster,
     .peer = find_peer,
 };

@@ -20,8 +20,11 @@ static int find_cluster(const cf_kernel *kernel, cf_host_launch *launch)
 {
     const uint32_t *cluster = kernel->launch.cluster;
     const cf_dim3 grid = launch->grid;
-    launch->cluster = (cf_dim3){cluster[0] ? cluster[0] : 1, cluster[1] ? cluster[1] : 1, cluster[2] ? cluster[2] : 1};
-    const cf_dim3 each = launch->cluster;
+    launch->cluster = (cf_dim3){1, 1, 1};
+    if (!cluster[0])
+        return 1;
+    const cf_dim3 each = {cluster[0], cluster[1] ? cluster[1] : 1, cluster[2] ? cluster[2] : 1};
+    launch->cluster = each;
     if (grid.x % each.x == 0 && grid.y % each.y == 0 && grid.z % each.z == 0)
         return 1;
     char text[160];

@@ -4,7 +4,7 @@
 
 #include "cpu/warp.h"
 
-#include "cpu/block.h"
+#include "cpu/runner.h"
 
 static uint32_t lowest_lane(uint32_t lanes)
 {
@@ -216,7 +216,7 @@ uint64_t cf__warp_exchange(cf_host_block *head, uint32_t mask, uint64_t value, c
         return complete_operation(runner, warp, arrived, what.kind, lane, where);
     warp->group_arrived = arrived;
     warp->in_operation |= bit;
-    return cf__block_wait(block, where, &warp->result[lane]);
+    return cf__runner_wait(block, where, &warp->result[lane]);
 }
 
 uint32_t cf__warp_active(cf_host_block *head, const cf_host_where *where)

@@ -6,7 +6,7 @@
 
 #include <cuferry/cpu/abi.h>
 
-#include "cpu/block.h"
+#include "cpu/runner.h"
 
 struct cf__warp;
 

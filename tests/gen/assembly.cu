@@ -151,6 +151,189 @@ __global__ void copies(const unsigned *from, unsigned *to, int *small, int n)
     asm("fence.acq_rel.gpu; ld.acquire.gpu.global.u32 %0, [%1 + 4];" : "=r"(small[i * 6 + 5]) : "l"(in) : "memory");
 }
 
+/* ---- State within a statement and between statements ---- */
+
+enum { CARRIES = 10, CHOICES = 6 };
+
+#pragma cf kernel grid(n) in(a[n], b[n], c[n], p[n], q[n]) out(results[CARRIES * n])
+__global__ void carries(const unsigned *a, const unsigned *b, const unsigned *c, const unsigned long long *p,
+                        const unsigned long long *q, unsigned long long *results, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    const unsigned p0 = (unsigned)p[i], p1 = (unsigned)(p[i] >> 32), q0 = (unsigned)q[i], q1 = (unsigned)(q[i] >> 32);
+    unsigned long long low, high;
+    unsigned x, y, z;
+    asm("add.cc.u64 %0, %2, %3; addc.u64 %1, %3, %2;" : "=&l"(low), "=l"(high) : "l"(p[i]), "l"(q[i]));
+    results[i] = low, results[n + i] = high;
+    asm("sub.cc.s64 %0, %2, %3; subc.s64 %1, %3, %2;" : "=&l"(low), "=l"(high) : "l"(p[i]), "l"(q[i]));
+    results[2 * n + i] = low, results[3 * n + i] = high;
+    asm("{\n\t"
+        ".reg .u32 %%low, high;\n\t"
+        "mad.lo.cc.u32 %%low, %1, %2, %3;\n\t"
+        "madc.hi.u32 high, %1, %2, %4;\n\t"
+        "mov.b64 %0, {%%low, high};\n\t"
+        "}"
+        : "=l"(results[4 * n + i])
+        : "r"(a[i]), "r"(b[i]), "r"(q0), "r"(q1));
+    /* The flag outlives a statement. */
+    asm volatile("add.cc.u32 %0, %1, %2;" : "=r"(x) : "r"(p0), "r"(q0));
+    asm volatile("addc.cc.u32 %0, %1, %2;" : "=r"(y) : "r"(p1), "r"(q1));
+    asm volatile("addc.u32 %0, 0, 0;" : "=r"(z));
+    results[5 * n + i] = (unsigned long long)y << 32 | x, results[6 * n + i] = z;
+    asm volatile("sub.cc.u32 %0, %1, %2;" : "=r"(x) : "r"(p0), "r"(q0));
+    asm volatile("subc.cc.u32 %0, %1, %2;" : "=r"(y) : "r"(p1), "r"(q1));
+    asm volatile("subc.u32 %0, 0, 0;" : "=r"(z));
+    results[7 * n + i] = (unsigned long long)y << 32 | x, results[8 * n + i] = z;
+    asm("mad.hi.cc.u32 %0, %2, %3, %4; madc.lo.cc.u32 %1, %2, 0, 0;"
+        : "=&r"(x), "=r"(y)
+        : "r"(a[i]), "r"(b[i]), "r"(c[i]));
+    results[9 * n + i] = (unsigned long long)y << 32 | x;
+}
+
+#pragma cf kernel grid(n) in(a[n], b[n], c[n], x[n], y[n]) \
+    out(results[n * (COUNT_ROWS(ROWS_COMPARE) + COUNT_ROWS(ROWS_COMPARE_FLOAT) + COUNT_ROWS(ROWS_SATURATED) + CHOICES)])
+__global__ void choices(const unsigned *a, const unsigned *b, const unsigned *c, const float *x, const float *y,
+                        unsigned *results, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    int row = 0;
+#define ROW(name, value) \
+    asm("{ .reg .pred p; " name " p, %1, %2; selp.u32 %0, 1, 0, p; }" \
+        : "=r"(results[row++ * n + i]) \
+        : "r"(a[i]), "r"(b[i]));
+    ROWS_COMPARE(ROW)
+#undef ROW
+#define ROW(name, value) \
+    asm("{ .reg .pred p; " name " p, %1, %2; selp.u32 %0, 1, 0, p; }" \
+        : "=r"(results[row++ * n + i]) \
+        : "f"(x[i]), "f"(y[i]));
+    ROWS_COMPARE_FLOAT(ROW)
+#undef ROW
+#define ROW(name, value) asm(name " %0, %1, %2;" : "=r"(results[row++ * n + i]) : "r"(a[i]), "r"(b[i]));
+    ROWS_SATURATED(ROW)
+#undef ROW
+    unsigned to = 0;
+    asm(R"({
+        .reg .pred p, q, both;
+        .reg .b32 t<2>;
+        setp.lt.u32 p, %1, %2;
+        setp.ne.and.b32 q|both, %3, 0, p;   // q: c != 0 and p; both: c == 0 and p
+        mov.b32 t0, 10;
+        @p add.u32 t0, t0, 1;
+        @!p add.u32 t0, t0, 2;
+        { .reg .b32 t1; mov.b32 t1, 100; @q add.u32 t0, t0, t1; }
+        mov.b32 t1, 1000;
+        @both add.u32 t0, t0, t1;
+        not.pred p, p;
+        or.pred p, p, q;
+        selp.b32 t1, 10000, 0, p;
+        add.u32 %0, t0, t1;
+    })"
+        : "=r"(to)
+        : "r"(a[i]), "r"(b[i]), "r"(c[i]));
+    results[row++ * n + i] = to;
+    /* Statements without instructions keep their operands. */
+    float same = x[i];
+    asm("" : "+f"(same));
+    asm volatile("// nothing\n" : "+r"(to) : "f"(same) : "memory");
+    asm volatile("/* nothing */");
+    results[row++ * n + i] = to + (same == x[i] || same != same ? 0 : 1);
+    asm("{ .reg .u32 t; mov.u32 t, %%laneid; and.b32 t, t, %1; shl.b32 %0, t, WARP_SZ; or.b32 %0, %0, t; }"
+        : "=&r"(results[row++ * n + i])
+        : "n"(7));
+    /* Halves, and numbers between 0 and 1 or a byte's bounds. */
+    unsigned short bits;
+    float wide, unit;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x[i]));
+    asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(bits));
+    asm("mov.b32 %0, %1;" : "=r"(results[row++ * n + i]) : "f"(wide));
+    asm("add.sat.f32 %0, %1, %2;" : "=f"(unit) : "f"(x[i]), "f"(y[i]));
+    asm("mov.b32 %0, %1;" : "=r"(results[row++ * n + i]) : "f"(unit));
+    asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(results[row++ * n + i]) : "f"(x[i] * 1000));
+}
+
+/* ---- Shared memory and atomic operations ---- */
+
+enum { CELLS = 10 };
+
+__device__ unsigned shared_address(const void *address)
+{
+    return (unsigned)__cvta_generic_to_shared(address);
+}
+
+/* A block turns its row round through shared memory, once by copies that the hardware makes. */
+#pragma cf kernel blocks((n + 63) / 64) block(64) in(x[n]) out(y[2 * n]) shared(2 * 64 * sizeof(unsigned))
+__global__ void rows(const unsigned *x, unsigned *y, int n)
+{
+    __shared__ unsigned own[2][64];
+    extern __shared__ unsigned dynamic[];
+    const int t = threadIdx.x, i = blockIdx.x * 64 + t;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(&own[1][t])),
+                 "l"(x + (i < n ? i : 0)), "r"(i < n ? 4 : 0)
+                 : "memory");
+    asm volatile("cp.async.commit_group;\n\tcp.async.wait_group %0;" ::"n"(0) : "memory");
+    asm volatile("st.shared.u32 [%0+256], %1;" ::"r"(shared_address(dynamic + t)), "r"(i < n ? x[i] : 0) : "memory");
+    asm volatile("bar.sync 0;" ::: "memory");
+    unsigned first, second;
+    asm volatile("ld.shared.u32 %0, [%1 + 256];" : "=r"(first) : "r"(shared_address(&own[0][63 - t])));
+    asm volatile("{ .reg .u64 at; cvta.to.shared.u64 at, %1; ld.volatile.shared.u32 %0, [at]; }"
+                 : "=r"(second)
+                 : "l"(dynamic + 64 + 63 - t));
+    if (i < n) {
+        y[i] = first;
+        y[n + i] = second;
+    }
+}
+
+#pragma cf kernel grid(n) block(64) in(x[n]) inout(cells[CELLS], wide[2], numbers[1])
+__global__ void cells(const unsigned *x, unsigned *cells, unsigned long long *wide, float *numbers, int n)
+{
+    __shared__ unsigned sum;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x == 0)
+        sum = 0;
+    asm volatile("barrier.sync 0;");
+    if (i < n) {
+        unsigned before, exchanged, compared;
+        asm volatile("red.shared.add.u32 [%0], %1;" ::"r"(shared_address(&sum)), "r"(x[i]) : "memory");
+        asm volatile("atom.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(cells) : "memory");
+        asm volatile("red.global.add.u32 [%0 + 4], %1;" ::"l"(cells), "r"(before) : "memory");
+        asm volatile("red.min.s32 [%0], %1;" ::"l"(cells + 2), "r"(x[i]) : "memory");
+        asm volatile("red.relaxed.gpu.global.max.u32 [%0], %1;" ::"l"(cells + 3), "r"(x[i]) : "memory");
+        asm volatile("red.global.and.b32 [%0], %1;" ::"l"(cells + 4), "r"(x[i]) : "memory");
+        asm volatile("red.global.or.b32 [%0], %1;" ::"l"(cells + 5), "r"(x[i]) : "memory");
+        asm volatile("red.global.xor.b32 [%0], %1;" ::"l"(cells + 6), "r"(x[i]) : "memory");
+        asm volatile("atom.acq_rel.gpu.global.exch.b32 %0, [%1], %2;"
+                     : "=r"(exchanged)
+                     : "l"(cells + 7), "r"(7)
+                     : "memory");
+        asm volatile("atom.global.cas.b32 %0, [%1], %2, %3;"
+                     : "=r"(compared)
+                     : "l"(cells + 8), "r"(0), "r"(8)
+                     : "memory");
+        if ((exchanged != 0 && exchanged != 7) || (compared != 0 && compared != 8))
+            cells[0] = 0;
+        asm volatile("red.global.inc.u32 [%0], %1;" ::"l"(cells + 9), "r"(99) : "memory");
+        asm volatile("red.global.add.u64 [%0], %1;" ::"l"(wide), "l"(3000000000ull) : "memory");
+        asm volatile("red.global.add.f32 [%0], %1;" ::"l"(numbers), "f"(0.5f) : "memory");
+    }
+    asm volatile("bar.sync 0;" ::: "memory");
+    if (threadIdx.x == 0)
+        asm volatile("{\n\t"
+                     ".reg .u32 t;\n\t"
+                     ".reg .u64 w;\n\t"
+                     "ld.shared.u32 t, [%0];\n\t"
+                     "cvt.u64.u32 w, t;\n\t"
+                     "red.global.add.u64 [%1], w;\n\t"
+                     "}" ::"r"(shared_address(&sum)),
+                     "l"(wide + 1)
+                     : "memory");
+}
+
 /* ---- Special registers ---- */
 
 enum { REGISTERS = 20 };

@@ -54,6 +54,39 @@
     X("mad.hi.u32", (uint32_t)((uint64_t)a * b >> 32) + c)               \
     X("mad.hi.s32", (uint32_t)((int64_t)(int32_t)a * (int32_t)b >> 32) + c)
 
+/* Comparisons of a and b. */
+#define ROWS_COMPARE(X)                        \
+    X("setp.eq.b32", a == b)                   \
+    X("setp.ne.s32", a != b)                   \
+    X("setp.lt.u32", a < b)                    \
+    X("setp.le.u32", a <= b)                   \
+    X("setp.gt.s32", (int32_t)a > (int32_t)b)  \
+    X("setp.ge.s32", (int32_t)a >= (int32_t)b) \
+    X("setp.lo.u32", a < b)                    \
+    X("setp.ls.u32", a <= b)                   \
+    X("setp.hi.u32", a > b)                    \
+    X("setp.hs.u32", a >= b)
+
+/* The same of numbers that may be no numbers: x and y. */
+#define ROWS_COMPARE_FLOAT(X)                         \
+    X("setp.eq.f32", x == y)                          \
+    X("setp.ne.f32", x<y || x> y)                     \
+    X("setp.lt.f32", x < y)                           \
+    X("setp.ge.ftz.f32", x >= y)                      \
+    X("setp.equ.f32", !(x < y || x > y))              \
+    X("setp.neu.f32", x != y)                         \
+    X("setp.ltu.f32", x < y || isnan(x) || isnan(y))  \
+    X("setp.leu.f32", x <= y || isnan(x) || isnan(y)) \
+    X("setp.gtu.f32", x > y || isnan(x) || isnan(y))  \
+    X("setp.geu.f32", x >= y || isnan(x) || isnan(y)) \
+    X("setp.num.f32", !isnan(x) && !isnan(y))         \
+    X("setp.nan.f32", isnan(x) || isnan(y))
+
+/* Results between bounds. */
+#define ROWS_SATURATED(X)                                                                       \
+    X("add.sat.s32", (uint32_t)clamped((int64_t)(int32_t)a + (int32_t)b, INT32_MIN, INT32_MAX)) \
+    X("sub.sat.s32", (uint32_t)clamped((int64_t)(int32_t)a - (int32_t)b, INT32_MIN, INT32_MAX))
+
 /* 64 bits: p and q. */
 #define ROWS_1_WIDE(X)                \
     X("brev.b64", reversed(p, 64))    \

@@ -82,7 +82,7 @@ __global__ void __cluster_dims__(4) rotate(int *x, int blocks, int rounds)
 
 /* Some threads end before the others wait. */
 #pragma cf kernel blocks(blocks) block(32) out(x[blocks * 32])
-__global__ void __cluster_dims__(2) leave(int *x, int blocks)
+__global__ void __attribute__((cluster_dims(2, 1, 1))) leave(int *x, int blocks)
 {
     __shared__ int cell;
     const auto cluster = cg::this_cluster();
@@ -97,7 +97,48 @@ __global__ void __cluster_dims__(2) leave(int *x, int blocks)
     cluster.sync();
 }
 
+/* The warps of a block wait for the cluster and for the block in different orders, which an arrival before both
+ * allows. */
+#pragma cf kernel blocks(blocks) block(64) out(x[blocks * 64])
+__attribute__((cluster_dims(2))) __global__ void cross(int *x, int blocks, int rounds)
+{
+    __shared__ int cells[2][64];
+    const auto cluster = cg::this_cluster();
+    const unsigned t = threadIdx.x, other = 1 - cluster.block_rank();
+    cells[0][t] = blockIdx.x * 64 + t;
+    for (int r = 0; r < rounds; r++) {
+        cluster.barrier_arrive();
+        if (t < 32)
+            cluster.barrier_wait();
+        __syncthreads();
+        if (t >= 32)
+            cluster.barrier_wait();
+        cells[(r + 1) % 2][t] = *cluster.map_shared_rank(&cells[r % 2][63 - t], other);
+    }
+    x[blockIdx.x * 64 + t] = cells[rounds % 2][t];
+    cluster.sync();
+}
+
 /* ---- Mistakes, for the CPU ---- */
+
+/* Some threads arrive a number of times, wait a number of times and end; the others wait for them. */
+#pragma cf kernel blocks(4) block(32) out(x[128])
+__global__ void __cluster_dims__(4) steps(int arrivals, int waits, int *x)
+{
+    const auto cluster = cg::this_cluster();
+    x[blockIdx.x * THREADS + threadIdx.x] = arrivals;
+    if (threadIdx.x % 3 == 0) {
+        for (int i = 0; i < arrivals; i++)
+            cluster.barrier_arrive();
+        for (int i = 0; i < waits; i++)
+            cluster.barrier_wait();
+        return;
+    }
+    cluster.barrier_arrive();
+    cluster.barrier_wait();
+    cluster.sync();
+    x[blockIdx.x * THREADS + threadIdx.x] = waits;
+}
 
 /* Maps a cell of another block, or an argument, or asks for its block; or threads wait in different places. */
 #pragma cf kernel blocks(2) block(32) out(x[64])

@@ -217,6 +217,116 @@ static void numbers_are_as_exact_as_ptx_defines(void **state)
     }
 }
 
+/* ---- State within a statement and between statements ---- */
+
+enum { CARRIES = 10, CHOICES = 6, CELLS = 10 };
+
+static void carries_go_from_word_to_word(void **state)
+{
+    (void)state;
+    static uint64_t results[CARRIES * N];
+    assert_ok(assembly_carries(ints.a, ints.b, ints.c, (void *)ints.p, (void *)ints.q, (void *)results, N));
+    for (int i = 0; i < N; i++) {
+        const uint64_t p = ints.p[i], q = ints.q[i], product = (uint64_t)ints.a[i] * ints.b[i];
+        const uint64_t carry = p + q < p, borrow = p < q, sum = (product >> 32) + ints.c[i];
+        int row = 0;
+        EXPECT("add.cc.u64", p + q)
+        EXPECT("addc.u64", q + p + carry)
+        EXPECT("sub.cc.s64", p - q)
+        EXPECT("subc.s64", q - p - borrow)
+        EXPECT("mad.lo.cc.u32, madc.hi.u32", product + q)
+        EXPECT("addc.cc.u32", p + q)
+        EXPECT("addc.u32 of 0", carry)
+        EXPECT("subc.cc.u32", p - q)
+        EXPECT("subc.u32 of 0", (uint32_t)(0 - borrow))
+        EXPECT("mad.hi.cc.u32, madc.lo.cc.u32", (sum >> 32) << 32 | (uint32_t)sum)
+    }
+}
+
+static int64_t clamped(int64_t x, int64_t least, int64_t most)
+{
+    return x < least ? least : x > most ? most : x;
+}
+
+static uint32_t bits_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static void choices_follow_comparisons(void **state)
+{
+    (void)state;
+    static float xs[N], ys[N];
+    static uint32_t
+        results[N * (COUNT_ROWS(ROWS_COMPARE) + COUNT_ROWS(ROWS_COMPARE_FLOAT) + COUNT_ROWS(ROWS_SATURATED) + CHOICES)];
+    for (int i = 0; i < N; i++) { /* quarters, which halves hold exactly */
+        xs[i] = i % 7 == 0 ? NAN : (float)(i % 11 - 5) / 4;
+        ys[i] = i % 13 == 0 ? NAN : (float)(i % 5 - 2) / 4;
+    }
+    assert_ok(assembly_choices(ints.a, ints.b, ints.c, xs, ys, results, N));
+    for (int i = 0; i < N; i++) {
+        const uint32_t a = ints.a[i], b = ints.b[i], c = ints.c[i];
+        const float x = xs[i], y = ys[i];
+        const uint32_t chosen = (a < b ? 11 + (c ? 100 : 1000) : 12) + (a >= b || c ? 10000 : 0);
+        int row = 0;
+        ROWS_COMPARE(EXPECT)
+        ROWS_COMPARE_FLOAT(EXPECT)
+        ROWS_SATURATED(EXPECT)
+        EXPECT("predicates", chosen)
+        EXPECT("nothing", chosen)
+        EXPECT("and.b32 of %laneid", (uint32_t)i % 32 & 7)
+        if (!isnan(x))
+            expect_equal("cvt of halves", i, results[row * N + i], bits_of(x));
+        row++;
+        EXPECT("add.sat.f32", bits_of(isnan(x + y) ? 0 : fminf(fmaxf(x + y, 0), 1)))
+        EXPECT("cvt.rni.sat.u8.f32", isnan(x) ? 0 : (uint64_t)clamped((int64_t)rintf(x * 1000), 0, 255))
+    }
+}
+
+static void rows_turn_round_in_shared_memory(void **state)
+{
+    (void)state;
+    enum { COUNT = 150 };
+    static uint32_t y[2 * COUNT];
+    assert_ok(assembly_rows(ints.a, y, COUNT));
+    for (int i = 0; i < COUNT; i++) {
+        const int from = i / 64 * 64 + 63 - i % 64;
+        assert_int_equal(y[i], from < COUNT ? ints.a[from] : 0);
+        assert_int_equal(y[COUNT + i], y[i]);
+    }
+}
+
+static void cells_change_atomically(void **state)
+{
+    (void)state;
+    enum { COUNT = 150 };
+    uint32_t cells[CELLS] = {0, 0, 1000, 5, ~0u, 0, 0, 0, 0, 0};
+    uint32_t wanted[CELLS] = {COUNT, COUNT * (COUNT - 1) / 2, 1000, 5, ~0u, 0, 0, 7, 8, COUNT % 100};
+    unsigned long long wide[2] = {1, 2}, sum = 0;
+    float number = 0;
+    for (int i = 0; i < COUNT; i++) {
+        const uint32_t x = ints.p32[i];
+        wanted[2] = (int32_t)x < (int32_t)wanted[2] ? x : wanted[2];
+        wanted[3] = x > wanted[3] ? x : wanted[3];
+        wanted[4] &= x;
+        wanted[5] |= x;
+        wanted[6] ^= x;
+    }
+    for (int i = 0; i < COUNT; i += 64) {
+        uint32_t block = 0;
+        for (int j = i; j < i + 64 && j < COUNT; j++)
+            block += ints.p32[j];
+        sum += block;
+    }
+    assert_ok(assembly_cells(ints.p32, cells, wide, &number, COUNT));
+    assert_memory_equal(cells, wanted, sizeof wanted);
+    assert_int_equal(wide[0], 1 + COUNT * 3000000000ull);
+    assert_int_equal(wide[1], 2 + sum);
+    assert_true(number == COUNT * 0.5f);
+}
+
 /* ---- Memory and registers ---- */
 
 static void loads_and_stores_copy(void **state)
@@ -302,6 +412,10 @@ int main(void)
         cmocka_unit_test(words_have_the_bits_that_ptx_defines),
         cmocka_unit_test(wide_words_have_the_bits_that_ptx_defines),
         cmocka_unit_test(numbers_are_as_exact_as_ptx_defines),
+        cmocka_unit_test(carries_go_from_word_to_word),
+        cmocka_unit_test(choices_follow_comparisons),
+        cmocka_unit_test(rows_turn_round_in_shared_memory),
+        cmocka_unit_test(cells_change_atomically),
         cmocka_unit_test(loads_and_stores_copy),
         cmocka_unit_test(registers_tell_the_place_of_a_thread),
         cmocka_unit_test(registers_hold_in_loops),

@@ -79,6 +79,41 @@ static void clusters_do_not_wait_for_threads_that_ended(void **state)
         assert_int_equal(y[i], i % THREADS < 24 ? (i / THREADS ^ 1) : -1);
 }
 
+static void threads_arrive_before_they_wait(void **state)
+{
+    (void)state;
+    for (int rounds = 0; rounds < 5; rounds++) {
+        assert_int_equal(cluster_cross(y, BLOCKS / 2, rounds), CF_OK);
+        for (int i = 0; i < BLOCKS * THREADS; i++)
+            assert_int_equal(y[i], rounds % 2 ? (i / 64 ^ 1) * 64 + 63 - i % 64 : i);
+    }
+}
+
+static void arrivals_and_waits_alternate_on_the_cpu(void **state)
+{
+    static const struct {
+        int arrivals, waits;
+        const char *text;
+    } cases[] = {
+        {0, 0, NULL},
+        {1, 0, NULL},
+        {1, 1, NULL},
+        {2, 1, "a thread arrives at its cluster's barrier again, without barrier_wait() after barrier_arrive()"},
+        {0, 1, "barrier_wait() of a cluster without barrier_arrive() before it"},
+        {1, 2, "barrier_wait() of a cluster without barrier_arrive() before it"},
+    };
+    (void)state;
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(cluster_steps(cases[i].arrivals, cases[i].waits, y), cases[i].text ? CF_EFAULT : CF_OK);
+        for (int t = 0; t < 128 && !cases[i].text; t++)
+            assert_int_equal(y[t], t % 32 % 3 ? cases[i].waits : cases[i].arrivals);
+        if (cases[i].text && (!strstr(cf_last_error(), cases[i].text) || !strstr(cf_last_error(), "cluster.cu:")))
+            fail_msg("no '%s' in '%s'", cases[i].text, cf_last_error());
+    }
+}
+
 static void mistakes_are_errors_on_the_cpu(void **state)
 {
     static const struct {
@@ -127,6 +162,8 @@ int main(void)
         cmocka_unit_test_setup(blocks_count_into_each_others_memory, fill),
         cmocka_unit_test_setup(rows_go_round_a_cluster, fill),
         cmocka_unit_test_setup(clusters_do_not_wait_for_threads_that_ended, fill),
+        cmocka_unit_test_setup(threads_arrive_before_they_wait, fill),
+        cmocka_unit_test_setup(arrivals_and_waits_alternate_on_the_cpu, fill),
         cmocka_unit_test_setup(mistakes_are_errors_on_the_cpu, fill),
         cmocka_unit_test_setup(grids_that_clusters_do_not_divide_are_refused, fill),
     };

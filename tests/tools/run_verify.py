@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # numbers.
 PORTS = {'port_reduce': (), 'port_scan': ('compact', 'compact_active'), 'port_dense': (), 'port_stencil': (),
          'port_idioms': ('hash_count',),
-         'port_graph': ('bfs_step', 'label_step', 'union_edges', 'flatten'), 'port_science': (), 'port_groups': ()}
+         'port_graph': ('bfs_step', 'label_step', 'union_edges', 'flatten'), 'port_simulation': (), 'port_groups': ()}
 # These take most of the time on the CPU, and their own tests compare them with plain loops.
 LONG = ('port_dense', 'port_graph', 'port_stencil')
 

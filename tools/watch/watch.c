@@ -329,14 +329,17 @@ static void grid(cf_host_block *block, const cf_host_where *where)
     watch_current = own;
 }
 
-/* Blocks of other clusters count as ordered, too. */
-static void cluster(cf_host_block *block, const cf_host_where *where)
+/* Blocks of other clusters count as ordered, too, and so do a thread's accesses between its arrival and its wait with
+ * the other threads' accesses before their arrivals. */
+static void cluster(cf_host_block *block, int steps, const cf_host_where *where)
 {
     struct watch_thread *own = watch_current;
     come(own);
-    real->cluster(block, where);
-    own->clock.epoch++;
-    own->clock.grid++;
+    real->cluster(block, steps, where);
+    if (steps & CF_HOST_ARRIVE) {
+        own->clock.epoch++;
+        own->clock.grid++;
+    }
     watch_current = own;
 }
 

@@ -75,6 +75,9 @@ typedef void cf_host_thread(void *closure, cf_host_block *block, cf_dim3 thread)
 
 typedef enum cf_host_vote { CF_HOST_VOTE_COUNT, CF_HOST_VOTE_AND, CF_HOST_VOTE_OR } cf_host_vote;
 
+/* The two steps of a barrier that a thread may pass separately. */
+enum { CF_HOST_ARRIVE = 1, CF_HOST_WAIT = 2 };
+
 typedef enum cf_host_warp_kind {
     CF_HOST_WARP_SYNC,
     CF_HOST_WARP_SHUFFLE,      /* value of lane `argument` of the segment of `width` lanes */
@@ -138,8 +141,9 @@ typedef struct cf_host_ops {
     /* Wakes the threads that wait at the barrier at `word`, which is in its next phase. */
     void (*wake)(cf_host_block *block, const uint64_t *word);
 
-    /* Waits for all threads of the block's cluster that have not ended. */
-    void (*cluster)(cf_host_block *block, const cf_host_where *where);
+    /* Arrives at the barrier of the block's cluster, or waits for the arrival of all of its threads that have not ended,
+     * or both: the sum of CF_HOST_ARRIVE and CF_HOST_WAIT. */
+    void (*cluster)(cf_host_block *block, int steps, const cf_host_where *where);
 
     /* Returns block number `rank` of the block's cluster; the block itself if there is none. */
     cf_host_block *(*peer)(cf_host_block *block, uint32_t rank);

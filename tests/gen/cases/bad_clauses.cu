@@ -185,3 +185,13 @@ __global__ void __block_size__((256, 1, 1), (2, 1, 1)) cluster_by_block_size(flo
 {
     y[0] = 0;
 }
+#pragma cf kernel grid(n) out(y[n])
+__attribute__((cold, cluster_dims(4, 5))) __global__ void attribute_too_large(float *y, int n)
+{
+    y[0] = 0;
+}
+#pragma cf kernel grid(n) out(y[n])
+__global__ void __attribute__((block_size((256, 1, 1), (2, 1, 1)))) attribute_of_sizes(float *y, int n)
+{
+    y[0] = 0;
+}

@@ -15,33 +15,57 @@
 
 namespace cg = cooperative_groups;
 
-__device__ unsigned sum_with_carry(unsigned a, unsigned b)
+__device__ unsigned load_matrix(unsigned address)
 {
-    unsigned sum;
-    asm("add.cc.u32 %0, %1, %2;\n\t"
-        "addc.u32 %0, %0, 0;"
-        : "=r"(sum)
-        : "r"(a), "r"(b));
-    return sum;
+    unsigned part;
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(part) : "r"(address));
+    return part;
 }
 
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void assembly(int *x, int n)
 {
-    x[0] = sum_with_carry(x[0], n);
+    x[0] = load_matrix(n);
 }
 
 #pragma cf kernel grid(n) inout(x[n])
-__global__ void assembly_of_shared_memory(int *x, int n)
+__global__ void assembly_of_named_barriers(int *x, int n)
 {
-    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(x[0]) : "r"(n));
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void assembly_with_loops(int *x, int n)
+{
+    asm("{ .reg .pred p; next: add.u32 %0, %0, 1; setp.lt.u32 p, %0, %1; @p bra next; }" : "+r"(x[0]) : "r"(n));
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void assembly_that_jumps(int *x, int n)
+{
+    asm("{ .reg .pred p; setp.lt.u32 p, %0, %1; @p bra end; }" : "+r"(x[0]) : "r"(n));
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void assembly_of_matrices(float *x, int n)
+{
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %4, %4, %4}, {%4, %4}, "
+                 "{%0, %1, %2, %3};"
+                 : "+f"(x[0]), "+f"(x[1]), "+f"(x[2]), "+f"(x[3])
+                 : "r"(n));
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void assembly_with_half_a_block(int *x, int n)
+{
+    asm("{ add.u32 %0, %0, %1;" : "+r"(x[0]) : "r"(n));
 }
 
 /* One of the instructions has a CPU form. */
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void assembly_with_registers(int *x, int n)
 {
-    asm("mov.u32 %0, %%laneid; .reg .u32 t; mov.u32 t, %0;" : "=r"(x[0]));
+    asm("{ .reg .u32 t; mov.u32 t, %%laneid; } xor.b32 %0, %0, t;" : "+r"(x[0]));
 }
 
 #pragma cf kernel grid(n) inout(x[n])
@@ -76,6 +100,40 @@ __global__ void block_decode(int *x, int n)
     typedef cub::BlockRunLengthDecode<int, 128, 1, 1> Decode;
     __shared__ typename Decode::TempStorage storage;
     Decode(storage, x, x).RunLengthDecode(x);
+}
+
+using cub::BlockRadixRank;
+typedef BlockRadixRank<128, 4, false> DigitRank;
+
+#pragma cf kernel grid(n) block(128) inout(x[n])
+__global__ void block_rank(int *x, int n)
+{
+    __shared__ typename DigitRank::TempStorage storage;
+    DigitRank(storage).RankKeys(x);
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void sum_in_a_kernel(int *x, int n)
+{
+    using namespace cub;
+    DeviceReduce::Sum(nullptr, *(size_t *)x, x, x, n);
+}
+
+namespace own
+{
+struct DeviceScan {
+    static __device__ int first(const int *x)
+    {
+        return x[0];
+    }
+};
+} // namespace own
+
+/* No part of CUB. */
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void own_scan(int *x, int n)
+{
+    x[0] = own::DeviceScan::first(x);
 }
 
 #pragma cf kernel grid(n) inout(x[n])
@@ -161,7 +219,7 @@ __global__ void in_order(int *x, int n)
 #pragma cf kernel grid(n) inout(x[n]) host(none)
 __global__ void gpu_alone(int *x, int n)
 {
-    x[0] = sum_with_carry(x[0], n);
+    x[0] = load_matrix(n);
 }
 
 #pragma cf kernel grid(1) block(1) inout(x[n])

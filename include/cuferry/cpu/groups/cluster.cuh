@@ -14,10 +14,10 @@ namespace cooperative_groups
 /* A kernel without __cluster_dims__ has clusters of one block. */
 class cluster_group
 {
-    static void wait(const char *what, const char *file, int line)
+    static void pass(int steps, const char *what, const char *file, int line)
     {
         const cf_host_where where = {what, file, line};
-        CF__TOGETHER(, cluster(block, &where))
+        CF__TOGETHER(, cluster(block, steps, &where))
     }
 
     /* Returns where `address`, within `from`, is in memory of the same size. */
@@ -49,23 +49,23 @@ class cluster_group
 
     static void sync(CF__WHERE)
     {
-        wait("cluster_group::sync()", file, line);
+        pass(CF_HOST_ARRIVE | CF_HOST_WAIT, "cluster_group::sync()", file, line);
     }
 
-    /* Arriving early saves no waiting here. */
-    static arrival_token barrier_arrive()
+    static arrival_token barrier_arrive(CF__WHERE)
     {
+        pass(CF_HOST_ARRIVE, "cluster_group::barrier_arrive()", file, line);
         return {};
     }
 
     static void barrier_wait(CF__WHERE)
     {
-        wait("cluster_group::barrier_wait()", file, line);
+        pass(CF_HOST_WAIT, "cluster_group::barrier_wait()", file, line);
     }
 
     static void barrier_wait(arrival_token &&, CF__WHERE)
     {
-        wait("cluster_group::barrier_wait()", file, line);
+        barrier_wait(file, line);
     }
 
     template <typename T> static T *map_shared_rank(T *address, int rank, CF__WHERE)

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include <cuferry/cpu/sync/async_copy.cuh>
+#include <cuferry/cpu/types/aligned_size.cuh>
 
 #include "groups.cuh"
 

@@ -53,17 +53,22 @@ CF__FN unsigned int __brev(unsigned int x)
     return (unsigned int)(__brevll(x) >> 32);
 }
 
-/* Selects four of the eight bytes of y:x. The lowest 3 bits of a selector choose the byte; bit 3 replicates its
- * sign. */
-CF__FN unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int selectors)
+/* Selects four of the eight bytes of y:x, as prmt of PTX. Bit 3 of a selector replicates the byte's sign. */
+CF__FN unsigned int cf__select_bytes(unsigned int x, unsigned int y, unsigned int selectors)
 {
     const unsigned long long bytes = (unsigned long long)y << 32 | x;
     unsigned int chosen = 0;
     for (int i = 0; i < 4; i++) {
-        const unsigned int selector = selectors >> 4 * i & 7;
-        chosen |= ((unsigned int)(bytes >> 8 * selector) & 0xff) << 8 * i;
+        const unsigned int selector = selectors >> 4 * i, byte = (unsigned int)(bytes >> 8 * (selector & 7)) & 0xff;
+        chosen |= (selector & 8 ? (byte & 0x80 ? 0xff : 0) : byte) << 8 * i;
     }
     return chosen;
+}
+
+/* CUDA defines only three bits of a selector, unlike PTX: no sign is replicated. */
+CF__FN unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int selectors)
+{
+    return cf__select_bytes(x, y, selectors & 0x7777);
 }
 
 /* The high half of high:low << shift, and the low half of high:low >> shift. The shift is taken modulo 32, or clamped

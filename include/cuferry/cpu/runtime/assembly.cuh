@@ -6,11 +6,15 @@
 #include <stdint.h>
 #include <time.h>
 
+#include <cuferry/cpu/float16/float16_bits.cuh>
 #include <cuferry/cpu/loop/threads.cuh>
 #include <cuferry/cpu/math/casts.cuh>
 #include <cuferry/cpu/math/integer.cuh>
 #include <cuferry/cpu/math/intrinsics.cuh>
+#include <cuferry/cpu/sync/atomics.cuh>
 #include <cuferry/cpu/sync/memory.cuh>
+#include <cuferry/cpu/sync/space.cuh>
+#include <cuferry/cpu/sync/together.cuh>
 #include <cuferry/cpu/sync/warp.cuh>
 
 template <typename T> struct cf__ptx_plain {
@@ -90,18 +94,6 @@ template <typename T> CF__FN T cf__ptx_bfi(T x, T into, unsigned int at, unsigne
     return (T)((into & ~mask) | ((unsigned long long)x << at & mask));
 }
 
-/* Selects four of the eight bytes of y:x. Bit 3 of a selector replicates the byte's sign. */
-CF__FN unsigned int cf__ptx_prmt(unsigned int x, unsigned int y, unsigned int selectors)
-{
-    const unsigned long long bytes = (unsigned long long)y << 32 | x;
-    unsigned int chosen = 0;
-    for (int i = 0; i < 4; i++) {
-        const unsigned int selector = selectors >> 4 * i, byte = (unsigned int)(bytes >> 8 * (selector & 7)) & 0xff;
-        chosen |= (selector & 8 ? (byte & 0x80 ? 0xff : 0) : byte) << 8 * i;
-    }
-    return chosen;
-}
-
 /* The table's bit 4 x + 2 y + z is the result for these bits. */
 CF__FN unsigned int cf__ptx_lop3(unsigned int x, unsigned int y, unsigned int z, unsigned int table)
 {
@@ -114,10 +106,60 @@ CF__FN unsigned int cf__ptx_lop3(unsigned int x, unsigned int y, unsigned int z,
 
 /* ---- Arithmetic ---- */
 
+CF__FN unsigned long long cf__ptx_unsigned(long long x)
+{
+    return (unsigned long long)x;
+}
+
+CF__FN unsigned long long cf__ptx_unsigned(unsigned long long x)
+{
+    return x;
+}
+
+CF__FN unsigned int cf__ptx_unsigned(int x)
+{
+    return (unsigned int)x;
+}
+
+CF__FN unsigned int cf__ptx_unsigned(unsigned int x)
+{
+    return x;
+}
+
 template <typename T> CF__FN T cf__ptx_high(T x, T y)
 {
     const int bits = CHAR_BIT * (int)sizeof(T);
     return (T)(((T)-1 < (T)1 ? (unsigned __int128)((__int128)x * y) : (unsigned __int128)x * y) >> bits);
+}
+
+/* The carry of the running thread. Other threads run only where it waits, and there its value is undefined. */
+static __thread unsigned int cf__ptx_carry;
+
+/* The sum with a carry into it, whose own carry is kept or dropped. */
+template <typename T> CF__FN T cf__ptx_add(T x, T y, unsigned int carry, bool keeps)
+{
+    unsigned __int128 sum = (unsigned __int128)cf__ptx_unsigned(x) + cf__ptx_unsigned(y) + carry;
+    if (keeps)
+        cf__ptx_carry = (unsigned int)(sum >> CHAR_BIT * sizeof(T)) & 1;
+    return (T)sum;
+}
+
+/* Likewise the difference, with a borrow. */
+template <typename T> CF__FN T cf__ptx_subtract(T x, T y, unsigned int borrow, bool keeps)
+{
+    unsigned __int128 difference = (unsigned __int128)cf__ptx_unsigned(x) - cf__ptx_unsigned(y) - borrow;
+    if (keeps)
+        cf__ptx_carry = (unsigned int)(difference >> CHAR_BIT * sizeof(T)) & 1;
+    return (T)difference;
+}
+
+/* The nearest value of a narrower integer type. */
+template <typename T, typename From> CF__FN T cf__ptx_clamp(From x)
+{
+    const bool is_signed = (T)-1 < (T)1;
+    const __int128 least = is_signed ? -((__int128)1 << (CHAR_BIT * sizeof(T) - 1)) : 0;
+    const __int128 most = ((__int128)1 << (CHAR_BIT * sizeof(T) - is_signed)) - 1;
+    return (T)((__int128)x < least ? least : (__int128)x > most ? most : (__int128)x);
 }
 
 template <typename T> CF__FN T cf__ptx_neg(T x)
@@ -147,6 +189,14 @@ template <typename T> CF__FN T cf__ptx_load(unsigned long long address)
 template <typename T> CF__FN void cf__ptx_store(unsigned long long address, T value)
 {
     __builtin_memcpy((void *)(uintptr_t)address, &value, sizeof value);
+}
+
+/* Copies the first bytes and sets the others to 0. */
+CF__FN void cf__ptx_copy(unsigned long long to, unsigned long long from, unsigned int bytes, unsigned int copied)
+{
+    const unsigned int count = copied < bytes ? copied : bytes;
+    __builtin_memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, count);
+    __builtin_memset((char *)(uintptr_t)to + count, 0, bytes - count);
 }
 
 template <typename T> CF__FN T cf__ptx_load_ordered(unsigned long long address)

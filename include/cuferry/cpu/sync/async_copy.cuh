@@ -1,27 +1,10 @@
-/* async_copy.cuh - copies that threads of a group share, and cuda::aligned_size_t: a size with a guaranteed alignment. */
+/* async_copy.cuh - copies that threads of a group share. */
 #ifndef CUFERRY_CPU_ASYNC_COPY_CUH
 #define CUFERRY_CPU_ASYNC_COPY_CUH
 
 #include <stddef.h>
 
 #include <cuferry/cpu/words.cuh>
-
-namespace cuda
-{
-template <size_t Alignment> struct aligned_size_t {
-    static constexpr size_t align = Alignment;
-    size_t value;
-
-    explicit constexpr aligned_size_t(size_t size) : value(size)
-    {
-    }
-
-    constexpr operator size_t() const
-    {
-        return value;
-    }
-};
-} /* namespace cuda */
 
 /* Each thread of the group copies a part. */
 template <typename Group>

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <stddef.h>
 
+#include <cuferry/cpu/types/aligned_size.cuh>
 #include <cuferry/cpu/types/cuda_std.cuh>
 
 #include "async_copy.cuh"

@@ -25,6 +25,37 @@ CF__FN unsigned int __isShared(const void *address)
     return cf__is_within(address, block->dynamic, block->launch->shared);
 }
 
+/* Addresses of shared memory as 32 bits: the number of the variable, 0 for dynamic shared memory, and a distance. */
+#define CF__SHARED_BITS 20
+
+CF__FN size_t __cvta_generic_to_shared(const void *address)
+{
+    const cf_host_block *block = cf__index.state;
+    for (uint32_t i = 0; block && i < block->shared_count; i++)
+        if ((uintptr_t)address - (uintptr_t)block->shared[i].memory <= block->shared[i].bytes)
+            return ((size_t)(i + 1) << CF__SHARED_BITS) + ((uintptr_t)address - (uintptr_t)block->shared[i].memory);
+    return block ? (uintptr_t)address - (uintptr_t)block->dynamic : 0;
+}
+
+CF__FN void *__cvta_shared_to_generic(size_t address)
+{
+    const cf_host_block *block = cf__index.state;
+    const size_t number = address >> CF__SHARED_BITS, distance = address & (((size_t)1 << CF__SHARED_BITS) - 1);
+    if (!block || number > block->shared_count)
+        return nullptr;
+    return (char *)(number ? block->shared[number - 1].memory : block->dynamic) + distance;
+}
+
+CF__FN size_t __cvta_generic_to_global(const void *address)
+{
+    return (uintptr_t)address;
+}
+
+CF__FN void *__cvta_global_to_generic(size_t address)
+{
+    return (void *)address;
+}
+
 /* Local variables of threads count as global memory. */
 CF__FN unsigned int __isGlobal(const void *address)
 {

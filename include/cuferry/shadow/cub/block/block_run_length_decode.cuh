@@ -1,2 +1,2 @@
-/* block_run_length_decode.cuh - has nothing for kernels on the CPU, where host code is left out. */
+/* block_run_length_decode.cuh - has nothing: kernels on the CPU cannot use these parts of CUB. */
 #include <cub/config.cuh>

@@ -1,2 +1,2 @@
-/* radix_rank_sort_operations.cuh - has nothing for kernels on the CPU, where host code is left out. */
+/* radix_rank_sort_operations.cuh - has nothing: kernels on the CPU cannot use these parts of CUB. */
 #include <cub/config.cuh>

@@ -1,2 +1,2 @@
-/* cache_modified_input_iterator.cuh - has nothing for kernels on the CPU, where host code is left out. */
+/* cache_modified_input_iterator.cuh - has nothing: kernels on the CPU cannot use these parts of CUB. */
 #include <cub/config.cuh>

@@ -1,2 +1,2 @@
-/* thread_sort.cuh - has nothing for kernels on the CPU, where host code is left out. */
+/* thread_sort.cuh - has nothing: kernels on the CPU cannot use these parts of CUB. */
 #include <cub/config.cuh>

@@ -1,7 +1,7 @@
-/* test_port_science.c - the kernels of ports/port_science.cu compared with plain loops. */
+/* test_port_simulation.c - the kernels of ports/port_simulation.cu compared with plain loops. */
 #include "ports.h"
 
-#include "port_science_kernels.h"
+#include "port_simulation_kernels.h"
 
 #define PI 3.14159265358979323846
 
@@ -26,7 +26,7 @@ static void nbody_pulls_as_two_loops_do(void **state)
             }
         EACH_WAY
         {
-            RUN(port_science_nbody, IN(bodies), OUT(pull), 0.25f, (int)n);
+            RUN(port_simulation_nbody, IN(bodies), OUT(pull), 0.25f, (int)n);
             assert_near(pull, wanted, 3 * n, 1e-4);
         }
         drop_arrays();
@@ -52,7 +52,8 @@ static void black_scholes_prices_agree_with_libm(void **state)
         }
         EACH_WAY
         {
-            RUN(port_science_black_scholes, IN(price), IN(strike), IN(years), OUT(call), OUT(put), 0.02, 0.3, (int)n);
+            RUN(port_simulation_black_scholes, IN(price), IN(strike), IN(years), OUT(call), OUT(put), 0.02, 0.3,
+                (int)n);
             assert_near(call, wanted_call, n, 1e-10);
             assert_near(put, wanted_put, n, 1e-10);
         }
@@ -79,7 +80,7 @@ static void fft_steps_transform_as_the_sum_does(void **state)
         {
             memcpy(a, x, 2 * n * sizeof *x);
             for (size_t width = 1; width < n; width *= 2) {
-                RUN(port_science_fft_step, IN(a), OUT(b), (int)n, (int)width);
+                RUN(port_simulation_fft_step, IN(a), OUT(b), (int)n, (int)width);
                 memcpy(a, b, 2 * n * sizeof *x);
             }
             assert_near(a, wanted, 2 * n, 1e-4);
@@ -87,8 +88,8 @@ static void fft_steps_transform_as_the_sum_does(void **state)
         drop_arrays();
     }
     float x[8] = {0}, y[8];
-    assert_fails(port_science_fft_step((void *)x, (void *)y, 4, 4), CF_EINVAL, "width < n");
-    assert_fails(port_science_fft_step((void *)x, (void *)y, 3, 1), CF_EINVAL, "n % (2 * width) == 0");
+    assert_fails(port_simulation_fft_step((void *)x, (void *)y, 4, 4), CF_EINVAL, "width < n");
+    assert_fails(port_simulation_fft_step((void *)x, (void *)y, 3, 1), CF_EINVAL, "n % (2 * width) == 0");
 }
 
 /* ---- Mandelbrot ---- */
@@ -123,7 +124,7 @@ static void mandelbrot_counts_the_same_steps(void **state)
             wanted[i] = count_steps(left + (double)(i % width) * pixel, top + (double)(i / width) * pixel, LIMIT);
         EACH_WAY
         {
-            RUN(port_science_mandelbrot, OUT(steps), left, top, pixel, (int)width, (int)height, LIMIT);
+            RUN(port_simulation_mandelbrot, OUT(steps), left, top, pixel, (int)width, (int)height, LIMIT);
             assert_same(steps, wanted, width * height);
         }
         drop_arrays();
@@ -171,7 +172,7 @@ static void kmeans_step_adds_up_the_nearest(void **state)
         {
             memset(sums, 0, k * dims * sizeof *sums);
             memset(counts, 0, k * sizeof *counts);
-            RUN(port_science_kmeans_step, IN(points), IN(centres), OUT(nearest), INOUT(sums), INOUT(counts), (int)n,
+            RUN(port_simulation_kmeans_step, IN(points), IN(centres), OUT(nearest), INOUT(sums), INOUT(counts), (int)n,
                 (int)k, (int)dims);
             assert_same(nearest, wanted, n);
             assert_same(counts, wanted_counts, k);
@@ -208,7 +209,7 @@ static void philox_gives_the_published_numbers(void **state)
             expect_philox(i, seed, wanted + 4 * i);
         EACH_WAY
         {
-            RUN(port_science_philox, OUT(numbers), seed, (int64_t)n);
+            RUN(port_simulation_philox, OUT(numbers), seed, (int64_t)n);
             assert_same(numbers, wanted, 4 * n);
             if (n == 1) { /* for counter 0 and key 0, as published by the authors */
                 static const uint32_t known[4] = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
@@ -226,5 +227,5 @@ int main(void)
         PORT(fft_steps_transform_as_the_sum_does), PORT(mandelbrot_counts_the_same_steps),
         PORT(kmeans_step_adds_up_the_nearest),     PORT(philox_gives_the_published_numbers),
     };
-    return RUN_PORTS(port_science_registry, tests);
+    return RUN_PORTS(port_simulation_registry, tests);
 }

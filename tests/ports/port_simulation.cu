@@ -1,4 +1,4 @@
-/* port_science.cu - simulations in typical CUDA style: bodies, options, transforms, fractals, clusters. */
+/* port_simulation.cu - simulations in typical CUDA style: bodies, options, transforms, fractals, clusters. */
 #include <math.h>
 #include <stdint.h>
 
