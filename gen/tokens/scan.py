@@ -48,18 +48,7 @@ _DEVICE = re.compile(r'\b__(?:shared|device|global|constant|managed)__\b')
 
 def preprocess(cxx, flags, path):
     """Runs the C++ preprocessor on a kernel file and returns the output."""
-    return _run_preprocessor(cxx, ['-E', '-dD', '-dI'], flags, path)
-
-
-def find_missing_headers(cxx, flags, path):
-    """Returns the names in #include directives of a kernel file and its headers that no folder has."""
-    text = _run_preprocessor(cxx, ['-M', '-MG'], flags, path).replace('\\\n', ' ')
-    names = re.findall(r'(?:\\.|\S)+', text.partition(':')[2])
-    return [name for name in (re.sub(r'\\(.)', r'\1', name) for name in names) if not os.path.exists(name)]
-
-
-def _run_preprocessor(cxx, action, flags, path):
-    command = [*cxx, *action, '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', '-D__CUDACC_EXTENDED_LAMBDA__',
+    command = [*cxx, '-E', '-dD', '-dI', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', '-D__CUDACC_EXTENDED_LAMBDA__',
                '-D__CUDACC_RELAXED_CONSTEXPR__', '-D__HOST_DEFINES_H__', '-include', 'limits.h', *flags, '-isystem',
                f'{INCLUDE}/cuferry/shadow', f'-I{INCLUDE}', path]
     if not cxx:

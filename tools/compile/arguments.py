@@ -87,6 +87,8 @@ def arguments(config):
             is_command = False
         if not is_command:
             parser.error(f"--{name}: '{getattr(options, name)}' is no command")
+    if options.jobs < 1:
+        parser.error(f'-j {options.jobs}: at least one compiler runs')
     if options.suggest:
         check_suggest(options, parser)
         return options
@@ -136,8 +138,6 @@ def check(options, parser):
         parser.error(f'{options.objects[0]}: objects go with --shared alone')
     if options.c_files and not options.sources:
         parser.error(f'{options.c_files[0]}: C files go with the kernel files whose operations they define')
-    if options.jobs < 1:
-        parser.error(f'-j {options.jobs}: at least one compiler runs')
     if not options.sources and (options.prefix or options.header or options.manifest or options.depend or
                                 options.depfile or options.tuning):
         parser.error('--prefix, --header, --manifest, --tuning, -MD and -MF go with kernel files')

@@ -23,8 +23,7 @@ class Compilation:
         self.pairs = list(zip(workspace.stems, self.options.sources))
 
     def run(self):
-        self._scan()
-        self._generate()
+        self._generate(self.scan())
         self._compile()
 
     @property
@@ -67,7 +66,8 @@ class Compilation:
 
     # ---- The generator
 
-    def _scan(self):
+    def scan(self):
+        """Preprocesses the kernel files, with missing headers as empty ones. Returns the paths of the results."""
         waiting = self.pairs
         seen = {name: set() for name, _ in waiting}     # missing headers of each file
         os.makedirs(self._path(MISSING))
@@ -77,6 +77,7 @@ class Compilation:
             self.workspace.wait([] if waiting else started)
         # The compilers will repeat these messages.
         self.workspace.messages.clear()
+        return [self._path(f'{name}.ii') for name, _ in self.pairs]
 
     def _start_scan(self, name, source):
         return self.workspace.start(
@@ -102,15 +103,15 @@ class Compilation:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, 'w', encoding='utf-8'):
                 pass
-            sys.stderr.write(f'{match["place"]}: note: {name} was not found and counts as empty on the CPU; name its '
-                             'folder with -I if a kernel needs it\n')
+            if not self.options.suggest:
+                sys.stderr.write(f'{match["place"]}: note: {name} was not found and counts as empty on the CPU; name '
+                                 'its folder with -I if a kernel needs it\n')
         return True
 
     def _start_generator(self, *words):
         return self.workspace.runner.start([sys.executable, self.config.generator, *words])
 
-    def _generate(self):
-        scanned = [self._path(f'{name}.ii') for name in self.workspace.stems]
+    def _generate(self, scanned):
         header = os.path.basename(self.options.header)
         tuning = ['--tuning', self.options.tuning] if self.options.tuning else []
         self.workspace.wait([self._start_generator('--cxx', self.options.cxx, '--prefix',
