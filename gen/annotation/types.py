@@ -1,6 +1,5 @@
 """The types of a kernel file's parameters and data: looked up by name and visible to C."""
 
-import os
 import re
 
 from base.model import CType, Param
@@ -8,8 +7,6 @@ from declare.layout import Layouts, name_type
 from declare.typedecl import Declared
 from expr.cxxtypes import pointer, VOID
 from tokens.lexer import TokenError
-
-_INCLUDE = re.compile(r'\s*#\s*include\s*["<]([^">]+)[">]')
 
 
 class FileTypes:
@@ -34,15 +31,12 @@ class FileTypes:
     def shared(self):
         """Displayed names of the headers that C programs see: of include(...), and those that they include."""
         if self._shared is None:
-            known = {os.path.normpath(path): path for path in self._scanner.shown_paths}
-            pending, self._shared = [t.text[1:-1] for t in self.includes], set()
+            pending, self._shared = [(t.file, t.text[1:-1]) for t in self.includes], set()
             while pending:
-                name = os.path.normpath(pending.pop()).lstrip('./')
-                for path, shown in known.items():
-                    if (path == name or path.endswith('/' + name)) and shown not in self._shared:
-                        self._shared.add(shown)
-                        lines = self._scanner.lines_of(shown)
-                        pending += [m.group(1) for m in map(_INCLUDE.match, lines) if m]
+                shown = self._scanner.find_included(*pending.pop())
+                if shown and shown not in self._shared:
+                    self._shared.add(shown)
+                    pending += [(shown, name) for name in self._scanner.includes_of(shown)]
         return self._shared
 
     def ask_constant(self, text):
