@@ -45,6 +45,14 @@ class FileTypes:
         is_name = re.fullmatch(r'(?:::)?(?:[^\W\d]\w*::)*[^\W\d]\w*', text)
         return self._probe.value(text, re.findall(r'\w+', text)) if is_name else None
 
+    def is_aligned(self, ctype, path):
+        """True if a member is aligned in every element of an array, or if only the C compiler can tell."""
+        if ctype.kind == 'vector':
+            return True
+        offset, size = f'__builtin_offsetof({ctype.cxx}, {path})', f'sizeof((({ctype.cxx} *)0)->{path})'
+        return self._probe.value(f'({offset} | sizeof({ctype.cxx})) % {size} == 0',
+                                 re.findall(r'\w+', ctype.cxx)) != 0
+
     def find_type(self, token, words, scope, is_dependent=False):
         """`is_dependent`: the words name a member of a template's type."""
         found = self.declared.types.find(scope, words)
