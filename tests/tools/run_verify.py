@@ -97,7 +97,7 @@ class VerifyTest(Runner):
         for kernel, culprits in (
                 ('forgets', [r'n = 31: y\[30\] is not written; 1 of 31 elements are not']),
                 ('spills', [r'nx = \d+, ny = \d+, ld = \d+: \d+ bytes beside the section of v are overwritten']),
-                ('scribbles', [r'n = \d+: x, which is an in\(\), is written, at element 5 from its pointer on']),
+                ('scribbles', [r'n = \d+: x is written, although it is an in\(\); declare it inout\(\.\.\.\); its first such element is 5 from its pointer on']),
                 ('passes', [r'n = 33: 1 bytes beside the section of y are overwritten']),
                 ('deals', [r'n = 0, m = 5: y\[0\] is not written; 5 of 5 elements are not']),
                 ('precedes', [r'n = 33: 2 bytes beside the section of y are overwritten']),
@@ -129,8 +129,8 @@ class VerifyTest(Runner):
 
         def scribbled():
             code, _, err = self.execute('--module', 'verify.o', '--verify', 'scribbles', 'x=fill:f32:33:2')
-            return '' if code == 1 and err == ("cf-run: scribbles: verify: the CPU's run writes x[5], although it is an "
-                                               'in(); 1 of 33 elements differ\n') else (code, err)
+            return '' if code == 1 and err == ("cf-run: scribbles: verify: on the CPU, x[5] is written, although it is an in(); "
+                                               'declare it inout(...); 1 of 33 elements differ\n') else (code, err)
 
         def counts():
             code, found, _, _, _ = self.own('counts', 'midst')
