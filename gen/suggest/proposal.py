@@ -5,12 +5,13 @@ from cpu.dynamicmem import Dynamic
 from expr.cxxtypes import UNREADABLE
 from expr.plain import spell_tree
 from expr.tree import Node
+from suggest.accesses import Extent
 from suggest.instances import Instances, tag_of
 from suggest.ranges import AXES, Ranges, Size
 from suggest.sizes import count_elements, LaunchReader
 from suggest.sums import constant, divide, replace_factors
 from suggest.terms import named, Terms
-from suggest.walk import Extent, Walk
+from suggest.walk import Walk
 
 
 class Proposal:
