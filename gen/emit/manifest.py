@@ -80,7 +80,8 @@ def _variant_value(variant):
             'launch': {'counts': 'blocks' if launch.counts_blocks else 'threads', 'cooperative': launch.is_cooperative,
                        'block_auto': launch.is_block_auto, 'grid': [_expr_value(e) for e in launch.grid],
                        'block': [_expr_value(e) for e in launch.block], 'items': _expr_value(launch.items),
-                       'shared': _expr_value(launch.shared)}}
+                       'shared': _expr_value(launch.shared),
+                       **({'cluster': list(launch.cluster)} if launch.cluster else {})}}
 
 
 def _kernel_value(kernel, instance, prefix):
