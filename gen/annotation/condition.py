@@ -11,8 +11,8 @@ _CHECKED = ('i8', 'i16', 'i32', 'i64', 'u8', 'u16', 'u32', 'u64')
 
 
 def read_condition(item, names, params, is_aligned):
-    """Reads one condition of check(...) for one instance. `is_aligned(type, path)`: a member is aligned in every element
-    of an array."""
+    """Reads one condition of check(...) for one instance. `is_aligned(type, path)`: a member is aligned in every
+    element of an array."""
     tree, text = item
     # Callers of the C function do not know the template's names.
     values = {n: t.c for n, t in names.types.items()}

@@ -96,8 +96,9 @@ class FileTypes:
         if array and element is VOID:
             raise TokenError(array.token, f'the elements of {raw.token.text} have no type, so it has no extent; give '
                                           "it the elements' type")
-        return Param(raw.token.text, spelled_c, spelled_cxx, element, raw.pointer, raw.pointer and raw.const or is_input,
-                     direction, (), raw.is_restrict, is_added=raw.is_added)
+        is_const = raw.pointer and raw.const or is_input
+        return Param(raw.token.text, spelled_c, spelled_cxx, element, raw.pointer, is_const, direction, (),
+                     raw.is_restrict, is_added=raw.is_added)
 
 
 def _fill_in(word, filled):

@@ -121,7 +121,8 @@ class _Kernel:
         return values
 
     def _count_known(self, rule):
-        return sum(s is not None and self._express(s, dry=True) is not None for s in [*rule.blocks, *rule.block, rule.shared])
+        sums = [*rule.blocks, *rule.block, rule.shared]
+        return sum(s is not None and self._express(s, dry=True) is not None for s in sums)
 
     def _without_launch(self):
         return _Rule(Size(), False, [None] * 3, [None] * 3, None, {}, None)

@@ -1,5 +1,5 @@
-"""Scans a kernel file for suggestions, also one that the preprocessor refuses, and gives numbers the names of the macros
-that they come from."""
+"""Scans a kernel file for suggestions, also one that the preprocessor refuses, and gives numbers the names of the
+macros that they come from."""
 
 import os
 import re
@@ -40,8 +40,8 @@ class Macros:
             number += 1
 
     def restore(self, items, source):
-        """Replaces tokens that such a macro produced by the macro's name. `source(file)` returns the lines of a displayed
-        file."""
+        """Replaces tokens that such a macro produced by the macro's name. `source(file)` returns the lines of a
+        displayed file."""
         restored, at = [], 0
         while at < len(items):
             if not isinstance(items[at], Token) or items[at].exact or items[at].kind == 'end':

@@ -48,9 +48,9 @@ _DEVICE = re.compile(r'\b__(?:shared|device|global|constant|managed)__\b')
 
 def preprocess(cxx, flags, path):
     """Runs the C++ preprocessor on a kernel file and returns the output."""
-    command = [*cxx, '-E', '-dD', '-dI', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', '-D__CUDACC_EXTENDED_LAMBDA__',
-               '-D__CUDACC_RELAXED_CONSTEXPR__', '-D__HOST_DEFINES_H__', '-include', 'limits.h', *flags, '-isystem',
-               f'{INCLUDE}/cuferry/shadow', f'-I{INCLUDE}', path]
+    command = [*cxx, '-E', '-dD', '-dI', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__',
+               '-D__CUDACC_EXTENDED_LAMBDA__', '-D__CUDACC_RELAXED_CONSTEXPR__', '-D__HOST_DEFINES_H__', '-include',
+               'limits.h', *flags, '-isystem', f'{INCLUDE}/cuferry/shadow', f'-I{INCLUDE}', path]
     if not cxx:
         raise GeneratorError('--cxx names no compiler')
     try:
@@ -97,7 +97,7 @@ class Scanner:
         self._forced = set()    # files of the compiler's options, such as -include
         self._pragmas = []      # directives that precede the next token: (line, text)
         self._defined = set()   # macros that these files define
-        self._included = {}     # by file, both by the preprocessor's names: the headers' names, and their files if known
+        self._included = {}     # for each file, its headers as it names them, and their paths if known
         self.includes = {}      # headers that these files include and that the copy for the CPU includes, too
         self.removed = {}       # other macros that these files remove
 
@@ -157,8 +157,9 @@ class Scanner:
         return next((p for p in [self.path, *self.paths] if self._display(p) == name), name)
 
     def find_included(self, file, name):
-        """Returns the displayed name of the header that a file calls by this name, in a directive or an annotation; None
-        if no such header was read. The preprocessor tells it; else it is a file beside, or the nearest of that name."""
+        """Returns the displayed name of the header that a file calls by this name, in a directive or an annotation;
+        None if no such header was read. The preprocessor tells it; else it is a file beside, or the nearest of that
+        name."""
         includer = self.path_of(file)
         known = {os.path.abspath(path): path for path in self.paths}
         beside = os.path.abspath(os.path.join(os.path.dirname(includer), name))

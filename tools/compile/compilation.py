@@ -197,7 +197,8 @@ class Compilation:
         ptx = [f'-arch=compute_{self.toolkit.targets.oldest}', '-MD', '-MF', self._path(f'{name}.device.d')]
         start = self.workspace.runner.start
         return (start([*common, '-ptx', *ptx, '-o', self._path(f'{name}.ptx')]),
-                start([*common, '-DCF__TO_BE_EMBEDDED', '-fatbin', *self.toolkit.targets.gencode, '-o', self._path(f'{name}.fatbin')]))
+                start([*common, '-DCF__TO_BE_EMBEDDED', '-fatbin', *self.toolkit.targets.gencode, '-o',
+                       self._path(f'{name}.fatbin')]))
 
     def _start_image_header(self, name):
         return self._start_generator(
