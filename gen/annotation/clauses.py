@@ -21,7 +21,8 @@ GONE = {**{order: f'{order} is a condition; write check({order}({{}}))' for orde
 OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune', 'split', 'param')
 
 # Values of clauses, for places that --suggest left open.
-_MISSING = {'grid': 'the number of threads', 'blocks': 'the number of blocks', 'block': 'the threads of a block, as in 256',
+_MISSING = {'grid': 'the number of threads', 'blocks': 'the number of blocks',
+            'block': 'the threads of a block, as in 256',
             'shared': 'the bytes of extern __shared__ memory of a block, or 0',
             'instances': 'a tag and template arguments, as in f32: float'}
 
@@ -81,7 +82,8 @@ def read_pragma(pragma, clauses, diagnostics):
         return
     for blank in pragma.blanks:
         clauses.is_kernel = True
-        diagnostics.error(blank.location, f'{blank.text} is a place to fill in; replace it by {_missing(pragma, blank)}')
+        diagnostics.error(blank.location,
+                          f'{blank.text} is a place to fill in; replace it by {_missing(pragma, blank)}')
     if pragma.blanks:
         return
     cursor = Cursor(pragma.tokens)
@@ -130,8 +132,8 @@ def _missing(pragma, blank):
             clause = before[before.index(token) - 1].text
             break
     if array:
-        return (f'the number of elements of {array} that the kernel reads or writes; or write resident({array}) for device '
-                'memory of any size')
+        return (f'the number of elements of {array} that the kernel reads or writes; or write resident({array}) for '
+                'device memory of any size')
     return _MISSING.get(clause, "an expression over the kernel's integer parameters")
 
 

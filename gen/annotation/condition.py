@@ -10,8 +10,9 @@ from tokens.lexer import TokenError
 _CHECKED = ('i8', 'i16', 'i32', 'i64', 'u8', 'u16', 'u32', 'u64')
 
 
-def read_condition(item, names, params):
-    """Reads one condition of check(...) for one instance."""
+def read_condition(item, names, params, is_aligned):
+    """Reads one condition of check(...) for one instance. `is_aligned(type, path)`: a member is aligned in every
+    element of an array."""
     tree, text = item
     # Callers of the C function do not know the template's names.
     values = {n: t.c for n, t in names.types.items()}
@@ -30,6 +31,10 @@ def read_condition(item, names, params):
         return Check(text, condition=compile_expr(tree, text, names, is_real), is_real=is_real)
     node, lower, lower_open, upper, upper_open = bounds
     array, member, member_type = _find_member(node, names, params)
+    if member and not is_aligned(params[array].type, member):
+        name = f'{node.token.text}[:].{member}'
+        raise TokenError(node.token, f'{name} is misaligned in some elements, as in a packed struct, so it cannot be '
+                                     f'checked; align it, or pass {member.split(".")[-1]} as an array of its own')
     return Check(text, array=array, member=member, member_type=member_type,
                  lower=compile_expr(lower, lower.text, names) if lower else None, lower_open=lower_open,
                  upper=compile_expr(upper, upper.text, names) if upper else None, upper_open=upper_open)

@@ -57,7 +57,7 @@ class _Consistency:
                 self._error(array.token, f'{name} is passed by value; in, out, inout and scratch take arrays')
             elif array.direction == 'CF_IN' and not self._params[name].const and clauses.is_operation:
                 self._error(array.token, f'{name} is not const, so the operation may write it; declare it const, or '
-                            f'write inout({name}[...])')
+                            f'declare it inout({name}[...])')
             elif array.direction != 'CF_IN' and self._params[name].const:
                 self._error(array.token, f'{name} is const, so the kernel cannot write it; write in({name}[...])')
             elif name not in clauses.pitches:

@@ -185,7 +185,7 @@ class Instantiation:
         heads = [d.head for d in self._declarations if d is declaration.declaration or
                  d.defines_kernel(declaration.token.text)]
         launch = read_launch(clauses, heads, exact)
-        checks = tuple(read_condition(c, names, params) for c in clauses.checks)
+        checks = tuple(read_condition(c, names, params, self._types.is_aligned) for c in clauses.checks)
         zeros = tuple(self._read_zero(params, n, s, n in clauses.rezeros, exact) for n, (_, s) in clauses.zeros.items())
         reports = real(clauses.bytes), real(clauses.flops), real(clauses.tolerance)
         check_constants(names, clauses, params, checks, reports[2])

@@ -1,6 +1,5 @@
 """The types of a kernel file's parameters and data: looked up by name and visible to C."""
 
-import os
 import re
 
 from base.model import CType, Param
@@ -8,8 +7,6 @@ from declare.layout import Layouts, name_type
 from declare.typedecl import Declared
 from expr.cxxtypes import pointer, VOID
 from tokens.lexer import TokenError
-
-_INCLUDE = re.compile(r'\s*#\s*include\s*["<]([^">]+)[">]')
 
 
 class FileTypes:
@@ -34,15 +31,12 @@ class FileTypes:
     def shared(self):
         """Displayed names of the headers that C programs see: of include(...), and those that they include."""
         if self._shared is None:
-            known = {os.path.normpath(path): path for path in self._scanner.shown_paths}
-            pending, self._shared = [t.text[1:-1] for t in self.includes], set()
+            pending, self._shared = [(t.file, t.text[1:-1]) for t in self.includes], set()
             while pending:
-                name = os.path.normpath(pending.pop()).lstrip('./')
-                for path, shown in known.items():
-                    if (path == name or path.endswith('/' + name)) and shown not in self._shared:
-                        self._shared.add(shown)
-                        lines = self._scanner.lines_of(shown)
-                        pending += [m.group(1) for m in map(_INCLUDE.match, lines) if m]
+                shown = self._scanner.find_included(*pending.pop())
+                if shown and shown not in self._shared:
+                    self._shared.add(shown)
+                    pending += [(shown, name) for name in self._scanner.includes_of(shown)]
         return self._shared
 
     def ask_constant(self, text):
@@ -50,6 +44,14 @@ class FileTypes:
         there is none."""
         is_name = re.fullmatch(r'(?:::)?(?:[^\W\d]\w*::)*[^\W\d]\w*', text)
         return self._probe.value(text, re.findall(r'\w+', text)) if is_name else None
+
+    def is_aligned(self, ctype, path):
+        """True if a member is aligned in every element of an array, or if only the C compiler can tell."""
+        if ctype.kind == 'vector':
+            return True
+        offset, size = f'__builtin_offsetof({ctype.cxx}, {path})', f'sizeof((({ctype.cxx} *)0)->{path})'
+        return self._probe.value(f'({offset} | sizeof({ctype.cxx})) % {size} == 0',
+                                 re.findall(r'\w+', ctype.cxx)) != 0
 
     def find_type(self, token, words, scope, is_dependent=False):
         """`is_dependent`: the words name a member of a template's type."""
@@ -94,8 +96,9 @@ class FileTypes:
         if array and element is VOID:
             raise TokenError(array.token, f'the elements of {raw.token.text} have no type, so it has no extent; give '
                                           "it the elements' type")
-        return Param(raw.token.text, spelled_c, spelled_cxx, element, raw.pointer, raw.pointer and raw.const or is_input,
-                     direction, (), raw.is_restrict, is_added=raw.is_added)
+        is_const = raw.pointer and raw.const or is_input
+        return Param(raw.token.text, spelled_c, spelled_cxx, element, raw.pointer, is_const, direction, (),
+                     raw.is_restrict, is_added=raw.is_added)
 
 
 def _fill_in(word, filled):

@@ -98,7 +98,8 @@ def _calls_itself(functions):
     names = {name.text for name, _ in functions if name}
     for name, body in functions:
         if name:
-            calls.setdefault(name.text, set()).update(t.text for t in body if t.kind == 'identifier' and t.text in names)
+            called = {t.text for t in body if t.kind == 'identifier' and t.text in names}
+            calls.setdefault(name.text, set()).update(called)
     # Functions without calls are removed until nothing changes: cycles remain.
     while True:
         ends = [name for name, called in calls.items() if not called & calls.keys()]

@@ -11,8 +11,9 @@ _WORDS = frozenset('''
     decltype default delete do double else enum explicit export extern false final float for friend goto if inline int
     long mutable namespace new noexcept not nullptr operator or override private protected public register
     reinterpret_cast return short signed sizeof static static_assert static_cast struct switch template this
-    thread_local true typedef typename union unsigned using virtual void volatile while xor wchar_t size_t ptrdiff_t int8_t int16_t
-    int32_t int64_t uint8_t uint16_t uint32_t uint64_t std __host__ __device__ __constant__ __shared__ __managed__
+    thread_local true typedef typename union unsigned using virtual void volatile while xor wchar_t size_t ptrdiff_t
+    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t std __host__ __device__ __constant__ __shared__
+    __managed__
     __restrict__ __forceinline__ __noinline__ __inline__ __attribute__ __align__ __extension__'''.split())
 
 

@@ -2,10 +2,8 @@
 
 import functools
 
-from declare.declarations import Declaration
-from tokens.brackets import ATTRIBUTES, matching, split_at
-
-_ACCESS = ('public', 'private', 'protected')
+from declare.classdecl import split_members
+from tokens.brackets import matching, split_at
 
 
 @functools.lru_cache(maxsize=None)
@@ -14,7 +12,7 @@ def host_members(declaration):
     body = declaration.body
     if not declaration.is_class or declaration.has('enum') or not any(t.text == '(' for t in body):
         return ()
-    return tuple((first, end) for first, end, is_host in _find_members(body, 0, len(body)) if is_host)
+    return tuple(_find_members(body, 0))
 
 
 def device_tokens(declaration):
@@ -32,58 +30,15 @@ def body_tokens(declaration):
     return [t for (_, at), (end, _) in zip([(0, 0), *found], [*found, (len(body), 0)]) for t in body[at:end]]
 
 
-def _find_members(body, at, limit):
-    """Yields the members between two indices: (first index, index after, True if only host code can call it). Members
-    of nested classes are yielded like those of the class."""
-    first = at
-    while at < limit:
-        text = body[at].text if body[at].kind == 'punctuation' else ''
-        if text in ('(', '['):
-            at = matching(body, at, text, ')' if text == '(' else ']')
-            continue
-        if text == ':' and at == first + 1 and body[first].text in _ACCESS:
-            first = at + 1
-        elif text == '{':
-            end = matching(body, at, '{', '}')
-            member = Declaration(body[first:at] or [body[at]], (), True)
-            if _is_function(member):
-                if _is_initializer(body, first, at):
-                    at = end
-                    continue
-                yield first, end, not member.is_on_device
-                first = end
-            else:
-                member.body = body[at + 1:end - 1]
-                if member.is_class:
-                    yield from _find_members(body, at + 1, end - 1)
-            at = end
-            continue
-        elif text == ';':
-            if at > first:
-                member = Declaration(body[first:at], (), True)
-                yield first, at + 1, _is_function(member) and not member.is_on_device and not _is_given(member)
-            first = at + 1
-        at += 1
-
-
-def _is_function(member):
-    """True for functions, also for constructors, which have no type."""
-    first, after = (member.head + member.head)[:2]
-    is_constructor = first.kind == 'identifier' and after.text == '(' and first.text not in ATTRIBUTES
-    return member.function is not None or is_constructor
-
-
-def _is_initializer(body, first, at):
-    """True if a brace opens the value of a member in a constructor."""
-    before = body[at - 1]
-    if before.kind != 'identifier' and before.text != '>':
-        return False
-    depth = 0
-    for token, after in zip(body[first:at], body[first + 1:at]):
-        depth += (token.text == '(') - (token.text == ')')
-        if token.text == ')' and depth == 0 and after.text == ':':
-            return True
-    return False
+def _find_members(body, offset):
+    """Yields the functions in a class's body that only host code can call, and those in nested classes: (first index,
+    index after); `offset` is added to both."""
+    for first, end, member in split_members(body):
+        if member.function is not None:
+            if not member.is_on_device and (member.body is not None or not _is_given(member)):
+                yield offset + first, offset + end
+        elif member.is_class:
+            yield from _find_members(member.body, offset + first + len(member.head) + 1)
 
 
 def _is_given(member):
@@ -120,11 +75,5 @@ def _list_parameters(tokens, at):
 
 def _declares_on_device(body, name, parameters):
     """True if a class declares such a member with __device__."""
-    begin = 0
-    for at, token in enumerate(body):
-        if token.text in (';', '{', '}'):
-            begin = at + 1
-        elif token.text == name and body[at + 1:at + 2] and body[at + 1].text == '(':
-            if '__device__' in [t.text for t in body[begin:at]] and _list_parameters(body, at) == parameters:
-                return True
-    return False
+    return any(member.function is not None and member.name == name and member.has('__device__') and
+               _list_parameters(member.head, member.function) == parameters for _, _, member in split_members(body))

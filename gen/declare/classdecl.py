@@ -1,9 +1,9 @@
 """Reads the body of a class: its data members, and the declarations within it."""
 
-from declare.declarations import Declaration
-from tokens.brackets import ATTRIBUTES, matching, split_at, without_attributes
+from declare.declarations import Declaration, is_value_brace
+from tokens.brackets import matching, split_at, without_attributes
 
-ACCESS = {'public', 'private', 'protected'}
+_ACCESS = {'public', 'private', 'protected'}
 _KEYS = {'struct', 'class', 'union', 'enum'}
 _CLOSING = {'(': ')', '[': ']', '{': '}'}
 _ALIGNMENTS = {'alignas', '_Alignas', '__align__', '__builtin_align__'}
@@ -29,10 +29,11 @@ class ClassBody:
         self.members, self.declarations = [], []
         self.doubt = ''             # why C cannot express it
         is_hidden = declaration.head[0].text == 'class'
-        for tokens in _split_statements(declaration.body):
-            if tokens[0].text in ACCESS and len(tokens) == 1:
+        for first, end, member in split_members(declaration.body):
+            tokens = declaration.body[first:end - (declaration.body[end - 1].text == ';')]
+            if tokens[0].text in _ACCESS and len(member.head) == 1:
                 is_hidden = tokens[0].text != 'public'
-            elif tokens[0].text in ('friend', 'template', 'static_assert') or _is_function(tokens):
+            elif tokens[0].text in ('friend', 'template', 'static_assert') or member.function is not None:
                 continue
             elif tokens[0].text in ('typedef', 'using') or 'static' in [t.text for t in tokens[:4]]:
                 self.declarations.append(_make_declaration(tokens, scope + (name,)))
@@ -93,58 +94,29 @@ def _make_declaration(tokens, scope):
     return declaration
 
 
-def _split_statements(tokens):
-    """Yields the tokens of each declaration in a class, without its semicolon; a function ends with its body."""
-    current, at = [], 0
-    while at < len(tokens):
-        token = tokens[at]
-        if not current and token.text in ACCESS and at + 1 < len(tokens) and tokens[at + 1].text == ':':
-            yield [token]
-            at += 2
-        elif token.text == ';':
-            if current:
-                yield current
-            current, at = [], at + 1
-        elif token.kind == 'punctuation' and token.text in _CLOSING:
-            end = matching(tokens, at, token.text, _CLOSING[token.text])
-            is_body = token.text == '{' and _is_function(current) and not _is_initializer(current)
-            current = current + tokens[at:end]
-            at = end
-            if is_body:
-                yield current
-                current = []
-        else:
-            current.append(token)
-            at += 1
-    if current:
-        yield current
-
-
-def _is_initializer(head):
-    """True if a brace after this head opens the value of a member in a constructor."""
-    return head[-1].kind == 'identifier' and any(
-        a.text == ')' and b.text == ':' or a.text == 'noexcept' and b.text == ':' for a, b in zip(head, head[1:]))
-
-
-def _is_function(tokens):
-    """True if a declaration in a class declares a function, not a pointer to one."""
-    at = 0
-    while at < len(tokens):
-        text = tokens[at].text
-        if text == 'operator':
-            return True
-        if text in ('=', '{', ':'):
-            return False
-        if text == '[':
-            at = matching(tokens, at, '[', ']')
-            continue
-        if text == '(':
-            if at and tokens[at - 1].text in ATTRIBUTES:
-                at = matching(tokens, at, '(', ')')
-                continue
-            return at + 1 >= len(tokens) or tokens[at + 1].text not in ('*', '&')
-        at += 1
-    return False
+def split_members(body):
+    """Yields each member of a class's body: (index of its first token, index after its last, its Declaration). A
+    function's declaration has its body; access specifiers are members, too."""
+    first = at = 0
+    while at < len(body):
+        text = body[at].text if body[at].kind == 'punctuation' else ''
+        end = matching(body, at, text, _CLOSING[text]) if text in _CLOSING else at + 1
+        member = None
+        if text == '{' and not is_value_brace(body[first:at], True):
+            member = Declaration(body[first:at] or [body[at]], (), True)
+            member.body = body[at + 1:end - 1]
+            member = member if member.function is not None else None
+        elif text == ':' and at == first + 1 and body[first].text in _ACCESS:
+            member = Declaration([body[first]], (), True)
+        elif text == ';' and at > first:
+            member = _make_declaration(body[first:at], ())
+        if member:
+            yield first, end, member
+        if member or text == ';':
+            first = end
+        at = end
+    if first < len(body):
+        yield first, len(body), _make_declaration(body[first:], ())
 
 
 def _split_type(tokens):

@@ -25,7 +25,7 @@ class Declaration:
         self.last = head[-1]        # last token of the declaration
         self.begin = self.end = 0   # its range in the file's tokens and pragmas
         self.openings = ()          # tokens of the namespaces and linkage blocks around it, up to their braces
-        self.function = _function_name(head)
+        self.function = _function_name(head, is_member)
         self._front = frozenset(t.text for t in head)
 
     @property
@@ -98,14 +98,15 @@ def _is_instantiation(head):
     return words[:1] == ['template'] and words[1:2] != ['<']
 
 
-def _function_name(head):
-    """Returns the index of a function's name in a head; None if no function is declared."""
+def _function_name(head, is_member):
+    """Returns the index of a function's name in a head; None if no function is declared. Constructors have no type, so
+    the first word of a member may be a function's name."""
     at = start = behind_template(head)
     if at < len(head) and head[at].text in ('typedef', 'using') or _is_instantiation(head):
         return None
     while at < len(head):
         token = head[at]
-        if token.kind == 'punctuation' and token.text in '=':
+        if token.kind == 'punctuation' and token.text in ('=', ':', '{'):       # a value, or the width of a bit-field
             return None
         if token.text == '[' and token.kind == 'punctuation':       # an attribute, or an extent
             at = matching(head, at, '[', ']')
@@ -119,7 +120,9 @@ def _function_name(head):
                 at += 2
                 continue
             is_value = inside.kind in ('number', 'string') or inside.text in _BEGINS_OF_VALUES
-            return at if at > start and not is_value else None
+            end = matching(head, at + 1, '(', ')')      # int (S::*member)(int) goes on with parameters
+            can_be = at > start or is_member and [t.text for t in head[end:end + 1]] != ['(']
+            return at if can_be and not is_value else None
         if token.text == 'operator':
             return at
         if token.kind == 'identifier' and at + 1 < len(head) and head[at + 1].text == '<':
@@ -233,7 +236,7 @@ def find_declarations(items):
             head, depth = [], 0
             at += 1
             continue
-        elif text == '{' and depth <= 0 and _is_value(head):
+        elif text == '{' and depth <= 0 and is_value_brace(head, False):
             inside, after = _skip_braces(items, at)
             head += [t for t in [item, *inside, items[after - 1]] if isinstance(t, Token)]
             at = after
@@ -254,13 +257,13 @@ def find_declarations(items):
         at += 1
 
 
-def _is_value(head):
+def is_value_brace(head, is_member):
     """True if a brace after this head opens a value: of a template parameter, or of a member in a constructor."""
     if [t.text for t in head[:2]] == ['template', '<'] and _is_open(head):
         return True
     if not head or not (head[-1].kind == 'identifier' or head[-1].text == '>'):
         return False
-    function = _function_name(head)
+    function = _function_name(head, is_member)
     if function is None or head[function].text == 'operator':
         return False
     end = matching(head, function + 1, '(', ')')

@@ -103,14 +103,13 @@ class Probe:
         """Asks all questions at once. `types`: declared types by number, which may be the answer."""
         asked, self._waiting = self._waiting, []
         text = self._scanner.text
-        is_clang = re.search(r'^#define __clang__ ', text, re.MULTILINE) is not None
         std = re.search(r'^#define __cplusplus 20(\d\d)', text, re.MULTILINE)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'probe.cpp')
             with open(path, 'w', encoding='utf-8', errors='surrogateescape') as file:
                 file.write(self._spell_unit(asked, types))
             run = self._run([f'-std=c++{std.group(1) if std else 17}', '-isystem', f'{INCLUDE}/cuferry/shadow',
-                             f'-I{INCLUDE}', *(['-ferror-limit=0'] if is_clang else []), path])
+                             f'-I{INCLUDE}', '-fmax-errors=0', '-Wno-fatal-errors', path])
         said = run.stderr.decode(errors='replace')
         self._answers.update(dict.fromkeys((question for question, _ in asked), None))
         # A compiler may go on with another type or value than the one that it refuses.

@@ -10,7 +10,7 @@ from emit.interval import (AND, ARITHMETIC, as_integer, as_real, as_truth, ATOM,
                            RELATIONS, UNARY, Value)
 from expr.evaluate import calculate
 
-_TEMPORARY = re.compile(r' *const \w+ (cf__\d+) = ')
+_LOCAL = re.compile(r' *const \w+ (\w+) = ')
 _NESTING = 3        # nesting of values that are evaluated conditionally
 
 
@@ -431,7 +431,7 @@ class Body:
         """Returns the whole text without unused parts."""
         lines = []
         for line in reversed(self._lines):
-            match = _TEMPORARY.match(line)
+            match = _LOCAL.match(line)
             if not match or any(re.search(rf'\b{match.group(1)}\b', other) for other in lines):
                 lines.append(line)
         return ''.join(reversed(lines))

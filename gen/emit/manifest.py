@@ -69,7 +69,8 @@ def _check_value(check):
         return {'text': check.text, 'condition': _expr_value(check.condition), 'real': check.is_real}
     if check.order:
         return {'text': check.text, 'array': check.array, check.order: True}
-    return {'text': check.text, 'array': check.array, **({'member': check.member} if check.member else {}), 'lower': _expr_value(check.lower), 'lower_open': check.lower_open,
+    return {'text': check.text, 'array': check.array, **({'member': check.member} if check.member else {}),
+            'lower': _expr_value(check.lower), 'lower_open': check.lower_open,
             'upper': _expr_value(check.upper), 'upper_open': check.upper_open}
 
 
@@ -79,7 +80,8 @@ def _variant_value(variant):
             'launch': {'counts': 'blocks' if launch.counts_blocks else 'threads', 'cooperative': launch.is_cooperative,
                        'block_auto': launch.is_block_auto, 'grid': [_expr_value(e) for e in launch.grid],
                        'block': [_expr_value(e) for e in launch.block], 'items': _expr_value(launch.items),
-                       'shared': _expr_value(launch.shared)}}
+                       'shared': _expr_value(launch.shared),
+                       **({'cluster': list(launch.cluster)} if launch.cluster else {})}}
 
 
 def _kernel_value(kernel, instance, prefix):
@@ -104,7 +106,7 @@ def _kernel_value(kernel, instance, prefix):
 def _definition_value(definition):
     return {'name': definition.c, 'cxx': definition.cxx, 'file': definition.location.file,
             'line': definition.location.line, 'bytes': definition.bytes, 'align': definition.align,
-            'opaque': bool(definition.opaque), 'values': {c: value for c, value in definition.values},
+            'opaque': bool(definition.opaque), 'values': {cxx: value for cxx, value in definition.values},
             'members': [{'path': f.path, 'ctype': f.ctype, 'extents': list(f.extents), 'offset': f.offset}
                         for f in definition.fields]}
 

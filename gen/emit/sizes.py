@@ -84,6 +84,8 @@ class _Sizes:
                 name, low, high = bounds
                 old = wanted.setdefault(name, (INT64_MIN, INT64_MAX))
                 wanted[name] = (max(low, old[0]), min(high, old[1]))
+        if any(low > high for low, high in wanted.values()):       # no call passes, and compilers would say so
+            raise Interpreted
         outside = [text for name, bounds in wanted.items()
                    for text in self.body.outside(self.body.known(name), *bounds)]
         if outside:

@@ -21,7 +21,8 @@ def tokens_of(declaration):
     """Returns all tokens of a definition with its braces."""
     made = [Token('punctuation', text, t.file, t.line, t.column) for text, t in (
         ('{', declaration.head[-1]), ('}', declaration.last))]
-    return [*declaration.head, made[0], *declaration.body, made[1]] if declaration.body is not None else declaration.head
+    body = [] if declaration.body is None else [made[0], *declaration.body, made[1]]
+    return [*declaration.head, *body]
 
 
 class Scope:
@@ -160,7 +161,8 @@ class Scope:
         before, behind, third = self._text(at - 1), self._text(at + 1), self._text(at + 2)
         if before in ('.', '->'):
             return False
-        is_stepped = (behind == third and behind in ('+', '-')) or (before == self._text(at - 2) and before in ('+', '-'))
+        is_stepped = behind == third and behind in ('+', '-') or (
+            before == self._text(at - 2) and before in ('+', '-'))
         is_taken = before == '&' and self._text(at - 2) in ('(', ',', '=', '{')
         return behind == '=' or is_stepped or is_taken and not self._is_argument_list(at) or (
             behind in ('+', '-', '*', '/', '%', '&', '|', '<', '>', '^') and third in ('=', '<=', '>=') and

@@ -59,7 +59,8 @@ def insert(path, proposals):
 def check_writable(path):
     """Refuses a file that its owner has made read-only, also for root."""
     if not os.stat(path).st_mode & 0o222 or not os.access(path, os.W_OK):
-        raise GeneratorError(f'{path}: the file is read-only; make it writable, or leave out --write and copy the lines')
+        raise GeneratorError(f'{path}: the file is read-only; make it writable, or leave out --write and copy '
+                             'the lines')
 
 
 def _replace(path, data):

@@ -5,12 +5,13 @@ from cpu.dynamicmem import Dynamic
 from expr.cxxtypes import UNREADABLE
 from expr.plain import spell_tree
 from expr.tree import Node
+from suggest.accesses import Extent
 from suggest.instances import Instances, tag_of
 from suggest.ranges import AXES, Ranges, Size
 from suggest.sizes import count_elements, LaunchReader
 from suggest.sums import constant, divide, replace_factors
 from suggest.terms import named, Terms
-from suggest.walk import Extent, Walk
+from suggest.walk import Walk
 
 
 class Proposal:
@@ -120,7 +121,8 @@ class _Kernel:
         return values
 
     def _count_known(self, rule):
-        return sum(s is not None and self._express(s, dry=True) is not None for s in [*rule.blocks, *rule.block, rule.shared])
+        sums = [*rule.blocks, *rule.block, rule.shared]
+        return sum(s is not None and self._express(s, dry=True) is not None for s in sums)
 
     def _without_launch(self):
         return _Rule(Size(), False, [None] * 3, [None] * 3, None, {}, None)

@@ -212,7 +212,8 @@ def larger(one, other):
 
 def has_single_steps(total):
     """True if each distance between elements belongs to one index, as in y * nx + x and not in y * nx + x + dx."""
-    strides = [(count, tuple(spell_tree(t) for t in factors if not is_index(t))) for count, factors in total.terms.values()]
+    strides = [(count, tuple(spell_tree(t) for t in factors if not is_index(t)))
+               for count, factors in total.terms.values()]
     return len(set(strides)) == len(strides)
 
 

@@ -58,8 +58,8 @@ class LaunchReader:
                 sums = self._components(found.values, found.at, depth + 1)
             else:
                 sums = self._dimensions(found.values[0], found.at, depth + 1)
-            return [self._size(members[axis], at, depth + 1) if members.get(axis) else None if axis in members else total
-                    for axis, total in zip(AXES, sums)]
+            return [self._size(members[axis], at, depth + 1) if members.get(axis) else
+                    None if axis in members else total for axis, total in zip(AXES, sums)]
         return [self._size(tokens, at, depth), constant(1), constant(1)]
 
     def _is_parameter(self, found):
@@ -95,7 +95,8 @@ class LaunchReader:
             words, stars = tree.parts
             return factor(Node('SIZEOF', tree.token, [self._words.get(' '.join(words), ' '.join(words))], stars))
         if tree.kind == 'CHAIN':
-            terms = [replace_factors(read_sum(t), lambda t: self._translate(t, at, depth)).tree() for t in tree.parts[0]]
+            terms = [replace_factors(read_sum(t), lambda t: self._translate(t, at, depth)).tree()
+                     for t in tree.parts[0]]
             return factor(Node('CHAIN', tree.token, terms, tree.parts[1]))
         if tree.kind in ('NUMBER', 'IS_INTEGRAL', 'ELEMENTS', 'ORDER'):
             return None

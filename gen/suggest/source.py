@@ -1,36 +1,24 @@
-"""Scans a kernel file for suggestions, also one whose headers are missing, and gives numbers the names of the macros
-that they come from."""
+"""Scans a kernel file for suggestions, also one that the preprocessor refuses, and gives numbers the names of the
+macros that they come from."""
 
 import os
 import re
-import tempfile
 
 from base.diagnostics import GeneratorError
-from base.text import write_if_changed
 from tokens.lexer import Token, tokenize
-from tokens.scan import find_missing_headers, MARKER, preprocess, unescape_name
+from tokens.scan import MARKER, preprocess, unescape_name
 
 _DEFINE = re.compile(r'#define (\w+) (.+)')
 _WORD = re.compile(r'[A-Za-z_]\w*')
 
 
 def read_source(cxx, flags, path):
-    """Returns the preprocessed text of a file, with missing headers as empty ones. If the preprocessor refuses even
-    this, returns the file's own text."""
+    """Returns the preprocessed text of a file; its own text if the preprocessor refuses it."""
     try:
         return preprocess(cxx, flags, path)
     except GeneratorError as error:
         if not os.access(path, os.R_OK) or 'cannot run' in str(error):
             raise
-    with tempfile.TemporaryDirectory(prefix='cfgen-') as folder:
-        try:
-            for name in find_missing_headers(cxx, flags, path):
-                whole = os.path.normpath(os.path.join(folder, name))
-                if whole.startswith(folder + os.sep):
-                    write_if_changed(whole, '')
-            return preprocess(cxx, [*flags, '-idirafter', folder], path)
-        except GeneratorError:
-            pass
     with open(path, encoding='utf-8-sig', errors='replace') as file:
         return f'# 1 "{path}"\n{file.read()}'
 
@@ -52,8 +40,8 @@ class Macros:
             number += 1
 
     def restore(self, items, source):
-        """Replaces tokens that such a macro produced by the macro's name. `source(file)` returns the lines of a displayed
-        file."""
+        """Replaces tokens that such a macro produced by the macro's name. `source(file)` returns the lines of a
+        displayed file."""
         restored, at = [], 0
         while at < len(items):
             if not isinstance(items[at], Token) or items[at].exact or items[at].kind == 'end':

@@ -12,8 +12,8 @@ from tokens.scan import Pragma
 
 
 class Suggestions:
-    """`proposals`: in the file's order. `refused`: (token, name, reason) of kernels that no annotation can make an entry
-    point. `annotated`: names of kernels that have an annotation."""
+    """`proposals`: in the file's order. `refused`: (token, name, reason) of kernels that no annotation can make an
+    entry point. `annotated`: names of kernels that have an annotation."""
 
     def __init__(self, scanner, text, path):
         self.proposals, self.refused, self.annotated = [], [], []

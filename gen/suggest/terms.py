@@ -151,8 +151,8 @@ class Terms:
 
     def _quotient(self, token, left, right, depth):
         one = [_made(token, 'number', '1')]
-        return self._join(token, ['(', '(', '(', left, ')', '+', '(', right, ')', '-', one, ')', '/', '(', right, ')', ')'],
-                          depth)
+        parts = ['(', '(', '(', left, ')', '+', '(', right, ')', '-', one, ')', '/', '(', right, ')', ')']
+        return self._join(token, parts, depth)
 
     def _returned(self, called, count):
         """Returns the expression that a function of one return statement returns, and its parameters' names."""

@@ -68,7 +68,8 @@ def tokenize(text, file, line, column):
         elif kind == 'space' or kind == 'string':
             word = match.group()
             if kind == 'string':
-                tokens.append(Token(kind, word, file, line, at - start + 1, joined=at > 0 and text[at - 1] not in _SPACE))
+                is_joined = at > 0 and text[at - 1] not in _SPACE
+                tokens.append(Token(kind, word, file, line, at - start + 1, joined=is_joined))
             newlines = word.count('\n')
             if newlines:
                 line += newlines

@@ -48,20 +48,9 @@ _DEVICE = re.compile(r'\b__(?:shared|device|global|constant|managed)__\b')
 
 def preprocess(cxx, flags, path):
     """Runs the C++ preprocessor on a kernel file and returns the output."""
-    return _run_preprocessor(cxx, ['-E', '-dD', '-dI'], flags, path)
-
-
-def find_missing_headers(cxx, flags, path):
-    """Returns the names in #include directives of a kernel file and its headers that no folder has."""
-    text = _run_preprocessor(cxx, ['-M', '-MG'], flags, path).replace('\\\n', ' ')
-    names = re.findall(r'(?:\\.|\S)+', text.partition(':')[2])
-    return [name for name in (re.sub(r'\\(.)', r'\1', name) for name in names) if not os.path.exists(name)]
-
-
-def _run_preprocessor(cxx, action, flags, path):
-    command = [*cxx, *action, '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__', '-D__CUDACC_EXTENDED_LAMBDA__',
-               '-D__CUDACC_RELAXED_CONSTEXPR__', '-D__HOST_DEFINES_H__', '-include', 'limits.h', *flags, '-isystem',
-               f'{INCLUDE}/cuferry/shadow', f'-I{INCLUDE}', path]
+    command = [*cxx, '-E', '-dD', '-dI', '-x', 'c++', '-std=c++17', '-DCF__SCAN', '-D__CUDACC__',
+               '-D__CUDACC_EXTENDED_LAMBDA__', '-D__CUDACC_RELAXED_CONSTEXPR__', '-D__HOST_DEFINES_H__', '-include',
+               'limits.h', *flags, '-isystem', f'{INCLUDE}/cuferry/shadow', f'-I{INCLUDE}', path]
     if not cxx:
         raise GeneratorError('--cxx names no compiler')
     try:
@@ -108,6 +97,7 @@ class Scanner:
         self._forced = set()    # files of the compiler's options, such as -include
         self._pragmas = []      # directives that precede the next token: (line, text)
         self._defined = set()   # macros that these files define
+        self._included = {}     # for each file, its headers as it names them, and their paths if known
         self.includes = {}      # headers that these files include and that the copy for the CPU includes, too
         self.removed = {}       # other macros that these files remove
 
@@ -165,6 +155,25 @@ class Scanner:
     def path_of(self, name):
         """Returns the preprocessor's name of a file that was read, by its displayed name."""
         return next((p for p in [self.path, *self.paths] if self._display(p) == name), name)
+
+    def find_included(self, file, name):
+        """Returns the displayed name of the header that a file calls by this name, in a directive or an annotation;
+        None if no such header was read. The preprocessor tells it; else it is a file beside, or the nearest of that
+        name."""
+        includer = self.path_of(file)
+        known = {os.path.abspath(path): path for path in self.paths}
+        beside = os.path.abspath(os.path.join(os.path.dirname(includer), name))
+        found = self._included.get(includer, {}).get(name) or known.get(beside) or next(
+            (files[name] for files in self._included.values() if files.get(name)), None)
+        tail = '/' + '/'.join(part for part in os.path.normpath(name).split('/') if part not in ('', '..'))
+        same = [path for path in sorted(known) if path.endswith(tail)]
+        if not found and same:
+            found = known[max(same, key=lambda path: len(os.path.commonpath([path, beside])))]
+        return self._display(found) if found else None
+
+    def includes_of(self, file):
+        """Returns the names of the headers that a file includes."""
+        return self._included.get(self.path_of(file), {})
 
     def _spell_marker(self, path):
         """Files outside of the root keep absolute names. The flag keeps warnings about system headers few."""
@@ -234,8 +243,10 @@ class Scanner:
                 if marker:
                     yield from self._read_lines(pending, path, first)
                     pending = []
-                    path = unescape_name(marker.group(2))
+                    includer, path = path, unescape_name(marker.group(2))
                     self.paths.add(path)
+                    if named in self._included.get(includer, ()) and '1' in marker.group(3).split():
+                        self._included[includer][named] = path
                     number, system = int(marker.group(1)), _is_of_system(marker)
                     first, was_given = number, given
                     skipped = path not in self._read
@@ -253,7 +264,10 @@ class Scanner:
                     first = number + 1
                     number += 1
                     continue
-                named = _included_name(line) if line.startswith('#in') else named
+                if line.startswith('#in'):
+                    named = _included_name(line)
+                    if named:
+                        self._included.setdefault(path, {}).setdefault(named)
                 if not given and _ANY_PRAGMA.match(line) and not _SPENT_PRAGMA.match(line):
                     self._pragmas.append((number, self._expand_pragma(line)))
                 line = ''

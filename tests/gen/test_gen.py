@@ -43,6 +43,7 @@ class GeneratorTest:
         self.command_line()
         self.families_in_several_files()
         self.types_in_several_files()
+        self.headers_of_one_name()
         self.unchanged_output_is_left_alone()
 
     def cfgen(self, outdir, *arguments, bundled=True):
@@ -348,6 +349,30 @@ class GeneratorTest:
                                         os.path.join(folder, f'{stub}.stub.c')])
                     fine = fine and code == 0
                 self.tap.check(f'cfgen_types_in_several_files_{name}', '' if fine else f'{found}{err}')
+
+    def headers_of_one_name(self):
+        """include(...) names the header that the preprocessor finds by this name, not others of the same name."""
+        headers = {'point.h': 'struct above { int n; };\n', 'a/point.h': '#include "part.h"\nstruct first { int n; };\n',
+                   'a/part.h': 'struct part { int n; };\n', 'k/part.h': 'struct other { int n; };\n',
+                   'k/point.h': 'struct beside { int n; };\n'}
+        for name, included, shared in (
+                ('in_a_folder_of_the_command_line', 'point.h', ('first', 'part')),
+                ('beside', './point.h', ('beside',)), ('above', '../point.h', ('above',)),
+                ('by_the_end_of_its_path', 'nowhere/../a/point.h', ('first', 'part'))):
+            with tempfile.TemporaryDirectory() as folder:
+                text = ('#include <point.h>\n#include "../point.h"\n#include "./point.h"\n#include "part.h"\n'
+                        f'#pragma cf include("{included}")\n#pragma cf kernel grid(f.n)\n'
+                        '__global__ void k(above v, first f, part p, other o, beside b)\n{\n}\n')
+                for file, content in {**headers, 'k/k.cu': text}.items():
+                    os.makedirs(os.path.dirname(os.path.join(folder, file)), exist_ok=True)
+                    with open(os.path.join(folder, file), 'w', encoding='utf-8') as out:
+                        out.write(content)
+                code, _, err = self.cfgen(folder, '--prefix', 't', '-I', os.path.join(folder, 'a'),
+                                          os.path.join(folder, 'k/k.cu'))
+                header = '' if code else read(os.path.join(folder, 't.h'))
+                left = {n for n in ('above', 'first', 'part', 'other', 'beside') if f'struct {n} {{' not in header}
+                self.tap.check(f'cfgen_header_of_a_shared_name_{name}_is_found',
+                               '' if code == 0 and left == set(shared) else f'{left}{err}')
 
     def unchanged_output_is_left_alone(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -204,6 +204,18 @@ __global__ void together(int *x, int n)
     x[0] = n;
 }
 
+/* GPUs before compute capability 9.0 have no clusters. */
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
+#define PAIRS __cluster_dims__(2, 1)
+#else
+#define PAIRS
+#endif
+#pragma cf kernel blocks(2) block(32) inout(x[n])
+__global__ void PAIRS in_pairs(int *x, int n)
+{
+    x[0] = n;
+}
+
 #pragma cf kernel grid(n) block(auto) in(list[n])
 __global__ void pointers(const float *const *list, int n)
 {

@@ -492,6 +492,7 @@ class ModuleTest(Runner):
                  'variant +BLOCK=128,ITEMS=1, which runs .*', 'variant +BLOCK=256,ITEMS=2'),
                 ('together', r'launch +blocks\(2\) block\(32\) shared\(32 \* sizeof\(int\)\) cooperative',
                  'host +not built: .*'),
+                ('in_pairs', r'launch +blocks\(2\) block\(32\) __cluster_dims__\(2, 1\)'),
                 ('pointers', r'launch +grid\(n\) block\(auto\)', r'in +list\[n\], ptr'),
                 ('raw', r'pointer +raw, void \(void \*\)'),
                 ('constants', r'setter +int run_set_table\(const int table\[2\]\[3\]\);'),

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
-from tap import NEEDS_CLANG, NEEDS_NVCC, ROOT, Tap, run
+from tap import NEEDS_CLANG, NEEDS_NVCC, ROOT, Tap, read, run
 
 KERNEL = '''
 #pragma cf kernel grid(n) in(x[n]) out(y[n])
@@ -449,6 +449,18 @@ class RealCodeTest:
         problem, _ = self.runs('--cuda=no', '-I', include, 'real.cuh')
         self.tap.check('realcode_folder_of_the_toolkit_may_be_named', problem)
 
+    def flags(self):
+        """The generator's questions about types get the flags of the C++ compiler and its folders of system headers."""
+        kernel = KERNEL.replace('const float *x,', 'const float *x, couple<float> p,').replace('2 * x[i]', 'p.a * x[i]')
+        self.fresh({'real.cu': '#include <pair.h>\n' + kernel,
+                    'system/pair.h': '#pragma GCC system_header\ntemplate <typename T> struct couple { T a, b; };\n'})
+        for name, words in (('of_the_compiler', ['-Xcxx=-isystem', '-Xcxx=system', '-Xcxx=-Wfatal-errors']),
+                            ('named', ['-I', 'system'])):
+            code, out, err = self.cfcc('--cuda=no', *words, 'real.cu')
+            header = read(os.path.join(self.folder, 'real.h')) if code == 0 else ''
+            self.tap.check(f'realcode_type_of_a_system_folder_{name}_is_known',
+                           '' if 'unsigned char bytes[8];' in header else f'exit {code}: {out}{err}')
+
     def for_gpus(self):
         self.fresh({'real.cu': FOR_GPUS})
         code, out, err = self.cfcc('--cuda=no', '-MD', 'real.cu')
@@ -478,6 +490,7 @@ def main():
         test = RealCodeTest(tap, sys.argv[1], os.path.join(folder, 'real'))
         test.cases()
         test.names()
+        test.flags()
         test.for_gpus()
         test.messages()
     return tap.close()

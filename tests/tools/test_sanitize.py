@@ -162,12 +162,12 @@ PLANTED = {
                  r'which ' + ANY + r' (writes|reads) at ({BUG}|{OTHER}): nothing orders the two \[pipeline\]\n'),
     'asserts': ([X, N], 'address', r"{BUG}: thread \(44, 0, 0\) of block \(1, 0, 0\): assertion `!bug \|\| i != 300' "
                 'failed'),
-    'writes_input': ([X, N], 'race', r'^{BUG}: writes x\[300\], which is an in\(\); thread \(44, 0, 0\) of block '
-                     r'\(1, 0, 0\) \[writes_input\]\n[^\n]*found 1 error\n'),
-    'copies_into_input': (['x=fill:i32:36:1', 'y=fill:i32:36:2'], 'poison', r'^{BUG}: writes x\[0\], which is an '
-                          r'in\(\); thread \(0, 0, 0\) of block \(0, 0, 0\) \[copies_into_input\]\n'),
-    'changes_input': ([X, N], 'address', r'^{BUG}: x\[300\] is written, although it is an in\(\); --check race names '
-                      r'the thread \[changes_input\]\n'),
+    'writes_input': ([X, N], 'race', r'^{BUG}: x\[300\] is written, although it is an in\(\); declare it '
+                     r'inout\(\.\.\.\); thread \(44, 0, 0\) of block \(1, 0, 0\) \[writes_input\]\n[^\n]*found 1 error\n'),
+    'copies_into_input': (['x=fill:i32:36:1', 'y=fill:i32:36:2'], 'poison', r'^{BUG}: x\[0\] is written, although it is '
+                          r'an in\(\); declare it inout\(\.\.\.\); thread \(0, 0, 0\) of block \(0, 0, 0\) \[copies_into_input\]\n'),
+    'changes_input': ([X, N], 'address', r'^{BUG}: x\[300\] is written, although it is an in\(\); declare it '
+                      r'inout\(\.\.\.\); --check race names the thread \[changes_input\]\n'),
     'launches_a_race': ([X, N], 'race', r'{BUG}: ' + ANY + r' \w+ total\[0\], which ' + ANY
                         + r' \w+ at {BUG}: nothing orders '
                         r'the two \[adds in launches_a_race\]\n'),

@@ -100,6 +100,10 @@ class SuggestTest:
         self.write('three.cu', '#include <nowhere/at_all.h>\n#include "also missing.h"\n' + SAXPY)
         result = self.suggest('three.cu')
         self.expect('suggest_survives_missing_headers', result == (0, f'three.cu:3: saxpy\n+{PRAGMA}', ''), result)
+        self.write('words.h', '#define KERNEL __global__\n')
+        self.write('three.cu', '#include "../none.h"\n#include "words.h"\n' + SAXPY.replace('__global__', 'KERNEL'))
+        result = self.suggest('three.cu')
+        self.expect('suggest_survives_missing_headers_above', result == (0, f'three.cu:3: saxpy\n+{PRAGMA}', ''), result)
         self.write('three.cu', '#include "also missing.h"\n#error no\n' + SAXPY)
         result = self.suggest('three.cu')
         self.expect('suggest_reads_the_text_of_a_file_that_has_no_preprocessed_form',

@@ -45,6 +45,32 @@ __global__ void linked(const int2 *ends, const body *bodies, int *y, int n, int 
         y[i] = ends[i].x >= 3 && ends[i].x < m + 3 && ends[i].y < 0 && bodies[i].id > 100 && bodies[i].id <= 104;
 }
 
+/* More checks than members: those of one member are merged. */
+#define X_TWICE 3 <= ends[:].x, ends[:].x < m + 3
+#define X_8_TIMES X_TWICE, X_TWICE, X_TWICE, X_TWICE
+#pragma cf kernel grid(n) in(ends[n]) out(y[n]) check(m >= 1) \
+    check(X_8_TIMES, X_8_TIMES, X_8_TIMES, X_8_TIMES, X_8_TIMES, 5 <= ends[:].y, ends[:].y < 7, ends[:].y > 5)
+__global__ void merged(const int2 *ends, int *y, int n, int m)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = ends[i].x >= 3 && ends[i].x < m + 3 && ends[i].y == 6;
+}
+
+/* More members than verify can bound. */
+struct wide {
+    int v[33];
+};
+#define V3(i) 0 <= rows[:].v[i], 0 <= rows[:].v[i + 1], 0 <= rows[:].v[i + 2]
+#pragma cf kernel grid(n) in(rows[n]) out(y[n]) \
+    check(V3(0), V3(3), V3(6), V3(9), V3(12), V3(15), V3(18), V3(21), V3(24), V3(27), V3(30))
+__global__ void crowded(const wide *rows, int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = rows[i].v[32];
+}
+
 /* In place, with arrays of different lengths and types of the same size; all inputs may be the same array. */
 #pragma cf kernel grid(n) in(x[n + 1], k[n]) inout(y[n]) inplace(x, y, k) check(0 <= x[:] < 50, 20 <= k[:] < 200)
 __global__ void adds(const int *x, const unsigned *k, int *y, int n)

@@ -8,6 +8,9 @@
 /* Bytes of a message, more than two readable paths need; longer lines are cut. */
 #define MESSAGE_SIZE 4096
 
+/* Part of each message about an array that a kernel may not write. */
+#define MESSAGE_WRITTEN_INPUT "is written, although it is an in(); declare it inout(...)"
+
 struct message {
     char text[MESSAGE_SIZE];
 };

@@ -101,8 +101,9 @@ def runtime_of(options):
     machine = os.uname().machine
     for name in (f'libclang_rt.asan-{machine}.so', 'libclang_rt.asan.so', 'libasan.so'):
         try:
-            found = subprocess.run([*shlex.split(options.cxx), f'-print-file-name={name}'], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout.decode().strip()
+            run = subprocess.run([*shlex.split(options.cxx), f'-print-file-name={name}'], stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+            found = run.stdout.decode().strip()
         except (OSError, subprocess.CalledProcessError):
             continue
         if os.path.isabs(found) and os.path.exists(found):

@@ -31,8 +31,8 @@ def arguments(config):
     parser.add_argument('--header', metavar='FILE', help='the header (default: P.h beside the object)')
     parser.add_argument('--shared', action='store_true', help='make a shared object that contains the runtime')
     parser.add_argument('--manifest', metavar='FILE', help='also write what is known of the kernels, as JSON')
-    parser.add_argument('--tuning', metavar='FILE', help='variants of tuned kernels that run where nothing was measured, '
-                        'as cf-tune wrote them')
+    parser.add_argument('--tuning', metavar='FILE', help='variants of tuned kernels that run where nothing was '
+                        'measured, as cf-tune wrote them')
     parser.add_argument('-I', dest='includes', action='append', default=[], metavar='DIR', help='a folder of headers')
     parser.add_argument('-D', dest='defines', action='append', default=[], metavar='NAME[=TEXT]', help='a macro')
     parser.add_argument('-O', dest='level', metavar='LEVEL', help='optimise the CPU code: -O0, -O3, -Os ...')
@@ -58,7 +58,8 @@ def arguments(config):
                         help='run N compilers at once (default: the CPUs)')
     parser.add_argument('--suggest', action='store_true', help='print a first annotation for each kernel without one, '
                         'and compile nothing')
-    parser.add_argument('--write', action='store_true', help='with --suggest: also write the annotations into the files')
+    parser.add_argument('--write', action='store_true', help='with --suggest: also write the annotations into the '
+                        'files')
     # For cf-run alone: a checked build of kernel files, of the sources of FILE, or of the bundled kernels; and an
     # output that is run at once, which no other user may be able to change.
     parser.add_argument('--check', choices=sorted(CHECKS), help=argparse.SUPPRESS)
@@ -87,6 +88,8 @@ def arguments(config):
             is_command = False
         if not is_command:
             parser.error(f"--{name}: '{getattr(options, name)}' is no command")
+    if options.jobs < 1:
+        parser.error(f'-j {options.jobs}: at least one compiler runs')
     if options.suggest:
         check_suggest(options, parser)
         return options
@@ -109,8 +112,9 @@ def arguments(config):
 
 def check_suggest(options, parser):
     """Refuses options of a compilation, which would have no effect, and files that are no kernel files."""
-    given = [('-o', options.output), ('--header', options.header), ('--shared', options.shared), ('-MD', options.depend),
-             ('--prefix', options.prefix), ('--manifest', options.manifest), ('--tuning', options.tuning)]
+    given = [('-o', options.output), ('--header', options.header), ('--shared', options.shared),
+             ('-MD', options.depend), ('--prefix', options.prefix), ('--manifest', options.manifest),
+             ('--tuning', options.tuning)]
     useless = next((name for name, value in given if value), None)
     if useless:
         parser.error(f'{useless} has no effect with --suggest, which compiles nothing')
@@ -136,8 +140,6 @@ def check(options, parser):
         parser.error(f'{options.objects[0]}: objects go with --shared alone')
     if options.c_files and not options.sources:
         parser.error(f'{options.c_files[0]}: C files go with the kernel files whose operations they define')
-    if options.jobs < 1:
-        parser.error(f'-j {options.jobs}: at least one compiler runs')
     if not options.sources and (options.prefix or options.header or options.manifest or options.depend or
                                 options.depfile or options.tuning):
         parser.error('--prefix, --header, --manifest, --tuning, -MD and -MF go with kernel files')

@@ -83,8 +83,8 @@ class Cache:
             pass
 
     def _tell(self, error):
-        sys.stderr.write(f'cfcc: {error}: nothing that is kept there is run, and the check is built anew; {error.remedy}, '
-                         'or set XDG_CACHE_HOME to a folder of your own\n')
+        sys.stderr.write(f'cfcc: {error}: nothing that is kept there is run, and the check is built anew; '
+                         f'{error.remedy}, or set XDG_CACHE_HOME to a folder of your own\n')
 
     def _read(self, name):
         return read_file(name, self._folder, os.path.join(self._path, name))

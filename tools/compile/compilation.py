@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import sys
 
 from arguments import check_outputs, internal_header
@@ -23,8 +24,7 @@ class Compilation:
         self.pairs = list(zip(workspace.stems, self.options.sources))
 
     def run(self):
-        self._scan()
-        self._generate()
+        self._generate(self.scan())
         self._compile()
 
     @property
@@ -67,7 +67,8 @@ class Compilation:
 
     # ---- The generator
 
-    def _scan(self):
+    def scan(self):
+        """Preprocesses the kernel files, with missing headers as empty ones. Returns the paths of the results."""
         waiting = self.pairs
         seen = {name: set() for name, _ in waiting}     # missing headers of each file
         os.makedirs(self._path(MISSING))
@@ -77,6 +78,7 @@ class Compilation:
             self.workspace.wait([] if waiting else started)
         # The compilers will repeat these messages.
         self.workspace.messages.clear()
+        return [self._path(f'{name}.ii') for name, _ in self.pairs]
 
     def _start_scan(self, name, source):
         return self.workspace.start(
@@ -102,22 +104,24 @@ class Compilation:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, 'w', encoding='utf-8'):
                 pass
-            sys.stderr.write(f'{match["place"]}: note: {name} was not found and counts as empty on the CPU; name its '
-                             'folder with -I if a kernel needs it\n')
+            if not self.options.suggest:
+                sys.stderr.write(f'{match["place"]}: note: {name} was not found and counts as empty on the CPU; name '
+                                 'its folder with -I if a kernel needs it\n')
         return True
 
     def _start_generator(self, *words):
         return self.workspace.runner.start([sys.executable, self.config.generator, *words])
 
-    def _generate(self):
-        scanned = [self._path(f'{name}.ii') for name in self.workspace.stems]
+    def _generate(self, scanned):
         header = os.path.basename(self.options.header)
         tuning = ['--tuning', self.options.tuning] if self.options.tuning else []
-        self.workspace.wait([self._start_generator('--cxx', self.options.cxx, '--prefix',
-                                                   self.options.prefix, '--header', header, '--outdir',
-                                                   self.workspace.folder, '--root', '.', '--bundled',
-                                                   self.config.manifest, *tuning, *self.options.warnings,
-                                                   *scanned)])
+        # The generator asks this compiler about types, also of headers that only its flags find.
+        cxx = [*shlex.split(self.options.cxx), *self.options.cxx_flags, *self.flags.user_on_cpu,
+               *self.flags.kernel_includes]
+        self.workspace.wait([self._start_generator(
+            '--cxx', ' '.join(map(shlex.quote, cxx)), '--prefix', self.options.prefix, '--header', header, '--outdir',
+            self.workspace.folder, '--root', '.', '--bundled', self.config.manifest, *tuning, *self.options.warnings,
+            *scanned)])
         # A separate folder: no generated file includes it, and the user may have a header of the same name.
         os.mkdir(os.path.dirname(self.header))
         os.rename(self._path(header), self.header)
@@ -193,7 +197,8 @@ class Compilation:
         ptx = [f'-arch=compute_{self.toolkit.targets.oldest}', '-MD', '-MF', self._path(f'{name}.device.d')]
         start = self.workspace.runner.start
         return (start([*common, '-ptx', *ptx, '-o', self._path(f'{name}.ptx')]),
-                start([*common, '-DCF__TO_BE_EMBEDDED', '-fatbin', *self.toolkit.targets.gencode, '-o', self._path(f'{name}.fatbin')]))
+                start([*common, '-DCF__TO_BE_EMBEDDED', '-fatbin', *self.toolkit.targets.gencode, '-o',
+                       self._path(f'{name}.fatbin')]))
 
     def _start_image_header(self, name):
         return self._start_generator(

@@ -37,8 +37,8 @@ FLAGS_OF_RECORDS = re.compile(
     r'-(?:ansi|pedantic|pedantic-errors|pipe|pthread|w)|-stdlib=\w+')
 NOT_OF_RECORDS = re.compile(
     r'-f.*(?:plugin|use-ld|dump|file|module|mapper|list|index|save-|output|opt-info|callgraph|stack-usage|coverage|'
-    r'trace|stat-report|xray|sections=|self-test|resolution|offload|report-bug|crash|embed|session|branch-prob|compare-debug|'
-    r'diagnostics-(?:format|add|set))')
+    r'trace|stat-report|xray|sections=|self-test|resolution|offload|report-bug|crash|embed|session|branch-prob|'
+    r'compare-debug|diagnostics-(?:format|add|set))')
 WITH_A_VALUE = ('-I', '-D', '-U', '-isystem', '-iquote', '-idirafter')
 # Other flags whose value is the next word.
 NOT_OF_RECORDS_WITH_A_VALUE = re.compile(

@@ -156,6 +156,10 @@ static void print_launch(const cf_launch_rule *launch)
         printf(" items(%s)", launch->items.text);
     if (launch->shared.ops)
         printf(" shared(%s)", launch->shared.text);
+    for (int d = 0; d < CF_GRID_DIMS && launch->cluster[d]; d++)
+        printf("%s%" PRIu32, d ? ", " : " __cluster_dims__(", launch->cluster[d]);
+    if (launch->cluster[0])
+        printf(")");
     printf("%s\n", launch->is_cooperative ? " cooperative" : "");
 }
 

@@ -183,9 +183,9 @@ static int disagreement(const cf_kernel *kernel, uint32_t i, const struct npy_ar
 static int written_input(const cf_kernel *kernel, uint32_t i, const struct npy_array *array,
                          const struct comparison *comparison, struct message *message)
 {
-    message_set(message, "%s: verify: the CPU's run writes %s", kernel->name, kernel->params[i].name);
+    message_set(message, "%s: verify: on the CPU, %s", kernel->name, kernel->params[i].name);
     add_index(array, comparison->first, message);
-    message_add(message, ", although it is an in(); %zu of %zu elements differ", comparison->count, array->count);
+    message_add(message, " " MESSAGE_WRITTEN_INPUT "; %zu of %zu elements differ", comparison->count, array->count);
     return -1;
 }
 

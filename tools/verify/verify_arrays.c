@@ -131,13 +131,23 @@ static int choose_integers(const cf_kernel *kernel, uint32_t i, void *const args
                : -1;
 }
 
-/* 1 if an earlier check has the member of check `c`; choose_integers() reads both. */
-static int is_repeated(const cf_kernel *kernel, uint32_t i, uint32_t c)
+/* 1 if check `c` is the first of a member of parameter i's elements; choose_integers() reads all of them. */
+static int is_first_of_member(const cf_kernel *kernel, uint32_t i, uint32_t c)
 {
+    if (kernel->checks[c].array != (int32_t)i || !kernel->checks[c].member)
+        return 0;
     for (uint32_t before = 0; before < c; before++)
         if (kernel->checks[before].array == (int32_t)i && is_of_member(&kernel->checks[before], &kernel->checks[c]))
-            return 1;
-    return 0;
+            return 0;
+    return 1;
+}
+
+uint32_t verify_array_members(const cf_kernel *kernel, uint32_t i)
+{
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < kernel->nchecks; c++)
+        count += (uint32_t)is_first_of_member(kernel, i, c);
+    return count;
 }
 
 static int choose_elements(const cf_kernel *kernel, uint32_t i, void *const args[], struct verify_array *array)
@@ -147,10 +157,10 @@ static int choose_elements(const cf_kernel *kernel, uint32_t i, void *const args
     array->make.rule = MAKE_RANDOM;
     if (element_is_integer(type) && choose_integers(kernel, i, args, array, NULL, &array->make) != 0)
         return -1;
-    for (uint32_t c = 0; c < kernel->nchecks && array->member_count < VERIFY_MEMBERS; c++) {
+    for (uint32_t c = 0; c < kernel->nchecks; c++) {
         const cf_check *check = &kernel->checks[c];
         struct verify_member *member = &array->members[array->member_count];
-        if (check->array != (int32_t)i || !check->member || is_repeated(kernel, i, c))
+        if (!is_first_of_member(kernel, i, c))
             continue;
         *member = (struct verify_member){check->offset, {.seed = array->make.seed + c + 1, .type = check->type}};
         if (choose_integers(kernel, i, args, array, check, &member->make) != 0)

@@ -10,7 +10,7 @@
 #include "base/message.h"
 #include "data/npy.h"
 
-/* Members of the elements of one array that checks bound; others are 0, or numbers in vectors. */
+/* Members of the elements of one array that checks bound, at most; others are 0, or numbers in vectors. */
 #define VERIFY_MEMBERS 32
 
 struct verify_member {
@@ -33,6 +33,9 @@ struct verify_array {
  * `limit` in all, checks that no element can pass. Other parameters are left unchanged. */
 int verify_arrays_measure(const cf_kernel *kernel, void *const args[], uint64_t seed, size_t limit,
                           struct verify_array *arrays);
+
+/* Number of the members of parameter i's elements that checks bound. */
+uint32_t verify_array_members(const cf_kernel *kernel, uint32_t i);
 
 /* 1 if the elements of parameter i should differ from one another. */
 int verify_array_is_distinct(const cf_kernel *kernel, uint32_t i);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/message.h"
 #include "watch/finding.h"
 #include "watch/watch_thread.h"
 
@@ -15,7 +16,7 @@ void input_note_write(const struct region *region, const char *address, const vo
         return;
     region_describe(region, address, what, sizeof what);
     watch_describe(watch_current->slot->number, watch_current->number, who, sizeof who);
-    finding_tell("{pc:%lx}: writes %s, which is an in(); %s", finding_offset(pc) - 1, what, who);
+    finding_tell("{pc:%lx}: %s " MESSAGE_WRITTEN_INPUT "; %s", finding_offset(pc) - 1, what, who);
 }
 
 void input_keep(struct region *region)
@@ -34,7 +35,7 @@ void input_compare(struct region *region)
     if (!region->before || at == region->bytes)
         return;
     region_describe(region, region->begin + at, what, sizeof what);
-    finding_tell("%s:%" PRIu32 ": %s is written, although it is an in(); --check race names the thread",
+    finding_tell("%s:%" PRIu32 ": %s " MESSAGE_WRITTEN_INPUT "; --check race names the thread",
                  finding_kernel->file, finding_kernel->line, what);
     memcpy(region->before, region->begin, region->bytes);
 }

@@ -47,3 +47,19 @@ __global__ void no_name(const int2 *edges, int n);
 
 #pragma cf kernel grid(n) in(edges[n]) check(edges[:].x < edges[:].y)
 __global__ void two_members(const int2 *edges, int n);
+
+struct __attribute__((packed)) tagged {
+    char tag;
+    int key;
+};
+
+#pragma cf kernel grid(n) in(rows[n]) check(0 <= rows[:].key < n)
+__global__ void packed_member(const tagged *rows, int n);
+
+struct holder {
+    short before;
+    tagged inner[3];
+};
+
+#pragma cf kernel grid(n) in(rows[n]) check(0 <= rows[:].inner[1].key < n)
+__global__ void within_a_packed_struct(const holder *rows, int n);

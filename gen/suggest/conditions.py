@@ -1,0 +1,79 @@
+"""Facts that follow from the conditions of a kernel, and the guards that tell the size of its grid."""
+
+from suggest.ranges import AXES
+from suggest.sums import constant, Sum
+from tokens.brackets import matching, split_at
+
+_NEGATED = {'<': '>=', '<=': '>', '>': '<=', '>=': '<', '==': '!=', '!=': '=='}
+_MIRRORED = {'<': '>', '<=': '>=', '>': '<', '>=': '<=', '==': '==', '!=': '!='}
+
+
+class Conditions:
+    """`guards`: axis to the sum that bounds its index."""
+
+    def __init__(self, values):
+        self._values, self._ranges = values, values.ranges
+        self.guards = {}
+
+    def facts(self, condition, names, is_true):
+        """Returns the facts that follow from a condition: (sum, limit), which means that the sum is less."""
+        while condition and condition[0].text == '(' and matching(condition, 0, '(', ')') == len(condition):
+            condition = condition[1:-1]
+        if condition[:1] and condition[0].text == '!' and len(condition) > 1:
+            is_whole = condition[1].text == '(' or len(condition) == 2
+            return self.facts(condition[1:], names, not is_true) if is_whole else []
+        for splitter, holds in (('||', False), ('&&', True)):
+            parts = split_at(condition, splitter)
+            if len(parts) > 1 and is_true and splitter == '||':     # a switch for cases that need no guard
+                parts = [p for p in parts if len(p) > 1]
+                return self.facts(parts[0], names, True) if len(parts) == 1 else []
+            if len(parts) > 1:
+                return [f for p in parts for f in self.facts(p, names, is_true)] if is_true == holds else []
+        for text in _NEGATED:
+            sides = split_at(condition, text)
+            if len(sides) == 2 and all(sides):
+                return self._relation(*sides, text if is_true else _NEGATED[text], names)
+        if len(condition) == 1 and is_true and names.get(condition[0].text) is not None:
+            variable = self._ranges.variables.get(str(names.get(condition[0].text)))
+            return variable.facts if variable else []
+        return []
+
+    def _relation(self, left, right, relation, names):
+        one, other = self._values.sum(left, names), self._values.sum(right, names)
+        if one is None or other is None:
+            return []
+        facts = []
+        for smaller, limit, text in ((one, other, relation), (other, one, _MIRRORED[relation])):
+            if not self._ranges.has_index(smaller):
+                continue
+            if text in ('<', '<=', '!='):
+                fact = smaller, limit + constant(1) if text == '<=' else limit
+                if text != '!=' or not self._ranges.has_index(limit) and limit.value is None:
+                    facts.append(fact)
+                    self._note_guard(*fact)
+            elif text == '==':
+                facts.append((smaller, limit + constant(1)))
+            if text == '!=' and limit.value == 0 and str(smaller) in self._ranges.variables:
+                self._ranges.variables[str(smaller)].least = constant(1)
+            elif text in ('>', '>=') and not self._ranges.has_index(limit):
+                variable = self._ranges.variables.get(str(smaller))
+                if variable:
+                    variable.least = limit + constant(1) if text == '>' else limit
+        return facts
+
+    def _note_guard(self, value, limit):
+        """A guard of a thread's own index tells the size of the grid."""
+        if self._ranges.has_index(limit):
+            return
+        plain = self._values.expand(value)
+        for axis in AXES:
+            rest = plain - self._values.axis_index(axis)
+            if rest.value is not None:
+                self.guards.setdefault(axis, limit - rest)
+
+    def note_stride_loops(self, starts, names, facts):
+        """A loop that begins at a thread's own index guards like a condition."""
+        for name, start in starts.items():
+            if isinstance(start, Sum):
+                for _, limit in [f for f in facts if f[0] == names.get(name)]:
+                    self._note_guard(start, limit)

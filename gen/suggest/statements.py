@@ -1,0 +1,86 @@
+"""Tokens of statements: where one ends, the names that it assigns, and its declarators."""
+
+from expr.cxxtypes import WORDS
+from suggest.terms import end_of_name
+from tokens.brackets import matching
+
+# Statements after which the next one is not reached.
+LEAVES = {'return', 'break', 'continue', 'goto'}
+_SPECIFIERS = {'const', 'static', 'volatile', 'register', 'constexpr', '__shared__', 'extern', 'unsigned', 'signed',
+               '__restrict__', '__restrict', 'struct', 'typename', 'inline', 'long', 'short', 'alignas', '__device__'}
+
+
+def end_of_statement(tokens, at):
+    """Returns the index after a statement."""
+    if at >= len(tokens):
+        return at
+    text = tokens[at].text
+    if text == '{':
+        return matching(tokens, at, '{', '}')
+    if text in ('if', 'for', 'while', 'switch'):
+        opening = next((i for i in range(at, len(tokens)) if tokens[i].text == '('), len(tokens) - 1)
+        end = end_of_statement(tokens, matching(tokens, opening, '(', ')'))
+        if text == 'if' and end < len(tokens) and tokens[end].text == 'else':
+            return end_of_statement(tokens, end + 1)
+        return end
+    if text == 'do':
+        return end_of_statement(tokens, end_of_statement(tokens, at + 1))
+    depth = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token.kind == 'punctuation':
+            depth += (token.text in ('(', '[', '{')) - (token.text in (')', ']', '}'))
+            if token.text == ';' and depth <= 0:
+                return at + 1
+        at += 1
+    return at
+
+
+def assigned(tokens):
+    """Returns the names that tokens assign or step."""
+    found = []
+    for at, token in enumerate(tokens):
+        if token.kind != 'identifier' or (at and tokens[at - 1].text in ('.', '->')):
+            continue
+        behind = [t.text for t in tokens[at + 1:at + 4]]
+        before = [t.text for t in tokens[max(at - 2, 0):at]]
+        if (behind[:1] == ['='] and not _is_declared(tokens, at) or behind[:2] in (['+', '+'], ['-', '-']) or
+                before in (['+', '+'], ['-', '-']) or
+                len(behind) > 1 and behind[0] in ('+', '-', '*', '/', '%', '&', '|', '^') and behind[1] == '=' or
+                behind[:2] in (['<', '<='], ['>', '>='])):
+            found.append(token.text)
+    return found
+
+
+def _is_declared(tokens, at):
+    before = tokens[at - 1] if at else None
+    return before is not None and (before.kind == 'identifier' and before.text not in ('else', 'do', 'return') or
+                                   before.text in ('*', '&', '>'))
+
+
+def begin_of_declarators(tokens):
+    """Returns the index of the first declarator if tokens are a declaration; else None."""
+    at = 0
+    while at < len(tokens) and tokens[at].text in _SPECIFIERS:
+        at += 1
+    has_type = at > 0 and any(t.text in WORDS for t in tokens[:at])
+    if at < len(tokens) and tokens[at].kind == 'identifier' and not (has_type and tokens[at].text not in WORDS):
+        if tokens[at].text in LEAVES or tokens[at].text in ('delete', 'throw', 'asm', 'else'):
+            return None
+        end = end_of_name(tokens, at)
+        if end < len(tokens) and tokens[end].text == '<':
+            end = matching(tokens, end, '<', '>')
+        while end < len(tokens) and tokens[end].text == '::' or end < len(tokens) and tokens[end - 1].text == '::':
+            end += 1
+        at = end
+    elif not has_type:
+        return None
+    while at < len(tokens) and tokens[at].text in _SPECIFIERS | set(WORDS):
+        at += 1
+    begin = at
+    while at < len(tokens) and tokens[at].text in ('*', '&', 'const', '__restrict__', '__restrict'):
+        at += 1
+    if at >= len(tokens) or tokens[at].kind != 'identifier':
+        return None
+    behind = tokens[at + 1].text if at + 1 < len(tokens) else ''
+    return begin if behind in ('', '=', ',', '[', '(', '{') else None

@@ -1,0 +1,126 @@
+"""Values in a kernel's code: sums over parameters and variables, and pointers into array parameters."""
+
+from expr.plain import spell_tree
+from suggest.ranges import AXES, Range
+from suggest.sums import constant, read_sum, replace_factors
+from suggest.terms import named
+from tokens.brackets import matching, split_at
+
+
+class Pointer:
+    """A pointer to an element of an array parameter."""
+
+    def __init__(self, array, offset):
+        self.array, self.offset = array, offset
+
+
+class Names(dict):
+    """Names of a block, and of the blocks around it. None hides a name."""
+
+    def __init__(self, outer=None):
+        super().__init__()
+        self._outer = outer
+
+    def get(self, name, default=None):
+        return self[name] if dict.__contains__(self, name) else self._outer.get(name) if self._outer else default
+
+    def __contains__(self, name):
+        return dict.__contains__(self, name) or bool(self._outer) and name in self._outer
+
+    def __bool__(self):
+        return True
+
+    def assign(self, name, value):
+        """Sets a name where it is declared. A change in a block holds until the end of the block, which forgets it."""
+        self[name] = value
+
+
+class Values:
+    """`unknown`: arrays whose accesses are not understood."""
+
+    def __init__(self, terms, ranges):
+        self.terms, self.ranges = terms, ranges
+        self.unknown = set()
+        self._count = 0
+
+    def add_variable(self, name, value=None):
+        self._count += 1
+        text = f'{name}#{self._count}'
+        self.ranges.variables[text] = Range(value)
+        return named(text)
+
+    def expand(self, total):
+        """Returns the sum with variables replaced by their values."""
+        for _ in range(20):
+            values = {text: self.ranges.variables[text].value for text in total.factors
+                      if text in self.ranges.variables and self.ranges.variables[text].value is not None}
+            if not values:
+                break
+            total = replace_factors(total, lambda tree, values=values: values.get(spell_tree(tree)))
+        return total
+
+    def axis_index(self, axis):
+        block = self.ranges.size.block.get(axis) or named(f'blockDim.{axis}')
+        return named(f'blockIdx.{axis}') * block + named(f'threadIdx.{axis}')
+
+    def is_axis(self, value):
+        """True for the index of a thread along an axis."""
+        plain = self.expand(value)
+        return any((plain - self.axis_index(axis)).value is not None for axis in AXES)
+
+    def sum(self, tokens, names):
+        """Returns the sum of an expression, over parameters and variables."""
+        total = self.terms.sum(tokens)
+        if total is None:
+            return None
+
+        def rename(tree):
+            if tree.kind in ('NAME', 'MEMBER'):
+                text = spell_tree(tree)
+                size = self.ranges.size.replace(text)
+                if size is not None:
+                    return size
+                found = names.get(text)
+                if found is None and not text.startswith(('threadIdx.', 'blockIdx.', 'blockDim.', 'gridDim.')):
+                    root = names.get(tree.parts[0])
+                    if '[' in text or '(' in text or '->' in text or root is None and tree.parts[0] in names:
+                        return self.add_variable('value')      # an element, or the result of a call
+                    if tree.kind == 'MEMBER' and root is not None and str(root) != tree.parts[0]:
+                        return self.add_variable('value')
+                return found if not isinstance(found, Pointer) else self.add_variable('pointer')
+            if tree.kind in ('NUMBER', 'SIZEOF', 'IS_INTEGRAL', 'CHAIN'):
+                return None
+            parts = [replace_factors(read_sum(part), rename).tree() for part in tree.parts]
+            return read_sum(type(tree)(tree.kind, tree.token, *parts))
+        return replace_factors(total, rename)
+
+    def pointer(self, tokens, names):
+        """Returns the pointer that x, x + i or &x[i] means; None for other expressions."""
+        while tokens and tokens[0].text == '(' and matching(tokens, 0, '(', ')') == len(tokens):
+            tokens = tokens[1:-1]
+        if not tokens:
+            return None
+        if tokens[0].text == '&' and len(tokens) > 2:
+            pointer = names.get(tokens[1].text)
+            if isinstance(pointer, Pointer) and tokens[2].text == '[' and matching(tokens, 2, '[', ']') == len(tokens):
+                offset = self.sum(tokens[3:-1], names)
+                return Pointer(pointer.array, pointer.offset + offset) if offset is not None else self._lose(pointer)
+            return None
+        for at, token in enumerate(tokens):
+            pointer = names.get(token.text)
+            if not isinstance(pointer, Pointer):
+                continue
+            is_sum = (at == 0 or tokens[at - 1].text == '+') and (
+                at + 1 == len(tokens) or tokens[at + 1].text in ('+', '-')) and all(
+                    len(split_at(tokens, c)) == 1 for c in ('?', ',', '=', '<', '>', '==', '!='))
+            if not is_sum:
+                return None
+            rest = tokens[:max(at - 1, 0)] + tokens[at + 1:]
+            rest = rest[1:] if rest and rest[0].text == '+' and at == 0 else rest
+            offset = self.sum(rest, names) if rest else constant(0)
+            return Pointer(pointer.array, pointer.offset + offset) if offset is not None else self._lose(pointer)
+        return None
+
+    def _lose(self, pointer):
+        self.unknown.add(pointer.array)
+        return Pointer(pointer.array, self.add_variable('lost'))
