@@ -30,6 +30,7 @@ _FOREIGN = (
     (r'__cluster(?!_dims__)\w*', 'functions of clusters without a group',
      'use cooperative_groups::this_cluster()'),
     (r'tex[123]D\w*|texCubemap\w*|surf[123]D\w*', 'textures', 'read the array through a pointer'),
+    (r'cudaGraphSetConditional', 'conditional nodes of graphs', 'decide in C from what the kernel wrote'),
     (r'__nv_fp[468]\w*', 'floats of 8 bits and less', 'use __half or __nv_bfloat16'),
     (r'__pipeline_arrive_on|__mbarrier\w*|__cvta_(?!generic_to_[sg]|[sg]\w+_to_generic)\w+', 'asynchronous barriers',
      'use __syncthreads()'),

@@ -54,7 +54,8 @@ class Known:
     def _has(self, word, is_standard):
         if word in self._gone and not is_standard:
             return False
-        return not is_standard and word in self._words or word in self._scanner.given_words
+        is_own = word in self._words or word in self._namespaces
+        return not is_standard and is_own or word in self._scanner.given_words
 
     def has_namespace(self, name):
         return name == 'std' or name in self._namespaces or name in self._scanner.given_namespaces

@@ -9,6 +9,8 @@ from cpu.collective import find_reached
 from tokens.brackets import matching
 
 _BARRIER = re.compile(r'\w*(?:sync|wait|arrive|barrier)\w*', re.IGNORECASE)
+# Of the distance of a loop's steps.
+_CHANGES = {'>>', '>>=', '<<', '<<=', '/=', '*=', '/2', '*2'}
 _ADVICE = ('reads what another lane wrote in the step before; GPUs since Volta do not promise lockstep, and the CPU '
            'has none: write __syncwarp() between the steps')
 
@@ -21,7 +23,8 @@ def find_lockstep(kernel, everything):
         if declaration.function is not None and declaration.body:
             step = _Function(declaration, shared, functions).find()
             if step:
-                yield step[0], f'{step[0].text}[{" ".join(t.text for t in step[1])}] {_ADVICE}'
+                rows = ''.join(t.text for t in step[1])
+                yield step[0], f'{step[0].text}{rows}[{" ".join(t.text for t in step[2])}] {_ADVICE}'
 
 
 class _Function:
@@ -35,7 +38,8 @@ class _Function:
         for statement in _statements(self._body):
             texts = [t.text for t in statement]
             if '__shared__' in texts:
-                self._shared |= {a.text for a, b in zip(statement, statement[1:]) if b.text == '['}
+                self._shared |= {a.text for a, b in zip(statement, statement[1:])
+                                 if b.text == '[' and a.kind == 'identifier'}
             if '=' in texts and texts.index('=') > 0:
                 name, value = texts[texts.index('=') - 1], set(texts[texts.index('='):])
                 if self._lanes & value:
@@ -44,31 +48,32 @@ class _Function:
                     self._shared.add(name)
 
     def find(self):
-        """Returns the first step, as (array, index that is read); None if there is none."""
+        """Returns the first step, as (array, its outer indices, index that is read); None if there is none."""
         last = None
         for statement in _statements(self._body):
             if self._is_barrier(statement):
                 last = None
             step = self._read_step(statement)
-            if step and last and step[0].text == last[0].text and _is_nearer(last[2], step[2]):
-                return step[:2]
+            if step and last and step[0].text == last[0].text and _is_nearer(last[3], step[3]):
+                return step[:3]
             last = step or last
         return self._find_in_loops()
 
     def _find_in_loops(self):
         for at, token in enumerate(self._body):
-            if token.text != 'for' or at + 1 == len(self._body):
+            if token.text not in ('for', 'while') or at + 1 == len(self._body):
                 continue
             begin = matching(self._body, at + 1, '(', ')')
             header = [t.text for t in self._body[at:begin]]
-            changes = {a + b for a, b in zip(header, header[1:])} & {'>>', '>>=', '<<', '<<=', '/=', '*=', '/2', '*2'}
             is_block = begin < len(self._body) and self._body[begin].text == '{'
             end = matching(self._body, begin, '{', '}') if is_block else next(
                 (i for i in range(begin, len(self._body)) if self._body[i].text == ';'), len(self._body))
             body = self._body[begin:end]
+            changing = header if token.text == 'for' else [t.text for t in body]
+            changes = {a + b for a, b in zip(changing, changing[1:])} & _CHANGES
             step = next(filter(None, map(self._read_step, _statements(body))), None)
-            if changes and step and not self._is_barrier(body) and {t.text for t in step[2]} & set(header):
-                return step[:2]
+            if changes and step and not self._is_barrier(body) and {t.text for t in step[3]} & set(header):
+                return step[:3]
         return None
 
     def _is_barrier(self, tokens):
@@ -77,23 +82,26 @@ class _Function:
                    for t, after in zip(tokens, [*tokens[1:], tokens[-1]]))
 
     def _read_step(self, statement):
-        """Returns (array, index, distance with its sign) if a statement writes s[i] and reads s[i + distance]."""
+        """Returns (array, tokens of its outer indices, index, distance with its sign) if a statement writes s[i] and
+        reads s[i + distance]; the outer indices of a matrix are the same."""
         accesses = []
         for at, token in enumerate(statement[:-1]):
             if token.text in self._shared and statement[at + 1].text == '[' and \
                     (at == 0 or statement[at - 1].text not in ('.', '->')):
-                end = matching(statement, at + 1, '[', ']')
-                accesses.append((token, statement[at + 2:end - 1], statement[end:end + 2]))
-        for array, index, after in accesses:
+                begin, end = at + 1, matching(statement, at + 1, '[', ']')
+                while [t.text for t in statement[end:end + 1]] == ['[']:
+                    begin, end = end, matching(statement, end, '[', ']')
+                accesses.append((token, statement[at + 1:begin], statement[begin + 1:end - 1], statement[end:end + 2]))
+        for array, rows, index, after in accesses:
             texts, following = [t.text for t in index], [t.text for t in after]
             is_written = following[:1] == ['='] or following in (['+', '='], ['*', '='], ['|', '='], ['&', '='])
             if not is_written or not self._lanes & set(texts):
                 continue
-            for other, read, _ in accesses:
+            for other, others, read, _ in accesses:
                 distance = read[len(index):]
-                if (other.text == array.text and [t.text for t in read[:len(index)]] == texts and distance and
-                        distance[0].text in '+-^'):
-                    return other, read, distance
+                if (other.text == array.text and [t.text for t in others] == [t.text for t in rows] and
+                        [t.text for t in read[:len(index)]] == texts and distance and distance[0].text in '+-^'):
+                    return other, others, read, distance
         return None
 
 

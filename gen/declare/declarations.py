@@ -50,9 +50,9 @@ class Declaration:
     @property
     def is_class(self):
         """True if it defines a class or an enumeration, possibly a template, and no variable with it."""
-        first = next((t.text for t in self.head[behind_template(self.head):]), '')
+        head = [t.text for t in self.head[behind_template(self.head):]] or ['']
         return (self.function is None and self.body is not None and
-                first in ('struct', 'class', 'union', 'enum', 'typedef') and '=' not in [t.text for t in self.head])
+                head[0] in ('struct', 'class', 'union', 'enum', 'typedef') and '=' not in head)
 
     @property
     def is_directive(self):
@@ -155,6 +155,7 @@ def _given_names(declaration):
         return [t.text for part in split_at(head, ',') for t in part[-1:]]     # using a::b, c::d
     found = [t.text for t in declaration.tail if t.kind == 'identifier']
     if first in ('typedef', 'struct', 'class', 'union', 'enum'):
+        head = split_at(head, ':')[0]       # behind it are other classes, the bases
         found += [t.text for t in head[1:] if t.kind == 'identifier'][:4] + [t.text for t in head[-1:]]
         if 'enum' in [t.text for t in head[:2]]:
             found += [t.text for t in declaration.body or () if t.kind == 'identifier']

@@ -49,6 +49,7 @@ def _list_builtin():
                      ('ulong', 'unsigned long'),
                      ('cudaTextureObject_t', 'unsigned long long'), ('CUdeviceptr', 'unsigned long long'),
                      ('cudaSurfaceObject_t', 'unsigned long long'),
+                     ('cudaGraphConditionalHandle', 'unsigned long long'),
                      ('clock_t', 'long')):
         table[name] = table[of]
     # The two platforms differ in the sign of char.

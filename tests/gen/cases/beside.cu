@@ -47,6 +47,12 @@ __global__ void look_up(cudaTextureObject_t heights, cudaSurfaceObject_t depths,
         y[i] = tex1Dfetch<float>(heights, i) + surf1Dread<float>(depths, 4 * i);
 }
 
+#pragma cf kernel blocks(1) block(1) in(counter[1]) host(none)
+__global__ void go_on(const int *counter, cudaGraphConditionalHandle loop)
+{
+    cudaGraphSetConditional(loop, *counter > 0);
+}
+
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void add_1(float *x, int n)
 {

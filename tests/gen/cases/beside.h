@@ -13,10 +13,14 @@
 #undef b
 #pragma push_macro("c")
 #undef c
+#pragma push_macro("counter")
+#undef counter
 #pragma push_macro("depths")
 #undef depths
 #pragma push_macro("heights")
 #undef heights
+#pragma push_macro("loop")
+#undef loop
 #pragma push_macro("n")
 #undef n
 #pragma push_macro("stream")
@@ -32,6 +36,9 @@ extern "C" {
 
 CF_CHECKED int t_add_1(float *x, int n);
 CF_CHECKED int t_add_1_async(cf_stream stream, float *x, int n);
+
+CF_CHECKED int t_go_on(const int *counter, unsigned long long loop);
+CF_CHECKED int t_go_on_async(cf_stream stream, const int *counter, unsigned long long loop);
 
 CF_CHECKED int t_look_up(unsigned long long heights, unsigned long long depths, float *y, int n);
 CF_CHECKED int t_look_up_async(cf_stream stream, unsigned long long heights, unsigned long long depths, float *y,
@@ -51,8 +58,10 @@ extern const struct cf_module t_registry;
 #pragma pop_macro("a")
 #pragma pop_macro("b")
 #pragma pop_macro("c")
+#pragma pop_macro("counter")
 #pragma pop_macro("depths")
 #pragma pop_macro("heights")
+#pragma pop_macro("loop")
 #pragma pop_macro("n")
 #pragma pop_macro("stream")
 #pragma pop_macro("x")

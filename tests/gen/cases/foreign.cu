@@ -156,6 +156,12 @@ __global__ void textures(float *x, cudaTextureObject_t texture, int n)
     x[threadIdx.x] = tex1Dfetch<float>(texture, threadIdx.x);
 }
 
+#pragma cf kernel grid(n) in(x[n])
+__global__ void conditions(const int *x, cudaGraphConditionalHandle handle, int n)
+{
+    cudaGraphSetConditional(handle, x[0] < n);
+}
+
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void bytes(float *x, int n)
 {

@@ -53,6 +53,61 @@ __global__ void scans(float *x)
     x[threadIdx.x] = s[i];
 }
 
+#pragma cf kernel blocks(1) block(32) inout(x[64])
+__global__ void folds_rows_in_loop(float *x)
+{
+    __shared__ float rows[2][64];
+    int lane = threadIdx.x & 31;
+    for (int r = 0; r < 2; r++)
+        rows[r][lane] = x[32 * r + lane];
+    for (int d = 16; d > 0; d /= 2) {
+        for (int r = 0; r < 2; r++)
+            rows[r][lane] += rows[r][lane + d];
+    }
+    x[lane] = rows[0][lane];
+}
+
+#pragma cf kernel blocks(1) block(32) inout(x[32])
+__global__ void folds_in_while(float *x)
+{
+    __shared__ float s[64];
+    int lane = threadIdx.x & 31, d = 16;
+    s[lane] = x[lane];
+    while (d > 0) {
+        if (lane < d)
+            s[lane] += s[lane + d];
+        d >>= 1;
+    }
+    x[lane] = s[lane];
+}
+
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void adds_another_row(float *x)
+{
+    __shared__ float rows[2][128];
+    const int tid = threadIdx.x;
+    rows[1][tid] = x[tid];
+    __syncthreads();
+    for (int d = 32; d > 0; d >>= 1)
+        rows[0][tid] += rows[1][tid + d];
+    x[tid] = rows[0][tid];
+}
+
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void folds_in_while_with_barriers(float *x)
+{
+    __shared__ float s[128];
+    int tid = threadIdx.x, d = 32;
+    s[tid] = x[tid];
+    while (d > 0) {
+        __syncthreads();
+        if (tid < d)
+            s[tid] += s[tid + d];
+        d >>= 1;
+    }
+    x[tid] = s[tid];
+}
+
 #pragma cf kernel blocks(1) block(64) inout(x[64])
 __global__ void folds_with_barriers(float *x)
 {

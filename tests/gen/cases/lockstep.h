@@ -15,6 +15,9 @@
 extern "C" {
 #endif
 
+CF_CHECKED int t_adds_another_row(float *x);
+CF_CHECKED int t_adds_another_row_async(cf_stream stream, float *x);
+
 CF_CHECKED int t_folds_by_volatile_pointer(float *x);
 CF_CHECKED int t_folds_by_volatile_pointer_async(cf_stream stream, float *x);
 
@@ -24,8 +27,17 @@ CF_CHECKED int t_folds_in_function_async(cf_stream stream, float *x);
 CF_CHECKED int t_folds_in_loop(float *x);
 CF_CHECKED int t_folds_in_loop_async(cf_stream stream, float *x);
 
+CF_CHECKED int t_folds_in_while(float *x);
+CF_CHECKED int t_folds_in_while_async(cf_stream stream, float *x);
+
+CF_CHECKED int t_folds_in_while_with_barriers(float *x);
+CF_CHECKED int t_folds_in_while_with_barriers_async(cf_stream stream, float *x);
+
 CF_CHECKED int t_folds_on_gpus_alone(float *x);
 CF_CHECKED int t_folds_on_gpus_alone_async(cf_stream stream, float *x);
+
+CF_CHECKED int t_folds_rows_in_loop(float *x);
+CF_CHECKED int t_folds_rows_in_loop_async(cf_stream stream, float *x);
 
 CF_CHECKED int t_folds_with_barriers(float *x);
 CF_CHECKED int t_folds_with_barriers_async(cf_stream stream, float *x);
