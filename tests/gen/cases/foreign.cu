@@ -129,11 +129,13 @@ struct DeviceScan {
 };
 } // namespace own
 
-/* No part of CUB. */
-#pragma cf kernel grid(n) inout(x[n])
-__global__ void own_scan(int *x, int n)
+thrust::device_vector<int> cells;
+
+/* No part of CUB, and no object of Thrust. */
+#pragma cf kernel grid(n) inout(cells[n])
+__global__ void own_scan(int *cells, int n)
 {
-    x[0] = own::DeviceScan::first(x);
+    cells[0] = own::DeviceScan::first(cells);
 }
 
 #pragma cf kernel grid(n) inout(x[n])
