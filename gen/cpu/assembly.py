@@ -236,7 +236,7 @@ class _Statement:
             if text is None:
                 text = self._translate_value(name, arguments)
             return f'if ({guard.group(1)}{self._read(guard.group(2), "pred", False)}) {{ {text} }}' if guard else text
-        except (_Unknown, ValueError):
+        except (_Unknown, ValueError, LookupError):     # operands that do not fit
             raise _Unknown(name) from None
 
     def _translate_brace(self, brace):

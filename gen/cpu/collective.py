@@ -79,10 +79,10 @@ _ANY_FOREIGN = re.compile('|'.join(pattern for pattern, _, _ in _FOREIGN))
 _FOREIGN_OF_CUDA = {'latch', 'counting_semaphore', 'binary_semaphore', 'ptx', 'annotated_ptr', 'device'}
 
 
-def find_reached(kernel, everything):
-    """Returns a kernel and everything it calls on a GPU."""
+def find_reached(kernel, everything, others=()):
+    """Returns a kernel and everything it calls on a GPU, and the `others` that these name."""
     return find_reachable([kernel], [d for d in everything if not d.has('__global__') and
-                                     (d.is_on_device if d.function is not None else d.body is not None)])
+                                     (d.is_on_device if d.function is not None else d.body is not None)] + [*others])
 
 
 def find_use(kernel, everything, words):
@@ -99,9 +99,9 @@ def find_foreign(kernel, everything):
     """Returns the first use in a kernel or its callees that no CPU can run, as (use, alternative); None if there is
     none."""
     lacking = _find_lacking(everything)
-    # Names of types and objects, too.
-    for declaration in find_reachable([kernel], [d for d in everything if not d.has('__global__') and
-                                                 (d.is_on_device or d.function is None)]):
+    # Other names of types, too; an object may just share its name with one of the kernel's.
+    aliases = [d for d in everything if d.function is None and (d.has('typedef') or d.has('using'))]
+    for declaration in find_reached(kernel, everything, aliases):
         used = _find_library(list(device_tokens(declaration)), lacking)
         if used:
             return used

@@ -306,6 +306,296 @@ static void sums_come_from_the_last_block(void **state)
     }
 }
 
+/* ---- Photographs ---- */
+
+static int clamp_int(int x, int least, int most)
+{
+    return x < least ? least : x > most ? most : x;
+}
+
+static void photographs_are_filtered(void **state)
+{
+    (void)state;
+    enum { W = 37, H = 21, RADIUS = 2, SIDE = 2 * RADIUS + 1 };
+    float filter[SIDE][SIDE];
+    RGB *colours = MAKE(RGB, W * H);
+    uint8_t *grey = MAKE(uint8_t, W * H), *wanted_grey = MAKE(uint8_t, W * H);
+    uint8_t *smooth = MAKE(uint8_t, W * H), *wanted = MAKE(uint8_t, 2 * W * H);
+    cf_uchar4 *pixels = MAKE(cf_uchar4, W * H);
+    for (int i = 0; i < SIDE * SIDE; i++) /* sums are exact */
+        filter[i / SIDE][i % SIDE] = (float)(i % 7 - 1) / 64;
+    assert_ok(wild_set_filter((void *)filter));
+    for (uint64_t i = 0; i < W * H; i++) {
+        colours[i] = (RGB){(uint8_t)random_bits(1, i), (uint8_t)random_bits(2, i), (uint8_t)random_bits(3, i)};
+        wanted_grey[i] = (uint8_t)((colours[i].r + 2 * colours[i].g + colours[i].b) / 4);
+    }
+    for (int i = 0; i < 2 * W * H; i++) {
+        float sum = 0;
+        for (int k = 0; k < SIDE * SIDE; k++) {
+            int x = i % W + k % SIDE - RADIUS, y = i / W % H + k / SIDE - RADIUS;
+            int inside = x == clamp_int(x, 0, W - 1) && y == clamp_int(y, 0, H - 1);
+            if (inside || i < W * H)
+                sum += filter[k / SIDE][k % SIDE] *
+                       (float)wanted_grey[clamp_int(y, 0, H - 1) * W + clamp_int(x, 0, W - 1)];
+        }
+        wanted[i] = (uint8_t)fminf(fmaxf(sum, 0), 255);
+    }
+    EACH_WAY
+    {
+        RUN(wild_toGray, IN(colours), OUT(grey), W, H);
+        assert_same(grey, wanted_grey, W * H);
+        RUN(wild_convolve, IN(grey), OUT(smooth), W, H, BORDER_CLAMP);
+        assert_same(smooth, wanted, W * H);
+        RUN(wild_convolve, IN(grey), OUT(smooth), W, H, BORDER_ZERO);
+        assert_same(smooth, wanted + W * H, W * H);
+        for (int i = 0; i < W * H; i++)
+            pixels[i] = (cf_uchar4){colours[i].r, colours[i].g, colours[i].b, (uint8_t)i};
+        RUN(wild_brighten, INOUT(pixels), W * H, 70);
+        for (int i = 0; i < W * H; i++) {
+            assert_int_equal(pixels[i].x, clamp_int(colours[i].r + 70, 0, 255));
+            assert_int_equal(pixels[i].y, clamp_int(colours[i].g + 70, 0, 255));
+            assert_int_equal(pixels[i].z, abs(colours[i].b - 70));
+            assert_int_equal(pixels[i].w, i % 256);
+        }
+    }
+}
+
+/* ---- Digests ---- */
+
+static const uint32_t constants[8] = {0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5,
+                                      0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5};
+
+static uint32_t rotated(uint32_t x)
+{
+    return x << 7 | x >> 25;
+}
+
+static void digest_block(uint32_t digest[4], const uint8_t data[64])
+{
+    uint32_t a = digest[0], b = digest[1], c = digest[2], d = digest[3];
+    for (int i = 0; i < 16; i++) {
+        uint32_t word = 0, turned = 0;
+        for (int k = 0; k < 4; k++)
+            word = word << 8 | data[4 * i + k];
+        a = (a + word + constants[i % 8]) ^ rotated(b);
+        b -= a;
+        c = (c + d) ^ rotated(a);
+        a -= c;
+        for (int k = 0; k < 32; k++)
+            turned |= (d >> k & 1) << (31 - k);
+        d = turned ^ (uint32_t)(((uint64_t)c << 32 | a) << i >> 32);
+    }
+    digest[0] += a, digest[1] += b, digest[2] += c, digest[3] += d;
+}
+
+static void digests_and_nonces_are_found(void **state)
+{
+    (void)state;
+    enum { N = 50, LONGEST = 130 };
+    static const int lengths[] = {0, 1, 63, 64, 65, LONGEST};
+    uint8_t *texts = MAKE(uint8_t, N * LONGEST);
+    uint32_t *digests = MAKE(uint32_t, N * 4), *wanted = MAKE(uint32_t, N * 4);
+    unsigned long long *nonce = MAKE(unsigned long long, 1);
+    assert_ok(wild_set_dev_k(constants));
+    for (uint64_t i = 0; i < N * LONGEST; i++)
+        texts[i] = (uint8_t)random_bits(1, i);
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+        const int length = lengths[l];
+        for (int i = 0; i < N; i++) {
+            static const uint32_t begin[4] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a};
+            memcpy(wanted + 4 * i, begin, sizeof begin);
+            for (int at = 0; at <= length / 64 * 64; at += 64) {
+                uint8_t data[64];
+                for (int k = 0; k < 64; k++)
+                    data[k] = at + k < length ? texts[i * length + at + k] : 0x80;
+                digest_block(wanted + 4 * i, data);
+            }
+        }
+        EACH_WAY
+        {
+            RUN(wild_hash_all, IN(texts), OUT(digests), N, length);
+            assert_same(digests, wanted, N * 4);
+        }
+    }
+    uint64_t best = 0;
+    for (uint64_t i = 0; i < 5000; i++) {
+        uint64_t x = 12345 + i;
+        x = (x ^ x >> 33) * 0xff51afd7ed558ccd;
+        if (((uint32_t)(x ^ x >> 33) & 0xff) == 0)
+            best = i;
+    }
+    assert_true(best > 0);
+    EACH_WAY
+    {
+        RUN(wild_search_nonce, OUT(nonce), 12345, 0xff, 5000);
+        assert_int_equal(*nonce, best);
+    }
+}
+
+/* ---- Prices ---- */
+
+static double uniform(uint64_t *random)
+{
+    *random = *random * 6364136223846793005 + 1442695040888963407;
+    return ((double)(*random >> 32) + 0.5) / 4294967296.0;
+}
+
+static void options_have_prices(void **state)
+{
+    (void)state;
+    enum { STEPS = 12, SEED = 99 };
+    const double pi = acos(-1), step = (double)(0.5f / STEPS);
+    EACH_SIZE(port_small_sizes, n)
+    {
+        double *prices = MAKE(double, n), *wanted = MAKE(double, n);
+        for (int is_put = 0; is_put < 2; is_put++) {
+            const struct mc_Option option = {.spot = 100,
+                                             .strike = 95,
+                                             .rate = 0.05,
+                                             .volatility = 0.2,
+                                             .years = 0.5f,
+                                             .kind = is_put ? mc_Option_PUT : mc_Option_CALL};
+            for (size_t i = 0; i < n; i++) {
+                uint64_t random = (SEED + i) * 6364136223846793005 + 1442695040888963407;
+                double price = 100;
+                for (int s = 0; s < STEPS; s++) {
+                    const double u = uniform(&random), angle = 2 * pi * uniform(&random);
+                    price *= exp(0.03 * step + 0.2 * sqrt(step) * sqrt(-2 * log(u)) * cos(angle));
+                }
+                wanted[i] = exp(-0.05 * 0.5) * fmax(is_put ? 95 - price : price - 95, 0);
+            }
+            EACH_WAY
+            {
+                RUN(wild_simulate, OUT(prices), option, (int)n, STEPS, SEED);
+                assert_near(prices, wanted, n, 1e-9);
+            }
+        }
+        drop_arrays();
+    }
+}
+
+/* ---- Halves ---- */
+
+/* These numbers are exact, and no subnormals. */
+static uint16_t bits_of_half(double x)
+{
+    int exponent;
+    const double fraction = frexp(fabs(x), &exponent);
+    return (uint16_t)(x == 0 ? 0 : (x < 0) << 15 | (exponent + 14) << 10 | (int)(fraction * 2048 - 1024));
+}
+
+static double half_of_bits(uint16_t bits)
+{
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const double size = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+    return bits >> 15 ? -size : size;
+}
+
+static void halves_change(void **state)
+{
+    (void)state;
+    enum { N = 1024 };
+    cf_half *x = MAKE(cf_half, N), *y = MAKE(cf_half, N);
+    cf_bfloat16 *a = MAKE(cf_bfloat16, N), *b = MAKE(cf_bfloat16, N), *c = MAKE(cf_bfloat16, N);
+    double *got = MAKE(double, N), *wanted = MAKE(double, N);
+    for (int i = 0; i < N; i++) {
+        const double number = (double)(i % 64 - 32) / 8;
+        const float numbers[2] = {(float)(i % 17 - 8), (float)(i % 13 - 6)};
+        uint32_t bits[2];
+        memcpy(bits, numbers, sizeof bits);
+        x[i].bits = bits_of_half(number);
+        a[i].bits = (uint16_t)(bits[0] >> 16);
+        b[i].bits = (uint16_t)(bits[1] >> 16);
+        wanted[i] = 0.5 * number * (1 + tanh(0.79788456 * number));
+    }
+    EACH_WAY
+    {
+        RUN(wild_gelu_f16x8, IN(x), OUT(y), N);
+        for (int i = 0; i < N; i++)
+            got[i] = half_of_bits(y[i].bits);
+        assert_near(got, wanted, N, 4e-3);
+        RUN(wild_axpby_bf16, IN(a), IN(b), OUT(c), 0.5f, N);
+        for (int i = 0; i < N; i++) {
+            const uint32_t bits = (uint32_t)c[i].bits << 16;
+            float sum;
+            memcpy(&sum, &bits, sizeof sum);
+            assert_true(sum == (float)(i % 17 - 8 + 2 * (i % 13 - 6)));
+        }
+    }
+}
+
+/* ---- Rows and elements ---- */
+
+static void elements_change_and_rows_turn(void **state)
+{
+    (void)state;
+    EACH_SIZE(port_small_sizes, n)
+    {
+        float *x = random_floats(n * n, 1, -1, 1), *start = random_floats(n * n, 2, -1, 1), *y = MAKE(float, n *n);
+        float *turned = MAKE(float, n *n);
+        double *doubles = random_doubles(n, 3, -1, 1), *halves = MAKE(double, n);
+        int *rows = random_ints(64 * n, 4, -999, 1000), *most = MAKE(int, n);
+        EACH_WAY
+        {
+            RUN(wild_unary_relu, IN(x), OUT(y), n * n);
+            for (size_t i = 0; i < n * n; i++)
+                assert_true(y[i] == fmaxf(x[i], 0));
+            memcpy(y, start, n * n * sizeof *y);
+            RUN(wild_saxpy_kernel, 0.5f, IN(x), INOUT(y), n * n);
+            RUN(wild_transpose_t32, IN(x), OUT(turned), (int)n);
+            for (size_t i = 0; i < n * n; i++) {
+                assert_true(is_near((double)y[i], 0.5 * (double)x[i] + (double)start[i], 1e-6));
+                assert_true(turned[i] == x[i % n * n + i / n]);
+            }
+            RUN(wild_unary_half_of, IN(doubles), OUT(halves), n);
+            RUN(wild_row_max_i32, IN(rows), OUT(most), (int)n);
+            for (size_t i = 0; i < n; i++) {
+                int wanted = rows[64 * i];
+                for (int k = 1; k < 64; k++)
+                    wanted = rows[64 * i + (size_t)k] > wanted ? rows[64 * i + (size_t)k] : wanted;
+                assert_int_equal(most[i], wanted);
+                assert_true(halves[i] == doubles[i] / 2);
+            }
+        }
+        drop_arrays();
+    }
+}
+
+/* One level of a breadth-first search; vertices of the next level come in any order. */
+static void queues_have_the_next_level(void **state)
+{
+    (void)state;
+    enum { V = 500, EACH = 3, LEVEL = 4 };
+    int *offsets = MAKE(int, V + 1), *edges = random_ints(V * EACH, 1, 0, V), *queue = MAKE(int, V), size = 0;
+    int *start = MAKE(int, V), *distance = MAKE(int, V), *wanted = MAKE(int, V), *next = MAKE(int, V);
+    int *next_size = MAKE(int, 1), *found = MAKE(int, V), count = 0;
+    for (int v = 0; v <= V; v++)
+        offsets[v] = EACH * v;
+    for (int v = 0; v < V; v++) {
+        start[v] = v % 5 == 0 ? LEVEL : v % 7 == 0 ? 1 : INT32_MAX;
+        if (start[v] == LEVEL)
+            queue[size++] = v;
+    }
+    memcpy(wanted, start, V * sizeof *start);
+    for (int i = 0; i < size * EACH; i++)
+        if (wanted[edges[EACH * queue[i / EACH] + i % EACH]] == INT32_MAX)
+            wanted[edges[EACH * queue[i / EACH] + i % EACH]] = LEVEL + 1;
+    for (int v = 0; v < V; v++)
+        if (wanted[v] == LEVEL + 1)
+            found[count++] = v;
+    EACH_WAY
+    {
+        memcpy(distance, start, V * sizeof *start);
+        *next_size = 0;
+        RUN(wild_queueBfs, LEVEL, IN(offsets), IN(edges), INOUT(distance), IN(queue), size, INOUT(next),
+            INOUT(next_size), V, V * EACH);
+        assert_same(distance, wanted, V);
+        assert_int_equal(*next_size, count);
+        qsort(next, (size_t)count, sizeof *next, compare_ints);
+        assert_same(next, found, count);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +611,12 @@ int main(void)
         PORT(instructions_of_ptx_compact_and_swap),
         PORT(cells_live_and_values_are_counted),
         PORT(sums_come_from_the_last_block),
+        PORT(photographs_are_filtered),
+        PORT(digests_and_nonces_are_found),
+        PORT(options_have_prices),
+        PORT(halves_change),
+        PORT(elements_change_and_rows_turn),
+        PORT(queues_have_the_next_level),
     };
     return RUN_PORTS(wild_registry, tests);
 }

@@ -110,13 +110,13 @@ template <typename T> __global__ void void_for_a_type(T *x, int n);
 #pragma cf kernel grid(n) inout(x[n])
 __global__ void assembler(float *x, int n)
 {
-    asm volatile("" ::: "memory"); asm volatile("bar.sync 0;");
+    asm volatile("" ::: "memory"); asm volatile("bar.arrive 1, 64;");
     x[0] = 0;
 }
 
 __device__ float copy_of(float x)
 {
-    asm("" : "+f"(x));
+    asm("{ .reg .pred p; testp.finite.f32 p, %0; }" : "+f"(x));
     return x;
 }
 

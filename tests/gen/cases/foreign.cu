@@ -56,6 +56,18 @@ __global__ void assembly_of_matrices(float *x, int n)
 }
 
 #pragma cf kernel grid(n) inout(x[n])
+__global__ void assembly_of_three_parts(unsigned long long *x, int n)
+{
+    asm("mov.b64 {%0, %0, %0}, %1;" : "+r"(n) : "l"(x[0]));
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void assembly_without_operands(int *x, int n)
+{
+    asm("setp.lt.u32;");
+}
+
+#pragma cf kernel grid(n) inout(x[n])
 __global__ void assembly_with_half_a_block(int *x, int n)
 {
     asm("{ add.u32 %0, %0, %1;" : "+r"(x[0]) : "r"(n));
@@ -129,11 +141,13 @@ struct DeviceScan {
 };
 } // namespace own
 
-/* No part of CUB. */
-#pragma cf kernel grid(n) inout(x[n])
-__global__ void own_scan(int *x, int n)
+thrust::device_vector<int> cells;
+
+/* No part of CUB, and no object of Thrust. */
+#pragma cf kernel grid(n) inout(cells[n])
+__global__ void own_scan(int *cells, int n)
 {
-    x[0] = own::DeviceScan::first(x);
+    cells[0] = own::DeviceScan::first(cells);
 }
 
 #pragma cf kernel grid(n) inout(x[n])
