@@ -328,7 +328,8 @@ class GeneratorTest:
         own, include = 'struct box {{\n    {} n;\n}};\n', '#include "box.h"\n'
         for name, texts, said, defined, included in (
                 ('of_one_header_are_defined_once', (include, include), '', 1, 0),
-                ('are_left_to_a_header_that_one_file_names', (include, f'{include}#pragma cf include("box.h")\n'), '', 0, 1),
+                ('are_left_to_a_header_that_one_file_names', (include, f'{include}#pragma cf include("box.h")\n'), '',
+                 0, 1),
                 ('may_be_declared_alike', (own.format('int'), own.format('int')), '', 1, 0),
                 ('of_one_name_are_refused', (own.format('int'), own.format('long')),
                  'b.cu:1:1: error: box is another type at a.cu:1', 0, 0)):
@@ -338,7 +339,8 @@ class GeneratorTest:
                 for file, text in files.items():
                     with open(os.path.join(folder, file), 'w', encoding='utf-8') as out:
                         out.write(text.replace('{{', '{').replace('}}', '}'))
-                code, _, err = self.cfgen(folder, '--prefix', 't', '--root', folder, *(os.path.join(folder, f'{f}.cu') for f in 'ab'))
+                code, _, err = self.cfgen(folder, '--prefix', 't', '--root', folder,
+                                          *(os.path.join(folder, f'{f}.cu') for f in 'ab'))
                 header = '' if code else read(os.path.join(folder, 't.h'))
                 found = header.count('struct box {'), header.count('#include "box.h"')
                 fine = code == 1 and said in err if said else code == 0 and found == (defined, included)
@@ -351,7 +353,8 @@ class GeneratorTest:
 
     def headers_of_one_name(self):
         """include(...) names the header that the preprocessor finds by this name, not others of the same name."""
-        headers = {'point.h': 'struct above { int n; };\n', 'a/point.h': '#include "part.h"\nstruct first { int n; };\n',
+        headers = {'point.h': 'struct above { int n; };\n',
+                   'a/point.h': '#include "part.h"\nstruct first { int n; };\n',
                    'a/part.h': 'struct part { int n; };\n', 'k/part.h': 'struct other { int n; };\n',
                    'k/point.h': 'struct beside { int n; };\n'}
         for name, included, shared in (
