@@ -44,6 +44,7 @@ class GeneratorTest:
         self.families_in_several_files()
         self.types_in_several_files()
         self.headers_of_one_name()
+        self.types_that_differ()
         self.unchanged_output_is_left_alone()
 
     def cfgen(self, outdir, *arguments, bundled=True):
@@ -375,6 +376,20 @@ class GeneratorTest:
                 left = {n for n in ('above', 'first', 'part', 'other', 'beside') if f'struct {n} {{' not in header}
                 self.tap.check(f'cfgen_header_of_a_shared_name_{name}_is_found',
                                '' if code == 0 and left == set(shared) else f'{left}{err}')
+
+    def types_that_differ(self):
+        """A program's own type of the same name has to be the kernel file's."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.cfgen(folder, '--prefix', 't', 'constructors.cu')
+            for name, members, said in (('size', 'int v;', 'is another type in a kernel file; compile both'),
+                                        ('place', 'double u; int v, after;', 'of a kernel file; compile both')):
+                path = os.path.join(folder, 'own.c')
+                with open(path, 'w', encoding='utf-8') as file:
+                    file.write(f'#define CUFERRY_TYPE_plain\nstruct plain {{ {members} }};\n#include "t.h"\n')
+                code, _, err = run([*shlex.split(self.options.cc), '-std=c11', '-fsyntax-only', f'-I{ROOT}/include',
+                                    path])
+                self.tap.check(f'cfgen_type_of_another_{name}_is_refused_with_advice',
+                               '' if code and said in err else err or 'taken')
 
     def unchanged_output_is_left_alone(self):
         with tempfile.TemporaryDirectory() as folder:
