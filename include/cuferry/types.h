@@ -175,11 +175,11 @@ typedef double _Complex cf_complex128;
 #else
 #define CF__ASSERTED(condition, text) struct cf__asserted
 #endif
-#define CF__SIZED_TYPE(type, bytes, align) \
+#define CF__SIZED_TYPE(type, bytes, align)                                \
     CF__ASSERTED(sizeof(type) == (bytes) && __alignof__(type) == (align), \
-                 #type " is another type in a kernel file; compile both with one declaration, the same macros and packing")
-#define CF__PLACED_MEMBER(type, member, offset)                \
-    CF__ASSERTED(__builtin_offsetof(type, member) == (offset), \
-                 #member " has another place in " #type " of a kernel file; compile both with one declaration and packing")
+                 #type " is another type in a kernel file; compile both with one declaration and its macros")
+#define CF__PLACED_MEMBER(type, member, offset)                        \
+    CF__ASSERTED(__builtin_offsetof(type, member) == (offset), #member \
+                 " has another place in " #type " of a kernel file; compile both with one declaration and its macros")
 
 #endif

@@ -44,6 +44,7 @@ class GeneratorTest:
         self.families_in_several_files()
         self.types_in_several_files()
         self.headers_of_one_name()
+        self.types_that_differ()
         self.unchanged_output_is_left_alone()
 
     def cfgen(self, outdir, *arguments, bundled=True):
@@ -329,7 +330,8 @@ class GeneratorTest:
         own, include = 'struct box {{\n    {} n;\n}};\n', '#include "box.h"\n'
         for name, texts, said, defined, included in (
                 ('of_one_header_are_defined_once', (include, include), '', 1, 0),
-                ('are_left_to_a_header_that_one_file_names', (include, f'{include}#pragma cf include("box.h")\n'), '', 0, 1),
+                ('are_left_to_a_header_that_one_file_names', (include, f'{include}#pragma cf include("box.h")\n'), '',
+                 0, 1),
                 ('may_be_declared_alike', (own.format('int'), own.format('int')), '', 1, 0),
                 ('of_one_name_are_refused', (own.format('int'), own.format('long')),
                  'b.cu:1:1: error: box is another type at a.cu:1', 0, 0)):
@@ -339,7 +341,8 @@ class GeneratorTest:
                 for file, text in files.items():
                     with open(os.path.join(folder, file), 'w', encoding='utf-8') as out:
                         out.write(text.replace('{{', '{').replace('}}', '}'))
-                code, _, err = self.cfgen(folder, '--prefix', 't', '--root', folder, *(os.path.join(folder, f'{f}.cu') for f in 'ab'))
+                code, _, err = self.cfgen(folder, '--prefix', 't', '--root', folder,
+                                          *(os.path.join(folder, f'{f}.cu') for f in 'ab'))
                 header = '' if code else read(os.path.join(folder, 't.h'))
                 found = header.count('struct box {'), header.count('#include "box.h"')
                 fine = code == 1 and said in err if said else code == 0 and found == (defined, included)
@@ -352,7 +355,8 @@ class GeneratorTest:
 
     def headers_of_one_name(self):
         """include(...) names the header that the preprocessor finds by this name, not others of the same name."""
-        headers = {'point.h': 'struct above { int n; };\n', 'a/point.h': '#include "part.h"\nstruct first { int n; };\n',
+        headers = {'point.h': 'struct above { int n; };\n',
+                   'a/point.h': '#include "part.h"\nstruct first { int n; };\n',
                    'a/part.h': 'struct part { int n; };\n', 'k/part.h': 'struct other { int n; };\n',
                    'k/point.h': 'struct beside { int n; };\n'}
         for name, included, shared in (
@@ -373,6 +377,20 @@ class GeneratorTest:
                 left = {n for n in ('above', 'first', 'part', 'other', 'beside') if f'struct {n} {{' not in header}
                 self.tap.check(f'cfgen_header_of_a_shared_name_{name}_is_found',
                                '' if code == 0 and left == set(shared) else f'{left}{err}')
+
+    def types_that_differ(self):
+        """A program's own type of the same name has to be the kernel file's."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.cfgen(folder, '--prefix', 't', 'constructors.cu')
+            for name, members, said in (('size', 'int v;', 'is another type in a kernel file; compile both'),
+                                        ('place', 'double u; int v, after;', 'of a kernel file; compile both')):
+                path = os.path.join(folder, 'own.c')
+                with open(path, 'w', encoding='utf-8') as file:
+                    file.write(f'#define CUFERRY_TYPE_plain\nstruct plain {{ {members} }};\n#include "t.h"\n')
+                code, _, err = run([*shlex.split(self.options.cc), '-std=c11', '-fsyntax-only', f'-I{ROOT}/include',
+                                    path])
+                self.tap.check(f'cfgen_type_of_another_{name}_is_refused_with_advice',
+                               '' if code and said in err else err or 'taken')
 
     def unchanged_output_is_left_alone(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -69,8 +69,8 @@ WRONG = (
 LISTED = ('unknown_type', 'unknown_index', 'two_types', 'struct_for_number', 'pointer_to_pointer', 'unlisted_pair',
           'fixed_type_of_another_size')
 
-VARIABLES = '''    static float f[3]; static const float cf[3] = {0}; static int i[3]; static int64_t l[3]; static long il[3];
-    static double d[3]; static volatile double vd[3]; static short sh[3]; static signed char sc[3];
+VARIABLES = '''    static float f[3]; static const float cf[3] = {0}; static int i[3]; static int64_t l[3];
+    static long il[3]; static double d[3]; static volatile double vd[3]; static short sh[3]; static signed char sc[3];
     static unsigned short s[3]; static const int *ci = i; static void *v; static cf_float4 f4[3];
     static struct pair pairs[3]; static cf_half h[3]; static cf_complex64 z[3]; static unsigned char bytes[3];
     static float *pf;
@@ -139,7 +139,8 @@ class GenericTest:
             for name, call in WRONG:
                 if language == 'cxx' and name.startswith('bare'):
                     continue
-                path = self.write(f'wrong.{suffix}', f'#include "t.h"\nint main(void)\n{{\n{VARIABLES}    return t_{call};\n}}\n')
+                path = self.write(f'wrong.{suffix}', '#include "t.h"\nint main(void)\n'
+                                                     f'{{\n{VARIABLES}    return t_{call};\n}}\n')
                 code, _, err = run([*compiler, f'-std={std}', '-Wall', '-fsyntax-only', *self.includes, path],
                                    env=dict(os.environ, LC_ALL='C'))
                 self.tap.check(f'generic_{language}_call_with_{name}_does_not_compile',

@@ -119,7 +119,8 @@ CHANGES = (
     ('value_of_an_enumerator', 'Add = 1', 'Add = 2'),
     ('size_of_an_opaque_type', 'int hidden;', 'double hidden;'),
     ('result_of_a_trait', 'typedef double type;', 'typedef float type;'),
-    ('constant_name', 'static __constant__ double step;', 'static __constant__ double stride; __constant__ const double step = 1;'),
+    ('constant_name', 'static __constant__ double step;',
+     'static __constant__ double stride; __constant__ const double step = 1;'),
 )
 
 
@@ -216,11 +217,14 @@ class ProofTest:
         files = {
             'two.h': '#ifndef TWO_H\n#define TWO_H\n#ifdef __cplusplus\nstruct two { int a, b; };\n#else\n'
                      'struct two { int a; };\n#endif\n#endif\n',
-            'two.cu': '#include "two.h"\n#pragma cf include("two.h")\n__constant__ two held;\n#pragma cf kernel grid(1) out(x[1])\n'
+            'two.cu': '#include "two.h"\n#pragma cf include("two.h")\n__constant__ two held;\n#pragma cf kernel '
+                      'grid(1) out(x[1])\n'
                       '__global__ void first(struct two t, int *x)\n{\n    x[0] = t.a + held.a;\n}\n',
             'main.c': '#include <stdio.h>\n#include "two.h"\n#include "lib.h"\nint main(void)\n{\n    int x = 7;\n'
-                      '    struct two t = {3};\n    printf("%d ", lib_first(t, &x) == CF_EIMAGE);\n    puts(cf_last_error());\n'
-                      '    printf("%d ", lib_set_held(&t) == CF_EIMAGE);\n    puts(cf_last_error());\n    return x != 7;\n}\n'}
+                      '    struct two t = {3};\n    printf("%d ", lib_first(t, &x) == CF_EIMAGE);\n    '
+                      'puts(cf_last_error());\n'
+                      '    printf("%d ", lib_set_held(&t) == CF_EIMAGE);\n    puts(cf_last_error());\n    return x != '
+                      '7;\n}\n'}
         for name, text in files.items():
             with open(os.path.join(place, name), 'w', encoding='utf-8') as file:
                 file.write(text)

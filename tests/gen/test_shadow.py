@@ -258,7 +258,8 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
         self.tap.check('headers_of_cub_and_thrust_are_those_of_the_toolkit', ', '.join(lost))
 
     def names(self, library, names, headers, declaration):
-        """The headers have the names of a library that the generator accepts, and it accepts those that they declare."""
+        """The headers have the names of a library that the generator accepts, and it accepts those that they
+        declare."""
         text = ''.join(f'    using {library}::{name};\n' for name in sorted(names))
         source = self.write('names.cu', ''.join(f'#include <{header}>\n' for header in headers) +
                             f'__device__ void all()\n{{\n{text}}}\n')

@@ -30,9 +30,11 @@ def on_cpu(text):
     """Changes a kernel file or header so that the CPU compiles its GPU code."""
     text = re.sub(r'\basm\("ld\.global\.nc\.L1::no_allocate\.b\d+ %0, \[%1\];" : "=\w"\(bits\) : "l"\(address\)\);',
                   'memcpy(&bits, address, sizeof bits);', text)
-    text = re.sub(r'asm volatile\("st\.relaxed\.gpu\.global\.u\d+ \[%0\], %1;" ::"l"\(([^,]*)\), "[rl]"\(([^:]*)\)\s*: "memory"\);',
+    text = re.sub(r'asm volatile\("st\.relaxed\.gpu\.global\.u\d+ \[%0\], %1;" ::"l"\(([^,]*)\), "[rl]"\(([^:]*)\)\s*: '
+                  r'"memory"\);',
                   r'__atomic_store_n(\1, \2, __ATOMIC_RELAXED);', text)
-    text = re.sub(r'asm volatile\("ld\.relaxed\.gpu\.global\.u\d+ %0, \[%1\];" : "=[rl]"\(word\) : "l"\(([^:]*)\) : "memory"\);',
+    text = re.sub(r'asm volatile\("ld\.relaxed\.gpu\.global\.u\d+ %0, \[%1\];" : "=[rl]"\(word\) : "l"\(([^:]*)\) : '
+                  r'"memory"\);',
                   r'word = __atomic_load_n(\1, __ATOMIC_RELAXED);', text)
     text = re.sub(r'asm volatile\("" : "\+[rl]"\((\w+)\)\);', r'(void)\1;', text)
     text = text.replace('asm("add.rn.f32 %0, %0, 0f00000000;" : "+r"(bits));', 'bits = pieces::plus_zero(bits);')

@@ -110,7 +110,8 @@ class RecordTest:
                 ('a_null', dict(known, folder='a\0b'), "'folder' holds a control character"),
                 ('an_escape', dict(known, cxx='\x1b[2J'), "'cxx' holds a control character"),
                 ('half_a_character', dict(known, folder='\ud800'), "'folder' holds a character that no path has"),
-                ('another_kind_of_source', dict(known, sources=['/etc/passwd']), "'sources' does not end with .cu or .cuh"),
+                ('another_kind_of_source', dict(known, sources=['/etc/passwd']),
+                 "'sources' does not end with .cu or .cuh"),
                 ('a_prefix_that_is_no_name', dict(known, prefix='a b'), "'prefix' is none"),
                 ('a_header_elsewhere', dict(known, header='../heat.h'), "'header' is no file's name")):
             self.put(text if isinstance(text, (str, bytes)) else json.dumps(text))

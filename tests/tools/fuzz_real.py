@@ -574,8 +574,10 @@ def main():
                 problem = runner.reduced(files, problem)
                 if options.keep:
                     runner.write(files)
-                    shutil.copytree(os.path.join(folder, 'case'), os.path.join(options.keep, str(seed)), dirs_exist_ok=True)
-                problem += '\n' + '\n'.join(f'---- {file.name}\n{text_of(files, index)}' for index, file in enumerate(files))
+                    shutil.copytree(os.path.join(folder, 'case'), os.path.join(options.keep, str(seed)),
+                                    dirs_exist_ok=True)
+                problem += '\n' + '\n'.join(f'---- {file.name}\n{text_of(files, index)}'
+                                            for index, file in enumerate(files))
             tap.check(f'file {seed} builds and runs', problem)
     return tap.close()
 

@@ -196,7 +196,8 @@ class ModuleTest(Runner):
                 ('body', '3', ['body is a struct body of 24 bytes; give body=FILE.npy with one element of |V24 or of a '
                                'structured type of that size: 3: No such file']),
                 ('body', 'two.npy', ['of 24 bytes; give body=FILE.npy', 'two.npy has 2 V24']),
-                ('body', 'short.npy', ['of 24 bytes; give body=FILE.npy', 'short.npy has 1 V8']), ('body', 'run.o', ['no .npy file'])):
+                ('body', 'short.npy', ['of 24 bytes; give body=FILE.npy', 'short.npy has 1 V8']),
+                ('body', 'run.o', ['no .npy file'])):
             self.bad_own(f'value_{name}_of_{text}', arguments(**{name: text}), ['values: ', *culprits])
 
     def made(self):
@@ -341,7 +342,8 @@ class ModuleTest(Runner):
         self.test('members_of_structs_give_shapes', known)
         self.bad_own('shape_other_than_the_members', ['box', 'u=fill:i32:3x3:0', 'g=g.npy'],
                      ['u has 3 in dimension 0', 'u[g.ny][g.nx] has 2', 'g = g.npy as given'])
-        self.bad_own('struct_that_is_missing', ['box', 'u=fill:i32:3x3:0'], ['missing g (', ' of 12 bytes; give g=FILE.npy with one element of |V12 or '])
+        self.bad_own('struct_that_is_missing', ['box', 'u=fill:i32:3x3:0'],
+                     ['missing g (', ' of 12 bytes; give g=FILE.npy with one element of |V12 or '])
 
     # ---- Verification
 

@@ -484,7 +484,8 @@ __global__ void fill(float *x, int n)
 }
 void host(float *x, int n) { fill<<<blocks_of(n), BLOCK_SIZE>>>(x, n); }
 ''', '#pragma cf kernel grid(n) block(BLOCK_SIZE) inout(x[n])', flags=['-DVALUE=3', '-I', '.'],
-         headers={'sizes.h': '#define BLOCK_SIZE 64\nstatic int blocks_of(int n) { return (n + BLOCK_SIZE - 1) / BLOCK_SIZE; }\n'}),
+         headers={'sizes.h': '#define BLOCK_SIZE 64\nstatic int blocks_of(int n) { return (n + BLOCK_SIZE - 1) / '
+                             'BLOCK_SIZE; }\n'}),
 
     Case('pointers_to_pointers', '''__global__ void scale_all(float **rows, void *state, int count, int n)
 {

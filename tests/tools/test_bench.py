@@ -373,7 +373,8 @@ class BenchTest(Runner):
         def strict():
             codes = [compare('--strict', tolerance)[0] for tolerance in ('0.5', '99%', '1.01', '5')]
             _, _, err = compare('--strict', '0.5')
-            assert err == 'cf-bench: --strict: 2 results are worse; the first: twice_f32 at 64 takes 2.000 times as long\n', err
+            assert err == ('cf-bench: --strict: 2 results are worse; the first: twice_f32 at 64 takes 2.000 times as '
+                           'long\n'), err
             return '' if codes == [1, 1, 0, 0] else codes
 
         def faster():

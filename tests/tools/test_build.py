@@ -66,7 +66,8 @@ class BuildTest:
                            else f'exit {code}: {err}')
         code, out, err = self.configure('--targets=80,90b')
         refused = code == 1 and "configure: --targets: '90b' is no target; they are " in err
-        self.tap.check('configure_target_that_is_none_is_refused', '' if refused or 'CPU code alone' in out else f'{out}{err}')
+        self.tap.check('configure_target_that_is_none_is_refused', '' if refused or
+                       'CPU code alone' in out else f'{out}{err}')
 
     def first_build(self):
         # No test depends on the speed of the code.
@@ -113,7 +114,8 @@ class BuildTest:
         self.rebuilds('ninja_changed_annotation_builds_its_stub', 'kernels/gather.cu',
                       '#pragma cf kernel grid(n) out(x[n])\n__global__ void ones(int *x, int n)\n'
                       '{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        x[i] = 1;\n}\n',
-                      (r'(SCAN|CXX|NVCC|AS|CC|CFGEN) gen/(gather|cuferry_registry)\..*|CFGEN gen|AR libcuferry\.a|LINK .*'
+                      (r'(SCAN|CXX|NVCC|AS|CC|CFGEN) gen/(gather|cuferry_registry)\..*|CFGEN gen|AR libcuferry\.a|LINK '
+                       r'.*'
                        r'|CC gen/outside.stub.o|CC tools/(run/cf-demo|tune/machine_measure).o|AR tools/tune\.a',
                        ['CFGEN gen', 'CC gen/gather.stub.o', 'AR libcuferry.a']))
         path = os.path.join(self.tree, 'kernels', 'gather.cu')
@@ -132,7 +134,8 @@ class BuildTest:
                       (r'COPY cfcc', ['COPY cfcc']))
         with open(os.path.join(self.tree, 'kernels', 'extra.cu'), 'w', encoding='utf-8') as file:
             file.write('#pragma cf kernel grid(n) out(x[n])\n__global__ void extra(float *x, long n)\n{\n'
-                       '    long i = (long)blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        x[i] = 2;\n}\n')
+                       '    long i = (long)blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        x[i] = 2;\n'
+                       '}\n')
         self.ninja()
         code, out, err = run([os.path.join(self.build, 'cf-run'), '--driver', 'host', 'extra', 'n=100', 'x=-'])
         self.tap.check('ninja_new_kernel_file_joins_the_library', f'exit {code}: {out}{err}' if code else '')
@@ -155,7 +158,8 @@ class BuildTest:
         before = self.generated('build.ninja')
         os.utime(os.path.join(self.tree, 'configure'))
         self.ninja('build.ninja')
-        same = self.generated('build.ninja') == before and '\ncflags = -O1 -g' in before and '\ncxxflags = -O1' in before
+        same = (self.generated('build.ninja') == before and '\ncflags = -O1 -g' in before and
+                '\ncxxflags = -O1' in before)
         self.tap.check('ninja_reconfigures_as_the_environment_had_it',
                        '' if same else self.generated('build.ninja')[:1500])
         built = self.ninja()

@@ -148,12 +148,12 @@ __global__ void _hidden(int *x, int64_t n)
 '''
 
 # All headers of C11 and POSIX, and some headers that others include.
-STANDARD_HEADERS = '''assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg
-    stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype aio arpa/inet
-    cpio dirent dlfcn fcntl fmtmsg fnmatch ftw glob grp iconv langinfo libgen monetary mqueue net/if netdb netinet/in
-    netinet/tcp nl_types poll pthread pwd regex sched search semaphore spawn strings sys/ipc sys/mman sys/msg sys/resource
-    sys/select sys/sem sys/shm sys/socket sys/stat sys/statvfs sys/sysmacros sys/time sys/times sys/types sys/uio sys/un
-    sys/utsname sys/wait syslog tar termios unistd utime utmpx wordexp'''.split()
+STANDARD_HEADERS = '''assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign
+    stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype aio
+    arpa/inet cpio dirent dlfcn fcntl fmtmsg fnmatch ftw glob grp iconv langinfo libgen monetary mqueue net/if netdb
+    netinet/in netinet/tcp nl_types poll pthread pwd regex sched search semaphore spawn strings sys/ipc sys/mman
+    sys/msg sys/resource sys/select sys/sem sys/shm sys/socket sys/stat sys/statvfs sys/sysmacros sys/time sys/times
+    sys/types sys/uio sys/un sys/utsname sys/wait syslog tar termios unistd utime utmpx wordexp'''.split()
 
 # Macros whose names a kernel's parameters may have; the headers must define most of them.
 MACROS = {'I', 'complex', 'imaginary', 'unix', 'linux', 'errno', 'stdin', 'stdout', 'stderr', 'assert', 'signbit',
@@ -331,9 +331,8 @@ class CfccTest:
         self.expect('cfcc_object_shows_every_kind_of_function', names == functions | {'heat_registry'}, names)
         _, out, _ = run(['nm', '-u', 'heat.o'], cwd=self.folder)
         needed = {line.split()[-1] for line in out.splitlines()}
-        good = {'cf_call', 'cf_launch', 'cf_symbol_set', 'slow_on_cpu'} <= needed and not any(n.startswith(('_Z',
-                                                                                                            'heat'))
-                                                                                                            for n in needed)
+        good = {'cf_call', 'cf_launch', 'cf_symbol_set', 'slow_on_cpu'} <= needed and not any(
+            n.startswith(('_Z', 'heat')) for n in needed)
         self.expect('cfcc_object_needs_the_library_and_what_the_program_brings', good, needed)
         self.write('kernels/calls.h', '#define THREE 3\n')
         self.write('kernels/own.cu', '#include "calls.h"\n#pragma cf kernel grid(THREE) out(x[THREE])\n'
@@ -454,7 +453,8 @@ class CfccTest:
         self.fresh(heat=SAME_NAMES.format(number=1, more='1'), cool=SAME_NAMES.format(number=2, more='10'))
         result = self.compile('-O0', 'heat.cu', 'cool.cu')
         self.check('cfcc_compiles_helpers_with_the_same_names', result, 'heat.h', 'heat.o')
-        self.write('main.c', '#include "heat.h"\n#include <stdio.h>\nint main(void)\n{\n    float x = 1, y = 0, z = 0;\n'
+        self.write('main.c', '#include "heat.h"\n#include <stdio.h>\nint main(void)\n{\n    float x = 1, y = 0, z = '
+                             '0;\n'
                    '    int status = heat_first1(&x, &y, 1) || heat_first2(&x, &z, 1);\n'
                    '    printf("%d %g %g\\n", status, y, z);\n    return 0;\n}\n')
         code, out, err = run([*command, '-ldl', '-lm', '-o', 'main'], cwd=self.folder)
@@ -507,7 +507,8 @@ class CfccTest:
         """A C file defines the entry points of operations; it belongs to the program or is an argument of cfcc."""
         operation = ('#pragma cf operation in(x[n]) out(y[n]) scratch(z[n]) uses(twice)\n'
                      'void four(const float *x, float *y, float *z, int64_t n);\n')
-        body = ('#include "heat_internal.h"\nint heat__enqueue_four(cf_stream s, const float *x, float *y, float *z, int64_t n)\n'
+        body = ('#include "heat_internal.h"\nint heat__enqueue_four(cf_stream s, const float *x, float *y, float *z, '
+                'int64_t n)\n'
                 '{\n    int status = heat_twice_async(s, x, z, n);\n'
                 '    return status == CF_OK ? heat_twice_async(s, z, y, n) : status;\n}\n')
         program = PROGRAM.replace('heat_twice', 'heat_four')
@@ -629,7 +630,8 @@ class CfccTest:
                 ('one_file_for_two_outputs', ['-o', 'heat.o', '--header', './heat.o', 'heat.cu'], 1, 'different files'),
                 ('compiler_that_is_not_there', ['--cxx', '/nowhere/c++', 'heat.cu'], 1, 'cannot run /nowhere/c++: '),
                 ('target_that_is_none', ['--targets', 'foo', 'heat.cu'], 2,
-                 "--targets: 'foo' is no target; they are major, all, native, or compute capabilities such as 80,90a,100f"),
+                 "--targets: 'foo' is no target; they are major, all, native, or compute capabilities such as "
+                 "80,90a,100f"),
                 ('target_among_others', ['--targets=80,sm_9', 'heat.cu'], 2, "--targets: 'sm_9' is no target"),
                 ('target_with_another_letter', ['--targets=90b', 'heat.cu'], 2, "--targets: '90b' is no target"),
                 ('target_with_another_ending', ['--targets=90-ptx', 'heat.cu'], 2, "--targets: '90-ptx' is no target"),
@@ -698,7 +700,8 @@ class CfccTest:
         self.write('sub/heat.cu', KERNEL.replace('in(x[n]) ', ''))
         result = self.compile('./sub/heat.cu')
         place = f'./sub/heat.cu:4:{KERNEL.splitlines()[3].index("x,") + 1}'
-        wanted = (f'{place}: warning: x has no in, out or inout, so callers must pass device memory; write resident(x) if '
+        wanted = (f'{place}: warning: x has no in, out or inout, so callers must pass device memory; write resident(x) '
+                  'if '
                   'that is meant\n')
         good = result[:2] == (0, '') and result[2].startswith(wanted) and result[2].count('\n') == 3
         self.expect('cfcc_warns_of_a_pointer_that_no_clause_names', good and 'heat.o' in listed(self.folder), result)

@@ -86,7 +86,8 @@ class InstallTest:
         for name in os.listdir(os.path.join(ROOT, 'kernels')):
             flat = re.sub(r'\s+', ' ', read('kernels', name)) if name.endswith('.cu') else ''
             for clauses, function in re.findall(
-                    r'#pragma cf (?:kernel|operation) (.*?)(?:__global__ )?void (?:__launch_bounds__\((?:[^()]|\([^()]*\))*\) )?'
+                    r'#pragma cf (?:kernel|operation) (.*?)(?:__global__ )?void '
+                    r'(?:__launch_bounds__\((?:[^()]|\([^()]*\))*\) )?'
                     r'(\w+)\(', flat):
                 given = re.search(r'\bname\((\w+)\)', clauses)
                 if not re.search(r'\binternal\b', clauses):
@@ -201,7 +202,8 @@ class InstallTest:
         with open(os.path.join(folder, 'made', 'CMakeLists.txt'), 'w', encoding='utf-8') as file:
             file.write('add_custom_command(OUTPUT other.cu COMMAND ${CMAKE_COMMAND} -E copy '
                        '"${CMAKE_SOURCE_DIR}/heat.cu" other.cu)\nadd_custom_target(other DEPENDS other.cu)\n')
-        copied = 'add_custom_command(OUTPUT later.cu COMMAND ${CMAKE_COMMAND} -E copy "${CMAKE_SOURCE_DIR}/heat.cu" later.cu)'
+        copied = ('add_custom_command(OUTPUT later.cu COMMAND ${CMAKE_COMMAND} -E copy "${CMAKE_SOURCE_DIR}/heat.cu" '
+                  'later.cu)')
         rows = (('file_that_is_not_there', 'app het.cu', '', f'there is no file {folder}/het.cu'),
                 ('second_file_that_is_not_there', 'app heat.cu sub/het.cu', '', f'{folder}/sub/het.cu'),
                 ('file_of_another_kind', 'app heat.c', '', 'no kernel file (.cu, .cuh) is named'),
@@ -340,7 +342,8 @@ class InstallTest:
     def size(self):
         """A program that calls one function contains its kernel and the kernel that checks its indices, and no other.
         """
-        program, problem = self.program('small', '#include <cuferry/kernels.h>\nint main(void)\n{\n    float x[1] = {1}, y[1];\n'
+        program, problem = self.program('small', '#include <cuferry/kernels.h>\nint main(void)\n{\n    float x[1] = '
+                                                 '{1}, y[1];\n'
                                         '    int32_t i[1] = {0};\n    return cf_gather_f32_i32(x, i, y, 1, 1);\n}\n',
                                         flags=['-Wl,--gc-sections'])
         if problem:
@@ -383,9 +386,11 @@ class InstallTest:
                             '    enum { COUNT = 300000 };\n    static float source[COUNT], res[COUNT];\n'
                             '    static int32_t index[COUNT];\n    for (int i = 0; i < COUNT; i++) {\n'
                             '        source[i] = (float)i;\n        index[i] = COUNT - 1 - i;\n    }\n'
-                            '    return cf_gather_f32_i32(source, index, res, COUNT, COUNT) || res[0] != COUNT - 1;\n}\n',
+                            '    return cf_gather_f32_i32(source, index, res, COUNT, COUNT) || res[0] != COUNT - 1;\n'
+                            '}\n',
                  'loader.c': '#include <dlfcn.h>\n#include <stdio.h>\nint main(int count, char **words)\n{\n'
-                             '    for (int i = 0; i < 200; i++) {\n        void *library = dlopen(words[count - 1], RTLD_NOW);\n'
+                             '    for (int i = 0; i < 200; i++) {\n        void *library = dlopen(words[count - 1], '
+                             'RTLD_NOW);\n'
                              '        int (*large)(void) = library ? (int (*)(void))dlsym(library, "large") : 0;\n'
                              '        if (!large || large() || dlclose(library))\n            return 1;\n    }\n'
                              '    FILE *status = fopen("/proc/self/status", "r");\n    char line[256];\n'

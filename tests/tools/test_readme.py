@@ -121,7 +121,8 @@ class ReadmeTest:
         problems = []
         for text in [whole] if re.search(r'\bmain\(', whole) else [wrapped, PRELUDE + whole]:
             self.write(name, text)
-            compiler = 'c++' if name.endswith('cpp') else 'cc -std=gnu11 -Werror=implicit -Werror=incompatible-pointer-types'
+            compiler = 'c++' if name.endswith('cpp') else ('cc -std=gnu11 -Werror=implicit '
+                                                           '-Werror=incompatible-pointer-types')
             problems.append(self.shell(f'{compiler} -fsyntax-only {name} $(pkg-config --cflags cuferry)\n'))
             if not problems[-1]:
                 return ''
@@ -165,7 +166,8 @@ class ReadmeTest:
         kind, name = kinds.get(block.language), f'{block.language}_of_line_{block.line}'
         tool = {'f90': 'gfortran', 'cmake': 'cmake'}.get(kind)
         if not kind:
-            self.tap.check(name, f'there is no test of a block of "{block.language}"; {", ".join(PLAIN)} are for people alone')
+            self.tap.check(name, f'there is no test of a block of "{block.language}"; {", ".join(PLAIN)} are for '
+                                 'people alone')
         elif tool and not shutil.which(tool):
             self.tap.skip(name, f'needs {tool}')
         else:

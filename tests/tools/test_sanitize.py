@@ -38,12 +38,14 @@ PLANTED = {
                           r'{BUG}: undeclared: a read of 4 bytes at u\[10\], which is outside of the section that is '
                           r'declared; thread \(9, 0, 0\) of block \(0, 0, 0\) \[read_between_rows\]\n'),
     'write_padding': (['u=randint:i32:8x10:0:9', 'nx=9', 'ny=8', 'ld=10'], 'address',
-                      r'{BUG}: undeclared: a write of 4 bytes at u\[9\], which is outside of the section that is declared; '
+                      r'{BUG}: undeclared: a write of 4 bytes at u\[9\], which is outside of the section that is '
+                      r'declared; '
                       r'thread \(0, 0, 0\) of block \(0, 0, 0\)'),
     'write_after_section': (['y=fill:i32:300:0', 'first=3', 'n=101'], 'address',
                              r'{BUG}: undeclared: a write of 4 bytes at y\[104\], which is outside of the section that '
                              r'is declared; thread \(100, 0, 0\) of block \(0, 0, 0\)'),
-    'no_guard': ([N], 'address', r'{BUG}: heap-buffer-overflow: a write of 8 bytes at y\[1000\], which is past its end; '
+    'no_guard': ([N], 'address', r'{BUG}: heap-buffer-overflow: a write of 8 bytes at y\[1000\], which is past its '
+                                 r'end; '
                  r'thread \(232, 0, 0\) of block \(3, 0, 0\)'),
     'swapped': (['nx=40', 'ny=20'], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at v\[\d+\], which is '
                 r'past its end; thread \(\d, \d, 0\) of block \(\d, \d, 0\)'),
@@ -53,7 +55,8 @@ PLANTED = {
                        r'396 of dynamic shared memory, which is past its end; thread \(99, 0, 0\)'),
     'local_array': ([N], 'address', r'{BUG}: stack-buffer-overflow: a write of 4 bytes; thread \(3, 0, 0\) of block '
                     r'\(0, 0, 0\)'),
-    'local_index': ([N], 'address', r"{BUG}: index 4 is outside of 'int ?\[4\]'; thread \(3, 0, 0\) of block \(0, 0, 0\)"),
+    'local_index': ([N], 'address', r"{BUG}: index 4 is outside of 'int ?\[4\]'; thread \(3, 0, 0\) of block \(0, 0, "
+                                    r"0\)"),
     'not_aligned': (['x=random:f32:404', 'n=100'], 'address',
                     r"{BUG}: a \w+ \w+ \w+ '[^']*float4' at address 0x[0-9a-f]+, which is "
                     r'not aligned to its 16 bytes; thread \(0, 0, 0\) of block \(0, 0, 0\)'),
@@ -63,7 +66,8 @@ PLANTED = {
     'not_aligned_load': (['x=random:f32:404', 'n=100'], 'address',
                          r"{BUG}: a \w+ \w+(?: \w+)? '[^']*float4' at address 0x[0-9a-f]+, which is "
                     r'not aligned to its 16 bytes; thread \(0, 0, 0\) of block \(0, 0, 0\)'),
-    'past_scratch': ([N], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at tmp\[1000\], which is past its '
+    'past_scratch': ([N], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at tmp\[1000\], which is past '
+                                     r'its '
                      r'end; thread \(231, 0, 0\) of block \(3, 0, 0\)'),
     'wrong_pitch': (['x=random:f32:8x8'], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at byte 256 of '
                     r'dynamic shared memory, which is past its end; thread \(1, 7, 0\) of block \(0, 0, 0\)'),
@@ -71,18 +75,21 @@ PLANTED = {
                      r'tile\[2\]\[0\]\[3\], which is past its end; thread \(7, 3, 0\) of block \(0, 0, 0\)'),
     'halo': (['x=randint:i32:3x64:0:9'], 'address', r'{BUG}: heap-buffer-overflow: a read of 4 bytes at '
              r'__shared__ tile\[66\], which is past its end; thread \(63, 0, 0\) of block \(0, 0, 0\)'),
-    'in_header': (['x=randint:i32:1001:0:9', N], 'address', r'(?m)^planted_inner\.cuh:{INNER}: heap-buffer-overflow: a read '
+    'in_header': (['x=randint:i32:1001:0:9', N], 'address', r'(?m)^planted_inner\.cuh:{INNER}: heap-buffer-overflow: a '
+                                                            r'read '
                   r'of 4 bytes at x\[1001\], which is past its end; thread \(231, 0, 0\) of block \(3, 0, 0\) '
                   r'\[in_header_i32\]; called at {OTHER}\n'),
     'device_table': ([N], 'address', r'{BUG}: global-buffer-overflow: a read of 4 bytes at byte 32 of table.*; '
                      r'thread \(7, 0, 0\) of block \(0, 0, 0\)'),
-    'null_pointer': ([X], 'address', r"{BUG}: (an access of address 0x1c,|a read of 'const int') through a null pointer; "
+    'null_pointer': ([X], 'address', r"{BUG}: (an access of address 0x1c,|a read of 'const int') through a null "
+                                     r"pointer; "
                      r'thread \(7, 0, 0\) of block \(0, 0, 0\)'),
     'wild': ([X], 'address', r'{BUG}: (a wild access, of address 0x\w+|a wild access.*); thread \(0, 0, 0\) of block '
              r'\(0, 0, 0\)'),
     'divides': ([X], 'address', r'{BUG}: a division by 0; ' + ANY),
     'no_barrier': (['x=randint:i32:3x256:0:100'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' (reads|writes) '
-                   r'__shared__ tile\[\d+\], which ' + ANY + r' (writes|reads) at ({BUG}|{OTHER}): nothing orders the two \[no_barrier\]\n'),
+                   r'__shared__ tile\[\d+\], which ' + ANY + r' (writes|reads) at ({BUG}|{OTHER}): nothing orders the '
+                                                             r'two \[no_barrier\]\n'),
     'tree': (['x=randint:i32:3x128:0:100'], 'race', r'{BUG}: ' + ANY + r' \w+ __shared__ part\[\d+\], which ' + ANY +
              r' \w+ at {BUG}: nothing orders'),
     'lanes': ([], 'race', r'({BUG}|{OTHER}): .* __shared__ tile\[\d+\], .* at ({BUG}|{OTHER}): nothing orders'),
@@ -91,7 +98,8 @@ PLANTED = {
     'bytes': (['n=2', 'found=fill:i32:1:0'], 'race', r'{BUG}: ' + ANY + r' writes y\[\d+\], which ' + ANY +
               r' writes at {BUG}: nothing orders'),
     'last_block': (['n=10', 'count=fill:u32:1:0', 'sum=fill:i32:1:0'], 'race',
-                   r'{BUG}: thread \(33, 0, 0\) of block \(9, 0, 0\) reads part\[0\], which thread \(0, 0, 0\) of block '
+                   r'{BUG}: thread \(33, 0, 0\) of block \(9, 0, 0\) reads part\[0\], which thread \(0, 0, 0\) of '
+                   r'block '
                    r'\(0, 0, 0\) writes at {OTHER}: nothing orders'),
     'arrives_alone': (['n=3'], 'race', r'({BUG}|{OTHER}): ' + ANY + r' \w+ __shared__ tile\[\d+\], which ' + ANY +
                       r' \w+ at ({BUG}|{OTHER}): nothing orders'),
@@ -110,7 +118,8 @@ PLANTED = {
     'in_place': (['u=random:f32:1000'], 'race', r'{BUG}: thread \(2, 0, 0\) of block \(0, 0, 0\) reads u\[1\], which '
                  r'thread \(1, 0, 0\) of block \(0, 0, 0\) writes at {BUG}: nothing orders'),
     'carved': (['n=2'], 'race', r'({BUG}|{OTHER}): thread \(31, 0, 0\) of block \(0, 0, 0\) writes byte 124 of dynamic '
-               r'shared memory, which thread \(0, 0, 0\) of block \(0, 0, 0\) writes at ({BUG}|{OTHER}): nothing orders'),
+               r'shared memory, which thread \(0, 0, 0\) of block \(0, 0, 0\) writes at ({BUG}|{OTHER}): nothing '
+               r'orders'),
     'half_a_tile': ([], 'address', r'32 of 128 threads wait at thread_block_tile::sync\(\) in {BUG} for 32 more of 64 '
                     r'arrivals, such as \(32, 0, 0\) of block \(0, 0, 0\)'),
     'divergent': ([], 'race', r'32 of 64 threads wait at __syncthreads\(\) in {BUG}, such as \(0, 0, 0\) of block '
@@ -120,17 +129,23 @@ PLANTED = {
                         'and ' + ANY + r' of its warp at __syncthreads\(\) in ({BUG}|{OTHER}): not the same barrier'),
     'false_inplace': (['x=randint:i32:1001:0:9', N], 'race', r'{BUG}: ' + ANY + r' reads x\[\d+\], which ' + ANY +
                       r' writes at {BUG}: nothing orders the two \[false_inplace\]'),
-    'barrier_in_branch': ([X, N], 'race', r'{BUG}: thread \(\d+, 0, 0\) of block \(15, 0, 0\) waits at __syncthreads\(\), '
-                          r'and thread \((4\d|5\d|6[0-3]), 0, 0\) of block \(15, 0, 0\) comes to the end of the kernel in '
+    'barrier_in_branch': ([X, N], 'race', r'{BUG}: thread \(\d+, 0, 0\) of block \(15, 0, 0\) waits at '
+                                          r'__syncthreads\(\), '
+                          r'and thread \((4\d|5\d|6[0-3]), 0, 0\) of block \(15, 0, 0\) comes to the end of the kernel '
+                          r'in '
                           r'{OTHER} without it \[barrier_in_branch\]\n'),
-    'barrier_before_return': ([X, N], 'race', r'{BUG}: thread \(\d+, 0, 0\) of block \(15, 0, 0\) waits at __syncthreads\(\), '
-                              r'and thread \((4\d|5\d|6[0-3]), 0, 0\) of block \(15, 0, 0\) comes to the end of the kernel in '
+    'barrier_before_return': ([X, N], 'race', r'{BUG}: thread \(\d+, 0, 0\) of block \(15, 0, 0\) waits at '
+                                              r'__syncthreads\(\), '
+                              r'and thread \((4\d|5\d|6[0-3]), 0, 0\) of block \(15, 0, 0\) comes to the end of the '
+                              r'kernel in '
                               r'{OTHER} without it \[barrier_before_return\]\n'),
     'barrier_in_last_step': (['x=randint:i32:959:0:100', 'n=959'], 'race',
                              r'{BUG}: ' + ANY + r' waits at __syncthreads\(\), '
-                             r'and thread \(63, 0, 0\) of block \(0, 0, 0\) comes to the end of the kernel in {OTHER} without '
+                             r'and thread \(63, 0, 0\) of block \(0, 0, 0\) comes to the end of the kernel in {OTHER} '
+                             r'without '
                              r'it \[barrier_in_last_step\]\n'),
-    'own_lane': ([], 'poison', r'{BUG}: thread \(37, 0, 0\) of block \(0, 0, 0\): a warp operation whose mask leaves its '
+    'own_lane': ([], 'poison', r'{BUG}: thread \(37, 0, 0\) of block \(0, 0, 0\): a warp operation whose mask leaves '
+                               r'its '
                  'own lane out'),
     'unwritten_shared': (['x=randint:i32:3x64:0:9'], 'poison', r'{BUG}: reads __shared__ tile\[7\], which nobody '
                          r'wrote; thread \(6, 0, 0\) of block \(1, 0, 0\)'),
@@ -143,7 +158,8 @@ PLANTED = {
     'out_struct': ([N], 'poison', r'{BUG}: y\[999\] is not written, although it is an out\(\); 1 of 1000 elements'),
     'unwritten_scratch': ([N], 'poison', r'{BUG}: reads tmp\[0\], which nobody wrote; thread \(0, 0, 0\) of block '
                           r'\(0, 0, 0\)'),
-    'unwritten_after_zeros': ([N], 'poison', r'{BUG}: reads tmp\[1000\], which nobody wrote; thread \(231, 0, 0\) of block '
+    'unwritten_after_zeros': ([N], 'poison', r'{BUG}: reads tmp\[1000\], which nobody wrote; thread \(231, 0, 0\) of '
+                                             r'block '
                                r'\(3, 0, 0\)'),
     'left_in_scratch': ([N], 'poison', r'{BUG}: leaves tmp\[997\], which is in a rezero\(\), not 0'),
     'unwritten_out': ([N], 'poison', r'{BUG}: y\[999\] is not written, although it is an out\(\); 1 of '
@@ -151,11 +167,14 @@ PLANTED = {
     'copies': (['x=randint:i32:1000x8:0:9', N], 'poison', r'{BUG}: y\[999\]\[0\] is not written, although it is an '
                r'out\(\); 8 of 8000 elements'),
     'adds_to_out': ([N], 'poison', r'{BUG}: reads y\[0\], which nobody wrote; thread \(0, 0, 0\) of block \(0, 0, 0\)'),
-    'ended_lane': ([], 'poison', r'{BUG}: __shfl_down_sync\(\) reads lane \d+, which has ended; thread \(\d+, 0, 0\) of '
+    'ended_lane': ([], 'poison', r'{BUG}: __shfl_down_sync\(\) reads lane \d+, which has ended; thread \(\d+, 0, 0\) '
+                                 r'of '
                    r'block \(0, 0, 0\) \[ended_lane\]\n[^\n]*found 1 error\n'),
-    'left_out_lane': ([], 'poison', r'^{BUG}: __shfl_sync\(\) reads lane \d+, which its mask leaves out; thread \(\d+, 0, 0\) '
+    'left_out_lane': ([], 'poison', r'^{BUG}: __shfl_sync\(\) reads lane \d+, which its mask leaves out; thread \(\d+, '
+                                    r'0, 0\) '
                       r'of block \(0, 0, 0\) \[left_out_lane\]\n[^\n]*found 1 error\n'),
-    'greatest_of_out': ([X, N], 'poison', r'^{BUG}: reads y\[0\], which nobody wrote; thread \(0, 0, 0\) of block \(0, 0, 0\) '
+    'greatest_of_out': ([X, N], 'poison', r'^{BUG}: reads y\[0\], which nobody wrote; thread \(0, 0, 0\) of block \(0, '
+                                          r'0, 0\) '
                         r'\[greatest_of_out\]\n[^\n]*found 1 error\n'),
     'pipeline': (['x=randint:i32:64:0:100'], 'race', r'^({BUG}|{OTHER}): ' + ANY
                  + r' (reads|writes) __shared__ tile\[\d+\], '
@@ -163,19 +182,24 @@ PLANTED = {
     'asserts': ([X, N], 'address', r"{BUG}: thread \(44, 0, 0\) of block \(1, 0, 0\): assertion `!bug \|\| i != 300' "
                 'failed'),
     'writes_input': ([X, N], 'race', r'^{BUG}: x\[300\] is written, although it is an in\(\); declare it '
-                     r'inout\(\.\.\.\); thread \(44, 0, 0\) of block \(1, 0, 0\) \[writes_input\]\n[^\n]*found 1 error\n'),
-    'copies_into_input': (['x=fill:i32:36:1', 'y=fill:i32:36:2'], 'poison', r'^{BUG}: x\[0\] is written, although it is '
-                          r'an in\(\); declare it inout\(\.\.\.\); thread \(0, 0, 0\) of block \(0, 0, 0\) \[copies_into_input\]\n'),
+                     r'inout\(\.\.\.\); thread \(44, 0, 0\) of block \(1, 0, 0\) \[writes_input\]\n[^\n]*found 1 '
+                     r'error\n'),
+    'copies_into_input': (['x=fill:i32:36:1', 'y=fill:i32:36:2'], 'poison', r'^{BUG}: x\[0\] is written, although it '
+                                                                            r'is '
+                          r'an in\(\); declare it inout\(\.\.\.\); thread \(0, 0, 0\) of block \(0, 0, 0\) '
+                          r'\[copies_into_input\]\n'),
     'changes_input': ([X, N], 'address', r'^{BUG}: x\[300\] is written, although it is an in\(\); declare it '
                       r'inout\(\.\.\.\); --check race names the thread \[changes_input\]\n'),
     'launches_a_race': ([X, N], 'race', r'{BUG}: ' + ANY + r' \w+ total\[0\], which ' + ANY
                         + r' \w+ at {BUG}: nothing orders '
                         r'the two \[adds in launches_a_race\]\n'),
-    'launches_past_end': ([X, N], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at y\[1000\], which is past its '
+    'launches_past_end': ([X, N], 'address', r'{BUG}: heap-buffer-overflow: a write of 4 bytes at y\[1000\], which is '
+                                             r'past its '
                           r'end; thread \(232, 0, 0\) of block \(3, 0, 0\) \[subtracts in launches_past_end\]\n'),
     'leaves_scratch': ([X, N], 'poison', r'{BUG}: reads total\[7\], which nobody wrote; ' + ANY
                        + r' \[adds in leaves_scratch\]\n'),
-    'leaves_out': ([X, N], 'poison', r'{BUG}: y\[999\] is not written, although it is an out\(\); 1 of 1000 elements are not '
+    'leaves_out': ([X, N], 'poison', r'{BUG}: y\[999\] is not written, although it is an out\(\); 1 of 1000 elements '
+                                     r'are not '
                    r'\[leaves_out\]\n'),
     'traps': ([N], 'address', r'{BUG}: thread \(44, 0, 0\) of block \(1, 0, 0\): __trap\(\)'),
 }
@@ -251,7 +275,8 @@ class SanitizeTest:
     def made_up(self):
         """With --verify --all, the memory around an array is out of bounds for the kernel."""
         code, _, err = self.check('address', '--verify', '--all', 'read_past_end')
-        found = re.search(self.expected('read_past_end', r'{BUG}: heap-buffer-overflow: a read of 4 bytes at x\[\d+\], which is '
+        found = re.search(self.expected('read_past_end', r'{BUG}: heap-buffer-overflow: a read of 4 bytes at x\[\d+\], '
+                                                         r'which is '
                                         r'past its end'), err)
         self.tap.check('check_of_all_sees_reads_past_the_end', '' if code == 1 and found else f'{ended(code)}: {err}')
 
@@ -356,7 +381,8 @@ class SanitizeTest:
         """cf-run runs no library from a cache that other users could have changed, and says so."""
         self.trusted, self.marker = (os.path.join(self.folder, name) for name in ('a cache', 'marker'))
         for name, text in (
-                ('own.cu', '#pragma cf kernel grid(n) out(y[n])\n__global__ void own(int *y, int n)\n{\n    int i = threadIdx.x;\n'
+                ('own.cu', '#pragma cf kernel grid(n) out(y[n])\n__global__ void own(int *y, int n)\n{\n    int i = '
+                           'threadIdx.x;\n'
                            '    if (i < n)\n        y[i] = i;\n}\n'),
                 ('other.c', '#include <stdio.h>\n__attribute__((constructor)) static void other(void)\n{\n'
                             f'    fclose(fopen("{self.marker}", "w"));\n}}\n')):
@@ -431,7 +457,8 @@ class SanitizeTest:
                 self.tap.skip(f'check_in_a_folder_that_{name}', NEEDS_ROOT)
                 continue
             code, out, err = self.check('race', 'own', 'n=10', module='own.so', env={'TMPDIR': temporary})
-            good = code == (1 if said else 0) and said in err and ('or set TMPDIR to a folder of your own' in err) == bool(said)
+            is_told = 'or set TMPDIR to a folder of your own' in err
+            good = code == (1 if said else 0) and said in err and is_told == bool(said)
             self.tap.check(f'check_in_a_folder_that_{name}',
                            '' if good and not os.listdir(temporary) else f'{code}: {out}{err}')
 

@@ -1,5 +1,5 @@
-"""test_suggest.py - tests cfcc --suggest of a build folder: the annotations that it proposes for files of real shape, that
-the generator accepts the complete ones and names the gaps of the others, and how --write changes a file.
+"""test_suggest.py - tests cfcc --suggest of a build folder: the annotations that it proposes for files of real shape,
+that the generator accepts the complete ones and names the gaps of the others, and how --write changes a file.
 
 usage: test_suggest.py BUILDDIR
 """
@@ -92,18 +92,21 @@ class SuggestTest:
                     'one.cu:2: saxpy' in result[1], result)
         self.write('three.cu', PRAGMA + SAXPY)
         result = self.suggest('--write', 'three.cu')
-        self.expect('suggest_leaves_annotated_kernels_alone', result == (0, '', 'three.cu: all kernels have an annotation\n')
+        self.expect('suggest_leaves_annotated_kernels_alone', result == (0, '', 'three.cu: all kernels have an '
+                                                                                'annotation\n')
                     and self.read('three.cu').decode() == PRAGMA + SAXPY, result)
         self.write('three.cu', 'int main() { return 0; }\n')
         result = self.suggest('three.cu')
-        self.expect('suggest_file_without_a_kernel_fails', result[:2] == (1, '') and 'there is no kernel' in result[2], result)
+        self.expect('suggest_file_without_a_kernel_fails', result[:2] == (1, '') and 'there is no kernel' in result[2],
+                    result)
         self.write('three.cu', '#include <nowhere/at_all.h>\n#include "also missing.h"\n' + SAXPY)
         result = self.suggest('three.cu')
         self.expect('suggest_survives_missing_headers', result == (0, f'three.cu:3: saxpy\n+{PRAGMA}', ''), result)
         self.write('words.h', '#define KERNEL __global__\n')
         self.write('three.cu', '#include "../none.h"\n#include "words.h"\n' + SAXPY.replace('__global__', 'KERNEL'))
         result = self.suggest('three.cu')
-        self.expect('suggest_survives_missing_headers_above', result == (0, f'three.cu:3: saxpy\n+{PRAGMA}', ''), result)
+        self.expect('suggest_survives_missing_headers_above', result == (0, f'three.cu:3: saxpy\n+{PRAGMA}', ''),
+                    result)
         self.write('three.cu', '#include "also missing.h"\n#error no\n' + SAXPY)
         result = self.suggest('three.cu')
         self.expect('suggest_reads_the_text_of_a_file_that_has_no_preprocessed_form',
@@ -123,11 +126,14 @@ class SuggestTest:
             result = self.suggest(*arguments)
             self.expect(f'suggest_{name}_is_refused', result[0] == 2 and all(t in result[2] for t in texts), result)
         result = self.suggest('nowhere.cu')
-        self.expect('suggest_missing_file_is_refused', result[0] == 1 and 'nowhere.cu: no such file' in result[2], result)
+        self.expect('suggest_missing_file_is_refused', result[0] == 1 and 'nowhere.cu: no such file' in result[2],
+                    result)
         result = run([self.cfcc, '--write', 'one.cu'], cwd=self.folder)
-        self.expect('write_without_suggest_is_refused', result[0] == 2 and '--write goes with --suggest' in result[2], result)
+        self.expect('write_without_suggest_is_refused', result[0] == 2 and '--write goes with --suggest' in result[2],
+                    result)
         result = self.suggest('--cxx', '/nowhere/c++', 'one.cu')
-        self.expect('suggest_missing_compiler_is_refused', result[0] == 1 and 'cannot run /nowhere/c++' in result[2], result)
+        self.expect('suggest_missing_compiler_is_refused', result[0] == 1 and 'cannot run /nowhere/c++' in result[2],
+                    result)
 
     # ---- Writing
 
@@ -142,7 +148,8 @@ class SuggestTest:
                 ('comment', '/* Doc. */\n// \u00e4\n' + SAXPY, '/* Doc. */\n// \u00e4\n' + PRAGMA + SAXPY)):
             self.write('one.cu', text)
             result = self.suggest('--write', 'one.cu')
-            self.expect(f'write_{name}_keeps_every_other_byte', result[0] == 0 and self.read('one.cu') == expected.encode(),
+            self.expect(f'write_{name}_keeps_every_other_byte', result[0] == 0 and
+                        self.read('one.cu') == expected.encode(),
                         f'{result}\n{self.read("one.cu")}')
         text = b'// caf\xe9 \x0c\n' + SAXPY.encode()
         self.write('one.cu', text)
@@ -155,7 +162,8 @@ class SuggestTest:
         os.symlink('one.cu', self.path('link.cu'))
         self.suggest('--write', 'link.cu')
         self.expect('write_goes_above_the_template_head', self.read('one.cu').startswith(
-            b'#pragma cf kernel blocks(1) block(32) inout(x[32])\n#pragma cf instances(i32: int)\ntemplate <typename T>\n'),
+            b'#pragma cf kernel blocks(1) block(32) inout(x[32])\n#pragma cf instances(i32: int)\ntemplate <typename '
+            b'T>\n'),
             self.read('one.cu'))
         mode = stat.S_IMODE(os.stat(self.path('one.cu')).st_mode)
         self.expect('write_keeps_mode_and_link', mode == 0o640 and os.path.islink(self.path('link.cu')), oct(mode))
@@ -165,7 +173,8 @@ class SuggestTest:
         self.write('two.cu', SAXPY)
         os.chmod(self.path('two.cu'), 0o444)
         result = self.suggest('--write', 'two.cu')
-        self.expect('write_refuses_a_read_only_file', result[0] == 1 and 'two.cu: the file is read-only' in result[2] and
+        self.expect('write_refuses_a_read_only_file', result[0] == 1 and
+                    'two.cu: the file is read-only' in result[2] and
                     self.read('two.cu').decode() == SAXPY, result)
         left = [n for n in os.listdir(self.folder) if n.endswith('.tmp')]
         self.expect('write_leaves_no_temporary_file', not left, left)

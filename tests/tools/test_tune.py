@@ -105,7 +105,8 @@ class TuneTest(Runner):
                        b'int tuning__enqueue_call(cf_stream s, const int *x, int *y, int n)\n{\n'
                        b'    return tuning_slow_async(s, x, y, n);\n}\n')
             self.build_slow('hidden', lambda text: text.replace('kernel', 'kernel internal', 1) +
-                            '#pragma cf operation in(x[n]) out(y[n]) uses(slow)\nvoid call(const int *x, int *y, int n);\n',
+                            '#pragma cf operation in(x[n]) out(y[n]) uses(slow)\nvoid call(const int *x, int *y, int '
+                            'n);\n',
                             'call.c')
             self.good('--module', 'hidden.so', *QUICK, '--file', 'hidden')
             assert {v[0] for v in self.lines('hidden').values()} == {'STEPS=1'}, self.lines('hidden')
@@ -208,8 +209,8 @@ class TuneTest(Runner):
                 continue
             code, out, err = self.execute('--module', 'tuning.so', *QUICK, 'quick', '--file', name)
             with open(self.path(name), 'rb') as file:
-                assert file.read() == text and (code, out) == (1,
-                                                               '') and f"{name} does not begin with 'cuferry tuning 1'" in err, (name, err)
+                assert file.read() == text and (code, out) == (1, ''), (name, err)
+            assert f"{name} does not begin with 'cuferry tuning 1'" in err, (name, err)
         return ''
 
     # ---- Output files
@@ -304,7 +305,8 @@ class TuneTest(Runner):
     def nothing_to_measure(self):
         before = sorted(os.listdir(self.folder))
         out = self.good('--machine', '--file', 'none')
-        return '' if out == 'calls run on the CPU: nothing needs measuring\n' and sorted(os.listdir(self.folder)) == before else out
+        is_same = sorted(os.listdir(self.folder)) == before
+        return '' if out == 'calls run on the CPU: nothing needs measuring\n' and is_same else out
 
     def sections(self, name):
         """Returns the numbers of a machine file by the lines that name the machine."""
@@ -344,7 +346,8 @@ class TuneTest(Runner):
         (identity, numbers), = self.sections('machine').items()
         lines = ''.join(f'{k} {v}\n' for k, v in numbers.items())
         other = 'gpu Another\ndriver 1\nprocessor one\nthreads 4\n'
-        self.write('machine', f'cuferry machine 1\nnoise\nend\n{other}{lines}end\ngpu cut\n{identity}{lines}end\ngpu cut off'.encode())
+        self.write('machine', f'cuferry machine 1\nnoise\nend\n{other}{lines}end\ngpu cut\n{identity}{lines}end\ngpu '
+                              'cut off'.encode())
         self.good('--machine', '--file', 'machine')
         assert list(self.sections('machine')) == [other, identity], self.sections('machine')
         assert 'by default constants' not in self.plan('machine')

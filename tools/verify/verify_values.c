@@ -98,7 +98,8 @@ int verify_values_begin(struct verify_values *values, const cf_kernel *kernel, s
         if (param->type == CF_PTR)
             return message_set(message, "%s: pointers cannot be made up", param->name);
         if (verify_array_members(kernel, i) > VERIFY_MEMBERS)
-            return message_set(message, "%s: checks bound more than %d members; bound the others in a struct of their own",
+            return message_set(message,
+                               "%s: checks bound more than %d members; bound the others in a struct of their own",
                                param->name, VERIFY_MEMBERS);
         if (param->direction == CF_VALUE && !(values->args[i] = calloc(1, param->bytes + 16)))
             return message_set(message, "no memory");

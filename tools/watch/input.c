@@ -35,7 +35,7 @@ void input_compare(struct region *region)
     if (!region->before || at == region->bytes)
         return;
     region_describe(region, region->begin + at, what, sizeof what);
-    finding_tell("%s:%" PRIu32 ": %s " MESSAGE_WRITTEN_INPUT "; --check race names the thread",
-                 finding_kernel->file, finding_kernel->line, what);
+    finding_tell("%s:%" PRIu32 ": %s " MESSAGE_WRITTEN_INPUT "; --check race names the thread", finding_kernel->file,
+                 finding_kernel->line, what);
     memcpy(region->before, region->begin, region->bytes);
 }
