@@ -50,9 +50,9 @@ class Suggestions:
     def _propose(self, declarations, proposer):
         names = {name for _, name in self.annotated}
         places = [(d.head[0].file, d.head[0].line) for d in declarations]
-        for declaration in declarations:
+        for declaration, place in zip(declarations, places):
             try:
-                if places.count((declaration.head[0].file, declaration.head[0].line)) > 1 and not declaration.head[0].exact:
+                if places.count(place) > 1 and not declaration.head[0].exact:
                     raise TokenError(declaration.head[0], 'a macro makes several kernels in this line; write '
                                      '_Pragma("cf kernel ...") into the macro')
                 kernel = read_kernel(declaration)

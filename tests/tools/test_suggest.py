@@ -87,7 +87,8 @@ class SuggestTest:
         self.write('two.cu', '#include "two.cuh"\n' + SAXPY.replace('saxpy', 'other'))
         result = self.suggest('two.cu')
         self.expect('suggest_leaves_out_kernels_of_headers', 'other' in result[1] and 'saxpy' not in result[1], result)
-        self.write('two.cu', '#include "two.cuh"\nvoid run(float *x, int n) { saxpy<<<(n + 63) / 64, 64>>>(n, 2, x, x); }\n')
+        self.write('two.cu', '#include "two.cuh"\nvoid run(float *x, int n) '
+                             '{ saxpy<<<(n + 63) / 64, 64>>>(n, 2, x, x); }\n')
         result = self.suggest('two.cu')
         wanted = 'two.cuh:1: saxpy\n+' + PRAGMA.replace('grid(n)', 'grid(n) block(64)')
         self.expect('suggest_kernels_of_headers_for_a_file_that_launches_them', result == (0, wanted, ''), result)
