@@ -70,8 +70,8 @@ class FileTypes:
         if found is None:
             near = self.declared.types.near(words[-1])
             raise TokenError(token, f"unknown type '{text}'; " + (f"did you mean '{near}'?" if near else
-                             'use a scalar type such as float, double, int32_t or int64_t, or a struct of a header '
-                             'that include(...) names'))
+                             'use a scalar type such as float, double, int32_t or int64_t, or a struct of this file '
+                             'or of a header of your own'))
         return found
 
     def read_param(self, raw, scope, filled, arrays):

@@ -26,7 +26,8 @@ class Instances:
                 if text is None and parameter.default:
                     break
                 given.append(text)
-        return self._filled(given, launch.declaration, 0)
+        aliases = _local_aliases(tokens_of(launch.declaration)[:launch.at])
+        return self._filled([text and self._replaced(text, aliases) for text in given], launch.declaration, 0)
 
     def _deduce(self, kernel, arguments, scope, at):
         """Returns template parameters' arguments, from the types of the variables that a launch passes."""
@@ -94,6 +95,16 @@ class Instances:
                 if name in texts and declared and declared.words and declared.stars == texts.count('*'):
                     found.setdefault(name, ' '.join(declared.words))
         return [found.get(name) for name in names]
+
+
+def _local_aliases(tokens):
+    """Returns the types that functions give other names, by name; macros that choose a type define one name often."""
+    found = {}
+    for at, token in enumerate(tokens):
+        if token.text == 'using' and [t.text for t in tokens[at + 2:at + 3]] == ['=']:
+            end = next((i for i in range(at, len(tokens)) if tokens[i].text == ';'), len(tokens))
+            found[tokens[at + 1].text] = _text(tokens[at + 3:end])
+    return found
 
 
 def tag_of(kernel, arguments, types, scope):

@@ -12,25 +12,24 @@ from tokens.scan import Pragma
 
 
 class Suggestions:
-    """`proposals`: in the file's order. `refused`: (token, name, reason) of kernels that no annotation can make an
-    entry point. `annotated`: names of kernels that have an annotation."""
+    """`proposals`: in the file's order. `refused`: (token, name, reason) of kernels that no annotation can make an entry
+    point. `annotated`: names of kernels that have an annotation. A file without kernels that launches those of its
+    headers gets proposals for these."""
 
     def __init__(self, scanner, text, path):
-        self.proposals, self.refused, self.annotated = [], [], []
+        self.proposals, self.refused = [], []
+        self._path = path
         macros = Macros(text)
         items = macros.restore(list(scanner.items()), scanner.lines_of)
-        declarations, pending, kernels = [], None, []
+        declarations, pending, found = [], None, []
         for item in find_declarations(items):
             if isinstance(item, Pragma):
                 pending = pending or item.tokens[0].text != 'include'
                 continue
             if not item.is_member:
                 declarations.append(item)
-                if item.has('__global__') and item.function is not None and item.head[0].file == path:
-                    if pending:
-                        self.annotated.append((item.scope, item.name))
-                    elif item.body is not None:
-                        kernels.append(item)
+                if item.has('__global__') and item.function is not None and (pending or item.body is not None):
+                    found.append((item, bool(pending)))
             pending = None
         types = Declared()
         for declaration in declarations:
@@ -39,15 +38,21 @@ class Suggestions:
         for name, value in macros.values():
             types.types.declare_constant((), name, value)
             lines[name] = macros.line(name, scanner.path), value
-        proposer = Proposer(declarations, list(find_launches(declarations)), types.types, lines)
-        self._propose([k for k in kernels if (k.scope, k.name) not in self.annotated], proposer)
+        launches = list(find_launches(declarations))
+        launched = {launch.name for launch in launches}
+        found = [pair for pair in found if pair[0].head[0].file == path] or \
+            [pair for pair in found if pair[0].name in launched]
+        self.annotated = [(kernel.scope, kernel.name) for kernel, is_annotated in found if is_annotated]
+        self._propose([kernel for kernel, is_annotated in found
+                       if not is_annotated and (kernel.scope, kernel.name) not in self.annotated],
+                      Proposer(declarations, launches, types.types, lines))
 
     def _propose(self, declarations, proposer):
         names = {name for _, name in self.annotated}
-        places = [d.head[0].line for d in declarations]
-        for declaration in declarations:
+        places = [(d.head[0].file, d.head[0].line) for d in declarations]
+        for declaration, place in zip(declarations, places):
             try:
-                if places.count(declaration.head[0].line) > 1 and not declaration.head[0].exact:
+                if places.count(place) > 1 and not declaration.head[0].exact:
                     raise TokenError(declaration.head[0], 'a macro makes several kernels in this line; write '
                                      '_Pragma("cf kernel ...") into the macro')
                 kernel = read_kernel(declaration)
@@ -65,10 +70,15 @@ class Suggestions:
         """True if the file has no kernel."""
         return not (self.proposals or self.refused or self.annotated)
 
+    def file_of(self, token, shown):
+        """Returns the name of a token's file; `shown` is that of the file itself."""
+        return shown if token.file == self._path else token.file
+
     def spell(self, shown):
         """Returns the list that people read, with `shown` as the file's name."""
         text = ''
         for proposal in self.proposals:
             token = proposal.kernel.token
-            text += f'{shown}:{token.line}: {token.text}\n' + ''.join(f'+{line}\n' for line in spell_pragmas(proposal))
+            text += f'{self.file_of(token, shown)}:{token.line}: {token.text}\n'
+            text += ''.join(f'+{line}\n' for line in spell_pragmas(proposal))
         return text

@@ -50,6 +50,26 @@ void forward(real *out, const real *in, unsigned int count)
 }
 ''', '#pragma cf kernel grid(size) block(128) in(in[size]) inout(out[size])'),
 
+    Case('types_that_a_macro_chooses', '''#define FOR_REALS(kind, ...) \\
+    switch (kind) { \\
+    case 4: { using real = float; __VA_ARGS__; break; } \\
+    case 8: { using real = double; __VA_ARGS__; break; } \\
+    }
+template <typename T> struct square { __device__ static T of(T x) { return x * x; } };
+template <typename T, typename F> __global__ void apply(const T *x, T *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = F::of(x[i]);
+}
+void apply_any(int kind, const void *x, void *y, int n)
+{
+    FOR_REALS(kind, [&] { apply<real, square<real>><<<(n + 127) / 128, 128>>>((const real *)x, (real *)y, n); }())
+}
+''', '''#pragma cf kernel grid(n) block(128) in(x[n]) inout(y[n])
+#pragma cf \\
+    instances(f32_square_float: float, square<float>; f64_square_double: double, square<double>)'''),
+
     Case('tiled_product', '''#define TILE 16
 template <typename T, int BLOCK>
 __global__ void product(const T *a, const T *b, T *c, int m, int n, int k)

@@ -463,7 +463,9 @@ class RealCodeTest:
                                                                    'real_twice'), **headers})
             for suffix, options in compilers:
                 problem, messages = self.runs('--cuda=no', *options, 'real.cu')
-                self.tap.check(f'realcode_{name}{suffix}', problem or messages if 'warning:' in messages else problem)
+                # A toolkit in a folder of the system has headers that warn of themselves.
+                is_warned = re.search(r'warning: (?!#warning)', messages)
+                self.tap.check(f'realcode_{name}{suffix}', problem or messages if is_warned else problem)
             if not has_device:
                 continue
             if not self.nvcc:

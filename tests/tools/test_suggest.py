@@ -87,6 +87,18 @@ class SuggestTest:
         self.write('two.cu', '#include "two.cuh"\n' + SAXPY.replace('saxpy', 'other'))
         result = self.suggest('two.cu')
         self.expect('suggest_leaves_out_kernels_of_headers', 'other' in result[1] and 'saxpy' not in result[1], result)
+        self.write('two.cu', '#include "two.cuh"\nvoid run(float *x, int n) '
+                             '{ saxpy<<<(n + 63) / 64, 64>>>(n, 2, x, x); }\n')
+        result = self.suggest('two.cu')
+        wanted = 'two.cuh:1: saxpy\n+' + PRAGMA.replace('grid(n)', 'grid(n) block(64)')
+        self.expect('suggest_kernels_of_headers_for_a_file_that_launches_them', result == (0, wanted, ''), result)
+        self.suggest('--write', 'two.cu')
+        written = self.read('two.cuh').decode()
+        self.expect('suggest_writes_into_the_header', written == wanted.split('+')[1] + SAXPY, written)
+        result = self.suggest('two.cu')
+        self.expect('suggest_leaves_annotated_kernels_of_headers_alone',
+                    result == (0, '', 'two.cu: all kernels have an annotation\n'), result)
+        self.write('two.cuh', SAXPY)
         result = self.suggest('two.cuh', 'one.cu')
         self.expect('suggest_takes_headers_and_several_files', result[0] == 0 and 'two.cuh:1: saxpy' in result[1] and
                     'one.cu:2: saxpy' in result[1], result)

@@ -88,3 +88,9 @@ struct Twice {
 __global__ void type_of_a_namespace(Twice *y, int n)
 {
 }
+
+#pragma cf kernel grid(n) out(x[n])
+__global__ void types_of_the_driver(float *x, CUtensorMap map, int n)
+{
+    x[0] = n;
+}
