@@ -30,7 +30,8 @@ _FOREIGN = (
     (r'__cluster(?!_dims__)\w*', 'functions of clusters without a group',
      'use cooperative_groups::this_cluster()'),
     (r'tex[123]D\w*|texCubemap\w*|surf[123]D\w*', 'textures', 'read the array through a pointer'),
-    (r'__nv_fp[468]\w*', 'floats of 8 bits and less', 'use __half or __nv_bfloat16'),
+    (r'__nv_fp[46]\w*|__nv_fp8\w*_e8m0|__nv_cvt_\w*(fp[46]|e8m0)\w*', 'floats of 6 and 4 bits, and e8m0',
+     'use __nv_fp8_e4m3 or __half'),
     (r'__pipeline_arrive_on|__mbarrier\w*|__cvta_\w+', 'asynchronous barriers', 'use __syncthreads()'),
 )
 # Names after thrust:: with a CPU form.
