@@ -13,10 +13,10 @@ from tokens.scan import Pragma
 
 class Suggestions:
     """`proposals`: in the file's order. `refused`: (token, name, reason) of kernels that no annotation can make an entry
-    point. `annotated`: names of kernels that have an annotation."""
+    point. `annotated`: names of kernels that have an annotation. `elsewhere`: included files with kernels."""
 
     def __init__(self, scanner, text, path):
-        self.proposals, self.refused, self.annotated = [], [], []
+        self.proposals, self.refused, self.annotated, self.elsewhere = [], [], [], []
         macros = Macros(text)
         items = macros.restore(list(scanner.items()), scanner.lines_of)
         declarations, pending, kernels = [], None, []
@@ -26,7 +26,9 @@ class Suggestions:
                 continue
             if not item.is_member:
                 declarations.append(item)
-                if item.has('__global__') and item.function is not None and item.head[0].file == path:
+                if item.has('__global__') and item.function is not None and item.head[0].file != path:
+                    self.elsewhere.append(item.head[0].file)
+                elif item.has('__global__') and item.function is not None:
                     if pending:
                         self.annotated.append((item.scope, item.name))
                     elif item.body is not None:

@@ -97,6 +97,10 @@ class SuggestTest:
         self.write('three.cu', 'int main() { return 0; }\n')
         result = self.suggest('three.cu')
         self.expect('suggest_file_without_a_kernel_fails', result[:2] == (1, '') and 'there is no kernel' in result[2], result)
+        self.write('three.cu', '#include "two.cuh"\nint main() { return 0; }\n')
+        result = self.suggest('three.cu')
+        self.expect('suggest_names_the_included_file_with_kernels', result[:2] == (1, '') and
+                    result[2].endswith('; two.cuh, which it includes, has kernels: give that file\n'), result)
         self.write('three.cu', '#include <nowhere/at_all.h>\n#include "also missing.h"\n' + SAXPY)
         result = self.suggest('three.cu')
         self.expect('suggest_survives_missing_headers', result == (0, f'three.cu:3: saxpy\n+{PRAGMA}', ''), result)
