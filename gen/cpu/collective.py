@@ -31,7 +31,8 @@ _FOREIGN = (
      'use cooperative_groups::this_cluster()'),
     (r'tex[123]D\w*|texCubemap\w*|surf[123]D\w*', 'textures', 'read the array through a pointer'),
     (r'cudaGraphSetConditional', 'conditional nodes of graphs', 'decide in C from what the kernel wrote'),
-    (r'__nv_fp[468]\w*', 'floats of 8 bits and less', 'use __half or __nv_bfloat16'),
+    (r'__nv_fp[46]\w*|__nv_fp8\w*_e8m0|__nv_cvt_\w*(fp[46]|e8m0)\w*', 'floats of 6 and 4 bits, and e8m0',
+     'use __nv_fp8_e4m3 or __half'),
     (r'__pipeline_arrive_on|__mbarrier\w*|__cvta_(?!generic_to_[sg]|[sg]\w+_to_generic)\w+', 'asynchronous barriers',
      'use __syncthreads()'),
 )

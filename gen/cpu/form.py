@@ -13,6 +13,7 @@ from cpu.lockstep import find_lockstep
 from cpu.loops import find_loop
 from cpu.members import mark_definitions
 from cpu.numeric import has_only_numbers
+from cpu.onelane import find_written_by_one
 from tokens.lexer import TokenError
 
 _NUMBERS = ('integer', 'float', 'enum')
@@ -98,7 +99,8 @@ class CpuForm:
     def find_doubts(self, clauses, kernel):
         """Yields (token, message, name of the warning) for code that may do something else on the CPU."""
         if not clauses.host:
-            for token, message in find_lockstep(kernel, self._declarations):
+            for token, message in [*find_lockstep(kernel, self._declarations),
+                                   *find_written_by_one(kernel, self._declarations)]:
                 yield token, message, 'lockstep'
             for token, message in self._arch_only.find_parts(kernel):
                 yield token, message, ''

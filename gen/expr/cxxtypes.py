@@ -52,6 +52,11 @@ def _list_builtin():
                      ('cudaGraphConditionalHandle', 'unsigned long long'),
                      ('clock_t', 'long')):
         table[name] = table[of]
+    # C sees the bits of floats of 8 bits.
+    for kind in ('e4m3', 'e5m2'):
+        for lanes, same in (('', 'uint8_t'), ('x2', 'uint16_t'), ('x4', 'uint32_t')):
+            name = f'__nv_fp8{lanes}_{kind}'
+            table[name] = replace(table[same], cxx=name)
     # The two platforms differ in the sign of char.
     add('char', 'char', 'CF_CHAR', 'integer', 1)
 

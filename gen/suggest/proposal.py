@@ -253,7 +253,8 @@ class _Kernel:
             return kind != 'SIZEOF' or self._is_known_type(tree.parts[0], tree.parts[1])
         if kind == 'MEMBER':
             param = self._params.get(tree.parts[0])
-            return param is not None and not param.pointer
+            # C sees the bytes alone of an instance of a class template.
+            return param is not None and not param.pointer and not any('<' in word for word in param.words)
         if kind == 'NAME':
             return self._is_known_name(text, added)
         parts = tree.parts[0] if kind == 'CHAIN' else tree.parts

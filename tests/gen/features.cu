@@ -2,6 +2,7 @@
 #include <cuda/atomic>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 #include <stdint.h>
 
 #include "expect_kernel.h"
@@ -403,4 +404,22 @@ template <> __global__ void specialised<int64_t>(int64_t *kind, int n)
     __syncthreads();
     if (i < n)
         kind[i] = neighbour[threadIdx.x ^ 1] + 100;
+}
+
+/* ---- 8-bit floats, whose bits C sees ---- */
+
+template <typename T> struct Scaled {
+    const T *x;
+    float by;
+};
+
+#pragma cf kernel grid(n) in(x[n]) out(pair[n], y[n]) check(0 <= x[:] <= 0x7e)
+__global__ void bytes(const __nv_fp8_e4m3 *x, __nv_fp8x2_e5m2 *pair, __nv_fp8_e4m3 *y, __nv_fp8_e4m3 by, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        const Scaled<__nv_fp8_e4m3> scaled = {x, (float)by};
+        pair[i] = __nv_fp8x2_e5m2(make_float2((float)x[i], -(float)x[i]));
+        y[i] = __nv_fp8_e4m3((float)scaled.x[i] * scaled.by);
+    }
 }

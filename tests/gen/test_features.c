@@ -104,6 +104,20 @@ static void features_of_templates_work(void **state)
     assert_ok(cf_mem_free(wide));
 }
 
+static void features_of_bytes_work(void **state)
+{
+    (void)state;
+    uint8_t x[] = {0x00, 0x38, 0x40, 0x7e, 0x01}, y[5]; /* 0, 1, 2, 448, 2^-9 */
+    uint16_t pair[5];
+    const uint16_t pairs[] = {0x8000, 0xbc3c, 0xc040, 0xdf5f, 0x9818};
+    const uint8_t scaled[] = {0x00, 0x40, 0x48, 0x7e, 0x02};
+    assert_ok(features_bytes(x, pair, y, 0x40, 5));
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(pair[i], pairs[i]);
+        assert_int_equal(y[i], scaled[i]);
+    }
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -118,6 +132,7 @@ int main(void)
         cmocka_unit_test(features_of_narrow_types_work),   cmocka_unit_test(features_of_hinted_memory_work),
         cmocka_unit_test(features_of_atomic_objects_work), cmocka_unit_test(features_that_tell_time_work),
         cmocka_unit_test(features_of_wide_atomics_work),   cmocka_unit_test(features_of_templates_work),
+        cmocka_unit_test(features_of_bytes_work),
     };
     return RUN_ON_DRIVER(tests, set_up, NULL);
 }

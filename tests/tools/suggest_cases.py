@@ -624,4 +624,15 @@ void host(const float *in, float *out, const float *weights, int n)
     convolve<<<(n + 255) / 256, 256>>>(in, out, weights, n);
 }
 ''', '#pragma cf kernel grid(n) block(256) in(in[n], weights[2 * RADIUS + 1]) inout(out[n])'),
+
+    Case('members_of_a_class_template', '''template <typename T> struct Batch {
+    T *values;
+    int rows, width;
+};
+__global__ void clear(Batch<float> batch)
+{
+    batch.values[blockIdx.x * batch.width + threadIdx.x] = 0;
+}
+void host(Batch<float> batch) { clear<<<batch.rows, batch.width>>>(batch); }
+''', '#pragma cf kernel blocks(/* batch.rows? */) block(/* batch.width? */)'),
 ]

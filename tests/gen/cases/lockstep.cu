@@ -109,6 +109,91 @@ __global__ void folds_in_while_with_barriers(float *x)
 }
 
 #pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void reads_before_the_write(float *x)
+{
+    __shared__ float total;
+    if (!threadIdx.x)
+        total = x[0];
+    x[threadIdx.x] = total;
+}
+
+#pragma cf kernel blocks(1) block(64) in(y[4]) inout(x[64])
+__global__ void writes_in_the_next_round(float *x, const float *y)
+{
+    __shared__ float s[2];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    for (int i = 0; i < 4; i++) {
+        if (lane == 0)
+            s[warp] = y[i];
+        __syncwarp();
+        x[threadIdx.x] += s[warp];
+    }
+}
+
+struct Queue {
+    short head, items[64];
+};
+
+__device__ int take(Queue *queues, int *x, int count, int lane)
+{
+    __shared__ int least[2];
+    __shared__ Queue queue;
+    for (int i = lane; i < count; i += 32)
+        queue.items[i] = i;
+    for (int round = 0; round < count; round++) {
+        __syncwarp();
+        if (lane == 0)
+            least[0] = count;
+        __syncwarp();
+        for (int k = lane; k < count; k += 32)
+            atomicMin(&least[0], x[k] * 64 + k);
+        __syncwarp();
+        const int k = least[0] % 64;
+        x[round] = queue.items[k];
+        if (lane == 0)
+            queue.items[k] = queue.items[count - 1];
+    }
+    return count;
+}
+
+#pragma cf kernel blocks(1) block(32) inout(x[32]) resident(queues)
+__global__ void takes_in_function(Queue *queues, int *x, int n)
+{
+    int count = 0;
+    if (threadIdx.x == 0)
+        count = atomicAdd(x, 1);
+    count = __shfl_sync(0xffffffff, count, 0);
+    take(queues, x, count, threadIdx.x);
+}
+
+#pragma cf kernel blocks(1) block(64) in(y[4]) inout(x[64])
+__global__ void one_lane_with_barriers(float *x, const float *y)
+{
+    __shared__ float s[2], t[64], first;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    for (int i = 0; i < 4; i++) {
+        if (lane == 0)
+            s[warp] = y[i];
+        __syncwarp();
+        x[threadIdx.x] += s[warp];
+        __syncwarp();
+    }
+    t[lane] = 1;
+    if (lane == 0)
+        t[lane] = 2;
+    do {
+        if (threadIdx.x == 0 && y[0] > 0)
+            first = y[0];
+        __syncthreads();
+        x[lane] += first;
+    } while (0);
+    int own = atomicAdd(&s[0], 1.0f);
+    if (lane == 3)
+        t[own] = 5;
+    x[threadIdx.x] = t[own];
+}
+
+#pragma cf kernel blocks(1) block(64) inout(x[64])
 __global__ void folds_with_barriers(float *x)
 {
     __shared__ float s[128];

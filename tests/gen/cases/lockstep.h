@@ -6,10 +6,33 @@
 #include <cuferry/types.h>
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("Queue")
+#undef Queue
+#pragma push_macro("head")
+#undef head
+#pragma push_macro("items")
+#undef items
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("queues")
+#undef queues
 #pragma push_macro("stream")
 #undef stream
 #pragma push_macro("x")
 #undef x
+#pragma push_macro("y")
+#undef y
+
+#ifndef CUFERRY_TYPE_Queue
+#define CUFERRY_TYPE_Queue
+struct Queue {
+    short head;
+    short items[64];
+};
+#endif
+CF__SIZED_TYPE(struct Queue, 130, 2);
+CF__PLACED_MEMBER(struct Queue, head, 0);
+CF__PLACED_MEMBER(struct Queue, items, 2);
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,11 +65,23 @@ CF_CHECKED int t_folds_rows_in_loop_async(cf_stream stream, float *x);
 CF_CHECKED int t_folds_with_barriers(float *x);
 CF_CHECKED int t_folds_with_barriers_async(cf_stream stream, float *x);
 
+CF_CHECKED int t_one_lane_with_barriers(float *x, const float *y);
+CF_CHECKED int t_one_lane_with_barriers_async(cf_stream stream, float *x, const float *y);
+
+CF_CHECKED int t_reads_before_the_write(float *x);
+CF_CHECKED int t_reads_before_the_write_async(cf_stream stream, float *x);
+
 CF_CHECKED int t_scans(float *x);
 CF_CHECKED int t_scans_async(cf_stream stream, float *x);
 
 CF_CHECKED int t_sums_of_other_elements(float *x);
 CF_CHECKED int t_sums_of_other_elements_async(cf_stream stream, float *x);
+
+CF_CHECKED int t_takes_in_function(struct Queue *queues, int *x, int n);
+CF_CHECKED int t_takes_in_function_async(cf_stream stream, struct Queue *queues, int *x, int n);
+
+CF_CHECKED int t_writes_in_the_next_round(float *x, const float *y);
+CF_CHECKED int t_writes_in_the_next_round_async(cf_stream stream, float *x, const float *y);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -55,7 +90,13 @@ extern const struct cf_module t_registry;
 }
 #endif
 
+#pragma pop_macro("Queue")
+#pragma pop_macro("head")
+#pragma pop_macro("items")
+#pragma pop_macro("n")
+#pragma pop_macro("queues")
 #pragma pop_macro("stream")
 #pragma pop_macro("x")
+#pragma pop_macro("y")
 
 #endif /* CUFERRY_T_H */

@@ -1,0 +1,228 @@
+"""Finds __shared__ memory that one lane writes while others access the same element, without a barrier in between: as
+in `if (lane == 0) s[w] = x;` before or after `y = s[w];`. On GPUs a warp in lockstep hides this."""
+
+import re
+
+from cpu.collective import find_reached
+from tokens.brackets import matching, split_at
+from tokens.lexer import spell_tokens
+
+_BARRIER = re.compile(r'\w*(?:sync|wait|arrive|barrier|shfl|ballot|reduce|scan|sort)\w*|(?:Block|Warp)[A-Z]\w*|'
+                      r'any|all|asm', re.IGNORECASE)
+# Sources of values that differ between lanes.
+_LANES = re.compile(r'threadIdx|atomic\w+|thread_\w+|clock\w*')
+# Results that all lanes of a warp share.
+_VOTE = re.compile(r'__(?:any|all|ballot|reduce_\w+)_sync|__activemask|__syncthreads_\w+')
+_ROUNDS = 3     # from a kernel to the functions that it calls, and on to theirs
+_DEPTH = 3      # of loops whose ends meet their beginnings
+_ADVICE = ('GPUs since Volta do not promise lockstep, and the CPU has none: write __syncwarp(), or __syncthreads() for '
+           'more than a warp, between the two')
+
+
+def find_written_by_one(kernel, everything):
+    """Yields (token, message), one for each function with such an element that a kernel reaches."""
+    shared = {name for d in everything if d.has('__shared__') for name in d.names}
+    calls = {d.name: set() for d in everything if d.function is not None}
+    reached = [d for d in find_reached(kernel, everything) if d.function is not None and d.body]
+    if not shared and not any('__shared__' in d.words for d in reached):
+        return
+    walks = {}
+    for _ in range(_ROUNDS):
+        for declaration in reached:
+            walks[id(declaration)] = _Walk(declaration, shared, calls)
+            walks[id(declaration)].walk()
+    for declaration in reached:
+        if walks[id(declaration)].found:
+            yield walks[id(declaration)].found
+
+
+class _Walk:
+    """One walk over the statements of a function, in order; the bodies of loops twice, so that their ends meet their
+    beginnings."""
+
+    def __init__(self, declaration, shared, calls):
+        """`calls`: for each function, the places of arguments that differ between lanes in any call."""
+        self._body, self._calls = declaration.body, calls
+        self._scalars, self._arrays = set(), set(shared)
+        # Names with values that differ between lanes; `_ranks` are those made of numbers of threads alone.
+        head = declaration.head[declaration.function + 1:]
+        params = split_at(head[1:matching(head, 0, '(', ')') - 1], ',')
+        self._memory = {t.text for part in params for t in part}    # its elements are the same for all lanes
+        self._differing = {part[-1].text for at, part in enumerate(params) if part and at in calls[declaration.name]}
+        self._ranks = {'threadIdx'} | self._differing
+        self._by_all, self._by_one = {}, {}     # elements since the last barrier
+        self.found, self._is_dry, self._depth = None, False, 0
+
+    def walk(self):
+        """Finds the first such element, and how the function calls others."""
+        self._walk(0, len(self._body), False, False)
+
+    def _walk(self, at, end, is_one, is_divergent):
+        while at < end:
+            at = self._statement(at, end, is_one, is_divergent)
+
+    def _statement(self, at, end, is_one, is_divergent):
+        """Walks over the statement at `at`; returns the index after it."""
+        body, text = self._body, self._body[at].text
+        if text == '{':
+            after = min(matching(body, at, '{', '}'), end)
+            self._walk(at + 1, after - 1, is_one, is_divergent)
+            return after
+        if text in ('if', 'for', 'while', 'switch') and at + 1 < end:
+            begin = next((i for i in range(at, end) if body[i].text == '('), end)
+            after = min(matching(body, begin, '(', ')'), end)
+            head = body[begin + 1:after - 1]
+            parts = split_at(head, ';') if text == 'for' else [head]
+            for part in parts[:1]:
+                self._simple(part, is_one, is_divergent)
+            inner = is_divergent or any(self._differs(part) for part in parts[:2])
+            if text in ('for', 'while'):
+                return self._loop(after, end, is_one, inner, parts[1:] or parts)
+            following = self._statement(after, end, is_one or self._is_of_one(head), inner) if after < end else end
+            if following < end and body[following].text == 'else':
+                following = self._statement(following + 1, end, is_one, inner) if following + 1 < end else end
+            return following
+        if text == 'do' and at + 1 < end:
+            after = self._skip(at + 1, end)
+            if [t.text for t in body[after:after + 4]] in (['while', '(', '0', ')'], ['while', '(', 'false', ')']):
+                return self._statement(at + 1, end, is_one, is_divergent)
+            return self._loop(at + 1, end, is_one, is_divergent, ())
+        after = next((i for i in range(at, end) if body[i].text in ';{}'), end)
+        self._simple(body[at:after], is_one, is_divergent)
+        return after + 1 if after < end and body[after].text != '{' else max(after, at + 1)
+
+    def _skip(self, at, end):
+        if self._body[at].text == '{':
+            return min(matching(self._body, at, '{', '}'), end)
+        return next((i + 1 for i in range(at, end) if self._body[i].text == ';'), end)
+
+    def _loop(self, at, end, is_one, is_divergent, parts):
+        """Walks over the body of a loop. The first round only learns which names differ."""
+        if at >= end:
+            return end
+        self._depth += 1
+        for is_dry in (True,) if self._is_dry else (True, False, False) if self._depth <= _DEPTH else (True, False):
+            was_dry, self._is_dry = self._is_dry, self._is_dry or is_dry
+            after = self._statement(at, end, is_one, is_divergent)
+            for part in parts[::-1]:
+                self._simple(part, is_one, is_divergent)
+            is_divergent = is_divergent or any(self._differs(part) for part in parts[:1])
+            self._is_dry = was_dry
+        self._depth -= 1
+        return after
+
+    def _simple(self, tokens, is_one, is_divergent):
+        if not tokens:
+            return
+        texts = [t.text for t in tokens]
+        if '__shared__' in texts:
+            for part in split_at(tokens, ','):
+                name = next((a.text for a, b in zip(part, part[1:]) if b.text == '['), None)
+                if name:
+                    self._arrays.add(name)
+                elif part:
+                    self._scalars.add(part[-1].text)
+            return
+        following = [*texts[1:], '']
+        if any(_BARRIER.fullmatch(a) and b in ('(', '<', 'volatile') for a, b in zip(texts, following)):
+            self._by_all.clear()
+            self._by_one.clear()
+        if self._call(tokens, texts):
+            self._by_all.clear()
+            self._by_one.clear()
+        else:
+            self._access(tokens, texts, is_one)
+        self._assign(tokens, is_divergent)
+
+    def _call(self, tokens, texts):
+        """True if the tokens call a function of the file, which may have a barrier."""
+        is_call = False
+        for at, text in enumerate(texts):
+            begin = at + 1
+            if text in self._calls and texts[begin:begin + 1] == ['<']:
+                begin = matching(tokens, begin, '<', '>')
+            if text in self._calls and texts[begin:begin + 1] == ['(']:
+                is_call = True
+                arguments = split_at(tokens[begin + 1:matching(tokens, begin, '(', ')') - 1], ',')
+                self._calls[text].update(i for i, argument in enumerate(arguments) if self._differs(argument))
+                self._differing |= {a[1].text for a in arguments if len(a) == 2 and a[0].text == '&'}
+        return is_call
+
+    def _assign(self, tokens, is_divergent):
+        """Learns which names differ between lanes."""
+        for part in split_at(tokens, ','):
+            texts = [t.text for t in part]
+            at = next((i for i, text in enumerate(texts) if text == '=' and i), None)
+            if at is None:
+                continue
+            is_update = texts[at - 1] in '+-*/%&|^<>])'
+            target = [t.text for t in part[:at] if t.kind == 'identifier']
+            name = target[0] if is_update and target else texts[at - 1]
+            if texts[at - 1] == ']' and name in self._memory or name in self._arrays | self._scalars:
+                continue
+            value = part[at + 1:]
+            if is_divergent or self._differs(value):
+                self._differing.add(name)
+                if '[' not in texts[at:] and {t.text for t in value} & self._ranks:
+                    self._ranks.add(name)
+            elif not is_update:
+                self._differing.discard(name)
+                self._ranks.discard(name)
+
+    def _differs(self, tokens):
+        texts = [t.text for t in tokens]
+        if not any(text in self._differing or text in self._calls or _LANES.fullmatch(text) for text in texts):
+            return False
+        if texts[:2] == ['__shfl_sync', '('] and matching(tokens, 1, '(', ')') == len(tokens):
+            return any(map(self._differs, split_at(tokens[2:-1], ',')[2:3]))
+        if _VOTE.fullmatch(texts[0]):
+            return False
+        # The number of a warp or of a group of lanes is the same for all of its lanes.
+        depth = 0
+        for at, text in enumerate(texts):
+            depth += (text in '([') - (text in ')]')
+            if depth == 0 and (text == '/' or texts[at:at + 2] == ['>', '>']):
+                return not self._ranks & set(texts[:at]) or '[' in texts or bool(self._differing & set(texts[at:]))
+        return True
+
+    def _is_of_one(self, condition):
+        """True if a condition selects one lane, as in lane == 0 && x, or !lane."""
+        texts = [t.text for t in condition]
+        if '||' in texts or '?' in texts:
+            return False
+        for part in split_at(condition, '&&'):
+            words = {t.text for t in part}
+            if words & self._ranks and '[' not in words and self._differs(part) and (
+                    '==' in words or part[0].text == '!' and len(part) in (2, 4)):
+                return True
+        return False
+
+    def _access(self, tokens, texts, is_one):
+        for at, token in enumerate(tokens):
+            if token.text not in self._arrays and token.text not in self._scalars or token.kind != 'identifier' or \
+                    at and texts[at - 1] in ('.', '->', '::'):
+                continue
+            if at and texts[at - 1] == '&' and (at == 1 or texts[at - 2] in ('(', ',', '=', ')', 'return')):
+                continue        # an address, as for atomics
+            end = at + 1
+            while end < len(tokens) and texts[end] in ('[', '.'):
+                end = matching(tokens, end, '[', ']') if texts[end] == '[' else end + 2
+            element = tokens[at:end]
+            if token.text in self._arrays and texts[at + 1:at + 2] != ['['] or self._differs(element[1:]) or \
+                    texts[end:end + 1] == ['(']:
+                continue
+            after = texts[end:end + 3]
+            is_written = after[:1] == ['='] or len(after) > 1 and after[0] in '+-*/%&|^' and (
+                after[1] == '=' or after[0] in '+-' and after[1] == after[0]) or \
+                after in (['<', '<', '='], ['>', '>', '='])
+            self._note(spell_tokens(element), token, is_one, is_written)
+
+    def _note(self, element, token, is_one, is_written):
+        if self._is_dry or is_one and not is_written:
+            return
+        others = self._by_all if is_one else self._by_one
+        if element in others and not self.found:
+            what = 'is written by one lane, and other lanes may not have' if is_one else \
+                'is used here, and the one lane that writes it may not have'
+            self.found = (token, f'{element} {what} {"used it" if is_one else "done so"} yet; {_ADVICE}')
+        (self._by_one if is_one else self._by_all)[element] = token

@@ -1,0 +1,252 @@
+/* float8.cuh - __nv_fp8_e4m3, __nv_fp8_e5m2, their pairs and fours, and their conversions. */
+#ifndef CUFERRY_CPU_FLOAT8_CUH
+#define CUFERRY_CPU_FLOAT8_CUH
+
+#include <math.h>
+
+#include "bfloat16.cuh"
+
+typedef unsigned char __nv_fp8_storage_t;
+typedef unsigned short __nv_fp8x2_storage_t;
+typedef unsigned int __nv_fp8x4_storage_t;
+
+typedef enum __nv_saturation_t {
+    __NV_NOSAT,
+    __NV_SATFINITE,
+} __nv_saturation_t;
+
+typedef enum __nv_fp8_interpretation_t {
+    __NV_E4M3,
+    __NV_E5M2,
+} __nv_fp8_interpretation_t;
+
+/* A format by the bits of its mantissa, its bias, the bits of its largest number, and those of larger results. */
+template <int MANTISSA, int BIAS, unsigned MOST, unsigned BEYOND> struct cf__float8 {
+    static constexpr bool has_infinity = BEYOND != 0x7f;
+
+    static float to_float(unsigned char bits)
+    {
+        const uint32_t rest = bits & 0x7f, sign = (uint32_t)(bits & 0x80) << 24;
+        /* The scale changes the bias to float's, and is right for denormals too. */
+        const float scale = cf__cast<float>((uint32_t)(254 - BIAS) << 23);
+        uint32_t value = cf__cast<uint32_t>(cf__cast<float>(rest << (23 - MANTISSA)) * scale);
+        if (rest > MOST)
+            return has_infinity && rest == BEYOND ? cf__cast<float>(0x7f800000 | sign) : NAN;
+        return cf__cast<float>(value | sign);
+    }
+
+    /* Rounds to the nearest, ties to even. */
+    static unsigned char from_float(float x, __nv_saturation_t saturation)
+    {
+        const uint32_t bits = cf__cast<uint32_t>(x), rest = bits & 0x7fffffff;
+        if (rest > 0x7f800000)
+            return 0x7f;
+        const uint32_t least = (uint32_t)(128 - BIAS) << 23; /* the smallest normal number */
+        uint32_t value;
+        if (rest < least) {
+            /* The last bit of this sum is the smallest denormal number. */
+            const uint32_t sum = (uint32_t)(151 - BIAS - MANTISSA) << 23;
+            value = cf__cast<uint32_t>(cf__cast<float>(rest) + cf__cast<float>(sum)) - sum;
+        } else {
+            const int shift = 23 - MANTISSA;
+            value = (rest - least + (1u << 23) + (1u << (shift - 1)) - 1 + (rest >> shift & 1)) >> shift;
+        }
+        if (value > MOST)
+            value = saturation == __NV_SATFINITE ? MOST : BEYOND;
+        return (unsigned char)(value | (bits >> 24 & 0x80));
+    }
+};
+
+typedef cf__float8<3, 7, 0x7e, 0x7f> cf__e4m3;
+typedef cf__float8<2, 15, 0x7b, 0x7c> cf__e5m2;
+
+/* Toward zero, within the range of an integer. NaN is 0, or the highest bit in 64 bits. */
+template <typename T> CF__FN T cf__integer_of_float8(float x)
+{
+    constexpr bool is_signed = (T)-1 < (T)0;
+    constexpr int bits = 8 * (int)sizeof(T) - is_signed;
+    constexpr T most = (T)(~0ull >> (64 - bits)), least = is_signed ? (T)(-most - 1) : (T)0;
+    if (x != x)
+        return sizeof(T) == 8 ? (T)(1ull << 63) : (T)0;
+    return x >= ldexpf(1, bits) ? most : x <= (float)least ? least : (T)x;
+}
+
+/* ---- Conversions by their names in CUDA ---- */
+
+CF__FN __nv_fp8_storage_t __nv_cvt_float_to_fp8(float x, __nv_saturation_t saturation, __nv_fp8_interpretation_t kind)
+{
+    return kind == __NV_E4M3 ? cf__e4m3::from_float(x, saturation) : cf__e5m2::from_float(x, saturation);
+}
+
+CF__FN __nv_fp8_storage_t __nv_cvt_double_to_fp8(double x, __nv_saturation_t saturation, __nv_fp8_interpretation_t kind)
+{
+    return __nv_cvt_float_to_fp8(cf__float_odd(x), saturation, kind);
+}
+
+CF__FN __nv_fp8_storage_t __nv_cvt_halfraw_to_fp8(__half_raw x, __nv_saturation_t saturation,
+                                                  __nv_fp8_interpretation_t kind)
+{
+    return __nv_cvt_float_to_fp8(__half(x), saturation, kind);
+}
+
+CF__FN __nv_fp8_storage_t __nv_cvt_bfloat16raw_to_fp8(__nv_bfloat16_raw x, __nv_saturation_t saturation,
+                                                      __nv_fp8_interpretation_t kind)
+{
+    return __nv_cvt_float_to_fp8(__nv_bfloat16(x), saturation, kind);
+}
+
+CF__FN __nv_fp8x2_storage_t __nv_cvt_float2_to_fp8x2(float2 x, __nv_saturation_t saturation,
+                                                     __nv_fp8_interpretation_t kind)
+{
+    return (__nv_fp8x2_storage_t)(__nv_cvt_float_to_fp8(x.x, saturation, kind) |
+                                  __nv_cvt_float_to_fp8(x.y, saturation, kind) << 8);
+}
+
+CF__FN __nv_fp8x2_storage_t __nv_cvt_double2_to_fp8x2(double2 x, __nv_saturation_t saturation,
+                                                      __nv_fp8_interpretation_t kind)
+{
+    return __nv_cvt_float2_to_fp8x2(make_float2(cf__float_odd(x.x), cf__float_odd(x.y)), saturation, kind);
+}
+
+CF__FN __nv_fp8x2_storage_t __nv_cvt_halfraw2_to_fp8x2(__half2_raw x, __nv_saturation_t saturation,
+                                                       __nv_fp8_interpretation_t kind)
+{
+    return __nv_cvt_float2_to_fp8x2(__half22float2(__half2(x)), saturation, kind);
+}
+
+CF__FN __nv_fp8x2_storage_t __nv_cvt_bfloat16raw2_to_fp8x2(__nv_bfloat162_raw x, __nv_saturation_t saturation,
+                                                           __nv_fp8_interpretation_t kind)
+{
+    return __nv_cvt_float2_to_fp8x2(__bfloat1622float2(__nv_bfloat162(x)), saturation, kind);
+}
+
+CF__FN __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t x, __nv_fp8_interpretation_t kind)
+{
+    return __half(kind == __NV_E4M3 ? cf__e4m3::to_float(x) : cf__e5m2::to_float(x));
+}
+
+CF__FN __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x, __nv_fp8_interpretation_t kind)
+{
+    return {__nv_cvt_fp8_to_halfraw((__nv_fp8_storage_t)x, kind).x,
+            __nv_cvt_fp8_to_halfraw((__nv_fp8_storage_t)(x >> 8), kind).x};
+}
+
+/* ---- Classes ---- */
+
+#define CF__FROM(CLASS, FORMAT, T)                                                  \
+    explicit CLASS(T value) : __x(FORMAT::from_float((float)value, __NV_SATFINITE)) \
+    {                                                                               \
+    }
+#define CF__TO_INTEGER(T)                                \
+    explicit operator T() const                          \
+    {                                                    \
+        return cf__integer_of_float8<T>((float)(*this)); \
+    }
+#define CF__FLOAT8(CLASS, PAIR, FOUR, FORMAT, KIND)                                                                  \
+    struct CLASS {                                                                                                   \
+        __nv_fp8_storage_t __x;                                                                                      \
+        CLASS() = default;                                                                                           \
+        CF__FROM(CLASS, FORMAT, __half)                                                                              \
+        CF__FROM(CLASS, FORMAT, __nv_bfloat16)                                                                       \
+        CF__FROM(CLASS, FORMAT, float)                                                                               \
+        CF__FROM(CLASS, FORMAT, short)                                                                               \
+        CF__FROM(CLASS, FORMAT, unsigned short)                                                                      \
+        CF__FROM(CLASS, FORMAT, int)                                                                                 \
+        CF__FROM(CLASS, FORMAT, unsigned int)                                                                        \
+        CF__FROM(CLASS, FORMAT, long)                                                                                \
+        CF__FROM(CLASS, FORMAT, unsigned long)                                                                       \
+        CF__FROM(CLASS, FORMAT, long long)                                                                           \
+        CF__FROM(CLASS, FORMAT, unsigned long long)                                                                  \
+        explicit CLASS(double value) : CLASS(cf__float_odd(value))                                                   \
+        {                                                                                                            \
+        }                                                                                                            \
+        explicit operator float() const                                                                              \
+        {                                                                                                            \
+            return FORMAT::to_float(__x);                                                                            \
+        }                                                                                                            \
+        explicit operator double() const                                                                             \
+        {                                                                                                            \
+            return (float)(*this);                                                                                   \
+        }                                                                                                            \
+        explicit operator __half() const                                                                             \
+        {                                                                                                            \
+            return __half((float)(*this));                                                                           \
+        }                                                                                                            \
+        explicit operator __nv_bfloat16() const                                                                      \
+        {                                                                                                            \
+            return __nv_bfloat16((float)(*this));                                                                    \
+        }                                                                                                            \
+        explicit operator bool() const                                                                               \
+        {                                                                                                            \
+            return (__x & 0x7f) != 0;                                                                                \
+        }                                                                                                            \
+        CF__TO_INTEGER(char)                                                                                         \
+        CF__TO_INTEGER(signed char)                                                                                  \
+        CF__TO_INTEGER(unsigned char)                                                                                \
+        CF__TO_INTEGER(short)                                                                                        \
+        CF__TO_INTEGER(unsigned short)                                                                               \
+        CF__TO_INTEGER(int)                                                                                          \
+        CF__TO_INTEGER(unsigned int)                                                                                 \
+        CF__TO_INTEGER(long)                                                                                         \
+        CF__TO_INTEGER(unsigned long)                                                                                \
+        CF__TO_INTEGER(long long)                                                                                    \
+        CF__TO_INTEGER(unsigned long long)                                                                           \
+    };                                                                                                               \
+    struct alignas(2) PAIR {                                                                                         \
+        __nv_fp8x2_storage_t __x;                                                                                    \
+        PAIR() = default;                                                                                            \
+        explicit PAIR(float2 value) : __x(__nv_cvt_float2_to_fp8x2(value, __NV_SATFINITE, KIND))                     \
+        {                                                                                                            \
+        }                                                                                                            \
+        explicit PAIR(double2 value) : __x(__nv_cvt_double2_to_fp8x2(value, __NV_SATFINITE, KIND))                   \
+        {                                                                                                            \
+        }                                                                                                            \
+        explicit PAIR(__half2 value) : PAIR(__half22float2(value))                                                   \
+        {                                                                                                            \
+        }                                                                                                            \
+        explicit PAIR(__nv_bfloat162 value) : PAIR(__bfloat1622float2(value))                                        \
+        {                                                                                                            \
+        }                                                                                                            \
+        explicit operator float2() const                                                                             \
+        {                                                                                                            \
+            return make_float2(FORMAT::to_float((unsigned char)__x), FORMAT::to_float((unsigned char)(__x >> 8)));   \
+        }                                                                                                            \
+        explicit operator __half2() const                                                                            \
+        {                                                                                                            \
+            return __float22half2_rn((float2)(*this));                                                               \
+        }                                                                                                            \
+    };                                                                                                               \
+    struct alignas(4) FOUR {                                                                                         \
+        __nv_fp8x4_storage_t __x;                                                                                    \
+        FOUR() = default;                                                                                            \
+        FOUR(PAIR low, PAIR high) : __x(low.__x | (__nv_fp8x4_storage_t)high.__x << 16)                              \
+        {                                                                                                            \
+        }                                                                                                            \
+        explicit FOUR(__half2 low, __half2 high) : FOUR(PAIR(low), PAIR(high))                                       \
+        {                                                                                                            \
+        }                                                                                                            \
+        explicit FOUR(__nv_bfloat162 low, __nv_bfloat162 high) : FOUR(PAIR(low), PAIR(high))                         \
+        {                                                                                                            \
+        }                                                                                                            \
+        explicit FOUR(float4 value) : FOUR(PAIR(make_float2(value.x, value.y)), PAIR(make_float2(value.z, value.w))) \
+        {                                                                                                            \
+        }                                                                                                            \
+        explicit FOUR(double4 value)                                                                                 \
+            : FOUR(PAIR(make_double2(value.x, value.y)), PAIR(make_double2(value.z, value.w)))                       \
+        {                                                                                                            \
+        }                                                                                                            \
+        explicit operator float4() const                                                                             \
+        {                                                                                                            \
+            return make_float4(FORMAT::to_float((unsigned char)__x), FORMAT::to_float((unsigned char)(__x >> 8)),    \
+                               FORMAT::to_float((unsigned char)(__x >> 16)),                                         \
+                               FORMAT::to_float((unsigned char)(__x >> 24)));                                        \
+        }                                                                                                            \
+    };
+
+CF__FLOAT8(__nv_fp8_e4m3, __nv_fp8x2_e4m3, __nv_fp8x4_e4m3, cf__e4m3, __NV_E4M3)
+CF__FLOAT8(__nv_fp8_e5m2, __nv_fp8x2_e5m2, __nv_fp8x4_e5m2, cf__e5m2, __NV_E5M2)
+#undef CF__FROM
+#undef CF__TO_INTEGER
+#undef CF__FLOAT8
+
+#endif
