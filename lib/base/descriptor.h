@@ -6,6 +6,9 @@
 
 #include <cuferry/registry.h>
 
+/* Version in the descriptor of a kernel whose program was unloaded. */
+#define CF__UNLOADED UINT32_MAX
+
 /* Checks a descriptor's version. Returns a status; the message names `what`: kernel, symbol or module. */
 int cf__check_descriptor(const char *what, uint32_t version);
 
