@@ -12,12 +12,12 @@
 
 #include <cuferry.h>
 #include <cuferry/registry.h>
-#include <cuferry/types.h>
 
 #include "program/signature.h"
 
 #include "base/error.h"
 #include "base/text.h"
+#include "program/type_name.h"
 
 enum { NESTING = 64 }; /* parentheses, unary operators and ?: within one another, as in annotations */
 
@@ -168,48 +168,8 @@ static const char *add_text(struct reader *reader, const char *begin, size_t len
 
 /* ---- Types ---- */
 
-struct type {
-    const char *name, *ctype; /* without cf_, and in C */
-    cf_type type;
-    uint32_t lanes, bytes, align;
-};
-
-#define SCALAR(name, ctype, type) {name, #ctype, type, 1, sizeof(ctype), _Alignof(ctype)},
-#define INTEGER(ctype) SCALAR(#ctype, ctype, CF_INTEGER_TYPE(ctype))
-#define OF_VECTOR(name, element, lanes)                                  \
-    {#name #lanes, "cf_" #name #lanes,       CF_NUMBER_TYPE((element)0), \
-     lanes,        sizeof(cf_##name##lanes), _Alignof(cf_##name##lanes)},
-#define VECTORS(name, element, align2, align4) \
-    OF_VECTOR(name, element, 1) OF_VECTOR(name, element, 2) OF_VECTOR(name, element, 3) OF_VECTOR(name, element, 4)
-
-#define INTEGERS(X)                                                                                          \
-    X(char)                                                                                                  \
-    X(signed char)                                                                                           \
-    X(unsigned char) X(short) X(unsigned short) X(int) X(unsigned) X(unsigned int) X(long) X(unsigned long)  \
-        X(long long) X(unsigned long long) X(int8_t) X(int16_t) X(int32_t) X(int64_t) X(uint8_t) X(uint16_t) \
-            X(uint32_t) X(uint64_t) X(size_t) X(ptrdiff_t) X(intptr_t) X(uintptr_t)
-
-static const struct type types[] = {INTEGERS(INTEGER) SCALAR("bool", bool, CF_BOOL) SCALAR("float", float, CF_F32)
-                                        SCALAR("double", double, CF_F64) SCALAR("half", cf_half, CF_F16)
-                                            SCALAR("bfloat16", cf_bfloat16, CF_BF16)
-                                                CF_VECTOR_LIST(VECTORS){"half2", "cf_half2", CF_F16, 2, 4, 4},
-                                    {"complex64", "cf_complex64", CF_C64, 1, 8, 8},
-                                    {"complex128", "cf_complex128", CF_C128, 1, 16, 16},
-                                    {"void", "void", CF_OPAQUE, 1, 0, 0}};
-
-/* The type of this name, or with such words at its beginning; NULL: there is none. */
-static const struct type *find_type(const char *name, int may_go_on)
-{
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strncmp(types[i].name, name, length) == 0 &&
-            (!types[i].name[length] || (may_go_on && types[i].name[length] == ' ')))
-            return &types[i];
-    return NULL;
-}
-
 /* NULL after a failure. */
-static const struct type *read_type(struct reader *reader, int *is_const)
+static const struct cf__type_name *read_type(struct reader *reader, int *is_const)
 {
     const char *begin = reader->begin;
     char name[32] = "", longer[64];
@@ -220,13 +180,13 @@ static const struct type *read_type(struct reader *reader, int *is_const)
     for (; reader->token == NAME; skipped = 0) {
         snprintf(longer, sizeof longer, "%s%s%.*s", name, *name ? " " : "",
                  (int)(reader->end - reader->begin) - skipped, reader->begin + skipped);
-        if (*name && !find_type(longer, 1))
+        if (*name && !cf__type_find(longer, 1))
             break;
         snprintf(name, sizeof name, "%.*s", (int)sizeof name - 1, longer);
         next(reader);
     }
     *is_const |= accept(reader, "const");
-    const struct type *type = find_type(name, 0);
+    const struct cf__type_name *type = cf__type_find(name, 0);
     if (!type)
         fail_at(reader, begin, "'%s' is no type of a signature, such as float, int, size_t or float4", name);
     return type;
@@ -304,7 +264,7 @@ static void read_sizeof(struct reader *reader)
     int is_const;
     expect(reader, "(", "'(' after sizeof");
     const char *begin = reader->begin;
-    const struct type *type = read_type(reader, &is_const);
+    const struct cf__type_name *type = read_type(reader, &is_const);
     if (type && !type->bytes)
         fail_at(reader, begin, "void has no size");
     expect(reader, ")", "')' after the type");
@@ -338,32 +298,30 @@ static void read_unary(struct reader *reader)
     if (++reader->nesting > NESTING)
         fail_at(reader, reader->begin, "the expression is nested more than %d deep", NESTING);
     const char *begin = reader->begin;
-    if (accept(reader, "-")) {
-        read_unary(reader);
-        add_op(reader, CF_OP_NEG, 0);
-    } else if (accept(reader, "!")) {
-        read_unary(reader);
-        add_op(reader, CF_OP_NOT, 0);
-    } else if (accept(reader, "~")) {
-        reader->integers_only = reader->integers_only ? reader->integers_only : begin;
-        read_unary(reader);
-        add_op(reader, CF_OP_CONST, -1);
-        add_op(reader, CF_OP_BIT_XOR, 0);
-    } else {
+    int32_t code = accept(reader, "-")   ? CF_OP_NEG
+                   : accept(reader, "!") ? CF_OP_NOT
+                   : accept(reader, "~") ? CF_OP_BIT_XOR
+                                         : CF_OP_END;
+    if (code == CF_OP_END) {
         (void)accept(reader, "+");
         read_primary(reader);
+    } else {
+        read_unary(reader);
+        if (code == CF_OP_BIT_XOR) {
+            reader->integers_only = reader->integers_only ? reader->integers_only : begin;
+            add_op(reader, CF_OP_CONST, -1);
+        }
+        add_op(reader, code, 0);
     }
     reader->nesting--;
 }
 
 /* Binary operators by precedence, the weakest first. */
-static const struct operator
-{
+static const struct binary {
     const char *spelling;
     int32_t code;
     int level, is_for_integers;
-}
-operators[] = {
+} operators[] = {
     {"||", CF_OP_OR, 0, 0},     {"&&", CF_OP_AND, 1, 0}, {"|", CF_OP_BIT_OR, 2, 1}, {"^", CF_OP_BIT_XOR, 3, 1},
     {"&", CF_OP_BIT_AND, 4, 1}, {"<", CF_OP_LT, 5, 0},   {"<=", CF_OP_LE, 5, 0},    {">", CF_OP_GT, 5, 0},
     {">=", CF_OP_GE, 5, 0},     {"==", CF_OP_EQ, 5, 0},  {"!=", CF_OP_NE, 5, 0},    {"<<", CF_OP_SHL, 6, 1},
@@ -373,7 +331,7 @@ operators[] = {
 enum { COMPARISONS = 5, LEVELS = 9 };
 
 /* Takes an operator of this level; NULL: there is none. */
-static const struct operator* accept_operator(struct reader *reader, int level)
+static const struct binary *accept_operator(struct reader *reader, int level)
 {
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
         const char *begin = reader->begin;
@@ -391,7 +349,7 @@ static void read_level(struct reader *reader, int level);
 /* After the first term. Comparisons chain: in 0 < a < b the second one begins with a copy of the steps of a. */
 static void read_comparisons(struct reader *reader)
 {
-    const struct operator* relation;
+    const struct binary *relation;
     size_t begin = 0, end = 0;
     for (int count = 0; (relation = accept_operator(reader, COMPARISONS)) != NULL; count++) {
         size_t jump = count ? add_op(reader, CF_OP_AND, 0) : 0;
@@ -408,7 +366,7 @@ static void read_comparisons(struct reader *reader)
 
 static void read_level(struct reader *reader, int level)
 {
-    const struct operator* found;
+    const struct binary *found;
     if (level == LEVELS) {
         read_unary(reader);
         return;
@@ -502,7 +460,7 @@ static void read_parameter(struct reader *reader)
                                                              : CF_VALUE};
     const char *begin = reader->begin;
     int is_const, is_array = param.direction != CF_VALUE;
-    const struct type *type = read_type(reader, &is_const);
+    const struct cf__type_name *type = read_type(reader, &is_const);
     if (!is_array && accept(reader, "*"))
         param.direction = CF_POINTER;
     if (reader->token != NAME)
