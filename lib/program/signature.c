@@ -3,7 +3,6 @@
  * A recursive descent emits the steps of expressions while it reads. It reads the text three times: to count what the
  * tables need, to write the names of parameters, which expressions before them use, and to write everything. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,8 +40,8 @@ struct reader {
     char *texts;
     size_t nparams, nexprs, nchecks, nops, ntexts;
     /* The current expression. */
-    int nesting, may_be_real, is_real;
-    const char *integers_only; /* first operator that takes integers alone */
+    int nesting, may_be_real, is_real; /* is_real: it reads a real number */
+    const char *integers_only;         /* first operator that takes integers alone */
 };
 
 /* ---- Errors: the first one is kept, and ends all loops ---- */
@@ -200,10 +199,9 @@ static void read_number(struct reader *reader)
 {
     char text[64], *end;
     size_t length = (size_t)(reader->end - reader->begin);
-    int is_hex = reader->begin[0] == '0' && (reader->begin[1] | 32) == 'x';
-    int is_binary = reader->begin[0] == '0' && (reader->begin[1] | 32) == 'b';
+    int prefix = reader->begin[0] == '0' ? reader->begin[1] | 32 : 0;
     snprintf(text, sizeof text, "%.*s", (int)length, reader->begin);
-    if (!is_hex && strpbrk(text, ".eE")) {
+    if (prefix != 'x' && strpbrk(text, ".eE")) {
         struct cf__locale locale = cf__enter_c_locale();
         double real = strtod(text, &end);
         cf__leave_c_locale(locale);
@@ -217,7 +215,7 @@ static void read_number(struct reader *reader)
         add_op(reader, CF_OP_REAL, bits);
     } else {
         errno = 0;
-        unsigned long long number = is_binary ? strtoull(text + 2, &end, 2) : strtoull(text, &end, 0);
+        unsigned long long number = prefix == 'b' ? strtoull(text + 2, &end, 2) : strtoull(text, &end, 0);
         if (length >= sizeof text || end[strspn(end, "uUlL")] || errno || number > INT64_MAX)
             fail_at(reader, reader->begin, "'%s' is no integer of 63 bits", text);
         add_op(reader, CF_OP_CONST, (int64_t)number);
@@ -432,15 +430,15 @@ static cf_expr read_whole_expr(struct reader *reader, int may_be_real)
         fail_at(reader, reader->integers_only, "the operator takes integers, and the condition has real numbers");
     if (reader->ops && measure_depth(reader->ops + first) > CF_EXPR_DEPTH)
         fail_at(reader, begin, "the expression needs more than %d values at once; make it simpler", CF_EXPR_DEPTH);
-    const char *text = add_text(reader, begin, (size_t)(reader->end_before - begin));
-    return (cf_expr){text, reader->ops ? reader->ops + first : NULL};
+    return (cf_expr){add_text(reader, begin, (size_t)(reader->end_before - begin)),
+                     reader->ops ? reader->ops + first : NULL};
 }
 
 /* ---- Parameters ---- */
 
 static void read_extents(struct reader *reader, cf_param *param)
 {
-    param->extents = reader->exprs ? reader->exprs + reader->nexprs : NULL;
+    param->extents = reader->exprs && is_at(reader, "[") ? reader->exprs + reader->nexprs : NULL;
     for (; accept(reader, "["); param->ndims++) {
         if (param->ndims == CF_ARRAY_DIMS)
             fail_at(reader, reader->begin, "an array has at most %d dimensions", CF_ARRAY_DIMS);
@@ -564,9 +562,8 @@ static void read_signature(struct reader *reader, enum pass pass)
     next(reader);
     expect(reader, "(", "'(' before the parameters");
     if (!accept(reader, ")")) {
-        do
+        for (read_parameter(reader); accept(reader, ",");)
             read_parameter(reader);
-        while (accept(reader, ","));
         expect(reader, ")", "',' or ')' after a parameter");
     }
     read_clauses(reader);
@@ -591,7 +588,8 @@ int cf__signature_read(const char *function, const char *text, cf_kernel *kernel
     reader.ops = (cf_op *)(void *)(reader.checks + reader.nchecks);
     reader.texts = (char *)(reader.ops + reader.nops);
     read_signature(&reader, DECLARE);
-    read_signature(&reader, WRITE);
+    if (reader.status == CF_OK)
+        read_signature(&reader, WRITE);
     if (reader.status != CF_OK) {
         free(memory);
         return reader.status;

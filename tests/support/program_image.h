@@ -10,7 +10,7 @@
 #include <cuferry/registry.h>
 
 struct program_image {
-    unsigned char bytes[4096];
+    _Alignas(16) unsigned char bytes[4096];
     size_t size;
     uint16_t sm[2], ptx[2];
     cf_image image; /* for a kernel that the played GPU knows */
@@ -37,7 +37,7 @@ static inline void finish_image(struct program_image *made)
 static inline void add_cubin(struct program_image *made, const char *name, unsigned int capability, int is_new)
 {
     enum { NAMES = 1, TEXTS, SYMBOLS, CODE, SECTIONS };
-    static const char names[] = "\0.shstrtab\0.strtab\0.symtab\0.text.code"; /* at 1, 11, 19 and 27 */
+    static const char names[40] = "\0.shstrtab\0.strtab\0.symtab\0.text.code"; /* at 1, 11, 19 and 27 */
     size_t begin = made->size;
     Elf64_Ehdr head = {.e_type = ET_EXEC,
                        .e_machine = 190,

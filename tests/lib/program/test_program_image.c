@@ -151,10 +151,10 @@ static void cubin_with_a_wrong_header_is_refused(void **state)
     head_of()->e_shentsize = 40;
     expect_refused(&damaged, "test: the cubin is damaged: it has 5 sections of 40 bytes");
     head_of()->e_shoff = 100000;
-    expect_refused(&damaged, "test: the cubin has 654 bytes, and its 5 sections are listed from byte 100000 on");
+    expect_refused(&damaged, "test: the cubin has 656 bytes, and its 5 sections are listed from byte 100000 on");
     head_of()->e_shoff = UINT64_MAX;
     expect_refused(&damaged,
-                   "test: the cubin has 654 bytes, and its 5 sections are listed from byte 18446744073709551615 on");
+                   "test: the cubin has 656 bytes, and its 5 sections are listed from byte 18446744073709551615 on");
     head_of()->e_shstrndx = 5;
     expect_refused(&damaged, "test: the cubin is damaged: the names of its sections are section 5 of 5");
     head_of()->e_shstrndx = 4;
@@ -162,7 +162,7 @@ static void cubin_with_a_wrong_header_is_refused(void **state)
     head_of()->e_phnum = 0;
     expect_refused(&damaged, "test: the cubin is damaged: it has 0 segments of 56 bytes");
     head_of()->e_phnum = 2;
-    expect_refused(&damaged, "test: the cubin has 654 bytes, and its 2 segments are listed from byte 598 on");
+    expect_refused(&damaged, "test: the cubin has 656 bytes, and its 2 segments are listed from byte 600 on");
     head_of();
     damaged.size = 60;
     expect_refused(&damaged, "test: the cubin is cut off: it has 60 bytes and its header 64");
@@ -172,10 +172,10 @@ static void cubin_with_wrong_sections_is_refused(void **state)
 {
     (void)state;
     section_of(4)->sh_size = 1000;
-    expect_refused(&damaged, "test: the cubin has 654 bytes, and section 4 needs 1000 bytes from 214");
+    expect_refused(&damaged, "test: the cubin has 656 bytes, and section 4 needs 1000 bytes from 216");
     section_of(4)->sh_offset = UINT64_MAX - 8;
-    expect_refused(&damaged, "test: the cubin has 654 bytes, and section 4 needs 64 bytes from 18446744073709551607");
-    section_of(2)->sh_name = 39;
+    expect_refused(&damaged, "test: the cubin has 656 bytes, and section 4 needs 64 bytes from 18446744073709551607");
+    section_of(2)->sh_name = 40;
     expect_refused(&damaged, "test: the cubin is damaged: the name of section 2 is outside of the names");
     section_of(4)->sh_link = 9;
     expect_refused(&damaged, "test: the cubin is damaged: section 4 refers to section 9 of 5");
@@ -192,7 +192,7 @@ static void cubin_with_wrong_sections_is_refused(void **state)
     expect_refused(&damaged, "test: the cubin is damaged: symbol 1 is in section 77 of 5");
     Elf64_Phdr segment = {.p_offset = 600, .p_filesz = 96};
     memcpy(damaged.bytes + head_of()->e_phoff, &segment, sizeof segment);
-    expect_refused(&damaged, "test: the cubin has 654 bytes, and segment 0 needs 96 bytes from 600");
+    expect_refused(&damaged, "test: the cubin has 656 bytes, and segment 0 needs 96 bytes from 600");
 }
 
 /* Writes a field of `bytes` bytes into an intact fatbin. */
@@ -209,21 +209,21 @@ static void fatbin_with_wrong_sizes_is_refused(void **state)
     expect_refused(&damaged, "test: the fatbin is damaged: its header has version 2 and 16 bytes");
     damage_fatbin(6, 8, 2);
     expect_refused(&damaged, "test: the fatbin is damaged: its header has version 1 and 8 bytes");
-    damage_fatbin(8, 815, 8);
-    expect_refused(&damaged, "test: the fatbin has 830 bytes, and its entries need 815 bytes from 16");
+    damage_fatbin(8, 817, 8);
+    expect_refused(&damaged, "test: the fatbin has 832 bytes, and its entries need 817 bytes from 16");
     damage_fatbin(8, UINT64_MAX, 8);
-    expect_refused(&damaged, "test: the fatbin has 830 bytes, and its entries need 18446744073709551615 bytes from 16");
-    damage_fatbin(8, 759, 8);
+    expect_refused(&damaged, "test: the fatbin has 832 bytes, and its entries need 18446744073709551615 bytes from 16");
+    damage_fatbin(8, 761, 8);
     expect_refused(&damaged, "test: the fatbin is damaged: entry 2 has 41 bytes");
     damage_fatbin(20, 8, 4);
-    expect_refused(&damaged, "test: the fatbin is damaged: entry 1 has 8 and 654 bytes, and 814 are left");
+    expect_refused(&damaged, "test: the fatbin is damaged: entry 1 has 8 and 656 bytes, and 816 are left");
     damage_fatbin(20, UINT32_MAX, 4);
-    expect_refused(&damaged, "test: the fatbin is damaged: entry 1 has 4294967295 and 654 bytes, and 814 are left");
+    expect_refused(&damaged, "test: the fatbin is damaged: entry 1 has 4294967295 and 656 bytes, and 816 are left");
     damage_fatbin(24, UINT64_MAX - 63, 8);
     expect_refused(&damaged,
-                   "test: the fatbin is damaged: entry 1 has 64 and 18446744073709551552 bytes, and 814 are left");
-    damage_fatbin(32, 655, 4);
-    expect_refused(&damaged, "test: the fatbin's entry 1 is damaged: it has 654 bytes, 655 of them compressed");
+                   "test: the fatbin is damaged: entry 1 has 64 and 18446744073709551552 bytes, and 816 are left");
+    damage_fatbin(32, 657, 4);
+    expect_refused(&damaged, "test: the fatbin's entry 1 is damaged: it has 656 bytes, 657 of them compressed");
     damage_fatbin(44, 1000, 4);
     expect_refused(&damaged, "test: the fatbin's entry 1 is damaged: its target is sm_1000");
     damage_fatbin(80, 0, 1);
