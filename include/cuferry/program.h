@@ -46,7 +46,8 @@ const char *cf_program_log(const cf_program *program);
 /* Unloads a program from all GPUs, after the launches of its kernels that are in flight. NULL is ignored. Its kernels
  * are unusable then: calls with them, and with the program, return CF_EINVAL until cf_shutdown(), for which about a
  * kilobyte of each is kept. Graphs with its kernels must not be launched any more. CF_ECAPTURE: a stream is being
- * captured in a context in which the program's kernels were used; the program stays. */
+ * captured in a context in which the program's kernels were used. CF_EFAULT: a kernel failed. The program stays then, and
+ * can be unloaded later. */
 CF_CHECKED int cf_program_unload(cf_program *program);
 
 /* ---- Kernels and data ------------------------------------------------------------------------------------------ */

@@ -196,6 +196,74 @@ int cf__compute_grid(const cf_kernel *kernel, const struct cf__scope *scope, voi
     return status;
 }
 
+/* ---- Both at once, for kernels without compiled functions ---- */
+
+/* Evaluates an expression; the usual ones are a parameter or a constant. */
+static inline int evaluate_fast(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value)
+{
+    const cf_op *op = expr->ops;
+    if (op[0].code == CF_OP_PARAM && op[1].code == CF_OP_END)
+        return cf__read_integer(kernel->params[op->operand].type, args[op->operand], value) == CF_OK;
+    return cf__evaluate(kernel, expr, args, value) == CF_OK;
+}
+
+/* Returns 1 if the array has a size and, unless that is 0, a pointer. */
+static int is_array_ok(const cf_kernel *kernel, uint32_t i, void *const args[])
+{
+    const cf_param *param = &kernel->params[i];
+    int64_t bytes = param->bytes, extent;
+    for (uint32_t d = 0; d < param->ndims; d++)
+        if (!evaluate_fast(kernel, &param->extents[d], args, &extent) || extent < 0 ||
+            __builtin_mul_overflow(bytes, extent, &bytes))
+            return 0;
+    return bytes == 0 || *(void *const *)args[i];
+}
+
+/* Leaves everything that is unusual to the slow path. */
+static int is_plain(const cf_kernel *kernel)
+{
+    return !kernel->enqueue && !kernel->nvariants && !kernel->nzeros && !kernel->cpu_grid.ops &&
+           !kernel->launch.is_block_auto && !kernel->launch.is_cooperative && !kernel->launch.items.ops;
+}
+
+int cf__interpret_sizes(const cf_kernel *kernel, void *const args[], cf_launch_size *size)
+{
+    const cf_launch_rule *rule = &kernel->launch;
+    int64_t count, block, threads = 1, shared = 0, holds;
+    double real;
+    if (!is_plain(kernel))
+        return 0;
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const cf_param *param = &kernel->params[i];
+        if (!args[i] || param->direction == CF_SCRATCH || param->lowers || param->pitches ||
+            (cf__is_array(param) && !is_array_ok(kernel, i, args)))
+            return 0;
+    }
+    for (uint32_t i = 0; i < kernel->nchecks; i++) {
+        const cf_check *check = &kernel->checks[i];
+        if (check->array < 0 &&
+            !(check->is_real ? cf__evaluate_real(kernel, &check->condition, args, &real) == CF_OK && real != 0
+                             : evaluate_fast(kernel, &check->condition, args, &holds) && holds))
+            return 0;
+    }
+    for (int d = 0; d < CF_GRID_DIMS; d++) {
+        count = block = 1;
+        if ((rule->grid[d].ops && !evaluate_fast(kernel, &rule->grid[d], args, &count)) ||
+            (rule->block[d].ops && !evaluate_fast(kernel, &rule->block[d], args, &block)) || count <= 0 || block <= 0 ||
+            block > max_block[d] || (threads *= block) > CF_BLOCK_SIZE)
+            return 0;
+        count = rule->counts_blocks ? count : (count - 1) / block + 1;
+        if (count > max_grid[d])
+            return 0;
+        size->grid[d] = (uint32_t)count;
+        size->block[d] = (uint32_t)block;
+    }
+    if (rule->shared.ops && (!evaluate_fast(kernel, &rule->shared, args, &shared) || shared < 0 || shared > INT32_MAX))
+        return 0;
+    size->shared = (uint32_t)shared;
+    return 1;
+}
+
 /* ---- Threads on the CPU ---- */
 
 int cf__check_cpu_grid(const cf_kernel *kernel, void *const args[])

@@ -255,7 +255,7 @@ static int load_cpu_kernel(const cf_kernel *kernel, struct cf__loaded *node)
 {
     if (!kernel->cpu_body)
         return cf__fail(CF_ENOTSUP, "%s: it has no form for the CPU: %s", kernel->function,
-                        kernel->line ? "its annotation says host(none)" : "its program is GPU code");
+                        kernel->file && !*kernel->file ? "its program is GPU code" : "its annotation says host(none)");
     node->function = (CUfunction)(void *)(uintptr_t)kernel;
     return check_cpu_parameters(kernel);
 }

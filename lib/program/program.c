@@ -295,7 +295,7 @@ static int is_used_in(const cf_program *program, unsigned long long context)
     return kernel != NULL;
 }
 
-/* Waits for a context. Nothing is in flight in one that is gone. */
+/* Waits for a context. Nothing is in flight in one that is gone or known to be lost. */
 static int wait_in(const struct cf__context *context)
 {
     struct cf__scope scope;
@@ -311,7 +311,7 @@ static int wait_in(const struct cf__context *context)
     if (status == CF_OK && result != CUDA_SUCCESS)
         status = cf__fail_driver(scope.driver, result, "cuCtxSynchronize", "cf_program_unload");
     cf__leave(&scope);
-    return status == CF_EFAULT ? CF_OK : status;
+    return status;
 }
 
 /* Frees everything but the program and the descriptors of its kernels. The caller holds the lock. */

@@ -10,7 +10,7 @@
 
 #include "program/inspect.h"
 
-/* A kernel of a program. After an unload the descriptor stays, with the version CF__UNLOADED. */
+/* A kernel of a program, whose descriptor has an empty `file`. After an unload the descriptor stays, with the version CF__UNLOADED. */
 struct cf__program_kernel {
     struct cf__program_kernel *next;
     cf_kernel kernel;

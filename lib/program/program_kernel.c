@@ -109,11 +109,15 @@ static struct cf__program_kernel *make_kernel(const char *entry, const char *sig
     if (!made)
         return NULL;
     memcpy(made->name, entry, bytes);
-    made->signature = signature ? strdup(signature) : NULL;
-    if (!signature || made->signature)
-        return made;
-    free(made);
-    return NULL;
+    bytes = signature ? strlen(signature) + 1 : 0;
+    made->signature = bytes ? malloc(bytes) : NULL;
+    if (bytes && !made->signature) {
+        free(made);
+        return NULL;
+    }
+    if (bytes)
+        memcpy(made->signature, signature, bytes);
+    return made;
 }
 
 static int add_kernel(cf_program *program, const char *entry, const char *signature, const cf_kernel **kernel)
