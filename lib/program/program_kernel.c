@@ -57,7 +57,7 @@ static int describe_kernel(cf_program *program, struct cf__program_kernel *made)
  * have to agree with. */
 static int describe_object_kernel(const cf_program *program, struct cf__program_kernel *made)
 {
-    const cf_kernel *twin = cf_kernel_find(program->module, made->name);
+    const cf_kernel *twin = cf_kernel_find(program->module, made->kernel.entry);
     if (!twin)
         return cf__fail(CF_EIMAGE, "cf_program_kernel: the program has no kernel %s", made->name);
     if (!made->signature) {
