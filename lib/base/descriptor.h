@@ -27,6 +27,12 @@ static inline int cf__is_tuned(const cf_kernel *kernel)
     return cf__descriptor_ok(kernel) && kernel->nvariants && !kernel->nconstants;
 }
 
+/* Returns 1 if the kernel was described by a signature, at run time. */
+static inline int cf__is_of_program(const cf_kernel *kernel)
+{
+    return kernel->file && !*kernel->file;
+}
+
 /* Returns 1 if a parameter is an array of declared extent. */
 static inline int cf__is_array(const cf_param *param)
 {

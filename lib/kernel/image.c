@@ -198,6 +198,12 @@ static int load_library(const char *function, const cf_image *image, const struc
     return CF_OK;
 }
 
+/* The text that a kernel's parameters are from, for messages. */
+static const char *name_origin(const cf_kernel *kernel)
+{
+    return cf__is_of_program(kernel) ? "signature" : "descriptor";
+}
+
 static size_t param_size(const cf_param *param)
 {
     return param->direction == CF_VALUE ? param->bytes : sizeof(void *);
@@ -210,8 +216,8 @@ static int check_parameter_count(const cf_kernel *kernel, const struct cf__drive
     CUresult result = driver->cuKernelGetParamInfo(handle, count, &offset, &size);
     if (result == CUDA_SUCCESS)
         return cf__fail(CF_EIMAGE,
-                        "%s: its image has a parameter of %zu bytes after the %" PRIu32 " parameters of its descriptor",
-                        kernel->function, size, count);
+                        "%s: its image has a parameter of %zu bytes after the %" PRIu32 " parameters of its %s",
+                        kernel->function, size, count, name_origin(kernel));
     return result == CUDA_ERROR_INVALID_VALUE ? CF_OK
                                               : cf__fail_driver(driver, result, "cuKernelGetParamInfo",
                                                                 "%s: counting its parameters", kernel->function);
@@ -230,11 +236,11 @@ static int check_parameters(const cf_kernel *kernel, const struct cf__driver *dr
             return cf__fail_driver(driver, result, "cuKernelGetParamInfo", "%s: asking for %s", kernel->function,
                                    param->name);
         if (result != CUDA_SUCCESS)
-            return cf__fail(CF_EIMAGE, "%s: its image does not know %s, parameter %" PRIu32 " of its descriptor",
-                            kernel->function, param->name, i);
+            return cf__fail(CF_EIMAGE, "%s: its image does not know %s, parameter %" PRIu32 " of its %s",
+                            kernel->function, param->name, i, name_origin(kernel));
         if (size != expected)
-            return cf__fail(CF_EIMAGE, "%s: %s has %zu bytes in its image and %zu in its descriptor", kernel->function,
-                            param->name, size, expected);
+            return cf__fail(CF_EIMAGE, "%s: %s has %zu bytes in its image and %zu in its %s", kernel->function,
+                            param->name, size, expected, name_origin(kernel));
     }
     return check_parameter_count(kernel, driver, handle);
 }
@@ -244,9 +250,9 @@ static int check_cpu_parameters(const cf_kernel *kernel)
 {
     for (uint32_t i = 0; kernel->cpu_bytes && i < kernel->nparams; i++)
         if (kernel->cpu_bytes[i] != param_size(&kernel->params[i]))
-            return cf__fail(CF_EIMAGE, "%s: %s has %" PRIu32 " bytes in its form for the CPU and %zu in its descriptor",
+            return cf__fail(CF_EIMAGE, "%s: %s has %" PRIu32 " bytes in its form for the CPU and %zu in its %s",
                             kernel->function, kernel->params[i].name, kernel->cpu_bytes[i],
-                            param_size(&kernel->params[i]));
+                            param_size(&kernel->params[i]), name_origin(kernel));
     return CF_OK;
 }
 
@@ -255,7 +261,7 @@ static int load_cpu_kernel(const cf_kernel *kernel, struct cf__loaded *node)
 {
     if (!kernel->cpu_body)
         return cf__fail(CF_ENOTSUP, "%s: it has no form for the CPU: %s", kernel->function,
-                        kernel->file && !*kernel->file ? "its program is GPU code" : "its annotation says host(none)");
+                        cf__is_of_program(kernel) ? "its program is GPU code" : "its annotation says host(none)");
     node->function = (CUfunction)(void *)(uintptr_t)kernel;
     return check_cpu_parameters(kernel);
 }
@@ -284,8 +290,8 @@ static int find_symbol(const struct item *item, const struct cf__driver *driver,
         return cf__fail_driver(driver, result, "cuLibraryGetGlobal", "%s: finding %s", item->function, item->entry);
     int status = cf__symbol_size(item->symbol, &expected);
     if (status == CF_OK && size != expected)
-        status = cf__fail(CF_EIMAGE, "%s: %s has %zu bytes in its image and %zu in its descriptor", item->function,
-                          item->symbol->name, size, expected);
+        status = cf__fail(CF_EIMAGE, "%s: %s has %zu bytes in its image and %zu in %s", item->function,
+                          item->symbol->name, size, expected, item->symbol->ctype ? "its descriptor" : "the call");
     return status;
 }
 

@@ -32,14 +32,13 @@ struct reader {
     /* The current token. */
     enum token token;
     const char *begin, *end, *end_before; /* of it; end of the token before it */
-    /* Tables, absent in the first pass, and how much of them is in use. */
+    /* Tables, absent in the first pass, and their parts in use. */
     cf_param *params;
     cf_expr *exprs;
     cf_check *checks;
     cf_op *ops;
     char *texts;
     size_t nparams, nexprs, nchecks, nops, ntexts;
-    /* The current expression. */
     int nesting, may_be_real, is_real; /* is_real: it reads a real number */
     const char *integers_only;         /* first operator that takes integers alone */
 };

@@ -338,14 +338,14 @@ static void kernel_that_disagrees_with_the_image_is_refused(void **state)
     assert_null(none);
     assert_fails(
         cf_program_kernel(program, "saxpy", "(double a, void *x, void *y, void *out, size_t n) grid(n)", &none),
-        CF_EIMAGE, "saxpy: a has 4 bytes in its image and 8 in its descriptor");
+        CF_EIMAGE, "saxpy: a has 4 bytes in its image and 8 in its signature");
     assert_fails(cf_program_kernel(program, "saxpy", "(float a, void *x, void *y, void *out, int n) grid(n)", &none),
-                 CF_EIMAGE, "saxpy: n has 8 bytes in its image and 4 in its descriptor");
+                 CF_EIMAGE, "saxpy: n has 8 bytes in its image and 4 in its signature");
     assert_fails(cf_program_kernel(program, "saxpy", "(float a, void *x, void *y, void *out) grid(1)", &none),
-                 CF_EIMAGE, "saxpy: its image has a parameter of 8 bytes after the 4 parameters of its descriptor");
+                 CF_EIMAGE, "saxpy: its image has a parameter of 8 bytes after the 4 parameters of its signature");
     assert_fails(cf_program_kernel(program, "saxpy",
                                    "(float a, void *x, void *y, void *out, size_t n, int more) grid(1)", &none),
-                 CF_EIMAGE, "saxpy: its image does not know more, parameter 5 of its descriptor");
+                 CF_EIMAGE, "saxpy: its image does not know more, parameter 5 of its signature");
     assert_fails(cf_program_kernel(program, "saxpy", "(float a) grid(b)", &none), CF_EINVAL,
                  "cf_program_kernel: saxpy: column 16 of the signature: 'b' is no parameter of the signature");
     assert_fails(cf_program_kernel(program, NULL, "() grid(1)", &none), CF_EINVAL, "cf_program_kernel: entry is NULL");
@@ -474,7 +474,7 @@ static void symbol_that_disagrees_is_refused(void **state)
     load(&cubin);
     void *pointer = x;
     assert_fails(cf_program_symbol(program, "coeff", 8, &pointer), CF_EIMAGE,
-                 "cf_program_symbol: coeff has 12 bytes in its image and 8 in its descriptor");
+                 "cf_program_symbol: coeff has 12 bytes in its image and 8 in the call");
     assert_fails(cf_program_symbol(program, "other", 8, &pointer), CF_EIMAGE, "cf_program_symbol: finding other: ");
     assert_fails(cf_program_symbol(program, NULL, 8, &pointer), CF_EINVAL, "cf_program_symbol: name is NULL");
     assert_fails(cf_program_symbol(program, "coeff", 12, NULL), CF_EINVAL, "cf_program_symbol: pointer is NULL");
@@ -605,6 +605,48 @@ static void program_loaded_and_unloaded_often_leaves_nothing(void **state)
     }
 }
 
+/* The GPU's part stays the parent's. */
+static void unload_in_a_forked_child_leaves_the_parents(void **state)
+{
+    (void)state;
+    load(&cubin);
+    expect_call();
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(cf_program_unload(program) == CF_OK && cf_program_unload(program) == CF_EINVAL ? 0 : 1);
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    expect_call();
+}
+
+static int in_log[4];
+
+static void use_program(void *data, int level, const char *text)
+{
+    void *pointer;
+    const cf_kernel *other;
+    cf_program *loaded;
+    (void)data, (void)level, (void)text;
+    cf_set_log(NULL, NULL);
+    in_log[0] = cf_program_unload(program);
+    in_log[1] = cf_program_kernel(program, "saxpy", SIGNATURE, &other);
+    in_log[2] = cf_program_symbol(program, "coeff", 12, &pointer);
+    in_log[3] = cf_program_load(&loaded, cubin.bytes, cubin.size);
+}
+
+static void use_within_the_log_is_refused(void **state)
+{
+    (void)state;
+    load(&cubin);
+    cf_set_log(use_program, NULL);
+    assert_fails(cf_program_symbol(program, NULL, 12, NULL), CF_EINVAL, "cf_program_load: called from the callback");
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(in_log[i], CF_EINVAL);
+    expect_call();
+}
+
 /* A launch in a context that is gone needs no wait. */
 static void unload_after_a_context_is_gone_succeeds(void **state)
 {
@@ -647,6 +689,8 @@ int main(int argc, char *argv[])
         fake_test(unload_during_a_capture_is_refused, "CF_DRIVER=cuda"),
         fake_test(unloaded_handles_are_refused, "CF_DRIVER=cuda"),
         fake_test(program_loaded_and_unloaded_often_leaves_nothing, "CF_DRIVER=cuda"),
+        fake_test(use_within_the_log_is_refused, "CF_DRIVER=cuda"),
+        fake_test(unload_in_a_forked_child_leaves_the_parents, "CF_DRIVER=cuda"),
         fake_test(unload_after_a_context_is_gone_succeeds, "CF_DRIVER=cuda"),
     };
     return RUN_MADE(argc, argv, &module, tests, NULL, tear_down);

@@ -78,18 +78,18 @@ static void kernel_that_disagrees_is_refused(void **state)
                      program, entry(),
                      "(in float source[M], in int32_t index[N], out float res[N], int N, int64_t M) grid(N)", &none),
                  CF_EIMAGE,
-                 on_cuda() ? "N has 8 bytes in its image and 4 in its descriptor"
-                           : "gather_f32_i32: N has 8 bytes in its form for the CPU and 4 in its descriptor");
+                 on_cuda() ? "N has 8 bytes in its image and 4 in its signature"
+                           : "gather_f32_i32: N has 8 bytes in its form for the CPU and 4 in its signature");
     assert_fails(
         cf_program_kernel(program, entry(), "(void *source, void *index, void *res, int64_t N) grid(N)", &none),
         CF_EIMAGE,
-        on_cuda() ? "its image has a parameter of 8 bytes after the 4 parameters of its descriptor"
+        on_cuda() ? "its image has a parameter of 8 bytes after the 4 parameters of its signature"
                   : "gather_f32_i32: it has 5 parameters and 4 in its signature");
     assert_fails(cf_program_kernel(program, entry(),
                                    "(void *source, void *index, void *res, int64_t N, int64_t M, int O) grid(N)",
                                    &none),
                  CF_EIMAGE,
-                 on_cuda() ? "its image does not know O, parameter 5 of its descriptor"
+                 on_cuda() ? "its image does not know O, parameter 5 of its signature"
                            : "gather_f32_i32: it has 5 parameters and 6 in its signature");
 }
 
