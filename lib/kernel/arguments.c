@@ -235,10 +235,12 @@ int cf__interpret_sizes(const cf_kernel *kernel, void *const args[], cf_launch_s
         return 0;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         const cf_param *param = &kernel->params[i];
-        if (!args[i] || param->direction == CF_SCRATCH || param->lowers || param->pitches ||
-            (cf__is_array(param) && !is_array_ok(kernel, i, args)))
+        if (!args[i] || param->direction == CF_SCRATCH || param->lowers || param->pitches)
             return 0;
     }
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        if (cf__is_array(&kernel->params[i]) && !is_array_ok(kernel, i, args))
+            return 0;
     for (uint32_t i = 0; i < kernel->nchecks; i++) {
         const cf_check *check = &kernel->checks[i];
         if (check->array < 0 &&

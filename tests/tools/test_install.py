@@ -48,8 +48,8 @@ class InstallTest:
                                  env=dict(os.environ, DESTDIR=destdir))
             wanted = ['bin/cf-bench', 'bin/cf-run', 'bin/cf-tune', 'bin/cfcc', 'include/cuferry.h',
                       'include/cuferry/kernels.h',
-                      'include/cuferry/program.h', 'include/cuferry/registry.h', 'include/cuferry/tuning.h', 'lib/libcuferry.a',
-                      'lib/pkgconfig/cuferry.pc',
+                      'include/cuferry/program.h', 'include/cuferry/registry.h', 'include/cuferry/tuning.h',
+                      'lib/libcuferry.a', 'lib/pkgconfig/cuferry.pc',
                       'lib/cmake/Cuferry/CuferryConfig.cmake', 'lib/cmake/Cuferry/CuferryConfigVersion.cmake',
                       'lib/cuferry/cfcc.json', 'lib/cuferry/compile/linking.py', 'lib/cuferry/gen/cfgen',
                       'share/man/man1/cfcc.1', 'share/man/man1/cf-bench.1',

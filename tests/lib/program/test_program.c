@@ -311,6 +311,10 @@ static void kernel_arguments_are_checked(void **state)
     assert_fails(call_with(kernel, 1, x, y, out, SIZE_MAX), CF_EOVERFLOW, "saxpy: ");
     assert_fails(launch_with(NULL, 0, x, y, out, N), CF_EINVAL, "saxpy_async: the check a != 0 fails with a = 0");
     assert_ok(call_with(kernel, 1, NULL, NULL, NULL, 0));
+    float a = 1, *pointer = x;
+    void *const args[] = {&a, &pointer, &pointer, &pointer, NULL};
+    assert_fails(cf_call(kernel, args), CF_EINVAL, "saxpy: the argument for n is NULL, and not a pointer to one");
+    assert_fails(cf_launch(kernel, NULL, NULL), CF_EINVAL, "saxpy_async: args is NULL");
 }
 
 static void kernel_asked_for_again_is_the_same(void **state)
