@@ -329,6 +329,10 @@ static void kernel_asked_for_again_is_the_same(void **state)
         "(float a, const float *x, const float *y, float *out, unsigned long long n) blocks(2) block(256, 2)", &other));
     assert_ptr_not_equal(other, kernel);
     assert_string_equal(other->name, "saxpy");
+    int blocks = 0;
+    assert_ok(cf_kernel_preload(other));
+    assert_ok(cf_kernel_occupancy(other, 512, 0, &blocks));
+    assert_int_equal(blocks, 4);
     expect_call();
 }
 
