@@ -59,7 +59,8 @@ typedef struct CUgraphExec_st *cf_graph_exec;
     X(CF_ECAPTURE, -11, "not permitted while a stream is being captured") \
     X(CF_EFAULT, -12, "a kernel failed; its context is lost")             \
     X(CF_ECALL, -13, "a driver call failed")                              \
-    X(CF_EFORK, -14, "the GPU was in use before this process was forked")
+    X(CF_EFORK, -14, "the GPU was in use before this process was forked") \
+    X(CF_ECOMPILE, -15, "the source does not compile")
 
 enum cf_status {
 #define CF_STATUS_ENUM(name, value, text) name = (value),

@@ -14,6 +14,8 @@ int cf__check_descriptor(const char *what, uint32_t version)
 {
     if (version == CF_REGISTRY_VERSION)
         return CF_OK;
+    if (version == CF__UNLOADED)
+        return cf__fail(CF_EINVAL, "the %s belongs to a program that was unloaded", what);
     return cf__fail(CF_EINVAL,
                     "the %s's descriptor has version %" PRIu32 ", this library takes %d; build the kernels again", what,
                     version, CF_REGISTRY_VERSION);

@@ -6,6 +6,9 @@
 
 #include <cuferry/registry.h>
 
+/* Version in the descriptor of a kernel whose program was unloaded. */
+#define CF__UNLOADED UINT32_MAX
+
 /* Checks a descriptor's version. Returns a status; the message names `what`: kernel, symbol or module. */
 int cf__check_descriptor(const char *what, uint32_t version);
 
@@ -22,6 +25,12 @@ static inline int cf__descriptor_ok(const cf_kernel *kernel)
 static inline int cf__is_tuned(const cf_kernel *kernel)
 {
     return cf__descriptor_ok(kernel) && kernel->nvariants && !kernel->nconstants;
+}
+
+/* Returns 1 if the kernel was described by a signature, at run time. */
+static inline int cf__is_of_program(const cf_kernel *kernel)
+{
+    return kernel->file && !*kernel->file;
 }
 
 /* Returns 1 if a parameter is an array of declared extent. */

@@ -247,6 +247,13 @@ int cf__is_lost(const struct cf__driver *driver, CUcontext handle)
     return cf__gpu_state() & CF__GPU_LOST && find_lost(driver, handle);
 }
 
+int cf__context_is_gone(const struct cf__context *context)
+{
+    unsigned long long id;
+    CUresult result = context->driver->cuCtxGetId(context->handle, &id);
+    return context->is_lost || (result == CUDA_SUCCESS ? id != context->id : cf__result_is_gone(result));
+}
+
 int cf__check_lost(const struct cf__scope *scope, const char *function)
 {
     const struct cf__context *context = scope->driver->is_cpu ? NULL : find_lost(scope->driver, scope->context);

@@ -6,6 +6,7 @@
 
 #include "driver/driver.h"
 
+struct cf__context;
 struct cf__scope;
 
 /* cf__fail() for a driver call: adds the call, the driver's name of the result and its text. Returns the status. */
@@ -30,6 +31,9 @@ void cf__contexts_review(void);
 
 /* Returns 1 if a context of a GPU is marked as lost. */
 int cf__is_lost(const struct cf__driver *driver, CUcontext handle);
+
+/* Returns 1 if a context is lost, or another library has destroyed it. */
+int cf__context_is_gone(const struct cf__context *context);
 
 /* Returns CF_EFAULT, with a message, if the scope's context is lost. Needed while cf__gpu_state() has CF__GPU_LOST. */
 int cf__check_lost(const struct cf__scope *scope, const char *function);

@@ -99,7 +99,14 @@
     X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)          \
     X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)          \
     X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97) \
+    X(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0)                \
+    X(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 1)                    \
+    X(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 3)                     \
+    X(CU_FUNC_ATTRIBUTE_NUM_REGS, 4)                             \
+    X(CU_FUNC_ATTRIBUTE_BINARY_VERSION, 6)                       \
     X(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8)        \
+    X(CU_JIT_ERROR_LOG_BUFFER, 5)                                \
+    X(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 6)                     \
     X(CU_POINTER_ATTRIBUTE_CONTEXT, 1)                           \
     X(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 2)                       \
     X(CU_POINTER_ATTRIBUTE_DEVICE_POINTER, 3)                    \

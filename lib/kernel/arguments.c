@@ -196,6 +196,108 @@ int cf__compute_grid(const cf_kernel *kernel, const struct cf__scope *scope, voi
     return status;
 }
 
+/* ---- Both at once, for kernels without compiled functions ---- */
+
+/* The arguments, and the parameter that was read last: most expressions are the same one. */
+struct reading {
+    const cf_kernel *kernel;
+    void *const *args;
+    int64_t param, value; /* param: its number; -1: none yet */
+};
+
+/* Returns 0 if there is no value. The usual expressions are a parameter or a constant. */
+static inline int evaluate_fast(struct reading *of, const cf_expr *expr, int64_t *value)
+{
+    const cf_op *op = expr->ops;
+    if (op[1].code != CF_OP_END)
+        return cf__evaluate(of->kernel, expr, of->args, value) == CF_OK;
+    *value = op->operand;
+    if (op->code == CF_OP_CONST)
+        return 1;
+    if (op->code != CF_OP_PARAM)
+        return cf__evaluate(of->kernel, expr, of->args, value) == CF_OK;
+    if (op->operand != of->param) {
+        of->param = -1;
+        if (cf__read_integer(of->kernel->params[op->operand].type, of->args[op->operand], &of->value) != CF_OK)
+            return 0;
+        of->param = op->operand;
+    }
+    *value = of->value;
+    return 1;
+}
+
+/* Returns 1 if the array has a size and, unless that is 0, a pointer. */
+static inline int is_array_ok(struct reading *of, uint32_t i)
+{
+    const cf_param *param = &of->kernel->params[i];
+    int64_t bytes = param->bytes, extent;
+    for (uint32_t d = 0; d < param->ndims; d++)
+        if (!evaluate_fast(of, &param->extents[d], &extent) || extent < 0 ||
+            __builtin_mul_overflow(bytes, extent, &bytes))
+            return 0;
+    return bytes == 0 || *(void *const *)of->args[i];
+}
+
+static int is_check_ok(struct reading *of, const cf_check *check)
+{
+    int64_t holds;
+    double real;
+    if (check->array >= 0)
+        return 1;
+    if (check->is_real)
+        return cf__evaluate_real(of->kernel, &check->condition, of->args, &real) == CF_OK && real != 0;
+    return evaluate_fast(of, &check->condition, &holds) && holds;
+}
+
+/* Leaves everything that is unusual to the slow path. */
+static inline int is_plain(const cf_kernel *kernel)
+{
+    return !kernel->enqueue && !kernel->nvariants && !kernel->nzeros && !kernel->cpu_grid.ops &&
+           !kernel->launch.is_block_auto && !kernel->launch.is_cooperative && !kernel->launch.items.ops;
+}
+
+/* Computes grid and block of dimension `d`. `threads` is the number of threads of the block so far. */
+static inline int is_dimension_ok(struct reading *of, int d, int64_t *threads, cf_launch_size *size)
+{
+    const cf_expr *grid = &of->kernel->launch.grid[d], *by = &of->kernel->launch.block[d];
+    int64_t count = 1, block = 1;
+    if ((grid->ops && !evaluate_fast(of, grid, &count)) || (by->ops && !evaluate_fast(of, by, &block)) || count <= 0 ||
+        block <= 0 || block > max_block[d] || (*threads *= block) > CF_BLOCK_SIZE)
+        return 0;
+    if (!of->kernel->launch.counts_blocks && block > 1)
+        count = (count - 1) / block + 1;
+    size->grid[d] = (uint32_t)count;
+    size->block[d] = (uint32_t)block;
+    return count <= max_grid[d];
+}
+
+int cf__interpret_sizes(const cf_kernel *kernel, void *const args[], cf_launch_size *size)
+{
+    struct reading of = {kernel, args, -1, 0};
+    int64_t threads = 1, shared = 0;
+    if (!is_plain(kernel))
+        return 0;
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const cf_param *param = &kernel->params[i];
+        if (!args[i] || param->direction == CF_SCRATCH || param->lowers || param->pitches)
+            return 0;
+    }
+    for (uint32_t i = 0; i < kernel->nparams; i++)
+        if (cf__is_array(&kernel->params[i]) && !is_array_ok(&of, i))
+            return 0;
+    for (uint32_t i = 0; i < kernel->nchecks; i++)
+        if (!is_check_ok(&of, &kernel->checks[i]))
+            return 0;
+    for (int d = 0; d < CF_GRID_DIMS; d++)
+        if (!is_dimension_ok(&of, d, &threads, size))
+            return 0;
+    if (kernel->launch.shared.ops &&
+        (!evaluate_fast(&of, &kernel->launch.shared, &shared) || shared < 0 || shared > INT32_MAX))
+        return 0;
+    size->shared = (uint32_t)shared;
+    return 1;
+}
+
 /* ---- Threads on the CPU ---- */
 
 int cf__check_cpu_grid(const cf_kernel *kernel, void *const args[])

@@ -11,11 +11,15 @@
 struct cf__loaded;
 struct cf__scope;
 
-/* Checks the scalars and computes the launch size with the kernel's compiled functions. Returns 0 if the slow path has
- * to do so: it finds and reports errors. */
+/* The same as a kernel's compiled functions, for a kernel that has none, such as one of a program. */
+int cf__interpret_sizes(const cf_kernel *kernel, void *const args[], cf_launch_size *size);
+
+/* Checks the scalars and computes the launch size with the kernel's compiled functions, if it has them. Returns 0 if the
+ * slow path has to do so: it finds and reports errors. */
 static inline int cf__arguments_ok(const cf_kernel *kernel, void *const args[], cf_launch_size *size)
 {
-    return cf__descriptor_ok(kernel) && kernel->sizes && args && kernel->sizes(args, size);
+    return cf__descriptor_ok(kernel) && args &&
+           (kernel->sizes ? kernel->sizes(args, size) : cf__interpret_sizes(kernel, args, size));
 }
 
 /* Checks the descriptor, scalars, extents and NULL pointers; returns a status. */

@@ -19,6 +19,7 @@
 
 #include "kernel/image.h"
 
+#include "base/crc32.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/lock.h"
@@ -64,7 +65,7 @@ static int is_in_object(const cf_state *state)
 /* Clears a state, unless dlclose() has taken it away or another object owns its address now. */
 static void clear_state(cf_state *state, int was_in_object, const void *loaded)
 {
-    if ((!was_in_object || is_in_object(state)) && state->loaded == loaded)
+    if (state && (!was_in_object || is_in_object(state)) && state->loaded == loaded)
         *state = (cf_state){NULL};
 }
 
@@ -80,26 +81,10 @@ void cf__image_unlock(void)
 
 /* ---- Checks before the driver sees an image ---- */
 
-/* CRC-32 as in ISO 3309 and zlib, four bits at a time. The driver may crash on a damaged image, so the library checks
- * images itself. */
-static uint32_t crc32(const unsigned char *begin, const unsigned char *end)
-{
-    static const uint32_t table[16] = {
-        0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
-        0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
-    };
-    uint32_t crc = UINT32_MAX;
-    for (const unsigned char *byte = begin; byte < end; byte++) {
-        crc ^= *byte;
-        crc = crc >> 4 ^ table[crc & 15];
-        crc = crc >> 4 ^ table[crc & 15];
-    }
-    return ~crc;
-}
-
+/* The driver may crash on a damaged image, so the library checks images itself. */
 static int check_intact(const char *function, const cf_image *image)
 {
-    uint32_t crc = crc32(image->begin, image->end);
+    uint32_t crc = cf__crc32(image->begin, image->end);
     if (image->begin < image->end && crc == image->crc32)
         return CF_OK;
     return cf__fail(CF_EIMAGE,
@@ -185,9 +170,12 @@ static int check_device(const char *function, const cf_image *image, const struc
 
 /* ---- Loading; the caller holds the lock ---- */
 
-static int load_library(const char *function, const cf_image *image, const struct cf__driver *driver,
-                        CUlibrary *library)
+/* `log` of `size` bytes gets the text of the driver's compiler; NULL: none. */
+static int load_library(const char *function, const cf_image *image, const struct cf__driver *driver, char *log,
+                        size_t size, CUlibrary *library)
 {
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)size};
     cf_state *state = image->state;
     *library = state->loaded;
     if (*library)
@@ -198,7 +186,7 @@ static int load_library(const char *function, const cf_image *image, const struc
     struct library *made = malloc(sizeof *made);
     if (!made)
         return cf__fail(CF_ENOMEM, "%s: no memory to load its image", function);
-    CUresult result = driver->cuLibraryLoadData(library, image->begin, NULL, NULL, 0, NULL, NULL, 0);
+    CUresult result = driver->cuLibraryLoadData(library, image->begin, options, values, log ? 2 : 0, NULL, NULL, 0);
     if (result != CUDA_SUCCESS) {
         free(made);
         return cf__fail_driver(driver, result, "cuLibraryLoadData", "%s: loading its image", function);
@@ -210,9 +198,29 @@ static int load_library(const char *function, const cf_image *image, const struc
     return CF_OK;
 }
 
+/* The text that a kernel's parameters are from, for messages. */
+static const char *name_origin(const cf_kernel *kernel)
+{
+    return cf__is_of_program(kernel) ? "signature" : "descriptor";
+}
+
 static size_t param_size(const cf_param *param)
 {
     return param->direction == CF_VALUE ? param->bytes : sizeof(void *);
+}
+
+static int check_parameter_count(const cf_kernel *kernel, const struct cf__driver *driver, CUkernel handle)
+{
+    size_t offset, size = 0;
+    uint32_t count = kernel->nparams - kernel->nadded;
+    CUresult result = driver->cuKernelGetParamInfo(handle, count, &offset, &size);
+    if (result == CUDA_SUCCESS)
+        return cf__fail(CF_EIMAGE,
+                        "%s: its image has a parameter of %zu bytes after the %" PRIu32 " parameters of its %s",
+                        kernel->function, size, count, name_origin(kernel));
+    return result == CUDA_ERROR_INVALID_VALUE ? CF_OK
+                                              : cf__fail_driver(driver, result, "cuKernelGetParamInfo",
+                                                                "%s: counting its parameters", kernel->function);
 }
 
 /* Compares the sizes of the kernel's own parameters in the image, which newer drivers report, with the descriptor. */
@@ -228,13 +236,13 @@ static int check_parameters(const cf_kernel *kernel, const struct cf__driver *dr
             return cf__fail_driver(driver, result, "cuKernelGetParamInfo", "%s: asking for %s", kernel->function,
                                    param->name);
         if (result != CUDA_SUCCESS)
-            return cf__fail(CF_EIMAGE, "%s: its image does not know %s, parameter %" PRIu32 " of its descriptor",
-                            kernel->function, param->name, i);
+            return cf__fail(CF_EIMAGE, "%s: its image does not know %s, parameter %" PRIu32 " of its %s",
+                            kernel->function, param->name, i, name_origin(kernel));
         if (size != expected)
-            return cf__fail(CF_EIMAGE, "%s: %s has %zu bytes in its image and %zu in its descriptor", kernel->function,
-                            param->name, size, expected);
+            return cf__fail(CF_EIMAGE, "%s: %s has %zu bytes in its image and %zu in its %s", kernel->function,
+                            param->name, size, expected, name_origin(kernel));
     }
-    return CF_OK;
+    return check_parameter_count(kernel, driver, handle);
 }
 
 /* Compares the sizes of parameters in the CPU code with the descriptor. */
@@ -242,9 +250,9 @@ static int check_cpu_parameters(const cf_kernel *kernel)
 {
     for (uint32_t i = 0; kernel->cpu_bytes && i < kernel->nparams; i++)
         if (kernel->cpu_bytes[i] != param_size(&kernel->params[i]))
-            return cf__fail(CF_EIMAGE, "%s: %s has %" PRIu32 " bytes in its form for the CPU and %zu in its descriptor",
+            return cf__fail(CF_EIMAGE, "%s: %s has %" PRIu32 " bytes in its form for the CPU and %zu in its %s",
                             kernel->function, kernel->params[i].name, kernel->cpu_bytes[i],
-                            param_size(&kernel->params[i]));
+                            param_size(&kernel->params[i]), name_origin(kernel));
     return CF_OK;
 }
 
@@ -252,7 +260,8 @@ static int check_cpu_parameters(const cf_kernel *kernel)
 static int load_cpu_kernel(const cf_kernel *kernel, struct cf__loaded *node)
 {
     if (!kernel->cpu_body)
-        return cf__fail(CF_ENOTSUP, "%s: it has no form for the CPU: its annotation says host(none)", kernel->function);
+        return cf__fail(CF_ENOTSUP, "%s: it has no form for the CPU: %s", kernel->function,
+                        cf__is_of_program(kernel) ? "its program is GPU code" : "its annotation says host(none)");
     node->function = (CUfunction)(void *)(uintptr_t)kernel;
     return check_cpu_parameters(kernel);
 }
@@ -281,8 +290,8 @@ static int find_symbol(const struct item *item, const struct cf__driver *driver,
         return cf__fail_driver(driver, result, "cuLibraryGetGlobal", "%s: finding %s", item->function, item->entry);
     int status = cf__symbol_size(item->symbol, &expected);
     if (status == CF_OK && size != expected)
-        status = cf__fail(CF_EIMAGE, "%s: %s has %zu bytes in its image and %zu in its descriptor", item->function,
-                          item->symbol->name, size, expected);
+        status = cf__fail(CF_EIMAGE, "%s: %s has %zu bytes in its image and %zu in %s", item->function,
+                          item->symbol->name, size, expected, item->symbol->ctype ? "its descriptor" : "the call");
     return status;
 }
 
@@ -313,7 +322,7 @@ static int load_item(const struct item *item, const struct cf__driver *driver, s
 
     CUlibrary library;
     int mode = cf__capture_relax(driver);
-    status = load_library(item->function, item->image, driver, &library);
+    status = load_library(item->function, item->image, driver, NULL, 0, &library);
     if (status == CF_OK)
         status = (item->kernel ? find_kernel : find_symbol)(item, driver, library, node);
     cf__capture_restore(driver, mode);
@@ -341,11 +350,25 @@ static struct cf__loaded *find_spare_node(const cf_state *state)
     return node;
 }
 
+/* Takes a node without a state out of the list. Launches that were in flight may still refer to its name, so a node is
+ * not freed before cf_shutdown(). */
+static struct cf__loaded *take_orphan(const char *name)
+{
+    for (struct cf__loaded **link = &nodes, *node; (node = *link) != NULL; link = &node->next_of_all)
+        if (!node->state && strcmp(node->name, name) == 0) {
+            *link = node->next_of_all;
+            return node;
+        }
+    return NULL;
+}
+
 /* NULL if there is no memory. */
 static struct cf__loaded *make_node(const struct item *item)
 {
     size_t bytes = strlen(item->function) + 1;
-    struct cf__loaded *node = malloc(sizeof *node + bytes);
+    struct cf__loaded *node = take_orphan(item->function);
+    if (!node)
+        node = malloc(sizeof *node + bytes);
     if (!node)
         return NULL;
     *node = (struct cf__loaded){.context = CF__NO_CONTEXT,
@@ -372,9 +395,13 @@ static int add_node(const struct item *item, const struct cf__driver *driver, un
     cf__trace_span_end(began, "load", item->function, NULL);
     if (status == CF_OK && made.function)
         cf__trace_note_kernel(made.function, item->kernel);
+    if (!spare) {
+        node->next_of_all = nodes;
+        nodes = node;
+    }
     if (status != CF_OK) {
         if (!spare)
-            free(node);
+            node->state = NULL;
         return status;
     }
     node->owner = owner;
@@ -386,11 +413,8 @@ static int add_node(const struct item *item, const struct cf__driver *driver, un
     node->choice = made.choice;
     node->shared = made.shared;
     __atomic_store_n(&node->context, context, __ATOMIC_RELEASE);
-    if (!spare) {
-        node->next_of_all = nodes;
-        nodes = node;
+    if (!spare)
         __atomic_store_n(&state->loaded, node, __ATOMIC_RELEASE);
-    }
     *loaded = node;
     return CF_OK;
 }
@@ -427,6 +451,22 @@ int cf__kernel_load(const cf_kernel *kernel, const struct cf__scope *scope, stru
 {
     const struct item item = {kernel->function, kernel->image, kernel->entry, kernel->state, kernel, NULL};
     return find_or_load(&item, scope, loaded);
+}
+
+int cf__image_load(const char *function, const cf_image *image, const struct cf__scope *scope, char *log, size_t size)
+{
+    CUlibrary library;
+    if (cf__log_is_inside())
+        return fail_in_callback(function);
+    int status = check_device(function, image, scope->driver);
+    if (status != CF_OK)
+        return status;
+    cf__image_lock();
+    int mode = cf__capture_relax(scope->driver);
+    status = load_library(function, image, scope->driver, log, size, &library);
+    cf__capture_restore(scope->driver, mode);
+    cf__image_unlock();
+    return status;
 }
 
 int cf__symbol_load(const cf_symbol *symbol, const struct cf__scope *scope, struct cf__loaded **loaded)
@@ -512,14 +552,18 @@ int cf__kernel_set_shared(const cf_kernel *kernel, const struct cf__scope *scope
 
 /* ---- The end ---- */
 
-/* A library that fails to unload stays usable, for another attempt. The caller holds the lock. */
-static int unload_libraries(const struct cf__driver *cuda)
+/* Unloads the library of a state, or all of them for NULL. A library that fails to unload stays usable, for another
+ * attempt. The caller holds the lock. */
+static int unload_libraries(const char *function, const struct cf__driver *cuda, const cf_state *state)
 {
     int status = CF_OK;
     for (struct library **link = &libraries, *library; (library = *link) != NULL;) {
-        CUresult result = cuda ? cuda->cuLibraryUnload(library->handle) : CUDA_SUCCESS;
-        if (result != CUDA_SUCCESS && !cf__result_is_gone(result)) {
-            status = cf__fail_driver(cuda, result, "cuLibraryUnload", "cf_shutdown: unloading an image");
+        int is_meant = !state || library->state == state;
+        CUresult result = is_meant && cuda ? cuda->cuLibraryUnload(library->handle) : CUDA_SUCCESS;
+        int has_failed = result != CUDA_SUCCESS && !cf__result_is_gone(result);
+        if (has_failed)
+            status = cf__fail_driver(cuda, result, "cuLibraryUnload", "%s: unloading an image", function);
+        if (!is_meant || has_failed) {
             link = &library->next;
             continue;
         }
@@ -530,15 +574,36 @@ static int unload_libraries(const struct cf__driver *cuda)
     return status;
 }
 
+int cf__image_unload(const char *function, const struct cf__driver *cuda, const cf_image *image)
+{
+    int mode = cuda ? cf__capture_relax(cuda) : -1;
+    int status = unload_libraries(function, cuda, image->state);
+    cf__capture_restore(cuda, mode);
+    return status;
+}
+
+void cf__state_retire(cf_state *state)
+{
+    for (struct cf__loaded *node = state->loaded; node; node = node->next) {
+        __atomic_store_n(&node->context, CF__NO_CONTEXT, __ATOMIC_RELEASE);
+        node->state = NULL;
+    }
+    __atomic_store_n(&state->loaded, NULL, __ATOMIC_RELEASE);
+}
+
+void (*cf__images_unloaded)(void);
+
 int cf__images_unload(const struct cf__driver *cuda)
 {
     cf__image_lock();
-    int status = unload_libraries(cuda);
+    int status = unload_libraries("cf_shutdown", cuda, NULL);
     for (struct cf__loaded *node; (node = nodes) != NULL;) {
         nodes = node->next_of_all;
         clear_state(node->state, node->is_in_object, node);
         free(node);
     }
+    if (cf__images_unloaded)
+        cf__images_unloaded();
     cf__image_unlock();
     return status;
 }

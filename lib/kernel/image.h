@@ -28,8 +28,8 @@ struct cf__loaded {
     CUdeviceptr address;          /* symbol only */
     struct cf__choice choice;     /* tuned kernel only, and nothing else is set for it */
     struct cf__context *owner;    /* record of the context */
-    cf_state *state;
-    int is_in_object; /* the state is data of the program or of a shared object */
+    cf_state *state;              /* NULL: retired, or loading failed */
+    int is_in_object;             /* the state is data of the program or of a shared object */
     struct cf__loaded *next_of_all;
     char name[]; /* entry point, for messages */
 };
@@ -70,8 +70,19 @@ int cf__kernel_set_shared(const cf_kernel *kernel, const struct cf__scope *scope
 /* Looks up a symbol on a GPU at its first use in the scope's context. */
 int cf__symbol_load(const cf_symbol *symbol, const struct cf__scope *scope, struct cf__loaded **loaded);
 
+/* Loads an image before its first kernel. `log` of `size` bytes gets the text of the driver's compiler; NULL: none. */
+int cf__image_load(const char *function, const cf_image *image, const struct cf__scope *scope, char *log, size_t size);
+
+/* Unloads one image; `cuda` as below. The caller holds the lock. Nodes of its kernels stay in their states. */
+int cf__image_unload(const char *function, const struct cf__driver *cuda, const cf_image *image);
+
+/* Takes the nodes from a state whose memory goes. The caller holds the lock. */
+void cf__state_retire(cf_state *state);
+
 /* Unloads all images at cf_shutdown(); `cuda` is NULL if the driver is no longer in use. Returns the latest failure. */
 int cf__images_unload(const struct cf__driver *cuda);
+
+extern void (*cf__images_unloaded)(void); /* called then, under the lock, if it is set */
 
 void cf__images_drop(unsigned long long context); /* forgets nodes of a context that is gone */
 void cf__image_lock(void);                        /* for fork */

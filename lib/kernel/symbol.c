@@ -5,6 +5,8 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
+#include "kernel/symbol.h"
+
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "driver/capture_mode.h"
@@ -29,8 +31,7 @@ static int check_symbol(const char *function, const cf_symbol *symbol, const voi
     return cf__symbol_size(symbol, bytes);
 }
 
-/* Looks up the symbol's address on the scope's device. */
-static int locate_symbol(const cf_symbol *symbol, const struct cf__scope *scope, size_t bytes, void **target)
+int cf__symbol_locate(const cf_symbol *symbol, const struct cf__scope *scope, size_t bytes, void **target)
 {
     if (!scope->driver->is_cpu) {
         struct cf__loaded *loaded;
@@ -103,7 +104,7 @@ static int set_symbol(const char *function, cf_stream stream, const cf_symbol *s
     struct cf__memory memory;
     status = check_value(symbol, &scope, value, bytes, is_async, &memory);
     if (status == CF_OK)
-        status = locate_symbol(symbol, &scope, bytes, &target);
+        status = cf__symbol_locate(symbol, &scope, bytes, &target);
     if (status == CF_OK && !is_async)
         status = cf__stream_check_wait(symbol->function, &scope, NULL);
     int mode = is_async ? -1 : cf__capture_relax(scope.driver);

@@ -12,7 +12,6 @@
 #include "driver/capture_mode.h"
 #include "driver/deferred_free.h"
 #include "driver/driver.h"
-#include "driver/failure.h"
 #include "trace/trace_end.h"
 #include "cpu/cpu_stream.h"
 #include "context/context.h"
@@ -20,6 +19,7 @@
 #include "context/enter.h"
 #include "context/handle.h"
 #include "context/inflight.h"
+#include "context/lost.h"
 #include "stream/capture.h"
 #include "staging/buffers.h"
 #include "memory/allocation_cache.h"
@@ -38,21 +38,13 @@ static void add_status(int *status, int other)
         *status = other;
 }
 
-/* Reports whether a context is lost, or another library has destroyed it. */
-static int is_gone(const struct cf__context *context)
-{
-    unsigned long long id;
-    CUresult result = context->driver->cuCtxGetId(context->handle, &id);
-    return context->is_lost || (result == CUDA_SUCCESS ? id != context->id : cf__result_is_gone(result));
-}
-
 /* Frees the staging sets of all contexts. In a context that cannot be entered, the frees fail and are deferred. */
 static void free_staging_sets(void)
 {
     struct cf__context *context = NULL;
     while ((context = cf__context_next(context)) != NULL) {
         struct cf__scope scope = {.driver = context->driver, .context = context->handle};
-        int exists = context->staging && !is_gone(context);
+        int exists = context->staging && !cf__context_is_gone(context);
         int is_entered = exists && cf__enter_context(&scope, "cf_shutdown", context->driver, context->handle) == CF_OK;
         cf__staging_free(context, exists ? &scope : NULL);
         if (is_entered)

@@ -1,6 +1,6 @@
-/* compare_sizes.h - compares the compiled size functions of a library's kernels with the interpreter of their
- * descriptors, over random and extreme arguments: a size function returns 1 where the interpreter finds no error, and
- * gives the same size. */
+/* compare_sizes.h - compares the compiled size functions of a library's kernels, and cf__interpret_sizes(), with the
+ * interpreter of their descriptors, over random and extreme arguments: a size function returns 1 where the interpreter
+ * finds no error, and gives the same size. */
 #ifndef COMPARE_SIZES_H
 #define COMPARE_SIZES_H
 
@@ -170,6 +170,15 @@ static inline void compare_fill(struct compare *of)
         of->args[compare_random(of) % kernel->nparams] = NULL;
 }
 
+/* Returns the difference of a size from the interpreter's, as the end of a sentence, or NULL. */
+static inline const char *compare_size(const cf_launch_size *size, const struct cf__grid *expected)
+{
+    for (int d = 0; d < CF_GRID_DIMS; d++)
+        if (size->grid[d] != expected->grid[d] || size->block[d] != expected->block[d])
+            return "another grid or block";
+    return size->shared != (uint32_t)expected->shared ? "other shared memory" : NULL;
+}
+
 /* Runs one trial; returns the error as the end of a sentence, or NULL. */
 static inline const char *compare_once(struct compare *of, int *is_fast)
 {
@@ -181,15 +190,14 @@ static inline const char *compare_once(struct compare *of, int *is_fast)
     if (status == CF_OK)
         status = cf__compute_grid(kernel, NULL, of->args, &expected);
     int is_good = status == CF_OK && !expected.is_empty;
+    if (cf__interpret_sizes(kernel, of->args, &size) && (!is_good || compare_size(&size, &expected)))
+        return is_good ? "another size at once" : "a size at once, though there is none";
     *is_fast = kernel->sizes(of->args, &size);
     if (!*is_fast)
         return is_good && of->is_small ? "0, though nothing is out of the ordinary" : NULL;
     if (!is_good)
         return status == CF_OK ? "1, though there is nothing to launch" : "1, though the interpreter refuses it";
-    for (int d = 0; d < CF_GRID_DIMS; d++)
-        if (size.grid[d] != expected.grid[d] || size.block[d] != expected.block[d])
-            return "another grid or block";
-    return size.shared != (uint32_t)expected.shared ? "other shared memory" : NULL;
+    return compare_size(&size, &expected);
 }
 
 static inline int compare_kernel(struct compare *of, const cf_kernel *kernel, int trials, char *wrong, size_t room)

@@ -25,9 +25,13 @@ struct fake_counts {
     cf_dim3 grid, block;
 };
 
+/* PTX with such a comment does not compile, or compiles with a warning. */
+#define FAKE_WRONG_PTX "// wrong"
+#define FAKE_WARNING_PTX "// odd"
+
 /* fake_cuda_alive() returns the number of objects that were not given back, with a line of text for each.
- * fake_cuda_add() adds kernels to the bundled ones; the played GPU runs their CPU bodies. Each needs an image with a
- * fatbin header. */
+ * fake_cuda_add() adds kernels to the bundled ones; the played GPU runs their CPU bodies. Each needs an image
+ * that is a fatbin, a cubin or PTX. */
 typedef int fake_cuda_alive_function(char *text, size_t size);
 typedef const struct fake_counts *fake_cuda_counts_function(void);
 typedef void fake_cuda_add_function(const cf_module *module);

@@ -2,6 +2,7 @@
  * in the registry that it is linked with, in modules that tests add and in shared objects, and runs their CPU
  * bodies. */
 #include <dlfcn.h>
+#include <elf.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,16 +70,25 @@ static const cf_kernel *kernel_at(size_t i)
 
 /* ---- Images ---- */
 
-/* Returns the size in a fatbin's header, 0 if the code is no fatbin. */
-static size_t fatbin_size(const unsigned char *code)
+/* Returns the size of an image: of a fatbin by its header, of a cubin by its tables, of PTX by its end. 0: it is none. */
+static size_t image_size(const unsigned char *code)
 {
     uint32_t magic;
     uint16_t header;
     uint64_t body;
+    Elf64_Ehdr elf;
     memcpy(&magic, code, sizeof magic);
     memcpy(&header, code + 6, sizeof header);
     memcpy(&body, code + 8, sizeof body);
-    return magic == 0xBA55ED50 ? header + (size_t)body : 0;
+    if (magic == 0xBA55ED50)
+        return header + (size_t)body;
+    if (memcmp(code, ELFMAG, SELFMAG) == 0) {
+        memcpy(&elf, code, sizeof elf);
+        uint64_t sections = elf.e_shoff + (uint64_t)elf.e_shnum * elf.e_shentsize;
+        uint64_t segments = elf.e_phoff + (uint64_t)elf.e_phnum * elf.e_phentsize;
+        return sections > segments ? sections : segments;
+    }
+    return strstr((const char *)code, ".version") ? strlen((const char *)code) : 0;
 }
 
 static const cf_image *find_image(const unsigned char *code, size_t size)
@@ -86,21 +96,36 @@ static const cf_image *find_image(const unsigned char *code, size_t size)
     const cf_kernel *kernel;
     add_loaded();
     for (size_t i = 0; (kernel = kernel_at(i)) != NULL; i++)
-        if (kernel->image && fatbin_size(kernel->image->begin) == size && memcmp(kernel->image->begin, code, size) == 0)
+        if (kernel->image && (size_t)(kernel->image->end - kernel->image->begin) == size &&
+            memcmp(kernel->image->begin, code, size) == 0)
             return kernel->image;
     return NULL;
+}
+
+/* The compiler of PTX has a line of text for some texts. */
+static void write_compiler_log(const char *code, char *log)
+{
+    if (strstr(code, FAKE_WRONG_PTX))
+        strcpy(log, "ptxas application ptx input, line 4; fatal   : Parsing error near 'wrong': syntax error\n");
+    else if (strstr(code, FAKE_WARNING_PTX))
+        strcpy(log, "ptxas application ptx input, line 4; warning : odd\n");
 }
 
 /* Needs no context. An image that is not in the registry loads, but has no kernels. */
 CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jit_options, void **jit_values,
                                 unsigned int jit_count, CUlibraryOption *options, void **values, unsigned int count)
 {
-    (void)jit_options, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
+    (void)options, (void)values, (void)count;
     TRY(fake_begin());
     TRY(fake_unsafe());
-    size_t size = code ? fatbin_size(code) : 0;
+    size_t size = code ? image_size(code) : 0;
     if (size == 0)
         return fake_end(CUDA_ERROR_INVALID_IMAGE);
+    for (unsigned int i = 0; i < jit_count; i++)
+        if (jit_options[i] == CU_JIT_ERROR_LOG_BUFFER)
+            write_compiler_log(code, jit_values[i]);
+    if (strstr((const char *)code, FAKE_WRONG_PTX))
+        return fake_end(CUDA_ERROR_INVALID_PTX);
     TRY(fake.load);
     fake_counts.load++;
     fake_dawdle();
@@ -240,9 +265,23 @@ CUresult fake_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUf
     TRY(fake_begin());
     TRY(check_function(function));
     fake_counts.get_attribute++;
-    *value = function->shared;
-    return fake_end(attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? CUDA_SUCCESS
-                                                                                 : CUDA_ERROR_INVALID_VALUE);
+    const struct {
+        CUfunction_attribute attribute;
+        int value;
+    } known[] = {
+        {CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function->shared},
+        {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, (int)(fake.threads < 1024 ? fake.threads : 1024)},
+        {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 1024},
+        {CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 16},
+        {CU_FUNC_ATTRIBUTE_NUM_REGS, 32},
+        {CU_FUNC_ATTRIBUTE_BINARY_VERSION, fake.capability[function->object.context->device]},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].attribute == attribute) {
+            *value = known[i].value;
+            return fake_end(CUDA_SUCCESS);
+        }
+    return fake_end(CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult fake_cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)

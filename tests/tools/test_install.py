@@ -48,8 +48,8 @@ class InstallTest:
                                  env=dict(os.environ, DESTDIR=destdir))
             wanted = ['bin/cf-bench', 'bin/cf-run', 'bin/cf-tune', 'bin/cfcc', 'include/cuferry.h',
                       'include/cuferry/kernels.h',
-                      'include/cuferry/registry.h', 'include/cuferry/tuning.h', 'lib/libcuferry.a',
-                      'lib/pkgconfig/cuferry.pc',
+                      'include/cuferry/program.h', 'include/cuferry/registry.h', 'include/cuferry/tuning.h',
+                      'lib/libcuferry.a', 'lib/pkgconfig/cuferry.pc',
                       'lib/cmake/Cuferry/CuferryConfig.cmake', 'lib/cmake/Cuferry/CuferryConfigVersion.cmake',
                       'lib/cuferry/cfcc.json', 'lib/cuferry/compile/linking.py', 'lib/cuferry/gen/cfgen',
                       'share/man/man1/cfcc.1', 'share/man/man1/cf-bench.1',
@@ -79,8 +79,8 @@ class InstallTest:
         def read(*path):
             with open(os.path.join(ROOT, *path), encoding='utf-8') as file:
                 return file.read()
-        header = re.sub(r'/\*.*?\*/', '', read('include', 'cuferry.h') + read('include', 'cuferry', 'tuning.h'),
-                        flags=re.DOTALL)
+        header = re.sub(r'/\*.*?\*/', '', read('include', 'cuferry.h') + read('include', 'cuferry', 'tuning.h') +
+                        read('include', 'cuferry', 'program.h'), flags=re.DOTALL)
         page = read('include', 'cuferry.3').replace('\\-', '-')
         functions = set(re.findall(r'\b(cf_[a-z0-9_]+)\(', header)) | {'cf_gather_async'}
         for name in os.listdir(os.path.join(ROOT, 'kernels')):

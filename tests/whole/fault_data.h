@@ -76,8 +76,8 @@ void clean_host_data(void);
 
 /* ---- The scenes ---- */
 
-/* Scenes of devices, memory, streams, events and graphs; scenes of kernels and constants. */
-extern const struct scene storage_scenes[], launch_scenes[];
-extern const int storage_scene_count, launch_scene_count;
+/* Scenes of devices, memory, streams, events and graphs; of kernels and constants; of programs. */
+extern const struct scene storage_scenes[], launch_scenes[], program_scenes[];
+extern const int storage_scene_count, launch_scene_count, program_scene_count;
 
 #endif

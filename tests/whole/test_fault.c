@@ -101,6 +101,8 @@ static const struct tolerated tolerated[] = {
     {"cuMemFreeHost", "cf_mem_copy", "likewise"},
     {"cuCtxGetCurrent", "cf_shutdown", "what is freed in a context that cannot be entered, and fails, is kept"},
     {"cuCtxPushCurrent", "cf_shutdown", "likewise"},
+    {"cuCtxGetId", "cf_program_unload", "the context counts as being there"},
+    {"cuLibraryUnload", "cf_program_unload", "the image is gone with a context that was lost since the wait"},
     /* Scratch memory of a destroyed stream, which cf_shutdown() then frees. */
     {"cuCtxGetId", "cf_stream_destroy", "of finding its scratch memory"},
     {"cuStreamGetId", "cf_stream_destroy", "likewise"},
@@ -132,9 +134,10 @@ static void sweep(void **state)
     assert_int_equal(fault_sweep(scene, tolerated), 0);
 }
 
-/* The text of include/cuferry.h at build time. */
+/* The text of include/cuferry.h and include/cuferry/program.h at build time. */
 __asm__(".pushsection .rodata\n"
-        "header_begin: .incbin \"" FAULT_HEADER "\"\n"
+        "header_begin: .incbin \"" FAULT_HEADER ".h\"\n"
+        ".incbin \"" FAULT_HEADER "/program.h\"\n"
         ".byte 0\n"
         ".popsection");
 extern const char header_begin[] __attribute__((visibility("hidden")));
@@ -259,6 +262,7 @@ int main(int argc, char *argv[])
     add_scenes(plain_scenes, sizeof plain_scenes / sizeof *plain_scenes);
     add_scenes(storage_scenes, storage_scene_count);
     add_scenes(launch_scenes, launch_scene_count);
+    add_scenes(program_scenes, program_scene_count);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(first_handle_without_memory_is_enomem);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(header_every_function_is_swept);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(deferring_without_memory_is_reported);

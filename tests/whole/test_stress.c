@@ -3,6 +3,8 @@
 #include "run_group.h"
 
 #include <cuferry/kernels.h>
+#include <cuferry/program.h>
+#include <cuferry/registry.h>
 
 #include <stdatomic.h>
 #include <unistd.h>
@@ -280,6 +282,30 @@ static void is_called_back(struct worker *worker, struct data *data)
     GOES(cf_stream_destroy(stream));
 }
 
+/* A program of each thread. Captures of other threads delay the unload. */
+static void runs_a_program(struct worker *worker, struct data *data)
+{
+    int device, status;
+    int64_t n = data->n, m = data->m;
+    cf_program *program;
+    const cf_kernel *kernel, *twin = cf_kernel_find(&cf_registry, "gather_f64_i64");
+    void *const args[] = {&data->source, &data->index, &data->res, &n, &m};
+    GOES(cf_device_current(&device));
+    if (device == CF_HOST)
+        return;
+    GOES(cf_program_load(&program, twin->image->begin, (size_t)(twin->image->end - twin->image->begin)));
+    GOES(cf_program_kernel(
+        program, twin->entry,
+        "(in double source[M], in int64_t index[N], out double res[N], int64_t N, int64_t M) grid(N)", &kernel));
+    GOES(cf_call(kernel, args));
+    NEED(is_gathered(data));
+    do
+        status = cf_program_unload(program);
+    while (status == CF_ECAPTURE);
+    NEED(status == CF_OK);
+    NEED(cf_call(kernel, args) == CF_EINVAL);
+}
+
 /* Each thread has its own error detail. */
 static void makes_mistakes(struct worker *worker, struct data *data)
 {
@@ -322,8 +348,8 @@ static void asks(struct worker *worker, struct data *data)
 }
 
 static void (*const deeds[])(struct worker *, struct data *) = {
-    calls_plainly, calls_with_a_bad_index, calls_on_device_memory, enqueues, captures, uses_the_pool,
-    copies_rows,   is_called_back,         makes_mistakes,         asks,
+    calls_plainly, calls_with_a_bad_index, calls_on_device_memory, enqueues, captures,       uses_the_pool,
+    copies_rows,   is_called_back,         makes_mistakes,         asks,     runs_a_program,
 };
 enum { DEEDS = sizeof deeds / sizeof *deeds };
 

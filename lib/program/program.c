@@ -1,0 +1,366 @@
+/* program.c - loads and unloads programs.
+ *
+ * Each program has an image of its own, which lib/kernel/image.c loads in contexts as it does the images of generated
+ * kernels. Unloaded programs stay in the list until cf_shutdown(), so that their handles are refused. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cuferry.h>
+#include <cuferry/program.h>
+#include <cuferry/registry.h>
+
+#include "program/program.h"
+
+#include "base/crc32.h"
+#include "base/descriptor.h"
+#include "base/error.h"
+#include "base/fast.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "driver/capture_mode.h"
+#include "driver/driver.h"
+#include "context/context.h"
+#include "context/drivers.h"
+#include "context/enter.h"
+#include "context/lost.h"
+#include "stream/sync.h"
+#include "kernel/image.h"
+#include "program/inspect.h"
+
+enum { LOG_BYTES = 16384 }; /* of the driver's compiler */
+
+static cf_program *programs; /* under the lock of images */
+
+/* ---- Logs of programs that could not be made ---- */
+
+static pthread_key_t failed_log;
+static int has_key;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+
+static void make_key(void)
+{
+    has_key = pthread_key_create(&failed_log, free) == 0;
+}
+
+__attribute__((destructor)) static void delete_key(void)
+{
+    if (has_key)
+        (void)pthread_key_delete(failed_log);
+    has_key = 0;
+}
+
+void cf__program_keep_log(char *log)
+{
+    (void)pthread_once(&key_once, make_key);
+    if (has_key) {
+        free(pthread_getspecific(failed_log));
+        if (pthread_setspecific(failed_log, log) == 0)
+            return;
+    }
+    free(log);
+}
+
+const char *cf_program_log(const cf_program *program)
+{
+    const char *log = program ? program->log : has_key ? pthread_getspecific(failed_log) : NULL;
+    return log && (!program || program->is_loaded) ? log : "";
+}
+
+/* ---- Making programs ---- */
+
+int cf__program_check(const char *function, const cf_program *program)
+{
+    if (!program)
+        return cf__fail(CF_EINVAL, "%s: program is NULL", function);
+    if (cf__log_is_inside())
+        return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", function);
+    return __atomic_load_n(&program->is_loaded, __ATOMIC_ACQUIRE)
+               ? CF_OK
+               : cf__fail(CF_EINVAL, "%s: the program was unloaded", function);
+}
+
+/* Frees unloaded programs and the calling thread's log, at cf_shutdown(). The caller holds the lock. */
+static void forget_unloaded(void)
+{
+    for (cf_program **link = &programs, *program; (program = *link) != NULL;) {
+        if (program->is_loaded) {
+            link = &program->next;
+            continue;
+        }
+        *link = program->next;
+        for (struct cf__program_kernel *kernel; (kernel = program->kernels) != NULL;) {
+            program->kernels = kernel->next;
+            free(kernel);
+        }
+        free(program);
+    }
+    if (has_key)
+        cf__program_keep_log(NULL);
+}
+
+static void add_program(cf_program *program)
+{
+    program->is_loaded = 1;
+    cf__image_lock();
+    cf__images_unloaded = forget_unloaded;
+    program->next = programs;
+    programs = program;
+    cf__image_unlock();
+}
+
+/* Fails, and frees all parts of a program that is in no list. */
+static int drop_parts(cf_program *made, unsigned char *data, char *log, int status)
+{
+    cf__program_keep_log(log);
+    free(data);
+    free(made);
+    return status;
+}
+
+/* The driver's compiler writes its text to the program's log, if that is empty. */
+static int load_image(const char *function, cf_program *program)
+{
+    struct cf__scope scope;
+    int status = cf__enter(&scope, function, NULL);
+    if (status != CF_OK)
+        return status;
+    char *log = !program->log && program->targets.ptx[0] ? calloc(1, LOG_BYTES) : NULL;
+    if (scope.driver->is_cpu)
+        status = cf__fail(CF_ENOTSUP,
+                          "%s: the image is GPU code and the call is on the CPU: there is no GPU, or CF_DRIVER or "
+                          "cf_device_use() chose the CPU",
+                          function);
+    else
+        status = cf__image_load(function, &program->image, &scope, log, LOG_BYTES);
+    cf__leave(&scope);
+    if (log && *log)
+        program->log = log;
+    else
+        free(log);
+    return status;
+}
+
+int cf__program_adopt(const char *function, unsigned char *data, size_t size, char *log, cf_program **program)
+{
+    *program = NULL;
+    cf_program *made = calloc(1, sizeof *made);
+    if (!made)
+        return drop_parts(made, data, log, cf__fail(CF_ENOMEM, "%s: no memory for the program", function));
+    int status = cf__inspect_image(function, data, size, &made->targets);
+    if (status != CF_OK)
+        return drop_parts(made, data, log, status);
+    made->data = data;
+    made->log = log;
+    made->image = (cf_image){.begin = data,
+                             .end = data + size,
+                             .crc32 = cf__crc32(data, data + size),
+                             .sm = made->targets.sm,
+                             .ptx = made->targets.ptx,
+                             .state = &made->state};
+    status = load_image(function, made);
+    if (status != CF_OK)
+        return drop_parts(made, data, made->log, status);
+    add_program(made);
+    *program = made;
+    return CF_OK;
+}
+
+int cf__program_adopt_object(const char *function, void *object, const cf_module *module, char *log,
+                             cf_program **program)
+{
+    *program = calloc(1, sizeof **program);
+    if (!*program) {
+        (void)dlclose(object);
+        return drop_parts(NULL, NULL, log, cf__fail(CF_ENOMEM, "%s: no memory for the program", function));
+    }
+    (*program)->object = object;
+    (*program)->module = module;
+    (*program)->log = log;
+    add_program(*program);
+    return CF_OK;
+}
+
+/* Zero bytes at the end of PTX are no part of the text. */
+static size_t trim_text(const unsigned char *data, size_t size)
+{
+    size_t end = size;
+    while (end > 0 && !data[end - 1])
+        end--;
+    return end > 0 && end < size && memchr(data, 0, end) == NULL ? end : size;
+}
+
+int cf_program_load(cf_program **program, const void *data, size_t size)
+{
+    if (!program)
+        return cf__fail(CF_EINVAL, "cf_program_load: program is NULL");
+    *program = NULL;
+    if (!data || size == 0)
+        return cf__fail(CF_EINVAL, "cf_program_load: %s", data ? "size is 0" : "data is NULL");
+    unsigned char *copy = size < SIZE_MAX ? malloc(size + 1) : NULL;
+    if (!copy)
+        return cf__fail(CF_ENOMEM, "cf_program_load: no memory for %zu bytes", size);
+    memcpy(copy, data, size);
+    copy[size] = 0;
+    return cf__program_adopt("cf_program_load", copy, trim_text(copy, size), NULL, program);
+}
+
+/* Reads a regular file, and adds a zero. Returns NULL with `errno`. */
+static unsigned char *read_file(const char *path, size_t *size)
+{
+    struct stat info;
+    unsigned char *data = NULL;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error = errno;
+    if (file < 0)
+        return NULL;
+    if (fstat(file, &info) != 0)
+        error = errno;
+    else if (!S_ISREG(info.st_mode))
+        error = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+    else if (!(data = malloc((size_t)info.st_size + 1)))
+        error = ENOMEM;
+    ssize_t got = 1;
+    for (*size = 0; data && got > 0 && *size<(size_t)info.st_size; *size += got> 0 ? (size_t)got : 0)
+        got = read(file, data + *size, (size_t)info.st_size - *size);
+    if (data && got < 0) {
+        error = errno;
+        free(data);
+        data = NULL;
+    }
+    if (data)
+        data[*size] = 0;
+    (void)close(file);
+    errno = error;
+    return data;
+}
+
+int cf_program_load_file(cf_program **program, const char *path)
+{
+    size_t size;
+    if (!program)
+        return cf__fail(CF_EINVAL, "cf_program_load_file: program is NULL");
+    *program = NULL;
+    if (!path)
+        return cf__fail(CF_EINVAL, "cf_program_load_file: path is NULL");
+    unsigned char *data = read_file(path, &size);
+    if (!data)
+        return cf__fail(errno == ENOMEM ? CF_ENOMEM : CF_EINVAL, "cf_program_load_file: %s cannot be read: %s", path,
+                        cf__strerror(errno));
+    if (size == 0) {
+        free(data);
+        return cf__fail(CF_EIMAGE, "cf_program_load_file: %s is empty", path);
+    }
+    return cf__program_adopt("cf_program_load_file", data, trim_text(data, size), NULL, program);
+}
+
+/* ---- Names ---- */
+
+int cf__program_add_alias(const char *function, cf_program *program, const char *name, const char *entry)
+{
+    size_t first = strlen(name) + 1, second = strlen(entry) + 1;
+    struct cf__program_alias *alias = malloc(sizeof *alias + first + second);
+    if (!alias)
+        return cf__fail(CF_ENOMEM, "%s: no memory for a name", function);
+    memcpy(alias->name, name, first);
+    memcpy(alias->name + first, entry, second);
+    alias->entry = alias->name + first;
+    cf__image_lock();
+    alias->next = program->aliases;
+    program->aliases = alias;
+    cf__image_unlock();
+    return CF_OK;
+}
+
+const char *cf__program_entry(const cf_program *program, const char *name)
+{
+    const struct cf__program_alias *alias = program->aliases;
+    while (alias && strcmp(alias->name, name) != 0)
+        alias = alias->next;
+    return alias ? alias->entry : name;
+}
+
+/* ---- Unloading ---- */
+
+static int is_used_in(const cf_program *program, unsigned long long context)
+{
+    const struct cf__program_kernel *kernel = program->kernels;
+    while (kernel && !cf__loaded_in(&kernel->state, context))
+        kernel = kernel->next;
+    return kernel != NULL;
+}
+
+/* Waits for a context. Nothing is in flight in one that is gone or known to be lost. */
+static int wait_in(const struct cf__context *context)
+{
+    struct cf__scope scope;
+    CUresult result = CUDA_SUCCESS;
+    if (cf__context_is_gone(context))
+        return CF_OK;
+    int status = cf__enter_context(&scope, "cf_program_unload", context->driver, context->handle);
+    if (status != CF_OK)
+        return status;
+    int mode = cf__capture_relax(scope.driver);
+    status = cf__sync_context("cf_program_unload", &scope, &result);
+    cf__capture_restore(scope.driver, mode);
+    if (status == CF_OK && result != CUDA_SUCCESS)
+        status = cf__fail_driver(scope.driver, result, "cuCtxSynchronize", "cf_program_unload");
+    cf__leave(&scope);
+    return status;
+}
+
+/* Frees everything but the program and the descriptors of its kernels. The caller holds the lock. */
+static void retire_parts(cf_program *program)
+{
+    __atomic_store_n(&program->is_loaded, 0, __ATOMIC_RELEASE);
+    for (struct cf__program_kernel *each = program->kernels; each; each = each->next) {
+        cf__state_retire(&each->state);
+        each->kernel = (cf_kernel){
+            .version = CF__UNLOADED, .name = each->name, .family = each->name, .function = each->name, .file = ""};
+        each->kernel.state = &each->state;
+        free(each->tables);
+        free(each->signature);
+    }
+    for (struct cf__program_symbol *symbol; (symbol = program->symbols) != NULL;) {
+        program->symbols = symbol->next;
+        cf__state_retire(&symbol->state);
+        free(symbol);
+    }
+    for (struct cf__program_alias *alias; (alias = program->aliases) != NULL;) {
+        program->aliases = alias->next;
+        free(alias);
+    }
+    free(program->data);
+    free(program->log);
+    if (program->object)
+        (void)dlclose(program->object);
+}
+
+int cf_program_unload(cf_program *program)
+{
+    if (!program)
+        return CF_OK;
+    int status = cf__program_check("cf_program_unload", program), is_parents = cf__is_forked();
+    const struct cf__context *context = NULL;
+    while (status == CF_OK && !is_parents && (context = cf__context_next(context)) != NULL)
+        if (is_used_in(program, cf__context_id(context)))
+            status = wait_in(context);
+    if (status != CF_OK)
+        return status;
+    const struct cf__driver *cuda = is_parents ? NULL : cf__cuda_in_use();
+    cf__image_lock();
+    if (program->data)
+        status = cf__image_unload("cf_program_unload", cuda, &program->image);
+    for (struct cf__program_kernel *each = program->kernels; status == CF_OK && each; each = each->next)
+        if (each->kernel.image && each->kernel.image != &program->image)
+            status = cf__image_unload("cf_program_unload", cuda, each->kernel.image);
+    if (status == CF_OK)
+        retire_parts(program);
+    cf__image_unlock();
+    return status;
+}

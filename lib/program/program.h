@@ -1,0 +1,74 @@
+/* program.h - programs that are loaded at run time. */
+#ifndef CF__PROGRAM_H
+#define CF__PROGRAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuferry/program.h>
+#include <cuferry/registry.h>
+
+#include "program/inspect.h"
+
+/* A kernel of a program, whose descriptor has an empty `file`. After an unload the descriptor stays, with the version CF__UNLOADED. */
+struct cf__program_kernel {
+    struct cf__program_kernel *next;
+    cf_kernel kernel;
+    cf_state state;
+    char *signature; /* as given; NULL: of the CPU's module */
+    void *tables;    /* of the signature */
+    char name[];
+};
+
+struct cf__program_symbol {
+    struct cf__program_symbol *next;
+    cf_symbol symbol;
+    cf_state state;
+    int64_t size; /* in bytes */
+    char name[];
+};
+
+/* A name expression and the name in the image that it stands for. */
+struct cf__program_alias {
+    struct cf__program_alias *next;
+    const char *entry; /* within `name` */
+    char name[];
+};
+
+/* Lists are under the lock of images, which fork() knows. */
+struct cf_program {
+    struct cf_program *next; /* all programs, also unloaded ones */
+    int is_loaded;
+    unsigned char *data; /* the image's bytes, then a zero; NULL: `object` has the code */
+    char *log;           /* NULL: none */
+    cf_image image;
+    cf_state state;
+    struct cf__targets targets;
+    void *object;            /* of dlopen(), closed by the unload; NULL: none */
+    const cf_module *module; /* of the object */
+    struct cf__program_kernel *kernels;
+    struct cf__program_symbol *symbols;
+    struct cf__program_alias *aliases;
+};
+
+/* Makes a program of `size` bytes at `data`, one more byte that is 0, and the compiler's text `log`, which may be NULL.
+ * Takes both, which malloc() gave, also in case of a failure. Returns a status; messages name `function`. */
+int cf__program_adopt(const char *function, unsigned char *data, size_t size, char *log, cf_program **program);
+
+/* Makes a program of a shared object for the CPU, with its registry, and takes the object and `log`. */
+int cf__program_adopt_object(const char *function, void *object, const cf_module *module, char *log,
+                             cf_program **program);
+
+/* Lets `name` stand for `entry` in cf_program_kernel() and cf_program_symbol(). Returns CF_OK or CF_ENOMEM. */
+int cf__program_add_alias(const char *function, cf_program *program, const char *name, const char *entry);
+
+/* Returns the name in the image for `name`, `name` itself if it stands for no other. The caller holds the lock. */
+const char *cf__program_entry(const cf_program *program, const char *name);
+
+/* Keeps `log`, which malloc() gave, for cf_program_log(NULL) of the calling thread; NULL: empty. */
+void cf__program_keep_log(char *log);
+
+/* Checks that the program is loaded; returns a status, whose message names `function`. */
+int cf__program_check(const char *function, const cf_program *program);
+
+#endif

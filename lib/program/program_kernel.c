@@ -1,0 +1,273 @@
+/* program_kernel.c - the kernels and data of programs, and attributes of kernels. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuferry.h>
+#include <cuferry/program.h>
+#include <cuferry/registry.h>
+
+#include "base/descriptor.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "driver/capture_mode.h"
+#include "driver/driver.h"
+#include "context/enter.h"
+#include "context/lost.h"
+#include "kernel/image.h"
+#include "kernel/preload.h"
+#include "kernel/symbol.h"
+#include "program/program.h"
+#include "program/signature.h"
+
+/* ---- Kernels ---- */
+
+static int is_same(const char *text, const char *other)
+{
+    return text && other ? strcmp(text, other) == 0 : text == other;
+}
+
+static const cf_kernel *find_kernel(const cf_program *program, const char *entry, const char *signature)
+{
+    cf__image_lock();
+    const struct cf__program_kernel *each = program->kernels;
+    while (each && !(strcmp(each->name, entry) == 0 && is_same(each->signature, signature)))
+        each = each->next;
+    cf__image_unlock();
+    return each ? &each->kernel : NULL;
+}
+
+/* Describes a kernel of an image. */
+static int describe_kernel(cf_program *program, struct cf__program_kernel *made)
+{
+    cf__image_lock();
+    made->kernel = (cf_kernel){.version = CF_REGISTRY_VERSION,
+                               .name = made->name,
+                               .family = made->name,
+                               .function = made->name,
+                               .file = "",
+                               .image = program->data ? &program->image : NULL,
+                               .entry = cf__program_entry(program, made->name)};
+    cf__image_unlock();
+    return made->signature ? cf__signature_read("cf_program_kernel", made->signature, &made->kernel, &made->tables)
+                           : CF_OK;
+}
+
+/* Describes a kernel of an object for the CPU: as its annotation does, or by a signature that the sizes in the object
+ * have to agree with. */
+static int describe_object_kernel(const cf_program *program, struct cf__program_kernel *made)
+{
+    const cf_kernel *twin = cf_kernel_find(program->module, made->kernel.entry);
+    if (!twin)
+        return cf__fail(CF_EIMAGE, "cf_program_kernel: the program has no kernel %s", made->name);
+    if (!made->signature) {
+        made->kernel = *twin;
+        return CF_OK;
+    }
+    made->kernel.image = twin->image;
+    made->kernel.entry = twin->entry;
+    made->kernel.cpu_body = twin->cpu_body;
+    made->kernel.cpu_bytes = twin->cpu_bytes;
+    made->kernel.is_cpu_whole = twin->is_cpu_whole;
+    return made->kernel.nparams == twin->nparams
+               ? CF_OK
+               : cf__fail(CF_EIMAGE, "%s: it has %u parameters and %u in its signature", made->name, twin->nparams,
+                          made->kernel.nparams);
+}
+
+/* Loads the kernel, so that the driver compares its parameters. */
+static int load_kernel(const cf_kernel *kernel)
+{
+    struct cf__scope scope;
+    struct cf__loaded *loaded;
+    int status = cf__enter(&scope, "cf_program_kernel", NULL);
+    if (status != CF_OK)
+        return status;
+    status = cf__load_all(kernel, &scope, &loaded);
+    if (status == CF_OK && !scope.driver->cuKernelGetParamInfo)
+        cf__log(CF_LOG_INFO, "%s: drivers before CUDA 12.4 do not know parameters: the signature was not compared",
+                kernel->function);
+    cf__leave(&scope);
+    return status;
+}
+
+static void free_kernel(struct cf__program_kernel *kernel)
+{
+    cf__image_lock();
+    cf__state_retire(&kernel->state);
+    cf__image_unlock();
+    free(kernel->tables);
+    free(kernel->signature);
+    free(kernel);
+}
+
+/* NULL if there is no memory. */
+static struct cf__program_kernel *make_kernel(const char *entry, const char *signature)
+{
+    size_t bytes = strlen(entry) + 1;
+    struct cf__program_kernel *made = calloc(1, sizeof *made + bytes);
+    if (!made)
+        return NULL;
+    memcpy(made->name, entry, bytes);
+    bytes = signature ? strlen(signature) + 1 : 0;
+    made->signature = bytes ? malloc(bytes) : NULL;
+    if (bytes && !made->signature) {
+        free(made);
+        return NULL;
+    }
+    if (bytes)
+        memcpy(made->signature, signature, bytes);
+    return made;
+}
+
+static int add_kernel(cf_program *program, const char *entry, const char *signature, const cf_kernel **kernel)
+{
+    struct cf__program_kernel *made = make_kernel(entry, signature);
+    if (!made)
+        return cf__fail(CF_ENOMEM, "cf_program_kernel: no memory for %s", entry);
+    int status = describe_kernel(program, made);
+    if (status == CF_OK && program->module)
+        status = describe_object_kernel(program, made);
+    made->kernel.state = &made->state;
+    if (status == CF_OK)
+        status = load_kernel(&made->kernel);
+    if (status != CF_OK) {
+        free_kernel(made);
+        return status;
+    }
+    cf__image_lock();
+    made->next = program->kernels;
+    program->kernels = made;
+    cf__image_unlock();
+    *kernel = &made->kernel;
+    return CF_OK;
+}
+
+int cf_program_kernel(cf_program *program, const char *entry, const char *signature, const cf_kernel **kernel)
+{
+    int status = cf__program_check("cf_program_kernel", program);
+    if (status != CF_OK)
+        return status;
+    if (!entry || !kernel || (!signature && !program->module))
+        return cf__fail(CF_EINVAL, "cf_program_kernel: %s is NULL",
+                        !entry    ? "entry"
+                        : !kernel ? "kernel"
+                                  : "signature");
+    *kernel = find_kernel(program, entry, signature);
+    return *kernel ? CF_OK : add_kernel(program, entry, signature, kernel);
+}
+
+/* ---- Data ---- */
+
+static const cf_symbol *find_object_symbol(const cf_program *program, const char *name)
+{
+    size_t i = 0;
+    while (program->module && i < program->module->nsymbols && strcmp(program->module->symbols[i]->name, name) != 0)
+        i++;
+    return program->module && i < program->module->nsymbols ? program->module->symbols[i] : NULL;
+}
+
+/* The symbol of a name and a size; NULL if there is no memory. */
+static struct cf__program_symbol *find_or_make_symbol(cf_program *program, const char *name, size_t size)
+{
+    cf__image_lock();
+    struct cf__program_symbol *symbol = program->symbols;
+    while (symbol && !(strcmp(symbol->name, name) == 0 && symbol->size == (int64_t)size))
+        symbol = symbol->next;
+    size_t bytes = strlen(name) + 1;
+    struct cf__program_symbol *made = symbol ? NULL : calloc(1, sizeof *made + bytes);
+    if (made) {
+        const cf_symbol *twin = find_object_symbol(program, name);
+        memcpy(made->name, name, bytes);
+        made->size = (int64_t)size;
+        made->symbol = (cf_symbol){.version = CF_REGISTRY_VERSION,
+                                   .name = made->name,
+                                   .function = "cf_program_symbol",
+                                   .type = CF_OPAQUE,
+                                   .lanes = 1,
+                                   .bytes = 1,
+                                   .ndims = 1,
+                                   .extents = &made->size,
+                                   .image = program->data ? &program->image
+                                            : twin        ? twin->image
+                                                          : NULL,
+                                   .entry = twin ? twin->entry : cf__program_entry(program, made->name),
+                                   .cpu_data = twin ? twin->cpu_data : NULL,
+                                   .cpu_bytes = twin ? twin->cpu_bytes : NULL,
+                                   .state = &made->state};
+        made->next = program->symbols;
+        program->symbols = symbol = made;
+    }
+    cf__image_unlock();
+    return symbol;
+}
+
+int cf_program_symbol(cf_program *program, const char *name, size_t size, void **pointer)
+{
+    struct cf__scope scope;
+    int status = cf__program_check("cf_program_symbol", program);
+    if (status != CF_OK)
+        return status;
+    if (!name || !pointer)
+        return cf__fail(CF_EINVAL, "cf_program_symbol: %s is NULL", name ? "pointer" : "name");
+    struct cf__program_symbol *symbol = find_or_make_symbol(program, name, size);
+    if (!symbol)
+        return cf__fail(CF_ENOMEM, "cf_program_symbol: no memory for %s", name);
+    status = cf__enter(&scope, "cf_program_symbol", NULL);
+    if (status != CF_OK)
+        return status;
+    status = cf__symbol_locate(&symbol->symbol, &scope, size, pointer);
+    cf__leave(&scope);
+    return status;
+}
+
+/* ---- Attributes ---- */
+
+static int query_attribute(const cf_kernel *kernel, const struct cf__scope *scope, CUfunction_attribute attribute,
+                           int64_t *value)
+{
+    struct cf__loaded *loaded;
+    int number = 0;
+    if (scope->driver->is_cpu)
+        return cf__fail(CF_ENOTSUP, "cf_kernel_attribute: %s: attributes are of GPU code, and the call is on the CPU",
+                        kernel->function);
+    int status = cf__kernel_load(kernel, scope, &loaded);
+    if (status != CF_OK)
+        return status;
+    int mode = cf__capture_relax(scope->driver);
+    CUresult result = scope->driver->cuFuncGetAttribute(&number, attribute, loaded->function);
+    cf__capture_restore(scope->driver, mode);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(scope->driver, result, "cuFuncGetAttribute", "cf_kernel_attribute: %s",
+                               kernel->function);
+    *value = number;
+    return CF_OK;
+}
+
+int cf_kernel_attribute(const cf_kernel *kernel, int attribute, int64_t *value)
+{
+    static const CUfunction_attribute of_driver[] = {
+        [CF_ATTRIBUTE_REGISTERS] = CU_FUNC_ATTRIBUTE_NUM_REGS,
+        [CF_ATTRIBUTE_SHARED] = CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+        [CF_ATTRIBUTE_LOCAL] = CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+        [CF_ATTRIBUTE_THREADS] = CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+        [CF_ATTRIBUTE_BINARY] = CU_FUNC_ATTRIBUTE_BINARY_VERSION,
+    };
+    int status = cf__check_kernel("cf_kernel_attribute", kernel);
+    if (status != CF_OK)
+        return status;
+    if (!value)
+        return cf__fail(CF_EINVAL, "cf_kernel_attribute: value is NULL");
+    if (attribute < CF_ATTRIBUTE_REGISTERS || attribute > CF_ATTRIBUTE_BINARY)
+        return cf__fail(CF_EINVAL, "cf_kernel_attribute: %d is no attribute", attribute);
+    if (cf_kernel_is_operation(kernel) || cf__is_tuned(kernel))
+        return cf__fail(CF_EINVAL, "cf_kernel_attribute: %s is made of several kernels; ask for one of them",
+                        kernel->function);
+    struct cf__scope scope;
+    status = cf__enter(&scope, "cf_kernel_attribute", NULL);
+    if (status != CF_OK)
+        return status;
+    status = query_attribute(kernel, &scope, of_driver[attribute], value);
+    cf__leave(&scope);
+    return status;
+}

@@ -1,0 +1,705 @@
+/* test_program.c - programs: loading, kernels by signatures, calls and launches, data, attributes, unloading. Their
+ * images are made by hand; the played GPU knows them by their bytes. */
+#include "handmade_kernel.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cuferry/program.h>
+
+#include "program_image.h"
+
+/* ---- The kernels, as the played GPU knows them ---- */
+
+#define SIGNATURE "(float a, in float x[n], in float y[n], out float out[n], size_t n) grid(n) block(512) check(a != 0)"
+
+static void saxpy(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    float a = *(const float *)launch->args[0];
+    const float *x = *(const float *const *)launch->args[1], *y = *(const float *const *)launch->args[2];
+    float *out = *(float *const *)launch->args[3];
+    uint64_t n = *(const uint64_t *)launch->args[4];
+    for (uint64_t i = begin * launch->block.x; i < end * launch->block.x && i < n; i++)
+        out[i] = a * x[i] + y[i];
+}
+
+static float coeff[3] = {0, 0, 0};
+static void *coeff_data = coeff;
+static const uint32_t coeff_bytes = sizeof coeff;
+
+static void weigh(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    float *x = *(float *const *)launch->args[0];
+    for (uint64_t i = begin; i < end; i++)
+        x[i] *= coeff[i % 3];
+}
+
+static const cf_expr extent = NUMBER("n", 4);
+static const cf_param saxpy_params[] = {
+    VALUE("a", float, CF_F32),
+    ARRAY_1D("x", float, CF_F32, CF_IN, extent),
+    ARRAY_1D("y", float, CF_F32, CF_IN, extent),
+    ARRAY_1D("out", float, CF_F32, CF_OUT, extent),
+    VALUE("n", uint64_t, CF_U64),
+};
+static const cf_param weigh_params[] = {
+    {.name = "x", .ctype = "float *", .type = CF_F32, .direction = CF_POINTER, .lanes = 1, .bytes = 4, .align = 4}};
+
+static struct program_image cubin, fatbin, ptx, odd, old;
+
+#define SAXPY(made)                                                                                          \
+    {                                                                                                        \
+        .version = CF_REGISTRY_VERSION, .name = "saxpy", .family = "saxpy", .function = "saxpy", .file = "", \
+        .image = &(made).image, .entry = "saxpy", .nparams = 5, .params = saxpy_params, .cpu_body = saxpy,   \
+        .launch = {.grid = {NUMBER("n", 4)}, .block = {FIXED(512)}}, .state = &(cf_state)                    \
+        {                                                                                                    \
+            NULL                                                                                             \
+        }                                                                                                    \
+    }
+
+static const cf_kernel in_cubin = SAXPY(cubin), in_fatbin = SAXPY(fatbin), in_ptx = SAXPY(ptx), in_odd = SAXPY(odd);
+static const cf_kernel in_old = SAXPY(old);
+static const cf_kernel weigh_kernel = {.version = CF_REGISTRY_VERSION,
+                                       .name = "weigh",
+                                       .family = "weigh",
+                                       .function = "weigh",
+                                       .file = "",
+                                       .image = &cubin.image,
+                                       .entry = "weigh",
+                                       .nparams = 1,
+                                       .params = weigh_params,
+                                       .cpu_body = weigh,
+                                       .state = &(cf_state){NULL}};
+static const cf_symbol coeff_symbol = {.version = CF_REGISTRY_VERSION,
+                                       .name = "coeff",
+                                       .function = "set_coeff",
+                                       .bytes = 12,
+                                       .image = &cubin.image,
+                                       .entry = "coeff",
+                                       .cpu_data = &coeff_data,
+                                       .cpu_bytes = &coeff_bytes,
+                                       .state = &(cf_state){NULL}};
+static const cf_kernel *const kernels[] = {&in_cubin, &in_fatbin, &in_ptx, &in_odd, &in_old, &weigh_kernel};
+static const cf_symbol *const symbols[] = {&coeff_symbol};
+static const cf_module module = {.version = CF_REGISTRY_VERSION,
+                                 .prefix = "made",
+                                 .count = 6,
+                                 .kernels = kernels,
+                                 .nsymbols = 1,
+                                 .symbols = symbols};
+
+static void make_images(void)
+{
+    make_cubin(&cubin, "saxpy", 90);
+    make_fatbin(&fatbin, "saxpy", 90);
+    make_ptx(&ptx, "saxpy", 80, "");
+    make_ptx(&odd, "saxpy", 80, FAKE_WARNING_PTX);
+    make_cubin(&old, "saxpy", 80);
+}
+
+/* ---- Fixture ---- */
+
+enum { N = 1000 };
+static float x[N], y[N], out[N];
+static cf_program *program;
+static const cf_kernel *kernel;
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cf_program *left = program;
+    program = NULL;
+    kernel = NULL;
+    cf_set_log(NULL, NULL);
+    assert_ok(cf_program_unload(left));
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    return 0;
+}
+
+static void needs_gpu(void)
+{
+    int count = 0;
+    if (cf_device_count(&count) != CF_OK || count == 0)
+        skip_test(NEEDS_PLAYED_GPU);
+}
+
+static void load(const struct program_image *made)
+{
+    needs_gpu();
+    if (cf_program_load(&program, made->bytes, made->size) != CF_OK)
+        fail_msg("%s", cf_last_error());
+    if (cf_program_kernel(program, "saxpy", SIGNATURE, &kernel) != CF_OK)
+        fail_msg("%s", cf_last_error());
+}
+
+static void fill(void)
+{
+    for (int i = 0; i < N; i++) {
+        x[i] = (float)i;
+        y[i] = (float)(i % 7);
+        out[i] = -1;
+    }
+}
+
+static void expect_result(const float *result, float a)
+{
+    for (int i = 0; i < N; i++)
+        assert_true(result[i] == a * x[i] + y[i]);
+}
+
+static int call_with(const cf_kernel *of, float a, const void *of_x, const void *of_y, void *of_out, size_t n)
+{
+    void *const args[] = {&a, &of_x, &of_y, &of_out, &n};
+    return cf_call(of, args);
+}
+
+static int launch_with(cf_stream stream, float a, const void *of_x, const void *of_y, void *of_out, size_t n)
+{
+    void *const args[] = {&a, &of_x, &of_y, &of_out, &n};
+    return cf_launch(kernel, stream, args);
+}
+
+static void expect_call(void)
+{
+    fill();
+    if (call_with(kernel, 2, x, y, out, N) != CF_OK)
+        fail_msg("%s", cf_last_error());
+    expect_result(out, 2);
+}
+
+/* ---- Loading ---- */
+
+static void program_of_each_kind_runs(void **state)
+{
+    (void)state;
+    const struct program_image *made[] = {&cubin, &fatbin, &ptx};
+    for (int i = 0; i < 3; i++) {
+        load(made[i]);
+        assert_string_equal(cf_program_log(program), "");
+        expect_call();
+        assert_ok(cf_program_unload(program));
+        program = NULL;
+    }
+}
+
+static void program_of_a_file_runs(void **state)
+{
+    (void)state;
+    needs_gpu();
+    char path[] = "/tmp/cf_programXXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, fatbin.bytes, fatbin.size), (ssize_t)fatbin.size);
+    close(file);
+    int status = cf_program_load_file(&program, path);
+    assert_int_equal(truncate(path, 0), 0);
+    cf_program *other = (cf_program *)&other;
+    int of_empty = cf_program_load_file(&other, path);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(status, CF_OK);
+    assert_ok(cf_program_kernel(program, "saxpy", SIGNATURE, &kernel));
+    expect_call();
+    assert_int_equal(of_empty, CF_EIMAGE);
+    assert_null(other);
+}
+
+static void program_of_a_bad_file_is_refused(void **state)
+{
+    (void)state;
+    assert_fails(cf_program_load_file(&program, "/tmp/no such file"), CF_EINVAL,
+                 "cf_program_load_file: /tmp/no such file cannot be read: No such file or directory");
+    assert_fails(cf_program_load_file(&program, "/tmp"), CF_EINVAL,
+                 "cf_program_load_file: /tmp cannot be read: Is a directory");
+    assert_fails(cf_program_load_file(&program, "/dev/null"), CF_EINVAL, "cf_program_load_file: /dev/null cannot be");
+    assert_fails(cf_program_load_file(&program, NULL), CF_EINVAL, "cf_program_load_file: path is NULL");
+    assert_fails(cf_program_load_file(NULL, "/tmp"), CF_EINVAL, "cf_program_load_file: program is NULL");
+}
+
+static void program_of_bad_arguments_is_refused(void **state)
+{
+    (void)state;
+    assert_fails(cf_program_load(NULL, x, 4), CF_EINVAL, "cf_program_load: program is NULL");
+    assert_fails(cf_program_load(&program, NULL, 4), CF_EINVAL, "cf_program_load: data is NULL");
+    assert_fails(cf_program_load(&program, x, 0), CF_EINVAL, "cf_program_load: size is 0");
+    assert_fails(cf_program_load(&program, x, SIZE_MAX), CF_ENOMEM, "cf_program_load: no memory for");
+    assert_fails(cf_program_load(&program, cubin.bytes, cubin.size - 1), CF_EIMAGE,
+                 "cf_program_load: the cubin has 655 bytes, and its 1 segments are listed from byte 600 on");
+    assert_null(program);
+    assert_fails(cf_program_kernel(NULL, "saxpy", SIGNATURE, &kernel), CF_EINVAL, "cf_program_kernel: program is NULL");
+    assert_fails(cf_program_symbol(NULL, "x", 4, (void **)&program), CF_EINVAL, "cf_program_symbol: program is NULL");
+    assert_ok(cf_program_unload(NULL));
+}
+
+static void program_on_the_cpu_is_refused(void **state)
+{
+    (void)state;
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
+    assert_fails(cf_program_load(&program, cubin.bytes, cubin.size), CF_ENOTSUP,
+                 "cf_program_load: the image is GPU code and the call is on the CPU: there is no GPU, or CF_DRIVER or "
+                 "cf_device_use() chose the CPU");
+    assert_null(program);
+}
+
+static void program_without_code_for_the_gpu_is_refused(void **state)
+{
+    (void)state;
+    needs_gpu();
+    struct program_image other;
+    make_cubin(&other, "saxpy", 100);
+    assert_fails(cf_program_load(&program, other.bytes, other.size), CF_ENOCODE,
+                 "cf_program_load: its image has code for sm_100 and device 0 is sm_90; build with --targets=90");
+    assert_fails(cf_program_load(&program, old.bytes, old.size), CF_ENOCODE, "its image has code for sm_80 and");
+    make_ptx(&other, "saxpy", 100, "");
+    assert_fails(cf_program_load(&program, other.bytes, other.size), CF_ENOCODE, "its image has code for compute_100");
+    assert_null(program);
+}
+
+static void program_log_has_the_compilers_text(void **state)
+{
+    (void)state;
+    needs_gpu();
+    assert_string_equal(cf_program_log(NULL), "");
+    load(&odd);
+    assert_string_equal(cf_program_log(program), "ptxas application ptx input, line 4; warning : odd\n");
+    assert_string_equal(cf_program_log(NULL), "");
+    struct program_image wrong;
+    cf_program *failed;
+    make_ptx(&wrong, "saxpy", 80, FAKE_WRONG_PTX);
+    assert_fails(cf_program_load(&failed, wrong.bytes, wrong.size), CF_EIMAGE,
+                 "cf_program_load: loading its image: cuLibraryLoadData returned 218 (CUDA_ERROR_INVALID_PTX");
+    assert_null(failed);
+    assert_string_equal(cf_program_log(failed), "ptxas application ptx input, line 4; fatal   : Parsing error near "
+                                                "'wrong': syntax error\n");
+    assert_string_equal(cf_program_log(program), "ptxas application ptx input, line 4; warning : odd\n");
+}
+
+/* ---- Kernels ---- */
+
+static void kernel_on_device_arrays_and_a_stream_runs(void **state)
+{
+    (void)state;
+    load(&cubin);
+    fill();
+    void *dx = upload(x, sizeof x), *dy = upload(y, sizeof y), *dout = upload(out, sizeof out);
+    cf_stream stream;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(call_with(kernel, 3, dx, dy, dout, N));
+    assert_string_equal(cf_last_plan(), "saxpy: on device 0, 3 arrays used in place; nothing was copied");
+    assert_ok(cf_mem_copy(out, dout, sizeof out));
+    expect_result(out, 3);
+    for (int i = 0; i < 3; i++)
+        assert_ok(launch_with(stream, 4, dx, dy, dout, N));
+    assert_ok(launch_with(NULL, 4, dx, dy, dout, N));
+    assert_ok(cf_stream_sync(stream));
+    assert_ok(cf_mem_copy(out, dout, sizeof out));
+    expect_result(out, 4);
+    assert_true(fake_counts()->block.x == 512 && fake_counts()->grid.x == 2);
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(dx));
+    assert_ok(cf_mem_free(dy));
+    assert_ok(cf_mem_free(dout));
+}
+
+static void kernel_arguments_are_checked(void **state)
+{
+    (void)state;
+    load(&cubin);
+    assert_fails(call_with(kernel, 0, x, y, out, N), CF_EINVAL, "saxpy: the check a != 0 fails with a = 0");
+    assert_fails(call_with(kernel, 1, x, NULL, out, N), CF_EINVAL, "saxpy: y is NULL and its extent is 1000");
+    assert_fails(call_with(kernel, 1, x, y, out, SIZE_MAX), CF_EOVERFLOW, "saxpy: ");
+    assert_fails(launch_with(NULL, 0, x, y, out, N), CF_EINVAL, "saxpy_async: the check a != 0 fails with a = 0");
+    assert_ok(call_with(kernel, 1, NULL, NULL, NULL, 0));
+    float a = 1, *pointer = x;
+    void *const args[] = {&a, &pointer, &pointer, &pointer, NULL};
+    assert_fails(cf_call(kernel, args), CF_EINVAL, "saxpy: the argument for n is NULL, and not a pointer to one");
+    assert_fails(cf_launch(kernel, NULL, NULL), CF_EINVAL, "saxpy_async: args is NULL");
+}
+
+static void kernel_asked_for_again_is_the_same(void **state)
+{
+    (void)state;
+    load(&cubin);
+    const cf_kernel *again, *other;
+    assert_ok(cf_program_kernel(program, "saxpy", SIGNATURE, &again));
+    assert_ptr_equal(again, kernel);
+    assert_ok(cf_program_kernel(
+        program, "saxpy",
+        "(float a, const float *x, const float *y, float *out, unsigned long long n) blocks(2) block(256, 2)", &other));
+    assert_ptr_not_equal(other, kernel);
+    assert_string_equal(other->name, "saxpy");
+    int blocks = 0;
+    assert_ok(cf_kernel_preload(other));
+    assert_ok(cf_kernel_occupancy(other, 512, 0, &blocks));
+    assert_int_equal(blocks, 4);
+    expect_call();
+}
+
+static void kernel_that_disagrees_with_the_image_is_refused(void **state)
+{
+    (void)state;
+    load(&cubin);
+    const cf_kernel *none = kernel;
+    assert_fails(cf_program_kernel(program, "nothing", "() grid(1)", &none), CF_EIMAGE,
+                 "nothing: finding nothing: cuLibraryGetKernel returned 500 (CUDA_ERROR_NOT_FOUND");
+    assert_null(none);
+    assert_fails(
+        cf_program_kernel(program, "saxpy", "(double a, void *x, void *y, void *out, size_t n) grid(n)", &none),
+        CF_EIMAGE, "saxpy: a has 4 bytes in its image and 8 in its signature");
+    assert_fails(cf_program_kernel(program, "saxpy", "(float a, void *x, void *y, void *out, int n) grid(n)", &none),
+                 CF_EIMAGE, "saxpy: n has 8 bytes in its image and 4 in its signature");
+    assert_fails(cf_program_kernel(program, "saxpy", "(float a, void *x, void *y, void *out) grid(1)", &none),
+                 CF_EIMAGE, "saxpy: its image has a parameter of 8 bytes after the 4 parameters of its signature");
+    assert_fails(cf_program_kernel(program, "saxpy",
+                                   "(float a, void *x, void *y, void *out, size_t n, int more) grid(1)", &none),
+                 CF_EIMAGE, "saxpy: its image does not know more, parameter 5 of its signature");
+    assert_fails(cf_program_kernel(program, "saxpy", "(float a) grid(b)", &none), CF_EINVAL,
+                 "cf_program_kernel: saxpy: column 16 of the signature: 'b' is no parameter of the signature");
+    assert_fails(cf_program_kernel(program, NULL, "() grid(1)", &none), CF_EINVAL, "cf_program_kernel: entry is NULL");
+    assert_fails(cf_program_kernel(program, "saxpy", NULL, &none), CF_EINVAL, "cf_program_kernel: signature is NULL");
+    assert_fails(cf_program_kernel(program, "saxpy", SIGNATURE, NULL), CF_EINVAL, "cf_program_kernel: kernel is NULL");
+    expect_call();
+}
+
+static char logged[1024];
+
+static void keep_line(void *data, int level, const char *text)
+{
+    (void)data;
+    if (level == CF_LOG_INFO)
+        snprintf(logged, sizeof logged, "%s", text);
+}
+
+static void kernel_with_an_older_driver_is_not_compared(void **state)
+{
+    (void)state;
+    cf_set_log(keep_line, NULL);
+    load(&cubin);
+    assert_string_equal(logged,
+                        "saxpy: drivers before CUDA 12.4 do not know parameters: the signature was not compared");
+    expect_call();
+}
+
+static void kernel_runs_on_each_gpu(void **state)
+{
+    (void)state;
+    load(&cubin);
+    for (int device = 1; device >= 0; device--) {
+        assert_ok(cf_device_use(device));
+        expect_call();
+    }
+    assert_ok(cf_program_unload(program));
+    program = NULL;
+    assert_fails(call_with(kernel, 2, x, y, out, N), CF_EINVAL, "was unloaded");
+}
+
+static void kernel_on_the_cpu_is_refused(void **state)
+{
+    (void)state;
+    load(&cubin);
+    assert_ok(cf_device_use(CF_HOST));
+    assert_fails(call_with(kernel, 2, x, y, out, N), CF_ENOTSUP,
+                 "saxpy: it has no form for the CPU: its program is GPU code");
+    assert_fails(cf_program_kernel(program, "weigh", "(float *x) blocks(1)", &kernel), CF_ENOTSUP,
+                 "weigh: it has no form for the CPU: its program is GPU code");
+    int64_t value;
+    assert_fails(cf_kernel_attribute(&weigh_kernel, CF_ATTRIBUTE_REGISTERS, &value), CF_ENOTSUP,
+                 "cf_kernel_attribute: weigh: attributes are of GPU code, and the call is on the CPU");
+    assert_ok(cf_device_use(0));
+}
+
+static void kernel_after_shutdown_loads_again(void **state)
+{
+    (void)state;
+    load(&cubin);
+    expect_call();
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    expect_call();
+}
+
+static void *call_often(void *of)
+{
+    float result[N];
+    for (int i = 0; i < 20; i++) {
+        const cf_kernel *own;
+        char signature[256];
+        snprintf(signature, sizeof signature, SIGNATURE " check(n < %d)", 2000 + i);
+        if (cf_program_kernel(of, "saxpy", signature, &own) != CF_OK || call_with(own, 2, x, y, result, N) != CF_OK)
+            return strdup(cf_last_error());
+        for (int j = 0; j < N; j++)
+            if (result[j] != 2 * x[j] + y[j])
+                return strdup("a result is wrong");
+    }
+    return NULL;
+}
+
+static void kernel_used_by_8_threads_runs(void **state)
+{
+    (void)state;
+    pthread_t threads[8];
+    load(&cubin);
+    fill();
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, call_often, program), 0);
+    for (int i = 0; i < 8; i++) {
+        void *wrong;
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        if (wrong)
+            fail_msg("%s", (char *)wrong);
+    }
+}
+
+/* ---- Data and attributes ---- */
+
+static void symbol_is_memory_of_the_device(void **state)
+{
+    (void)state;
+    load(&cubin);
+    const float values[3] = {2, 3, 4};
+    float read[3] = {0}, data[6] = {1, 1, 1, 1, 1, 1};
+    const cf_kernel *of_data;
+    void *pointer, *again, *memory = upload(data, sizeof data);
+    assert_ok(cf_program_symbol(program, "coeff", sizeof values, &pointer));
+    assert_ok(cf_program_symbol(program, "coeff", sizeof values, &again));
+    assert_ptr_equal(pointer, again);
+    assert_ok(cf_mem_copy(pointer, values, sizeof values));
+    assert_ok(cf_mem_copy(read, pointer, sizeof read));
+    assert_memory_equal(read, values, sizeof read);
+    assert_ok(cf_program_kernel(program, "weigh", "(float *x) blocks(6)", &of_data));
+    void *const args[] = {&memory};
+    assert_ok(cf_call(of_data, args));
+    assert_ok(cf_mem_copy(data, memory, sizeof data));
+    for (int i = 0; i < 6; i++)
+        assert_true(data[i] == values[i % 3]);
+    assert_ok(cf_mem_free(memory));
+}
+
+static void symbol_that_disagrees_is_refused(void **state)
+{
+    (void)state;
+    load(&cubin);
+    void *pointer = x;
+    assert_fails(cf_program_symbol(program, "coeff", 8, &pointer), CF_EIMAGE,
+                 "cf_program_symbol: coeff has 12 bytes in its image and 8 in the call");
+    assert_fails(cf_program_symbol(program, "other", 8, &pointer), CF_EIMAGE, "cf_program_symbol: finding other: ");
+    assert_fails(cf_program_symbol(program, NULL, 8, &pointer), CF_EINVAL, "cf_program_symbol: name is NULL");
+    assert_fails(cf_program_symbol(program, "coeff", 12, NULL), CF_EINVAL, "cf_program_symbol: pointer is NULL");
+    assert_ptr_equal(pointer, x);
+}
+
+static void attributes_are_the_drivers(void **state)
+{
+    (void)state;
+    load(&cubin);
+    static const struct {
+        int attribute;
+        int64_t value;
+    } expected[] = {{CF_ATTRIBUTE_REGISTERS, 32},
+                    {CF_ATTRIBUTE_SHARED, 1024},
+                    {CF_ATTRIBUTE_LOCAL, 16},
+                    {CF_ATTRIBUTE_THREADS, 1024},
+                    {CF_ATTRIBUTE_BINARY, 90}};
+    int64_t value = -1;
+    for (int i = 0; i < 5; i++) {
+        assert_ok(cf_kernel_attribute(kernel, expected[i].attribute, &value));
+        assert_int_equal(value, expected[i].value);
+    }
+    assert_fails(cf_kernel_attribute(NULL, 1, &value), CF_EINVAL, "cf_kernel_attribute: kernel is NULL");
+    assert_fails(cf_kernel_attribute(kernel, 1, NULL), CF_EINVAL, "cf_kernel_attribute: value is NULL");
+    assert_fails(cf_kernel_attribute(kernel, 0, &value), CF_EINVAL, "cf_kernel_attribute: 0 is no attribute");
+    assert_fails(cf_kernel_attribute(kernel, 6, &value), CF_EINVAL, "cf_kernel_attribute: 6 is no attribute");
+    const cf_kernel operation = {
+        .version = CF_REGISTRY_VERSION, .function = "several", .enqueue = (cf_enqueue_body *)(uintptr_t)1};
+    assert_fails(cf_kernel_attribute(&operation, 1, &value), CF_EINVAL,
+                 "cf_kernel_attribute: several is made of several kernels; ask for one of them");
+    assert_int_equal(value, 90);
+}
+
+/* ---- Unloading ---- */
+
+static void unload_waits_for_launches(void **state)
+{
+    (void)state;
+    load(&cubin);
+    fill();
+    void *dx = upload(x, sizeof x), *dy = upload(y, sizeof y), *dout = upload(out, sizeof out);
+    cf_stream stream;
+    cf_event event;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_event_create(&event));
+    assert_ok(launch_with(stream, 5, dx, dy, dout, N));
+    assert_ok(cf_event_record(event, stream));
+    assert_ok(cf_program_unload(program));
+    program = NULL;
+    assert_ok(cf_event_query(event));
+    assert_ok(cf_mem_copy(out, dout, sizeof out));
+    expect_result(out, 5);
+    assert_fails(launch_with(stream, 5, dx, dy, dout, N), CF_EINVAL,
+                 "the kernel belongs to a program that was unloaded");
+    assert_ok(cf_event_destroy(event));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(dx));
+    assert_ok(cf_mem_free(dy));
+    assert_ok(cf_mem_free(dout));
+}
+
+static void unload_during_a_capture_is_refused(void **state)
+{
+    (void)state;
+    load(&cubin);
+    fill();
+    void *dx = upload(x, sizeof x), *dy = upload(y, sizeof y), *dout = upload(out, sizeof out);
+    cf_stream stream;
+    cf_graph graph;
+    cf_graph_exec exec;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(launch_with(stream, 6, dx, dy, dout, N));
+    assert_fails(cf_program_unload(program), CF_ECAPTURE, "cf_program_unload: ");
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    assert_ok(cf_graph_launch(exec, stream));
+    assert_ok(cf_program_unload(program));
+    program = NULL;
+    assert_ok(cf_mem_copy(out, dout, sizeof out));
+    expect_result(out, 6);
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(dx));
+    assert_ok(cf_mem_free(dy));
+    assert_ok(cf_mem_free(dout));
+}
+
+static void unloaded_handles_are_refused(void **state)
+{
+    (void)state;
+    load(&cubin);
+    cf_program *unloaded = program;
+    void *pointer;
+    int64_t value;
+    int blocks;
+    const cf_kernel *other;
+    assert_ok(cf_program_unload(program));
+    program = NULL;
+    assert_fails(cf_program_unload(unloaded), CF_EINVAL, "cf_program_unload: the program was unloaded");
+    assert_fails(cf_program_kernel(unloaded, "saxpy", SIGNATURE, &other), CF_EINVAL,
+                 "cf_program_kernel: the program was unloaded");
+    assert_fails(cf_program_symbol(unloaded, "coeff", 12, &pointer), CF_EINVAL,
+                 "cf_program_symbol: the program was unloaded");
+    assert_string_equal(cf_program_log(unloaded), "");
+    assert_fails(call_with(kernel, 2, x, y, out, N), CF_EINVAL, "the kernel belongs to a program that was unloaded");
+    assert_fails(cf_kernel_attribute(kernel, CF_ATTRIBUTE_REGISTERS, &value), CF_EINVAL, "was unloaded");
+    assert_fails(cf_kernel_preload(kernel), CF_EINVAL, "was unloaded");
+    assert_fails(cf_kernel_occupancy(kernel, 32, 0, &blocks), CF_EINVAL, "was unloaded");
+    assert_int_equal(cf_param_find(kernel, "x"), -1);
+    assert_int_equal(cf_kernel_has_host(kernel), 0);
+}
+
+static void program_loaded_and_unloaded_often_leaves_nothing(void **state)
+{
+    (void)state;
+    char text[1024];
+    for (int i = 0; i < 200; i++) {
+        load(i % 2 ? &cubin : &fatbin);
+        if (i % 3 == 0)
+            expect_call();
+        assert_ok(cf_program_unload(program));
+        program = NULL;
+        (void)count_alive(text, sizeof text);
+        assert_null(strstr(text, "library"));
+    }
+}
+
+/* The GPU's part stays the parent's. */
+static void unload_in_a_forked_child_leaves_the_parents(void **state)
+{
+    (void)state;
+    load(&cubin);
+    expect_call();
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(cf_program_unload(program) == CF_OK && cf_program_unload(program) == CF_EINVAL ? 0 : 1);
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    expect_call();
+}
+
+static int in_log[4];
+
+static void use_program(void *data, int level, const char *text)
+{
+    void *pointer;
+    const cf_kernel *other;
+    cf_program *loaded;
+    (void)data, (void)level, (void)text;
+    cf_set_log(NULL, NULL);
+    in_log[0] = cf_program_unload(program);
+    in_log[1] = cf_program_kernel(program, "saxpy", SIGNATURE, &other);
+    in_log[2] = cf_program_symbol(program, "coeff", 12, &pointer);
+    in_log[3] = cf_program_load(&loaded, cubin.bytes, cubin.size);
+}
+
+static void use_within_the_log_is_refused(void **state)
+{
+    (void)state;
+    load(&cubin);
+    cf_set_log(use_program, NULL);
+    assert_fails(cf_program_symbol(program, NULL, 12, NULL), CF_EINVAL, "cf_program_load: called from the callback");
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(in_log[i], CF_EINVAL);
+    expect_call();
+}
+
+/* A launch in a context that is gone needs no wait. */
+static void unload_after_a_context_is_gone_succeeds(void **state)
+{
+    (void)state;
+    needs_gpu();
+    CUcontext context;
+    assert_int_equal(other_library()->cuInit(0), CUDA_SUCCESS);
+    assert_int_equal(context_create(&context, 0, 0), CUDA_SUCCESS);
+    load(&cubin);
+    expect_call();
+    assert_int_equal(context_destroy(context), CUDA_SUCCESS);
+    assert_ok(cf_program_unload(program));
+    program = NULL;
+}
+
+int main(int argc, char *argv[])
+{
+    make_images();
+    const struct CMUnitTest tests[] = {
+        fake_test(program_of_each_kind_runs, "CF_DRIVER=cuda"),
+        fake_test(program_of_a_file_runs, "CF_DRIVER=cuda"),
+        cmocka_unit_test(program_of_a_bad_file_is_refused),
+        cmocka_unit_test(program_of_bad_arguments_is_refused),
+        cmocka_unit_test(program_on_the_cpu_is_refused),
+        fake_test(program_without_code_for_the_gpu_is_refused, "CF_DRIVER=cuda"),
+        fake_test(program_log_has_the_compilers_text, "CF_DRIVER=cuda"),
+        fake_test(kernel_on_device_arrays_and_a_stream_runs, "CF_DRIVER=cuda"),
+        fake_test(kernel_arguments_are_checked, "CF_DRIVER=cuda"),
+        fake_test(kernel_asked_for_again_is_the_same, "CF_DRIVER=cuda"),
+        fake_test(kernel_that_disagrees_with_the_image_is_refused, "CF_DRIVER=cuda"),
+        fake_test(kernel_with_an_older_driver_is_not_compared, "FAKE_CUDA=version=12030"),
+        fake_test(kernel_runs_on_each_gpu, "CF_DRIVER=cuda"),
+        fake_test(kernel_on_the_cpu_is_refused, "CF_DRIVER=cuda"),
+        fake_test(kernel_after_shutdown_loads_again, "CF_DRIVER=cuda"),
+        fake_test(kernel_used_by_8_threads_runs, "CF_DRIVER=cuda"),
+        fake_test(symbol_is_memory_of_the_device, "CF_DRIVER=cuda"),
+        fake_test(symbol_that_disagrees_is_refused, "CF_DRIVER=cuda"),
+        fake_test(attributes_are_the_drivers, "CF_DRIVER=cuda"),
+        fake_test(unload_waits_for_launches, "CF_DRIVER=cuda"),
+        fake_test(unload_during_a_capture_is_refused, "CF_DRIVER=cuda"),
+        fake_test(unloaded_handles_are_refused, "CF_DRIVER=cuda"),
+        fake_test(program_loaded_and_unloaded_often_leaves_nothing, "CF_DRIVER=cuda"),
+        fake_test(use_within_the_log_is_refused, "CF_DRIVER=cuda"),
+        fake_test(unload_in_a_forked_child_leaves_the_parents, "CF_DRIVER=cuda"),
+        fake_test(unload_after_a_context_is_gone_succeeds, "CF_DRIVER=cuda"),
+    };
+    return RUN_MADE(argc, argv, &module, tests, NULL, tear_down);
+}

@@ -1,0 +1,174 @@
+/* test_program_kernel.c - kernels of real images: of the bundled kernels on any GPU, and of an object for the CPU. */
+#include "played_gpu.h"
+
+#include <dlfcn.h>
+
+#include <cuferry/kernels.h>
+#include <cuferry/program.h>
+#include <cuferry/registry.h>
+
+#include "program/program.h"
+
+#define SIGNATURE "(in float source[M], in int32_t index[N], out float res[N], int64_t N, int64_t M) grid(N)"
+
+static cf_program *program;
+static const cf_kernel *kernel;
+
+static const cf_kernel *twin(void)
+{
+    return cf_kernel_find(&cf_registry, "gather_f32_i32");
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_ok(cf_program_unload(program));
+    program = NULL;
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    return 0;
+}
+
+/* An image of a GPU; on the CPU this program itself, as an object. */
+static void load(void)
+{
+    int status =
+        on_cuda() ? cf_program_load(&program, twin()->image->begin, (size_t)(twin()->image->end - twin()->image->begin))
+                  : cf__program_adopt_object("test", dlopen(NULL, RTLD_NOW), &cf_registry, NULL, &program);
+    if (status != CF_OK)
+        fail_msg("%s", cf_last_error());
+}
+
+static const char *entry(void)
+{
+    return on_cuda() ? twin()->entry : "gather_f32_i32";
+}
+
+static void expect_gather(void)
+{
+    const float source[] = {1, 2, 3}, *source_pointer = source;
+    const int32_t index[] = {2, 0, 1, 2}, *index_pointer = index;
+    float res[4] = {0}, *res_pointer = res;
+    int64_t N = 4, M = 3;
+    void *const args[] = {(void *)&source_pointer, (void *)&index_pointer, &res_pointer, &N, &M};
+    if (cf_call(kernel, args) != CF_OK)
+        fail_msg("%s", cf_last_error());
+    assert_true(res[0] == 3 && res[1] == 1 && res[2] == 2 && res[3] == 3);
+}
+
+static void kernel_by_a_signature_runs(void **state)
+{
+    (void)state;
+    load();
+    assert_ok(cf_program_kernel(program, entry(), SIGNATURE, &kernel));
+    expect_gather();
+    const cf_kernel *again;
+    assert_ok(cf_program_kernel(program, entry(), SIGNATURE, &again));
+    assert_ptr_equal(again, kernel);
+}
+
+static void kernel_that_disagrees_is_refused(void **state)
+{
+    (void)state;
+    load();
+    const cf_kernel *none = (const cf_kernel *)&none;
+    assert_fails(cf_program_kernel(program, "nothing", SIGNATURE, &none), CF_EIMAGE, "nothing");
+    assert_null(none);
+    assert_fails(cf_program_kernel(
+                     program, entry(),
+                     "(in float source[M], in int32_t index[N], out float res[N], int N, int64_t M) grid(N)", &none),
+                 CF_EIMAGE,
+                 on_cuda() ? "N has 8 bytes in its image and 4 in its signature"
+                           : "gather_f32_i32: N has 8 bytes in its form for the CPU and 4 in its signature");
+    assert_fails(
+        cf_program_kernel(program, entry(), "(void *source, void *index, void *res, int64_t N) grid(N)", &none),
+        CF_EIMAGE,
+        on_cuda() ? "its image has a parameter of 8 bytes after the 4 parameters of its signature"
+                  : "gather_f32_i32: it has 5 parameters and 4 in its signature");
+    assert_fails(cf_program_kernel(program, entry(),
+                                   "(void *source, void *index, void *res, int64_t N, int64_t M, int O) grid(N)",
+                                   &none),
+                 CF_EIMAGE,
+                 on_cuda() ? "its image does not know O, parameter 5 of its signature"
+                           : "gather_f32_i32: it has 5 parameters and 6 in its signature");
+}
+
+static void kernel_by_another_name_runs(void **state)
+{
+    (void)state;
+    load();
+    assert_ok(cf__program_add_alias("test", program, "gather<float, int>", entry()));
+    assert_int_equal(cf_program_kernel(program, "gather<float, int>", SIGNATURE, &kernel), CF_OK);
+    assert_string_equal(kernel->name, "gather<float, int>");
+    expect_gather();
+}
+
+static void kernel_of_an_object_has_its_annotation(void **state)
+{
+    (void)state;
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
+    load();
+    const float source[] = {1}, *source_pointer = source;
+    const int32_t index[] = {1}, *index_pointer = index;
+    float res[1], *res_pointer = res;
+    int64_t N = 1, M = 1;
+    void *const args[] = {(void *)&source_pointer, (void *)&index_pointer, &res_pointer, &N, &M};
+    assert_ok(cf_program_kernel(program, "gather_f32_i32", NULL, &kernel));
+    expect_gather();
+    assert_fails(cf_call(kernel, args), CF_ERANGE, "cf_gather_f32_i32: index[0] = 1 is outside [0, 1)");
+    assert_ok(cf_program_unload(program));
+    program = NULL;
+    assert_fails(cf_call(kernel, args), CF_EINVAL, "the kernel belongs to a program that was unloaded");
+}
+
+static void attributes_of_a_real_kernel_are_plausible(void **state)
+{
+    (void)state;
+    int64_t value[6];
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
+    for (int i = 1; i < 6; i++)
+        assert_ok(cf_kernel_attribute(twin(), i, &value[i]));
+    assert_in_range(value[CF_ATTRIBUTE_REGISTERS], 8, 255);
+    assert_in_range(value[CF_ATTRIBUTE_SHARED], 0, 48 << 10);
+    assert_in_range(value[CF_ATTRIBUTE_LOCAL], 0, 1024);
+    assert_in_range(value[CF_ATTRIBUTE_THREADS], 256, 1024);
+    assert_in_range(value[CF_ATTRIBUTE_BINARY], 50, 999);
+}
+
+static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n"
+                          ".visible .entry nothing(.param .u32 n)\n{\n\t%s\n\tret;\n}\n";
+
+/* The played GPU compiles no PTX. */
+static void ptx_is_compiled_by_the_driver(void **state)
+{
+    (void)state;
+    char text[512];
+    if (!on_cuda() || played_gpu_is_in_use())
+        skip_test(NEEDS_GPU);
+    snprintf(text, sizeof text, ptx, "");
+    assert_ok(cf_program_load(&program, text, sizeof text)); /* zeros at the end are no part of it */
+    assert_ok(cf_program_kernel(program, "nothing", "(int n) grid(n)", &kernel));
+    int32_t n = 1;
+    void *const args[] = {&n};
+    assert_ok(cf_call(kernel, args));
+    snprintf(text, sizeof text, ptx, "wrong;");
+    cf_program *failed;
+    assert_int_equal(cf_program_load(&failed, text, strlen(text)), CF_EIMAGE);
+    if (!strstr(cf_program_log(NULL), "line 6"))
+        fail_msg("%s and \"%s\"", cf_last_error(), cf_program_log(NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(kernel_by_a_signature_runs, tear_down),
+        cmocka_unit_test_teardown(kernel_that_disagrees_is_refused, tear_down),
+        cmocka_unit_test_teardown(kernel_by_another_name_runs, tear_down),
+        cmocka_unit_test_teardown(kernel_of_an_object_has_its_annotation, tear_down),
+        cmocka_unit_test_teardown(attributes_of_a_real_kernel_are_plausible, tear_down),
+        cmocka_unit_test_teardown(ptx_is_compiled_by_the_driver, tear_down),
+    };
+    return RUN_ON_DRIVER(tests, NULL, NULL);
+}

@@ -1,0 +1,355 @@
+/* test_signature.c - signatures that are read at run time: types, expressions, launch rules, and each refusal. */
+#include "run_group.h"
+
+#include <cuferry/registry.h>
+
+#include "kernel/expr.h"
+#include "program/signature.h"
+
+static cf_kernel kernel;
+static void *tables;
+
+static int read_signature(const char *text)
+{
+    free(tables);
+    tables = NULL;
+    kernel = (cf_kernel){.name = "k", .function = "k"};
+    return cf__signature_read("test", text, &kernel, &tables);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    free(tables);
+    tables = NULL;
+    return 0;
+}
+
+static void expect_read(const char *text)
+{
+    if (read_signature(text) != CF_OK)
+        fail_msg("%s: %s", text, cf_last_error());
+}
+
+/* ---- Parameters ---- */
+
+static const struct {
+    const char *text, *name, *ctype;
+    cf_type type;
+    cf_direction direction;
+    uint32_t lanes, bytes, align, ndims;
+} declarations[] = {
+    {"float a", "a", "float", CF_F32, CF_VALUE, 1, 4, 4, 0},
+    {"const double a", "a", "double", CF_F64, CF_VALUE, 1, 8, 8, 0},
+    {"char c", "c", "char", CF_INTEGER_TYPE(char), CF_VALUE, 1, 1, 1, 0},
+    {"signed char c", "c", "signed char", CF_I8, CF_VALUE, 1, 1, 1, 0},
+    {"unsigned short s", "s", "unsigned short", CF_U16, CF_VALUE, 1, 2, 2, 0},
+    {"int i", "i", "int", CF_I32, CF_VALUE, 1, 4, 4, 0},
+    {"unsigned u", "u", "unsigned", CF_U32, CF_VALUE, 1, 4, 4, 0},
+    {"unsigned int u", "u", "unsigned int", CF_U32, CF_VALUE, 1, 4, 4, 0},
+    {"long l", "l", "long", CF_I64, CF_VALUE, 1, 8, 8, 0},
+    {"long long l", "l", "long long", CF_I64, CF_VALUE, 1, 8, 8, 0},
+    {"unsigned long long const l", "l", "unsigned long long", CF_U64, CF_VALUE, 1, 8, 8, 0},
+    {"int8_t i", "i", "int8_t", CF_I8, CF_VALUE, 1, 1, 1, 0},
+    {"uint64_t i", "i", "uint64_t", CF_U64, CF_VALUE, 1, 8, 8, 0},
+    {"size_t n", "n", "size_t", CF_U64, CF_VALUE, 1, 8, 8, 0},
+    {"ptrdiff_t n", "n", "ptrdiff_t", CF_I64, CF_VALUE, 1, 8, 8, 0},
+    {"bool b", "b", "bool", CF_BOOL, CF_VALUE, 1, 1, 1, 0},
+    {"half h", "h", "cf_half", CF_F16, CF_VALUE, 1, 2, 2, 0},
+    {"cf_bfloat16 h", "h", "cf_bfloat16", CF_BF16, CF_VALUE, 1, 2, 2, 0},
+    {"float4 v", "v", "cf_float4", CF_F32, CF_VALUE, 4, 16, 16, 0},
+    {"cf_double3 v", "v", "cf_double3", CF_F64, CF_VALUE, 3, 24, 8, 0},
+    {"uchar2 v", "v", "cf_uchar2", CF_U8, CF_VALUE, 2, 2, 2, 0},
+    {"half2 v", "v", "cf_half2", CF_F16, CF_VALUE, 2, 4, 4, 0},
+    {"complex64 z", "z", "cf_complex64", CF_C64, CF_VALUE, 1, 8, 8, 0},
+    {"float *p", "p", "float *", CF_F32, CF_POINTER, 1, 4, 4, 0},
+    {"const int2*p", "p", "const cf_int2 *", CF_I32, CF_POINTER, 2, 8, 8, 0},
+    {"void *p", "p", "void *", CF_OPAQUE, CF_POINTER, 1, 0, 0, 0},
+    {"in float x[7]", "x", "const float *", CF_F32, CF_IN, 1, 4, 4, 1},
+    {"out half x[7]", "x", "cf_half *", CF_F16, CF_OUT, 1, 2, 2, 1},
+    {"inout long long x [7] [2]", "x", "long long *", CF_I64, CF_INOUT, 1, 8, 8, 2},
+    {"in complex128 x[1][2][3][4][5][6][7][8]", "x", "const cf_complex128 *", CF_C128, CF_IN, 1, 16, 16, 8},
+    {"int long_", "long_", "int", CF_I32, CF_VALUE, 1, 4, 4, 0},
+};
+
+static void signature_of_each_type_describes_it(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof declarations / sizeof *declarations; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "(%s)blocks(1)", declarations[i].text);
+        expect_read(text);
+        assert_int_equal(kernel.nparams, 1);
+        const cf_param *param = kernel.params;
+        assert_string_equal(param->name, declarations[i].name);
+        assert_string_equal(param->ctype, declarations[i].ctype);
+        if (param->type != declarations[i].type || param->direction != declarations[i].direction ||
+            param->lanes != declarations[i].lanes || param->bytes != declarations[i].bytes ||
+            param->align != declarations[i].align || param->ndims != declarations[i].ndims)
+            fail_msg("%s: type %d, direction %d, %u lanes, %u bytes, alignment %u, %u dimensions", text, param->type,
+                     param->direction, param->lanes, param->bytes, param->align, param->ndims);
+        assert_true(!param->lowers && !param->pitches && !param->members);
+    }
+}
+
+/* ---- Expressions ---- */
+
+static const struct {
+    const char *text;
+    int64_t n, m, value; /* OVERFLOWS: CF_EOVERFLOW */
+} expressions[] = {
+#define OVERFLOWS INT64_MIN
+    {"7", 0, 0, 7},
+    {"0x1F", 0, 0, 31},
+    {"017", 0, 0, 15},
+    {"0b101ull", 0, 0, 5},
+    {"9223372036854775807", 0, 0, INT64_MAX},
+    {"n", 12, 0, 12},
+    {"n + m * 2", 3, 4, 11},
+    {"(n + m) * 2", 3, 4, 14},
+    {"n - m - 1", 9, 3, 5},
+    {"n / m % 4", 29, 3, 1},
+    {"-m + +n", 9, 3, 6},
+    {"- -n", 9, 0, 9},
+    {"~n", 9, 0, -10},
+    {"!n + !m", 9, 0, 1},
+    {"n << m >> 1", 3, 4, 24},
+    {"n & 6 | m ^ 1", 5, 8, 13},
+    {"n < m", 3, 4, 1},
+    {"n >= m", 3, 4, 0},
+    {"n == m || n != 3", 3, 4, 0},
+    {"n && m", 3, 4, 1},
+    {"n && m", 3, 0, 0},
+    {"m && 8 / m", 0, 0, 0},
+    {"m == 0 || 8 / m", 0, 0, 1},
+    {"0 < n <= m < 10", 3, 9, 1},
+    {"0 < n <= m < 10", 3, 10, 0},
+    {"0 < n + 1 * 2 < m", 3, 6, 1},
+    {"n ? m : 5", 1, 4, 4},
+    {"n ? m : 5", 0, 4, 5},
+    {"n == 1 ? 10 : n == 2 ? 20 : 30", 2, 0, 20},
+    {"n ? m ? 1 : 2 : 3", 1, 0, 2},
+    {"min(n, m) + max(n, m + 1)", 3, 4, 8},
+    {"sizeof(double) * n", 2, 0, 16},
+    {"sizeof(unsigned long long) + sizeof(float4)", 0, 0, 24},
+    {"true + false", 0, 0, 1},
+    {"(n+255)/256", 257, 0, 2},
+    {"n * n", 3037000500, 0, OVERFLOWS},
+    {"n / m", 1, 0, OVERFLOWS},
+    {"((((((((((((((((((((n))))))))))))))))))))", 5, 0, 5},
+};
+
+static void signature_expressions_are_those_of_annotations(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
+        char text[256];
+        uint64_t n = (uint64_t)expressions[i].n;
+        int32_t m = (int32_t)expressions[i].m;
+        int64_t value = OVERFLOWS;
+        void *pointer = NULL;
+        void *const args[] = {&pointer, &n, &m};
+        snprintf(text, sizeof text, "(out float x[ %s ], size_t n, int m) grid(%s)", expressions[i].text,
+                 expressions[i].text);
+        expect_read(text);
+        assert_string_equal(kernel.params[0].extents[0].text, expressions[i].text);
+        int status = cf__evaluate(&kernel, &kernel.params[0].extents[0], args, &value);
+        if (value != expressions[i].value || status != (value == OVERFLOWS ? CF_EOVERFLOW : CF_OK))
+            fail_msg("%s: status %d, value %lld", expressions[i].text, status, (long long)value);
+        assert_int_equal(cf__evaluate(&kernel, &kernel.launch.grid[0], args, &value), status);
+    }
+}
+
+static void expect_result(const cf_expr *expr, const char *text, int64_t expected)
+{
+    int64_t value = -1;
+    int32_t n = 10;
+    void *const args[] = {&n};
+    assert_string_equal(expr->text, text);
+    assert_ok(cf__evaluate(&kernel, expr, args, &value));
+    assert_int_equal(value, expected);
+}
+
+static void signature_launch_rules_are_read(void **state)
+{
+    (void)state;
+    expect_read("(int n) grid(n)");
+    expect_result(&kernel.launch.grid[0], "n", 10);
+    expect_result(&kernel.launch.block[0], "256", 256);
+    assert_true(!kernel.launch.counts_blocks && !kernel.launch.grid[1].ops && !kernel.launch.block[1].ops &&
+                !kernel.launch.shared.ops && !kernel.launch.items.ops && !kernel.launch.is_cooperative);
+    expect_read("(int n) block(n, n+1, 2), shared(4*n), blocks(n, 2 , n*3)");
+    assert_true(kernel.launch.counts_blocks);
+    expect_result(&kernel.launch.grid[1], "2", 2);
+    expect_result(&kernel.launch.grid[2], "n*3", 30);
+    expect_result(&kernel.launch.block[0], "n", 10);
+    expect_result(&kernel.launch.block[1], "n+1", 11);
+    expect_result(&kernel.launch.block[2], "2", 2);
+    expect_result(&kernel.launch.shared, "4*n", 40);
+    expect_read("()\n\tgrid(1)");
+    assert_int_equal(kernel.nparams, 0);
+}
+
+static void signature_checks_are_read(void **state)
+{
+    (void)state;
+    expect_read("(int n, float a, double d) grid(n) check(n % 2 == 0, 0 < a <= 0.5 / d) check(d > 1e-3f)");
+    assert_int_equal(kernel.nchecks, 3);
+    assert_string_equal(kernel.checks[0].text, "n % 2 == 0");
+    assert_string_equal(kernel.checks[1].text, "0 < a <= 0.5 / d");
+    assert_true(!kernel.checks[0].is_real && kernel.checks[1].is_real && kernel.checks[2].is_real);
+    for (int i = 0; i < 3; i++)
+        assert_true(kernel.checks[i].array == -1 && !kernel.checks[i].scan && !kernel.checks[i].is_ascending);
+    int32_t n = 4;
+    float a = 0.25f;
+    double d = 2, value = -1;
+    void *const args[] = {&n, &a, &d};
+    assert_ok(cf__evaluate_real(&kernel, &kernel.checks[1].condition, args, &value));
+    assert_true(value == 1);
+    d = 4;
+    assert_ok(cf__evaluate_real(&kernel, &kernel.checks[1].condition, args, &value));
+    assert_true(value == 0);
+    assert_ok(cf__evaluate_real(&kernel, &kernel.checks[2].condition, args, &value));
+    assert_true(value == 1);
+}
+
+/* ---- Refusals ---- */
+
+static const struct {
+    const char *text, *problem;
+} refusals[] = {
+    {"", "column 1 of the signature: expected '(' before the parameters, found the end"},
+    {"float a", "column 1 of the signature: expected '(' before the parameters, found 'float'"},
+    {"(", "column 2 of the signature: expected a type, found the end"},
+    {"(float", "column 7 of the signature: expected the parameter's name, found the end"},
+    {"(float a", "column 9 of the signature: expected ',' or ')' after a parameter, found the end"},
+    {"(float a b) grid(1)", "column 10 of the signature: expected ',' or ')' after a parameter, found 'b'"},
+    {"(float a,) grid(1)", "column 10 of the signature: expected a type, found ')'"},
+    {"(3 a) grid(1)", "column 2 of the signature: expected a type, found '3'"},
+    {"(struct s a) grid(1)",
+     "column 2 of the signature: 'struct' is no type of a signature, such as float, int, size_t or float4"},
+    {"(in quaternion x[1]) grid(1)",
+     "column 5 of the signature: 'quaternion' is no type of a signature, such as float, int, size_t or float4"},
+    {"(cf_ x) grid(1)",
+     "column 2 of the signature: 'x' is no type of a signature, such as float, int, size_t or float4"},
+    {"(long double x) grid(1)", "column 14 of the signature: expected ',' or ')' after a parameter, found 'x'"},
+    {"(void a) grid(1)", "column 2 of the signature: void is a type of pointers only, as in void *p"},
+    {"(in void a[3]) grid(1)", "column 5 of the signature: void is a type of pointers only, as in void *p"},
+    {"(float) grid(1)", "column 7 of the signature: expected the parameter's name, found ')'"},
+    {"(float **x) grid(1)", "column 9 of the signature: expected the parameter's name, found '*'"},
+    {"(in float *x) grid(1)", "column 11 of the signature: expected the array's name, without *, found '*'"},
+    {"(in float x) grid(1)", "column 12 of the signature: expected '[' and the array's extent, found ')'"},
+    {"(float x[n], int n) grid(n)", "column 2 of the signature: expected in, out or inout before an array"},
+    {"(in float x[]) grid(1)", "column 13 of the signature: expected a number, a parameter or '(', found ']'"},
+    {"(in float x[1) grid(1)", "column 14 of the signature: expected ']' after the extent, found ')'"},
+    {"(in float x[1][2][3][4][5][6][7][8][9]) grid(1)",
+     "column 37 of the signature: an array has at most 8 dimensions"},
+    {"(int n, float n) grid(n)", "column 15 of the signature: n is declared twice"},
+    {"(in float x[m], int n) grid(n)", "column 13 of the signature: 'm' is no parameter of the signature"},
+    {"(in float x[x], int n) grid(n)", "column 13 of the signature: x is a pointer; this expression takes integers"},
+    {"(float a) grid(a)", "column 16 of the signature: a is float; this expression takes integers"},
+    {"(int2 v) grid(v)", "column 15 of the signature: v is cf_int2; this expression takes integers"},
+    {"(complex64 z) grid(1) check(z == 0)",
+     "column 29 of the signature: z is cf_complex64; this expression takes numbers"},
+    {"(int n) grid(0.5)", "column 14 of the signature: '0.5' is no integer; this expression takes integers"},
+    {"(int n) grid(0x)", "column 14 of the signature: '0x' is no integer of 63 bits"},
+    {"(int n) grid(08)", "column 14 of the signature: '08' is no integer of 63 bits"},
+    {"(int n) grid(9223372036854775808)", "column 14 of the signature: '9223372036854775808' is no integer of 63 bits"},
+    {"(int n) grid(1) check(1e999 > n)", "column 23 of the signature: '1e999' is no number"},
+    {"(int n) grid(1) check(1.2.3 > n)", "column 23 of the signature: '1.2.3' is no number"},
+    {"(float a, int n) grid(1) check(a % 2 == 0)",
+     "column 34 of the signature: the operator takes integers, and the condition has real numbers"},
+    {"(float a, int n) grid(1) check(a > ~n)",
+     "column 36 of the signature: the operator takes integers, and the condition has real numbers"},
+    {"(int n) grid(n +)", "column 17 of the signature: expected a number, a parameter or '(', found ')'"},
+    {"(int n) grid((n)", "column 17 of the signature: expected ')' or an operator after the expression, found the end"},
+    {"(int n) grid(n n)", "column 16 of the signature: expected ')' or an operator after the expression, found 'n'"},
+    {"(int n) grid(n ? 1)", "column 19 of the signature: expected ':' between the two values of ?:, found ')'"},
+    {"(int n) grid(min(n))",
+     "column 19 of the signature: expected ',' between the two values of min or max, found ')'"},
+    {"(int n) grid(max n)", "column 18 of the signature: expected '(' after min or max, found 'n'"},
+    {"(int n) grid(sizeof(n))",
+     "column 21 of the signature: 'n' is no type of a signature, such as float, int, size_t or float4"},
+    {"(int n) grid(sizeof(void))", "column 21 of the signature: void has no size"},
+    {"(int n) grid(x[:] < 3)",
+     "column 15 of the signature: expected ')' or an operator after the expression, found '['"},
+    {"(int n) grid", "column 13 of the signature: expected '(' after the name of a clause, found the end"},
+    {"(int n) grid(1, 2, 3, 4)", "column 23 of the signature: grid takes at most 3 values"},
+    {"(int n) grid(n) grid(n)", "column 17 of the signature: grid stands twice"},
+    {"(int n) grid(n) blocks(n)", "column 26 of the signature: grid and blocks exclude each other"},
+    {"(int n)", "column 8 of the signature: grid or blocks is missing"},
+    {"(int n) block(n)", "column 17 of the signature: grid or blocks is missing"},
+    {"(int n) grid(n) shared(1, 2)", "column 17 of the signature: shared takes one value"},
+    {"(int n) grid(n) items(4)",
+     "column 17 of the signature: expected grid, blocks, block, shared or check, found 'items'"},
+    {"(int n) grid(n) ;", "column 17 of the signature: expected grid, blocks, block, shared or check, found ';'"},
+    {"(int n) grid(n) check()", "column 23 of the signature: expected a number, a parameter or '(', found ')'"},
+    {"(int n) grid(1+(2+(3+(4+(5+(6+(7+(8+(9+(1+(2+(3+(4+(5+(6+(7+n))))))))))))))))",
+     "column 14 of the signature: the expression needs more than 16 values at once; make it simpler"},
+};
+
+static void signature_that_is_wrong_names_the_column(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        char detail[256];
+        if (read_signature(refusals[i].text) != CF_EINVAL)
+            fail_msg("%s is read", refusals[i].text);
+        snprintf(detail, sizeof detail, "test: k: %s", refusals[i].problem);
+        if (strcmp(cf_last_error(), detail) != 0)
+            fail_msg("\"%s\": %s\nexpected: %s", refusals[i].text, cf_last_error(), detail);
+        assert_null(tables);
+    }
+}
+
+static void signature_nested_too_deep_is_refused(void **state)
+{
+    (void)state;
+    char text[1024] = "(int n) grid(";
+    for (int i = 0; i < 900; i++)
+        strcat(text, "(");
+    assert_int_equal(read_signature(text), CF_EINVAL);
+    assert_non_null(strstr(cf_last_error(), "the expression is nested more than 64 deep"));
+    memset(text + 13, '-', 900);
+    assert_int_equal(read_signature(text), CF_EINVAL);
+    assert_non_null(strstr(cf_last_error(), "the expression is nested more than 64 deep"));
+}
+
+/* Each beginning of a signature, and each one with a byte changed, is read or refused. */
+static void signature_with_any_damage_gets_a_status(void **state)
+{
+    (void)state;
+    static const char intact[] = "(float a, in float x[n][m * 2], out cf_int4 y[n ? m : 1], void *p, size_t n, int m) "
+                                 "grid(min(n, 0x1f), 0 < m < 3 && 1) block(64) shared(~m) check(a > 1e-3, m != 2)";
+    static const char others[] = "()[],?:<=>&|^!~+-*/%.\"0x9eE_ \xff";
+    char text[sizeof intact];
+    long refused = 0, read = 0;
+    expect_read(intact);
+    for (size_t i = 0; i < sizeof intact - 1; i++) {
+        memcpy(text, intact, sizeof intact);
+        text[i] = 0;
+        assert_true(read_signature(text) == CF_EINVAL || i > 110);
+        for (const char *other = others; *other; other++) {
+            text[i] = *other;
+            int status = read_signature(text);
+            assert_true(status == CF_OK || status == CF_EINVAL);
+            refused += status == CF_EINVAL;
+            read += status == CF_OK;
+        }
+    }
+    assert_true(refused > 1000 && read > 200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(signature_of_each_type_describes_it, tear_down),
+        cmocka_unit_test_teardown(signature_expressions_are_those_of_annotations, tear_down),
+        cmocka_unit_test_teardown(signature_launch_rules_are_read, tear_down),
+        cmocka_unit_test_teardown(signature_checks_are_read, tear_down),
+        cmocka_unit_test_teardown(signature_that_is_wrong_names_the_column, tear_down),
+        cmocka_unit_test_teardown(signature_nested_too_deep_is_refused, tear_down),
+        cmocka_unit_test_teardown(signature_with_any_damage_gets_a_status, tear_down),
+    };
+    return RUN_ON_DRIVER(tests, NULL, NULL);
+}

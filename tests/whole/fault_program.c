@@ -1,0 +1,107 @@
+/* fault_program.c - the scenes of test_fault.c about programs, whose images are those of the kernels in fault.cu. */
+#include "played_gpu.h"
+
+#include <cuferry/program.h>
+#include <cuferry/registry.h>
+
+#include <unistd.h>
+
+#include "fault_data.h"
+#include "fault_kernels.h"
+
+static const char signature[] = "(float a, in float x[n], inout float y[n], int n) grid(n) block(256)";
+
+static cf_program *program;
+static const cf_kernel *kernel;
+static void *pointer;
+static char path[64];
+
+static const cf_kernel *twin(void)
+{
+    return cf_kernel_find(&fault_registry, "axpy");
+}
+
+static size_t image_size(void)
+{
+    return (size_t)(twin()->image->end - twin()->image->begin);
+}
+
+ACT(load, cf_program_load(&program, twin()->image->begin, image_size()))
+ACT(kernel, cf_program_kernel(program, twin()->entry, signature, &kernel))
+RIGHT(load, is_done == (program != NULL))
+RIGHT(kernel, is_done == (kernel != NULL))
+PREPARE(load, NEED(act_load()))
+PREPARE(kernel, NEED(act_load()); NEED(act_kernel()))
+
+static void clean_program(void)
+{
+    NEED(cf_program_unload(program));
+    program = NULL;
+    kernel = NULL;
+}
+
+static void prepare_file(void)
+{
+    snprintf(path, sizeof path, "/tmp/cf_fault_program_%ld", (long)getpid());
+    FILE *file = fopen(path, "w");
+    if (!file || fwrite(twin()->image->begin, image_size(), 1, file) != 1 || fclose(file) != 0)
+        fail_msg("%s cannot be written", path);
+}
+ACT(file, cf_program_load_file(&program, path))
+CLEAN(file, (void)unlink(path); clean_program())
+
+static int act_call(void)
+{
+    float a = 2;
+    int n = N;
+    void *of_x = x, *of_y = y;
+    void *const args[] = {&a, &of_x, &of_y, &n};
+    return cf_call(kernel, args);
+}
+
+static int act_launch(void)
+{
+    float a = 2;
+    int n = N;
+    void *const args[] = {&a, &dx, &dy, &n};
+    return cf_launch(kernel, stream, args);
+}
+PREPARE(call, prepare_kernel(); NEED(cf_set_host_data(CF_HOST_DATA_STAGE)); expect_axpy())
+CLEAN(call, clean_program(); clean_host_data())
+PREPARE(launch, prepare_kernel(); expect_axpy(); upload(); make_stream())
+CLEAN(launch, clean_program(); destroy_both())
+
+ACT(symbol, cf_program_symbol(program, fault_registry.symbols[0]->entry, sizeof(float), &pointer))
+ACT(attribute, cf_kernel_attribute(kernel, CF_ATTRIBUTE_REGISTERS, &wide))
+PREPARE(attribute, prepare_kernel(); wide = -77)
+RIGHT(attribute, is_done == (wide != -77))
+ACT(log, *cf_program_log(NULL) ? -100 : CF_OK)
+
+/* A launch is in flight. After a failure the program is still there. */
+static void prepare_unload(void)
+{
+    prepare_launch();
+    NEED(act_launch());
+}
+
+static int act_unload(void)
+{
+    int status = cf_program_unload(program);
+    program = status == CF_OK ? NULL : program;
+    return status;
+}
+
+/* ---- The scenes ---- */
+
+const struct scene program_scenes[] = {
+    {"cf_program_load", NULL, act_load, is_load_right, clean_program, CUDA_ONLY},
+    {"cf_program_load_file", prepare_file, act_file, is_load_right, clean_file, CUDA_ONLY},
+    {"cf_program_kernel", prepare_load, act_kernel, is_kernel_right, clean_program, CUDA_ONLY | FRESH},
+    {"cf_program_symbol", prepare_load, act_symbol, NULL, clean_program, CUDA_ONLY | FRESH},
+    {"cf_program_log", NULL, act_log, NULL, NULL, COLD},
+    {"cf_program_unload", prepare_unload, act_unload, NULL, clean_launch, CUDA_ONLY | FRESH},
+    {"cf_kernel_attribute", prepare_attribute, act_attribute, is_attribute_right, clean_program, CUDA_ONLY | FRESH},
+    {"cf_call of a program", prepare_call, act_call, is_host_right, clean_call, CUDA_ONLY | FRESH},
+    {"cf_launch of a program", prepare_launch, act_launch, is_device_right, clean_launch, CUDA_ONLY | FRESH},
+};
+const int program_scene_count = sizeof program_scenes / sizeof *program_scenes;
