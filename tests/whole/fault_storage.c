@@ -22,6 +22,11 @@ RIGHT(property, is_done ? wide > 0 : wide == -77)
 PREPARE(text, memset(text, '#', sizeof text))
 ACT(device_name, cf_device_name(on_cuda() ? 0 : CF_HOST, text, sizeof text))
 RIGHT(device_name, is_done ? memchr(text, 0, sizeof text) != NULL : 1)
+ACT(device_uuid, cf_device_uuid(on_cuda() ? 0 : CF_HOST, text, sizeof text))
+ACT(device_pci, cf_device_pci(on_cuda() ? 0 : CF_HOST, text, sizeof text))
+ACT(property_numa, cf_device_property(on_cuda() ? 0 : CF_HOST, CF_PROPERTY_NUMA_NODE, &wide))
+ACT(property_driver, cf_device_property(on_cuda() ? 0 : CF_HOST, CF_PROPERTY_DRIVER, &wide))
+RIGHT(property_small, is_done ? wide >= -1 : wide == -77)
 ACT(device_sync, cf_device_sync())
 ACT(peer_possible, cf_peer_possible(0, 1, &number))
 RIGHT(peer_possible, is_done ? number == 0 || number == 1 : number == -77)
@@ -189,6 +194,10 @@ const struct scene storage_scenes[] = {
     {"cf_device_property threads", prepare_wide, act_property_threads, is_property_right, NULL, 0},
     {"cf_device_property capability", prepare_wide, act_property_capability, is_property_right, NULL, CUDA_ONLY},
     {"cf_device_name", prepare_text, act_device_name, is_device_name_right, NULL, 0},
+    {"cf_device_property NUMA node", prepare_wide, act_property_numa, is_property_small_right, NULL, 0},
+    {"cf_device_property driver", prepare_wide, act_property_driver, is_property_small_right, NULL, 0},
+    {"cf_device_uuid", prepare_text, act_device_uuid, is_device_name_right, NULL, 0},
+    {"cf_device_pci", prepare_text, act_device_pci, is_device_name_right, NULL, 0},
     {"cf_device_sync", NULL, act_device_sync, NULL, NULL, 0},
     {"cf_peer_possible", prepare_number, act_peer_possible, is_peer_possible_right, NULL, TWO},
     {"cf_peer_enable", NULL, act_peer_enable, NULL, clean_peer, TWO},

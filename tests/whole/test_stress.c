@@ -315,6 +315,10 @@ static void asks(struct worker *worker, struct data *data)
     NEED(bytes > 1 << 20);
     GOES(cf_device_name(device, name, sizeof name));
     NEED(*name);
+    GOES(cf_device_pci(device, name, sizeof name));
+    NEED(device == CF_HOST || *name);
+    GOES(cf_device_uuid(device, name, sizeof name));
+    NEED(strlen(name) == (device == CF_HOST ? 0 : 36));
     GOES(cf_stream_priorities(&least, &greatest));
     NEED_OR(greatest <= least, "%d and %d", greatest, least);
     int status = cf_device_sync();
