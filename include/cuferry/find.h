@@ -30,7 +30,7 @@ extern "C" {
  *   6. the toolkits in CUDA_HOME and CUDA_PATH,
  *   7. /usr/local/cuda, then the newest /usr/local/cuda-*.
  * The driver, libcuda, belongs to no toolkit: only places 2 and 5 count. A process with other rights than its user's
- * ignores the environment. The search may load a library for a moment; libcuda stays loaded.
+ * ignores the environment. The search loads nothing.
  *
  * The string belongs to the library and is valid until the calling thread's next cf_find(). CF_EINVAL: no part has
  * this name. CF_ENOTSUP: the part was not found; the detail lists the paths that were tried. */

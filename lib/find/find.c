@@ -1,7 +1,5 @@
 /* find.c - finds the parts of CUDA on this machine: in toolkits, Python environments and the dynamic linker's folders. */
-#include <dlfcn.h>
 #include <glob.h>
-#include <limits.h>
 #include <link.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,6 +15,7 @@
 #include "base/cachefile.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "base/linker.h"
 
 #if defined __aarch64__
 #define TARGET_FOLDER "targets/sbsa-linux"
@@ -140,7 +139,7 @@ static int try_wheels(struct search *search, const char *environment)
     return 0;
 }
 
-/* ---- Libraries of the process, and the dynamic linker ---- */
+/* ---- Libraries of the process, and of the dynamic linker ---- */
 
 static int check_object(struct dl_phdr_info *object, size_t size, void *data)
 {
@@ -166,23 +165,17 @@ static int try_loaded(struct search *search)
     return 0;
 }
 
-/* Only dlopen() knows all folders of the linker. The driver does not support being unloaded. */
 static int try_linker(struct search *search)
 {
-    int is_found = 0;
+    char path[CF__PATH];
     if (search->header)
         return try_pattern(search, "/usr/local/include") || try_pattern(search, "/usr/include") ||
                (note_tried(search, "/usr/local/include, /usr/include"), 0);
-    for (int i = 0; i < MAJORS && *search->files[i] && !is_found; i++) {
-        struct link_map *map = NULL;
-        void *library = dlopen(search->files[i], RTLD_LAZY | RTLD_LOCAL);
-        is_found = library && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map && take_path(search, map->l_name);
-        if (library && !search->is_driver)
-            dlclose(library);
-    }
-    if (!is_found)
-        note_tried(search, "the dynamic linker's folders");
-    return is_found;
+    for (int i = 0; i < MAJORS && *search->files[i]; i++)
+        if (cf__linker_find(search->files[i], path) && take_path(search, path))
+            return 1;
+    note_tried(search, "the dynamic linker's folders");
+    return 0;
 }
 
 /* ---- The search ---- */
