@@ -28,6 +28,21 @@ typedef struct cf_program_options {
     uint64_t reserved[8];               /* 0 */
 } cf_program_options;
 
+/* Compiles CUDA C++ with NVRTC for the calling thread's GPU and loads it. `source` is the text; `name` is its name in
+ * messages, and its folder is searched for headers in quotes; NULL: "program.cu". `options` may be NULL. The program is
+ * machine code of the GPU's capability, or PTX of the newest target that NVRTC knows if it does not know the GPU. NVRTC
+ * is found as by cf_find(); it is of the driver's CUDA version or an older one, and keeps nothing by itself.
+ *
+ * cf_program_kernel() takes the name expressions of options.names as entries. After success cf_program_log() has the
+ * warnings; after CF_ECOMPILE, cf_program_log(NULL) has the whole log, and the detail the first error.
+ *
+ * CF_ECOMPILE: the source does not compile, or not within the time limit. CF_EINVAL: an option is wrong, or the cache's
+ * folder. CF_ENOCODE: NVRTC does not compile for the GPU. CF_ENOTSUP: there is no NVRTC, and the detail lists the paths
+ * that were tried; or the calling thread's device is CF_HOST. */
+struct cf_program;
+CF_CHECKED int cf_program_compile(struct cf_program **program, const char *source, const char *name,
+                                  const cf_program_options *options);
+
 /* ---- The cache ------------------------------------------------------------------------------------------------- */
 
 /* A folder that keeps compiled programs for later processes. It belongs to the user alone, and the library creates it if

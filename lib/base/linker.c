@@ -1,6 +1,7 @@
 /* linker.c - the dynamic linker's search for a library, without loading it: a large one takes 40 ms. */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,24 @@
 #include "base/linker.h"
 
 #include "base/cachefile.h"
+
+int cf__linker_is_cut_off(const char *path)
+{
+    ElfW(Ehdr) head;
+    ElfW(Phdr) segment;
+    struct stat info;
+    int result = 0, file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return 0;
+    if (fstat(file, &info) == 0 && pread(file, &head, sizeof head, 0) == (ssize_t)sizeof head &&
+        memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_phentsize == sizeof segment)
+        for (size_t i = 0; i < head.e_phnum && !result; i++)
+            result = pread(file, &segment, sizeof segment, (off_t)(head.e_phoff + i * sizeof segment)) ==
+                         (ssize_t)sizeof segment &&
+                     segment.p_type == PT_LOAD && segment.p_offset + segment.p_filesz > (size_t)info.st_size;
+    close(file);
+    return result;
+}
 
 #ifdef __GLIBC__
 
@@ -42,17 +61,19 @@ static int copy_if_readable(const char *found, char path[CF__PATH])
 
 static int find_in_folders(void *program, const char *name, char path[CF__PATH])
 {
-    Dl_serinfo size, *folders = NULL;
+    Dl_serinfo size, *folders;
     char file[CF__PATH];
     int is_found = 0;
-    if (dlinfo(program, RTLD_DI_SERINFOSIZE, &size) == 0 && (folders = malloc(size.dls_size))) {
-        *folders = size;
-        int count = dlinfo(program, RTLD_DI_SERINFO, folders) == 0 ? (int)folders->dls_cnt : 0;
-        for (int i = 0; i < count && !is_found; i++)
-            is_found =
-                snprintf(file, sizeof file, "%s/%s", folders->dls_serpath[i].dls_name, name) < (int)sizeof file &&
-                copy_if_readable(file, path);
-    }
+    if (dlinfo(program, RTLD_DI_SERINFOSIZE, &size) != 0)
+        return 0;
+    folders = malloc(size.dls_size);
+    if (!folders)
+        return -1;
+    *folders = size;
+    int count = dlinfo(program, RTLD_DI_SERINFO, folders) == 0 ? (int)folders->dls_cnt : 0;
+    for (int i = 0; i < count && !is_found; i++)
+        is_found = snprintf(file, sizeof file, "%s/%s", folders->dls_serpath[i].dls_name, name) < (int)sizeof file &&
+                   copy_if_readable(file, path);
     free(folders);
     return is_found;
 }
@@ -82,7 +103,9 @@ static int find_in_cache(const char *name, char path[CF__PATH])
     if (stat(LINKER_CACHE, &info) != 0 || info.st_size <= 0)
         return 0;
     char *text = calloc((size_t)info.st_size + 1, 1);
-    ssize_t bytes = text ? cf__cachefile_read(LINKER_CACHE, text, (size_t)info.st_size) : 0;
+    if (!text)
+        return -1;
+    ssize_t bytes = cf__cachefile_read(LINKER_CACHE, text, (size_t)info.st_size);
     int is_found = bytes > 0 && find_in_text(text, (size_t)bytes, name, path);
     free(text);
     return is_found;
@@ -91,9 +114,12 @@ static int find_in_cache(const char *name, char path[CF__PATH])
 int cf__linker_find(const char *name, char path[CF__PATH])
 {
     void *program = dlopen(NULL, RTLD_NOW); /* fails in a static program */
-    int is_found = program && (find_in_folders(program, name, path) || find_in_cache(name, path));
-    if (program)
-        dlclose(program);
+    if (!program)
+        return 0;
+    int is_found = find_in_folders(program, name, path);
+    if (!is_found)
+        is_found = find_in_cache(name, path);
+    dlclose(program);
     return is_found;
 }
 

@@ -174,29 +174,10 @@ static int is_static_program(void)
     return !program;
 }
 
-/* Returns 1 if the file ends before one of its segments. The dynamic linker would map such a file and die of SIGBUS. */
-static int is_cut_off(const char *path)
-{
-    ElfW(Ehdr) head;
-    ElfW(Phdr) segment;
-    struct stat info;
-    int result = 0, file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0)
-        return 0;
-    if (fstat(file, &info) == 0 && pread(file, &head, sizeof head, 0) == (ssize_t)sizeof head &&
-        memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_phentsize == sizeof segment)
-        for (size_t i = 0; i < head.e_phnum && !result; i++)
-            result = pread(file, &segment, sizeof segment, (off_t)(head.e_phoff + i * sizeof segment)) ==
-                         (ssize_t)sizeof segment &&
-                     segment.p_type == PT_LOAD && segment.p_offset + segment.p_filesz > (size_t)info.st_size;
-    close(file);
-    return result;
-}
-
 static int is_library_cut_off(void)
 {
     char path[CF__PATH];
-    return cf__linker_find(LIBRARY, path) && is_cut_off(path);
+    return cf__linker_find(LIBRARY, path) > 0 && cf__linker_is_cut_off(path);
 }
 
 /* Called in the C locale, so that messages can be compared. */

@@ -36,7 +36,8 @@ static const struct part {
 
 struct search {
     const struct part *part;
-    int is_driver;                /* the library libcuda, which belongs to no toolkit */
+    int is_driver; /* the library libcuda, which belongs to no toolkit */
+    int is_short_of_memory;
     const char *header;           /* NULL: the library is wanted */
     char files[MAJORS][64];       /* names of the file, best first; an empty name ends them */
     char *path;                   /* result, CF__PATH bytes */
@@ -88,7 +89,9 @@ static int try_pattern(struct search *search, const char *folders)
         glob_t found = {0};
         const char *best = NULL;
         snprintf(pattern, sizeof pattern, "%s/%s", folders, search->files[i]);
-        if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0)
+        int result = glob(pattern, GLOB_NOSORT, NULL, &found);
+        search->is_short_of_memory |= result == GLOB_NOSPACE;
+        if (result == 0)
             for (size_t k = 0; k < found.gl_pathc; k++)
                 if (!best || strverscmp(found.gl_pathv[k], best) > 0)
                     best = found.gl_pathv[k];
@@ -171,9 +174,12 @@ static int try_linker(struct search *search)
     if (search->header)
         return try_pattern(search, "/usr/local/include") || try_pattern(search, "/usr/include") ||
                (note_tried(search, "/usr/local/include, /usr/include"), 0);
-    for (int i = 0; i < MAJORS && *search->files[i]; i++)
-        if (cf__linker_find(search->files[i], path) && take_path(search, path))
+    for (int i = 0; i < MAJORS && *search->files[i]; i++) {
+        int is_found = cf__linker_find(search->files[i], path);
+        search->is_short_of_memory |= is_found < 0;
+        if (is_found > 0 && take_path(search, path))
             return 1;
+    }
     note_tried(search, "the dynamic linker's folders");
     return 0;
 }
@@ -236,6 +242,8 @@ int cf__find(const char *function, const char *name, int most_major, char path[C
     name_files(&search, most_major);
     if (try_all(&search))
         return CF_OK;
+    if (search.is_short_of_memory)
+        return cf__fail(CF_ENOMEM, "%s: %s: there is no memory for the search", function, name);
     return cf__fail(CF_ENOTSUP, "%s: %s%s%s was not found in %s; CF_CUDA_HOME may name a toolkit's folder", function,
                     search.files[0], *search.files[1] ? " or " : "", search.files[1], search.tried);
 }

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "program/cache.h"
 #include "program/nvrtc.h"
 
@@ -278,7 +279,7 @@ static int read_names(const struct compilation *compilation, struct cf__compiled
     return CF_OK;
 }
 
-static int compile(struct compilation *compilation, const char *nvrtc, struct cf__compiled *compiled)
+static int compile_here(struct compilation *compilation, const char *nvrtc, struct cf__compiled *compiled)
 {
     int status = cf__nvrtc_open(compilation->request->function, nvrtc, &compilation->nvrtc);
     if (status == CF_OK)
@@ -295,6 +296,15 @@ static int compile(struct compilation *compilation, const char *nvrtc, struct cf
     if (status == CF_OK)
         status = read_names(compilation, compiled);
     (void)compilation->nvrtc.DestroyProgram(&compilation->program);
+    return status;
+}
+
+/* Numbers and messages are those of the locale "C" whatever the caller has set. */
+static int compile(struct compilation *compilation, const char *nvrtc, struct cf__compiled *compiled)
+{
+    struct cf__locale locale = cf__enter_c_locale();
+    int status = compile_here(compilation, nvrtc, compiled);
+    cf__leave_c_locale(locale);
     return status;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/cachefile.h"
 #include "base/error.h"
+#include "base/linker.h"
 #include "find/find.h"
 
 int cf__nvrtc_find(const char *function, int most, char path[CF__PATH])
@@ -41,6 +42,9 @@ static int fill_table(const char *function, const char *path, void *library, str
 
 int cf__nvrtc_open(const char *function, const char *path, struct cf__nvrtc *nvrtc)
 {
+    if (cf__linker_is_cut_off(path))
+        return cf__fail(CF_ENOTSUP, "%s: NVRTC cannot be opened: %s is cut off; install the toolkit again", function,
+                        path);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) {
         const char *why = dlerror();

@@ -242,6 +242,9 @@ static void library_that_is_not_nvrtc_is_named(void **state)
     assert_int_equal(system(command), 0);
     request.driver = 12080;
     assert_fails(cf__compile(&request, &compiled), CF_ENOTSUP, "cf_test: NVRTC cannot be opened: ");
+    snprintf(command, sizeof command, "head -c 1000 %s/lib/libnvrtc.so.13 >%s/lib/libnvrtc.so.12", folder, folder);
+    assert_int_equal(system(command), 0);
+    assert_fails(cf__compile(&request, &compiled), CF_ENOTSUP, "/lib/libnvrtc.so.12 is cut off");
     unsetenv("CF_CUDA_HOME");
     snprintf(command, sizeof command, "rm -r %s", folder);
     assert_int_equal(system(command), 0);
