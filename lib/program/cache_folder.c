@@ -101,6 +101,7 @@ struct listing {
     struct entry *entries;
     size_t count, room;
     uint64_t bytes;
+    int is_cut; /* there was no memory for some entries */
 };
 
 static void add_entry(struct listing *listing, const char *name, const struct stat *info)
@@ -108,8 +109,10 @@ static void add_entry(struct listing *listing, const char *name, const struct st
     if (listing->count == listing->room) {
         size_t room = listing->room ? 2 * listing->room : 64;
         struct entry *entries = realloc(listing->entries, room * sizeof *entries);
-        if (!entries)
+        if (!entries) {
+            listing->is_cut = 1;
             return;
+        }
         listing->entries = entries;
         listing->room = room;
     }
@@ -148,11 +151,16 @@ static int compare_use(const void *one, const void *other)
     return a->used.tv_nsec < b->used.tv_nsec ? -1 : a->used.tv_nsec > b->used.tv_nsec;
 }
 
-static void remove_down_to(const char *folder, uint64_t cap)
+/* Returns CF_OK; CF_ENOMEM without a message, and removes nothing, if there is no memory for the list. */
+static int remove_down_to(const char *folder, uint64_t cap)
 {
     struct listing listing = {0};
     char path[CF__PATH];
     list_entries(&listing, folder);
+    if (listing.is_cut) {
+        free(listing.entries);
+        return CF_ENOMEM;
+    }
     if (listing.count)
         qsort(listing.entries, listing.count, sizeof *listing.entries, compare_use);
     for (size_t i = 0; i < listing.count && listing.bytes > cap; i++) {
@@ -161,14 +169,20 @@ static void remove_down_to(const char *folder, uint64_t cap)
             listing.bytes -= listing.entries[i].bytes;
     }
     free(listing.entries);
+    return CF_OK;
 }
 
 void cf__cache_folder_trim(const char *folder)
 {
-    remove_down_to(folder, read_cap(folder));
+    (void)remove_down_to(folder, read_cap(folder)); /* a later entry removes more */
 }
 
 /* ---- Public functions ---- */
+
+static int fail_memory(const char *function)
+{
+    return cf__fail(CF_ENOMEM, "%s: there is no memory for the list of the entries", function);
+}
 
 static int open_folder(const char *function, const char **folder)
 {
@@ -188,6 +202,10 @@ int cf_cache_query(const char *folder, cf_cache_state *state)
         return status;
     struct listing listing = {0};
     list_entries(&listing, folder);
+    if (listing.is_cut) {
+        free(listing.entries);
+        return fail_memory("cf_cache_query");
+    }
     *state = (cf_cache_state){.bytes = listing.bytes,
                               .entries = listing.count,
                               .hits = read_count(folder, HITS),
@@ -203,7 +221,8 @@ int cf_cache_clear(const char *folder)
     int status = open_folder("cf_cache_clear", &folder);
     if (status != CF_OK)
         return status;
-    remove_down_to(folder, 0);
+    if (remove_down_to(folder, 0) != CF_OK)
+        return fail_memory("cf_cache_clear");
     snprintf(path, sizeof path, "%s/" HITS, folder);
     (void)unlink(path);
     snprintf(path, sizeof path, "%s/" MISSES, folder);
@@ -224,7 +243,7 @@ int cf_cache_cap(const char *folder, uint64_t bytes)
         status = cf__fail(CF_EINVAL, "cf_cache_cap: writing %s: %s", path, cf__strerror(errno));
     if (file >= 0)
         close(file);
-    if (status == CF_OK)
-        remove_down_to(folder, bytes);
+    if (status == CF_OK && remove_down_to(folder, bytes) != CF_OK)
+        status = fail_memory("cf_cache_cap");
     return status;
 }

@@ -1,5 +1,8 @@
-/* fault_storage.c - the scenes of test_fault.c about devices, memory, streams, events and graphs. */
+/* fault_storage.c - the scenes of test_fault.c about devices, memory, streams, events, graphs and
+ * the cache of programs. */
 #include "played_gpu.h"
+
+#include <cuferry/program_options.h>
 
 #include "fault_data.h"
 #include "fault_kernels.h"
@@ -182,6 +185,27 @@ ACT(graph_exec_destroy, cf_graph_exec_destroy(exec))
 CLEAN(exec_gone, exec = NULL; NEED(cf_graph_destroy(graph)); graph = NULL; destroy_both())
 ACT(graph_launch, cf_graph_launch(exec, stream))
 
+/* ---- The cache of programs ---- */
+
+static char cache[] = "/tmp/cf_fault_XXXXXX";
+static cf_cache_state cached;
+
+static void prepare_cache(void)
+{
+    char path[128];
+    memcpy(cache + sizeof cache - 7, "XXXXXX", 6);
+    NEED(!mkdtemp(cache));
+    snprintf(path, sizeof path, "%s/%064d", cache, 1); /* an entry of one byte */
+    FILE *file = fopen(path, "w");
+    NEED(!file || fputc(0, file) != 0 || fclose(file) != 0);
+    cached.entries = 77;
+}
+CLEAN(cache, char command[128]; snprintf(command, sizeof command, "rm -r %s", cache); NEED(system(command)))
+ACT(cache_query, cf_cache_query(cache, &cached))
+RIGHT(cache_query, cached.entries == (is_done ? 1 : 77))
+ACT(cache_clear, cf_cache_clear(cache))
+ACT(cache_cap, cf_cache_cap(cache, 0))
+
 /* ---- The scenes ---- */
 
 const struct scene storage_scenes[] = {
@@ -203,6 +227,9 @@ const struct scene storage_scenes[] = {
     {"cf_peer_enable", NULL, act_peer_enable, NULL, clean_peer, TWO},
     {"cf_peer_disable", prepare_peer_disable, act_peer_disable, NULL, NULL, TWO},
     {"cf_device_reset", prepare_reset, act_device_reset, NULL, NULL, FRESH},
+    {"cf_cache_query", prepare_cache, act_cache_query, is_cache_query_right, clean_cache, 0},
+    {"cf_cache_clear", prepare_cache, act_cache_clear, NULL, clean_cache, 0},
+    {"cf_cache_cap", prepare_cache, act_cache_cap, NULL, clean_cache, 0},
     {"cf_require", NULL, act_require, NULL, NULL, CUDA_ONLY},
     {"cf_shutdown", prepare_shutdown, act_shutdown, NULL, clean_host_data, ANY},
     {"cf_shutdown unused", NULL, act_shutdown, NULL, NULL, 0},
