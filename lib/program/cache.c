@@ -1,7 +1,6 @@
 /* cache.c - looks compiled programs up in a folder, and stores them there.
  *
- * An entry's file has a head, the image, the log, the names, and the headers that the program was made of. The file's
- * name is the checksum of everything else that decides about the program. */
+ * An entry's file has a head, the image, the log, the names, and the state and path of each header. The file's name is the checksum of everything else that decides about the program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -32,12 +31,6 @@ struct head {
     uint64_t is_ptx, image_bytes, log_bytes, names_bytes, header_count; /* log_bytes: 0 without a log */
     uint64_t total;                                                     /* bytes of the file */
     unsigned char digest[CF__SHA256_BYTES];                             /* of the file, with 0 here */
-};
-
-/* The state of a header file in an entry; its path follows. */
-struct record {
-    int64_t bytes, seconds, nanoseconds;
-    unsigned char digest[CF__SHA256_BYTES];
 };
 
 /* ---- The key ---- */
@@ -122,27 +115,21 @@ static char *read_entry(const char *path, struct head *head)
 /* Returns 1 if the headers of an entry, at `at`, are as they were. A file with the right checksum has the right form. */
 static int do_headers_hold(const char *at, uint64_t count)
 {
-    struct cf__headers headers = {0};
-    int is_added = 1;
-    for (uint64_t i = 0; i < count && is_added; i++) {
-        struct record record;
-        memcpy(&record, at, sizeof record);
-        struct cf__header header = {.path = (char *)(uintptr_t)(at + sizeof record),
-                                    .bytes = record.bytes,
-                                    .seconds = record.seconds,
-                                    .nanoseconds = record.nanoseconds};
-        memcpy(header.digest, record.digest, sizeof header.digest);
-        is_added = cf__headers_add(&headers, &header);
-        at += sizeof record + strlen(header.path) + 1;
+    struct cf__header_state state;
+    int result = 1;
+    for (uint64_t i = 0; i < count && result; i++) {
+        const char *path = at + sizeof state;
+        memcpy(&state, at, sizeof state);
+        result = cf__header_holds(path, &state);
+        at = path + strlen(path) + 1;
     }
-    int result = is_added && cf__headers_hold(&headers);
-    cf__headers_free(&headers);
     return result;
 }
 
+/* Copies bytes, and adds a zero. */
 static char *copy_part(const char **at, uint64_t bytes)
 {
-    char *copy = bytes ? malloc(bytes) : NULL;
+    char *copy = bytes ? calloc(bytes + 1, 1) : NULL;
     if (copy)
         memcpy(copy, *at, bytes);
     *at += bytes;
@@ -190,7 +177,7 @@ static char *make_entry(const struct cf__compiled *compiled, const struct cf__he
                         .header_count = headers->count};
     *total = sizeof head + head.image_bytes + head.log_bytes + head.names_bytes;
     for (size_t i = 0; i < headers->count; i++)
-        *total += sizeof(struct record) + strlen(headers->list[i].path) + 1;
+        *total += sizeof headers->list[i].state + strlen(headers->list[i].path) + 1;
     char *file = malloc(*total);
     if (!file)
         return NULL;
@@ -201,9 +188,7 @@ static char *make_entry(const struct cf__compiled *compiled, const struct cf__he
     at = put(at, compiled->names, head.names_bytes);
     for (size_t i = 0; i < headers->count; i++) {
         const struct cf__header *header = &headers->list[i];
-        struct record record = {header->bytes, header->seconds, header->nanoseconds, {0}};
-        memcpy(record.digest, header->digest, sizeof record.digest);
-        at = put(at, &record, sizeof record);
+        at = put(at, &header->state, sizeof header->state);
         at = put(at, header->path, strlen(header->path) + 1);
     }
     checksum(file, *total, head.digest);

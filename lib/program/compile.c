@@ -250,11 +250,12 @@ static int read_image(const struct compilation *compilation, struct cf__compiled
     int result = compiled->is_ptx ? nvrtc->GetPTXSize(compilation->program, &compiled->bytes)
                                   : nvrtc->GetCUBINSize(compilation->program, &compiled->bytes);
     if (result == CF__NVRTC_SUCCESS) {
-        compiled->image = malloc(compiled->bytes + 1);
+        compiled->image = calloc(compiled->bytes + 1, 1);
         if (!compiled->image)
             return fail_memory(compilation->request);
         result = compiled->is_ptx ? nvrtc->GetPTX(compilation->program, compiled->image)
                                   : nvrtc->GetCUBIN(compilation->program, compiled->image);
+        compiled->bytes -= compiled->is_ptx && compiled->bytes; /* its own zero */
     }
     return result == CF__NVRTC_SUCCESS ? CF_OK
                                        : fail_call(compilation, result, compiled->is_ptx ? "GetPTX" : "GetCUBIN");

@@ -18,8 +18,8 @@ struct cf__request {
 
 /* cf__compiled_free() releases it; a zero-initialised struct is empty. */
 struct cf__compiled {
-    char *image; /* machine code (a cubin), or PTX, which ends with a zero byte; NULL: there is none */
-    size_t bytes;
+    char *image;  /* machine code (a cubin) or PTX, then a zero byte; NULL: there is none */
+    size_t bytes; /* of the image, without the zero */
     int is_ptx;
     char *log;          /* warnings and errors; NULL: there are none */
     char *names;        /* the lowered names of options.names, one after the other, each with its zero; NULL: none */

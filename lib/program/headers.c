@@ -16,7 +16,8 @@ enum { MOST_HEADERS = 4096 };
 
 static const char no_memory[] = "there is no memory for its headers, or there are too many";
 
-int cf__headers_add(struct cf__headers *headers, const struct cf__header *header)
+/* Copies the path. Returns 0 if there is no memory, or there are too many. */
+static int add_header(struct cf__headers *headers, const struct cf__header *header)
 {
     if (headers->count == headers->room) {
         size_t room = headers->room ? 2 * headers->room : 16;
@@ -43,48 +44,46 @@ void cf__headers_free(struct cf__headers *headers)
 
 /* ---- Files ---- */
 
-/* Reads a file with its checksum. Returns NULL if it is not the size that it had. */
-static char *read_file(const struct cf__header *header, unsigned char digest[CF__SHA256_BYTES])
+/* Reads a file with its checksum. Returns NULL if it has not the size of `state`. */
+static char *read_file(const char *path, struct cf__header_state *state)
 {
     struct cf__sha256 sum;
-    char *text = malloc((size_t)header->bytes + 1);
-    if (text && cf__cachefile_read(header->path, text, (size_t)header->bytes + 1) != header->bytes) {
+    char *text = malloc((size_t)state->bytes + 1);
+    if (text && cf__cachefile_read(path, text, (size_t)state->bytes + 1) != state->bytes) {
         free(text);
         return NULL;
     }
     if (!text)
         return NULL;
     cf__sha256_begin(&sum);
-    cf__sha256_add(&sum, text, (size_t)header->bytes);
-    cf__sha256_end(&sum, digest);
+    cf__sha256_add(&sum, text, (size_t)state->bytes);
+    cf__sha256_end(&sum, state->digest);
     return text;
 }
 
-/* Fills all of a header but its digest. */
-static void examine(struct cf__header *header, char *path)
+/* Fills all of a state but its digest. Returns 1 if there is a file. */
+static int examine(const char *path, struct cf__header_state *state, struct stat *info)
 {
-    struct stat info;
-    *header = (struct cf__header){.path = path, .bytes = -1};
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
-        return;
-    header->bytes = info.st_size;
-    header->seconds = info.st_mtim.tv_sec;
-    header->nanoseconds = info.st_mtim.tv_nsec;
-    header->device = info.st_dev;
-    header->inode = info.st_ino;
+    *state = (struct cf__header_state){.bytes = -1};
+    if (stat(path, info) != 0 || !S_ISREG(info->st_mode))
+        return 0;
+    state->bytes = info->st_size;
+    state->seconds = info->st_mtim.tv_sec;
+    state->nanoseconds = info->st_mtim.tv_nsec;
+    return 1;
 }
 
-static int is_unchanged(const struct cf__header *header)
+int cf__header_holds(const char *path, const struct cf__header_state *state)
 {
-    struct cf__header now;
-    unsigned char digest[CF__SHA256_BYTES];
-    examine(&now, header->path);
-    if (now.bytes != header->bytes)
+    struct cf__header_state now;
+    struct stat info;
+    (void)examine(path, &now, &info);
+    if (now.bytes != state->bytes)
         return 0;
-    if (now.bytes < 0 || (now.seconds == header->seconds && now.nanoseconds == header->nanoseconds))
+    if (now.bytes < 0 || (now.seconds == state->seconds && now.nanoseconds == state->nanoseconds))
         return 1;
-    char *text = read_file(&now, digest);
-    int is_same = text && memcmp(digest, header->digest, sizeof digest) == 0;
+    char *text = read_file(path, &now);
+    int is_same = text && memcmp(now.digest, state->digest, sizeof now.digest) == 0;
     free(text);
     return is_same;
 }
@@ -92,7 +91,7 @@ static int is_unchanged(const struct cf__header *header)
 int cf__headers_hold(const struct cf__headers *headers)
 {
     size_t i = 0;
-    while (i < headers->count && is_unchanged(&headers->list[i]))
+    while (i < headers->count && cf__header_holds(headers->list[i].path, &headers->list[i].state))
         i++;
     return i == headers->count;
 }
@@ -117,7 +116,7 @@ static int folder_length(const char *path)
 static int add_place(struct cf__headers *headers, const char *folder, int folder_bytes, const char *name, size_t length)
 {
     char path[CF__PATH], parent[CF__PATH + 2];
-    struct cf__header header;
+    struct cf__header header = {.path = path};
     struct stat info;
     const char *separator = folder_bytes && folder[folder_bytes - 1] != '/' ? "/" : "";
     if (snprintf(path, sizeof path, "%.*s%s%.*s", folder_bytes, folder, separator, (int)length, name) >=
@@ -126,13 +125,14 @@ static int add_place(struct cf__headers *headers, const char *folder, int folder
     for (size_t i = 0; i < headers->count; i++)
         if (strcmp(headers->list[i].path, path) == 0)
             return 0;
-    examine(&header, path);
-    snprintf(parent, sizeof parent, "%.*s.", folder_length(path), path);
-    if (header.bytes >= 0 && stat(parent, &info) == 0) {
-        header.folder_device = info.st_dev;
+    if (examine(path, &header.state, &info)) {
+        header.device = info.st_dev;
+        header.inode = info.st_ino;
+        snprintf(parent, sizeof parent, "%.*s.", folder_length(path), path);
+        header.folder_device = stat(parent, &info) == 0 ? info.st_dev : 0;
         header.folder_inode = info.st_ino;
     }
-    return !cf__headers_add(headers, &header);
+    return !add_header(headers, &header);
 }
 
 static int is_toolkit(const char *folder, const char *toolkit)
@@ -182,7 +182,7 @@ static int is_scanned(const struct cf__headers *headers, size_t at)
     const struct cf__header *one = &headers->list[at];
     for (size_t i = 0; i < at; i++) {
         const struct cf__header *other = &headers->list[i];
-        if (other->bytes >= 0 && other->inode == one->inode && other->device == one->device &&
+        if (other->state.bytes >= 0 && other->inode == one->inode && other->device == one->device &&
             other->folder_inode == one->folder_inode && other->folder_device == one->folder_device)
             return 1;
     }
@@ -193,12 +193,13 @@ static const char *scan_file(struct collection *collection, size_t at)
 {
     enum { SHORT_AGO = 2 }; /* seconds */
     struct cf__header *header = &collection->headers->list[at];
-    char *text = read_file(header, header->digest), *path = strdup(header->path);
+    char *text = read_file(header->path, &header->state), *path = strdup(header->path);
+    int64_t bytes = header->state.bytes;
     const char *why = !text || !path ? "a header cannot be read, or changes" : NULL;
-    if (header->seconds + SHORT_AGO >= time(NULL))
-        header->seconds = header->nanoseconds = -1;
+    if (header->state.seconds + SHORT_AGO >= time(NULL))
+        header->state.seconds = header->state.nanoseconds = -1;
     if (!why && !is_scanned(collection->headers, at))
-        why = scan(collection, path, text, (size_t)header->bytes); /* may move the list */
+        why = scan(collection, path, text, (size_t)bytes); /* may move the list */
     free(text);
     free(path);
     return why;
@@ -211,7 +212,7 @@ const char *cf__headers_collect(struct cf__headers *headers, const struct cf__re
     for (const cf_program_header *memory = request->options->headers; memory && memory->name && !why; memory++)
         why = scan_copy(&collection, memory->name, memory->text);
     for (size_t i = 0; i < headers->count && !why; i++)
-        if (headers->list[i].bytes >= 0)
+        if (headers->list[i].state.bytes >= 0)
             why = scan_file(&collection, i);
     return why;
 }

@@ -9,13 +9,17 @@
 #include "base/sha256.h"
 #include "program/compiled.h"
 
-/* A file, or the place of one that is not there: a later file in it would be included. */
-struct cf__header {
-    char *path;
+/* State of a file, or of the place of one that is not there: a later file in it would be included. */
+struct cf__header_state {
     int64_t bytes;                /* -1: there is no file */
     int64_t seconds, nanoseconds; /* of its last change; -1: it was so short ago that another may have the same time */
     unsigned char digest[CF__SHA256_BYTES];
-    dev_t device, folder_device; /* of the file and its folder, during a collection */
+};
+
+struct cf__header {
+    char *path;
+    struct cf__header_state state;
+    dev_t device, folder_device; /* of the file and its folder */
     ino_t inode, folder_inode;
 };
 
@@ -28,10 +32,10 @@ struct cf__headers {
  * cannot be told. */
 const char *cf__headers_collect(struct cf__headers *headers, const struct cf__request *request, const char *toolkit);
 
-/* Adds a header, whose path is copied. Returns 0 if there is no memory, or there are too many. */
-int cf__headers_add(struct cf__headers *headers, const struct cf__header *header);
+/* Returns 1 if the file is as it was: of the same size and time, or of the same content. */
+int cf__header_holds(const char *path, const struct cf__header_state *state);
 
-/* Returns 1 if all headers are as they were: of the same size and time, or of the same content. */
+/* Returns 1 if this is so for all of them. */
 int cf__headers_hold(const struct cf__headers *headers);
 
 void cf__headers_free(struct cf__headers *headers);
