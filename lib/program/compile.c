@@ -20,6 +20,8 @@
 /* The first CUDA versions whose NVRTC has an option. */
 enum { HAS_PRECOMPILED = 12080, HAS_NO_CACHE = 12090 };
 
+enum { OLDEST_EXACT = 90 }; /* capability times ten */
+
 /* Milliseconds that a compilation may take by default. */
 enum { TIME_LIMIT = 5 * 60 * 1000 };
 
@@ -63,7 +65,7 @@ static int choose_target(struct compilation *compilation)
         if (known[i] <= capability && known[i] > best)
             best = known[i];
     compilation->is_ptx = best != capability;
-    if (!best || (compilation->is_ptx && request->options->is_exact))
+    if (!best || (request->options->is_exact && (compilation->is_ptx || best < OLDEST_EXACT)))
         return cf__fail(CF_ENOCODE, "%s: %s: NVRTC %d.%d does not compile for %d.%d%s", request->function,
                         request->name, compilation->nvrtc.version / 1000, compilation->nvrtc.version % 1000 / 10,
                         capability / 10, capability % 10, request->options->is_exact ? "a" : "");

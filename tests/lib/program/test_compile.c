@@ -95,6 +95,7 @@ static void exact_code_is_of_one_capability(void **state)
     assert_false(compiled.is_ptx);
     assert_fails(compile_for(91, source), CF_ENOCODE, "cf_test: saxpy.cu: NVRTC ");
     assert_fails(compile_for(91, source), CF_ENOCODE, " does not compile for 9.1a");
+    assert_fails(compile_for(80, source), CF_ENOCODE, " does not compile for 8.0a");
 }
 
 static void device_that_is_too_old_has_no_code(void **state)
