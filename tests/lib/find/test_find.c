@@ -66,7 +66,7 @@ static void expect_found(const char *name, const char *below)
     assert_string_equal(path, expected);
 }
 
-/* Of CUDA 12, which fewer machines have in the dynamic linker's folders. */
+/* Parts of CUDA 12: fewer machines have them in the dynamic linker's folders. */
 static void places_are_searched_in_order(void **state)
 {
     (void)state;
