@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -247,30 +248,31 @@ static void unlock_entry(struct cf__cache_entry *entry)
         return;
     snprintf(name, sizeof name, "%s.lock", entry->path);
     (void)unlink(name);
+    (void)flock(entry->lock, LOCK_UN); /* a child that was forked meanwhile has the file open */
     close(entry->lock);
     entry->lock = -1;
 }
 
-/* Returns the flag that may add headers, or NULL. */
-static const char *find_hiding_flag(const struct cf__request *request)
+/* Returns 1 if a flag may add headers. */
+static int do_flags_hide_headers(const struct cf__request *request)
 {
     static const char *const parts[] = {"include", "pch", "optf", "options-file"};
+    const char *appended = cf__env_file("NVRTC_APPEND_FLAGS");
     for (const char *const *flag = request->options->flags; flag && *flag; flag++) {
         if (strncmp(*flag, "-I", 2) == 0)
-            return *flag;
+            return 1;
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
             if (strstr(*flag, parts[i]))
-                return *flag;
+                return 1;
     }
-    const char *appended = cf__env_file("NVRTC_APPEND_FLAGS");
-    return appended && *appended ? "NVRTC_APPEND_FLAGS" : NULL;
+    return appended && *appended;
 }
 
 /* Collects the headers before the compilation reads them. */
 static void collect(struct cf__cache_entry *entry, const struct cf__request *request, const char *toolkit)
 {
-    const char *why =
-        find_hiding_flag(request) ? "a flag may add headers" : cf__headers_collect(&entry->headers, request, toolkit);
+    const char *why = do_flags_hide_headers(request) ? "a flag may add headers"
+                                                     : cf__headers_collect(&entry->headers, request, toolkit);
     entry->is_kept = !why;
     if (why)
         cf__log(CF_LOG_INFO, "%s: %s is not cached: %s", request->function, request->name, why);

@@ -16,6 +16,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../su
 from runner import TOOLS, Runner
 from tap import NEEDS_PLAYED_GPU, Tap, run
 
+CPU_ALONE = 'this library was configured for the CPU alone.'   # without nvcc
 OPTIONS = {'--module', '--cache', '--clear', '--cap', '--json', '--help', '--version'}
 
 
@@ -95,7 +96,7 @@ class InfoTest(Runner):
 
         def host():
             reason = why(CF_DRIVER='host')
-            return '' if reason == 'CF_DRIVER=host keeps this process on the CPU.' else reason
+            return '' if reason in ('CF_DRIVER=host keeps this process on the CPU.', CPU_ALONE) else reason
 
         def wrong():
             reason = why(CF_DRIVER='gpu')
@@ -104,7 +105,7 @@ class InfoTest(Runner):
         def absent():
             """Without libcuda: the reason, and the variable that would hide GPUs."""
             reason = why(CF_DRIVER=None, CUDA_VISIBLE_DEVICES='-1', LD_LIBRARY_PATH=None)
-            if reason == 'this library was configured for the CPU alone.':
+            if reason == CPU_ALONE:
                 return ''
             assert reason.startswith('CUDA cannot be used: no NVIDIA driver (libcuda.so.1: '), reason
             return '' if reason.endswith('CUDA_VISIBLE_DEVICES=-1 hides all GPUs that it does not name.') else reason

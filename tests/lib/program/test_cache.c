@@ -236,6 +236,16 @@ static void source_that_hides_its_headers_is_not_kept(void **state)
     options.definitions = (const char *const[]){"SIZE=4", NULL};
     (void)compile();
     expect_counts(0, 5, 0);
+    options.flags = NULL;
+    setenv("NVRTC_APPEND_FLAGS", "-DANY", 1);
+    assert_true(compile() > 0);
+    unsetenv("NVRTC_APPEND_FLAGS");
+    expect_counts(0, 6, 0);
+    assert_true(compile() > 0);
+    setenv("NVRTC_APPEND_FLAGS", "-DANY", 1);
+    assert_true(compile() > 0); /* the program without the flags is another one */
+    unsetenv("NVRTC_APPEND_FLAGS");
+    expect_counts(0, 8, 1);
 }
 
 /* Headers in a circle, each time by a longer path. */
