@@ -1,6 +1,7 @@
 /* cache.c - looks compiled programs up in a folder, and stores them there.
  *
- * An entry's file has a head, the image, the log, the names, and the state and path of each header. The file's name is the checksum of everything else that decides about the program. */
+ * An entry's file has a head, the image, the log, the names, the state and path of each header, and a checksum. The
+ * name of the file is the checksum of everything else that decides about the program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -30,8 +31,6 @@
 struct head {
     char magic[24];
     uint64_t is_ptx, image_bytes, log_bytes, names_bytes, header_count; /* log_bytes: 0 without a log */
-    uint64_t total;                                                     /* bytes of the file */
-    unsigned char digest[CF__SHA256_BYTES];                             /* of the file, with 0 here */
 };
 
 /* ---- The key ---- */
@@ -80,15 +79,11 @@ static void make_key(const struct cf__request *request, const char *nvrtc, const
 
 /* ---- Reading ---- */
 
-static void checksum(const char *file, uint64_t total, unsigned char digest[CF__SHA256_BYTES])
+static void sum_bytes(const char *file, size_t bytes, unsigned char digest[CF__SHA256_BYTES])
 {
     struct cf__sha256 sum;
-    struct head head;
-    memcpy(&head, file, sizeof head);
-    memset(head.digest, 0, sizeof head.digest);
     cf__sha256_begin(&sum);
-    cf__sha256_add(&sum, &head, sizeof head);
-    cf__sha256_add(&sum, file + sizeof head, total - sizeof head);
+    cf__sha256_add(&sum, file, bytes);
     cf__sha256_end(&sum, digest);
 }
 
@@ -97,15 +92,17 @@ static char *read_entry(const char *path, struct head *head)
 {
     struct stat info;
     unsigned char digest[CF__SHA256_BYTES];
-    if (stat(path, &info) != 0 || info.st_size < (off_t)sizeof *head)
+    if (stat(path, &info) != 0)
         return NULL;
     size_t total = (size_t)info.st_size;
+    if (total < sizeof *head + sizeof digest)
+        return NULL;
     char *file = malloc(total);
     if (file && cf__cachefile_read(path, file, total) == (ssize_t)total) {
         memcpy(head, file, sizeof *head);
-        checksum(file, total, digest);
-        if (strncmp(head->magic, MAGIC, sizeof head->magic) == 0 && head->total == total &&
-            memcmp(head->digest, digest, sizeof digest) == 0)
+        sum_bytes(file, total - sizeof digest, digest);
+        if (strncmp(head->magic, MAGIC, sizeof head->magic) == 0 &&
+            memcmp(file + total - sizeof digest, digest, sizeof digest) == 0)
             return file;
         cf__log(CF_LOG_INFO, "%s is damaged, and the program is compiled again", path);
     }
@@ -176,13 +173,13 @@ static char *make_entry(const struct cf__compiled *compiled, const struct cf__he
                         .log_bytes = compiled->log ? strlen(compiled->log) + 1 : 0,
                         .names_bytes = compiled->names_bytes,
                         .header_count = headers->count};
-    *total = sizeof head + head.image_bytes + head.log_bytes + head.names_bytes;
+    unsigned char digest[CF__SHA256_BYTES];
+    *total = sizeof head + sizeof digest + head.image_bytes + head.log_bytes + head.names_bytes;
     for (size_t i = 0; i < headers->count; i++)
         *total += sizeof headers->list[i].state + strlen(headers->list[i].path) + 1;
     char *file = malloc(*total);
     if (!file)
         return NULL;
-    head.total = *total;
     char *at = put(file, &head, sizeof head);
     at = put(at, compiled->image, head.image_bytes);
     at = put(at, compiled->log, head.log_bytes);
@@ -192,8 +189,8 @@ static char *make_entry(const struct cf__compiled *compiled, const struct cf__he
         at = put(at, &header->state, sizeof header->state);
         at = put(at, header->path, strlen(header->path) + 1);
     }
-    checksum(file, *total, head.digest);
-    memcpy(file, &head, sizeof head);
+    sum_bytes(file, *total - sizeof digest, digest);
+    memcpy(at, digest, sizeof digest);
     return file;
 }
 
