@@ -1,4 +1,4 @@
-/* find.c - finds the parts of CUDA on this machine: in toolkits, Python environments and the dynamic linker's folders. */
+/* find.c - finds the parts of CUDA: in toolkits, in Python environments, and in the dynamic linker's folders. */
 #include <glob.h>
 #include <link.h>
 #include <stdarg.h>

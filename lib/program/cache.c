@@ -110,7 +110,7 @@ static char *read_entry(const char *path, struct head *head)
     return NULL;
 }
 
-/* Returns 1 if the headers of an entry, at `at`, are as they were. A file with the right checksum has the right form. */
+/* Returns 1 if the headers of an entry, at `at`, are as they were. A file with a right checksum has the right form. */
 static int do_headers_hold(const char *at, uint64_t count)
 {
     struct cf__header_state state;

@@ -15,8 +15,8 @@ struct cf__cache_entry {
     struct cf__headers headers;
 };
 
-/* Looks a request up. Fills `compiled` and returns CF_OK if the folder has it. Returns CF_OK with an empty `compiled` if
- * not: the caller compiles, while other processes and threads with the same request wait, and calls cf__cache_end().
+/* Looks a request up. Fills `compiled` and returns CF_OK if the folder has it. Returns CF_OK with an empty `compiled`
+ * if not: the caller compiles, while other processes and threads with the same request wait, and calls cf__cache_end().
  * Otherwise returns a status. `nvrtc` is the compiler's path, `toolkit` the folder of its headers. */
 int cf__cache_begin(struct cf__cache_entry *entry, const struct cf__request *request, const char *folder,
                     const char *nvrtc, const char *toolkit, struct cf__compiled *compiled);

@@ -1,5 +1,5 @@
-/* includes.c - the headers that a source may include. The scan does not skip comments, strings or #if: a header too many
- * is compared in vain, a header too few would make a cached program wrong. */
+/* includes.c - the headers that a source may include. The scan does not skip comments, strings or #if: a header too
+ * many is compared in vain, a header too few would make a cached program wrong. */
 #include <string.h>
 
 #include "program/includes.h"

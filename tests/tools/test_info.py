@@ -1,5 +1,5 @@
-"""test_info.py - tests cf-info as a user runs it: its two forms, the reasons why no GPU is used, the parts that it finds,
-the kernels of a module, the cache, and every kind of error.
+"""test_info.py - tests cf-info as a user runs it: its two forms, the reasons why no GPU is used, the parts that it
+finds, the kernels of a module, the cache, and every kind of error.
 
 usage: test_info.py BUILD_FOLDER
 

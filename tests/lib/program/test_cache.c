@@ -1,5 +1,5 @@
-/* test_cache.c - the cache of compiled programs: hits in other processes, changed headers, damaged entries, folders that
- * are refused, and processes that compile at the same time. Each compilation is a process of its own. */
+/* test_cache.c - the cache of compiled programs: hits in other processes, changed headers, damaged entries, folders
+ * that are refused, and processes that compile at the same time. Each compilation is a process of its own. */
 #include "run_group.h"
 
 #include <dirent.h>
