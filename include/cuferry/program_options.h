@@ -46,8 +46,8 @@ CF_CHECKED int cf_program_compile(struct cf_program **program, const char *sourc
 /* ---- The cache ------------------------------------------------------------------------------------------------- */
 
 /* A folder that keeps compiled programs for later processes. It belongs to the user alone, and the library creates it
- * if it is missing. An entry counts as long as the source, its name, the options, the device's capability, the toolkit and
- * the headers are the same; of the toolkit's own headers only the toolkit counts. Processes that compile the same
+ * if it is missing. An entry counts as long as the source, its name, the options, the device's capability, the toolkit
+ * and the headers are the same; headers of the toolkit count as the toolkit does. Processes that compile the same
  * program at the same time wait for the first one. A program is compiled anew each time if its headers cannot be told
  * by reading: after `#include MACRO`, __has_include, __DATE__ and the like, or flags that add headers.
  *
