@@ -145,7 +145,9 @@ CF_CHECKED int cf_device_current(int *device);
     X(CF_PROPERTY_MANAGED_MEMORY, 16, "1: has managed memory")                                 \
     X(CF_PROPERTY_COOPERATIVE_LAUNCH, 17, "1: takes cooperative kernels")                      \
     X(CF_PROPERTY_MEMORY_POOLS, 18, "1: has stream-ordered allocation")                        \
-    X(CF_PROPERTY_INTEGRATED, 19, "1: its memory is the CPU's")
+    X(CF_PROPERTY_INTEGRATED, 19, "1: its memory is the CPU's")                                \
+    X(CF_PROPERTY_NUMA_NODE, 20, "NUMA node of the CPU next to it; -1: unknown")               \
+    X(CF_PROPERTY_DRIVER, 21, "CUDA version that its driver is for: 13000 is 13.0")
 
 enum cf_property {
 #define CF_PROPERTY_ENUM(name, value, text) name = (value),
@@ -158,6 +160,12 @@ CF_CHECKED int cf_device_property(int device, int property, int64_t *value);
 
 /* Writes the device's name to `name`, cut to `size` bytes with its terminating 0. CF_HOST has the processor's name. */
 CF_CHECKED int cf_device_name(int device, char *name, size_t size);
+
+/* Write an address to `text`, cut to `size` bytes with its terminating 0; CF_HOST has none, and the text is empty.
+ * cf_device_uuid(): the UUID, 36 characters, as nvidia-smi -L prints it after "GPU-" or "MIG-". cf_device_pci(): the
+ * PCI address, "0000:ca:00.0". */
+CF_CHECKED int cf_device_uuid(int device, char *text, size_t size);
+CF_CHECKED int cf_device_pci(int device, char *text, size_t size);
 
 /* Waits until all work on the calling thread's device is done, and reports errors of that work.
  *

@@ -1,5 +1,6 @@
 /* device.c - the calling thread's device, and devices by number. */
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cuferry.h>
 
@@ -55,6 +56,27 @@ int cf_device_name(int device, char *name, size_t size)
     return result == CUDA_SUCCESS
                ? CF_OK
                : cf__fail_driver(driver, result, "cuDeviceGetName", "cf_device_name: device %d", device);
+}
+
+int cf_device_uuid(int device, char *text, size_t size)
+{
+    if (!text || size == 0)
+        return cf__fail(CF_EINVAL, "cf_device_uuid: %s", text ? "size is 0" : "text is NULL");
+    const struct cf__driver *driver;
+    CUdevice handle;
+    CUuuid uuid = {""};
+    int status = cf__device_get("cf_device_uuid", device, &driver, &handle);
+    if (status != CF_OK)
+        return status;
+    CUresult result = device == CF_HOST ? CUDA_SUCCESS : driver->cuDeviceGetUuid(&uuid, handle);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(driver, result, "cuDeviceGetUuid", "cf_device_uuid: device %d", device);
+    char whole[40] = "";
+    for (size_t i = 0, used = 0; device != CF_HOST && i < sizeof uuid.bytes; i++)
+        used += (size_t)sprintf(whole + used, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                                (unsigned char)uuid.bytes[i]);
+    snprintf(text, size, "%s", whole);
+    return CF_OK;
 }
 
 int cf_require(int requirement)

@@ -1,10 +1,13 @@
 /* property.c - properties of devices. */
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <cuferry.h>
 
 #include "context/property.h"
 
+#include "base/cachefile.h"
 #include "base/error.h"
 #include "driver/driver.h"
 #include "context/context.h"
@@ -51,6 +54,8 @@ static CUdevice_attribute driver_attribute(int property)
     case CF_PROPERTY_MEMORY:
     case CF_PROPERTY_MEMORY_FREE:
     case CF_PROPERTY_CAPABILITY:
+    case CF_PROPERTY_NUMA_NODE:
+    case CF_PROPERTY_DRIVER:
         break;
     }
     return 0;
@@ -86,6 +91,55 @@ static CUresult get_capability(const struct cf__driver *driver, CUdevice device,
     if (result == CUDA_SUCCESS)
         result = get_attribute(driver, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor);
     *value = 10 * major + minor;
+    return result;
+}
+
+/* Writes the PCI address of a GPU; ADDRESS bytes are enough. */
+enum { ADDRESS = 40 };
+static CUresult get_address(const struct cf__driver *driver, CUdevice device, char address[ADDRESS])
+{
+    static const CUdevice_attribute attributes[] = {CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID,
+                                                    CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID};
+    int64_t numbers[3] = {0};
+    CUresult result = CUDA_SUCCESS;
+    for (int i = 0; i < 3 && result == CUDA_SUCCESS; i++)
+        result = get_attribute(driver, device, attributes[i], &numbers[i]);
+    snprintf(address, ADDRESS, "%04x:%02x:%02x.0", (unsigned)numbers[0], (unsigned)numbers[1], (unsigned)numbers[2]);
+    return result;
+}
+
+/* The system knows the node; drivers before CUDA 12.2 do not. */
+static CUresult get_numa_node(const struct cf__driver *driver, CUdevice device, int64_t *value)
+{
+    char address[ADDRESS], path[ADDRESS + 40], text[16] = "";
+    CUresult result = get_address(driver, device, address);
+    snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/numa_node", address);
+    *value = cf__cachefile_read(path, text, sizeof text - 1) > 0 ? strtol(text, NULL, 10) : -1;
+    return result;
+}
+
+int cf_device_pci(int device, char *text, size_t size)
+{
+    if (!text || size == 0)
+        return cf__fail(CF_EINVAL, "cf_device_pci: %s", text ? "size is 0" : "text is NULL");
+    const struct cf__driver *driver;
+    CUdevice handle;
+    char address[ADDRESS] = "";
+    int status = cf__device_get("cf_device_pci", device, &driver, &handle);
+    if (status != CF_OK)
+        return status;
+    CUresult result = device == CF_HOST ? CUDA_SUCCESS : get_address(driver, handle, address);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(driver, result, "cuDeviceGetAttribute", "cf_device_pci: device %d", device);
+    snprintf(text, size, "%s", address);
+    return CF_OK;
+}
+
+static CUresult get_driver_version(const struct cf__driver *driver, int64_t *value)
+{
+    int version = 0;
+    CUresult result = driver->cuDriverGetVersion(&version);
+    *value = version;
     return result;
 }
 
@@ -127,6 +181,14 @@ int cf_device_property(int device, int property, int64_t *value)
         call = "cuDeviceTotalMem";
         result = driver->cuDeviceTotalMem(&bytes, handle);
         found = (int64_t)bytes;
+    } else if (property == CF_PROPERTY_NUMA_NODE && device == CF_HOST) {
+        found = -1;
+        result = CUDA_SUCCESS;
+    } else if (property == CF_PROPERTY_NUMA_NODE) {
+        result = get_numa_node(driver, handle, &found);
+    } else if (property == CF_PROPERTY_DRIVER) {
+        call = "cuDriverGetVersion";
+        result = device == CF_HOST ? CUDA_SUCCESS : get_driver_version(driver, &found);
     } else {
         result = property == CF_PROPERTY_CAPABILITY ? get_capability(driver, handle, &found)
                                                     : get_attribute(driver, handle, driver_attribute(property), &found);

@@ -159,6 +159,13 @@ CUresult cf__cpu_cuDeviceGetName(char *name, int size, CUdevice device)
     return CUDA_SUCCESS;
 }
 
+/* Callers ask only GPUs. */
+CUresult cf__cpu_cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
+{
+    (void)uuid, (void)device;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 /* Callers ask only GPUs for other attributes. */
 CUresult cf__cpu_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {

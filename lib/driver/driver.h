@@ -87,6 +87,9 @@
     X(CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 13)                        \
     X(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16)              \
     X(CU_DEVICE_ATTRIBUTE_INTEGRATED, 18)                        \
+    X(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 33)                        \
+    X(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 34)                     \
+    X(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, 50)                     \
     X(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 36)                 \
     X(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 37)           \
     X(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 38)                     \
@@ -179,6 +182,10 @@ enum {
     CF__DRIVER_CONSTANTS(CF__DRIVER_ENUM)
 #undef CF__DRIVER_ENUM
 };
+
+typedef struct CUuuid_st {
+    char bytes[16];
+} CUuuid;
 
 #define CF__MEMCPY2D_FIELD(type, name) type name;
 typedef struct CUDA_MEMCPY2D_st {
@@ -286,6 +293,7 @@ typedef struct CUmemAccessDesc_st {
        unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream, void **args),                \
       (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, args))                            \
     X(cuDeviceTotalMem, 3020, (size_t * bytes, CUdevice device), (bytes, device))                                     \
+    X(cuDeviceGetUuid, 11040, (CUuuid * uuid, CUdevice device), (uuid, device))                                       \
     X(cuDeviceCanAccessPeer, 4000, (int *possible, CUdevice device, CUdevice peer), (possible, device, peer))         \
     X(cuDevicePrimaryCtxReset, 11000, (CUdevice device), (device))                                                    \
     X(cuDevicePrimaryCtxGetState, 7000, (CUdevice device, unsigned int *flags, int *active), (device, flags, active)) \

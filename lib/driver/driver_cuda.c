@@ -4,11 +4,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <link.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -19,6 +17,7 @@
 
 #include "driver/driver_cuda.h"
 
+#include "base/linker.h"
 #include "base/text.h"
 #include "driver/driver.h"
 
@@ -175,52 +174,10 @@ static int is_static_program(void)
     return !program;
 }
 
-/* Returns 1 if the file ends before one of its segments. The dynamic linker would map such a file and die of SIGBUS. */
-static int is_cut_off(const char *path)
-{
-    ElfW(Ehdr) head;
-    ElfW(Phdr) segment;
-    struct stat info;
-    int result = 0, file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0)
-        return 0;
-    if (fstat(file, &info) == 0 && pread(file, &head, sizeof head, 0) == (ssize_t)sizeof head &&
-        memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_phentsize == sizeof segment)
-        for (size_t i = 0; i < head.e_phnum && !result; i++)
-            result = pread(file, &segment, sizeof segment, (off_t)(head.e_phoff + i * sizeof segment)) ==
-                         (ssize_t)sizeof segment &&
-                     segment.p_type == PT_LOAD && segment.p_offset + segment.p_filesz > (size_t)info.st_size;
-    close(file);
-    return result;
-}
-
-/* Checks the driver's file in the first folder of the dynamic linker's search path that has one. Only glibc has a
- * function for the path. */
 static int is_library_cut_off(void)
 {
-    int result = 0;
-#ifdef __GLIBC__
-    Dl_serinfo size, *folders = NULL;
-    char path[PATH_MAX];
-    void *program = dlopen(NULL, RTLD_NOW);
-    if (program && dlinfo(program, RTLD_DI_SERINFOSIZE, &size) == 0 && (folders = malloc(size.dls_size))) {
-        *folders = size;
-        int count = dlinfo(program, RTLD_DI_SERINFO, folders) == 0 ? (int)folders->dls_cnt : 0;
-        for (int i = 0; i < count; i++) {
-            int length = snprintf(path, sizeof path, "%s/" LIBRARY, folders->dls_serpath[i].dls_name);
-            if (length < (int)sizeof path && access(path, R_OK) == 0) {
-                result = is_cut_off(path);
-                break;
-            }
-        }
-    }
-    free(folders);
-    if (program)
-        dlclose(program);
-#else
-    (void)is_cut_off;
-#endif
-    return result;
+    char path[CF__PATH];
+    return cf__linker_find(LIBRARY, path) > 0 && cf__linker_is_cut_off(path);
 }
 
 /* Called in the C locale, so that messages can be compared. */

@@ -426,6 +426,9 @@ CUresult fake_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUd
         {CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, fake.pageable},
         {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
         {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, fake.pools},
+        {CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, 0},
+        {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0xca + device},
+        {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 0},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].attribute == attribute) {
@@ -433,6 +436,15 @@ CUresult fake_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUd
             return fake_end(CUDA_SUCCESS);
         }
     return fake_end(CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult fake_cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
+{
+    TRY(fake_begin());
+    TRY(fake_check_device(device));
+    for (size_t i = 0; i < sizeof uuid->bytes; i++)
+        uuid->bytes[i] = (char)(0x11 * i + (size_t)device);
+    return fake_end(CUDA_SUCCESS);
 }
 
 CUresult fake_cuDeviceTotalMem(size_t *bytes, CUdevice device)

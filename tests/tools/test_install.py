@@ -46,14 +46,15 @@ class InstallTest:
             code, out, err = run(['sh', os.path.join(ROOT, 'tools', 'dev', 'install'), ROOT, self.builddir,
                                   self.prefix],
                                  env=dict(os.environ, DESTDIR=destdir))
-            wanted = ['bin/cf-bench', 'bin/cf-run', 'bin/cf-tune', 'bin/cfcc', 'include/cuferry.h',
+            wanted = ['bin/cf-bench', 'bin/cf-info', 'bin/cf-run', 'bin/cf-tune', 'bin/cfcc', 'include/cuferry.h',
                       'include/cuferry/kernels.h',
                       'include/cuferry/program.h', 'include/cuferry/registry.h', 'include/cuferry/tuning.h',
                       'lib/libcuferry.a', 'lib/pkgconfig/cuferry.pc',
                       'lib/cmake/Cuferry/CuferryConfig.cmake', 'lib/cmake/Cuferry/CuferryConfigVersion.cmake',
                       'lib/cuferry/cfcc.json', 'lib/cuferry/compile/linking.py', 'lib/cuferry/gen/cfgen',
                       'share/man/man1/cfcc.1', 'share/man/man1/cf-bench.1',
-                      'share/man/man1/cf-run.1', 'share/man/man1/cf-tune.1', 'share/man/man3/cuferry.3',
+                      'share/man/man1/cf-info.1', 'share/man/man1/cf-run.1', 'share/man/man1/cf-tune.1',
+                      'share/man/man3/cuferry.3',
                       'share/cuferry/cuferry.json', 'share/cuferry/kernels/gather.cu',
                       'share/cuferry/manifest.schema.json',
                       *(f'share/cuferry/kernels/{name}.md' for name in ('LANGUAGE', 'CPU', 'CHECKS', 'KERNELS'))]
@@ -68,7 +69,7 @@ class InstallTest:
                 with open(os.path.join(path, name), 'rb') as file:
                     text = file.read()
                 # These files name the folders in their debug information.
-                if name not in ('libcuferry.a', 'cf-bench', 'cf-run', 'cf-tune'):
+                if name not in ('libcuferry.a', 'cf-bench', 'cf-info', 'cf-run', 'cf-tune'):
                     named += [name for folder in (ROOT, self.prefix, self.builddir) if folder.encode() in text]
         self.tap.check('installed_files_name_no_folder_of_the_build', ', '.join(named))
         self.prefix = moved
@@ -79,8 +80,9 @@ class InstallTest:
         def read(*path):
             with open(os.path.join(ROOT, *path), encoding='utf-8') as file:
                 return file.read()
-        header = re.sub(r'/\*.*?\*/', '', read('include', 'cuferry.h') + read('include', 'cuferry', 'tuning.h') +
-                        read('include', 'cuferry', 'program.h'), flags=re.DOTALL)
+        headers = ('cuferry.h', 'cuferry/find.h', 'cuferry/program.h', 'cuferry/program_options.h',
+                   'cuferry/tuning.h')
+        header = re.sub(r'/\*.*?\*/', '', ''.join(read('include', name) for name in headers), flags=re.DOTALL)
         page = read('include', 'cuferry.3').replace('\\-', '-')
         functions = set(re.findall(r'\b(cf_[a-z0-9_]+)\(', header)) | {'cf_gather_async'}
         for name in os.listdir(os.path.join(ROOT, 'kernels')):

@@ -70,6 +70,7 @@ static int is_answered(enum side side, enum function function)
         [F_cuDeviceGetCount] = 1,
         [F_cuDeviceGet] = 1,
         [F_cuDeviceGetName] = 1,
+        [F_cuDeviceGetUuid] = 1,
         [F_cuDeviceGetAttribute] = 1,
         [F_cuDeviceTotalMem] = 1,
         [F_cuDeviceCanAccessPeer] = 1,

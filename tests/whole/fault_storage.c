@@ -1,5 +1,8 @@
-/* fault_storage.c - the scenes of test_fault.c about devices, memory, streams, events and graphs. */
+/* fault_storage.c - the scenes of test_fault.c about devices, memory, streams, events, graphs and
+ * the cache of programs. */
 #include "played_gpu.h"
+
+#include <cuferry/program_options.h>
 
 #include "fault_data.h"
 #include "fault_kernels.h"
@@ -22,6 +25,11 @@ RIGHT(property, is_done ? wide > 0 : wide == -77)
 PREPARE(text, memset(text, '#', sizeof text))
 ACT(device_name, cf_device_name(on_cuda() ? 0 : CF_HOST, text, sizeof text))
 RIGHT(device_name, is_done ? memchr(text, 0, sizeof text) != NULL : 1)
+ACT(device_uuid, cf_device_uuid(on_cuda() ? 0 : CF_HOST, text, sizeof text))
+ACT(device_pci, cf_device_pci(on_cuda() ? 0 : CF_HOST, text, sizeof text))
+ACT(property_numa, cf_device_property(on_cuda() ? 0 : CF_HOST, CF_PROPERTY_NUMA_NODE, &wide))
+ACT(property_driver, cf_device_property(on_cuda() ? 0 : CF_HOST, CF_PROPERTY_DRIVER, &wide))
+RIGHT(property_small, is_done ? wide >= -1 : wide == -77)
 ACT(device_sync, cf_device_sync())
 ACT(peer_possible, cf_peer_possible(0, 1, &number))
 RIGHT(peer_possible, is_done ? number == 0 || number == 1 : number == -77)
@@ -177,6 +185,27 @@ ACT(graph_exec_destroy, cf_graph_exec_destroy(exec))
 CLEAN(exec_gone, exec = NULL; NEED(cf_graph_destroy(graph)); graph = NULL; destroy_both())
 ACT(graph_launch, cf_graph_launch(exec, stream))
 
+/* ---- The cache of programs ---- */
+
+static char cache[] = "/tmp/cf_fault_XXXXXX";
+static cf_cache_state cached;
+
+static void prepare_cache(void)
+{
+    char path[128];
+    memcpy(cache + sizeof cache - 7, "XXXXXX", 6);
+    NEED(!mkdtemp(cache));
+    snprintf(path, sizeof path, "%s/%064d", cache, 1); /* an entry of one byte */
+    FILE *file = fopen(path, "w");
+    NEED(!file || fputc(0, file) != 0 || fclose(file) != 0);
+    cached.entries = 77;
+}
+CLEAN(cache, char command[128]; snprintf(command, sizeof command, "rm -r %s", cache); NEED(system(command)))
+ACT(cache_query, cf_cache_query(cache, &cached))
+RIGHT(cache_query, cached.entries == (is_done ? 1 : 77))
+ACT(cache_clear, cf_cache_clear(cache))
+ACT(cache_cap, cf_cache_cap(cache, 0))
+
 /* ---- The scenes ---- */
 
 const struct scene storage_scenes[] = {
@@ -189,11 +218,18 @@ const struct scene storage_scenes[] = {
     {"cf_device_property threads", prepare_wide, act_property_threads, is_property_right, NULL, 0},
     {"cf_device_property capability", prepare_wide, act_property_capability, is_property_right, NULL, CUDA_ONLY},
     {"cf_device_name", prepare_text, act_device_name, is_device_name_right, NULL, 0},
+    {"cf_device_property NUMA node", prepare_wide, act_property_numa, is_property_small_right, NULL, 0},
+    {"cf_device_property driver", prepare_wide, act_property_driver, is_property_small_right, NULL, 0},
+    {"cf_device_uuid", prepare_text, act_device_uuid, is_device_name_right, NULL, 0},
+    {"cf_device_pci", prepare_text, act_device_pci, is_device_name_right, NULL, 0},
     {"cf_device_sync", NULL, act_device_sync, NULL, NULL, 0},
     {"cf_peer_possible", prepare_number, act_peer_possible, is_peer_possible_right, NULL, TWO},
     {"cf_peer_enable", NULL, act_peer_enable, NULL, clean_peer, TWO},
     {"cf_peer_disable", prepare_peer_disable, act_peer_disable, NULL, NULL, TWO},
     {"cf_device_reset", prepare_reset, act_device_reset, NULL, NULL, FRESH},
+    {"cf_cache_query", prepare_cache, act_cache_query, is_cache_query_right, clean_cache, 0},
+    {"cf_cache_clear", prepare_cache, act_cache_clear, NULL, clean_cache, 0},
+    {"cf_cache_cap", prepare_cache, act_cache_cap, NULL, clean_cache, 0},
     {"cf_require", NULL, act_require, NULL, NULL, CUDA_ONLY},
     {"cf_shutdown", prepare_shutdown, act_shutdown, NULL, clean_host_data, ANY},
     {"cf_shutdown unused", NULL, act_shutdown, NULL, NULL, 0},

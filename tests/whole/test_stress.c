@@ -2,6 +2,7 @@
  * ThreadSanitizer. */
 #include "run_group.h"
 
+#include <cuferry/find.h>
 #include <cuferry/kernels.h>
 #include <cuferry/program.h>
 #include <cuferry/registry.h>
@@ -341,6 +342,13 @@ static void asks(struct worker *worker, struct data *data)
     NEED(bytes > 1 << 20);
     GOES(cf_device_name(device, name, sizeof name));
     NEED(*name);
+    GOES(cf_device_pci(device, name, sizeof name));
+    NEED(device == CF_HOST || *name);
+    GOES(cf_device_uuid(device, name, sizeof name));
+    NEED(strlen(name) == (device == CF_HOST ? 0 : 36));
+    const char *path = "";
+    int found = cf_find("nvrtc", &path);
+    NEED_OR(found == CF_ENOTSUP || strstr(path, "nvrtc"), "%d", found);
     GOES(cf_stream_priorities(&least, &greatest));
     NEED_OR(greatest <= least, "%d and %d", greatest, least);
     int status = cf_device_sync();

@@ -1,8 +1,9 @@
-/* json.h - reads JSON into a tree. */
+/* json.h - reads JSON into a tree, and writes its strings. */
 #ifndef JSON_H
 #define JSON_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/message.h"
 
@@ -24,5 +25,8 @@ void json_free(struct json *json);
 
 /* Member `key` of an object; NULL if the value is no object or lacks it. */
 const struct json *json_get(const struct json *object, const char *key);
+
+/* Writes a text in quotes. Invalid UTF-8 becomes U+FFFD. */
+void json_write_string(FILE *file, const char *text);
 
 #endif

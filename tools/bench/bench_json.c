@@ -18,47 +18,11 @@ static const char *const outcomes[] = {"measured", "not run", "failed"};
 
 /* ---- Writing ---- */
 
-/* Bytes of the next UTF-8 character; 0 if it is invalid, for instance where a text was cut. */
-static int utf8_length(const unsigned char *at)
-{
-    int length = *at < 0x80                  ? 1
-                 : *at >= 0xc2 && *at < 0xe0 ? 2
-                 : *at >= 0xe0 && *at < 0xf0 ? 3
-                 : *at >= 0xf0 && *at < 0xf5 ? 4
-                                             : 0;
-    for (int i = 1; i < length; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    int is_wrong = (*at == 0xe0 && at[1] < 0xa0) || (*at == 0xed && at[1] >= 0xa0) || (*at == 0xf0 && at[1] < 0x90) ||
-                   (*at == 0xf4 && at[1] >= 0x90);
-    return is_wrong ? 0 : length;
-}
-
-/* Invalid UTF-8 becomes U+FFFD. */
-static void write_string(FILE *file, const char *text)
-{
-    const unsigned char *at = (const unsigned char *)text;
-    putc('"', file);
-    while (*at) {
-        int length = utf8_length(at);
-        if (length == 0)
-            fprintf(file, "\\ufffd");
-        else if (*at == '"' || *at == '\\')
-            fprintf(file, "\\%c", *at);
-        else if (*at < ' ' || *at == 0x7f)
-            fprintf(file, "\\u%04x", *at);
-        else
-            fwrite(at, 1, (size_t)length, file);
-        at += length ? length : 1;
-    }
-    putc('"', file);
-}
-
 static void write_text(FILE *file, const char *key, const char *text)
 {
     fprintf(file, "\"%s\": ", key);
     if (*text)
-        write_string(file, text);
+        json_write_string(file, text);
     else
         fprintf(file, "null");
 }

@@ -74,6 +74,40 @@ static void device_name_without_room_is_invalid(void **state)
     expect_exactly(cf_device_name(CF_HOST, name, 0), CF_EINVAL, "cf_device_name: size is 0");
 }
 
+static void device_addresses_are_written_where_there_are_some(void **state)
+{
+    (void)state;
+    char text[64] = "#";
+    assert_ok(cf_device_uuid(CF_HOST, text, sizeof text));
+    assert_string_equal(text, "");
+    memcpy(text, "#", 2);
+    assert_ok(cf_device_pci(CF_HOST, text, sizeof text));
+    assert_string_equal(text, "");
+    for (int device = 0; device < gpu_count(); device++) {
+        unsigned domain, bus, slot;
+        assert_ok(cf_device_uuid(device, text, sizeof text));
+        assert_int_equal(strlen(text), 36);
+        assert_int_equal(strspn(text, "0123456789abcdef-"), 36);
+        assert_true(text[8] == '-' && text[13] == '-' && text[18] == '-' && text[23] == '-');
+        assert_ok(cf_device_uuid(device, text, 9));
+        assert_int_equal(strlen(text), 8);
+        assert_ok(cf_device_pci(device, text, sizeof text));
+        assert_int_equal(sscanf(text, "%4x:%2x:%2x.0", &domain, &bus, &slot), 3);
+        assert_ok(cf_device_pci(device, text, 3));
+        assert_int_equal(strlen(text), 2);
+    }
+}
+
+static void device_addresses_without_room_are_invalid(void **state)
+{
+    (void)state;
+    char text[8];
+    expect_exactly(cf_device_uuid(CF_HOST, NULL, 8), CF_EINVAL, "cf_device_uuid: text is NULL");
+    expect_exactly(cf_device_uuid(CF_HOST, text, 0), CF_EINVAL, "cf_device_uuid: size is 0");
+    expect_exactly(cf_device_pci(CF_HOST, NULL, 8), CF_EINVAL, "cf_device_pci: text is NULL");
+    expect_exactly(cf_device_pci(CF_HOST, text, 0), CF_EINVAL, "cf_device_pci: size is 0");
+}
+
 /* Expects an error that names the device number and the devices that exist. */
 static void expect_no_device(int result, int device)
 {
@@ -134,6 +168,8 @@ static void device_bad_number_is_no_device(void **state)
         expect_no_device(cf_device_use(bad[i]), bad[i]);
         assert_int_equal(device_now(), before);
         expect_no_device(cf_device_name(bad[i], name, sizeof name), bad[i]);
+        expect_no_device(cf_device_uuid(bad[i], name, sizeof name), bad[i]);
+        expect_no_device(cf_device_pci(bad[i], name, sizeof name), bad[i]);
         assert_string_equal(name, "kept");
     }
 }
@@ -520,6 +556,8 @@ int main(int argc, char *argv[])
         cmocka_unit_test(device_name_of_every_device_is_there),
         cmocka_unit_test(device_name_is_cut_to_its_size),
         cmocka_unit_test(device_name_without_room_is_invalid),
+        cmocka_unit_test(device_addresses_are_written_where_there_are_some),
+        cmocka_unit_test(device_addresses_without_room_are_invalid),
         cmocka_unit_test(device_bad_number_is_no_device),
         cmocka_unit_test(device_use_of_every_device_takes_effect),
         cmocka_unit_test(device_use_is_of_its_thread_alone),

@@ -23,7 +23,7 @@ static void device_property_bad_arguments_are_named(void **state)
     assert_fails(cf_device_property(CF_HOST, CF_PROPERTY_MEMORY, NULL), CF_EINVAL, "cf_device_property: value is NULL");
     assert_fails(cf_device_property(CF_HOST, 0, &value), CF_EINVAL, "cf_device_property: 0 is no property");
     assert_fails(cf_device_property(CF_HOST, -1, &value), CF_EINVAL, "cf_device_property: -1 is no property");
-    assert_fails(cf_device_property(CF_HOST, CF_PROPERTY_INTEGRATED + 1, &value), CF_EINVAL, "20 is no property");
+    assert_fails(cf_device_property(CF_HOST, CF_PROPERTY_DRIVER + 1, &value), CF_EINVAL, "22 is no property");
     assert_fails(cf_device_property(-2, CF_PROPERTY_MEMORY, &value), CF_ENODEV, "cf_device_property: device -2");
     assert_fails(cf_device_property(1000, CF_PROPERTY_MEMORY, &value), CF_ENODEV, "cf_device_property: device 1000");
     assert_int_equal(value, 77);
@@ -57,7 +57,10 @@ static void device_property_every_one_is_plausible(void **state)
         EXPECT(CF_PROPERTY_COOPERATIVE_LAUNCH, 0, 1);
         EXPECT(CF_PROPERTY_MEMORY_POOLS, 0, 1);
         EXPECT(CF_PROPERTY_INTEGRATED, is_gpu ? 0 : 1, 1);
+        EXPECT(CF_PROPERTY_DRIVER, is_gpu ? 12000 : 0, is_gpu ? 99000 : 0);
 #undef EXPECT
+        int64_t node = property(device, CF_PROPERTY_NUMA_NODE);
+        assert_true(node >= -1 && node < (is_gpu ? 1024 : 0));
     }
 }
 
@@ -114,7 +117,7 @@ static void device_property_alone_starts_no_device(void **state)
 {
     (void)state;
     char text[1024];
-    for (int which = CF_PROPERTY_MEMORY; which <= CF_PROPERTY_INTEGRATED; which++)
+    for (int which = CF_PROPERTY_MEMORY; which <= CF_PROPERTY_DRIVER; which++)
         if (which != CF_PROPERTY_MEMORY_FREE)
             (void)property(0, which);
     if (count_alive(text, sizeof text) > 0)

@@ -94,6 +94,8 @@ CF__ACCESS_FIELDS(COMPARE)
 #undef COMPARE
 _Static_assert(sizeof(struct our_access) == sizeof(CUmemAccessDesc), "CUmemAccessDesc has another size");
 
+_Static_assert(sizeof(CUuuid) == 16 && sizeof(((CUuuid *)NULL)->bytes) == 16, "CUuuid has another size");
+
 static void driver_declarations_all_were_compared(void **state)
 {
     (void)state;

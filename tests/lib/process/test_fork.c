@@ -103,6 +103,8 @@ static void expect_no_gpu(void)
     EXPECT_FORK(cf_device_current(&number));
     EXPECT_FORK(cf_device_use(0));
     EXPECT_FORK(cf_device_name(1, name, sizeof name));
+    EXPECT_FORK(cf_device_uuid(1, name, sizeof name));
+    EXPECT_FORK(cf_device_pci(1, name, sizeof name));
     EXPECT_FORK(cf_device_property(0, CF_PROPERTY_MEMORY, &value));
     EXPECT_FORK(cf_device_sync());
     EXPECT_FORK(cf_device_reset(0));

@@ -1,0 +1,24 @@
+/* sha256.h - the checksum SHA-256 (FIPS 180-4). */
+#ifndef CF__SHA256_H
+#define CF__SHA256_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CF__SHA256_BYTES 32
+
+struct cf__sha256 {
+    uint32_t state[8];
+    uint64_t bytes; /* so far */
+    unsigned char block[64];
+};
+
+void cf__sha256_begin(struct cf__sha256 *sum);
+void cf__sha256_add(struct cf__sha256 *sum, const void *data, size_t bytes);
+
+/* Adds a text and its end, or the mark of NULL: a list of texts that ends with NULL differs from every other one. */
+void cf__sha256_add_text(struct cf__sha256 *sum, const char *text);
+
+void cf__sha256_end(struct cf__sha256 *sum, unsigned char digest[CF__SHA256_BYTES]);
+
+#endif

@@ -1,0 +1,11 @@
+/* find.h - finds the parts of CUDA on this machine. */
+#ifndef CF__FIND_H
+#define CF__FIND_H
+
+#include "base/cachefile.h"
+
+/* Writes the path of a part, as cf_find() does, of a toolkit whose major version is at most `most_major`. Returns a
+ * status, whose message names `function`. */
+int cf__find(const char *function, const char *name, int most_major, char path[CF__PATH]);
+
+#endif

@@ -1,0 +1,311 @@
+/* cache.c - looks compiled programs up in a folder, and stores them there.
+ *
+ * An entry's file has a head, the image, the log, the names, the state and path of each header, and a checksum. The
+ * name of the file is the checksum of everything else that decides about the program. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cuferry.h>
+#include <cuferry/program_options.h>
+
+#include "program/cache.h"
+
+#include "base/env.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "base/write.h"
+#include "program/cache_folder.h"
+
+/* The first bytes of each entry; the number changes with the format. */
+#define MAGIC "cuferry program 1"
+
+struct head {
+    char magic[24];
+    uint64_t is_ptx, image_bytes, log_bytes, names_bytes, header_count; /* log_bytes: 0 without a log */
+};
+
+/* ---- The key ---- */
+
+static void add_texts(struct cf__sha256 *sum, const char *const *texts)
+{
+    for (; texts && *texts; texts++)
+        cf__sha256_add_text(sum, *texts);
+    cf__sha256_add_text(sum, NULL);
+}
+
+/* The compiler's version is in its file's name, size and time: opening it would take longer than a hit may. */
+static void make_key(const struct cf__request *request, const char *nvrtc, const char *toolkit,
+                     char key[CF__CACHE_NAME + 1])
+{
+    const cf_program_options *options = request->options;
+    struct cf__sha256 sum;
+    struct stat info;
+    unsigned char digest[CF__SHA256_BYTES];
+    int64_t numbers[] = {CF_VERSION, options->is_exact, request->capability, 0, 0};
+    if (stat(nvrtc, &info) == 0) {
+        numbers[3] = info.st_size;
+        numbers[4] = info.st_mtim.tv_sec;
+    }
+    cf__sha256_begin(&sum);
+    cf__sha256_add(&sum, numbers, sizeof numbers);
+    cf__sha256_add_text(&sum, MAGIC);
+    cf__sha256_add_text(&sum, nvrtc);
+    cf__sha256_add_text(&sum, toolkit);
+    cf__sha256_add_text(&sum, cf__env_file("NVRTC_APPEND_FLAGS"));
+    cf__sha256_add_text(&sum, request->source);
+    cf__sha256_add_text(&sum, request->name);
+    cf__sha256_add_text(&sum, options->precompiled);
+    add_texts(&sum, options->include_folders);
+    add_texts(&sum, options->definitions);
+    add_texts(&sum, options->names);
+    add_texts(&sum, options->flags);
+    for (const cf_program_header *header = options->headers; header && header->name; header++) {
+        cf__sha256_add_text(&sum, header->name);
+        cf__sha256_add_text(&sum, header->text);
+    }
+    cf__sha256_end(&sum, digest);
+    for (size_t i = 0; i < sizeof digest; i++)
+        snprintf(key + 2 * i, 3, "%02x", digest[i]);
+}
+
+/* ---- Reading ---- */
+
+static void sum_bytes(const char *file, size_t bytes, unsigned char digest[CF__SHA256_BYTES])
+{
+    struct cf__sha256 sum;
+    cf__sha256_begin(&sum);
+    cf__sha256_add(&sum, file, bytes);
+    cf__sha256_end(&sum, digest);
+}
+
+/* Reads an entry's file. Returns NULL if there is none, or it is damaged. */
+static char *read_entry(const char *path, struct head *head)
+{
+    struct stat info;
+    unsigned char digest[CF__SHA256_BYTES];
+    if (stat(path, &info) != 0)
+        return NULL;
+    size_t total = (size_t)info.st_size;
+    if (total < sizeof *head + sizeof digest)
+        return NULL;
+    char *file = malloc(total);
+    if (file && cf__cachefile_read(path, file, total) == (ssize_t)total) {
+        memcpy(head, file, sizeof *head);
+        sum_bytes(file, total - sizeof digest, digest);
+        if (strncmp(head->magic, MAGIC, sizeof head->magic) == 0 &&
+            memcmp(file + total - sizeof digest, digest, sizeof digest) == 0)
+            return file;
+        cf__log(CF_LOG_INFO, "%s is damaged, and the program is compiled again", path);
+    }
+    free(file);
+    return NULL;
+}
+
+/* Returns 1 if the headers of an entry, at `at`, are as they were. A file with a right checksum has the right form. */
+static int do_headers_hold(const char *at, uint64_t count)
+{
+    struct cf__header_state state;
+    int result = 1;
+    for (uint64_t i = 0; i < count && result; i++) {
+        const char *path = at + sizeof state;
+        memcpy(&state, at, sizeof state);
+        result = cf__header_holds(path, &state);
+        at = path + strlen(path) + 1;
+    }
+    return result;
+}
+
+/* Copies bytes, and adds a zero. */
+static char *copy_part(const char **at, uint64_t bytes)
+{
+    char *copy = bytes ? calloc(bytes + 1, 1) : NULL;
+    if (copy)
+        memcpy(copy, *at, bytes);
+    *at += bytes;
+    return copy;
+}
+
+/* Fills `compiled` and returns 1 if the folder has the program. */
+static int look_up(const struct cf__cache_entry *entry, struct cf__compiled *compiled)
+{
+    struct head head;
+    char *file = read_entry(entry->path, &head);
+    const char *at = file ? file + sizeof head : NULL;
+    int is_hit = file && do_headers_hold(at + head.image_bytes + head.log_bytes + head.names_bytes, head.header_count);
+    if (is_hit) {
+        *compiled = (struct cf__compiled){
+            .bytes = head.image_bytes, .is_ptx = head.is_ptx != 0, .names_bytes = head.names_bytes};
+        compiled->image = copy_part(&at, head.image_bytes);
+        compiled->log = copy_part(&at, head.log_bytes);
+        compiled->names = copy_part(&at, head.names_bytes);
+        is_hit = compiled->image && (compiled->log || !head.log_bytes) && (compiled->names || !head.names_bytes);
+        if (!is_hit)
+            cf__compiled_free(compiled);
+    }
+    free(file);
+    return is_hit;
+}
+
+/* ---- Writing ---- */
+
+static char *put(char *to, const void *from, size_t bytes)
+{
+    if (bytes)
+        memcpy(to, from, bytes);
+    return to + bytes;
+}
+
+/* Makes an entry's file in memory. */
+static char *make_entry(const struct cf__compiled *compiled, const struct cf__headers *headers, size_t *total)
+{
+    struct head head = {.magic = MAGIC,
+                        .is_ptx = (uint64_t)compiled->is_ptx,
+                        .image_bytes = compiled->bytes,
+                        .log_bytes = compiled->log ? strlen(compiled->log) + 1 : 0,
+                        .names_bytes = compiled->names_bytes,
+                        .header_count = headers->count};
+    unsigned char digest[CF__SHA256_BYTES];
+    *total = sizeof head + sizeof digest + head.image_bytes + head.log_bytes + head.names_bytes;
+    for (size_t i = 0; i < headers->count; i++)
+        *total += sizeof headers->list[i].state + strlen(headers->list[i].path) + 1;
+    char *file = malloc(*total);
+    if (!file)
+        return NULL;
+    char *at = put(file, &head, sizeof head);
+    at = put(at, compiled->image, head.image_bytes);
+    at = put(at, compiled->log, head.log_bytes);
+    at = put(at, compiled->names, head.names_bytes);
+    for (size_t i = 0; i < headers->count; i++) {
+        const struct cf__header *header = &headers->list[i];
+        at = put(at, &header->state, sizeof header->state);
+        at = put(at, header->path, strlen(header->path) + 1);
+    }
+    sum_bytes(file, *total - sizeof digest, digest);
+    memcpy(at, digest, sizeof digest);
+    return file;
+}
+
+/* Replaces the entry as a whole. Returns 0 with `errno` on failure. */
+static int write_entry(const char *path, const char *bytes, size_t total)
+{
+    char temporary[CF__PATH + 8];
+    snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
+    int file = mkostemp(temporary, O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    int is_written = cf__write(file, bytes, total, 0) == 0, error = errno;
+    if (close(file) != 0 && is_written) {
+        is_written = 0;
+        error = errno;
+    }
+    if (is_written && rename(temporary, path) == 0)
+        return 1;
+    error = is_written ? errno : error;
+    (void)unlink(temporary);
+    errno = error;
+    return 0;
+}
+
+static void store(const struct cf__cache_entry *entry, const struct cf__compiled *compiled)
+{
+    size_t total;
+    char *file = make_entry(compiled, &entry->headers, &total);
+    if (!file || !write_entry(entry->path, file, total))
+        cf__log(CF_LOG_INFO, "a compiled program is not kept in %s: %s", entry->folder,
+                file ? cf__strerror(errno) : "there is no memory");
+    else
+        cf__cache_folder_trim(entry->folder);
+    free(file);
+}
+
+/* ---- The steps of a compilation ---- */
+
+static void lock_entry(struct cf__cache_entry *entry)
+{
+    char name[CF__PATH + 8];
+    snprintf(name, sizeof name, "%s.lock", entry->path);
+    entry->lock = cf__cachefile_lock(name);
+    if (entry->lock < 0)
+        cf__log(CF_LOG_INFO, "%s: %s; other processes may compile the same program", name, cf__strerror(errno));
+}
+
+static void unlock_entry(struct cf__cache_entry *entry)
+{
+    char name[CF__PATH + 8];
+    if (entry->lock < 0)
+        return;
+    snprintf(name, sizeof name, "%s.lock", entry->path);
+    (void)unlink(name);
+    (void)flock(entry->lock, LOCK_UN); /* a child that was forked meanwhile has the file open */
+    close(entry->lock);
+    entry->lock = -1;
+}
+
+/* Returns 1 if a flag may add headers. */
+static int do_flags_hide_headers(const struct cf__request *request)
+{
+    static const char *const parts[] = {"include", "pch", "optf", "options-file"};
+    const char *appended = cf__env_file("NVRTC_APPEND_FLAGS");
+    for (const char *const *flag = request->options->flags; flag && *flag; flag++) {
+        if (strncmp(*flag, "-I", 2) == 0)
+            return 1;
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            if (strstr(*flag, parts[i]))
+                return 1;
+    }
+    return appended && *appended;
+}
+
+/* Collects the headers before the compilation reads them. */
+static void collect(struct cf__cache_entry *entry, const struct cf__request *request, const char *toolkit)
+{
+    const char *why = do_flags_hide_headers(request) ? "a flag may add headers"
+                                                     : cf__headers_collect(&entry->headers, request, toolkit);
+    entry->is_kept = !why;
+    if (why)
+        cf__log(CF_LOG_INFO, "%s: %s is not cached: %s", request->function, request->name, why);
+}
+
+int cf__cache_begin(struct cf__cache_entry *entry, const struct cf__request *request, const char *folder,
+                    const char *nvrtc, const char *toolkit, struct cf__compiled *compiled)
+{
+    char key[CF__CACHE_NAME + 1];
+    *entry = (struct cf__cache_entry){.folder = folder, .lock = -1};
+    int status = cf__cache_folder_check(request->function, folder, 1);
+    if (status != CF_OK)
+        return status;
+    make_key(request, nvrtc, toolkit, key);
+    snprintf(entry->path, sizeof entry->path, "%.*s/%s", (int)(CF__PATH - CF__CACHE_NAME - 2), folder, key);
+    int is_hit = look_up(entry, compiled);
+    if (!is_hit) {
+        collect(entry, request, toolkit);
+        if (entry->is_kept) {
+            lock_entry(entry);
+            is_hit = look_up(entry, compiled); /* another process may have compiled it meanwhile */
+        }
+    }
+    if (is_hit) {
+        unlock_entry(entry);
+        cf__headers_free(&entry->headers);
+        (void)utimensat(AT_FDCWD, entry->path, NULL, 0);
+    }
+    cf__cache_folder_count(folder, is_hit);
+    return CF_OK;
+}
+
+void cf__cache_end(struct cf__cache_entry *entry, const struct cf__compiled *compiled)
+{
+    if (compiled && entry->is_kept && cf__headers_hold(&entry->headers))
+        store(entry, compiled);
+    unlock_entry(entry);
+    cf__headers_free(&entry->headers);
+}

@@ -1,0 +1,249 @@
+/* cache_folder.c - the folder of compiled programs: its owner, its counts and its size. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cuferry.h>
+#include <cuferry/program_options.h>
+
+#include "program/cache_folder.h"
+
+#include "base/cachefile.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/write.h"
+
+/* Files beside the entries: their sizes are the counts of hits and misses; the cap is a decimal number. */
+#define HITS "hits"
+#define MISSES "misses"
+#define CAP "cap"
+
+static int check_path(const char *function, const char *folder)
+{
+    return strlen(folder) + CF__CACHE_NAME + 16 < CF__PATH
+               ? CF_OK
+               : cf__fail(CF_EINVAL, "%s: the path of the cache folder is too long", function);
+}
+
+int cf__cache_folder_check(const char *function, const char *folder, int is_made)
+{
+    struct stat info;
+    char entry[CF__PATH + 8];
+    int status = check_path(function, folder);
+    if (status != CF_OK)
+        return status;
+    snprintf(entry, sizeof entry, "%s/entry", folder);
+    if (is_made)
+        cf__cachefile_make_folders(entry);
+    if (stat(folder, &info) != 0)
+        return cf__fail(CF_EINVAL, "%s: the cache folder %s: %s", function, folder, cf__strerror(errno));
+    if (!S_ISDIR(info.st_mode))
+        return cf__fail(CF_EINVAL, "%s: the cache folder %s is no folder", function, folder);
+    if (info.st_uid != geteuid())
+        return cf__fail(CF_EINVAL, "%s: the cache folder %s belongs to user %u, and not to user %u of this process",
+                        function, folder, (unsigned)info.st_uid, (unsigned)geteuid());
+    if (info.st_mode & (S_IWGRP | S_IWOTH))
+        return cf__fail(CF_EINVAL, "%s: other users can write to the cache folder %s; chmod go-w removes the right",
+                        function, folder);
+    if (faccessat(AT_FDCWD, folder, R_OK | W_OK | X_OK, AT_EACCESS) != 0)
+        return cf__fail(CF_EINVAL, "%s: the cache folder %s cannot be written: %s", function, folder,
+                        cf__strerror(errno));
+    return CF_OK;
+}
+
+/* ---- Hits and misses ---- */
+
+/* Many processes may count at once: each appends one byte. */
+void cf__cache_folder_count(const char *folder, int is_hit)
+{
+    char path[CF__PATH];
+    snprintf(path, sizeof path, "%s/%s", folder, is_hit ? HITS : MISSES);
+    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0)
+        return;
+    if (write(file, "+", 1) < 0)
+        errno = 0; /* the count is one too low */
+    close(file);
+}
+
+static uint64_t read_count(const char *folder, const char *name)
+{
+    char path[CF__PATH];
+    struct stat info;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
+}
+
+static uint64_t read_cap(const char *folder)
+{
+    char path[CF__PATH], text[32] = "";
+    snprintf(path, sizeof path, "%s/" CAP, folder);
+    return cf__cachefile_read(path, text, sizeof text - 1) > 0 ? strtoull(text, NULL, 10) : CF_CACHE_CAP;
+}
+
+/* ---- Entries ---- */
+
+struct entry {
+    char name[CF__CACHE_NAME + 1];
+    uint64_t bytes;
+    struct timespec used; /* last use */
+};
+
+struct listing {
+    struct entry *entries;
+    size_t count, room;
+    uint64_t bytes;
+    int is_cut; /* there was no memory for some entries */
+};
+
+static void add_entry(struct listing *listing, const char *name, const struct stat *info)
+{
+    if (listing->count == listing->room) {
+        size_t room = listing->room ? 2 * listing->room : 64;
+        struct entry *entries = realloc(listing->entries, room * sizeof *entries);
+        if (!entries) {
+            listing->is_cut = 1;
+            return;
+        }
+        listing->entries = entries;
+        listing->room = room;
+    }
+    struct entry *entry = &listing->entries[listing->count++];
+    memcpy(entry->name, name, sizeof entry->name);
+    entry->bytes = (uint64_t)info->st_size;
+    entry->used = info->st_mtim;
+    listing->bytes += entry->bytes;
+}
+
+/* Lists the entries, and removes what a process left that ended while it wrote one. */
+static void list_entries(struct listing *listing, const char *folder)
+{
+    enum { LEFT_BEHIND = 3600 }; /* seconds */
+    DIR *stream = opendir(folder);
+    const struct dirent *item;
+    while (stream && (item = readdir(stream)) != NULL) {
+        struct stat info;
+        size_t digits = strspn(item->d_name, "0123456789abcdef");
+        if (digits != CF__CACHE_NAME || fstatat(dirfd(stream), item->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        if (!item->d_name[digits])
+            add_entry(listing, item->d_name, &info);
+        else if (strcmp(item->d_name + digits, ".lock") != 0 && info.st_mtime + LEFT_BEHIND < time(NULL))
+            (void)unlinkat(dirfd(stream), item->d_name, 0);
+    }
+    if (stream)
+        closedir(stream);
+}
+
+static int compare_use(const void *one, const void *other)
+{
+    const struct entry *a = one, *b = other;
+    if (a->used.tv_sec != b->used.tv_sec)
+        return a->used.tv_sec < b->used.tv_sec ? -1 : 1;
+    return a->used.tv_nsec < b->used.tv_nsec ? -1 : a->used.tv_nsec > b->used.tv_nsec;
+}
+
+/* Returns CF_OK; CF_ENOMEM without a message, and removes nothing, if there is no memory for the list. */
+static int remove_down_to(const char *folder, uint64_t cap)
+{
+    struct listing listing = {0};
+    char path[CF__PATH];
+    list_entries(&listing, folder);
+    if (listing.is_cut) {
+        free(listing.entries);
+        return CF_ENOMEM;
+    }
+    if (listing.count)
+        qsort(listing.entries, listing.count, sizeof *listing.entries, compare_use);
+    for (size_t i = 0; i < listing.count && listing.bytes > cap; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, listing.entries[i].name);
+        if (unlink(path) == 0)
+            listing.bytes -= listing.entries[i].bytes;
+    }
+    free(listing.entries);
+    return CF_OK;
+}
+
+void cf__cache_folder_trim(const char *folder)
+{
+    (void)remove_down_to(folder, read_cap(folder)); /* a later entry removes more */
+}
+
+/* ---- Public functions ---- */
+
+static int fail_memory(const char *function)
+{
+    return cf__fail(CF_ENOMEM, "%s: there is no memory for the list of the entries", function);
+}
+
+static int open_folder(const char *function, const char **folder)
+{
+    if (!*folder)
+        *folder = cf__env_file("CF_CACHE");
+    if (!*folder || !**folder)
+        return cf__fail(CF_EINVAL, "%s: folder is NULL, and CF_CACHE names none", function);
+    return cf__cache_folder_check(function, *folder, 0);
+}
+
+int cf_cache_query(const char *folder, cf_cache_state *state)
+{
+    if (!state)
+        return cf__fail(CF_EINVAL, "cf_cache_query: state is NULL");
+    int status = open_folder("cf_cache_query", &folder);
+    if (status != CF_OK)
+        return status;
+    struct listing listing = {0};
+    list_entries(&listing, folder);
+    if (listing.is_cut) {
+        free(listing.entries);
+        return fail_memory("cf_cache_query");
+    }
+    *state = (cf_cache_state){.bytes = listing.bytes,
+                              .entries = listing.count,
+                              .hits = read_count(folder, HITS),
+                              .misses = read_count(folder, MISSES),
+                              .cap = read_cap(folder)};
+    free(listing.entries);
+    return CF_OK;
+}
+
+int cf_cache_clear(const char *folder)
+{
+    char path[CF__PATH];
+    int status = open_folder("cf_cache_clear", &folder);
+    if (status != CF_OK)
+        return status;
+    if (remove_down_to(folder, 0) != CF_OK)
+        return fail_memory("cf_cache_clear");
+    snprintf(path, sizeof path, "%s/" HITS, folder);
+    (void)unlink(path);
+    snprintf(path, sizeof path, "%s/" MISSES, folder);
+    (void)unlink(path);
+    return CF_OK;
+}
+
+int cf_cache_cap(const char *folder, uint64_t bytes)
+{
+    char path[CF__PATH], text[32];
+    int status = open_folder("cf_cache_cap", &folder);
+    if (status != CF_OK)
+        return status;
+    snprintf(path, sizeof path, "%s/" CAP, folder);
+    size_t length = (size_t)snprintf(text, sizeof text, "%-20" PRIu64 "\n", bytes);
+    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0 || cf__write(file, text, length, 0) != 0)
+        status = cf__fail(CF_EINVAL, "cf_cache_cap: writing %s: %s", path, cf__strerror(errno));
+    if (file >= 0)
+        close(file);
+    if (status == CF_OK && remove_down_to(folder, bytes) != CF_OK)
+        status = fail_memory("cf_cache_cap");
+    return status;
+}

@@ -1,0 +1,335 @@
+/* compile.c - compiles CUDA C++ for a GPU at run time. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuferry.h>
+#include <cuferry/program_options.h>
+
+#include "program/compile.h"
+
+#include "base/cachefile.h"
+#include "base/clock.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "program/cache.h"
+#include "program/nvrtc.h"
+
+/* The first CUDA versions whose NVRTC has an option. */
+enum { HAS_PRECOMPILED = 12080, HAS_NO_CACHE = 12090 };
+
+enum { OLDEST_EXACT = 90 }; /* capability times ten */
+
+/* Milliseconds that a compilation may take by default. */
+enum { TIME_LIMIT = 5 * 60 * 1000 };
+
+struct compilation {
+    const struct cf__request *request;
+    struct cf__nvrtc nvrtc;
+    char toolkit[CF__PATH]; /* folder of the toolkit's headers; "": none */
+    char target[48];        /* --gpu-architecture=sm_90 */
+    int is_ptx;
+    int64_t deadline; /* by cf__now() */
+    cf__nvrtc_program program;
+};
+
+static int fail_call(const struct compilation *compilation, int result, const char *call)
+{
+    return cf__fail(result == CF__NVRTC_OUT_OF_MEMORY ? CF_ENOMEM : CF_ECALL, "%s: %s: nvrtc%s returned %d (%s)",
+                    compilation->request->function, compilation->request->name, call, result,
+                    compilation->nvrtc.GetErrorString(result));
+}
+
+static int fail_memory(const struct cf__request *request)
+{
+    return cf__fail(CF_ENOMEM, "%s: %s: there is no memory for the compilation", request->function, request->name);
+}
+
+/* ---- The target ---- */
+
+/* Writes the option for machine code of the device, or for PTX of the newest older target. */
+static int choose_target(struct compilation *compilation)
+{
+    const struct cf__request *request = compilation->request;
+    int known[256], count = 0, best = 0, capability = request->capability;
+    int result = compilation->nvrtc.GetNumSupportedArchs(&count);
+    if (result == CF__NVRTC_SUCCESS && count > 0 && count <= (int)(sizeof known / sizeof *known))
+        result = compilation->nvrtc.GetSupportedArchs(known);
+    else
+        count = 0;
+    if (result != CF__NVRTC_SUCCESS)
+        return fail_call(compilation, result, "GetSupportedArchs");
+    for (int i = 0; i < count; i++)
+        if (known[i] <= capability && known[i] > best)
+            best = known[i];
+    compilation->is_ptx = best != capability;
+    if (!best || (request->options->is_exact && (compilation->is_ptx || best < OLDEST_EXACT)))
+        return cf__fail(CF_ENOCODE, "%s: %s: NVRTC %d.%d does not compile for %d.%d%s", request->function,
+                        request->name, compilation->nvrtc.version / 1000, compilation->nvrtc.version % 1000 / 10,
+                        capability / 10, capability % 10, request->options->is_exact ? "a" : "");
+    snprintf(compilation->target, sizeof compilation->target, "--gpu-architecture=%s_%d%s",
+             compilation->is_ptx ? "compute" : "sm", best, request->options->is_exact ? "a" : "");
+    return CF_OK;
+}
+
+/* ---- Options ---- */
+
+static size_t count_texts(const char *const *texts, size_t *bytes)
+{
+    size_t count = 0;
+    for (; texts && texts[count]; count++)
+        *bytes += strlen(texts[count]);
+    return count;
+}
+
+/* NVRTC's options, in one block of memory: the pointers, then the texts that were put together. */
+struct flags {
+    const char **list;
+    int count;
+    char *at; /* where the next text goes */
+};
+
+static void add_flag(struct flags *flags, const char *prefix, const char *text)
+{
+    flags->list[flags->count++] = flags->at;
+    flags->at += sprintf(flags->at, "%s%s", prefix, text) + 1;
+}
+
+static void add_flags(struct flags *flags, const char *prefix, const char *const *texts)
+{
+    for (; texts && *texts; texts++)
+        add_flag(flags, prefix, *texts);
+}
+
+/* The toolkit's headers come last. Returns 0 if there is no memory. */
+static int make_flags(const struct compilation *compilation, struct flags *flags)
+{
+    enum { OWN = 6, LONGEST_PREFIX = 24 };
+    const cf_program_options *options = compilation->request->options;
+    size_t bytes = strlen(compilation->target) + 2 * strlen(compilation->toolkit) + 64;
+    size_t count = OWN + count_texts(options->include_folders, &bytes) + count_texts(options->definitions, &bytes) +
+                   count_texts(options->flags, &bytes);
+    bytes += options->precompiled ? strlen(options->precompiled) : 0;
+    flags->count = 0;
+    flags->list = malloc(count * (sizeof *flags->list + LONGEST_PREFIX + 1) + bytes);
+    if (!flags->list)
+        return 0;
+    flags->at = (char *)(flags->list + count);
+    add_flag(flags, compilation->target, "");
+    if (compilation->nvrtc.version >= HAS_NO_CACHE)
+        add_flag(flags, "--no-cache", "");
+    if (options->precompiled && compilation->nvrtc.version >= HAS_PRECOMPILED) {
+        add_flag(flags, "--pch", "");
+        add_flag(flags, "--pch-dir=", options->precompiled);
+    }
+    add_flags(flags, "--define-macro=", options->definitions);
+    add_flags(flags, "", options->flags);
+    add_flags(flags, "--include-path=", options->include_folders);
+    if (*compilation->toolkit) {
+        add_flag(flags, "--include-path=", compilation->toolkit);
+        flags->list[flags->count++] = flags->at; /* libcu++ of CUDA 13 */
+        sprintf(flags->at, "--include-path=%s/cccl", compilation->toolkit);
+    }
+    return 1;
+}
+
+static int check_options(const struct cf__request *request)
+{
+    const cf_program_options *options = request->options;
+    for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
+        if (options->reserved[i])
+            return cf__fail(CF_EINVAL, "%s: options.reserved[%zu] is not 0", request->function, i);
+    if (options->time_limit < 0)
+        return cf__fail(CF_EINVAL, "%s: options.time_limit is %d; it is 0 or more milliseconds", request->function,
+                        options->time_limit);
+    if (options->is_exact != 0 && options->is_exact != 1)
+        return cf__fail(CF_EINVAL, "%s: options.is_exact is %d; it is 0 or 1", request->function, options->is_exact);
+    for (const cf_program_header *header = options->headers; header && header->name; header++)
+        if (!header->text)
+            return cf__fail(CF_EINVAL, "%s: options.headers: %s has no text", request->function, header->name);
+    return CF_OK;
+}
+
+/* ---- The program ---- */
+
+static int create_program(struct compilation *compilation)
+{
+    const struct cf__request *request = compilation->request;
+    const cf_program_header *headers = request->options->headers;
+    int count = 0, result;
+    while (headers && headers[count].name)
+        count++;
+    const char **texts = malloc((2 * (size_t)count + 1) * sizeof *texts), **names = texts + count;
+    if (!texts)
+        return fail_memory(request);
+    for (int i = 0; i < count; i++) {
+        texts[i] = headers[i].text;
+        names[i] = headers[i].name;
+    }
+    result =
+        compilation->nvrtc.CreateProgram(&compilation->program, request->source, request->name, count, texts, names);
+    free(texts);
+    return result == CF__NVRTC_SUCCESS ? CF_OK : fail_call(compilation, result, "CreateProgram");
+}
+
+/* NVRTC calls it from several threads. */
+static int is_late(void *data, void *reserved)
+{
+    (void)reserved;
+    return cf__now() > ((const struct compilation *)data)->deadline;
+}
+
+/* Adds the name expressions and the time limit. */
+static int prepare_program(struct compilation *compilation)
+{
+    const cf_program_options *options = compilation->request->options;
+    int limit = options->time_limit ? options->time_limit : TIME_LIMIT, result;
+    for (const char *const *name = options->names; name && *name; name++)
+        if ((result = compilation->nvrtc.AddNameExpression(compilation->program, *name)) != CF__NVRTC_SUCCESS)
+            return fail_call(compilation, result, "AddNameExpression");
+    compilation->deadline = cf__now() + (int64_t)limit * 1000000;
+    if (!compilation->nvrtc.SetFlowCallback)
+        return CF_OK;
+    result = compilation->nvrtc.SetFlowCallback(compilation->program, is_late, compilation);
+    return result == CF__NVRTC_SUCCESS ? CF_OK : fail_call(compilation, result, "SetFlowCallback");
+}
+
+/* A log that cannot be read is missing; the program is not. */
+static void read_log(const struct compilation *compilation, struct cf__compiled *compiled)
+{
+    size_t bytes = 0;
+    if (compilation->nvrtc.GetProgramLogSize(compilation->program, &bytes) != CF__NVRTC_SUCCESS || bytes <= 1)
+        return;
+    compiled->log = calloc(bytes + 1, 1);
+    if (compiled->log)
+        (void)compilation->nvrtc.GetProgramLog(compilation->program, compiled->log);
+}
+
+/* Finds the first line with an error in a log; the first line if there is none. */
+static const char *find_error(const char *log, int *length)
+{
+    const char *error = strstr(log, "error");
+    while (error && error > log && error[-1] != '\n')
+        error--;
+    error = error ? error : log;
+    *length = (int)strcspn(error, "\n");
+    return error;
+}
+
+static int fail_compilation(const struct compilation *compilation, int result, const struct cf__compiled *compiled)
+{
+    const struct cf__request *request = compilation->request;
+    int length, limit = request->options->time_limit ? request->options->time_limit : TIME_LIMIT;
+    if (result == CF__NVRTC_CANCELLED)
+        return cf__fail(CF_ECOMPILE, "%s: %s: compiling took longer than %d ms", request->function, request->name,
+                        limit);
+    if ((result != CF__NVRTC_COMPILATION && result != CF__NVRTC_INVALID_OPTION) || !compiled->log)
+        return fail_call(compilation, result, "CompileProgram");
+    const char *line = find_error(compiled->log, &length);
+    return cf__fail(result == CF__NVRTC_COMPILATION ? CF_ECOMPILE : CF_EINVAL, "%s: %.*s", request->function, length,
+                    line);
+}
+
+static int run_compiler(const struct compilation *compilation, struct cf__compiled *compiled)
+{
+    struct flags flags;
+    if (!make_flags(compilation, &flags))
+        return fail_memory(compilation->request);
+    int result = compilation->nvrtc.CompileProgram(compilation->program, flags.count, flags.list);
+    free(flags.list);
+    read_log(compilation, compiled);
+    return result == CF__NVRTC_SUCCESS ? CF_OK : fail_compilation(compilation, result, compiled);
+}
+
+/* ---- The results ---- */
+
+static int read_image(const struct compilation *compilation, struct cf__compiled *compiled)
+{
+    const struct cf__nvrtc *nvrtc = &compilation->nvrtc;
+    compiled->is_ptx = compilation->is_ptx;
+    int result = compiled->is_ptx ? nvrtc->GetPTXSize(compilation->program, &compiled->bytes)
+                                  : nvrtc->GetCUBINSize(compilation->program, &compiled->bytes);
+    if (result == CF__NVRTC_SUCCESS) {
+        compiled->image = calloc(compiled->bytes + 1, 1);
+        if (!compiled->image)
+            return fail_memory(compilation->request);
+        result = compiled->is_ptx ? nvrtc->GetPTX(compilation->program, compiled->image)
+                                  : nvrtc->GetCUBIN(compilation->program, compiled->image);
+        compiled->bytes -= compiled->is_ptx && compiled->bytes; /* its own zero */
+    }
+    return result == CF__NVRTC_SUCCESS ? CF_OK
+                                       : fail_call(compilation, result, compiled->is_ptx ? "GetPTX" : "GetCUBIN");
+}
+
+static int read_names(const struct compilation *compilation, struct cf__compiled *compiled)
+{
+    for (const char *const *name = compilation->request->options->names; name && *name; name++) {
+        const char *lowered = NULL;
+        int result = compilation->nvrtc.GetLoweredName(compilation->program, *name, &lowered);
+        if (result != CF__NVRTC_SUCCESS || !lowered)
+            return cf__fail(CF_ECOMPILE, "%s: %s: '%s' of options.names is no kernel and no data",
+                            compilation->request->function, compilation->request->name, *name);
+        size_t bytes = strlen(lowered) + 1;
+        char *names = realloc(compiled->names, compiled->names_bytes + bytes);
+        if (!names)
+            return fail_memory(compilation->request);
+        memcpy(names + compiled->names_bytes, lowered, bytes);
+        compiled->names = names;
+        compiled->names_bytes += bytes;
+    }
+    return CF_OK;
+}
+
+static int compile_here(struct compilation *compilation, const char *nvrtc, struct cf__compiled *compiled)
+{
+    int status = cf__nvrtc_open(compilation->request->function, nvrtc, &compilation->nvrtc);
+    if (status == CF_OK)
+        status = choose_target(compilation);
+    if (status == CF_OK)
+        status = create_program(compilation);
+    if (status != CF_OK)
+        return status;
+    status = prepare_program(compilation);
+    if (status == CF_OK)
+        status = run_compiler(compilation, compiled);
+    if (status == CF_OK)
+        status = read_image(compilation, compiled);
+    if (status == CF_OK)
+        status = read_names(compilation, compiled);
+    (void)compilation->nvrtc.DestroyProgram(&compilation->program);
+    return status;
+}
+
+/* Numbers and messages are those of the locale "C" whatever the caller has set. */
+static int compile(struct compilation *compilation, const char *nvrtc, struct cf__compiled *compiled)
+{
+    struct cf__locale locale = cf__enter_c_locale();
+    int status = compile_here(compilation, nvrtc, compiled);
+    cf__leave_c_locale(locale);
+    return status;
+}
+
+int cf__compile(const struct cf__request *request, struct cf__compiled *compiled)
+{
+    struct compilation compilation = {.request = request};
+    const char *folder = request->options->cache ? request->options->cache : cf__env_file("CF_CACHE");
+    char nvrtc[CF__PATH];
+    *compiled = (struct cf__compiled){0};
+    int status = check_options(request);
+    if (status == CF_OK)
+        status = cf__nvrtc_find(request->function, request->driver, nvrtc);
+    if (status != CF_OK)
+        return status;
+    cf__nvrtc_headers(nvrtc, compilation.toolkit);
+    if (!folder || !*folder)
+        return compile(&compilation, nvrtc, compiled);
+    struct cf__cache_entry entry;
+    status = cf__cache_begin(&entry, request, folder, nvrtc, compilation.toolkit, compiled);
+    if (status != CF_OK || compiled->image)
+        return status;
+    status = compile(&compilation, nvrtc, compiled);
+    cf__cache_end(&entry, status == CF_OK ? compiled : NULL);
+    return status;
+}

@@ -1,0 +1,218 @@
+/* headers.c - the user's header files that a compilation may read: each place where an #include may find a file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <cuferry/program_options.h>
+
+#include "program/headers.h"
+
+#include "base/cachefile.h"
+#include "program/includes.h"
+
+enum { MOST_HEADERS = 4096 };
+
+static const char no_memory[] = "there is no memory for its headers, or there are too many";
+
+/* Copies the path. Returns 0 if there is no memory, or there are too many. */
+static int add_header(struct cf__headers *headers, const struct cf__header *header)
+{
+    if (headers->count == headers->room) {
+        size_t room = headers->room ? 2 * headers->room : 16;
+        struct cf__header *list = room <= MOST_HEADERS ? realloc(headers->list, room * sizeof *list) : NULL;
+        if (!list)
+            return 0;
+        headers->list = list;
+        headers->room = room;
+    }
+    struct cf__header *added = &headers->list[headers->count];
+    *added = *header;
+    added->path = strdup(header->path);
+    headers->count += added->path != NULL;
+    return added->path != NULL;
+}
+
+void cf__headers_free(struct cf__headers *headers)
+{
+    for (size_t i = 0; i < headers->count; i++)
+        free(headers->list[i].path);
+    free(headers->list);
+    *headers = (struct cf__headers){0};
+}
+
+/* ---- Files ---- */
+
+/* Reads a file with its checksum. Returns NULL if it has not the size of `state`. */
+static char *read_file(const char *path, struct cf__header_state *state)
+{
+    struct cf__sha256 sum;
+    char *text = malloc((size_t)state->bytes + 1);
+    if (text && cf__cachefile_read(path, text, (size_t)state->bytes + 1) != state->bytes) {
+        free(text);
+        return NULL;
+    }
+    if (!text)
+        return NULL;
+    cf__sha256_begin(&sum);
+    cf__sha256_add(&sum, text, (size_t)state->bytes);
+    cf__sha256_end(&sum, state->digest);
+    return text;
+}
+
+/* Fills all of a state but its digest. Returns 1 if there is a file. */
+static int examine(const char *path, struct cf__header_state *state, struct stat *info)
+{
+    *state = (struct cf__header_state){.bytes = -1};
+    if (stat(path, info) != 0 || !S_ISREG(info->st_mode))
+        return 0;
+    state->bytes = info->st_size;
+    state->seconds = info->st_mtim.tv_sec;
+    state->nanoseconds = info->st_mtim.tv_nsec;
+    return 1;
+}
+
+int cf__header_holds(const char *path, const struct cf__header_state *state)
+{
+    struct cf__header_state now;
+    struct stat info;
+    (void)examine(path, &now, &info);
+    if (now.bytes != state->bytes)
+        return 0;
+    if (now.bytes < 0 || (now.seconds == state->seconds && now.nanoseconds == state->nanoseconds))
+        return 1;
+    char *text = read_file(path, &now);
+    int is_same = text && memcmp(now.digest, state->digest, sizeof now.digest) == 0;
+    free(text);
+    return is_same;
+}
+
+int cf__headers_hold(const struct cf__headers *headers)
+{
+    size_t i = 0;
+    while (i < headers->count && cf__header_holds(headers->list[i].path, &headers->list[i].state))
+        i++;
+    return i == headers->count;
+}
+
+/* ---- Collection ---- */
+
+struct collection {
+    struct cf__headers *headers;
+    const struct cf__request *request;
+    const char *toolkit;
+    const char *includer; /* path of the file that is scanned, or the source's name */
+};
+
+/* Length of the folder of a path with its slash; 0: the current one. */
+static int folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (int)(slash + 1 - path) : 0;
+}
+
+/* Adds the place `folder`/`name`, if it is new. Returns 0, or 1 if there is no memory. */
+static int add_place(struct cf__headers *headers, const char *folder, int folder_bytes, const char *name, size_t length)
+{
+    char path[CF__PATH], parent[CF__PATH + 2];
+    struct cf__header header = {.path = path};
+    struct stat info;
+    const char *separator = folder_bytes && folder[folder_bytes - 1] != '/' ? "/" : "";
+    if (snprintf(path, sizeof path, "%.*s%s%.*s", folder_bytes, folder, separator, (int)length, name) >=
+        (int)sizeof path)
+        return 1;
+    for (size_t i = 0; i < headers->count; i++)
+        if (strcmp(headers->list[i].path, path) == 0)
+            return 0;
+    if (examine(path, &header.state, &info)) {
+        header.device = info.st_dev;
+        header.inode = info.st_ino;
+        snprintf(parent, sizeof parent, "%.*s.", folder_length(path), path);
+        header.folder_device = stat(parent, &info) == 0 ? info.st_dev : 0;
+        header.folder_inode = info.st_ino;
+    }
+    return !add_header(headers, &header);
+}
+
+static int is_toolkit(const char *folder, const char *toolkit)
+{
+    struct stat one, other;
+    return stat(folder, &one) == 0 && stat(toolkit, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+static int add_places(void *data, const char *name, size_t length)
+{
+    struct collection *collection = data;
+    struct cf__headers *headers = collection->headers;
+    const char *const *folders = collection->request->options->include_folders, *main = collection->request->name;
+    if (length && *name == '/')
+        return add_place(headers, "", 0, name, length);
+    int status = add_place(headers, collection->includer, folder_length(collection->includer), name, length);
+    if (status == 0)
+        status = add_place(headers, main, folder_length(main), name, length);
+    for (; folders && *folders && status == 0; folders++)
+        if (!is_toolkit(*folders, collection->toolkit))
+            status = add_place(headers, *folders, (int)strlen(*folders), name, length);
+    return status;
+}
+
+/* `text` is changed. */
+static const char *scan(struct collection *collection, const char *includer, char *text, size_t length)
+{
+    collection->includer = includer;
+    int result = cf__includes_scan(text, length, add_places, collection);
+    return result == 0  ? NULL
+           : result < 0 ? "its text does not tell the headers, as with #include MACRO, or has a date"
+                        : no_memory;
+}
+
+static const char *scan_copy(struct collection *collection, const char *includer, const char *text)
+{
+    char *copy = strdup(text);
+    const char *why = copy ? scan(collection, includer, copy, strlen(copy)) : no_memory;
+    free(copy);
+    return why;
+}
+
+/* Returns 1 for a file that was scanned under another path of the same folder: includes may form circles. */
+static int is_scanned(const struct cf__headers *headers, size_t at)
+{
+    const struct cf__header *one = &headers->list[at];
+    for (size_t i = 0; i < at; i++) {
+        const struct cf__header *other = &headers->list[i];
+        if (other->state.bytes >= 0 && other->inode == one->inode && other->device == one->device &&
+            other->folder_inode == one->folder_inode && other->folder_device == one->folder_device)
+            return 1;
+    }
+    return 0;
+}
+
+static const char *scan_file(struct collection *collection, size_t at)
+{
+    enum { SHORT_AGO = 2 }; /* seconds */
+    struct cf__header *header = &collection->headers->list[at];
+    char *text = read_file(header->path, &header->state), *path = strdup(header->path);
+    int64_t bytes = header->state.bytes;
+    const char *why = !text || !path ? "a header cannot be read, or changes" : NULL;
+    if (header->state.seconds + SHORT_AGO >= time(NULL))
+        header->state.seconds = header->state.nanoseconds = -1;
+    if (!why && !is_scanned(collection->headers, at))
+        why = scan(collection, path, text, (size_t)bytes); /* may move the list */
+    free(text);
+    free(path);
+    return why;
+}
+
+const char *cf__headers_collect(struct cf__headers *headers, const struct cf__request *request, const char *toolkit)
+{
+    struct collection collection = {headers, request, toolkit, NULL};
+    const char *why = scan_copy(&collection, request->name, request->source);
+    for (const cf_program_header *memory = request->options->headers; memory && memory->name && !why; memory++)
+        why = scan_copy(&collection, memory->name, memory->text);
+    for (size_t i = 0; i < headers->count && !why; i++)
+        if (headers->list[i].state.bytes >= 0)
+            why = scan_file(&collection, i);
+    return why;
+}

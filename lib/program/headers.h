@@ -1,0 +1,43 @@
+/* headers.h - the user's header files that a compilation may read, and their state. */
+#ifndef CF__HEADERS_H
+#define CF__HEADERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/sha256.h"
+#include "program/compiled.h"
+
+/* State of a file, or of the place of one that is not there: a later file in it would be included. */
+struct cf__header_state {
+    int64_t bytes;                /* -1: there is no file */
+    int64_t seconds, nanoseconds; /* of its last change; -1: it was so short ago that another may have the same time */
+    unsigned char digest[CF__SHA256_BYTES];
+};
+
+struct cf__header {
+    char *path;
+    struct cf__header_state state;
+    dev_t device, folder_device; /* of the file and its folder */
+    ino_t inode, folder_inode;
+};
+
+struct cf__headers {
+    struct cf__header *list;
+    size_t count, room;
+};
+
+/* Collects the headers of a request; headers of the folder `toolkit` are left out. Returns NULL, or the reason why they
+ * cannot be told. */
+const char *cf__headers_collect(struct cf__headers *headers, const struct cf__request *request, const char *toolkit);
+
+/* Returns 1 if the file is as it was: of the same size and time, or of the same content. */
+int cf__header_holds(const char *path, const struct cf__header_state *state);
+
+/* Returns 1 if this is so for all of them. */
+int cf__headers_hold(const struct cf__headers *headers);
+
+void cf__headers_free(struct cf__headers *headers);
+
+#endif

@@ -1,0 +1,66 @@
+/* test_linker.c - the dynamic linker's search finds what dlopen() loads. */
+#include "run_group.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/stat.h>
+
+#include "base/linker.h"
+
+static int is_same_file(const char *one, const char *other)
+{
+    struct stat a, b;
+    return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* Libraries that each program has. */
+static void loaded_library_is_found(void **state)
+{
+    (void)state;
+    char path[CF__PATH];
+    struct link_map *map;
+    void *library = dlopen("libc.so.6", RTLD_NOW);
+    assert_non_null(library);
+    assert_int_equal(dlinfo(library, RTLD_DI_LINKMAP, &map), 0);
+    assert_true(cf__linker_find("libc.so.6", path));
+    assert_true(is_same_file(path, map->l_name));
+    dlclose(library);
+}
+
+/* ldconfig prints the linker's cache. */
+static void libraries_of_the_cache_are_found(void **state)
+{
+    (void)state;
+    char line[1024], name[256], file[512], path[CF__PATH];
+    int count = 0;
+    FILE *list =
+        popen("PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -E '\\(libc6,(x86-64|AArch64)\\)'", "r");
+    assert_non_null(list);
+    while (fgets(line, sizeof line, list)) {
+        if (sscanf(line, " %255s (%*[^)]) => %511s", name, file) != 2)
+            continue;
+        if (!cf__linker_find(name, path))
+            fail_msg("%s is not found at %s", name, file);
+        count++;
+    }
+    pclose(list);
+    if (!count)
+        skip_test("needs ldconfig");
+}
+
+static void library_that_is_nowhere_is_not_found(void **state)
+{
+    (void)state;
+    char path[CF__PATH];
+    assert_false(cf__linker_find("libcuda.so.none", path));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loaded_library_is_found),
+        cmocka_unit_test(libraries_of_the_cache_are_found),
+        cmocka_unit_test(library_that_is_nowhere_is_not_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

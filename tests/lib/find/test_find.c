@@ -1,0 +1,217 @@
+/* test_find.c - the places where parts of CUDA are found, their order, and the message about a part that is missing. */
+#include "run_group.h"
+
+#include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cuferry/find.h>
+
+#include "find/find.h"
+
+/* Asserts the status of a call and the whole of its detail. */
+#define assert_says(call, status, detail)             \
+    do {                                              \
+        assert_int_equal(call, status);               \
+        assert_string_equal(cf_last_error(), detail); \
+    } while (0)
+
+static char root[64]; /* folder of made-up toolkits */
+
+static void run_shell(const char *format, ...)
+{
+    char command[1024];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(command, sizeof command, format, values);
+    va_end(values);
+    assert_int_equal(system(command), 0);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    static const char *const variables[] = {"CF_CUDA_HOME", "VIRTUAL_ENV", "CONDA_PREFIX", "CUDA_HOME", "CUDA_PATH"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        unsetenv(variables[i]);
+    snprintf(root, sizeof root, "/tmp/cf_find_XXXXXX");
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    run_shell("rm -rf %s", root);
+    return 0;
+}
+
+static void place_file(const char *path)
+{
+    run_shell("mkdir -p $(dirname '%s/%s') && touch '%s/%s'", root, path, root, path);
+}
+
+static void set_variable(const char *name, const char *below)
+{
+    char value[128];
+    snprintf(value, sizeof value, "%s/%s", root, below);
+    setenv(name, value, 1);
+}
+
+static void expect_found(const char *name, const char *below)
+{
+    char expected[256];
+    const char *path = NULL;
+    snprintf(expected, sizeof expected, "%s/%s", root, below);
+    assert_ok(cf_find(name, &path));
+    assert_string_equal(path, expected);
+}
+
+/* Parts of CUDA 12: fewer machines have them in the dynamic linker's folders. */
+static void places_are_searched_in_order(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *variable, *folder, *file;
+    } places[] = {{"CUDA_PATH", "path", "path/lib64/libcublas.so.12"},
+                  {"CUDA_HOME", "home", "home/lib/libcublas.so.12"},
+                  {"CONDA_PREFIX", "conda", "conda/lib/libcublas.so.12"},
+                  {"CONDA_PREFIX", "conda", "conda/lib/python3.9/site-packages/nvidia/cublas/lib/libcublas.so.12"},
+                  {"VIRTUAL_ENV", "venv", "venv/lib/python3.9/site-packages/nvidia/cublas/lib/libcublas.so.12"},
+                  {"VIRTUAL_ENV", "venv", "venv/lib/python3.11/site-packages/nvidia/cublas/lib/libcublas.so.12"},
+                  {"CF_CUDA_HOME", "own", "own/lib/libcublas.so.12"}};
+    char path[CF__PATH], expected[CF__PATH];
+    if (cf__find("test", "cublas", 12, path) == CF_OK)
+        skip_test("needs a machine without cuBLAS of CUDA 12");
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        place_file(places[i].file);
+        set_variable(places[i].variable, places[i].folder);
+        snprintf(expected, sizeof expected, "%s/%s", root, places[i].file);
+        assert_ok(cf__find("test", "cublas", 12, path));
+        assert_string_equal(path, expected);
+    }
+    setenv("CF_CUDA_HOME", "", 1); /* as if it were unset */
+    expect_found("cublas", "venv/lib/python3.11/site-packages/nvidia/cublas/lib/libcublas.so.12");
+    place_file("venv/lib/python3.9/site-packages/nvidia/cu13/lib/libcublas.so.13");
+    expect_found("cublas", "venv/lib/python3.9/site-packages/nvidia/cu13/lib/libcublas.so.13");
+}
+
+/* A folder may have the characters of glob()'s patterns in its name. */
+static void folder_with_brackets_is_found(void **state)
+{
+    (void)state;
+    place_file("a[1]*/lib/libnvrtc.so.12");
+    set_variable("CF_CUDA_HOME", "a[1]*");
+    expect_found("nvrtc", "a[1]*/lib/libnvrtc.so.12");
+}
+
+static void header_is_found_as_its_folder(void **state)
+{
+    (void)state;
+    place_file("own/include/cublas_v2.h");
+    place_file("venv/lib/python3.11/site-packages/nvidia/nccl/include/nccl.h");
+    set_variable("CF_CUDA_HOME", "own");
+    set_variable("VIRTUAL_ENV", "venv");
+    expect_found("cublas_v2.h", "own/include");
+    expect_found("nccl.h", "venv/lib/python3.11/site-packages/nvidia/nccl/include");
+}
+
+static void newer_major_is_left_out(void **state)
+{
+    (void)state;
+    char path[CF__PATH], expected[128];
+    place_file("own/lib/libnvrtc.so.13");
+    place_file("own/lib/libnvrtc.so.12");
+    place_file("own/lib/libcusparse.so.12");
+    set_variable("CF_CUDA_HOME", "own");
+    assert_ok(cf__find("test", "nvrtc", 13, path));
+    snprintf(expected, sizeof expected, "%s/own/lib/libnvrtc.so.13", root);
+    assert_string_equal(path, expected);
+    assert_ok(cf__find("test", "nvrtc", 12, path));
+    expected[strlen(expected) - 1] = '2';
+    assert_string_equal(path, expected);
+    assert_ok(cf__find("test", "cusparse", 12, path)); /* its number is of no toolkit */
+    expect_found("cusparse", "own/lib/libcusparse.so.12");
+}
+
+static void loaded_library_is_found_before_wheels(void **state)
+{
+    (void)state;
+    run_shell("echo 'int x;' >%s/x.c && mkdir %s/loaded && cc -shared -fPIC -Wl,-soname,libnccl.so.2 %s/x.c -o "
+              "%s/loaded/libnccl.so.2.99",
+              root, root, root, root);
+    place_file("venv/lib/python3.11/site-packages/nvidia/nccl/lib/libnccl.so.2");
+    set_variable("VIRTUAL_ENV", "venv");
+    expect_found("nccl", "venv/lib/python3.11/site-packages/nvidia/nccl/lib/libnccl.so.2");
+    char path[128];
+    snprintf(path, sizeof path, "%s/loaded/libnccl.so.2.99", root);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(library);
+    expect_found("nccl", "loaded/libnccl.so.2.99");
+    dlclose(library);
+}
+
+/* The linker's folders: a library of every system stands for a part, since tests can add no folder to a process. */
+static void driver_of_the_linker_is_found_and_no_toolkit(void **state)
+{
+    (void)state;
+    const char *path;
+    place_file("own/lib/libcuda.so.1");
+    set_variable("CF_CUDA_HOME", "own");
+    if (on_cuda()) {
+        assert_ok(cf_find("libcuda", &path));
+        assert_null(strstr(path, root));
+    } else if (cf_find("libcuda", &path) == CF_OK) {
+        assert_null(strstr(path, root));
+    } else {
+        assert_string_equal(
+            cf_last_error(),
+            "cf_find: libcuda.so.1 was not found in the loaded libraries, the dynamic linker's folders; "
+            "CF_CUDA_HOME may name a toolkit's folder");
+    }
+}
+
+static void missing_part_is_reported_with_the_places(void **state)
+{
+    (void)state;
+    char path[CF__PATH];
+    set_variable("CF_CUDA_HOME", "none");
+    set_variable("VIRTUAL_ENV", "venv");
+    if (cf__find("cf_test", "cublas", 12, path) == CF_OK)
+        skip_test("needs a machine without cuBLAS of CUDA 12");
+    assert_int_equal(cf__find("cf_test", "cublas", 12, path), CF_ENOTSUP);
+    static const char *const parts[] = {"cf_test: libcublas.so.12 was not found in ",
+                                        "/none/{lib64,lib,targets/",
+                                        ", the loaded libraries, ",
+                                        "/venv/lib/python*/site-packages/nvidia/*/lib, the dynamic linker's folders, ",
+                                        "/usr/local/cuda/{lib64,lib,",
+                                        "; CF_CUDA_HOME may name a toolkit's folder"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!strstr(cf_last_error(), parts[i]))
+            fail_msg("'%s' is not in: %s", parts[i], cf_last_error());
+}
+
+static void bad_arguments_are_refused(void **state)
+{
+    (void)state;
+    const char *path;
+    assert_says(cf_find(NULL, &path), CF_EINVAL, "cf_find: name is NULL");
+    assert_says(cf_find("nvrtc", NULL), CF_EINVAL, "cf_find: path is NULL");
+    assert_says(cf_find("cudnn", &path), CF_EINVAL,
+                "cf_find: 'cudnn' is no part of CUDA; the parts are libcuda, cuda.h, nvrtc, nvrtc.h, nvJitLink, "
+                "nvJitLink.h, nccl, nccl.h, cudart, cuda_runtime.h, cublas, cublas_v2.h, cusparse, cusparse.h");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(places_are_searched_in_order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(folder_with_brackets_is_found, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(header_is_found_as_its_folder, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(newer_major_is_left_out, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(loaded_library_is_found_before_wheels, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(driver_of_the_linker_is_found_and_no_toolkit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(missing_part_is_reported_with_the_places, set_up, tear_down),
+        cmocka_unit_test(bad_arguments_are_refused),
+    };
+    return RUN_ON_DRIVER(tests, NULL, NULL);
+}

@@ -1,0 +1,432 @@
+/* test_cache.c - the cache of compiled programs: hits in other processes, changed headers, damaged entries, folders
+ * that are refused, and processes that compile at the same time. Each compilation is a process of its own. */
+#include "run_group.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cuferry/find.h>
+#include <cuferry/program_options.h>
+
+#include "program/compile.h"
+
+#define OUTSIDER 65534 /* a user who is not root */
+
+static char root[64];  /* folder of the test */
+static char cache[80]; /* folder of the cache */
+static cf_program_options options;
+static const char *source;
+static int capability;
+
+__attribute__((format(printf, 1, 2))) static void run_shell(const char *format, ...)
+{
+    char command[1024];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(command, sizeof command, format, values);
+    va_end(values);
+    assert_int_equal(system(command), 0);
+}
+
+__attribute__((format(printf, 2, 3))) static void write_file(const char *name, const char *format, ...)
+{
+    char path[128];
+    va_list values;
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    va_start(values, format);
+    assert_true(vfprintf(file, format, values) >= 0);
+    va_end(values);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    static const char *const folders[] = {root, NULL};
+    unsetenv("CF_CACHE");
+    snprintf(root, sizeof root, "/tmp/cf_cache_XXXXXX");
+    if (!mkdtemp(root))
+        return -1;
+    snprintf(cache, sizeof cache, "%s/cache", root);
+    options = (cf_program_options){.include_folders = folders, .cache = cache};
+    source = "#include <size.h>\nextern \"C\" __global__ void fill(int *p) { p[threadIdx.x] = SIZE; int unused; }\n";
+    capability = 90;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    run_shell("rm -rf %s", root);
+    return 0;
+}
+
+/* In a child process. Returns the sum of the bytes of the program, which differs from that of others; or the status. */
+static int compile_now(void)
+{
+    struct cf__compiled compiled;
+    struct cf__request request = {"cf_test", source, "fill.cu", &options, capability, 13990};
+    int status = cf__compile(&request, &compiled);
+    unsigned sum = 0;
+    for (size_t i = 0; i < compiled.bytes; i++)
+        sum = 31 * sum + (unsigned char)compiled.image[i];
+    sum = sum >> 1 | 1;
+    if (status == CF_OK && (!compiled.log || !strstr(compiled.log, "fill.cu(2): warning")))
+        sum = 0; /* the log is missing */
+    if (status != CF_OK)
+        fprintf(stderr, "%s\n", cf_last_error());
+    cf__compiled_free(&compiled);
+    return status == CF_OK ? (int)sum : status;
+}
+
+struct job {
+    pid_t child;
+    int result; /* file descriptor */
+};
+
+static struct job begin_compile(void)
+{
+    const char *path;
+    int ends[2];
+    struct job job;
+    if (cf_find("nvrtc", &path) != CF_OK)
+        skip_test("needs NVRTC");
+    assert_int_equal(pipe(ends), 0);
+    job.child = fork();
+    if (job.child == 0) {
+        int result = compile_now();
+        _exit(write(ends[1], &result, sizeof result) != sizeof result);
+    }
+    close(ends[1]);
+    job.result = ends[0];
+    return job;
+}
+
+static int end_compile(struct job job)
+{
+    int result = 0, status;
+    assert_int_equal(read(job.result, &result, sizeof result), sizeof result);
+    close(job.result);
+    assert_int_equal(waitpid(job.child, &status, 0), job.child);
+    assert_int_equal(status, 0);
+    return result;
+}
+
+static int compile(void)
+{
+    return end_compile(begin_compile());
+}
+
+static void expect_counts(unsigned hits, unsigned misses, unsigned entries)
+{
+    cf_cache_state state;
+    assert_ok(cf_cache_query(cache, &state));
+    if (state.hits != hits || state.misses != misses || state.entries != entries)
+        fail_msg("%u hits, %u misses and %u entries", (unsigned)state.hits, (unsigned)state.misses,
+                 (unsigned)state.entries);
+    assert_int_equal(state.bytes > 0, entries > 0);
+}
+
+static void second_process_hits(void **state)
+{
+    (void)state;
+    write_file("size.h", "#define SIZE 4\n");
+    int first = compile();
+    assert_true(first > 0);
+    expect_counts(0, 1, 1);
+    assert_int_equal(compile(), first);
+    expect_counts(1, 1, 1);
+}
+
+static void environment_names_the_folder(void **state)
+{
+    (void)state;
+    write_file("size.h", "#define SIZE 4\n");
+    options.cache = NULL;
+    assert_true(compile() > 0);
+    assert_int_equal(access(cache, F_OK), -1); /* without either, nothing is written */
+    setenv("CF_CACHE", cache, 1);
+    assert_true(compile() > 0 && compile() > 0);
+    expect_counts(1, 1, 1);
+    cf_cache_state counts;
+    assert_ok(cf_cache_query(NULL, &counts));
+    assert_int_equal(counts.hits, 1);
+    unsetenv("CF_CACHE");
+}
+
+static void everything_that_decides_is_in_the_key(void **state)
+{
+    (void)state;
+    write_file("size.h", "#ifndef SIZE\n#define SIZE 4\n#endif\n");
+    assert_true(compile() > 0);
+    capability = 80;
+    assert_true(compile() > 0);
+    options.definitions = (const char *const[]){"SIZE=9", NULL};
+    assert_true(compile() > 0);
+    options.flags = (const char *const[]){"--fmad=false", NULL};
+    assert_true(compile() > 0);
+    options.headers = (const cf_program_header[]){{"size.h", "#define SIZE 9\n"}, {NULL, NULL}};
+    options.definitions = NULL;
+    int nine = compile();
+    options.headers = (const cf_program_header[]){{"size.h", "#define SIZE 8\n"}, {NULL, NULL}};
+    assert_int_not_equal(compile(), nine);
+    options.names = (const char *const[]){"fill", NULL};
+    assert_true(compile() > 0);
+    capability = 90;
+    options.is_exact = 1;
+    assert_true(compile() > 0);
+    expect_counts(0, 8, 8);
+}
+
+static void changed_header_misses(void **state)
+{
+    (void)state;
+    write_file("size.h", "#include \"inner.h\"\n");
+    write_file("inner.h", "#define SIZE 4\n");
+    int four = compile();
+    write_file("inner.h", "#define SIZE 5\n"); /* of the same size, and perhaps of the same time */
+    int five = compile();
+    assert_true(five > 0 && five != four);
+    expect_counts(0, 2, 1);
+    write_file("inner.h", "#define SIZE 5\n"); /* of another time */
+    run_shell("touch -d '2020-01-01' %s/inner.h", root);
+    assert_int_equal(compile(), five);
+    expect_counts(1, 2, 1);
+}
+
+/* A header that comes into an earlier folder is included from then on. */
+static void header_that_hides_another_misses(void **state)
+{
+    (void)state;
+    char first[128];
+    snprintf(first, sizeof first, "%s/first", root);
+    options.include_folders = (const char *const[]){first, root, NULL};
+    run_shell("mkdir %s", first);
+    write_file("size.h", "#define SIZE 4\n");
+    int four = compile();
+    assert_int_equal(compile(), four);
+    write_file("first/size.h", "#define SIZE 5\n");
+    assert_int_not_equal(compile(), four);
+    expect_counts(1, 2, 1);
+}
+
+static void source_that_hides_its_headers_is_not_kept(void **state)
+{
+    (void)state;
+    static const char *const sources[] = {"#define HEADER \"size.h\"\n#include HEADER\n",
+                                          "#if __has_include(<size.h>)\n#include <size.h>\n#endif\n",
+                                          "#include <size.h>\nstatic const char *const when = __TIME__;\n",
+                                          "#inc\\\nlude /* a comment */ HEADER\n#define SIZE 4\n"};
+    char text[512];
+    source = text;
+    write_file("size.h", "#define SIZE 4\n");
+    options.definitions = (const char *const[]){"HEADER=<size.h>", NULL};
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        snprintf(text, sizeof text, "%s#line 2\n__global__ void k(int *p) { *p = SIZE; int unused; }\n", sources[i]);
+        assert_true(compile() > 0);
+    }
+    expect_counts(0, 4, 0);
+    snprintf(text, sizeof text, "\n__global__ void k(int *p) { *p = SIZE; int unused; }\n");
+    options.flags = (const char *const[]){"-include=size.h", NULL};
+    options.definitions = (const char *const[]){"SIZE=4", NULL};
+    (void)compile();
+    expect_counts(0, 5, 0);
+    options.flags = NULL;
+    setenv("NVRTC_APPEND_FLAGS", "-DANY", 1);
+    assert_true(compile() > 0);
+    unsetenv("NVRTC_APPEND_FLAGS");
+    expect_counts(0, 6, 0);
+    assert_true(compile() > 0);
+    setenv("NVRTC_APPEND_FLAGS", "-DANY", 1);
+    assert_true(compile() > 0); /* the program without the flags is another one */
+    unsetenv("NVRTC_APPEND_FLAGS");
+    expect_counts(0, 8, 1);
+}
+
+/* Headers in a circle, each time by a longer path. */
+static void headers_in_a_circle_are_kept(void **state)
+{
+    (void)state;
+    run_shell("mkdir %s/sub", root);
+    write_file("size.h", "#pragma once\n#define SIZE 4\n#include \"sub/../size.h\"\n#include \"./sub/again.h\"\n");
+    write_file("sub/again.h", "#pragma once\n#include \"../size.h\"\n#include \"../sub/again.h\"\n");
+    assert_true(compile() > 0 && compile() > 0);
+    expect_counts(1, 1, 1);
+    write_file("sub/again.h", "#pragma once\n#include \"../size.h\"\n#include \"../sub/again.h\"\n#undef SIZE\n"
+                              "#define SIZE 5\n");
+    assert_true(compile() > 0);
+    expect_counts(1, 2, 1);
+}
+
+/* Changes one byte of the only entry, or cuts it off. */
+static void damage_entry(int is_cut)
+{
+    char path[512] = "";
+    DIR *folder = opendir(cache);
+    const struct dirent *item;
+    assert_non_null(folder);
+    while ((item = readdir(folder)) != NULL)
+        if (strlen(item->d_name) == 64)
+            snprintf(path, sizeof path, "%s/%s", cache, item->d_name);
+    closedir(folder);
+    int file = open(path, O_RDWR);
+    struct stat info;
+    assert_true(file >= 0 && fstat(file, &info) == 0);
+    char byte;
+    off_t at = info.st_size / 2;
+    assert_int_equal(pread(file, &byte, 1, at), 1);
+    byte ^= 1;
+    assert_int_equal(is_cut ? ftruncate(file, at) : pwrite(file, &byte, 1, at) - 1, 0);
+    close(file);
+}
+
+static void damaged_entry_is_compiled_again(void **state)
+{
+    (void)state;
+    write_file("size.h", "#define SIZE 4\n");
+    int right = compile();
+    for (int is_cut = 0; is_cut <= 1; is_cut++) {
+        damage_entry(is_cut);
+        assert_int_equal(compile(), right);
+        assert_int_equal(compile(), right);
+    }
+    expect_counts(2, 3, 1);
+}
+
+static void failure_is_not_kept(void **state)
+{
+    (void)state;
+    write_file("size.h", "#define SIZE no_such_name\n");
+    assert_int_equal(compile(), CF_ECOMPILE);
+    expect_counts(0, 1, 0);
+    write_file("size.h", "#define SIZE 4\n");
+    assert_true(compile() > 0);
+    expect_counts(0, 2, 1);
+}
+
+static void processes_at_the_same_time_compile_once(void **state)
+{
+    (void)state;
+    enum { RANKS = 4 };
+    struct job jobs[RANKS];
+    int results[RANKS];
+    write_file("size.h", "#define SIZE 4\n");
+    for (int i = 0; i < RANKS; i++)
+        jobs[i] = begin_compile();
+    for (int i = 0; i < RANKS; i++)
+        results[i] = end_compile(jobs[i]);
+    for (int i = 0; i < RANKS; i++)
+        assert_int_equal(results[i], results[0]);
+    assert_true(results[0] > 0);
+    expect_counts(RANKS - 1, 1, 1);
+}
+
+static void cap_removes_what_was_not_used_for_long(void **state)
+{
+    (void)state;
+    cf_cache_state counts;
+    write_file("size.h", "#ifndef SIZE\n#define SIZE 4\n#endif\n");
+    int first = compile();
+    options.definitions = (const char *const[]){"SIZE=9", NULL};
+    int second = compile();
+    assert_ok(cf_cache_query(cache, &counts));
+    assert_int_equal(counts.cap, CF_CACHE_CAP);
+    options.definitions = NULL;
+    assert_int_equal(compile(), first); /* now the second one is older */
+    assert_ok(cf_cache_cap(cache, counts.bytes - 1));
+    expect_counts(1, 2, 1);
+    assert_int_equal(compile(), first);
+    expect_counts(2, 2, 1);
+    options.definitions = (const char *const[]){"SIZE=9", NULL};
+    assert_int_equal(compile(), second); /* takes the place of the first one */
+    expect_counts(2, 3, 1);
+    assert_int_equal(compile(), second);
+    assert_ok(cf_cache_query(cache, &counts));
+    assert_ok(cf_cache_cap(cache, 7));
+    assert_ok(cf_cache_query(cache, &counts));
+    assert_true(counts.cap == 7 && counts.bytes == 0 && counts.entries == 0);
+}
+
+static void clear_removes_all(void **state)
+{
+    (void)state;
+    write_file("size.h", "#define SIZE 4\n");
+    assert_true(compile() > 0 && compile() > 0);
+    assert_ok(cf_cache_clear(cache));
+    expect_counts(0, 0, 0);
+    assert_true(compile() > 0);
+    expect_counts(0, 1, 1);
+}
+
+static void expect_refused(const char *detail)
+{
+    struct cf__compiled compiled;
+    struct cf__request request = {"cf_test", source, "fill.cu", &options, 90, 13990};
+    assert_fails(cf__compile(&request, &compiled), CF_EINVAL, detail);
+    assert_null(compiled.image);
+}
+
+static void folder_of_others_is_refused(void **state)
+{
+    (void)state;
+    const char *path;
+    if (cf_find("nvrtc", &path) != CF_OK)
+        skip_test("needs NVRTC");
+    run_shell("mkdir %s && chmod 777 %s", cache, cache);
+    expect_refused("cf_test: other users can write to the cache folder /tmp/");
+    run_shell("rmdir %s && echo text >%s", cache, cache);
+    expect_refused("/cache is no folder");
+    options.cache = "/proc/no/folder";
+    expect_refused("cf_test: the cache folder /proc/no/folder: No such file or directory");
+    options.cache = cache;
+    if (geteuid() != 0)
+        skip_test("needs to be run by root");
+    run_shell("rm %s && mkdir %s && chown %d %s", cache, cache, OUTSIDER, cache);
+    expect_refused("belongs to user 65534, and not to user 0 of this process");
+    run_shell("chmod 755 %s && chmod 555 %s", root, cache);
+    assert_int_equal(seteuid(OUTSIDER), 0);
+    struct cf__compiled compiled;
+    struct cf__request request = {"cf_test", source, "fill.cu", &options, 90, 13990};
+    int status = cf__compile(&request, &compiled);
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(status, CF_EINVAL);
+    assert_non_null(strstr(cf_last_error(), "/cache cannot be written: Permission denied"));
+}
+
+static void bad_arguments_are_refused(void **state)
+{
+    (void)state;
+    cf_cache_state counts;
+    assert_fails(cf_cache_query(cache, NULL), CF_EINVAL, "cf_cache_query: state is NULL");
+    assert_fails(cf_cache_query(NULL, &counts), CF_EINVAL, "cf_cache_query: folder is NULL, and CF_CACHE names none");
+    assert_fails(cf_cache_query(cache, &counts), CF_EINVAL, "/cache: No such file or directory");
+    assert_fails(cf_cache_clear("/dev/null"), CF_EINVAL, "cf_cache_clear: the cache folder /dev/null is no folder");
+    assert_fails(cf_cache_cap("", 1), CF_EINVAL, "cf_cache_cap: folder is NULL");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(second_process_hits),
+        TEST(environment_names_the_folder),
+        TEST(everything_that_decides_is_in_the_key),
+        TEST(changed_header_misses),
+        TEST(header_that_hides_another_misses),
+        TEST(source_that_hides_its_headers_is_not_kept),
+        TEST(headers_in_a_circle_are_kept),
+        TEST(damaged_entry_is_compiled_again),
+        TEST(failure_is_not_kept),
+        TEST(processes_at_the_same_time_compile_once),
+        TEST(cap_removes_what_was_not_used_for_long),
+        TEST(clear_removes_all),
+        TEST(folder_of_others_is_refused),
+        TEST(bad_arguments_are_refused),
+    };
+    return RUN_ON_DRIVER(tests, NULL, NULL);
+}

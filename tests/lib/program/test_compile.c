@@ -1,0 +1,274 @@
+/* test_compile.c - compiling CUDA C++ at run time: targets, options, names, logs and failures. NVRTC needs no GPU. */
+#include "run_group.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cuferry/find.h>
+#include <cuferry/program_options.h>
+
+#include "program/compile.h"
+
+static struct cf__compiled compiled;
+static cf_program_options options;
+
+/* Skips the test on a machine without NVRTC. */
+static int set_up(void **state)
+{
+    (void)state;
+    unsetenv("CF_CACHE");
+    options = (cf_program_options){.time_limit = 0};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cf__compiled_free(&compiled);
+    return 0;
+}
+
+/* Compiles for a device with this capability and a driver for CUDA 13. */
+static int compile_for(int capability, const char *source)
+{
+    const char *path;
+    if (cf_find("nvrtc", &path) != CF_OK)
+        skip_test("needs NVRTC");
+    cf__compiled_free(&compiled);
+    struct cf__request request = {"cf_test", source, "saxpy.cu", &options, capability, 13990};
+    return cf__compile(&request, &compiled);
+}
+
+#define SAXPY                                                                                 \
+    "extern \"C\" __global__ void saxpy(float a, float *x, float *y, float *out, size_t n)\n" \
+    "{\n"                                                                                     \
+    "    size_t i = blockIdx.x * blockDim.x + threadIdx.x;\n"                                 \
+    "    if (i < n)\n"                                                                        \
+    "        out[i] = a * x[i] + y[i];\n"                                                     \
+    "}\n"
+
+static int contains(const char *part)
+{
+    return memmem(compiled.image, compiled.bytes, part, strlen(part)) != NULL;
+}
+
+static void saxpy_is_machine_code_of_the_device(void **state)
+{
+    (void)state;
+    options.flags = (const char *const[]){"--fmad=false", NULL};
+    assert_ok(compile_for(90, SAXPY));
+    assert_false(compiled.is_ptx);
+    assert_true(compiled.bytes > 64);
+    assert_memory_equal(compiled.image, "\177ELF", 4);
+    assert_true(contains("saxpy"));
+    assert_null(compiled.log);
+    assert_null(compiled.names);
+}
+
+/* A device that is newer than NVRTC gets PTX, which its driver compiles. */
+static void unknown_device_gets_ptx_of_the_newest_target(void **state)
+{
+    (void)state;
+    assert_ok(compile_for(9990, SAXPY));
+    assert_true(compiled.is_ptx);
+    assert_true(contains(".visible .entry saxpy("));
+    assert_int_equal(strlen(compiled.image), compiled.bytes);
+    assert_ok(compile_for(91, SAXPY)); /* lies between two known targets */
+    assert_true(compiled.is_ptx);
+    assert_true(contains(".target sm_90\n"));
+}
+
+static void exact_code_is_of_one_capability(void **state)
+{
+    (void)state;
+    static const char source[] = "__global__ void exact(int *out)\n"
+                                 "{\n"
+                                 "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
+                                 "    *out = 1;\n"
+                                 "#else\n"
+                                 "#error \"no code for 9.0 alone\"\n"
+                                 "#endif\n"
+                                 "}\n";
+    assert_fails(compile_for(90, source), CF_ECOMPILE, "no code for 9.0 alone");
+    options.is_exact = 1;
+    assert_ok(compile_for(90, source));
+    assert_false(compiled.is_ptx);
+    assert_fails(compile_for(91, source), CF_ENOCODE, "cf_test: saxpy.cu: NVRTC ");
+    assert_fails(compile_for(91, source), CF_ENOCODE, " does not compile for 9.1a");
+    assert_fails(compile_for(80, source), CF_ENOCODE, " does not compile for 8.0a");
+}
+
+static void device_that_is_too_old_has_no_code(void **state)
+{
+    (void)state;
+    assert_fails(compile_for(20, SAXPY), CF_ENOCODE, " does not compile for 2.0");
+}
+
+static void error_has_file_and_line_and_the_log_has_all(void **state)
+{
+    (void)state;
+    assert_int_equal(compile_for(90, "__global__ void k(int *p)\n{\n    int unused;\n    *p = x;\n    *p = y;\n}\n"),
+                     CF_ECOMPILE);
+    assert_string_equal(cf_last_error(), "cf_test: saxpy.cu(4): error: identifier \"x\" is undefined");
+    assert_non_null(strstr(compiled.log, "saxpy.cu(5): error: identifier \"y\" is undefined"));
+    assert_null(compiled.image);
+    assert_string_equal(cf_status_name(CF_ECOMPILE), "CF_ECOMPILE");
+}
+
+static void warnings_of_a_success_are_in_the_log(void **state)
+{
+    (void)state;
+    assert_ok(compile_for(90, "__global__ void k(int *p)\n{\n    int unused;\n    *p = 1;\n}\n"));
+    assert_non_null(strstr(compiled.log, "saxpy.cu(3): warning"));
+    assert_non_null(strstr(compiled.log, "\"unused\""));
+}
+
+static void definitions_and_headers_are_seen(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/cf_compile_XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/of_folder.h", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("#define OF_FOLDER 7\n", file);
+    fclose(file);
+    options.definitions = (const char *const[]){"N=1024", "FAST", NULL};
+    options.headers = (const cf_program_header[]){{"of_memory.h", "#define OF_MEMORY 5\n"}, {NULL, NULL}};
+    options.include_folders = (const char *const[]){"/nowhere", folder, NULL};
+    assert_ok(compile_for(90, "#include \"of_memory.h\"\n"
+                              "#include <of_folder.h>\n"
+                              "#include <cuda_fp16.h>\n" /* of the toolkit */
+                              "static_assert(OF_MEMORY == 5 && OF_FOLDER == 7 && N == 1024 && FAST == 1, \"\");\n"
+                              "__global__ void k(__half *p) { *p = 1; }\n"));
+    options.headers = (const cf_program_header[]){{"no_text.h", NULL}, {NULL, NULL}};
+    assert_fails(compile_for(90, SAXPY), CF_EINVAL, "cf_test: options.headers: no_text.h has no text");
+    unlink(path);
+    rmdir(folder);
+}
+
+static void name_expressions_have_lowered_names(void **state)
+{
+    (void)state;
+    static const char source[] = "template <typename T> __global__ void scale(T *x, T a) { x[threadIdx.x] *= a; }\n"
+                                 "namespace ns { __constant__ int step; }\n"
+                                 "__global__ void plain(int *p) { *p = ns::step; }\n";
+    options.names = (const char *const[]){"scale<float>", "plain", "&ns::step", NULL};
+    assert_ok(compile_for(90, source));
+    const char *first = compiled.names, *second = first + strlen(first) + 1, *third = second + strlen(second) + 1;
+    assert_string_equal(first, "_Z5scaleIfEvPT_S0_");
+    assert_string_equal(second, "_Z5plainPi");
+    assert_true(strstr(third, "step") && contains(third) && contains(first));
+    assert_ptr_equal(third + strlen(third) + 1, compiled.names + compiled.names_bytes);
+    options.names = (const char *const[]){"scale<nothing>", NULL};
+    assert_fails(compile_for(90, source), CF_ECOMPILE, "identifier \"nothing\" is undefined");
+}
+
+static void unknown_flag_is_named(void **state)
+{
+    (void)state;
+    options.flags = (const char *const[]){"--fast-as-light", NULL};
+    assert_fails(compile_for(90, SAXPY), CF_EINVAL, "unrecognized option --fast-as-light");
+}
+
+static void time_limit_ends_a_compilation(void **state)
+{
+    (void)state;
+    static const char source[] = "template <int N> struct deep { static const int value = deep<N - 1>::value + 1; };\n"
+                                 "template <> struct deep<0> { static const int value = 0; };\n"
+                                 "__global__ void k(float *p)\n{\n"
+                                 "#pragma unroll\n"
+                                 "    for (int i = 0; i < 20000; i++)\n"
+                                 "        p[i] = sinf(p[i + 1]) * tanf(p[i + 2]) / powf(p[i], p[i + 3]);\n}\n";
+    options.time_limit = 50;
+    assert_fails(compile_for(90, source), CF_ECOMPILE, "cf_test: saxpy.cu: compiling took longer than 50 ms");
+    options.time_limit = 0;
+    assert_ok(compile_for(90, SAXPY)); /* the next one has a time of its own */
+}
+
+static void precompiled_headers_go_to_their_folder(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/cf_pch_XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    options.precompiled = folder;
+    assert_ok(compile_for(90, "#include <cuda_fp16.h>\n" SAXPY));
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+static void wrong_options_are_named(void **state)
+{
+    (void)state;
+    options.time_limit = -1;
+    assert_fails(compile_for(90, SAXPY), CF_EINVAL, "cf_test: options.time_limit is -1; it is 0 or more milliseconds");
+    options.time_limit = 0;
+    options.is_exact = 7;
+    assert_fails(compile_for(90, SAXPY), CF_EINVAL, "cf_test: options.is_exact is 7; it is 0 or 1");
+    options.is_exact = 0;
+    options.reserved[3] = 1;
+    assert_fails(compile_for(90, SAXPY), CF_EINVAL, "cf_test: options.reserved[3] is not 0");
+}
+
+/* A driver for CUDA 12 takes no NVRTC of CUDA 13. */
+static void missing_nvrtc_is_reported_with_the_places(void **state)
+{
+    (void)state;
+    struct cf__request request = {"cf_test", SAXPY, "saxpy.cu", &options, 90, 12040};
+    setenv("CF_CUDA_HOME", "/nowhere", 1);
+    int status = cf__compile(&request, &compiled);
+    unsetenv("CF_CUDA_HOME");
+    if (status == CF_OK)
+        skip_test("needs a machine without NVRTC of CUDA 12");
+    assert_int_equal(status, CF_ENOTSUP);
+    assert_non_null(strstr(cf_last_error(), "cf_test: libnvrtc.so.12 was not found in /nowhere/{lib64,lib,targets/"));
+    assert_non_null(strstr(cf_last_error(), "; CF_CUDA_HOME may name a toolkit's folder"));
+}
+
+/* A toolkit's folder with another library under this name. */
+static void library_that_is_not_nvrtc_is_named(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/cf_nvrtc_XXXXXX", command[300];
+    assert_non_null(mkdtemp(folder));
+    snprintf(command, sizeof command,
+             "mkdir %s/lib && echo 'int x;' >%s/x.c && cc -shared -fPIC %s/x.c -o %s/lib/libnvrtc.so.13", folder,
+             folder, folder, folder);
+    assert_int_equal(system(command), 0);
+    setenv("CF_CUDA_HOME", folder, 1);
+    struct cf__request request = {"cf_test", SAXPY, "saxpy.cu", &options, 90, 13000};
+    assert_fails(cf__compile(&request, &compiled), CF_ENOTSUP, "/lib/libnvrtc.so.13 lacks nvrtc");
+    snprintf(command, sizeof command, "echo text >%s/lib/libnvrtc.so.12", folder);
+    assert_int_equal(system(command), 0);
+    request.driver = 12080;
+    assert_fails(cf__compile(&request, &compiled), CF_ENOTSUP, "cf_test: NVRTC cannot be opened: ");
+    snprintf(command, sizeof command, "head -c 1000 %s/lib/libnvrtc.so.13 >%s/lib/libnvrtc.so.12", folder, folder);
+    assert_int_equal(system(command), 0);
+    assert_fails(cf__compile(&request, &compiled), CF_ENOTSUP, "/lib/libnvrtc.so.12 is cut off");
+    unsetenv("CF_CUDA_HOME");
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(saxpy_is_machine_code_of_the_device),
+        TEST(unknown_device_gets_ptx_of_the_newest_target),
+        TEST(exact_code_is_of_one_capability),
+        TEST(device_that_is_too_old_has_no_code),
+        TEST(error_has_file_and_line_and_the_log_has_all),
+        TEST(warnings_of_a_success_are_in_the_log),
+        TEST(definitions_and_headers_are_seen),
+        TEST(name_expressions_have_lowered_names),
+        TEST(unknown_flag_is_named),
+        TEST(time_limit_ends_a_compilation),
+        TEST(precompiled_headers_go_to_their_folder),
+        TEST(wrong_options_are_named),
+        TEST(missing_nvrtc_is_reported_with_the_places),
+        TEST(library_that_is_not_nvrtc_is_named),
+    };
+    return RUN_ON_DRIVER(tests, NULL, NULL);
+}

@@ -1,0 +1,287 @@
+/* cf-info.c - prints the drivers, devices, parts of CUDA, settings and kernels that programs would use here. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuferry.h>
+#include <cuferry/find.h>
+#include <cuferry/program_options.h>
+#include <cuferry/registry.h>
+
+#include "base/message.h"
+#include "data/option.h"
+#include "info/images.h"
+#include "info/sight.h"
+#include "info/writer.h"
+#include "kernel/module.h"
+
+static const char help[] =
+    "usage: cf-info [--json] [--module FILE]\n"
+    "       cf-info --cache [--json] [--clear] [--cap SIZE] [FOLDER]\n"
+    "\n"
+    "Prints the driver, the devices, the parts of CUDA that were found, the environment variables in force, and the\n"
+    "kernels with the sizes of their GPU code. If calls run on the CPU, it says why.\n"
+    "\n"
+    "Options:\n"
+    "  --module FILE  the kernels of an object or a shared object made by cfcc, in place of the bundled kernels\n"
+    "  --cache        the state of the cache of compiled programs in FOLDER, or in the folder that CF_CACHE names\n"
+    "  --clear        remove the programs of the cache first\n"
+    "  --cap SIZE     set the bytes that the cache may hold; K, M and G stand for 2^10, 2^20 and 2^30\n"
+    "  --json         print JSON\n"
+    "  --help         print this\n"
+    "  --version      print the version\n";
+
+struct options {
+    int is_help, is_version, is_json, is_cache, is_clear, has_cap;
+    uint64_t cap;       /* bytes */
+    const char *module; /* NULL: the bundled kernels */
+    const char *folder; /* NULL: of CF_CACHE */
+};
+
+/* ---- Options ---- */
+
+static int read_size(const char *text, uint64_t *size, struct message *message)
+{
+    static const char units[] = "KMG";
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (errno || *text < '0' || *text > '9' || end[unit != NULL] || number > UINT64_MAX >> shift)
+        return message_set(message, "--cap %s: it is a number of bytes, or one with K, M or G", text);
+    *size = (uint64_t)number << shift;
+    return 0;
+}
+
+static int set_option(struct options *options, const char *name, char *value, struct message *message)
+{
+    if (strcmp(name, "--module") == 0)
+        options->module = value;
+    else if (strcmp(name, "--cap") == 0)
+        return options->has_cap = 1, read_size(value, &options->cap, message);
+    else if (strcmp(name, "--cache") == 0)
+        options->is_cache = 1;
+    else if (strcmp(name, "--clear") == 0)
+        options->is_clear = 1;
+    else if (strcmp(name, "--json") == 0)
+        options->is_json = 1;
+    else
+        *(strcmp(name, "--help") == 0 ? &options->is_help : &options->is_version) = 1;
+    return 0;
+}
+
+static int read_options(struct options *options, int argc, char **argv, struct message *message)
+{
+    static const struct option known[] = {{"--module", 1}, {"--cache", 0}, {"--clear", 0},  {"--cap", 1},
+                                          {"--json", 0},   {"--help", 0},  {"--version", 0}};
+    for (int i = 1; i < argc; i++) {
+        char *value;
+        if (argv[i][0] != '-') {
+            if (options->folder)
+                return message_set(message, "'%s' is one argument too many", argv[i]);
+            options->folder = argv[i];
+            continue;
+        }
+        const struct option *option = option_take(known, sizeof known / sizeof *known, argv, &i, &value, message);
+        if (!option || set_option(options, option->name, value, message) != 0)
+            return -1;
+    }
+    if (!options->is_cache && (options->is_clear || options->has_cap || options->folder))
+        return message_set(message, "%s%s goes with --cache", options->folder ? "the folder " : "",
+                           options->folder     ? options->folder
+                           : options->is_clear ? "--clear"
+                                               : "--cap");
+    if (options->is_cache && options->module)
+        return message_set(message, "--cache and --module exclude each other");
+    return 0;
+}
+
+/* ---- The cache ---- */
+
+static int show_cache(const struct options *options, struct writer *writer, struct message *message)
+{
+    const char *folder = options->folder;
+    cf_cache_state state;
+    char text[64];
+    if ((options->is_clear && cf_cache_clear(folder) != CF_OK) ||
+        (options->has_cap && cf_cache_cap(folder, options->cap) != CF_OK) || cf_cache_query(folder, &state) != CF_OK)
+        return message_set(message, "%s", cf_last_error());
+    folder = folder ? folder : getenv("CF_CACHE");
+    writer_begin(writer, NULL, "cache");
+    writer_text(writer, "folder", folder);
+    const struct {
+        const char *key;
+        uint64_t value;
+    } numbers[] = {{"entries", state.entries},
+                   {"bytes", state.bytes},
+                   {"cap", state.cap},
+                   {"hits", state.hits},
+                   {"misses", state.misses}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        snprintf(text, sizeof text, "%" PRIu64, numbers[i].value);
+        writer_number(writer, numbers[i].key, (int64_t)numbers[i].value, text);
+    }
+    writer_end(writer);
+    return 0;
+}
+
+/* ---- Devices ---- */
+
+static void write_driver(struct writer *writer)
+{
+    const char *library;
+    int64_t version = 0;
+    char cuda[32], module[256], why[2048];
+    int has_version = cf_device_property(0, CF_PROPERTY_DRIVER, &version) == CF_OK;
+    sight_kernel_module(module, sizeof module);
+    sight_why_no_gpu(why, sizeof why);
+    snprintf(cuda, sizeof cuda, "%" PRId64 ".%" PRId64, version / 1000, version % 1000 / 10);
+    writer_begin(writer, "driver", "driver");
+    writer_text(writer, "cuda", has_version ? cuda : NULL);
+    writer_text(writer, "library", cf_find("libcuda", &library) == CF_OK ? library : NULL);
+    writer_text(writer, "module", *module ? module : NULL);
+    writer_text(writer, "why_cpu", *why ? why : NULL);
+    writer_end(writer);
+}
+
+static void write_property(struct writer *writer, int device, int property, const char *key, const char *unit)
+{
+    int64_t value = 0;
+    char text[64];
+    if (cf_device_property(device, property, &value) != CF_OK)
+        return;
+    if (property == CF_PROPERTY_MEMORY)
+        snprintf(text, sizeof text, "%.1f GiB", (double)value / 1073741824.0);
+    else if (property == CF_PROPERTY_CAPABILITY)
+        snprintf(text, sizeof text, "%" PRId64 ".%" PRId64, value / 10, value % 10);
+    else if (property == CF_PROPERTY_NUMA_NODE && value < 0)
+        snprintf(text, sizeof text, "unknown");
+    else
+        snprintf(text, sizeof text, "%" PRId64 "%s", value, unit);
+    writer_number(writer, key, value, text);
+}
+
+/* Writes nothing, and returns 0, if there is no such device. */
+static int write_device(struct writer *writer, int device)
+{
+    char name[256], uuid[40] = "", pci[40] = "", heading[32];
+    if (cf_device_name(device, name, sizeof name) != CF_OK)
+        return 0;
+    snprintf(heading, sizeof heading, device == CF_HOST ? "CPU" : "GPU %d", device);
+    writer_begin(writer, NULL, heading);
+    if (writer->is_json)
+        writer_number(writer, "number", device, NULL);
+    writer_text(writer, "name", name);
+    if (device != CF_HOST) {
+        int has_addresses =
+            cf_device_uuid(device, uuid, sizeof uuid) == CF_OK && cf_device_pci(device, pci, sizeof pci) == CF_OK;
+        writer_text(writer, "uuid", has_addresses ? uuid : NULL);
+        writer_text(writer, "pci", has_addresses ? pci : NULL);
+        write_property(writer, device, CF_PROPERTY_NUMA_NODE, "numa", "");
+        write_property(writer, device, CF_PROPERTY_CAPABILITY, "capability", "");
+    }
+    write_property(writer, device, CF_PROPERTY_MEMORY, "memory", "");
+    write_property(writer, device, CF_PROPERTY_MULTIPROCESSORS, device == CF_HOST ? "threads" : "multiprocessors", "");
+    writer_end(writer);
+    return 1;
+}
+
+static void write_devices(struct writer *writer)
+{
+    int device = 0;
+    writer_begin_list(writer, "devices", NULL);
+    while (write_device(writer, device))
+        device++;
+    (void)write_device(writer, CF_HOST);
+    writer_end_list(writer);
+}
+
+/* ---- Parts and settings ---- */
+
+static void write_parts(struct writer *writer)
+{
+    static const char *const names[] = {
+#define NAMES(library, header) library, header,
+        CF_PART_LIST(NAMES)
+#undef NAMES
+    };
+    writer_begin(writer, "parts", "parts of CUDA");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *path;
+        int is_found = cf_find(names[i], &path) == CF_OK;
+        writer_text(writer, names[i], is_found ? path : writer->is_json ? NULL : "not found");
+    }
+    writer_end(writer);
+}
+
+static void write_environment(struct writer *writer)
+{
+    static const char *const names[] = {"CF_CACHE",        "CF_CHECK",          "CF_CUDA_HOME",
+                                        "CF_DRIVER",       "CF_HOST_DATA",      "CF_HOST_ORDER",
+                                        "CF_MACHINE_FILE", "CF_THREADS",        "CF_TRACE",
+                                        "CF_TUNING",       "CONDA_PREFIX",      "CUDA_HOME",
+                                        "CUDA_PATH",       "CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES",
+                                        "LD_LIBRARY_PATH", "VIRTUAL_ENV",       "NVIDIA_VISIBLE_DEVICES"};
+    writer_begin(writer, "environment", "environment");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]))
+            writer_text(writer, names[i], getenv(names[i]));
+    writer_end(writer);
+}
+
+static int show_all(const struct options *options, struct writer *writer, struct message *message)
+{
+    int version = cf_version();
+    char text[32];
+    const cf_module *module = options->module ? module_open(options->module, message) : &cf_registry;
+    if (!module)
+        return -1;
+    snprintf(text, sizeof text, "%d.%d.%d", version / 10000, version / 100 % 100, version % 100);
+    writer_begin(writer, NULL, NULL);
+    if (writer->is_json)
+        writer_text(writer, "version", text);
+    else
+        printf("Cuferry %s\n", text);
+    write_driver(writer);
+    write_devices(writer);
+    write_parts(writer);
+    write_environment(writer);
+    int status = images_write(writer, module, message);
+    writer_end(writer);
+    return status;
+}
+
+static int run(const struct options *options, struct message *message)
+{
+    struct writer writer = {.file = stdout, .is_json = options->is_json};
+    int version = cf_version();
+    if (options->is_help) {
+        fputs(help, stdout);
+        return 0;
+    }
+    if (options->is_version) {
+        printf("cf-info %d.%d.%d\n", version / 10000, version / 100 % 100, version % 100);
+        return 0;
+    }
+    return options->is_cache ? show_cache(options, &writer, message) : show_all(options, &writer, message);
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.is_help = 0};
+    struct message message = {""};
+    int status = read_options(&options, argc, argv, &message);
+    if (status == 0)
+        status = run(&options, &message);
+    if (cf_shutdown() != CF_OK && status == 0)
+        status = message_set(&message, "%s", cf_last_error());
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0)
+        status = message_set(&message, "stdout: %s", strerror(errno));
+    if (status == 0)
+        return EXIT_SUCCESS;
+    message_print("cf-info", &message);
+    return EXIT_FAILURE;
+}

@@ -1,0 +1,32 @@
+/* writer.h - writes facts as lines for readers, or as JSON. */
+#ifndef WRITER_H
+#define WRITER_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct writer {
+    FILE *file;
+    int is_json;
+    int depth;    /* of open groups */
+    int is_first; /* nothing is in the innermost group yet */
+    int column;   /* of a list for readers */
+};
+
+/* Begin a group: a JSON object, or a list of objects or texts. The key is NULL for the whole and for an item of a list.
+ * `heading` is the line of the group for readers; NULL: it has none. */
+void writer_begin(struct writer *writer, const char *key, const char *heading);
+void writer_begin_list(struct writer *writer, const char *key, const char *heading);
+void writer_end(struct writer *writer);
+void writer_end_list(struct writer *writer);
+
+/* Writes a text; NULL: null, and nothing for readers. */
+void writer_text(struct writer *writer, const char *key, const char *value);
+
+/* Writes a number; readers get `text` in its place. */
+void writer_number(struct writer *writer, const char *key, int64_t value, const char *text);
+
+/* Writes one text of a list. Readers see texts side by side, in lines below the list's heading. */
+void writer_item(struct writer *writer, const char *value);
+
+#endif
