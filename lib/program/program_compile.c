@@ -65,10 +65,10 @@ int cf_program_compile(cf_program **program, const char *source, const char *nam
         cf__program_keep_log(compiled.log);
         compiled.log = NULL;
     }
-    if (status == CF_OK && (status = add_names(*program, request.options, compiled.names)) != CF_OK) {
-        (void)cf_program_unload(*program);
+    if (status == CF_OK)
+        status = add_names(*program, request.options, compiled.names);
+    if (status != CF_OK && *program && cf_program_unload(*program) == CF_OK)
         *program = NULL;
-    }
     cf__compiled_free(&compiled);
     return status;
 }
