@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include <cuferry.h>
-#include <cuferry/program_options.h>
+#include <cuferry/program.h>
 
 #include "program/cache.h"
 

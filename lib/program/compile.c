@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include <cuferry.h>
-#include <cuferry/program_options.h>
+#include <cuferry/program.h>
 
 #include "program/compile.h"
 
@@ -271,13 +271,15 @@ static int read_names(const struct compilation *compilation, struct cf__compiled
         if (result != CF__NVRTC_SUCCESS || !lowered)
             return cf__fail(CF_ECOMPILE, "%s: %s: '%s' of options.names is no kernel and no data",
                             compilation->request->function, compilation->request->name, *name);
-        size_t bytes = strlen(lowered) + 1;
-        char *names = realloc(compiled->names, compiled->names_bytes + bytes);
+        size_t first = strlen(*name) + 1, second = strlen(lowered) + 1, used = compiled->names_bytes;
+        char *names = realloc(compiled->names, used + first + second + 1);
         if (!names)
             return fail_memory(compilation->request);
-        memcpy(names + compiled->names_bytes, lowered, bytes);
+        memcpy(names + used, *name, first);
+        memcpy(names + used + first, lowered, second);
+        names[used + first + second] = 0;
         compiled->names = names;
-        compiled->names_bytes += bytes;
+        compiled->names_bytes += first + second;
     }
     return CF_OK;
 }

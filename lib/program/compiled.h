@@ -21,9 +21,9 @@ struct cf__compiled {
     char *image;  /* machine code (a cubin) or PTX, then a zero byte; NULL: there is none */
     size_t bytes; /* of the image, without the zero */
     int is_ptx;
-    char *log;          /* warnings and errors; NULL: there are none */
-    char *names;        /* the lowered names of options.names, one after the other, each with its zero; NULL: none */
-    size_t names_bytes; /* of all of them */
+    char *log;   /* warnings and errors; NULL: there are none */
+    char *names; /* each of options.names, then its name in the image, each with its zero; "": the end; NULL: none */
+    size_t names_bytes; /* of all of them, without the end */
 };
 
 static inline void cf__compiled_free(struct cf__compiled *compiled)

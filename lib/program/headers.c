@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include <cuferry/program_options.h>
+#include <cuferry/program.h>
 
 #include "program/headers.h"
 

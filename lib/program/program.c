@@ -56,7 +56,8 @@ __attribute__((destructor)) static void delete_key(void)
     has_key = 0;
 }
 
-void cf__program_keep_log(char *log)
+/* Takes `log` for cf_program_log(NULL) of the calling thread; NULL: empty. */
+static void keep_log(char *log)
 {
     (void)pthread_once(&key_once, make_key);
     if (has_key) {
@@ -102,7 +103,7 @@ static void forget_unloaded(void)
         free(program);
     }
     if (has_key)
-        cf__program_keep_log(NULL);
+        keep_log(NULL);
 }
 
 static void add_program(cf_program *program)
@@ -115,23 +116,22 @@ static void add_program(cf_program *program)
     cf__image_unlock();
 }
 
-/* Fails, and frees all parts of a program that is in no list. */
-static int drop_parts(cf_program *made, unsigned char *data, char *log, int status)
+int cf__program_drop(struct cf__compiled *parts, int status)
 {
-    cf__program_keep_log(log);
-    free(data);
-    free(made);
+    keep_log(parts->log);
+    parts->log = NULL;
+    cf__compiled_free(parts);
     return status;
 }
 
-/* The driver's compiler writes its text to the program's log, if that is empty. */
-static int load_image(const char *function, cf_program *program)
+/* The driver's compiler writes its text to the log, if that is empty. */
+static int load_image(const char *function, cf_program *program, struct cf__compiled *parts)
 {
     struct cf__scope scope;
     int status = cf__enter(&scope, function, NULL);
     if (status != CF_OK)
         return status;
-    char *log = !program->log && program->targets.ptx[0] ? calloc(1, LOG_BYTES) : NULL;
+    char *log = !parts->log && program->targets.ptx[0] ? calloc(1, LOG_BYTES) : NULL;
     if (scope.driver->is_cpu)
         status = cf__fail(CF_ENOTSUP,
                           "%s: the image is GPU code and the call is on the CPU: there is no GPU, or CF_DRIVER or "
@@ -141,32 +141,35 @@ static int load_image(const char *function, cf_program *program)
         status = cf__image_load(function, &program->image, &scope, log, LOG_BYTES);
     cf__leave(&scope);
     if (log && *log)
-        program->log = log;
+        parts->log = log;
     else
         free(log);
     return status;
 }
 
-int cf__program_adopt(const char *function, unsigned char *data, size_t size, char *log, cf_program **program)
+int cf__program_adopt(const char *function, struct cf__compiled *parts, cf_program **program)
 {
+    const unsigned char *begin = (unsigned char *)parts->image, *end = begin + parts->bytes;
     *program = NULL;
     cf_program *made = calloc(1, sizeof *made);
     if (!made)
-        return drop_parts(made, data, log, cf__fail(CF_ENOMEM, "%s: no memory for the program", function));
-    int status = cf__inspect_image(function, data, size, &made->targets);
-    if (status != CF_OK)
-        return drop_parts(made, data, log, status);
-    made->data = data;
-    made->log = log;
-    made->image = (cf_image){.begin = data,
-                             .end = data + size,
-                             .crc32 = cf__crc32(data, data + size),
+        return cf__program_drop(parts, cf__fail(CF_ENOMEM, "%s: no memory for the program", function));
+    made->image = (cf_image){.begin = begin,
+                             .end = end,
+                             .crc32 = cf__crc32(begin, end),
                              .sm = made->targets.sm,
                              .ptx = made->targets.ptx,
                              .state = &made->state};
-    status = load_image(function, made);
-    if (status != CF_OK)
-        return drop_parts(made, data, made->log, status);
+    int status = cf__inspect_image(function, begin, parts->bytes, &made->targets);
+    if (status == CF_OK)
+        status = load_image(function, made, parts);
+    if (status != CF_OK) {
+        free(made);
+        return cf__program_drop(parts, status);
+    }
+    made->data = parts->image;
+    made->log = parts->log;
+    made->names = parts->names;
     add_program(made);
     *program = made;
     return CF_OK;
@@ -178,7 +181,8 @@ int cf__program_adopt_object(const char *function, void *object, const cf_module
     *program = calloc(1, sizeof **program);
     if (!*program) {
         (void)dlclose(object);
-        return drop_parts(NULL, NULL, log, cf__fail(CF_ENOMEM, "%s: no memory for the program", function));
+        keep_log(log);
+        return cf__fail(CF_ENOMEM, "%s: no memory for the program", function);
     }
     (*program)->object = object;
     (*program)->module = module;
@@ -188,12 +192,13 @@ int cf__program_adopt_object(const char *function, void *object, const cf_module
 }
 
 /* Zero bytes at the end of PTX are no part of the text. */
-static size_t trim_text(const unsigned char *data, size_t size)
+static int adopt_image(const char *function, char *image, size_t size, cf_program **program)
 {
     size_t end = size;
-    while (end > 0 && !data[end - 1])
+    while (end > 0 && !image[end - 1])
         end--;
-    return end > 0 && end < size && memchr(data, 0, end) == NULL ? end : size;
+    int is_text = end > 0 && memchr(image, 0, end) == NULL;
+    return cf__program_adopt(function, &(struct cf__compiled){.image = image, .bytes = is_text ? end : size}, program);
 }
 
 int cf_program_load(cf_program **program, const void *data, size_t size)
@@ -203,19 +208,19 @@ int cf_program_load(cf_program **program, const void *data, size_t size)
     *program = NULL;
     if (!data || size == 0)
         return cf__fail(CF_EINVAL, "cf_program_load: %s", data ? "size is 0" : "data is NULL");
-    unsigned char *copy = size < SIZE_MAX ? malloc(size + 1) : NULL;
+    char *copy = size < SIZE_MAX ? malloc(size + 1) : NULL;
     if (!copy)
         return cf__fail(CF_ENOMEM, "cf_program_load: no memory for %zu bytes", size);
     memcpy(copy, data, size);
     copy[size] = 0;
-    return cf__program_adopt("cf_program_load", copy, trim_text(copy, size), NULL, program);
+    return adopt_image("cf_program_load", copy, size, program);
 }
 
 /* Reads a regular file, and adds a zero. Returns NULL with `errno`. */
-static unsigned char *read_file(const char *path, size_t *size)
+static char *read_file(const char *path, size_t *size)
 {
     struct stat info;
-    unsigned char *data = NULL;
+    char *data = NULL;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error = errno;
     if (file < 0)
         return NULL;
@@ -248,7 +253,7 @@ int cf_program_load_file(cf_program **program, const char *path)
     *program = NULL;
     if (!path)
         return cf__fail(CF_EINVAL, "cf_program_load_file: path is NULL");
-    unsigned char *data = read_file(path, &size);
+    char *data = read_file(path, &size);
     if (!data)
         return cf__fail(errno == ENOMEM ? CF_ENOMEM : CF_EINVAL, "cf_program_load_file: %s cannot be read: %s", path,
                         cf__strerror(errno));
@@ -256,33 +261,18 @@ int cf_program_load_file(cf_program **program, const char *path)
         free(data);
         return cf__fail(CF_EIMAGE, "cf_program_load_file: %s is empty", path);
     }
-    return cf__program_adopt("cf_program_load_file", data, trim_text(data, size), NULL, program);
-}
-
-/* ---- Names ---- */
-
-int cf__program_add_alias(const char *function, cf_program *program, const char *name, const char *entry)
-{
-    size_t first = strlen(name) + 1, second = strlen(entry) + 1;
-    struct cf__program_alias *alias = malloc(sizeof *alias + first + second);
-    if (!alias)
-        return cf__fail(CF_ENOMEM, "%s: no memory for a name", function);
-    memcpy(alias->name, name, first);
-    memcpy(alias->name + first, entry, second);
-    alias->entry = alias->name + first;
-    cf__image_lock();
-    alias->next = program->aliases;
-    program->aliases = alias;
-    cf__image_unlock();
-    return CF_OK;
+    return adopt_image("cf_program_load_file", data, size, program);
 }
 
 const char *cf__program_entry(const cf_program *program, const char *name)
 {
-    const struct cf__program_alias *alias = program->aliases;
-    while (alias && strcmp(alias->name, name) != 0)
-        alias = alias->next;
-    return alias ? alias->entry : name;
+    const char *each = program->names, *entry;
+    for (; each && *each; each = entry + strlen(entry) + 1) {
+        entry = each + strlen(each) + 1;
+        if (strcmp(each, name) == 0)
+            return entry;
+    }
+    return name;
 }
 
 /* ---- Unloading ---- */
@@ -331,11 +321,8 @@ static void retire_parts(cf_program *program)
         cf__state_retire(&symbol->state);
         free(symbol);
     }
-    for (struct cf__program_alias *alias; (alias = program->aliases) != NULL;) {
-        program->aliases = alias->next;
-        free(alias);
-    }
     free(program->data);
+    free(program->names);
     free(program->log);
     if (program->object)
         (void)dlclose(program->object);

@@ -8,6 +8,7 @@
 #include <cuferry/program.h>
 #include <cuferry/registry.h>
 
+#include "program/compiled.h"
 #include "program/inspect.h"
 
 /* A kernel of a program, whose descriptor has an empty `file`. After an unload the descriptor stays, with the version CF__UNLOADED. */
@@ -28,19 +29,12 @@ struct cf__program_symbol {
     char name[];
 };
 
-/* A name expression and the name in the image that it stands for. */
-struct cf__program_alias {
-    struct cf__program_alias *next;
-    const char *entry; /* within `name` */
-    char name[];
-};
-
 /* Lists are under the lock of images, which fork() knows. */
 struct cf_program {
     struct cf_program *next; /* all programs, also unloaded ones */
     int is_loaded;
-    unsigned char *data; /* the image's bytes, then a zero; NULL: `object` has the code */
-    char *log;           /* NULL: none */
+    char *data;        /* the image's bytes, then a zero; NULL: `object` has the code */
+    char *log, *names; /* as in struct cf__compiled */
     cf_image image;
     cf_state state;
     struct cf__targets targets;
@@ -48,25 +42,21 @@ struct cf_program {
     const cf_module *module; /* of the object */
     struct cf__program_kernel *kernels;
     struct cf__program_symbol *symbols;
-    struct cf__program_alias *aliases;
 };
 
-/* Makes a program of `size` bytes at `data`, one more byte that is 0, and the compiler's text `log`, which may be NULL.
- * Takes both, which malloc() gave, also in case of a failure. Returns a status; messages name `function`. */
-int cf__program_adopt(const char *function, unsigned char *data, size_t size, char *log, cf_program **program);
+/* Makes a program of its parts and takes them, also in case of a failure. Returns a status; messages name `function`. */
+int cf__program_adopt(const char *function, struct cf__compiled *parts, cf_program **program);
 
 /* Makes a program of a shared object for the CPU, with its registry, and takes the object and `log`. */
 int cf__program_adopt_object(const char *function, void *object, const cf_module *module, char *log,
                              cf_program **program);
 
-/* Lets `name` stand for `entry` in cf_program_kernel() and cf_program_symbol(). Returns CF_OK or CF_ENOMEM. */
-int cf__program_add_alias(const char *function, cf_program *program, const char *name, const char *entry);
+/* Frees the parts of a program that could not be made; cf_program_log(NULL) of the calling thread has their log then.
+ * Returns `status`. */
+int cf__program_drop(struct cf__compiled *parts, int status);
 
-/* Returns the name in the image for `name`, `name` itself if it stands for no other. The caller holds the lock. */
+/* Returns the name in the image for `name`, which may be a name expression. */
 const char *cf__program_entry(const cf_program *program, const char *name);
-
-/* Keeps `log`, which malloc() gave, for cf_program_log(NULL) of the calling thread; NULL: empty. */
-void cf__program_keep_log(char *log);
 
 /* Checks that the program is loaded; returns a status, whose message names `function`. */
 int cf__program_check(const char *function, const cf_program *program);

@@ -80,8 +80,7 @@ class InstallTest:
         def read(*path):
             with open(os.path.join(ROOT, *path), encoding='utf-8') as file:
                 return file.read()
-        headers = ('cuferry.h', 'cuferry/find.h', 'cuferry/program.h', 'cuferry/program_options.h',
-                   'cuferry/tuning.h')
+        headers = ('cuferry.h', 'cuferry/find.h', 'cuferry/program.h', 'cuferry/tuning.h')
         header = re.sub(r'/\*.*?\*/', '', ''.join(read('include', name) for name in headers), flags=re.DOTALL)
         page = read('include', 'cuferry.3').replace('\\-', '-')
         functions = set(re.findall(r'\b(cf_[a-z0-9_]+)\(', header)) | {'cf_gather_async'}

@@ -2,7 +2,7 @@
  * the cache of programs. */
 #include "played_gpu.h"
 
-#include <cuferry/program_options.h>
+#include <cuferry/program.h>
 
 #include "fault_data.h"
 #include "fault_kernels.h"

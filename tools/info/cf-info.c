@@ -7,7 +7,7 @@
 
 #include <cuferry.h>
 #include <cuferry/find.h>
-#include <cuferry/program_options.h>
+#include <cuferry/program.h>
 #include <cuferry/registry.h>
 
 #include "base/message.h"

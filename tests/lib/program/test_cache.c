@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include <cuferry/find.h>
-#include <cuferry/program_options.h>
+#include <cuferry/program.h>
 
 #include "program/compile.h"
 
