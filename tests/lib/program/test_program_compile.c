@@ -1,0 +1,439 @@
+/* test_program_compile.c - programs of CUDA C++: compiled, loaded and launched on any GPU. The played GPU knows images by
+ * their bytes: the tests compile each source once to register its kernels. */
+#include "handmade_kernel.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include <cuferry/find.h>
+#include <cuferry/program.h>
+
+#include "program/compile.h"
+
+#define SAXPY                                                                                \
+    "extern \"C\" __global__\n"                                                              \
+    "void saxpy(float a, float *x, float *y, float *out, size_t n)\n"                        \
+    "{\n"                                                                                    \
+    "    int unused;\n"                                                                      \
+    "    size_t tid = blockIdx.x * blockDim.x + threadIdx.x;\n"                              \
+    "    if (tid < n)\n"                                                                     \
+    "        out[tid] = a * x[tid] + y[tid];\n"                                              \
+    "}\n"
+#define SCALE                                                                               \
+    "namespace ns { __constant__ int factor; }\n"                                           \
+    "template <typename T> __global__ void scale(T *x, T a, int n)\n"                       \
+    "{\n"                                                                                   \
+    "    if (threadIdx.x < n)\n"                                                            \
+    "        x[threadIdx.x] *= a * ns::factor;\n"                                           \
+    "}\n"
+#define SAXPY_SIGNATURE "(float a, in float x[n], in float y[n], out float out[n], size_t n) grid(n) block(512)"
+#define SCALE_SIGNATURE "(float *x, float a, int n) blocks(1) block(n)"
+
+static const cf_program_options exact_options = {.flags = (const char *const[]){"--fmad=false", NULL}};
+static const cf_program_options scale_options = {.names = (const char *const[]){"scale<float>", "&ns::factor", NULL}};
+
+/* ---- The kernels, as the played GPU knows them ---- */
+
+static void saxpy(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    float a = *(const float *)launch->args[0];
+    const float *x = *(const float *const *)launch->args[1], *y = *(const float *const *)launch->args[2];
+    float *out = *(float *const *)launch->args[3];
+    uint64_t n = *(const uint64_t *)launch->args[4];
+    for (uint64_t i = begin * launch->block.x; i < end * launch->block.x && i < n; i++)
+        out[i] = a * x[i] + y[i];
+}
+
+static int factor;
+static void *factor_data = &factor;
+static const uint32_t factor_bytes = sizeof factor;
+
+static void scale(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    float *x = *(float *const *)launch->args[0], a = *(const float *)launch->args[1];
+    int n = *(const int *)launch->args[2];
+    for (int i = 0; i < n && begin < end; i++)
+        x[i] *= a * (float)factor;
+}
+
+static const cf_expr extent = NUMBER("n", 4);
+static const cf_param saxpy_params[] = {
+    VALUE("a", float, CF_F32),
+    ARRAY_1D("x", float, CF_F32, CF_IN, extent),
+    ARRAY_1D("y", float, CF_F32, CF_IN, extent),
+    ARRAY_1D("out", float, CF_F32, CF_OUT, extent),
+    VALUE("n", uint64_t, CF_U64),
+};
+static const cf_param scale_params[] = {
+    {.name = "x", .ctype = "float *", .type = CF_F32, .direction = CF_POINTER, .lanes = 1, .bytes = 4, .align = 4},
+    VALUE("a", float, CF_F32),
+    VALUE("n", int, CF_I32),
+};
+
+static struct cf__compiled of_saxpy, of_scale;
+static uint16_t target[2];
+static cf_image saxpy_image = {.sm = target, .ptx = &target[1], .state = &(cf_state){NULL}};
+static cf_image scale_image = {.sm = target, .ptx = &target[1], .state = &(cf_state){NULL}};
+static cf_kernel saxpy_twin = {.version = CF_REGISTRY_VERSION,
+                               .name = "saxpy",
+                               .family = "saxpy",
+                               .function = "saxpy",
+                               .file = "",
+                               .image = &saxpy_image,
+                               .entry = "saxpy",
+                               .nparams = 5,
+                               .params = saxpy_params,
+                               .cpu_body = saxpy,
+                               .state = &(cf_state){NULL}};
+static cf_kernel scale_twin = {.version = CF_REGISTRY_VERSION,
+                               .name = "scale",
+                               .family = "scale",
+                               .function = "scale",
+                               .file = "",
+                               .image = &scale_image,
+                               .nparams = 3,
+                               .params = scale_params,
+                               .cpu_body = scale,
+                               .state = &(cf_state){NULL}};
+static cf_symbol factor_twin = {.version = CF_REGISTRY_VERSION,
+                                .name = "factor",
+                                .function = "set_factor",
+                                .bytes = 4,
+                                .image = &scale_image,
+                                .cpu_data = &factor_data,
+                                .cpu_bytes = &factor_bytes,
+                                .state = &(cf_state){NULL}};
+static const cf_kernel *const kernels[] = {&saxpy_twin, &scale_twin};
+static const cf_symbol *const symbols[] = {&factor_twin};
+static const cf_module module = {.version = CF_REGISTRY_VERSION,
+                                 .prefix = "compiled",
+                                 .count = 2,
+                                 .kernels = kernels,
+                                 .nsymbols = 1,
+                                 .symbols = symbols};
+
+static int compile_twin(struct cf__compiled *compiled, cf_image *image, const char *source,
+                        const cf_program_options *options, int64_t driver)
+{
+    struct cf__request request = {"compile_twin", source, "twin.cu", options, target[0], (int)driver};
+    if (cf__compile(&request, compiled) != CF_OK)
+        return -1;
+    image->begin = (const unsigned char *)compiled->image;
+    image->end = image->begin + compiled->bytes;
+    return 0;
+}
+
+static const char *after(const char *text)
+{
+    return text + strlen(text) + 1;
+}
+
+/* ---- Fixture ---- */
+
+static const char *why_not; /* tests of a GPU are skipped for this reason; NULL: none are */
+static cf_program *program;
+static const cf_kernel *kernel;
+static char folder[64];
+
+static int set_up_group(void **state)
+{
+    (void)state;
+    const char *path;
+    int64_t capability, driver;
+    unsetenv("CF_CACHE");
+    why_not = !on_cuda() ? NEEDS_ANY_GPU : cf_find("nvrtc", &path) != CF_OK ? "needs NVRTC" : NULL;
+    if (why_not || !played_gpu_is_in_use())
+        return 0;
+    if (cf_device_property(0, CF_PROPERTY_CAPABILITY, &capability) != CF_OK ||
+        cf_device_property(0, CF_PROPERTY_DRIVER, &driver) != CF_OK)
+        return -1;
+    target[0] = (uint16_t)capability;
+    if (compile_twin(&of_saxpy, &saxpy_image, SAXPY, &exact_options, driver) != 0 ||
+        compile_twin(&of_scale, &scale_image, SCALE, &scale_options, driver) != 0)
+        return -1;
+    scale_twin.entry = after(of_scale.names);
+    factor_twin.entry = after(after(scale_twin.entry));
+    played_gpu_add(&module);
+    return 0;
+}
+
+static int tear_down_group(void **state)
+{
+    (void)state;
+    cf__compiled_free(&of_saxpy);
+    cf__compiled_free(&of_scale);
+    return 0;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/cf_compiled_XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[80];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    assert_ok(cf_program_unload(program));
+    program = NULL;
+    assert_ok(cf_shutdown());
+    assert_nothing_alive();
+    return 0;
+}
+
+static void needs_gpu(void)
+{
+    if (why_not)
+        skip_test(why_not);
+}
+
+static void compile(const char *source, const char *name, const cf_program_options *options)
+{
+    if (cf_program_compile(&program, source, name, options) != CF_OK)
+        fail_msg("%s", cf_last_error());
+}
+
+/* ---- Launches ---- */
+
+enum { BLOCK = 512, GPU_BLOCKS = 32768, PLAYED_BLOCKS = 64 };
+
+static void launch_on(cf_stream stream, size_t n, const float *x, const float *y, float *out)
+{
+    float *dx, *dy, *dout, a = 2;
+    assert_ok(cf_mem_alloc((void **)&dx, n * sizeof *x));
+    assert_ok(cf_mem_alloc((void **)&dy, n * sizeof *y));
+    assert_ok(cf_mem_alloc((void **)&dout, n * sizeof *out));
+    assert_ok(cf_mem_copy_async(stream, dx, x, n * sizeof *x));
+    assert_ok(cf_mem_copy_async(stream, dy, y, n * sizeof *y));
+    void *const args[] = {&a, &dx, &dy, &dout, &n};
+    assert_ok(cf_launch(kernel, stream, args));
+    assert_ok(cf_mem_copy_async(stream, out, dout, n * sizeof *out));
+    assert_ok(cf_stream_sync(stream));
+    assert_ok(cf_mem_free(dx));
+    assert_ok(cf_mem_free(dy));
+    assert_ok(cf_mem_free(dout));
+}
+
+UNWATCHED static void fill(float *x, float *y, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        x[i] = (float)(i * 2654435761u % 1000003) / 1000003;
+        y[i] = (float)(i * 40503u % 65521) / 65521;
+    }
+}
+
+UNWATCHED static size_t count_wrong(const float *x, const float *y, const float *out, size_t n)
+{
+    size_t wrong = 0;
+    for (size_t i = 0; i < n; i++) {
+        volatile float product = 2 * x[i]; /* rounded, as without fused operations */
+        wrong += out[i] != product + y[i];
+    }
+    return wrong;
+}
+
+static void expect_saxpy(size_t n)
+{
+    cf_stream stream;
+    float *x = malloc(3 * n * sizeof *x), *y = x + n, *out = y + n;
+    assert_non_null(x);
+    fill(x, y, n);
+    if (cf_program_kernel(program, "saxpy", SAXPY_SIGNATURE, &kernel) != CF_OK)
+        fail_msg("%s", cf_last_error());
+    assert_ok(cf_stream_create(&stream));
+    launch_on(stream, n, x, y, out);
+    assert_ok(cf_stream_destroy(stream));
+    assert_int_equal(count_wrong(x, y, out, n), 0);
+    free(x);
+}
+
+/* ---- Success ---- */
+
+static void saxpy_is_exactly_that_of_c(void **state)
+{
+    (void)state;
+    needs_gpu();
+    compile(SAXPY, "saxpy.cu", &exact_options);
+    expect_saxpy((size_t)BLOCK * (played_gpu_is_in_use() ? PLAYED_BLOCKS : GPU_BLOCKS));
+}
+
+static void name_expressions_stand_for_a_kernel_and_for_data(void **state)
+{
+    (void)state;
+    needs_gpu();
+    const float before[3] = {1, 2, 3};
+    float after[3] = {0}, a = 1.5f;
+    int n = 3, five = 5;
+    void *at;
+    compile(SCALE, "scale.cu", &scale_options);
+    if (cf_program_kernel(program, "scale<float>", SCALE_SIGNATURE, &kernel) != CF_OK ||
+        cf_program_symbol(program, "&ns::factor", sizeof five, &at) != CF_OK)
+        fail_msg("%s", cf_last_error());
+    assert_ok(cf_mem_copy(at, &five, sizeof five));
+    void *dx = upload(before, sizeof before);
+    void *const args[] = {&dx, &a, &n};
+    assert_ok(cf_launch(kernel, NULL, args));
+    assert_ok(cf_mem_copy(after, dx, sizeof after));
+    assert_ok(cf_mem_free(dx));
+    for (int i = 0; i < n; i++)
+        assert_true(after[i] == 7.5f * before[i]);
+    assert_fails(cf_program_kernel(program, "scale<int>", SCALE_SIGNATURE, &kernel), CF_EIMAGE, "scale<int>");
+}
+
+static void log_after_success_has_the_warnings(void **state)
+{
+    (void)state;
+    needs_gpu();
+    compile(SAXPY, "dir/saxpy.cu", NULL);
+    assert_non_null(strstr(cf_program_log(program), "dir/saxpy.cu(4): warning"));
+    assert_non_null(strstr(cf_program_log(program), "\"unused\""));
+    assert_ok(cf_program_unload(program));
+    assert_string_equal(cf_program_log(program), "");
+    compile("__global__ void k() {}", NULL, NULL);
+    assert_string_equal(cf_program_log(program), "");
+}
+
+static void unloaded_program_is_refused(void **state)
+{
+    (void)state;
+    needs_gpu();
+    compile(SAXPY, NULL, &exact_options);
+    expect_saxpy(BLOCK);
+    cf_program *gone = program;
+    program = NULL;
+    assert_ok(cf_program_unload(gone));
+    void *const args[5] = {NULL};
+    assert_fails(cf_call(kernel, args), CF_EINVAL, "the kernel belongs to a program that was unloaded");
+    assert_fails(cf_program_kernel(gone, "saxpy", SAXPY_SIGNATURE, &kernel), CF_EINVAL, "the program was unloaded");
+    assert_fails(cf_program_unload(gone), CF_EINVAL, "cf_program_unload: the program was unloaded");
+}
+
+/* ---- The cache ---- */
+
+static void expect_cache(uint64_t entries, uint64_t hits, uint64_t misses)
+{
+    cf_cache_state cached;
+    assert_ok(cf_cache_query(folder, &cached));
+    assert_int_equal(cached.entries, entries);
+    assert_int_equal(cached.hits, hits);
+    assert_int_equal(cached.misses, misses);
+}
+
+static void second_compilation_is_a_hit(void **state)
+{
+    (void)state;
+    needs_gpu();
+    cf_program_options options = exact_options;
+    options.cache = folder;
+    for (unsigned hits = 0; hits < 2; hits++) {
+        compile(SAXPY, "saxpy.cu", &options);
+        expect_cache(1, hits, 1);
+        assert_non_null(strstr(cf_program_log(program), "saxpy.cu(4): warning"));
+        expect_saxpy(1000);
+        assert_ok(cf_program_unload(program));
+        program = NULL;
+    }
+    options = scale_options; /* its names are kept, too */
+    options.cache = folder;
+    for (unsigned hits = 1; hits < 3; hits++) {
+        compile(SCALE, "scale.cu", &options);
+        expect_cache(2, hits, 2);
+        assert_ok(cf_program_kernel(program, "scale<float>", SCALE_SIGNATURE, &kernel));
+        assert_ok(cf_program_unload(program));
+        program = NULL;
+    }
+}
+
+static void cache_of_the_environment_is_used(void **state)
+{
+    (void)state;
+    needs_gpu();
+    setenv("CF_CACHE", folder, 1);
+    compile(SAXPY, "saxpy.cu", &exact_options);
+    unsetenv("CF_CACHE");
+    expect_cache(1, 0, 1);
+    chmod(folder, 0770);
+    cf_program_options options = exact_options;
+    options.cache = folder;
+    cf_program *none = program;
+    assert_fails(cf_program_compile(&none, SAXPY, "saxpy.cu", &options), CF_EINVAL,
+                 "cf_program_compile: other users can write to the cache folder ");
+    assert_null(none);
+}
+
+/* ---- Failures ---- */
+
+static void log_after_a_failure_has_all_errors(void **state)
+{
+    (void)state;
+    needs_gpu();
+    cf_program *none = (cf_program *)&none;
+    assert_int_equal(cf_program_compile(&none, "__global__ void k(int *p)\n{\n    *p = x;\n    *p = y;\n}\n",
+                                        "wrong.cu", NULL),
+                     CF_ECOMPILE);
+    assert_string_equal(cf_last_error(), "cf_program_compile: wrong.cu(3): error: identifier \"x\" is undefined");
+    assert_null(none);
+    assert_non_null(strstr(cf_program_log(NULL), "wrong.cu(3): error: identifier \"x\" is undefined"));
+    assert_non_null(strstr(cf_program_log(NULL), "wrong.cu(4): error: identifier \"y\" is undefined"));
+    assert_fails(cf_program_compile(&none, "no C++", NULL, NULL), CF_ECOMPILE, "cf_program_compile: program.cu(1): ");
+    assert_non_null(strstr(cf_program_log(NULL), "program.cu(1): "));
+    assert_null(strstr(cf_program_log(NULL), "wrong.cu"));
+    assert_fails(cf_program_compile(&none, SAXPY, NULL, &(cf_program_options){.time_limit = -1}), CF_EINVAL,
+                 "cf_program_compile: options.time_limit is -1");
+    assert_string_equal(cf_program_log(NULL), ""); /* of the latest failure, which has none */
+}
+
+/* In a thread of its own, because a thread's device cannot be taken back. */
+static void *compile_on_the_cpu(void *unused)
+{
+    (void)unused;
+    cf_program *none = (cf_program *)&none;
+    static const char expected[] =
+        "cf_program_compile: NVRTC compiles for a GPU, and the calling thread's device is CF_HOST";
+    if (cf_device_use(CF_HOST) != CF_OK)
+        return "the CPU cannot be used";
+    if (cf_program_compile(&none, SAXPY, NULL, NULL) != CF_ENOTSUP || strcmp(cf_last_error(), expected) != 0)
+        return "the status or the detail is another one";
+    return none ? "the program is not NULL" : NULL;
+}
+
+static void device_that_is_the_cpu_is_refused(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    void *wrong;
+    assert_int_equal(pthread_create(&thread, NULL, compile_on_the_cpu, NULL), 0);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    if (wrong)
+        fail_msg("%s", (const char *)wrong);
+}
+
+static void null_arguments_are_named(void **state)
+{
+    (void)state;
+    cf_program *none = (cf_program *)&none;
+    assert_fails(cf_program_compile(NULL, SAXPY, NULL, NULL), CF_EINVAL, "cf_program_compile: program is NULL");
+    assert_fails(cf_program_compile(&none, NULL, NULL, NULL), CF_EINVAL, "cf_program_compile: source is NULL");
+    assert_null(none);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(saxpy_is_exactly_that_of_c),
+        TEST(name_expressions_stand_for_a_kernel_and_for_data),
+        TEST(log_after_success_has_the_warnings),
+        TEST(unloaded_program_is_refused),
+        TEST(second_compilation_is_a_hit),
+        TEST(cache_of_the_environment_is_used),
+        TEST(log_after_a_failure_has_all_errors),
+        TEST(device_that_is_the_cpu_is_refused),
+        TEST(null_arguments_are_named),
+    };
+    return RUN_ON_DRIVER(tests, set_up_group, tear_down_group);
+}
