@@ -225,8 +225,10 @@ static int fail_compilation(const struct compilation *compilation, int result, c
     if (result == CF__NVRTC_CANCELLED)
         return cf__fail(CF_ECOMPILE, "%s: %s: compiling took longer than %d ms", request->function, request->name,
                         limit);
-    if ((result != CF__NVRTC_COMPILATION && result != CF__NVRTC_INVALID_OPTION) || !compiled->log)
+    if (result != CF__NVRTC_COMPILATION && result != CF__NVRTC_INVALID_OPTION)
         return fail_call(compilation, result, "CompileProgram");
+    if (!compiled->log)
+        return fail_memory(request);
     const char *line = find_error(compiled->log, &length);
     return cf__fail(result == CF__NVRTC_COMPILATION ? CF_ECOMPILE : CF_EINVAL, "%s: %.*s", request->function, length,
                     line);

@@ -13,6 +13,7 @@
     X(void *, realloc, (void *block, size_t bytes))                                                                  \
     X(int, posix_memalign, (void **block, size_t alignment, size_t bytes))                                           \
     X(void *, aligned_alloc, (size_t alignment, size_t bytes))                                                       \
+    X(char *, strdup, (const char *text))                                                                            \
     X(void, free, (void *block))                                                                                     \
     X(void *, mmap, (void *at, size_t bytes, int protection, int flags, int file, off_t offset))                     \
     X(int, munmap, (void *at, size_t bytes))                                                                         \
@@ -109,6 +110,11 @@ int __wrap_posix_memalign(void **block, size_t alignment, size_t bytes)
 void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
 {
     return strikes("aligned_alloc") ? NULL : counted(__real_aligned_alloc(alignment, bytes));
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return strikes("strdup") ? NULL : counted(__real_strdup(text));
 }
 
 void __wrap_free(void *block)

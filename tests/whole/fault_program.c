@@ -1,9 +1,12 @@
-/* fault_program.c - the scenes of test_fault.c about programs, whose images are those of the kernels in fault.cu. */
+/* fault_program.c - the scenes of test_fault.c about programs. Loaded ones have the images of the kernels in
+ * fault.cu. */
 #include "played_gpu.h"
 
+#include <cuferry/find.h>
 #include <cuferry/program.h>
 #include <cuferry/registry.h>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fault_data.h"
@@ -14,7 +17,7 @@ static const char signature[] = "(float a, in float x[n], inout float y[n], int 
 static cf_program *program;
 static const cf_kernel *kernel;
 static void *pointer;
-static char path[64];
+static char path[96];
 
 static const cf_kernel *twin(void)
 {
@@ -91,11 +94,66 @@ static int act_unload(void)
     return status;
 }
 
+/* ---- Programs of CUDA C++: NVRTC's own allocations are not among those that fail ---- */
+
+static const char source[] = "#include \"step.h\"\n"
+                             "template <int N> __global__ void k(int *p) { *p = N * STEP; int unused; }\n";
+static const cf_program_header headers[] = {{"step.h", "#define STEP 7\n"}, {NULL, NULL}};
+static char folder[] = "/tmp/cf_fault_XXXXXX";
+static cf_program_options options = {.headers = headers, .names = (const char *const[]){"k<3>", NULL}};
+
+static void prepare_compile(void)
+{
+    memcpy(folder + sizeof folder - 7, "XXXXXX", 6);
+    NEED(!mkdtemp(folder));
+}
+ACT(compile, cf_program_compile(&program, source, "k.cu", &options))
+CLEAN(folder, char command[64]; snprintf(command, sizeof command, "rm -r %s", folder); NEED(system(command)))
+CLEAN(compile, clean_program(); clean_folder(); options.cache = NULL)
+PREPARE(miss, prepare_compile(); options.cache = folder)
+PREPARE(hit, prepare_miss(); NEED(act_compile()); clean_program())
+
+/* A log for which there is no memory is missing. */
+RIGHT(compile, is_done == (program != NULL) &&
+                   (!is_done || !*cf_program_log(program) || strstr(cf_program_log(program), "k.cu(2): warning")))
+
+static int act_wrong(void)
+{
+    int status = cf_program_compile(&program, "error", "k.cu", NULL);
+    return status == CF_ECOMPILE ? CF_OK : status;
+}
+RIGHT(wrong, program == NULL)
+
+/* ---- Parts of CUDA: a toolkit that is searched after the linker's folders ---- */
+
+static const char *found;
+
+static void prepare_find(void)
+{
+    found = NULL;
+    prepare_compile();
+    snprintf(path, sizeof path, "%s/lib", folder);
+    NEED(mkdir(path, 0700));
+    snprintf(path, sizeof path, "%s/lib/libnccl.so.2", folder);
+    FILE *file = fopen(path, "w");
+    NEED(!file || fclose(file) != 0);
+    setenv("CUDA_HOME", folder, 1);
+}
+ACT(find, cf_find("nccl", &found))
+RIGHT(find, is_done == (found != NULL))
+CLEAN(find, unsetenv("CUDA_HOME"); clean_folder())
+
 /* ---- The scenes ---- */
 
 const struct scene program_scenes[] = {
     {"cf_program_load", NULL, act_load, is_load_right, clean_program, CUDA_ONLY},
     {"cf_program_load_file", prepare_file, act_file, is_load_right, clean_file, CUDA_ONLY},
+    {"cf_program_compile into the cache", prepare_miss, act_compile, is_compile_right, clean_compile,
+     CUDA_ONLY | NVRTC | LONG},
+    {"cf_program_compile from the cache", prepare_hit, act_compile, is_compile_right, clean_compile,
+     CUDA_ONLY | NVRTC | LONG},
+    {"cf_program_compile of an error", NULL, act_wrong, is_wrong_right, NULL, CUDA_ONLY | NVRTC},
+    {"cf_find", prepare_find, act_find, is_find_right, clean_find, 0},
     {"cf_program_kernel", prepare_load, act_kernel, is_kernel_right, clean_program, CUDA_ONLY | FRESH},
     {"cf_program_symbol", prepare_load, act_symbol, NULL, clean_program, CUDA_ONLY | FRESH},
     {"cf_program_log", NULL, act_log, NULL, NULL, COLD},

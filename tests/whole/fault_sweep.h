@@ -20,6 +20,7 @@ struct scene {
         ANY = 8,       /* the detail may name any of several failures: threads fail together, or the call goes on */
         CAPTURED = 16, /* in a capture, which a failure may break */
         LONG = 128,    /* each attempt takes long: swept quickly unless CHECK_LONG is set */
+        NVRTC = 256,   /* needs NVRTC */
         TRACED = 64,   /* with CF_TRACE: a failed call may be the trace's, which is not reported */
     } flags;
 };

@@ -5,6 +5,7 @@
 #include "context/enter.h"
 #include "played_gpu.h"
 
+#include <cuferry/find.h>
 #include <cuferry/registry.h>
 
 #include "driver_fault.h"
@@ -123,6 +124,7 @@ static const struct tolerated tolerated[] = {
 static void sweep(void **state)
 {
     const struct scene *scene = *state;
+    const char *nvrtc;
     int count = 0;
     /* The first call also allocates a page that is never freed (lib/base/fast.c). */
     assert_ok(cf_device_count(&count));
@@ -131,12 +133,15 @@ static void sweep(void **state)
         skip_test(NEEDS_TWO_GPUS);
     if (scene->flags & CUDA_ONLY && count < 1)
         skip_test(NEEDS_ANY_GPU);
+    if (scene->flags & NVRTC && cf_find("nvrtc", &nvrtc) != CF_OK)
+        skip_test(NEEDS_NVRTC);
     assert_int_equal(fault_sweep(scene, tolerated), 0);
 }
 
-/* The text of include/cuferry.h and include/cuferry/program.h at build time. */
+/* The text of include/cuferry.h and of two headers beside it at build time. */
 __asm__(".pushsection .rodata\n"
         "header_begin: .incbin \"" FAULT_HEADER ".h\"\n"
+        ".incbin \"" FAULT_HEADER "/find.h\"\n"
         ".incbin \"" FAULT_HEADER "/program.h\"\n"
         ".byte 0\n"
         ".popsection");

@@ -95,7 +95,7 @@ static struct job begin_compile(void)
     int ends[2];
     struct job job;
     if (cf_find("nvrtc", &path) != CF_OK)
-        skip_test("needs NVRTC");
+        skip_test(NEEDS_NVRTC);
     assert_int_equal(pipe(ends), 0);
     job.child = fork();
     if (job.child == 0) {
@@ -376,7 +376,7 @@ static void folder_of_others_is_refused(void **state)
     (void)state;
     const char *path;
     if (cf_find("nvrtc", &path) != CF_OK)
-        skip_test("needs NVRTC");
+        skip_test(NEEDS_NVRTC);
     run_shell("mkdir %s && chmod 777 %s", cache, cache);
     expect_refused("cf_test: other users can write to the cache folder /tmp/");
     run_shell("rmdir %s && echo text >%s", cache, cache);

@@ -33,7 +33,7 @@ static int compile_for(int capability, const char *source)
 {
     const char *path;
     if (cf_find("nvrtc", &path) != CF_OK)
-        skip_test("needs NVRTC");
+        skip_test(NEEDS_NVRTC);
     cf__compiled_free(&compiled);
     struct cf__request request = {"cf_test", source, "saxpy.cu", &options, capability, 13990};
     return cf__compile(&request, &compiled);

@@ -1,5 +1,5 @@
-/* test_program_compile.c - programs of CUDA C++: compiled, loaded and launched on any GPU. The played GPU knows images by
- * their bytes: the tests compile each source once to register its kernels. */
+/* test_program_compile.c - programs of CUDA C++: compiled, loaded and launched on any GPU. The played GPU knows images
+ * by their bytes: the tests compile each source once to register its kernels. */
 #include "handmade_kernel.h"
 
 #include <pthread.h>
@@ -10,21 +10,21 @@
 
 #include "program/compile.h"
 
-#define SAXPY                                                                                \
-    "extern \"C\" __global__\n"                                                              \
-    "void saxpy(float a, float *x, float *y, float *out, size_t n)\n"                        \
-    "{\n"                                                                                    \
-    "    int unused;\n"                                                                      \
-    "    size_t tid = blockIdx.x * blockDim.x + threadIdx.x;\n"                              \
-    "    if (tid < n)\n"                                                                     \
-    "        out[tid] = a * x[tid] + y[tid];\n"                                              \
+#define SAXPY                                                         \
+    "extern \"C\" __global__\n"                                       \
+    "void saxpy(float a, float *x, float *y, float *out, size_t n)\n" \
+    "{\n"                                                             \
+    "    int unused;\n"                                               \
+    "    size_t tid = blockIdx.x * blockDim.x + threadIdx.x;\n"       \
+    "    if (tid < n)\n"                                              \
+    "        out[tid] = a * x[tid] + y[tid];\n"                       \
     "}\n"
-#define SCALE                                                                               \
-    "namespace ns { __constant__ int factor; }\n"                                           \
-    "template <typename T> __global__ void scale(T *x, T a, int n)\n"                       \
-    "{\n"                                                                                   \
-    "    if (threadIdx.x < n)\n"                                                            \
-    "        x[threadIdx.x] *= a * ns::factor;\n"                                           \
+#define SCALE                                                         \
+    "namespace ns { __constant__ int factor; }\n"                     \
+    "template <typename T> __global__ void scale(T *x, T a, int n)\n" \
+    "{\n"                                                             \
+    "    if (threadIdx.x < n)\n"                                      \
+    "        x[threadIdx.x] *= a * ns::factor;\n"                     \
     "}\n"
 #define SAXPY_SIGNATURE "(float a, in float x[n], in float y[n], out float out[n], size_t n) grid(n) block(512)"
 #define SCALE_SIGNATURE "(float *x, float a, int n) blocks(1) block(n)"
@@ -141,7 +141,7 @@ static int set_up_group(void **state)
     const char *path;
     int64_t capability, driver;
     unsetenv("CF_CACHE");
-    why_not = !on_cuda() ? NEEDS_ANY_GPU : cf_find("nvrtc", &path) != CF_OK ? "needs NVRTC" : NULL;
+    why_not = !on_cuda() ? NEEDS_ANY_GPU : cf_find("nvrtc", &path) != CF_OK ? NEEDS_NVRTC : NULL;
     if (why_not || !played_gpu_is_in_use())
         return 0;
     if (cf_device_property(0, CF_PROPERTY_CAPABILITY, &capability) != CF_OK ||
@@ -372,9 +372,9 @@ static void log_after_a_failure_has_all_errors(void **state)
     (void)state;
     needs_gpu();
     cf_program *none = (cf_program *)&none;
-    assert_int_equal(cf_program_compile(&none, "__global__ void k(int *p)\n{\n    *p = x;\n    *p = y;\n}\n",
-                                        "wrong.cu", NULL),
-                     CF_ECOMPILE);
+    assert_int_equal(
+        cf_program_compile(&none, "__global__ void k(int *p)\n{\n    *p = x;\n    *p = y;\n}\n", "wrong.cu", NULL),
+        CF_ECOMPILE);
     assert_string_equal(cf_last_error(), "cf_program_compile: wrong.cu(3): error: identifier \"x\" is undefined");
     assert_null(none);
     assert_non_null(strstr(cf_program_log(NULL), "wrong.cu(3): error: identifier \"x\" is undefined"));
@@ -425,14 +425,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(saxpy_is_exactly_that_of_c),
-        TEST(name_expressions_stand_for_a_kernel_and_for_data),
-        TEST(log_after_success_has_the_warnings),
-        TEST(unloaded_program_is_refused),
-        TEST(second_compilation_is_a_hit),
-        TEST(cache_of_the_environment_is_used),
-        TEST(log_after_a_failure_has_all_errors),
-        TEST(device_that_is_the_cpu_is_refused),
+        TEST(saxpy_is_exactly_that_of_c),         TEST(name_expressions_stand_for_a_kernel_and_for_data),
+        TEST(log_after_success_has_the_warnings), TEST(unloaded_program_is_refused),
+        TEST(second_compilation_is_a_hit),        TEST(cache_of_the_environment_is_used),
+        TEST(log_after_a_failure_has_all_errors), TEST(device_that_is_the_cpu_is_refused),
         TEST(null_arguments_are_named),
     };
     return RUN_ON_DRIVER(tests, set_up_group, tear_down_group);
