@@ -16,6 +16,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/write.h"
 
 int cf__cachefile_path(const char *variable, const char *name, char path[CF__PATH])
 {
@@ -73,8 +74,11 @@ ssize_t cf__cachefile_read(const char *path, char *text, size_t size)
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0)
         return -1;
-    errno = EINVAL;
-    int is_ok = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+    int is_ok = fstat(file, &status) == 0;
+    if (is_ok && !S_ISREG(status.st_mode)) {
+        errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+        is_ok = 0;
+    }
     while (is_ok && used < size) {
         ssize_t got = read(file, text + used, size - used);
         if (got < 0 && errno == EINTR)
@@ -88,6 +92,48 @@ ssize_t cf__cachefile_read(const char *path, char *text, size_t size)
     close(file);
     errno = error;
     return is_ok ? (ssize_t)used : -1;
+}
+
+char *cf__cachefile_load(const char *path, size_t *size)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return NULL;
+    size_t room = S_ISREG(status.st_mode) ? (size_t)status.st_size : 0;
+    char *text = malloc(room + 1);
+    if (!text)
+        return errno = ENOMEM, NULL;
+    ssize_t used = cf__cachefile_read(path, text, room);
+    if (used < 0) {
+        int error = errno;
+        free(text);
+        return errno = error, NULL;
+    }
+    text[used] = 0;
+    *size = (size_t)used;
+    return text;
+}
+
+int cf__cachefile_replace(const char *path, const char *bytes, size_t count)
+{
+    char temporary[CF__PATH + 32];
+    struct stat before;
+    snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
+    int file = mkostemp(temporary, O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    if (stat(path, &before) == 0)
+        (void)fchmod(file, before.st_mode & 0777);
+    int is_written = cf__write(file, bytes, count, 0) == 0 && fsync(file) == 0, error = errno;
+    if (close(file) != 0 && is_written) {
+        is_written = 0;
+        error = errno;
+    }
+    if (is_written && rename(temporary, path) == 0)
+        return 1;
+    error = is_written ? errno : error;
+    (void)unlink(temporary);
+    return errno = error, 0;
 }
 
 int cf__cachefile_resolve(const char *path, char real[PATH_MAX])

@@ -22,6 +22,13 @@ void cf__cachefile_make_folders(const char *path);
 /* Reads at most `size` bytes of a regular file. Returns the number of bytes read, or -1 with `errno`. */
 ssize_t cf__cachefile_read(const char *path, char *text, size_t size);
 
+/* Reads a whole regular file, and adds a zero. Returns memory that the caller frees, or NULL with `errno`. */
+char *cf__cachefile_load(const char *path, size_t *size);
+
+/* Writes a new file beside `path` and renames it to `path`, with the permissions of the old file. Returns 0 with `errno`
+ * on failure. */
+int cf__cachefile_replace(const char *path, const char *bytes, size_t count);
+
 /* Writes the path to which the symbolic links of `path` lead, also if no file is there yet: replacing `real` keeps the
  * links. Returns 0 with `errno` on failure. */
 int cf__cachefile_resolve(const char *path, char real[PATH_MAX]);

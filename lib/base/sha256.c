@@ -89,3 +89,11 @@ void cf__sha256_end(struct cf__sha256 *sum, unsigned char digest[CF__SHA256_BYTE
     for (int i = 0; i < CF__SHA256_BYTES; i++)
         digest[i] = (unsigned char)(sum->state[i / 4] >> (24 - 8 * (i % 4)));
 }
+
+void cf__sha256_of(const void *data, size_t bytes, unsigned char digest[CF__SHA256_BYTES])
+{
+    struct cf__sha256 sum;
+    cf__sha256_begin(&sum);
+    cf__sha256_add(&sum, data, bytes);
+    cf__sha256_end(&sum, digest);
+}

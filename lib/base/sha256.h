@@ -21,4 +21,7 @@ void cf__sha256_add_text(struct cf__sha256 *sum, const char *text);
 
 void cf__sha256_end(struct cf__sha256 *sum, unsigned char digest[CF__SHA256_BYTES]);
 
+/* All steps for data in one piece. */
+void cf__sha256_of(const void *data, size_t bytes, unsigned char digest[CF__SHA256_BYTES]);
+
 #endif

@@ -6,14 +6,12 @@
  *
  * The times at the end, of the variant and of the first variant, are for people. Other lines are skipped. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -28,7 +26,6 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "base/write.h"
 
 #define HEADER "cuferry tuning 1\n"
 #define MOST_CAPABILITY 9999
@@ -266,37 +263,6 @@ static int fail_file(const char *what, const char *path)
     return cf__fail(CF_EINVAL, "cf_tuning_save: %s %s: %s", what, path, cf__strerror(errno));
 }
 
-/* Creates a file beside `path` and returns its name; -1 with errno. */
-static int open_beside(const char *path, char temporary[CF__PATH + 32])
-{
-    snprintf(temporary, CF__PATH + 32, "%s.XXXXXX", path);
-    return mkostemp(temporary, O_CLOEXEC);
-}
-
-/* Writes a new file and renames it to `path`, with the permissions of the old file. */
-static int replace_file(const char *path, const struct text *text)
-{
-    char temporary[CF__PATH + 32];
-    struct stat before;
-    int file = open_beside(path, temporary);
-    if (file < 0)
-        return fail_file("writing", temporary);
-    if (stat(path, &before) == 0)
-        (void)fchmod(file, before.st_mode & 0777);
-    int is_written = cf__write(file, text->bytes, text->used, 0) == 0 && fsync(file) == 0;
-    int error = errno;
-    if (close(file) != 0 && is_written) {
-        is_written = 0;
-        error = errno;
-    }
-    if (is_written && rename(temporary, path) == 0)
-        return CF_OK;
-    error = is_written ? errno : error;
-    (void)unlink(temporary);
-    errno = error;
-    return fail_file("writing", path);
-}
-
 /* Reads the old text; "" if there is no file. A file that is unreadable or of another format is an error, so that
  * nobody loses its content. */
 static int read_before(const char *path, char **text)
@@ -343,11 +309,12 @@ static int update_file(const char *path, const cf_tuning *results, size_t count)
         return status;
     }
     merge_lines(&text, before, results, count);
-    status =
-        text.used <= CF__TUNING_BYTES
-            ? replace_file(path, &text)
-            : cf__fail(CF_EINVAL, "cf_tuning_save: %s: it would have more than %zu bytes, and none of it would count",
-                       path, CF__TUNING_BYTES);
+    if (text.used > CF__TUNING_BYTES)
+        status =
+            cf__fail(CF_EINVAL, "cf_tuning_save: %s: it would have more than %zu bytes, and none of it would count",
+                     path, CF__TUNING_BYTES);
+    else if (!cf__cachefile_replace(path, text.bytes, text.used))
+        status = fail_file("writing", path);
     free(before);
     free(text.bytes);
     return status;

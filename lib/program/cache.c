@@ -22,7 +22,6 @@
 #include "base/log.h"
 #include "base/sha256.h"
 #include "base/text.h"
-#include "base/write.h"
 #include "program/cache_folder.h"
 
 /* The first bytes of each entry; the number changes with the format. */
@@ -79,33 +78,22 @@ static void make_key(const struct cf__request *request, const char *nvrtc, const
 
 /* ---- Reading ---- */
 
-static void sum_bytes(const char *file, size_t bytes, unsigned char digest[CF__SHA256_BYTES])
-{
-    struct cf__sha256 sum;
-    cf__sha256_begin(&sum);
-    cf__sha256_add(&sum, file, bytes);
-    cf__sha256_end(&sum, digest);
-}
-
 /* Reads an entry's file. Returns NULL if there is none, or it is damaged. */
 static char *read_entry(const char *path, struct head *head)
 {
-    struct stat info;
     unsigned char digest[CF__SHA256_BYTES];
-    if (stat(path, &info) != 0)
+    size_t total;
+    char *file = cf__cachefile_load(path, &total);
+    if (!file)
         return NULL;
-    size_t total = (size_t)info.st_size;
-    if (total < sizeof *head + sizeof digest)
-        return NULL;
-    char *file = malloc(total);
-    if (file && cf__cachefile_read(path, file, total) == (ssize_t)total) {
+    if (total >= sizeof *head + sizeof digest) {
         memcpy(head, file, sizeof *head);
-        sum_bytes(file, total - sizeof digest, digest);
+        cf__sha256_of(file, total - sizeof digest, digest);
         if (strncmp(head->magic, MAGIC, sizeof head->magic) == 0 &&
             memcmp(file + total - sizeof digest, digest, sizeof digest) == 0)
             return file;
-        cf__log(CF_LOG_INFO, "%s is damaged, and the program is compiled again", path);
     }
+    cf__log(CF_LOG_INFO, "%s is damaged, and the program is compiled again", path);
     free(file);
     return NULL;
 }
@@ -189,37 +177,16 @@ static char *make_entry(const struct cf__compiled *compiled, const struct cf__he
         at = put(at, &header->state, sizeof header->state);
         at = put(at, header->path, strlen(header->path) + 1);
     }
-    sum_bytes(file, *total - sizeof digest, digest);
+    cf__sha256_of(file, *total - sizeof digest, digest);
     memcpy(at, digest, sizeof digest);
     return file;
-}
-
-/* Replaces the entry as a whole. Returns 0 with `errno` on failure. */
-static int write_entry(const char *path, const char *bytes, size_t total)
-{
-    char temporary[CF__PATH + 8];
-    snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
-    int file = mkostemp(temporary, O_CLOEXEC);
-    if (file < 0)
-        return 0;
-    int is_written = cf__write(file, bytes, total, 0) == 0, error = errno;
-    if (close(file) != 0 && is_written) {
-        is_written = 0;
-        error = errno;
-    }
-    if (is_written && rename(temporary, path) == 0)
-        return 1;
-    error = is_written ? errno : error;
-    (void)unlink(temporary);
-    errno = error;
-    return 0;
 }
 
 static void store(const struct cf__cache_entry *entry, const struct cf__compiled *compiled)
 {
     size_t total;
     char *file = make_entry(compiled, &entry->headers, &total);
-    if (!file || !write_entry(entry->path, file, total))
+    if (!file || !cf__cachefile_replace(entry->path, file, total))
         cf__log(CF_LOG_INFO, "a compiled program is not kept in %s: %s", entry->folder,
                 file ? cf__strerror(errno) : "there is no memory");
     else

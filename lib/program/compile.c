@@ -14,6 +14,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "find/find.h"
 #include "program/cache.h"
 #include "program/nvrtc.h"
 
@@ -323,7 +324,7 @@ int cf__compile(const struct cf__request *request, struct cf__compiled *compiled
     *compiled = (struct cf__compiled){0};
     int status = check_options(request);
     if (status == CF_OK)
-        status = cf__nvrtc_find(request->function, request->driver, nvrtc);
+        status = cf__find(request->function, "nvrtc", request->driver / 1000, nvrtc);
     if (status != CF_OK)
         return status;
     cf__nvrtc_headers(nvrtc, compilation.toolkit);

@@ -10,7 +10,6 @@
 #include "program/headers.h"
 
 #include "base/cachefile.h"
-#include "program/includes.h"
 
 enum { MOST_HEADERS = 4096 };
 
@@ -47,18 +46,14 @@ void cf__headers_free(struct cf__headers *headers)
 /* Reads a file with its checksum. Returns NULL if it has not the size of `state`. */
 static char *read_file(const char *path, struct cf__header_state *state)
 {
-    struct cf__sha256 sum;
-    char *text = malloc((size_t)state->bytes + 1);
-    if (text && cf__cachefile_read(path, text, (size_t)state->bytes + 1) != state->bytes) {
-        free(text);
-        return NULL;
+    size_t bytes;
+    char *text = cf__cachefile_load(path, &bytes);
+    if (text && (int64_t)bytes == state->bytes) {
+        cf__sha256_of(text, bytes, state->digest);
+        return text;
     }
-    if (!text)
-        return NULL;
-    cf__sha256_begin(&sum);
-    cf__sha256_add(&sum, text, (size_t)state->bytes);
-    cf__sha256_end(&sum, state->digest);
-    return text;
+    free(text);
+    return NULL;
 }
 
 /* Fills all of a state but its digest. Returns 1 if there is a file. */
@@ -142,9 +137,9 @@ static int is_toolkit(const char *folder, const char *toolkit)
            one.st_ino == other.st_ino;
 }
 
-static int add_places(void *data, const char *name, size_t length)
+/* Adds each place where a name of an #include may be found. Returns 0, or 1 if there is no memory. */
+static int add_places(struct collection *collection, const char *name, size_t length)
 {
-    struct collection *collection = data;
     struct cf__headers *headers = collection->headers;
     const char *const *folders = collection->request->options->include_folders, *main = collection->request->name;
     if (length && *name == '/')
@@ -158,11 +153,93 @@ static int add_places(void *data, const char *name, size_t length)
     return status;
 }
 
+/* ---- Texts ---- */
+
+/* Joins lines that end with a backslash. Returns the new length. */
+static size_t remove_splices(char *text, size_t length)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < length; i++) {
+        size_t end = i + 1;
+        while (text[i] == '\\' && end < length && (text[end] == ' ' || text[end] == '\t' || text[end] == '\r'))
+            end++;
+        if (text[i] == '\\' && end < length && text[end] == '\n')
+            i = end;
+        else
+            text[used++] = text[i];
+    }
+    return used;
+}
+
+/* Skips blanks and comments of one directive. */
+static const char *skip_blanks(const char *at, const char *end)
+{
+    for (;;) {
+        while (at < end && strchr(" \t\v\f\r", *at) && *at)
+            at++;
+        if (end - at < 4 || at[0] != '/' || at[1] != '*')
+            return at;
+        const char *close = memmem(at + 2, (size_t)(end - at - 2), "*/", 2);
+        if (!close)
+            return at;
+        at = close + 2;
+    }
+}
+
+static int begins_with(const char *at, const char *end, const char *word)
+{
+    size_t length = strlen(word);
+    return (size_t)(end - at) >= length && memcmp(at, word, length) == 0;
+}
+
+/* Reads a directive after its '#'. */
+static int read_directive(struct collection *collection, const char *at, const char *end)
+{
+    at = skip_blanks(at, end);
+    if (begins_with(at, end, "embed"))
+        return -1;
+    int is_import = begins_with(at, end, "import");
+    if (!is_import && !begins_with(at, end, "include"))
+        return 0;
+    at += is_import ? strlen("import") : strlen("include");
+    if (begins_with(at, end, "_next"))
+        at += strlen("_next");
+    at = skip_blanks(at, end);
+    char close = at < end && *at == '"' ? '"' : at < end && *at == '<' ? '>' : 0;
+    if (!close)
+        return -1;
+    const char *name = ++at;
+    while (at < end && *at != close && *at != '\n')
+        at++;
+    return at < end && *at == close ? add_places(collection, name, (size_t)(at - name)) : -1;
+}
+
+/* Reads each #include of a text, also those in comments, strings and branches that are left out: a header too many is
+ * compared in vain, a header too few would make a cached program wrong. Returns 0; the result of add_places(); or -1 if
+ * the text does not tell the headers or has a date. `text` is changed: its line splices are removed. */
+static int scan_includes(struct collection *collection, char *text, size_t length)
+{
+    static const char *const unknown[] = {"__has_include", "__has_embed", "__DATE__", "__TIME__",
+                                          "__TIMESTAMP__", "?\?=",        "?\?/"};
+    length = remove_splices(text, length);
+    const char *end = text + length;
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+        if (memmem(text, length, unknown[i], strlen(unknown[i])))
+            return -1;
+    for (const char *at = text; at < end; at++) {
+        int is_begin = *at == '#' || begins_with(at, end, "%:");
+        int result = is_begin ? read_directive(collection, at + (*at == '#' ? 1 : 2), end) : 0;
+        if (result != 0)
+            return result;
+    }
+    return 0;
+}
+
 /* `text` is changed. */
 static const char *scan(struct collection *collection, const char *includer, char *text, size_t length)
 {
     collection->includer = includer;
-    int result = cf__includes_scan(text, length, add_places, collection);
+    int result = scan_includes(collection, text, length);
     return result == 0  ? NULL
            : result < 0 ? "its text does not tell the headers, as with #include MACRO, or has a date"
                         : no_memory;

@@ -248,6 +248,7 @@ struct text {
     const struct part *ptx;
     const char *at, *end;
     unsigned int line;
+    char word[16]; /* the current one, cut off, or another character; "": the end of the text */
 };
 
 static int is_word(char c)
@@ -255,115 +256,91 @@ static int is_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
-static int begins_with(const struct text *text, const char *begin)
+static int is_at(const struct text *text, const char *spelling)
 {
-    size_t length = strlen(begin);
-    return (size_t)(text->end - text->at) >= length && memcmp(text->at, begin, length) == 0;
+    size_t length = strlen(spelling);
+    return (size_t)(text->end - text->at) >= length && memcmp(text->at, spelling, length) == 0;
 }
 
-static void skip_char(struct text *text)
+/* Moves past a comment or a string, whose first `opened` bytes open it; `what`: NULL if the text may end in it. */
+static int skip_past(struct text *text, size_t opened, const char *close, const char *what)
 {
-    text->line += *text->at == '\n';
-    text->at++;
-}
-
-/* Moves past `close`; the text began before. */
-static int skip_to(struct text *text, const char *close, const char *what)
-{
-    unsigned int line = text->line;
-    while (text->at < text->end && !begins_with(text, close))
-        skip_char(text);
-    if (text->at == text->end)
-        return REFUSE(text->ptx, "is cut off: the %s of line %u has no end", what, line);
-    while (*close++)
-        skip_char(text);
+    const char *begin = text->at + opened, *end = memmem(begin, (size_t)(text->end - begin), close, strlen(close));
+    if (!end && what)
+        return REFUSE(text->ptx, "is cut off: the %s of line %u has no end", what, text->line);
+    for (end = end ? end + strlen(close) : text->end; text->at < end; text->at++)
+        text->line += *text->at == '\n';
     return CF_OK;
 }
 
-static int skip_blank(struct text *text)
+/* Reads a word or another character after blanks, comments and strings. */
+static int next_word(struct text *text)
 {
     int status = CF_OK;
+    size_t length = 0;
     while (status == CF_OK && text->at < text->end)
-        if (strchr(" \t\r\n\f\v", *text->at))
-            skip_char(text);
-        else if (begins_with(text, "//"))
-            while (text->at < text->end && *text->at != '\n')
-                text->at++;
-        else if (begins_with(text, "/*"))
-            status = skip_to(text, "*/", "comment");
+        if (is_at(text, "//"))
+            status = skip_past(text, 2, "\n", NULL);
+        else if (is_at(text, "/*"))
+            status = skip_past(text, 2, "*/", "comment");
+        else if (is_at(text, "\""))
+            status = skip_past(text, 1, "\"", "string");
+        else if (strchr(" \t\r\n\f\v", *text->at))
+            text->line += *text->at++ == '\n';
         else
             break;
+    for (; text->at < text->end && (length == 0 || (is_word(text->word[0]) && is_word(*text->at))); text->at++)
+        if (length < sizeof text->word - 1)
+            text->word[length++] = *text->at;
+    text->word[length] = 0;
     return status;
-}
-
-/* Reads a number up to 999; returns the number of digits. */
-static int read_number(struct text *text, unsigned int *number)
-{
-    int digits = 0;
-    for (*number = 0; text->at < text->end && *text->at >= '0' && *text->at <= '9' && digits < 4; text->at++, digits++)
-        *number = *number * 10 + (unsigned int)(*text->at - '0');
-    return *number < 1000 ? digits : 0;
 }
 
 /* ".target sm_90a, texmode_independent" */
 static int read_ptx_target(struct text *text)
 {
     unsigned int capability = 0;
-    int status = skip_blank(text), is_read = status == CF_OK && begins_with(text, "sm_");
-    if (is_read) {
-        text->at += 3;
-        is_read = read_number(text, &capability) >= 2;
-    }
-    if (status == CF_OK && !is_read)
+    char suffix = 0;
+    int status = next_word(text);
+    if (status != CF_OK)
+        return status;
+    if (sscanf(text->word, "sm_%4u%c", &capability, &suffix) < 1 || capability < 10 || capability > 999)
         return REFUSE(text->ptx, "is damaged: the .target of line %u is no GPU such as sm_90", text->line);
-    char suffix = text->at < text->end ? *text->at : 0;
-    if (status == CF_OK)
-        add_target(text->ptx->targets->ptx, capability | (suffix == 'a'   ? CF_TARGET_EXACT
-                                                          : suffix == 'f' ? CF_TARGET_FAMILY
-                                                                          : 0));
-    return status;
+    add_target(text->ptx->targets->ptx, capability | (suffix == 'a'   ? CF_TARGET_EXACT
+                                                      : suffix == 'f' ? CF_TARGET_FAMILY
+                                                                      : 0));
+    return CF_OK;
 }
 
 /* ".version 9.0" */
 static int read_ptx_version(struct text *text)
 {
     unsigned int major, minor;
-    int status = skip_blank(text), is_read = 0;
-    if (status == CF_OK && begins_with(text, ".version")) {
-        text->at += strlen(".version");
-        status = skip_blank(text);
-        is_read = status == CF_OK && read_number(text, &major) && text->at < text->end && *text->at++ == '.' &&
-                  read_number(text, &minor);
-    }
-    return status == CF_OK && !is_read ? REFUSE(text->ptx, "begins without a .version in line %u", text->line) : status;
+    int status = next_word(text), is_version = strcmp(text->word, ".version") == 0;
+    if (status == CF_OK && is_version)
+        status = next_word(text);
+    if (status == CF_OK && !(is_version && sscanf(text->word, "%3u.%3u", &major, &minor) == 2))
+        return REFUSE(text->ptx, "begins without a .version in line %u", text->line);
+    return status;
 }
 
 /* Follows the braces, so that a text that was cut off is found. */
 static int check_ptx(const struct part *ptx)
 {
-    struct text text = {ptx, (const char *)ptx->data, (const char *)ptx->data + ptx->size, 1};
+    struct text text = {
+        .ptx = ptx, .at = (const char *)ptx->data, .end = (const char *)ptx->data + ptx->size, .line = 1};
     unsigned int depth = 0, opened = 0;
     for (size_t i = 0; i < ptx->size; i++)
         if (ptx->data[i] < ' ' && !(ptx->data[i] >= '\t' && ptx->data[i] <= '\r'))
             return REFUSE(ptx, "is damaged: byte %zu is %02x, which is no text", i, ptx->data[i]);
     int status = read_ptx_version(&text);
-    while (status == CF_OK && (status = skip_blank(&text)) == CF_OK && text.at < text.end) {
-        if (*text.at == '"') {
-            text.at++;
-            status = skip_to(&text, "\"", "string");
-        } else if (is_word(*text.at)) {
-            const char *word = text.at;
-            while (text.at < text.end && is_word(*text.at))
-                text.at++;
-            if (text.at - word == 7 && memcmp(word, ".target", 7) == 0)
-                status = read_ptx_target(&text);
-        } else {
-            opened = *text.at == '{' && depth == 0 ? text.line : opened;
-            if (*text.at == '}' && depth == 0)
-                return REFUSE(ptx, "is damaged: line %u has a } without a {", text.line);
-            depth += (*text.at == '{') - (unsigned int)(*text.at == '}');
-            text.at++;
-        }
+    while (status == CF_OK && (status = next_word(&text)) == CF_OK && *text.word) {
+        opened = *text.word == '{' && depth == 0 ? text.line : opened;
+        if (*text.word == '}' && depth == 0)
+            return REFUSE(ptx, "is damaged: line %u has a } without a {", text.line);
+        depth += (*text.word == '{') - (unsigned int)(*text.word == '}');
+        if (strcmp(text.word, ".target") == 0)
+            status = read_ptx_target(&text);
     }
     if (status == CF_OK && !ptx->targets->ptx[0])
         return REFUSE(ptx, "is cut off: its %u lines have no .target", text.line);
@@ -376,10 +353,10 @@ static int check_ptx(const struct part *ptx)
 
 static int is_text(const struct part *part)
 {
-    struct text text = {part, (const char *)part->data, (const char *)part->data + part->size, 1};
-    while (text.at < text.end && strchr(" \t\r\n\f\v", *text.at))
-        text.at++;
-    return text.at == text.end || *text.at == '.' || *text.at == '/';
+    size_t i = 0;
+    while (i < part->size && strchr(" \t\r\n\f\v", part->data[i]))
+        i++;
+    return i == part->size || part->data[i] == '.' || part->data[i] == '/';
 }
 
 int cf__inspect_image(const char *function, const unsigned char *data, size_t size, struct cf__targets *targets)

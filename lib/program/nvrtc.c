@@ -11,12 +11,6 @@
 #include "base/cachefile.h"
 #include "base/error.h"
 #include "base/linker.h"
-#include "find/find.h"
-
-int cf__nvrtc_find(const char *function, int most, char path[CF__PATH])
-{
-    return cf__find(function, "nvrtc", most / 1000, path);
-}
 
 static int fill_table(const char *function, const char *path, void *library, struct cf__nvrtc *nvrtc)
 {

@@ -44,11 +44,7 @@ struct cf__nvrtc {
     int version; /* CUDA version: 13000 is 13.0 */
 };
 
-/* Writes the path of the library whose major version is at most that of the CUDA version `most`. Returns a status;
- * messages of both functions name `function`. */
-int cf__nvrtc_find(const char *function, int most, char path[CF__PATH]);
-
-/* Fills the table. The library stays open until the process ends. Returns a status. */
+/* Fills the table. The library stays open until the process ends. Returns a status, whose message names `function`. */
 int cf__nvrtc_open(const char *function, const char *path, struct cf__nvrtc *nvrtc);
 
 /* Writes the folder of the headers that belong to the library at `path`; "" if there is none. */

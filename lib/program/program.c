@@ -4,13 +4,10 @@
  * kernels. Unloaded programs stay in the list until cf_shutdown(), so that their handles are refused. */
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cuferry.h>
 #include <cuferry/program.h>
@@ -18,6 +15,7 @@
 
 #include "program/program.h"
 
+#include "base/cachefile.h"
 #include "base/crc32.h"
 #include "base/descriptor.h"
 #include "base/error.h"
@@ -216,35 +214,6 @@ int cf_program_load(cf_program **program, const void *data, size_t size)
     return adopt_image("cf_program_load", copy, size, program);
 }
 
-/* Reads a regular file, and adds a zero. Returns NULL with `errno`. */
-static char *read_file(const char *path, size_t *size)
-{
-    struct stat info;
-    char *data = NULL;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error = errno;
-    if (file < 0)
-        return NULL;
-    if (fstat(file, &info) != 0)
-        error = errno;
-    else if (!S_ISREG(info.st_mode))
-        error = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
-    else if (!(data = malloc((size_t)info.st_size + 1)))
-        error = ENOMEM;
-    ssize_t got = 1;
-    for (*size = 0; data && got > 0 && *size<(size_t)info.st_size; *size += got> 0 ? (size_t)got : 0)
-        got = read(file, data + *size, (size_t)info.st_size - *size);
-    if (data && got < 0) {
-        error = errno;
-        free(data);
-        data = NULL;
-    }
-    if (data)
-        data[*size] = 0;
-    (void)close(file);
-    errno = error;
-    return data;
-}
-
 int cf_program_load_file(cf_program **program, const char *path)
 {
     size_t size;
@@ -253,7 +222,7 @@ int cf_program_load_file(cf_program **program, const char *path)
     *program = NULL;
     if (!path)
         return cf__fail(CF_EINVAL, "cf_program_load_file: path is NULL");
-    char *data = read_file(path, &size);
+    char *data = cf__cachefile_load(path, &size);
     if (!data)
         return cf__fail(errno == ENOMEM ? CF_ENOMEM : CF_EINVAL, "cf_program_load_file: %s cannot be read: %s", path,
                         cf__strerror(errno));
