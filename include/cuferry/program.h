@@ -4,8 +4,8 @@
  *     const cf_kernel *saxpy;
  *     status = cf_program_load_file(&program, "saxpy.cubin");
  *     status = cf_program_kernel(program, "saxpy",
- *                                "(float a, in float x[n], in float y[n], out float out[n], size_t n) grid(n) block(512)",
- *                                &saxpy);
+ *                                "(float a, in float x[n], in float y[n], out float out[n], size_t n)"
+ *                                " grid(n) block(512)", &saxpy);
  *     void *const args[] = {&a, &x, &y, &out, &n};
  *     status = cf_call(saxpy, args);
  *
@@ -29,25 +29,25 @@ extern "C" {
  * again. */
 typedef struct cf_program cf_program;
 
-/* Load `size` bytes at `data`, or the bytes of a file: a cubin, a fatbin, or PTX as text. The bytes are copied. They are
- * checked first and then loaded on the calling thread's GPU; other GPUs load them at their first use.
+/* Load `size` bytes at `data`, or the bytes of a file: a cubin, a fatbin, or PTX as text. The bytes are copied. They
+ * are checked first and then loaded on the calling thread's GPU; other GPUs load them at their first use.
  *
  * CF_EIMAGE: the bytes are of another kind, cut off or damaged, and the detail says where. Relocatable code and LTO-IR
- * are such kinds, because they need a link first. CF_ENOCODE: the image has no code for the GPU. CF_ENOTSUP: the calling
- * thread's device is CF_HOST. After a failure `*program` is NULL. */
+ * are such kinds, because they need a link first. CF_ENOCODE: the image has no code for the GPU. CF_ENOTSUP: the
+ * calling thread's device is CF_HOST. After a failure `*program` is NULL. */
 CF_CHECKED int cf_program_load(cf_program **program, const void *data, size_t size);
 CF_CHECKED int cf_program_load_file(cf_program **program, const char *path);
 
 /* Returns the text that the compiler wrote when the program was made, for PTX the driver's compiler; empty if it wrote
- * none. It is valid until the program is unloaded. For NULL the function returns the text of the calling thread's latest
- * program that could not be made, valid until the next failure or the thread's end. */
+ * none. It is valid until the program is unloaded. For NULL the function returns the text of the calling thread's
+ * latest program that could not be made, valid until the next failure or the thread's end. */
 const char *cf_program_log(const cf_program *program);
 
 /* Unloads a program from all GPUs, after the launches of its kernels that are in flight. NULL is ignored. Its kernels
  * are unusable then: calls with them, and with the program, return CF_EINVAL until cf_shutdown(), for which about a
  * kilobyte of each is kept. Graphs with its kernels must not be launched any more. CF_ECAPTURE: a stream is being
- * captured in a context in which the program's kernels were used. CF_EFAULT: a kernel failed. The program stays then, and
- * can be unloaded later. */
+ * captured in a context in which the program's kernels were used. CF_EFAULT: a kernel failed. The program stays then,
+ * and can be unloaded later. */
 CF_CHECKED int cf_program_unload(cf_program *program);
 
 /* ---- Compilation ----------------------------------------------------------------------------------------------- */
@@ -78,8 +78,8 @@ typedef struct cf_program_options {
  * is found as by cf_find(); it is of the driver's CUDA version or an older one, and keeps nothing by itself.
  *
  * cf_program_kernel() and cf_program_symbol() take the name expressions of options.names as names. After success
- * cf_program_log() has the warnings; after CF_ECOMPILE, cf_program_log(NULL) has the whole log, and the detail the first
- * error.
+ * cf_program_log() has the warnings; after CF_ECOMPILE, cf_program_log(NULL) has the whole log, and the detail the
+ * first error.
  *
  * CF_ECOMPILE: the source does not compile, or not within the time limit. CF_EINVAL: an option is wrong, or the cache's
  * folder. CF_ENOCODE: NVRTC does not compile for the GPU. CF_ENOTSUP: there is no NVRTC, and the detail lists the paths
@@ -100,7 +100,7 @@ struct cf_kernel;
  *     parameter = type name                                                    a value
  *               | type "*" name                                                device memory, which is not checked
  *               | ( "in" | "out" | "inout" ) type name "[" extent "]" { "[" extent "]" }     an array
- *     clause    = ( "grid" | "blocks" ) "(" x [ "," y [ "," z ] ] ")"          elements, or blocks; one of them is needed
+ *     clause    = ( "grid" | "blocks" ) "(" x [ "," y [ "," z ] ] ")"          elements, or blocks; one is needed
  *               | "block" "(" x [ "," y [ "," z ] ] ")"                        threads of a block; 256 without it
  *               | "shared" "(" bytes ")"                                       dynamic shared memory; 0 without it
  *               | "check" "(" condition { "," condition } ")"                  on values of parameters
@@ -111,14 +111,14 @@ struct cf_kernel;
  * pointer only.
  *
  * The kernel is found on the calling thread's GPU, and a driver for CUDA 12.4 or newer compares the sizes of its
- * parameters. CF_EINVAL: the signature is wrong; the detail names the column and what was expected. CF_EIMAGE: the image
- * has no such kernel, or the kernel has other parameters. */
+ * parameters. CF_EINVAL: the signature is wrong; the detail names the column and what was expected. CF_EIMAGE: the
+ * image has no such kernel, or the kernel has other parameters. */
 CF_CHECKED int cf_program_kernel(cf_program *program, const char *entry, const char *signature,
                                  const struct cf_kernel **kernel);
 
-/* Writes the address of a __device__ or __constant__ variable of `size` bytes in the current context to `pointer`: device
- * memory, for cf_mem_copy() and for kernels of this context. It is valid until the program is unloaded, or the context
- * is gone. `name` is the variable's name in the image. CF_EIMAGE: there is none, or it has another size. */
+/* Writes the address of a __device__ or __constant__ variable of `size` bytes in the current context to `pointer`:
+ * device memory, for cf_mem_copy() and for kernels of this context. It is valid until the program is unloaded, or the
+ * context is gone. `name` is the variable's name in the image. CF_EIMAGE: there is none, or it has another size. */
 CF_CHECKED int cf_program_symbol(cf_program *program, const char *name, size_t size, void **pointer);
 
 /* Attributes of a loaded kernel: enumerator, value, meaning. */
@@ -135,8 +135,9 @@ enum cf_attribute {
 #undef CF_ATTRIBUTE_ENUM
 };
 
-/* Writes an attribute of any kernel, of a program or not, on the calling thread's GPU to `value`; loads the kernel there.
- * CF_EINVAL: there is no such attribute, the kernel is an operation, or it has variants. CF_ENOTSUP: on CF_HOST. */
+/* Writes an attribute of any kernel, of a program or not, on the calling thread's GPU to `value`; loads the kernel
+ * there. CF_EINVAL: there is no such attribute, the kernel is an operation, or it has variants. CF_ENOTSUP: on
+ * CF_HOST. */
 CF_CHECKED int cf_kernel_attribute(const struct cf_kernel *kernel, int attribute, int64_t *value);
 
 /* ---- The cache ------------------------------------------------------------------------------------------------- */

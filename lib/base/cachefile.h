@@ -25,8 +25,8 @@ ssize_t cf__cachefile_read(const char *path, char *text, size_t size);
 /* Reads a whole regular file, and adds a zero. Returns memory that the caller frees, or NULL with `errno`. */
 char *cf__cachefile_load(const char *path, size_t *size);
 
-/* Writes a new file beside `path` and renames it to `path`, with the permissions of the old file. Returns 0 with `errno`
- * on failure. */
+/* Writes a new file beside `path` and renames it to `path`, with the permissions of the old file. Returns 0 with
+ * `errno` on failure. */
 int cf__cachefile_replace(const char *path, const char *bytes, size_t count);
 
 /* Writes the path to which the symbolic links of `path` lead, also if no file is there yet: replacing `real` keeps the

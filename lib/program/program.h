@@ -11,7 +11,8 @@
 #include "program/compiled.h"
 #include "program/inspect.h"
 
-/* A kernel of a program, whose descriptor has an empty `file`. After an unload the descriptor stays, with the version CF__UNLOADED. */
+/* A kernel of a program, whose descriptor has an empty `file`. After an unload the descriptor stays, with the version
+ * CF__UNLOADED. */
 struct cf__program_kernel {
     struct cf__program_kernel *next;
     cf_kernel kernel;
@@ -44,7 +45,8 @@ struct cf_program {
     struct cf__program_symbol *symbols;
 };
 
-/* Makes a program of its parts and takes them, also in case of a failure. Returns a status; messages name `function`. */
+/* Makes a program of its parts and takes them, also in case of a failure. Returns a status; messages name
+ * `function`. */
 int cf__program_adopt(const char *function, struct cf__compiled *parts, cf_program **program);
 
 /* Makes a program of a shared object for the CPU, with its registry, and takes the object and `log`. */
