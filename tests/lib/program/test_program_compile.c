@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-#include <cuferry/find.h>
 #include <cuferry/program.h>
 
+#include "find/find.h"
 #include "program/compile.h"
 
 #define SAXPY                                                         \
@@ -138,15 +138,18 @@ static char folder[64];
 static int set_up_group(void **state)
 {
     (void)state;
-    const char *path;
     int64_t capability, driver;
     unsetenv("CF_CACHE");
-    why_not = !on_cuda() ? NEEDS_ANY_GPU : cf_find("nvrtc", &path) != CF_OK ? NEEDS_NVRTC : NULL;
-    if (why_not || !played_gpu_is_in_use())
+    why_not = NEEDS_ANY_GPU;
+    if (!on_cuda())
         return 0;
     if (cf_device_property(0, CF_PROPERTY_CAPABILITY, &capability) != CF_OK ||
         cf_device_property(0, CF_PROPERTY_DRIVER, &driver) != CF_OK)
         return -1;
+    char path[CF__PATH]; /* of the driver's major version or an older one */
+    why_not = cf__find("test", "nvrtc", (int)driver / 1000, path) == CF_OK ? NULL : NEEDS_NVRTC;
+    if (why_not || !played_gpu_is_in_use())
+        return 0;
     target[0] = (uint16_t)capability;
     if (compile_twin(&of_saxpy, &saxpy_image, SAXPY, &exact_options, driver) != 0 ||
         compile_twin(&of_scale, &scale_image, SCALE, &scale_options, driver) != 0)
