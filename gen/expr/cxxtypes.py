@@ -61,6 +61,10 @@ def _list_builtin():
     # The two platforms differ in the sign of char.
     add('char', 'char', 'CF_CHAR', 'integer', 1)
 
+    # CUDA 12 aligns it to 64 bytes, CUDA 13 to 128; C has one alignment for both.
+    table['CUtensorMap'] = CType('cf_tensor_map', 'CUtensorMap', 'tensor_map', 'CF_OPAQUE', 'tensor_map', 'struct', 128,
+                                 128)
+
     half = add('cf_half', 'half', 'CF_F16', 'half', 2, '__half', 'half', cxx='__half')
     brain = add('cf_bfloat16', 'bfloat16', 'CF_BF16', 'half', 2, '__nv_bfloat16', 'nv_bfloat16', cxx='__nv_bfloat16')
     add('cf_half2', 'half2', 'CF_F16', 'vector', 4, '__half2', 'half2', cxx='__half2', lanes=2,
