@@ -711,4 +711,15 @@ void host(const float *in, float *out, int n)
     average<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(in, out, n);
 }
 ''', '#pragma cf kernel grid(length) block(BLOCK) in(in[/* elements? */]) inout(out[length])'),
+
+    Case('clamped_index', '''#define SMALLER(a, b) ((a) < (b) ? (a) : (b))
+__global__ void clamp(const float *x, float *y, float *z, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[(int)fminf(i, n - 1)] = x[SMALLER(i + 1, n - 1)];
+    if (i < fminf(n, 1e6f))
+        z[i] = 0;
+}
+void host(const float *x, float *y, float *z, int n) { clamp<<<(n + 127) / 128, 128>>>(x, y, z, n); }
+''', '#pragma cf kernel grid(n) block(128) in(x[n]) inout(y[n], z[/* elements? */])'),
 ]
