@@ -26,7 +26,7 @@ class Instances:
                 if text is None and parameter.default:
                     break
                 given.append(text)
-        aliases = _local_aliases(tokens_of(launch.declaration)[:launch.at])
+        aliases = _local_aliases(launch.scope.tokens[:launch.at])
         return self._filled([text and self._replaced(text, aliases) for text in given], launch.declaration, 0)
 
     def _deduce(self, kernel, arguments, scope, at):

@@ -722,4 +722,27 @@ __global__ void clamp(const float *x, float *y, float *z, int n)
 }
 void host(const float *x, float *y, float *z, int n) { clamp<<<(n + 127) / 128, 128>>>(x, y, z, n); }
 ''', '#pragma cf kernel grid(n) block(128) in(x[n]) inout(y[n], z[/* elements? */])'),
+
+    Case('block_at_file_scope', '''const dim3 threads(32, 8);
+static dim3 other{64};
+__global__ void clear(float *x, int w, int h)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;
+    if (i < w && j < h)
+        x[j * w + i] = 0;
+}
+__global__ void negate(float *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = -x[i];
+}
+void choose(int side) { other.x = side; }
+void host(float *x, int w, int h)
+{
+    clear<<<dim3((w + threads.x - 1) / threads.x, (h + threads.y - 1) / threads.y), threads>>>(x, w, h);
+    negate<<<w, other>>>(x, w);
+}
+''', '''#pragma cf kernel grid(w, h) block(32, 8) inout(x[h][w])
+#pragma cf kernel blocks(n) block(/* other? */) inout(x[n])'''),
 ]
