@@ -745,4 +745,24 @@ void host(float *x, int w, int h)
 }
 ''', '''#pragma cf kernel grid(w, h) block(32, 8) inout(x[h][w])
 #pragma cf kernel blocks(n) block(/* other? */) inout(x[n])'''),
+
+    Case('deduced_types', '''template <typename T> __global__ void scale(T *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] *= 2;
+}
+void host(void *bytes, int n)
+{
+    float *reals;
+    double *wide;
+    unsigned int *counts;
+    scale<<<(n + 127) / 128, 128>>>(reals + n, n);
+    scale<<<(n + 127) / 128, 128>>>(&wide[n], n);
+    scale<<<(n + 127) / 128, 128>>>(counts, n);
+    scale<<<(n + 127) / 128, 128>>>((int *)bytes, n);
+    scale<<<(n + 127) / 128, 128>>>(reinterpret_cast<short *>(bytes), n);
+}
+''', '''#pragma cf kernel grid(n) block(128) inout(x[n])
+#pragma cf instances(f32: float; f64: double; u32: unsigned int; i32: int; i16: short)'''),
 ]
