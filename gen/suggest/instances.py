@@ -95,7 +95,7 @@ class Instances:
 
 
 def _type_of(argument, scope, at):
-    """Returns the words and the pointers of an argument's type: of a name, x + i, &x[i], or a cast to a pointer; ([], 0)
+    """Returns the words and the pointers of an argument's type: of a name, x + i, &x[i], or a cast; ([], 0)
     for others."""
     texts = [t.text for t in argument]
     if texts[:1] == ['('] or texts[:2] in (['reinterpret_cast', '<'], ['static_cast', '<']):
