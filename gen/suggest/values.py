@@ -2,7 +2,7 @@
 
 from expr.plain import spell_tree
 from suggest.ranges import AXES, Range
-from suggest.sums import constant, read_sum, replace_factors
+from suggest.sums import constant, factor, read_sum, replace_factors
 from suggest.terms import named
 from tokens.brackets import matching, split_at
 
@@ -49,23 +49,13 @@ class Values:
         self.ranges.variables[text] = Range(value)
         return named(text)
 
-    def expand(self, total):
-        """Returns the sum with variables replaced by their values."""
-        for _ in range(20):
-            values = {text: self.ranges.variables[text].value for text in total.factors
-                      if text in self.ranges.variables and self.ranges.variables[text].value is not None}
-            if not values:
-                break
-            total = replace_factors(total, lambda tree, values=values: values.get(spell_tree(tree)))
-        return total
-
     def axis_index(self, axis):
         block = self.ranges.size.block.get(axis) or named(f'blockDim.{axis}')
         return named(f'blockIdx.{axis}') * block + named(f'threadIdx.{axis}')
 
     def is_axis(self, value):
         """True for the index of a thread along an axis."""
-        plain = self.expand(value)
+        plain = self.ranges.expand(value)
         return any((plain - self.axis_index(axis)).value is not None for axis in AXES)
 
     def sum(self, tokens, names):
@@ -88,8 +78,11 @@ class Values:
                     if tree.kind == 'MEMBER' and root is not None and str(root) != tree.parts[0]:
                         return self.add_variable('value')
                 return found if not isinstance(found, Pointer) else self.add_variable('pointer')
-            if tree.kind in ('NUMBER', 'SIZEOF', 'IS_INTEGRAL', 'CHAIN'):
+            if tree.kind in ('NUMBER', 'SIZEOF', 'IS_INTEGRAL'):
                 return None
+            if tree.kind == 'CHAIN':
+                terms = [replace_factors(read_sum(part), rename).tree() for part in tree.parts[0]]
+                return factor(type(tree)('CHAIN', tree.token, terms, tree.parts[1]))
             parts = [replace_factors(read_sum(part), rename).tree() for part in tree.parts]
             return read_sum(type(tree)(tree.kind, tree.token, *parts))
         return replace_factors(total, rename)
