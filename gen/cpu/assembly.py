@@ -282,9 +282,11 @@ class _Statement:
             raise _Unknown
         result = '(' + form.format(*(self._read(a, kind, False) for a in arguments[1:3])) + ')'
         text = f'{{ const bool cf__p = {result}; '
+        if how:     # the first target may be the predicate that the second one needs
+            text += f'const bool cf__q = {self._read(arguments[3], "pred", False)}; '
         for target, value in zip(targets, ('cf__p', '!cf__p')):
             if how:
-                value += {'and': ' && ', 'or': ' || ', 'xor': ' != '}[how] + self._read(arguments[3], 'pred', False)
+                value += {'and': ' && ', 'or': ' || ', 'xor': ' != '}[how] + 'cf__q'
             text += self._write(target.strip(), 'pred', value, False)
         return text + ' }'
 
