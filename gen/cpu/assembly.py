@@ -12,6 +12,7 @@ The header cuferry/cpu/runtime/assembly.cuh has the functions of the instruction
 
 import re
 
+from base.bounds import MAX_REGISTERS
 from tokens.brackets import matching, split_at
 
 WORDS = ('asm', '__asm__', '__asm')
@@ -167,7 +168,7 @@ _UNTYPED = ('pred', 'f16', 'bf16')
 
 
 class _Unknown(Exception):
-    """An instruction without a CPU form, or operands that do not fit it."""
+    """An instruction without a CPU form, or operands that do not fit it. Its arguments: the text, and advice."""
 
 
 class _Statement:
@@ -190,6 +191,7 @@ class _Statement:
         template = ''.join(map(_read_string, self._parts[0]))
         self._is_blank = not template.strip()
         self.text = _COMMENT.sub(' ', template)
+        self._words = set(re.findall(r'[%$\w]+', self.text))
         self.instructions = list(_split_instructions(self.text))
         self._operands = []     # name in C++, constraint, True of an output
         self._scopes = []       # registers of each open block: likewise
@@ -236,7 +238,9 @@ class _Statement:
             if text is None:
                 text = self._translate_value(name, arguments)
             return f'if ({guard.group(1)}{self._read(guard.group(2), "pred", False)}) {{ {text} }}' if guard else text
-        except (_Unknown, ValueError, LookupError):     # operands that do not fit
+        except _Unknown as unknown:
+            raise _Unknown(*(unknown.args or (name,))) from None
+        except (ValueError, LookupError):       # operands that do not fit
             raise _Unknown(name) from None
 
     def _translate_brace(self, brace):
@@ -249,14 +253,16 @@ class _Statement:
         return brace
 
     def _declare(self, text):
-        """Declares registers: `.u32 a, b`, or `.u32 r<3>` for r0 to r2."""
+        """Declares registers: `.u32 a, b`, or `.u32 r<3>` for r0 to r2, if the statement uses them."""
         match = re.fullmatch(r'\.(\w+) ([\w%$<>, ]+)', text)
         if not match or match.group(1) not in _DECLARED:
             raise _Unknown
         constraint, names = _DECLARED[match.group(1)], []
         for name in match.group(2).split(','):
             base, _, count = name.strip().rstrip('>').partition('<')
-            names += [f'{base}{i}' for i in range(int(count))] if count else [base]
+            if count and int(count) > MAX_REGISTERS:
+                raise _Unknown(f'.reg {name.strip()}', f'declare at most {MAX_REGISTERS} registers at once')
+            names += [n for n in (f'{base}{i}' for i in range(int(count))) if n in self._words] if count else [base]
         for name in names:
             if not re.fullmatch(r'[%$A-Za-z_][\w$]*', name):
                 raise _Unknown
@@ -481,13 +487,14 @@ def _read_string(token):
 
 
 def find_unknown(tokens, at):
-    """Returns the instruction for which the CPU has no form in an asm statement at `at`; None if there is none."""
+    """Returns the instruction for which the CPU has no form in an asm statement at `at`, as (text, advice or None);
+    None if there is none."""
     try:
         statement = _Statement(tokens, at)
         if not statement.is_barrier():
             statement.edits()
     except _Unknown as unknown:
-        return str(unknown) or tokens[at].text
+        return (*unknown.args, None)[:2] if unknown.args else (tokens[at].text, None)
     return None
 
 

@@ -38,6 +38,7 @@ class GeneratorTest:
         self.language()
         self.variants()
         self.reaches()
+        self.registers_of_assembly()
         self.plain_expressions()
         self.reserved_names()
         self.command_line()
@@ -226,6 +227,18 @@ class GeneratorTest:
                  if k['name'].split('_')[:2] != ['bounded' if k['bounded'] else 'loops',
                                                  'closed' if k['closed'] else 'open']]
         self.tap.check('cfgen_reach_finds_loops_and_data', ', '.join(wrong))
+
+    def registers_of_assembly(self):
+        """A statement of assembly declares each register that it uses once, and no others."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'k.cu')
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write('#pragma cf kernel grid(n) out(x[n])\n__global__ void k(int *x, int n)\n{\n'
+                           '    asm("{ .reg .u32 r<1000>; mov.u32 r7, %1; mov.u32 %0, r7; }" : "=r"(x[0]) : "r"(n));\n'
+                           '}\n')
+            _, _, err = self.cfgen(folder, path)
+            found = re.findall(r'unsigned int (cf__\w+) = 0;', read(os.path.join(folder, 'k.host.cu')) or '')
+            self.tap.check('cfgen_assembly_declares_used_registers_alone', '' if len(found) == 1 else f'{found}{err}')
 
     def plain_expressions(self):
         """The text shown for an expression from macros has the same meaning, also with parentheses removed."""

@@ -99,6 +99,12 @@ __global__ void assembly_with_names(int *x, int n)
 }
 
 #pragma cf kernel grid(n) inout(x[n])
+__global__ void assembly_with_too_many_registers(int *x, int n)
+{
+    asm("{ .reg .u32 r<1000000000>; mov.u32 r0, %1; mov.u32 %0, r0; }" : "=r"(x[0]) : "r"(n));
+}
+
+#pragma cf kernel grid(n) inout(x[n])
 __global__ void matrices(float *x, int n)
 {
     nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> c;
