@@ -195,6 +195,7 @@ class _Statement:
         self.instructions = list(_split_instructions(self.text))
         self._operands = []     # name in C++, constraint, True of an output
         self._scopes = []       # registers of each open block: likewise
+        self._registers = 0     # numbers name them in C++, because _x and %x are two
 
     def is_barrier(self):
         """True without instructions and operands, such as asm volatile("" ::: "memory"): any compiler takes it."""
@@ -266,7 +267,8 @@ class _Statement:
         for name in names:
             if not re.fullmatch(r'[%$A-Za-z_][\w$]*', name):
                 raise _Unknown
-            self._scopes[-1][name] = ('cf__' + re.sub(r'\W', '_', name) + '_', constraint, True)
+            self._scopes[-1][name] = (f'cf__r{self._registers}', constraint, True)
+            self._registers += 1
         return ' '.join(f'[[maybe_unused]] {_CONSTRAINTS[constraint][1]} {self._scopes[-1][name][0]} = 0;'
                         for name in names)
 
