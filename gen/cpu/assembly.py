@@ -14,6 +14,7 @@ import re
 
 from base.bounds import MAX_REGISTERS
 from tokens.brackets import matching, split_at
+from tokens.lexer import spell_tokens
 
 WORDS = ('asm', '__asm__', '__asm')
 HEADER = 'cuferry/cpu/runtime/assembly.cuh'
@@ -165,6 +166,9 @@ _FENCE = re.compile(r'membar\.(?:gl|cta|sys)|fence(?:\.(?:sc|acq_rel))?\.(?:cta|
 
 _ATOMICS = {'cas': 'CAS'}
 _UNTYPED = ('pred', 'f16', 'bf16')
+_ADVICE_OF_NAMES = 'number the operands: %0 is the first'
+_ADVICE_OF_MATCHING = 'number the operands, and write one that is read and written once, with +'
+_ADVICE_OF_CONSTRAINTS = 'use h, r, l, f, d or n as its constraint, and number the operands'
 
 
 class _Unknown(Exception):
@@ -206,9 +210,13 @@ class _Statement:
         kept, edits, number = set(), {}, 0
         for part, is_output in ((self._parts[1], True), (self._parts[2], False)):
             for operand in split_at(part, ',') if part else ():
+                if operand and operand[0].text == '[':
+                    raise _Unknown(f'operand {spell_tokens(operand[:3])}', _ADVICE_OF_NAMES)
                 constraint = _read_string(operand[0]).lstrip('=+&' if is_output else '')
-                is_known = constraint in _CONSTRAINTS and constraint != 'p'
-                if self.instructions and not is_known or [t.text for t in operand[1:2]] != ['(']:
+                if self.instructions and (constraint not in _CONSTRAINTS or constraint == 'p'):
+                    raise _Unknown(f'operand {number}, {operand[0].text}', _ADVICE_OF_MATCHING if constraint.isdigit()
+                                   else _ADVICE_OF_CONSTRAINTS)
+                if [t.text for t in operand[1:2]] != ['(']:
                     raise _Unknown
                 self._operands.append((f'cf__{number}', constraint, is_output))
                 kept.update(map(id, operand[1:]))
