@@ -5,7 +5,7 @@ import re
 
 from base.bounds import MAX_STATEMENTS
 from cpu.collective import find_reached
-from tokens.brackets import matching, split_at
+from tokens.brackets import is_update, matching, split_at
 from tokens.lexer import spell_tokens
 
 _BARRIER = re.compile(r'\w*(?:sync|wait|arrive|barrier|shfl|ballot|reduce|scan|sort)\w*|(?:Block|Warp)[A-Z]\w*|'
@@ -182,12 +182,13 @@ class _Walk:
         """Learns which names differ between lanes."""
         for part in split_at(tokens, ','):
             texts = [t.text for t in part]
-            at = next((i for i, text in enumerate(texts) if text == '=' and i), None)
+            at = next((i for i, text in enumerate(texts) if i and (
+                text == '=' or is_update(texts[i - 1:i + 1]) and text[-1] == '=')), None)
             if at is None:
                 continue
-            is_update = texts[at - 1] in '+-*/%&|^<>])'
+            keeps_old = texts[at - 1] in '+-*/%&|^<>])'
             target = [t.text for t in part[:at] if t.kind == 'identifier']
-            name = target[0] if is_update and target else texts[at - 1]
+            name = target[0] if keeps_old and target else texts[at - 1]
             if texts[at - 1] == ']' and name in self._memory or name in self._arrays | self._scalars:
                 continue
             value = part[at + 1:]
@@ -195,7 +196,7 @@ class _Walk:
                 self._differing.add(name)
                 if '[' not in texts[at:] and {t.text for t in value} & self._ranks:
                     self._ranks.add(name)
-            elif not is_update:
+            elif not keeps_old:
                 self._differing.discard(name)
                 self._ranks.discard(name)
 
@@ -241,10 +242,7 @@ class _Walk:
             if token.text in self._arrays and texts[at + 1:at + 2] != ['['] or self._differs(element[1:]) or \
                     texts[end:end + 1] == ['(']:
                 continue
-            after = texts[end:end + 3]
-            is_written = after[:1] == ['='] or len(after) > 1 and after[0] in '+-*/%&|^' and (
-                after[1] == '=' or after[0] in '+-' and after[1] == after[0]) or \
-                after in (['<', '<', '='], ['>', '>', '='])
+            is_written = texts[end:end + 1] == ['='] or is_update(texts[end:end + 2])
             self._note(spell_tokens(element), token, is_one, is_written)
 
     def _note(self, element, token, is_one, is_written):
