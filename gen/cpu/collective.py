@@ -115,9 +115,9 @@ def find_foreign(kernel, everything):
                     return (f'cuda::{texts[2]}', 'use __syncthreads() or cuda::barrier, and plain copies or '
                                                  'cuda::memcpy_async()')
             if token.kind == 'identifier' and _ANY_FOREIGN.fullmatch(token.text):
-                used = find_unknown(body, at) if token.text in WORDS else token.text
+                used = find_unknown(body, at) if token.text in WORDS else (token.text, None)
                 if used:
-                    return next((f'{what} ({used})', instead) for words, what, instead in _FOREIGN_WORDS
+                    return next((f'{what} ({used[0]})', used[1] or instead) for words, what, instead in _FOREIGN_WORDS
                                 if words.fullmatch(token.text))
     return None
 

@@ -2,7 +2,7 @@
 
 from expr.cxxtypes import WORDS
 from suggest.terms import end_of_name
-from tokens.brackets import matching
+from tokens.brackets import is_update, matching
 
 # Statements after which the next one is not reached.
 LEAVES = {'return', 'break', 'continue', 'goto'}
@@ -42,12 +42,10 @@ def assigned(tokens):
     for at, token in enumerate(tokens):
         if token.kind != 'identifier' or (at and tokens[at - 1].text in ('.', '->')):
             continue
-        behind = [t.text for t in tokens[at + 1:at + 4]]
+        behind = [t.text for t in tokens[at + 1:at + 3]]
         before = [t.text for t in tokens[max(at - 2, 0):at]]
-        if (behind[:1] == ['='] and not _is_declared(tokens, at) or behind[:2] in (['+', '+'], ['-', '-']) or
-                before in (['+', '+'], ['-', '-']) or
-                len(behind) > 1 and behind[0] in ('+', '-', '*', '/', '%', '&', '|', '^') and behind[1] == '=' or
-                behind[:2] in (['<', '<='], ['>', '>='])):
+        if (behind[:1] == ['='] and not _is_declared(tokens, at) or is_update(behind) or
+                before in (['+', '+'], ['-', '-'])):
             found.append(token.text)
     return found
 

@@ -219,7 +219,7 @@ static void numbers_are_as_exact_as_ptx_defines(void **state)
 
 /* ---- State within a statement and between statements ---- */
 
-enum { CARRIES = 10, CHOICES = 6, CELLS = 10 };
+enum { CARRIES = 10, CHOICES = 8, CELLS = 10 };
 
 static void carries_go_from_word_to_word(void **state)
 {
@@ -275,6 +275,8 @@ static void choices_follow_comparisons(void **state)
         ROWS_COMPARE_FLOAT(EXPECT)
         ROWS_SATURATED(EXPECT)
         EXPECT("predicates", chosen)
+        EXPECT("setp into its own predicate", a < b ? (c ? 1 : 2) : 0)
+        EXPECT("sub.u32 of _x and %x", a - b)
         EXPECT("nothing", chosen)
         EXPECT("and.b32 of %laneid", (uint32_t)i % 32 & 7)
         if (!isnan(x))

@@ -38,6 +38,8 @@ class GeneratorTest:
         self.language()
         self.variants()
         self.reaches()
+        self.registers_of_assembly()
+        self.many_statements()
         self.plain_expressions()
         self.reserved_names()
         self.command_line()
@@ -226,6 +228,33 @@ class GeneratorTest:
                  if k['name'].split('_')[:2] != ['bounded' if k['bounded'] else 'loops',
                                                  'closed' if k['closed'] else 'open']]
         self.tap.check('cfgen_reach_finds_loops_and_data', ', '.join(wrong))
+
+    def registers_of_assembly(self):
+        """A statement of assembly declares each register that it uses once, and no others."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'k.cu')
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write('#pragma cf kernel grid(n) out(x[n])\n__global__ void k(int *x, int n)\n{\n'
+                           '    asm("{ .reg .u32 r<1000>, _x, %%x; mov.u32 r7, %1; mov.u32 _x, r7; mov.u32 %%x, _x; "\n'
+                           '        "mov.u32 %0, %%x; }" : "=r"(x[0]) : "r"(n));\n}\n')
+            _, _, err = self.cfgen(folder, path)
+            found = re.findall(r'unsigned int (cf__\w+) = 0;', read(os.path.join(folder, 'k.host.cu')) or '')
+            self.tap.check('cfgen_assembly_declares_used_registers_alone',
+                           '' if len(set(found)) == len(found) == 3 else f'{found}{err}')
+
+    def many_statements(self):
+        """The search for missing barriers takes many arms of an if, and gives up on statements nested too deeply."""
+        arms = ' else '.join(f'if (x[0] == {i})\n        x[1] = {i};\n   ' for i in range(1000))
+        for name, inner, warns in (('arms', f'{arms} else if (threadIdx.x == 0)\n        s = 1;\n', True),
+                                   ('blocks', '{' * 400 + 'if (threadIdx.x == 0) s = 1;' + '}' * 400, False)):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, 'k.cu')
+                with open(path, 'w', encoding='utf-8') as file:
+                    file.write('#pragma cf kernel blocks(1) block(32) inout(x[32])\n__global__ void k(int *x)\n{\n'
+                               f'    __shared__ int s;\n    {inner}    x[threadIdx.x] = s;\n}}\n')
+                code, _, err = self.cfgen(folder, path)
+                self.tap.check(f'cfgen_takes_many_{name}_in_a_function',
+                               err if code or warns != ('s is used here, and the one lane' in err) else '')
 
     def plain_expressions(self):
         """The text shown for an expression from macros has the same meaning, also with parentheses removed."""

@@ -130,6 +130,15 @@ __global__ void writes_in_the_next_round(float *x, const float *y)
     }
 }
 
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void shifts_after_the_read(int *x)
+{
+    __shared__ int s[2];
+    x[threadIdx.x] = s[0];
+    if (threadIdx.x == 0)
+        s[0] <<= 1;
+}
+
 struct Queue {
     short head, items[64];
 };
@@ -191,6 +200,17 @@ __global__ void one_lane_with_barriers(float *x, const float *y)
     if (lane == 3)
         t[own] = 5;
     x[threadIdx.x] = t[own];
+}
+
+#pragma cf kernel blocks(1) block(32) inout(x[32])
+__global__ void shifts_an_index(int *x)
+{
+    __shared__ int s[32];
+    int own = 1;
+    own <<= threadIdx.x % 5;
+    if (threadIdx.x == 0)
+        s[own] = 1;
+    x[threadIdx.x] = s[own];
 }
 
 #pragma cf kernel blocks(1) block(64) inout(x[64])

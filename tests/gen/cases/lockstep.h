@@ -74,6 +74,12 @@ CF_CHECKED int t_reads_before_the_write_async(cf_stream stream, float *x);
 CF_CHECKED int t_scans(float *x);
 CF_CHECKED int t_scans_async(cf_stream stream, float *x);
 
+CF_CHECKED int t_shifts_after_the_read(int *x);
+CF_CHECKED int t_shifts_after_the_read_async(cf_stream stream, int *x);
+
+CF_CHECKED int t_shifts_an_index(int *x);
+CF_CHECKED int t_shifts_an_index_async(cf_stream stream, int *x);
+
 CF_CHECKED int t_sums_of_other_elements(float *x);
 CF_CHECKED int t_sums_of_other_elements_async(cf_stream stream, float *x);
 
