@@ -60,17 +60,6 @@ template <int MANTISSA, int BIAS, unsigned MOST, unsigned BEYOND> struct cf__flo
 typedef cf__float8<3, 7, 0x7e, 0x7f> cf__e4m3;
 typedef cf__float8<2, 15, 0x7b, 0x7c> cf__e5m2;
 
-/* Toward zero, within the range of an integer. NaN is 0, or the highest bit in 64 bits. */
-template <typename T> CF__FN T cf__integer_of_float8(float x)
-{
-    constexpr bool is_signed = (T)-1 < (T)0;
-    constexpr int bits = 8 * (int)sizeof(T) - is_signed;
-    constexpr T most = (T)(~0ull >> (64 - bits)), least = is_signed ? (T)(-most - 1) : (T)0;
-    if (x != x)
-        return sizeof(T) == 8 ? (T)(1ull << 63) : (T)0;
-    return x >= ldexpf(1, bits) ? most : x <= (float)least ? least : (T)x;
-}
-
 /* ---- Conversions by their names in CUDA ---- */
 
 CF__FN __nv_fp8_storage_t __nv_cvt_float_to_fp8(float x, __nv_saturation_t saturation, __nv_fp8_interpretation_t kind)
@@ -137,10 +126,10 @@ CF__FN __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x, __nv_fp8_i
     explicit CLASS(T value) : __x(FORMAT::from_float((float)value, __NV_SATFINITE)) \
     {                                                                               \
     }
-#define CF__TO_INTEGER(T)                                \
-    explicit operator T() const                          \
-    {                                                    \
-        return cf__integer_of_float8<T>((float)(*this)); \
+#define CF__TO_INTEGER(T)                      \
+    explicit operator T() const                \
+    {                                          \
+        return cf__integer<T>((float)(*this)); \
     }
 #define CF__FLOAT8(CLASS, PAIR, FOUR, FORMAT, KIND)                                                                  \
     struct CLASS {                                                                                                   \
