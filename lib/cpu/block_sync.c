@@ -8,6 +8,18 @@
 #include "cpu/runner.h"
 #include "cpu/team.h"
 
+/* Makes those of `count` threads ready that are in a state, in the order of the launch. */
+static void release_threads(struct cf__runner *runner, uint32_t begin, uint32_t count, enum cf__thread_state state)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t thread = begin + (runner->seed == CF__ORDER_REVERSE ? count - 1 - i : i);
+        if (runner->states[thread] == state) {
+            runner->states[thread] = CF__THREAD_READY;
+            cf__runner_add_ready(runner, thread);
+        }
+    }
+}
+
 /* Makes the threads of a block ready, all of which have arrived at its barrier or ended. */
 static void open_barrier(struct cf__block *block)
 {
@@ -24,13 +36,7 @@ static void open_barrier(struct cf__block *block)
         cf__runner_add_ready_range(runner, runner->current + 1, end);
         return;
     }
-    for (uint32_t i = 0; i < runner->block_threads; i++) {
-        const uint32_t thread = runner->seed == CF__ORDER_REVERSE ? end - 1 - i : begin + i;
-        if (runner->states[thread] == CF__THREAD_BARRIER) {
-            runner->states[thread] = CF__THREAD_READY;
-            cf__runner_add_ready(runner, thread);
-        }
-    }
+    release_threads(runner, begin, runner->block_threads, CF__THREAD_BARRIER);
 }
 
 static CF__NOINLINE uint64_t arrive_last(struct cf__block *block, const cf_host_where *where, const uint64_t *result)
@@ -58,11 +64,7 @@ static void open_grid(struct cf__runner *runner)
         cf__runner_abandon(runner);
     runner->at_grid = 0;
     runner->grid_phase ^= 1;
-    for (uint32_t i = 0; i < runner->total; i++)
-        if (runner->states[i] == CF__THREAD_GRID) {
-            runner->states[i] = CF__THREAD_READY;
-            cf__runner_add_ready(runner, i);
-        }
+    release_threads(runner, 0, runner->total, CF__THREAD_GRID);
 }
 
 /* The barrier of all resident threads, which are those of a cluster or of the launch. */
@@ -78,8 +80,10 @@ static void sync_all(struct cf__block *block, int steps, const cf_host_where *wh
     if (steps & CF_HOST_WAIT) {
         const int is_open = *arrival != 1 + runner->grid_phase;
         *arrival = 0;
-        if (is_open)
+        if (is_open) {
+            cf__runner_continue(runner, where, &cf__fiber_nothing);
             return;
+        }
         runner->states[runner->current] = CF__THREAD_GRID;
         cf__runner_wait(block, where, &cf__fiber_nothing);
     }

@@ -233,7 +233,7 @@ static struct cf__block *begin_thread(struct cf__runner *runner, cf_dim3 *index)
     }
     runner->begun++;
     if (runner->next_thread == runner->block_threads) {
-        runner->next_block++;
+        runner->next_block += runner->seed == CF__ORDER_REVERSE ? -1 : 1;
         runner->next_thread = 0;
         runner->next_index = (cf_dim3){0, 0, 0};
     }
