@@ -95,11 +95,12 @@ void cf__block_sync_cluster(cf_host_block *head, int steps, const cf_host_where 
     const struct cf__runner *runner = block->runner;
     const char *mistake = NULL;
     if (runner->launch->is_cooperative)
-        mistake = "a barrier of a cluster in a cooperative kernel";
+        mistake =
+            "a barrier of a cluster in a cooperative kernel: take grid.sync(), or remove `cooperative` from the annotation";
     else if (steps & CF_HOST_ARRIVE && runner->arrivals[runner->current])
         mistake = "a thread arrives at its cluster's barrier again, without barrier_wait() after barrier_arrive()";
     else if (steps == CF_HOST_WAIT && !runner->arrivals[runner->current])
-        mistake = "barrier_wait() of a cluster without barrier_arrive() before it";
+        mistake = "barrier_wait() of a cluster without barrier_arrive() before it: call barrier_arrive() first";
     if (mistake)
         cf__runner_fail_thread(head, 0, &(cf_host_where){mistake, where->file, where->line});
     else
@@ -111,7 +112,9 @@ void cf__block_sync_grid(cf_host_block *head, const cf_host_where *where)
     struct cf__block *block = (struct cf__block *)head;
     if (!block->runner->launch->is_cooperative)
         cf__runner_fail_thread(
-            head, 0, &(cf_host_where){"grid.sync() in a kernel that is not cooperative", where->file, where->line});
+            head, 0,
+            &(cf_host_where){"grid.sync() in a kernel that is not cooperative: add `cooperative` to the annotation",
+                             where->file, where->line});
     else
         sync_all(block, CF_HOST_ARRIVE | CF_HOST_WAIT, where);
 }
