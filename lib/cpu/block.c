@@ -164,9 +164,12 @@ static void place_block(struct cf__runner *runner, uint32_t scope, uint64_t numb
 {
     const cf_dim3 each = runner->launch->cluster, blocks = runner->launch->grid;
     const cf_dim3 grid = {blocks.x / each.x, blocks.y / each.y, blocks.z / each.z}; /* of clusters */
-    const uint32_t threads = runner->block_threads, all = each.x * each.y * each.z, rank = (uint32_t)(number % all);
+    const uint32_t threads = runner->block_threads, all = each.x * each.y * each.z;
+    uint32_t rank = (uint32_t)(number % all);
     struct cf__block *block = &runner->blocks[scope];
     number /= all;
+    if (runner->seed == CF__ORDER_REVERSE)
+        rank = all - 1 - rank;
     if (runner->seed) {
         number = cf__runner_reorder(runner, number, (uint64_t)grid.x * grid.y * grid.z, runner->seed);
         block->key = (number * all + rank) << 32 | runner->seed;
@@ -189,19 +192,21 @@ static void place_block(struct cf__runner *runner, uint32_t scope, uint64_t numb
 
 static void place_blocks(struct cf__runner *runner, uint64_t begin, uint32_t count)
 {
+    const int is_reverse = runner->seed == CF__ORDER_REVERSE;
+    /* The slots have ascending blocks in the reverse order, too: a block finds its peers by their ranks. */
     for (uint32_t i = 0; i < count; i++)
-        place_block(runner, i, begin + i);
+        place_block(runner, is_reverse ? count - 1 - i : i, begin + i);
     runner->total = count * runner->block_threads;
     memset(runner->states, CF__THREAD_READY, runner->total);
     memset(runner->arrivals, 0, runner->total);
     runner->begun = runner->ended = runner->at_grid = runner->in_memory = runner->in_active = 0;
     runner->head = runner->tail = 0;
     runner->next_sp = NULL;
-    runner->next_block = runner->blocks;
+    runner->next_block = &runner->blocks[is_reverse ? count - 1 : 0];
     runner->next_thread = 0;
     runner->next_index = (cf_dim3){0, 0, 0};
     runner->fibers_used = 0;
-    const int is_random = runner->seed != CF__ORDER_NATURAL && runner->seed != CF__ORDER_REVERSE;
+    const int is_random = runner->seed != CF__ORDER_NATURAL && !is_reverse;
     runner->random = is_random ? cf__schedule_shuffle(begin, UINT64_MAX, runner->seed) | 1 : 0;
 }
 

@@ -277,6 +277,24 @@ __device__ unsigned shared_address(const void *address)
     return (unsigned)__cvta_generic_to_shared(address);
 }
 
+/* Takes the address of a variable, its end, or memory that is not shared. */
+#pragma cf kernel blocks(1) block(1) out(y[1]) shared(16)
+__global__ void addresses(int kind, unsigned *y)
+{
+    __shared__ unsigned own[4];
+    extern __shared__ unsigned dynamic[];
+    own[0] = dynamic[0] = 0;
+    y[0] = shared_address(kind == 0 ? own + 4 : kind == 1 ? dynamic + 4 : kind == 2 ? dynamic + 5 : y) -
+           shared_address(kind == 0 ? own : dynamic);
+}
+
+/* The same in assembly alone. */
+#pragma cf kernel blocks(1) block(1) inout(y[1])
+__global__ void address_of_global(unsigned long long *y)
+{
+    asm("cvta.to.shared.u64 %0, %1;" : "=l"(y[0]) : "l"(y));
+}
+
 /* A block turns its row round through shared memory, once by copies that the hardware makes. */
 #pragma cf kernel blocks((n + 63) / 64) block(64) in(x[n]) out(y[2 * n]) shared(2 * 64 * sizeof(unsigned))
 __global__ void rows(const unsigned *x, unsigned *y, int n)
