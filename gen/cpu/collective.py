@@ -10,8 +10,8 @@ from cpu.reachable import find_reachable
 # Uses that a loop over threads cannot run: waiting for other threads or for shared memory, and failing.
 TOGETHER = re.compile(
     r'__shared__|__sync(threads|warp)\w*|__shfl\w*|__(any|all|ballot|activemask|match)\w*|__reduce_\w+_sync|'
-    r'__nanosleep|__trap|assert|__assert_fail|__is(Shared|Global)|__cvta_generic_to_shared|__dynamic_smem\w*|make_pipeline|'
-    r'this_cluster')
+    r'__nanosleep|__trap|assert|__assert_fail|__is(Shared|Global)|__cvta_generic_to_shared|__dynamic_smem\w*|'
+    r'make_pipeline|this_cluster')
 # The same in files with cooperative_groups: ranks and sizes of groups involve no other thread.
 _GROUPS = re.compile(
     r'sync|shfl\w*|any|all|ballot|match_a\w+|reduce\w*|\w+clusive_scan\w*|coalesced_\w+|\w+_partition|invoke_one\w*|'

@@ -12,9 +12,9 @@ from tokens.scan import Pragma
 
 
 class Suggestions:
-    """`proposals`: in the file's order. `refused`: (token, name, reason) of kernels that no annotation can make an entry
-    point. `annotated`: names of kernels that have an annotation. A file without kernels that launches those of its
-    headers gets proposals for these."""
+    """`proposals`: in the file's order. `refused`: (token, name, reason) of kernels that no annotation can make an
+    entry point. `annotated`: names of kernels that have an annotation. A file without kernels that launches those of
+    its headers gets proposals for these."""
 
     def __init__(self, scanner, text, path):
         self.proposals, self.refused = [], []

@@ -574,7 +574,7 @@ class Field {
 } // namespace app
 ''', '#pragma cf kernel grid(n) block(128) inout(x[n])'),
 
-    Case('two_kernels_of_one_name', '''namespace a { 
+    Case('two_kernels_of_one_name', '''namespace a {
 __global__ void set(int *x) { x[threadIdx.x] = 1; }
 void host(int *x) { set<<<1, 32>>>(x); }
 }
