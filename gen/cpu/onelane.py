@@ -4,12 +4,13 @@ in `if (lane == 0) s[w] = x;` before or after `y = s[w];`. On GPUs a warp in loc
 import re
 
 from base.bounds import MAX_STATEMENTS
+from cpu.assembly import waits
 from cpu.collective import find_reached
 from tokens.brackets import is_update, matching, split_at
 from tokens.lexer import spell_tokens
 
 _BARRIER = re.compile(r'\w*(?:sync|wait|arrive|barrier|shfl|ballot|reduce|scan|sort)\w*|(?:Block|Warp)[A-Z]\w*|'
-                      r'any|all|asm', re.IGNORECASE)
+                      r'any|all', re.IGNORECASE)
 # Sources of values that differ between lanes.
 _LANES = re.compile(r'threadIdx|atomic\w+|thread_\w+|clock\w*')
 # Results that all lanes of a warp share.
@@ -153,8 +154,7 @@ class _Walk:
                 elif part:
                     self._scalars.add(part[-1].text)
             return
-        following = [*texts[1:], '']
-        if any(_BARRIER.fullmatch(a) and b in ('(', '<', 'volatile') for a, b in zip(texts, following)):
+        if _has_barrier(tokens, texts):
             self._by_all.clear()
             self._by_one.clear()
         if self._call(tokens, texts):
@@ -254,3 +254,13 @@ class _Walk:
                 'is used here, and the one lane that writes it may not have'
             self.found = (token, f'{element} {what} {"used it" if is_one else "done so"} yet; {_ADVICE}')
         (self._by_one if is_one else self._by_all)[element] = token
+
+
+def _has_barrier(tokens, texts):
+    """True if tokens wait for other threads: in a call, with or without template arguments, or in assembly."""
+    for at, text in enumerate(texts[:-1]):
+        if _BARRIER.fullmatch(text):
+            end = matching(tokens, at + 1, '<', '>') if texts[at + 1] == '<' else at + 1
+            if texts[end:end + 1] == ['('] or end == len(texts) and texts[-1] == '>':   # a brace ends the tokens
+                return True
+    return waits(tokens)

@@ -139,6 +139,26 @@ __global__ void shifts_after_the_read(int *x)
         s[0] <<= 1;
 }
 
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void fences_for_the_compiler(int *x)
+{
+    __shared__ int s;
+    if (threadIdx.x == 0)
+        s = x[0];
+    asm volatile("" ::: "memory");
+    x[threadIdx.x] = s;
+}
+
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void compares_a_name_of_a_barrier(int *x, int waiting, int n)
+{
+    __shared__ int s;
+    if (threadIdx.x == 0)
+        s = x[0];
+    if (waiting < n)
+        x[threadIdx.x] = s;
+}
+
 struct Queue {
     short head, items[64];
 };
@@ -211,6 +231,26 @@ __global__ void shifts_an_index(int *x)
     if (threadIdx.x == 0)
         s[own] = 1;
     x[threadIdx.x] = s[own];
+}
+
+struct Gate {
+    template <int N> __device__ void wait() { __syncthreads(); }
+};
+
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void one_lane_with_other_barriers(int *x)
+{
+    __shared__ int s;
+    Gate gate;
+    if (threadIdx.x == 0)
+        s = x[0];
+    asm volatile("bar.sync 0;" ::: "memory");
+    x[threadIdx.x] = s;
+    __asm__ volatile("barrier.sync 0;" ::: "memory");
+    if (threadIdx.x == 0)
+        s = x[1];
+    gate.wait<0>();
+    x[threadIdx.x] += s;
 }
 
 #pragma cf kernel blocks(1) block(64) inout(x[64])
