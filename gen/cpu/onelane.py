@@ -51,8 +51,7 @@ class _Walk:
         self._body, self._calls = declaration.body, calls
         self._scalars, self._arrays = set(), set(shared)
         # Names with values that differ between lanes; `_ranks` are those made of numbers of threads alone.
-        head = declaration.head[declaration.function + 1:]
-        params = split_at(head[1:matching(head, 0, '(', ')') - 1], ',')
+        params = declaration.parameters
         self._memory = {t.text for part in params for t in part}    # its elements are the same for all lanes
         self._differing = {part[-1].text for at, part in enumerate(params) if part and at in calls[declaration.name]}
         self._ranks = {'threadIdx'} | self._differing

@@ -159,6 +159,41 @@ __global__ void compares_a_name_of_a_barrier(int *x, int waiting, int n)
         x[threadIdx.x] = s;
 }
 
+template <typename T> __device__ void put(T *x, T y, int lane);
+
+template <> __device__ void put<float>(float *x, float y, int lane)
+{
+    __shared__ float total;
+    if (lane == 0)
+        total = y;
+    x[lane] = total;
+}
+
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void calls_a_specialisation(float *x)
+{
+    put<float>(x, 1.0f, threadIdx.x);
+}
+
+struct Put {
+    __device__ void operator()(int *x) const;
+};
+
+__device__ void Put::operator()(int *x) const
+{
+    __shared__ int counts[64];
+    x[threadIdx.x] = threadIdx.x;
+    if (threadIdx.x == 0)
+        counts[x[0]] = 1;
+    x[1] = counts[x[0]];
+}
+
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void calls_an_operator(int *x)
+{
+    Put()(x);
+}
+
 struct Queue {
     short head, items[64];
 };

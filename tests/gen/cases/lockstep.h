@@ -43,6 +43,12 @@ extern "C" {
 CF_CHECKED int t_adds_another_row(float *x);
 CF_CHECKED int t_adds_another_row_async(cf_stream stream, float *x);
 
+CF_CHECKED int t_calls_a_specialisation(float *x);
+CF_CHECKED int t_calls_a_specialisation_async(cf_stream stream, float *x);
+
+CF_CHECKED int t_calls_an_operator(int *x);
+CF_CHECKED int t_calls_an_operator_async(cf_stream stream, int *x);
+
 CF_CHECKED int t_compares_a_name_of_a_barrier(int *x, int waiting, int n);
 CF_CHECKED int t_compares_a_name_of_a_barrier_async(cf_stream stream, int *x, int waiting, int n);
 
