@@ -16,7 +16,7 @@ _LANES = re.compile(r'threadIdx|atomic\w+|thread_\w+|clock\w*')
 # Results that all lanes of a warp share.
 _VOTE = re.compile(r'__(?:any|all|ballot|reduce_\w+)_sync|__activemask|__syncthreads_\w+')
 _ROUNDS = 3     # from a kernel to the functions that it calls, and on to theirs
-_DEPTH = 3      # of loops whose ends meet their beginnings
+_DEPTH = 3      # nested loops whose bodies are walked twice; deeper ones only once
 _ADVICE = ('GPUs since Volta do not promise lockstep, and the CPU has none: write __syncwarp(), or __syncthreads() for '
            'more than a warp, between the two')
 
