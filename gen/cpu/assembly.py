@@ -510,7 +510,7 @@ def find_unknown(tokens, at):
 
 def _find_statements(tokens):
     """Yields the understood statements."""
-    for at, token in enumerate(tokens):
+    for at, token in enumerate(tokens[:-1]):
         if token.text in WORDS and token.kind == 'identifier' and find_unknown(tokens, at) is None:
             yield _Statement(tokens, at)
 

@@ -4,18 +4,19 @@ in `if (lane == 0) s[w] = x;` before or after `y = s[w];`. On GPUs a warp in loc
 import re
 
 from base.bounds import MAX_STATEMENTS
+from cpu.assembly import waits
 from cpu.collective import find_reached
 from tokens.brackets import is_update, matching, split_at
 from tokens.lexer import spell_tokens
 
 _BARRIER = re.compile(r'\w*(?:sync|wait|arrive|barrier|shfl|ballot|reduce|scan|sort)\w*|(?:Block|Warp)[A-Z]\w*|'
-                      r'any|all|asm', re.IGNORECASE)
+                      r'any|all', re.IGNORECASE)
 # Sources of values that differ between lanes.
 _LANES = re.compile(r'threadIdx|atomic\w+|thread_\w+|clock\w*')
 # Results that all lanes of a warp share.
 _VOTE = re.compile(r'__(?:any|all|ballot|reduce_\w+)_sync|__activemask|__syncthreads_\w+')
 _ROUNDS = 3     # from a kernel to the functions that it calls, and on to theirs
-_DEPTH = 3      # of loops whose ends meet their beginnings
+_DEPTH = 3      # nested loops whose bodies are walked twice; deeper ones only once
 _ADVICE = ('GPUs since Volta do not promise lockstep, and the CPU has none: write __syncwarp(), or __syncthreads() for '
            'more than a warp, between the two')
 
@@ -50,8 +51,7 @@ class _Walk:
         self._body, self._calls = declaration.body, calls
         self._scalars, self._arrays = set(), set(shared)
         # Names with values that differ between lanes; `_ranks` are those made of numbers of threads alone.
-        head = declaration.head[declaration.function + 1:]
-        params = split_at(head[1:matching(head, 0, '(', ')') - 1], ',')
+        params = declaration.parameters
         self._memory = {t.text for part in params for t in part}    # its elements are the same for all lanes
         self._differing = {part[-1].text for at, part in enumerate(params) if part and at in calls[declaration.name]}
         self._ranks = {'threadIdx'} | self._differing
@@ -153,8 +153,7 @@ class _Walk:
                 elif part:
                     self._scalars.add(part[-1].text)
             return
-        following = [*texts[1:], '']
-        if any(_BARRIER.fullmatch(a) and b in ('(', '<', 'volatile') for a, b in zip(texts, following)):
+        if _has_barrier(tokens, texts):
             self._by_all.clear()
             self._by_one.clear()
         if self._call(tokens, texts):
@@ -254,3 +253,13 @@ class _Walk:
                 'is used here, and the one lane that writes it may not have'
             self.found = (token, f'{element} {what} {"used it" if is_one else "done so"} yet; {_ADVICE}')
         (self._by_one if is_one else self._by_all)[element] = token
+
+
+def _has_barrier(tokens, texts):
+    """True if tokens wait for other threads: in a call, with or without template arguments, or in assembly."""
+    for at, text in enumerate(texts[:-1]):
+        if _BARRIER.fullmatch(text):
+            end = matching(tokens, at + 1, '<', '>') if texts[at + 1] == '<' else at + 1
+            if texts[end:end + 1] == ['('] or end == len(texts) and texts[-1] == '>':   # a brace ends the tokens
+                return True
+    return waits(tokens)

@@ -33,6 +33,16 @@ class Declaration:
         """Name of the declared function; None if it is no function."""
         return self.head[self.function].text if self.function is not None else None
 
+    @property
+    def parameters(self):
+        """Tokens of each parameter of the declared function, which may be a specialisation or an operator."""
+        head, at = self.head, self.function + 1
+        if self.name == 'operator':     # operator() has two pairs of parentheses
+            at = next((i for i in range(at + 1, len(head)) if head[i].text == '('), len(head))
+        elif [t.text for t in head[at:at + 1]] == ['<']:
+            at = matching(head, at, '<', '>')
+        return split_at(head[at + 1:matching(head, at, '(', ')') - 1], ',', '([{<', ')]}>')
+
     @cached_property
     def names(self):
         """Names that it declares, once it has all its tokens."""
