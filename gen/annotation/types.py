@@ -82,6 +82,9 @@ class FileTypes:
             base = self.find_type(raw.first, words, scope, words != raw.words)
         if base is VOID and not raw.pointer:
             raise TokenError(raw.first, f'{raw.token.text} has no type')
+        if base.c in self.layouts.arrays and not raw.pointer:
+            raise TokenError(raw.first, f'{base.cxx} is an array, which functions take as a pointer; write a pointer '
+                                        'to its elements in the kernel')
         if raw.is_added and not base.number:
             raise TokenError(raw.first, f'{raw.token.text} is {base.cxx}; param(...) adds numbers')
         array = arrays.get(raw.token.text)

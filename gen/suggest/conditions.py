@@ -65,7 +65,7 @@ class Conditions:
         """A guard of a thread's own index tells the size of the grid."""
         if self._ranges.has_index(limit):
             return
-        plain = self._values.expand(value)
+        plain = self._ranges.expand(value)
         for axis in AXES:
             rest = plain - self._values.axis_index(axis)
             if rest.value is not None:

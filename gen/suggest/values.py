@@ -49,23 +49,13 @@ class Values:
         self.ranges.variables[text] = Range(value)
         return named(text)
 
-    def expand(self, total):
-        """Returns the sum with variables replaced by their values."""
-        for _ in range(20):
-            values = {text: self.ranges.variables[text].value for text in total.factors
-                      if text in self.ranges.variables and self.ranges.variables[text].value is not None}
-            if not values:
-                break
-            total = replace_factors(total, lambda tree, values=values: values.get(spell_tree(tree)))
-        return total
-
     def axis_index(self, axis):
         block = self.ranges.size.block.get(axis) or named(f'blockDim.{axis}')
         return named(f'blockIdx.{axis}') * block + named(f'threadIdx.{axis}')
 
     def is_axis(self, value):
         """True for the index of a thread along an axis."""
-        plain = self.expand(value)
+        plain = self.ranges.expand(value)
         return any((plain - self.axis_index(axis)).value is not None for axis in AXES)
 
     def sum(self, tokens, names):

@@ -102,7 +102,7 @@ class Walk:
         variable = names.get(name)
         if isinstance(start, Pointer) or isinstance(variable, Pointer) or start is None or variable is None:
             return []
-        start = self._values.expand(start)
+        start = self._ranges.expand(start)
         texts = [t.text for t in step]
         place = texts.index(name)
         is_down = texts[place + 1:place + 2] in (['-'], ['/']) or '>' in texts or '>=' in texts or texts[:1] == ['-']
