@@ -10,18 +10,19 @@ from tokens.brackets import matching, split_at
 
 
 class Walk:
-    """`guards`: axis to the sum that bounds its index. `extent(array)`: see Accesses."""
+    """`guards`: see Conditions. `extent(array)`: see Accesses."""
 
     def __init__(self, terms, ranges, kernel):
         self._values, self._ranges = Values(terms, ranges), ranges
         self._conditions = Conditions(self._values)
         self._accesses = Accesses(self._values, self._conditions, self._block)
-        self.guards, self.extent = self._conditions.guards, self._accesses.extent
+        self.extent = self._accesses.extent
         names = {}
         for param in kernel.params:
             name = param.token.text
             names[name] = Pointer(name, constant(0)) if param.pointer else named(name)
         self._block(kernel.declaration.body, names, [], 0)
+        self.guards = self._conditions.guards
 
     def _block(self, tokens, names, facts, depth):
         """Walks over statements; returns True if they always leave the function or the turn of the loop."""
@@ -60,14 +61,17 @@ class Walk:
         condition = tokens[opening + 1:begin - 1]
         self._accesses.note_all(condition, names, facts, depth)
         end = end_of_statement(tokens, begin)
-        yes, no = self._conditions.facts(condition, names, True), self._conditions.facts(condition, names, False)
+        yes, no = self._conditions.learn(condition, names, True), self._conditions.learn(condition, names, False)
+        self._conditions.note_guards(yes, facts)
         leaves = self._block(tokens[begin:end], names, facts + yes, depth)
         last, leaves_too = end, False
         if end < len(tokens) and tokens[end].text == 'else':
             last = end_of_statement(tokens, end + 1)
+            self._conditions.note_guards(no, facts)
             leaves_too = self._block(tokens[end + 1:last], names, facts + no, depth)
         self._forget(tokens[begin:last], names)
         if leaves and not leaves_too:
+            self._conditions.note_guards(no, facts)
             facts += no
         elif leaves_too and not leaves:
             facts += yes
@@ -86,13 +90,14 @@ class Walk:
                 self._forget(tokens[begin:end] + step, inner)
                 for name, start in starts.items():
                     more += self._range_of_loop(name, start, step, inner)
-                more = self._conditions.facts(condition, inner, True) + more
-                self._conditions.note_stride_loops(starts, inner, more)
+                more = self._conditions.learn(condition, inner, True) + more
+                self._conditions.note_stride_loops(starts, inner, more, facts)
                 self._accesses.note_all(condition, inner, facts + more, depth)
         else:
             self._forget(tokens[at:end], inner)
             self._accesses.note_all(header, inner, facts, depth)
-            more = self._conditions.facts(header, inner, True) if tokens[at].text == 'while' else []
+            more = self._conditions.learn(header, inner, True) if tokens[at].text == 'while' else []
+        self._conditions.note_guards(more, facts)
         self._block(tokens[begin:end], inner, facts + more, depth)
         self._forget(tokens[at:end], names)
         return end
@@ -179,5 +184,5 @@ class Walk:
             names.assign(name, total)       # another name of a variable or of threadIdx.x
             return
         variable = self._values.add_variable(name, total)
-        self._ranges.variables[str(variable)].facts = self._conditions.facts(tokens, names, True)
+        self._ranges.variables[str(variable)].facts = self._conditions.learn(tokens, names, True)
         names.assign(name, variable)
