@@ -171,6 +171,10 @@ class Scanner:
             found = known[max(same, key=lambda path: len(os.path.commonpath([path, beside])))]
         return self._display(found) if found else None
 
+    def is_system(self, path):
+        """True for a system header, by the preprocessor's name."""
+        return path in self._system
+
     def includes_of(self, file):
         """Returns the names of the headers that a file includes."""
         return self._included.get(self.path_of(file), {})

@@ -188,8 +188,28 @@ class SuggestTest:
         self.expect('write_refuses_a_read_only_file', result[0] == 1 and
                     'two.cu: the file is read-only' in result[2] and
                     self.read('two.cu').decode() == SAXPY, result)
+        self.of_headers()
         left = [n for n in os.listdir(self.folder) if n.endswith('.tmp')]
         self.expect('write_leaves_no_temporary_file', not left, left)
+
+    def of_headers(self):
+        """A header that may not be changed leaves all files as they are."""
+        os.mkdir(self.path('system'))
+        self.write('system/kept.cuh', SAXPY)
+        self.write('open.cuh', SAXPY.replace('saxpy', 'other'))
+        self.write('launch.cu', '#include "open.cuh"\n#include <kept.cuh>\nvoid run(float *x, int n) '
+                                '{ saxpy<<<n, 64>>>(n, 2, x, x); other<<<n, 64>>>(n, 2, x, x); }\n')
+        before = self.read('open.cuh'), self.read('system/kept.cuh')
+        result = self.suggest('--write', '--cxx', 'c++ -isystem system', 'launch.cu')
+        after = self.read('open.cuh'), self.read('system/kept.cuh')
+        self.expect('write_refuses_system_headers', result[0] == 1 and
+                    'system/kept.cuh: --write changes no system header; leave it out' in result[2] and after == before,
+                    result)
+        os.chmod(self.path('system/kept.cuh'), 0o444)
+        result = self.suggest('--write', '-I', 'system', 'launch.cu')
+        after = self.read('open.cuh'), self.read('system/kept.cuh')
+        self.expect('write_that_fails_changes_no_file', result[0] == 1 and
+                    'system/kept.cuh: the file is read-only' in result[2] and after == before, result)
 
 
 def main():
