@@ -173,10 +173,12 @@ class Accesses:
         """Adds an access to the extent of an array."""
         if array in self._values.unknown:
             return
+        used = set(self._ranges.used)
         top = None if index is None else self._ranges.greatest(index, facts)
         plain = top and self._without_offset(self._shaped(index, facts))
         wide = self._ranges.greatest(plain, facts, is_wide=True) if top and has_single_steps(plain) else None
         if top is None or any('Idx.' in t or 'Dim.' in t or '#' in t for t in top.factors):
+            self._ranges.used = used        # an extent that stays open needs no check
             self._values.unknown.add(array)
             return
         extent = top + constant(1)

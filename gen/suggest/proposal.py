@@ -9,7 +9,7 @@ from suggest.accesses import Extent
 from suggest.instances import Instances, tag_of
 from suggest.ranges import AXES, Ranges, Size
 from suggest.sizes import count_elements, LaunchReader
-from suggest.sums import constant, divide, replace_factors
+from suggest.sums import constant, divide, read_sum, replace_factors
 from suggest.terms import named, Terms
 from suggest.walk import Walk
 
@@ -250,7 +250,9 @@ class _Kernel:
 
     def _is_known(self, tree, added):
         kind, text = tree.kind, spell_tree(tree)
-        if kind in ('NUMBER', 'SIZEOF', 'IS_INTEGRAL'):
+        if kind == 'NUMBER':
+            return read_sum(tree).value is not None     # no real number
+        if kind in ('SIZEOF', 'IS_INTEGRAL'):
             return kind != 'SIZEOF' or self._is_known_type(tree.parts[0], tree.parts[1])
         if kind == 'MEMBER':
             param = self._params.get(tree.parts[0])

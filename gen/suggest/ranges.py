@@ -212,6 +212,10 @@ class Ranges:
                     return found - constant(1)
         if tree.kind in ('NAME', 'MEMBER', 'NUMBER', 'CHAIN'):
             return None
+        if tree.kind == 'SELECT' and tree.parts[0].kind == 'CHAIN' and len(tree.parts[0].parts[0]) == 2:
+            tops = [self.greatest(read_sum(part), facts + more, is_wide, steps)
+                    for part, more in zip(tree.parts[1:], _facts_of(tree.parts[0]))]
+            return larger(*tops) if None not in tops else None
         return self._greatest_of_parts(tree.kind, [read_sum(part) for part in tree.parts], facts, is_wide, steps)
 
     def _greatest_of_parts(self, kind, parts, facts, is_wide, steps):
@@ -227,11 +231,24 @@ class Ranges:
             return divide(top, parts[1]) if whole is None else whole - constant(1)
         if kind not in ('MIN', 'MAX', 'SELECT'):
             return None
+        plain = [part for part in parts if not self.has_index(part)]
+        if kind == 'MIN' and plain:
+            return plain[0]
         tops = [self.greatest(part, facts, is_wide, steps) for part in parts[-2:]]
         if kind == 'MIN':
-            plain = [top for part, top in zip(parts, tops) if top is not None and not self.has_index(part)]
-            return (plain + [top for top in tops if top is not None] + [None])[0]
+            return next((top for top in tops if top is not None), None)
         return larger(*tops) if None not in tops else None
+
+
+def _facts_of(chain):
+    """Returns the facts that hold if a comparison is true, and those that hold if it is not."""
+    (left, right), relation = map(read_sum, chain.parts[0]), chain.parts[1][0].text
+    if relation in ('>', '>='):
+        left, right, relation = right, left, {'>': '<', '>=': '<='}[relation]
+    if relation not in ('<', '<='):
+        return [], []
+    one = constant(1)
+    return ([(left, right)], [(right, left + one)]) if relation == '<' else ([(left, right + one)], [(right, left)])
 
 
 def _tightest(facts):

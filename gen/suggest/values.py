@@ -2,7 +2,7 @@
 
 from expr.plain import spell_tree
 from suggest.ranges import AXES, Range
-from suggest.sums import constant, read_sum, replace_factors
+from suggest.sums import constant, factor, read_sum, replace_factors
 from suggest.terms import named
 from tokens.brackets import matching, split_at
 
@@ -78,8 +78,11 @@ class Values:
                     if tree.kind == 'MEMBER' and root is not None and str(root) != tree.parts[0]:
                         return self.add_variable('value')
                 return found if not isinstance(found, Pointer) else self.add_variable('pointer')
-            if tree.kind in ('NUMBER', 'SIZEOF', 'IS_INTEGRAL', 'CHAIN'):
+            if tree.kind in ('NUMBER', 'SIZEOF', 'IS_INTEGRAL'):
                 return None
+            if tree.kind == 'CHAIN':
+                terms = [replace_factors(read_sum(part), rename).tree() for part in tree.parts[0]]
+                return factor(type(tree)('CHAIN', tree.token, terms, tree.parts[1]))
             parts = [replace_factors(read_sum(part), rename).tree() for part in tree.parts]
             return read_sum(type(tree)(tree.kind, tree.token, *parts))
         return replace_factors(total, rename)

@@ -750,4 +750,58 @@ __global__ void inner(float *x, int n, int m)
 }
 ''', '#pragma cf kernel grid(n) inout(x[n], y[1], z[n - 1])\n'
          '#pragma cf kernel grid(n) inout(x[n])'),
+
+    Case('clamped_index', '''#define SMALLER(a, b) ((a) < (b) ? (a) : (b))
+__global__ void clamp(const float *x, float *y, float *z, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[(int)fminf(i, n - 1)] = x[SMALLER(i + 1, n - 1)];
+    if (i < fminf(n, 1e6f))
+        z[i] = 0;
+}
+void host(const float *x, float *y, float *z, int n) { clamp<<<(n + 127) / 128, 128>>>(x, y, z, n); }
+''', '#pragma cf kernel grid(n) block(128) in(x[n]) inout(y[n], z[/* elements? */])'),
+
+    Case('block_at_file_scope', '''const dim3 threads(32, 8);
+static dim3 other{64};
+__global__ void clear(float *x, int w, int h)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;
+    if (i < w && j < h)
+        x[j * w + i] = 0;
+}
+__global__ void negate(float *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = -x[i];
+}
+void choose(int side) { other.x = side; }
+void host(float *x, int w, int h)
+{
+    clear<<<dim3((w + threads.x - 1) / threads.x, (h + threads.y - 1) / threads.y), threads>>>(x, w, h);
+    negate<<<w, other>>>(x, w);
+}
+''', '''#pragma cf kernel grid(w, h) block(32, 8) inout(x[h][w])
+#pragma cf kernel blocks(n) block(/* other? */) inout(x[n])'''),
+
+    Case('deduced_types', '''template <typename T> __global__ void scale(T *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] *= 2;
+}
+void host(void *bytes, int n)
+{
+    float *reals;
+    double *wide;
+    unsigned int *counts;
+    scale<<<(n + 127) / 128, 128>>>(reals + n, n);
+    scale<<<(n + 127) / 128, 128>>>(&wide[n], n);
+    scale<<<(n + 127) / 128, 128>>>(counts, n);
+    scale<<<(n + 127) / 128, 128>>>((int *)bytes, n);
+    scale<<<(n + 127) / 128, 128>>>(reinterpret_cast<short *>(bytes), n);
+}
+''', '''#pragma cf kernel grid(n) block(128) inout(x[n])
+#pragma cf instances(f32: float; f64: double; u32: unsigned int; i32: int; i16: short)'''),
 ]
