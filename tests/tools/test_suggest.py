@@ -129,6 +129,21 @@ class SuggestTest:
                     'three.cu:1:11: note: f gets no annotation: annotate the template' in result[2] and
                     'note: g gets no annotation: an entry point cannot take a reference' in result[2], result)
 
+    def depth(self):
+        """Any number of `else if` is one depth; deep nesting gets a note."""
+        arms = ''.join(f'    else if (kind == {number})\n        y[i] += {number};\n' for number in range(1000))
+        self.write('deep.cu', SAXPY.replace('int n,', 'int n, int kind,').replace('        y', '    if (!kind) y', 1)
+                   .replace('}\n', arms + '}\n'))
+        result = self.suggest('deep.cu')
+        self.expect('suggest_follows_a_thousand_else_if', result == (0, f'deep.cu:1: saxpy\n+{PRAGMA}', ''), result)
+        self.write('deep.cu', SAXPY.replace('        y', 'if (n) ' * 1000 + 'y'))
+        result = self.suggest('deep.cu')
+        self.expect('suggest_says_that_statements_nest_too_deep', result == (
+            0, '', 'deep.cu:1:17: note: saxpy gets no annotation: its statements nest more than 100 deep\n'), result)
+        self.write('deep.cu', SAXPY.replace('        y', '{' * 90 + 'y').replace('}\n', '}' * 91 + '\n'))
+        result = self.suggest('deep.cu')
+        self.expect('suggest_follows_ninety_blocks', result == (0, f'deep.cu:1: saxpy\n+{PRAGMA}', ''), result)
+
     def refusals(self):
         self.write('one.cu', SAXPY)
         for name, arguments, texts in (
@@ -220,6 +235,7 @@ def main():
         for case in CASES:
             test.case(case)
         test.output()
+        test.depth()
         test.refusals()
         test.writing()
     return test.tap.close()
