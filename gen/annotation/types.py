@@ -31,7 +31,7 @@ class FileTypes:
     def shared(self):
         """Displayed names of the headers that C programs see: of include(...), and those that they include."""
         if self._shared is None:
-            pending, self._shared = [(t.file, t.text[1:-1]) for t in self.includes], set()
+            pending, self._shared = [(t.file, t.text[1:-1], t.location) for t in self.includes], set()
             while pending:
                 shown = self._scanner.find_included(*pending.pop())
                 if shown and shown not in self._shared:

@@ -230,9 +230,8 @@ def find_declarations(items):
                 at = after
                 continue
             if text in ('}', ';'):
-                if text == '}' and scopes:
-                    scopes.pop()
-                    openings.pop()
+                if text == '}':
+                    del scopes[-1:], openings[-1:]
                 at += 1
                 continue
             begin = at
@@ -243,9 +242,9 @@ def find_declarations(items):
         elif text == ';' and depth <= 0:
             declaration = Declaration(head, _join_scopes(scopes), False)
             declaration.last = item
-            yield place(declaration, at + 1)
-            head, depth = [], 0
             at += 1
+            yield place(declaration, at)
+            head, depth = [], 0
             continue
         elif text == '{' and depth <= 0 and is_value_brace(head, False):
             inside, after = _skip_braces(items, at)
@@ -254,14 +253,9 @@ def find_declarations(items):
             continue
         elif text == '{' and depth <= 0:
             declaration = Declaration(head or [item], _join_scopes(scopes), False)
-            body, at = _skip_braces(items, at)
-            declaration.body = [t for t in body if isinstance(t, Token)]
-            declaration.last = items[at - 1] if isinstance(items[at - 1], Token) else item
-            if head and declaration.function is None:
-                at = _read_tail(items, at, declaration)
+            body, at = _read_body(items, at, declaration, bool(head))
             yield place(declaration, at)
-            for member in _members_with_pragmas(body, declaration):
-                yield member
+            yield from _members_with_pragmas(body, declaration)
             head, depth = [], 0
             continue
         head.append(item)
@@ -344,6 +338,16 @@ def _skip_braces(items, at):
                         return items[start:at], at + 1
         at += 1
     return items[start:at], at
+
+
+def _read_body(items, at, declaration, has_head):
+    """Reads the braces of a declaration and what follows them. Returns the items between the braces and the index
+    after the declaration."""
+    opening = items[at]
+    body, at = _skip_braces(items, at)
+    declaration.body = [t for t in body if isinstance(t, Token)]
+    declaration.last = items[at - 1] if isinstance(items[at - 1], Token) else opening
+    return body, _read_tail(items, at, declaration) if has_head and declaration.function is None else at
 
 
 def _read_tail(items, at, declaration):

@@ -43,12 +43,15 @@ class Accesses:
                 equals = split_at(head, '=')
                 self.note_all(head, names, facts, depth)
                 condition = equals[-1]
-                more = self._conditions.facts(condition, names, splitter != '||')
+                more = self._conditions.learn(condition, names, splitter != '||')
+                self._conditions.note_guards(more, facts)
                 if splitter == '?':
                     yes, *no = split_at(rest, ':')
                     self.note_all(yes, names, facts + more, depth)
+                    less = self._conditions.learn(condition, names, False) if no else []
+                    self._conditions.note_guards(less, facts)
                     for part in no:
-                        self.note_all(part, names, facts + self._conditions.facts(condition, names, False), depth)
+                        self.note_all(part, names, facts + less, depth)
                 else:
                     self.note_all(rest, names, facts + more, depth)
                 return

@@ -12,19 +12,32 @@ _SPECIFIERS = {'const', 'static', 'volatile', 'register', 'constexpr', '__shared
 
 def end_of_statement(tokens, at):
     """Returns the index after a statement."""
-    if at >= len(tokens):
-        return at
-    text = tokens[at].text
-    if text == '{':
-        return matching(tokens, at, '{', '}')
-    if text in ('if', 'for', 'while', 'switch'):
-        opening = next((i for i in range(at, len(tokens)) if tokens[i].text == '('), len(tokens) - 1)
-        end = end_of_statement(tokens, matching(tokens, opening, '(', ')'))
-        if text == 'if' and end < len(tokens) and tokens[end].text == 'else':
-            return end_of_statement(tokens, end + 1)
-        return end
-    if text == 'do':
-        return end_of_statement(tokens, end_of_statement(tokens, at + 1))
+    around = []         # words of the statements whose bodies end with this one
+    while True:
+        text = tokens[at].text if at < len(tokens) else ''
+        if text in ('if', 'for', 'while', 'switch'):
+            around.append(text)
+            opening = next((i for i in range(at, len(tokens)) if tokens[i].text == '('), len(tokens) - 1)
+            at = matching(tokens, opening, '(', ')')
+            continue
+        if text == 'do':
+            around.append(text)
+            at += 1
+            continue
+        at = matching(tokens, at, '{', '}') if text == '{' else _end_of_line(tokens, at)
+        while around:
+            word = around.pop()
+            if word == 'if' and [t.text for t in tokens[at:at + 1]] == ['else']:
+                at += 1
+                break
+            if word == 'do':
+                at = _end_of_line(tokens, at)
+        else:
+            return at
+
+
+def _end_of_line(tokens, at):
+    """Returns the index after the next semicolon outside of brackets."""
     depth = 0
     while at < len(tokens):
         token = tokens[at]

@@ -56,14 +56,13 @@ class Suggestions:
                     raise TokenError(declaration.head[0], 'a macro makes several kernels in this line; write '
                                      '_Pragma("cf kernel ...") into the macro')
                 kernel = read_kernel(declaration)
+                name, number = declaration.name, 2
+                while name in names:
+                    name, number = f'{declaration.name}{number}', number + 1
+                self.proposals.append(proposer.propose(kernel, name if name != declaration.name else ''))
+                names.add(name)
             except TokenError as error:
                 self.refused.append((error.token, declaration.name, str(error)))
-                continue
-            name, number = declaration.name, 2
-            while name in names:
-                name, number = f'{declaration.name}{number}', number + 1
-            names.add(name)
-            self.proposals.append(proposer.propose(kernel, name if name != declaration.name else ''))
 
     @property
     def is_empty(self):

@@ -15,24 +15,24 @@ class Pointer:
 
 
 class Names(dict):
-    """Names of a block, and of the blocks around it. None hides a name."""
+    """Names of a block, and of the blocks around it. None hides a name. A change of an outer block's name holds until
+    the end of the block, which forgets it."""
 
     def __init__(self, outer=None):
         super().__init__()
         self._outer = outer
 
     def get(self, name, default=None):
-        return self[name] if dict.__contains__(self, name) else self._outer.get(name) if self._outer else default
+        return next((block[name] for block in self._blocks() if dict.__contains__(block, name)), default)
 
     def __contains__(self, name):
-        return dict.__contains__(self, name) or bool(self._outer) and name in self._outer
+        return any(dict.__contains__(block, name) for block in self._blocks())
 
-    def __bool__(self):
-        return True
-
-    def assign(self, name, value):
-        """Sets a name where it is declared. A change in a block holds until the end of the block, which forgets it."""
-        self[name] = value
+    def _blocks(self):
+        block = self
+        while block is not None:
+            yield block
+            block = block._outer
 
 
 class Values:

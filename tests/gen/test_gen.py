@@ -46,6 +46,7 @@ class GeneratorTest:
         self.families_in_several_files()
         self.types_in_several_files()
         self.headers_of_one_name()
+        self.headers_that_a_name_may_mean()
         self.types_that_differ()
         self.unchanged_output_is_left_alone()
 
@@ -406,6 +407,23 @@ class GeneratorTest:
                 left = {n for n in ('above', 'first', 'part', 'other', 'beside') if f'struct {n} {{' not in header}
                 self.tap.check(f'cfgen_header_of_a_shared_name_{name}_is_found',
                                '' if code == 0 and left == set(shared) else f'{left}{err}')
+
+    def headers_that_a_name_may_mean(self):
+        """A warning tells which of several headers an annotation names."""
+        for name in ('one', 'two'):
+            os.makedirs(os.path.join(self.folder, 'meant', name))
+            with open(os.path.join(self.folder, 'meant', name, 'data.h'), 'w', encoding='utf-8') as file:
+                file.write(f'struct {name} {{ int n; }};\n')
+        path = os.path.join(self.folder, 'meant', 'meant.cu')
+        for included, warnings in (('"one/data.h"', 0), ('"one/data.h"\n#include "two/data.h"', 1)):
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(f'#include {included}\n#pragma cf include("data.h")\n#pragma cf kernel grid(n) inout(x[n])\n'
+                           '__global__ void f(int *x, int n) { x[threadIdx.x] = n; }\n')
+            code, out, err = self.cfgen(os.path.join(self.folder, 'meant'), '--root', os.path.dirname(path), path)
+            self.tap.check(f'cfgen_header_of_{warnings + 1}_candidates', '' if code == 0 and out == '' and (
+                err.count('warning') == warnings and
+                (not warnings or 'meant.cu:3:20: warning: "data.h" may be one/data.h or two/data.h' in err))
+                else f'{code} {out} {err}')
 
     def types_that_differ(self):
         """A program's own type of the same name has to be the kernel file's."""

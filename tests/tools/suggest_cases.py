@@ -712,6 +712,45 @@ void host(const float *in, float *out, int n)
 }
 ''', '#pragma cf kernel grid(length) block(BLOCK) in(in[/* elements? */]) inout(out[length])'),
 
+    Case('guards_that_differ', '''__global__ void fill(float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 8) y[i] = 0;
+    if (i < n) x[i] = 1;
+}
+__global__ void branch(float *x, float *y, int n, int m)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] = 1;
+    else if (i < m) y[i] = 1;
+}
+__global__ void plane(float *x, int w, int h, int n)
+{
+    int col = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (col < w && row < h) x[row * w + col] = 1;
+    if (col < w && row < n) x[row * w + col] += 1;
+}
+''', '#pragma cf kernel grid(/* threads? */) inout(x[n], y[8])\n'
+         '#pragma cf kernel grid(/* threads? */) inout(x[n], y[m])\n'
+         '#pragma cf kernel grid(/* threads? */) inout(x[/* elements? */])'),
+
+    Case('guards_that_one_covers', '''__global__ void ends(float *x, float *y, float *z, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n - 1) z[i] = 2;
+    if (i < n) x[i] = 1;
+    if (i >= 4) y[0] = 0;
+}
+__global__ void inner(float *x, int n, int m)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    x[i] = 1;
+    if (i < m) x[i] = 2;
+}
+''', '#pragma cf kernel grid(n) inout(x[n], y[1], z[n - 1])\n'
+         '#pragma cf kernel grid(n) inout(x[n])'),
+
     Case('clamped_index', '''#define SMALLER(a, b) ((a) < (b) ? (a) : (b))
 __global__ void clamp(const float *x, float *y, float *z, int n)
 {
