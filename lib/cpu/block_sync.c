@@ -95,8 +95,8 @@ void cf__block_sync_cluster(cf_host_block *head, int steps, const cf_host_where 
     const struct cf__runner *runner = block->runner;
     const char *mistake = NULL;
     if (runner->launch->is_cooperative)
-        mistake =
-            "a barrier of a cluster in a cooperative kernel: take grid.sync(), or remove `cooperative` from the annotation";
+        mistake = "a barrier of a cluster in a cooperative kernel: take grid.sync(), or remove `cooperative` from the "
+                  "annotation";
     else if (steps & CF_HOST_ARRIVE && runner->arrivals[runner->current])
         mistake = "a thread arrives at its cluster's barrier again, without barrier_wait() after barrier_arrive()";
     else if (steps == CF_HOST_WAIT && !runner->arrivals[runner->current])

@@ -143,7 +143,8 @@ static void barriers_of_clusters_are_refused_in_cooperative_kernels(void **state
     if (on_cuda())
         skip_test(NEEDS_CPU);
     assert_int_equal(cluster_together(y), CF_EFAULT);
-    if (!strstr(cf_last_error(), "in a cooperative kernel: take grid.sync(), or remove `cooperative` from the annotation"))
+    if (!strstr(cf_last_error(),
+                "in a cooperative kernel: take grid.sync(), or remove `cooperative` from the annotation"))
         fail_msg("%s", cf_last_error());
 }
 

@@ -53,7 +53,8 @@ __global__ void check(int *wrong)
     EXPECT(__nv_cvt_halfraw2_to_fp8x2(__floats2half2_rn(1, 500), __NV_SATFINITE, __NV_E4M3) == 0x7e38);
     EXPECT(__nv_cvt_bfloat16raw2_to_fp8x2(__floats2bfloat162_rn(1, -2), __NV_NOSAT, __NV_E4M3) == 0xc038);
     EXPECT(__nv_cvt_bfloat16raw2_to_fp8x2(__floats2bfloat162_rn(1e30f, 48), __NV_NOSAT, __NV_E5M2) == 0x527c);
-    EXPECT(__nv_cvt_fp8_to_halfraw(0xc4, __NV_E4M3).x == 0xc200 && __nv_cvt_fp8_to_halfraw(0x7c, __NV_E5M2).x == 0x7c00);
+    EXPECT(__nv_cvt_fp8_to_halfraw(0xc4, __NV_E4M3).x == 0xc200 &&
+           __nv_cvt_fp8_to_halfraw(0x7c, __NV_E5M2).x == 0x7c00);
     const __half2_raw raws = __nv_cvt_fp8x2_to_halfraw2(0xc735, __NV_E5M2);
     EXPECT(raws.x == 0x3500 && raws.y == 0xc700);
 

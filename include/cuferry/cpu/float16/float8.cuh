@@ -128,9 +128,9 @@ template <typename Format> struct cf__float8_one {
 
     cf__float8_one() = default;
 
-#define CF__FROM(T)                                                                \
+#define CF__FROM(T)                                                                  \
     explicit cf__float8_one(T x) : __x(Format::from_float((float)x, __NV_SATFINITE)) \
-    {                                                                              \
+    {                                                                                \
     }
     CF__FROM(__half)
     CF__FROM(__nv_bfloat16)
@@ -221,7 +221,7 @@ template <typename Format> struct alignas(2) cf__float8_pair {
 
     explicit operator __half2() const
     {
-        return __float22half2_rn((float2)*this);
+        return __float22half2_rn((float2)(*this));
     }
 };
 

@@ -41,8 +41,10 @@ CF__FN size_t __cvta_generic_to_shared(const void *address, CF__WHERE)
         return ((size_t)(i + 1) << CF__SHARED_BITS) + ((uintptr_t)address - (uintptr_t)variable.memory);
     }
     if (!block || !cf__is_within(address, block->dynamic, block->launch->shared + (size_t)1))
-        cf__fail(0, "__cvta_generic_to_shared() of an address outside of shared memory: pass one of a __shared__ "
-                    "variable of this block", file, line);
+        cf__fail(0,
+                 "__cvta_generic_to_shared() of an address outside of shared memory: pass one of a __shared__ "
+                 "variable of this block",
+                 file, line);
     return (uintptr_t)address - (uintptr_t)block->dynamic;
 }
 
