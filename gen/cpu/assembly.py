@@ -522,10 +522,15 @@ def find_assembly_edits(tokens):
             yield from statement.edits()
 
 
+def waits(tokens):
+    """True if inline assembly waits for other threads."""
+    return any(_BARRIER.search(statement.text) or _WARP_BARRIER.search(statement.text)
+               for statement in _find_statements(tokens))
+
+
 def needs_block(tokens):
     """True if inline assembly waits for other threads, or takes an address that has to be of shared memory."""
-    return any(_BARRIER.search(statement.text) or _WARP_BARRIER.search(statement.text) or
-               'cvta.to.shared' in statement.text for statement in _find_statements(tokens))
+    return waits(tokens) or any('cvta.to.shared' in statement.text for statement in _find_statements(tokens))
 
 
 def reads_registers(tokens):
