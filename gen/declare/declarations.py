@@ -165,7 +165,7 @@ def _given_names(declaration):
         return [t.text for part in split_at(head, ',') for t in part[-1:]]     # using a::b, c::d
     found = [t.text for t in declaration.tail if t.kind == 'identifier']
     if first in ('typedef', 'struct', 'class', 'union', 'enum'):
-        head = split_at(head, ':')[0]       # behind it are other classes, the bases
+        head = split_at(head, ':')[0]       # without the bases
         found += [t.text for t in head[1:] if t.kind == 'identifier'][:4] + [t.text for t in head[-1:]]
         if 'enum' in [t.text for t in head[:2]]:
             found += [t.text for t in declaration.body or () if t.kind == 'identifier']

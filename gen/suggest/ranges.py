@@ -147,8 +147,8 @@ class Ranges:
         return None
 
     def _is_halo(self, value, offset, facts):
-        """True if a guard of a thread's own index serves for elements behind it, which only some threads of each block
-        access: how many depends on the last block."""
+        """True if only some threads of each block access the elements at this offset, as a guard of `threadIdx` says.
+        Their number depends on the last block."""
         indices = self.expand(value).factors
         return larger(offset, constant(0)) is offset and bool(offset.terms) and any(
             {f'threadIdx.{axis}', f'blockIdx.{axis}'} <= indices.keys() and self._thread_limit(axis, facts)

@@ -1,8 +1,8 @@
 /* runner.c - CUDA threads take turns on one CPU thread: each waiting thread has a stack.
  *
- * A fiber runs threads one after the other until one of them has to wait. That thread keeps the fiber's stack, and a
- * new fiber begins the next threads. A thread that never waits needs no stack of its own. All threads of a block run on
- * one CPU thread. */
+ * A fiber runs one thread after another. If a thread has to wait, it keeps the fiber's stack, and a new fiber begins
+ * the next threads. A thread that never waits needs no stack of its own. The threads of a block share one CPU thread.
+ */
 #include <sched.h>
 #include <stdarg.h>
 #include <stdint.h>

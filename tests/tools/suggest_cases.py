@@ -16,6 +16,30 @@ class Case:
     notes: List[str] = field(default_factory=list)      # texts on the standard error stream
 
 
+HALO = '''#define RADIUS 3
+#define BLOCK 128
+__global__ void average(const float *in, float *out, int length)
+{
+    __shared__ float tile[BLOCK + 2 * RADIUS];
+    const int tid = threadIdx.x, at = tid + RADIUS;
+    int i = threadIdx.x + blockIdx.x * blockDim.x;
+    tile[at] = in[i];
+    if (tid < RADIUS) {
+        tile[at - RADIUS] = i < RADIUS ? 0 : in[i - RADIUS];
+        tile[at + BLOCK] = in[i + BLOCK];
+    }
+    __syncthreads();
+    float sum = 0;
+    for (int k = -RADIUS; k <= RADIUS; k++)
+        sum += tile[at + k];
+    out[i] = sum / (2 * RADIUS + 1);
+}
+void host(const float *in, float *out, int n)
+{
+    average<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(in, out, n);
+}
+'''
+
 CASES = [
     Case('saxpy', '''#include <cstdio>
 __global__ void saxpy(int n, float a, const float *x, float *y)
@@ -636,54 +660,10 @@ __global__ void clear(Batch<float> batch)
 void host(Batch<float> batch) { clear<<<batch.rows, batch.width>>>(batch); }
 ''', '#pragma cf kernel blocks(/* batch.rows? */) block(/* batch.width? */)'),
 
-    Case('tile_with_a_halo', '''#define RADIUS 3
-#define BLOCK 128
-__global__ void average(const float *in, float *out, int length)
-{
-    __shared__ float tile[BLOCK + 2 * RADIUS];
-    const int tid = threadIdx.x, at = tid + RADIUS;
-    int i = threadIdx.x + blockIdx.x * blockDim.x;
-    tile[at] = in[i];
-    if (tid < RADIUS) {
-        tile[at - RADIUS] = i < RADIUS ? 0 : in[i - RADIUS];
-        tile[at + BLOCK] = in[i + BLOCK];
-    }
-    __syncthreads();
-    float sum = 0;
-    for (int k = -RADIUS; k <= RADIUS; k++)
-        sum += tile[at + k];
-    out[i] = sum / (2 * RADIUS + 1);
-}
-void host(const float *in, float *out, int n)
-{
-    average<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(in, out, n);
-}
-''', '#pragma cf kernel grid(length) block(BLOCK) in(in[length + RADIUS]) inout(out[length]) \\\n'
+    Case('tile_with_a_halo', HALO, '#pragma cf kernel grid(length) block(BLOCK) in(in[length + RADIUS]) inout(out[length]) \\\n'
          '    check(length % BLOCK == 0)'),
 
-    Case('tile_with_a_halo_by_a_shifted_name', '''#define RADIUS 3
-#define BLOCK 128
-__global__ void average(const float *in, float *out, int length)
-{
-    __shared__ float tile[BLOCK + 2 * RADIUS];
-    const int tid = threadIdx.x, at = tid + RADIUS;
-    int i = threadIdx.x + blockIdx.x * blockDim.x;
-    tile[at] = in[i];
-    if (at < 2 * RADIUS) {
-        tile[at - RADIUS] = i < RADIUS ? 0 : in[i - RADIUS];
-        tile[at + BLOCK] = in[i + BLOCK];
-    }
-    __syncthreads();
-    float sum = 0;
-    for (int k = -RADIUS; k <= RADIUS; k++)
-        sum += tile[at + k];
-    out[i] = sum / (2 * RADIUS + 1);
-}
-void host(const float *in, float *out, int n)
-{
-    average<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(in, out, n);
-}
-''', '#pragma cf kernel grid(length) block(BLOCK) in(in[length + RADIUS]) inout(out[length]) \\\n'
+    Case('tile_with_a_halo_by_a_shifted_name', HALO.replace('tid < RADIUS', 'at < 2 * RADIUS'), '#pragma cf kernel grid(length) block(BLOCK) in(in[length + RADIUS]) inout(out[length]) \\\n'
          '    check(length % BLOCK == 0)'),
 
     Case('tile_with_a_halo_and_a_guard', '''#define RADIUS 3
