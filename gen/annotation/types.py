@@ -31,7 +31,7 @@ class FileTypes:
     def shared(self):
         """Displayed names of the headers that C programs see: of include(...), and those that they include."""
         if self._shared is None:
-            pending, self._shared = [(t.file, t.text[1:-1]) for t in self.includes], set()
+            pending, self._shared = [(t.file, t.text[1:-1], t.location) for t in self.includes], set()
             while pending:
                 shown = self._scanner.find_included(*pending.pop())
                 if shown and shown not in self._shared:
@@ -82,6 +82,9 @@ class FileTypes:
             base = self.find_type(raw.first, words, scope, words != raw.words)
         if base is VOID and not raw.pointer:
             raise TokenError(raw.first, f'{raw.token.text} has no type')
+        if base.c in self.layouts.arrays and not raw.pointer:
+            raise TokenError(raw.first, f'{base.cxx} is an array, which functions take as a pointer; write a pointer '
+                                        'to its elements in the kernel')
         if raw.is_added and not base.number:
             raise TokenError(raw.first, f'{raw.token.text} is {base.cxx}; param(...) adds numbers')
         array = arrays.get(raw.token.text)

@@ -26,3 +26,5 @@ DEFAULT_BLOCK = 256         # threads of a block without a block clause
 MAX_SHARED = 227 * 1024     # bytes of a block, the most on any GPU: compute capability 9.0, 10.0
 MAX_NESTING = 64            # nested parentheses and unary operators; with MAX_OPERATORS it bounds the recursion
 MAX_OPERATORS = 200         # operators in one clause
+MAX_REGISTERS = 65536       # of one name and a number, as in .reg .u32 r<65536>
+MAX_STATEMENTS = 200        # nested statements of a function; the search for missing barriers gives up on more

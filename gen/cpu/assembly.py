@@ -12,7 +12,9 @@ The header cuferry/cpu/runtime/assembly.cuh has the functions of the instruction
 
 import re
 
+from base.bounds import MAX_REGISTERS
 from tokens.brackets import matching, split_at
+from tokens.lexer import spell_tokens
 
 WORDS = ('asm', '__asm__', '__asm')
 HEADER = 'cuferry/cpu/runtime/assembly.cuh'
@@ -164,10 +166,13 @@ _FENCE = re.compile(r'membar\.(?:gl|cta|sys)|fence(?:\.(?:sc|acq_rel))?\.(?:cta|
 
 _ATOMICS = {'cas': 'CAS'}
 _UNTYPED = ('pred', 'f16', 'bf16')
+_ADVICE_OF_NAMES = 'number the operands: %0 is the first'
+_ADVICE_OF_MATCHING = 'number the operands, and write one that is read and written once, with +'
+_ADVICE_OF_CONSTRAINTS = 'use h, r, l, f, d or n as its constraint, and number the operands'
 
 
 class _Unknown(Exception):
-    """An instruction without a CPU form, or operands that do not fit it."""
+    """An instruction without a CPU form, or operands that do not fit it. Its arguments: the text, and advice."""
 
 
 class _Statement:
@@ -190,9 +195,11 @@ class _Statement:
         template = ''.join(map(_read_string, self._parts[0]))
         self._is_blank = not template.strip()
         self.text = _COMMENT.sub(' ', template)
+        self._words = set(re.findall(r'[%$\w]+', self.text))
         self.instructions = list(_split_instructions(self.text))
         self._operands = []     # name in C++, constraint, True of an output
         self._scopes = []       # registers of each open block: likewise
+        self._registers = 0     # numbers name them in C++, because _x and %x are two
 
     def is_barrier(self):
         """True without instructions and operands, such as asm volatile("" ::: "memory"): any compiler takes it."""
@@ -203,9 +210,13 @@ class _Statement:
         kept, edits, number = set(), {}, 0
         for part, is_output in ((self._parts[1], True), (self._parts[2], False)):
             for operand in split_at(part, ',') if part else ():
+                if operand and operand[0].text == '[':
+                    raise _Unknown(f'operand {spell_tokens(operand[:3])}', _ADVICE_OF_NAMES)
                 constraint = _read_string(operand[0]).lstrip('=+&' if is_output else '')
-                is_known = constraint in _CONSTRAINTS and constraint != 'p'
-                if self.instructions and not is_known or [t.text for t in operand[1:2]] != ['(']:
+                if self.instructions and (constraint not in _CONSTRAINTS or constraint == 'p'):
+                    raise _Unknown(f'operand {number}, {operand[0].text}', _ADVICE_OF_MATCHING if constraint.isdigit()
+                                   else _ADVICE_OF_CONSTRAINTS)
+                if [t.text for t in operand[1:2]] != ['(']:
                     raise _Unknown
                 self._operands.append((f'cf__{number}', constraint, is_output))
                 kept.update(map(id, operand[1:]))
@@ -236,7 +247,9 @@ class _Statement:
             if text is None:
                 text = self._translate_value(name, arguments)
             return f'if ({guard.group(1)}{self._read(guard.group(2), "pred", False)}) {{ {text} }}' if guard else text
-        except (_Unknown, ValueError, LookupError):     # operands that do not fit
+        except _Unknown as unknown:
+            raise _Unknown(*(unknown.args or (name,))) from None
+        except (ValueError, LookupError):       # operands that do not fit
             raise _Unknown(name) from None
 
     def _translate_brace(self, brace):
@@ -249,18 +262,21 @@ class _Statement:
         return brace
 
     def _declare(self, text):
-        """Declares registers: `.u32 a, b`, or `.u32 r<3>` for r0 to r2."""
+        """Declares registers: `.u32 a, b`, or `.u32 r<3>` for r0 to r2, if the statement uses them."""
         match = re.fullmatch(r'\.(\w+) ([\w%$<>, ]+)', text)
         if not match or match.group(1) not in _DECLARED:
             raise _Unknown
         constraint, names = _DECLARED[match.group(1)], []
         for name in match.group(2).split(','):
             base, _, count = name.strip().rstrip('>').partition('<')
-            names += [f'{base}{i}' for i in range(int(count))] if count else [base]
+            if count and int(count) > MAX_REGISTERS:
+                raise _Unknown(f'.reg {name.strip()}', f'declare at most {MAX_REGISTERS} registers at once')
+            names += [n for n in (f'{base}{i}' for i in range(int(count))) if n in self._words] if count else [base]
         for name in names:
             if not re.fullmatch(r'[%$A-Za-z_][\w$]*', name):
                 raise _Unknown
-            self._scopes[-1][name] = ('cf__' + re.sub(r'\W', '_', name) + '_', constraint, True)
+            self._scopes[-1][name] = (f'cf__r{self._registers}', constraint, True)
+            self._registers += 1
         return ' '.join(f'[[maybe_unused]] {_CONSTRAINTS[constraint][1]} {self._scopes[-1][name][0]} = 0;'
                         for name in names)
 
@@ -282,9 +298,11 @@ class _Statement:
             raise _Unknown
         result = '(' + form.format(*(self._read(a, kind, False) for a in arguments[1:3])) + ')'
         text = f'{{ const bool cf__p = {result}; '
+        if how:     # the first target may be the predicate that the second one needs
+            text += f'const bool cf__q = {self._read(arguments[3], "pred", False)}; '
         for target, value in zip(targets, ('cf__p', '!cf__p')):
             if how:
-                value += {'and': ' && ', 'or': ' || ', 'xor': ' != '}[how] + self._read(arguments[3], 'pred', False)
+                value += {'and': ' && ', 'or': ' || ', 'xor': ' != '}[how] + 'cf__q'
             text += self._write(target.strip(), 'pred', value, False)
         return text + ' }'
 
@@ -479,19 +497,20 @@ def _read_string(token):
 
 
 def find_unknown(tokens, at):
-    """Returns the instruction for which the CPU has no form in an asm statement at `at`; None if there is none."""
+    """Returns the instruction for which the CPU has no form in an asm statement at `at`, as (text, advice or None);
+    None if there is none."""
     try:
         statement = _Statement(tokens, at)
         if not statement.is_barrier():
             statement.edits()
     except _Unknown as unknown:
-        return str(unknown) or tokens[at].text
+        return (*unknown.args, None)[:2] if unknown.args else (tokens[at].text, None)
     return None
 
 
 def _find_statements(tokens):
     """Yields the understood statements."""
-    for at, token in enumerate(tokens):
+    for at, token in enumerate(tokens[:-1]):
         if token.text in WORDS and token.kind == 'identifier' and find_unknown(tokens, at) is None:
             yield _Statement(tokens, at)
 
@@ -507,6 +526,11 @@ def waits(tokens):
     """True if inline assembly waits for other threads."""
     return any(_BARRIER.search(statement.text) or _WARP_BARRIER.search(statement.text)
                for statement in _find_statements(tokens))
+
+
+def needs_block(tokens):
+    """True if inline assembly waits for other threads, or takes an address that has to be of shared memory."""
+    return waits(tokens) or any('cvta.to.shared' in statement.text for statement in _find_statements(tokens))
 
 
 def reads_registers(tokens):

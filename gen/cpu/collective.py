@@ -3,15 +3,15 @@ classes."""
 
 import re
 
-from cpu.assembly import find_unknown, waits, WORDS
+from cpu.assembly import find_unknown, needs_block, WORDS
 from cpu.members import body_tokens, device_tokens
 from cpu.reachable import find_reachable
 
 # Uses that a loop over threads cannot run: waiting for other threads or for shared memory, and failing.
 TOGETHER = re.compile(
     r'__shared__|__sync(threads|warp)\w*|__shfl\w*|__(any|all|ballot|activemask|match)\w*|__reduce_\w+_sync|'
-    r'__nanosleep|__trap|assert|__assert_fail|__is(Shared|Global)|__dynamic_smem\w*|make_pipeline|'
-    r'this_cluster')
+    r'__nanosleep|__trap|assert|__assert_fail|__is(Shared|Global)|__cvta_generic_to_shared|__dynamic_smem\w*|'
+    r'make_pipeline|this_cluster')
 # The same in files with cooperative_groups: ranks and sizes of groups involve no other thread.
 _GROUPS = re.compile(
     r'sync|shfl\w*|any|all|ballot|match_a\w+|reduce\w*|\w+clusive_scan\w*|coalesced_\w+|\w+_partition|invoke_one\w*|'
@@ -115,9 +115,9 @@ def find_foreign(kernel, everything):
                     return (f'cuda::{texts[2]}', 'use __syncthreads() or cuda::barrier, and plain copies or '
                                                  'cuda::memcpy_async()')
             if token.kind == 'identifier' and _ANY_FOREIGN.fullmatch(token.text):
-                used = find_unknown(body, at) if token.text in WORDS else token.text
+                used = find_unknown(body, at) if token.text in WORDS else (token.text, None)
                 if used:
-                    return next((f'{what} ({used})', instead) for words, what, instead in _FOREIGN_WORDS
+                    return next((f'{what} ({used[0]})', used[1] or instead) for words, what, instead in _FOREIGN_WORDS
                                 if words.fullmatch(token.text))
     return None
 
@@ -178,7 +178,7 @@ def runs_together(root, everything):
     """True if threads of a kernel wait for one another, or if the generator does not understand the kernel."""
     if find_use(root, everything, TOGETHER):
         return True
-    if any(waits(list(body_tokens(d))) for d in find_reached(root, everything) if not d.words.isdisjoint(WORDS)):
+    if any(needs_block(list(body_tokens(d))) for d in find_reached(root, everything) if not d.words.isdisjoint(WORDS)):
         return True
     others = [d for d in everything if not d.has('__global__')]
     if any(d.has('__shared__') for d in find_reachable([root], others)):     # declared outside of functions

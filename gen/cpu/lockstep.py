@@ -9,7 +9,7 @@ from cpu.collective import find_reached
 from tokens.brackets import matching
 
 _BARRIER = re.compile(r'\w*(?:sync|wait|arrive|barrier)\w*', re.IGNORECASE)
-# Of the distance of a loop's steps.
+# Changes of a distance in a loop: halving and doubling.
 _CHANGES = {'>>', '>>=', '<<', '<<=', '/=', '*=', '/2', '*2'}
 _ADVICE = ('reads what another lane wrote in the step before; GPUs since Volta do not promise lockstep, and the CPU '
            'has none: write __syncwarp() between the steps')

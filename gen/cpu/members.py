@@ -3,7 +3,6 @@
 import functools
 
 from declare.classdecl import split_members
-from tokens.brackets import matching, split_at
 
 
 @functools.lru_cache(maxsize=None)
@@ -48,13 +47,13 @@ def _is_given(member):
 
 def mark_definitions(declarations):
     """Marks functions that are declared with __device__ and defined without it: for nvcc, they are device functions."""
-    known = {(d.scope, d.name, _list_parameters(d.head, d.function)) for d in declarations
+    known = {(d.scope, d.name, _list_parameters(d)) for d in declarations
              if d.function is not None and d.body is None and d.has('__device__')}
     for declaration in declarations:
         if declaration.function is None or declaration.body is None or declaration.is_on_device:
             continue
         front = [t.text for t in declaration.head[:declaration.function]]
-        parameters = _list_parameters(declaration.head, declaration.function)
+        parameters = _list_parameters(declaration)
         if front[-1:] == ['::']:
             owners = [d for d in declarations if d.is_class and front[-2] in d.names]
             declaration.is_on_device = any(_declares_on_device(d.body, declaration.name, parameters) for d in owners)
@@ -62,10 +61,10 @@ def mark_definitions(declarations):
             declaration.is_on_device = (declaration.scope, declaration.name, parameters) in known
 
 
-def _list_parameters(tokens, at):
-    """Returns the types of a function's parameters as they are written; its name is at `at`."""
+def _list_parameters(function):
+    """Returns the types of a function's parameters as they are written."""
     types = []
-    for parameter in split_at(tokens[at + 2:matching(tokens, at + 1, '(', ')') - 1], ','):
+    for parameter in function.parameters:
         texts = [t.text for t in parameter]
         texts = texts[:texts.index('=')] if '=' in texts else texts
         is_named = len(texts) > 1 and parameter[len(texts) - 1].kind == 'identifier'
@@ -76,4 +75,4 @@ def _list_parameters(tokens, at):
 def _declares_on_device(body, name, parameters):
     """True if a class declares such a member with __device__."""
     return any(member.function is not None and member.name == name and member.has('__device__') and
-               _list_parameters(member.head, member.function) == parameters for _, _, member in split_members(body))
+               _list_parameters(member) == parameters for _, _, member in split_members(body))

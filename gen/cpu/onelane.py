@@ -3,18 +3,20 @@ in `if (lane == 0) s[w] = x;` before or after `y = s[w];`. On GPUs a warp in loc
 
 import re
 
+from base.bounds import MAX_STATEMENTS
+from cpu.assembly import waits
 from cpu.collective import find_reached
-from tokens.brackets import matching, split_at
+from tokens.brackets import is_update, matching, split_at
 from tokens.lexer import spell_tokens
 
 _BARRIER = re.compile(r'\w*(?:sync|wait|arrive|barrier|shfl|ballot|reduce|scan|sort)\w*|(?:Block|Warp)[A-Z]\w*|'
-                      r'any|all|asm', re.IGNORECASE)
+                      r'any|all', re.IGNORECASE)
 # Sources of values that differ between lanes.
 _LANES = re.compile(r'threadIdx|atomic\w+|thread_\w+|clock\w*')
 # Results that all lanes of a warp share.
 _VOTE = re.compile(r'__(?:any|all|ballot|reduce_\w+)_sync|__activemask|__syncthreads_\w+')
 _ROUNDS = 3     # from a kernel to the functions that it calls, and on to theirs
-_DEPTH = 3      # of loops whose ends meet their beginnings
+_DEPTH = 3      # nested loops whose bodies are walked twice; deeper ones only once
 _ADVICE = ('GPUs since Volta do not promise lockstep, and the CPU has none: write __syncwarp(), or __syncthreads() for '
            'more than a warp, between the two')
 
@@ -36,6 +38,10 @@ def find_written_by_one(kernel, everything):
             yield walks[id(declaration)].found
 
 
+class _TooDeep(Exception):
+    """A statement within more than MAX_STATEMENTS others."""
+
+
 class _Walk:
     """One walk over the statements of a function, in order; the bodies of loops twice, so that their ends meet their
     beginnings."""
@@ -45,17 +51,19 @@ class _Walk:
         self._body, self._calls = declaration.body, calls
         self._scalars, self._arrays = set(), set(shared)
         # Names with values that differ between lanes; `_ranks` are those made of numbers of threads alone.
-        head = declaration.head[declaration.function + 1:]
-        params = split_at(head[1:matching(head, 0, '(', ')') - 1], ',')
+        params = declaration.parameters
         self._memory = {t.text for part in params for t in part}    # its elements are the same for all lanes
         self._differing = {part[-1].text for at, part in enumerate(params) if part and at in calls[declaration.name]}
         self._ranks = {'threadIdx'} | self._differing
         self._by_all, self._by_one = {}, {}     # elements since the last barrier
-        self.found, self._is_dry, self._depth = None, False, 0
+        self.found, self._is_dry, self._depth, self._nesting = None, False, 0, 0
 
     def walk(self):
-        """Finds the first such element, and how the function calls others."""
-        self._walk(0, len(self._body), False, False)
+        """Finds the first such element, and how the function calls others, up to a statement nested too deeply."""
+        try:
+            self._walk(0, len(self._body), False, False)
+        except _TooDeep:
+            pass
 
     def _walk(self, at, end, is_one, is_divergent):
         while at < end:
@@ -63,25 +71,27 @@ class _Walk:
 
     def _statement(self, at, end, is_one, is_divergent):
         """Walks over the statement at `at`; returns the index after it."""
+        if self._nesting == MAX_STATEMENTS:
+            raise _TooDeep
+        self._nesting += 1
+        after = self._any(at, end, is_one, is_divergent)
+        self._nesting -= 1
+        return after
+
+    def _any(self, at, end, is_one, is_divergent):
         body, text = self._body, self._body[at].text
         if text == '{':
             after = min(matching(body, at, '{', '}'), end)
             self._walk(at + 1, after - 1, is_one, is_divergent)
             return after
-        if text in ('if', 'for', 'while', 'switch') and at + 1 < end:
-            begin = next((i for i in range(at, end) if body[i].text == '('), end)
-            after = min(matching(body, begin, '(', ')'), end)
-            head = body[begin + 1:after - 1]
+        if text in ('if', 'switch') and at + 1 < end:
+            return self._choice(at, end, is_one, is_divergent)
+        if text in ('for', 'while') and at + 1 < end:
+            head, after = self._head(at, end)
             parts = split_at(head, ';') if text == 'for' else [head]
-            for part in parts[:1]:
-                self._simple(part, is_one, is_divergent)
+            self._simple(parts[0], is_one, is_divergent)
             inner = is_divergent or any(self._differs(part) for part in parts[:2])
-            if text in ('for', 'while'):
-                return self._loop(after, end, is_one, inner, parts[1:] or parts)
-            following = self._statement(after, end, is_one or self._is_of_one(head), inner) if after < end else end
-            if following < end and body[following].text == 'else':
-                following = self._statement(following + 1, end, is_one, inner) if following + 1 < end else end
-            return following
+            return self._loop(after, end, is_one, inner, parts[1:] or parts)
         if text == 'do' and at + 1 < end:
             after = self._skip(at + 1, end)
             if [t.text for t in body[after:after + 4]] in (['while', '(', '0', ')'], ['while', '(', 'false', ')']):
@@ -90,6 +100,26 @@ class _Walk:
         after = next((i for i in range(at, end) if body[i].text in ';{}'), end)
         self._simple(body[at:after], is_one, is_divergent)
         return after + 1 if after < end and body[after].text != '{' else max(after, at + 1)
+
+    def _head(self, at, end):
+        """Returns the tokens in parentheses of the statement at `at`, and the index after them."""
+        begin = next((i for i in range(at, end) if self._body[i].text == '('), end)
+        after = min(matching(self._body, begin, '(', ')'), end)
+        return self._body[begin + 1:after - 1], after
+
+    def _choice(self, at, end, is_one, is_divergent):
+        """Walks over an if or switch with all its `else if`, which may be many: each is no recursion."""
+        while True:
+            head, at = self._head(at, end)
+            self._simple(head, is_one, is_divergent)
+            is_divergent = is_divergent or self._differs(head)
+            if at < end:
+                at = self._statement(at, end, is_one or self._is_of_one(head), is_divergent)
+            if at >= end or self._body[at].text != 'else':
+                return at
+            at += 1
+            if at + 1 >= end or self._body[at].text != 'if':
+                return self._statement(at, end, is_one, is_divergent) if at < end else end
 
     def _skip(self, at, end):
         if self._body[at].text == '{':
@@ -123,8 +153,7 @@ class _Walk:
                 elif part:
                     self._scalars.add(part[-1].text)
             return
-        following = [*texts[1:], '']
-        if any(_BARRIER.fullmatch(a) and b in ('(', '<', 'volatile') for a, b in zip(texts, following)):
+        if _has_barrier(tokens, texts):
             self._by_all.clear()
             self._by_one.clear()
         if self._call(tokens, texts):
@@ -152,12 +181,13 @@ class _Walk:
         """Learns which names differ between lanes."""
         for part in split_at(tokens, ','):
             texts = [t.text for t in part]
-            at = next((i for i, text in enumerate(texts) if text == '=' and i), None)
+            at = next((i for i, text in enumerate(texts) if i and (
+                text == '=' or is_update(texts[i - 1:i + 1]) and text[-1] == '=')), None)
             if at is None:
                 continue
-            is_update = texts[at - 1] in '+-*/%&|^<>])'
+            keeps_old = texts[at - 1] in '+-*/%&|^<>])'
             target = [t.text for t in part[:at] if t.kind == 'identifier']
-            name = target[0] if is_update and target else texts[at - 1]
+            name = target[0] if keeps_old and target else texts[at - 1]
             if texts[at - 1] == ']' and name in self._memory or name in self._arrays | self._scalars:
                 continue
             value = part[at + 1:]
@@ -165,7 +195,7 @@ class _Walk:
                 self._differing.add(name)
                 if '[' not in texts[at:] and {t.text for t in value} & self._ranks:
                     self._ranks.add(name)
-            elif not is_update:
+            elif not keeps_old:
                 self._differing.discard(name)
                 self._ranks.discard(name)
 
@@ -211,10 +241,7 @@ class _Walk:
             if token.text in self._arrays and texts[at + 1:at + 2] != ['['] or self._differs(element[1:]) or \
                     texts[end:end + 1] == ['(']:
                 continue
-            after = texts[end:end + 3]
-            is_written = after[:1] == ['='] or len(after) > 1 and after[0] in '+-*/%&|^' and (
-                after[1] == '=' or after[0] in '+-' and after[1] == after[0]) or \
-                after in (['<', '<', '='], ['>', '>', '='])
+            is_written = texts[end:end + 1] == ['='] or is_update(texts[end:end + 2])
             self._note(spell_tokens(element), token, is_one, is_written)
 
     def _note(self, element, token, is_one, is_written):
@@ -226,3 +253,13 @@ class _Walk:
                 'is used here, and the one lane that writes it may not have'
             self.found = (token, f'{element} {what} {"used it" if is_one else "done so"} yet; {_ADVICE}')
         (self._by_one if is_one else self._by_all)[element] = token
+
+
+def _has_barrier(tokens, texts):
+    """True if tokens wait for other threads: in a call, with or without template arguments, or in assembly."""
+    for at, text in enumerate(texts[:-1]):
+        if _BARRIER.fullmatch(text):
+            end = matching(tokens, at + 1, '<', '>') if texts[at + 1] == '<' else at + 1
+            if texts[end:end + 1] == ['('] or end == len(texts) and texts[-1] == '>':   # a brace ends the tokens
+                return True
+    return waits(tokens)

@@ -33,6 +33,16 @@ class Declaration:
         """Name of the declared function; None if it is no function."""
         return self.head[self.function].text if self.function is not None else None
 
+    @property
+    def parameters(self):
+        """Tokens of each parameter of the declared function, which may be a specialisation or an operator."""
+        head, at = self.head, self.function + 1
+        if self.name == 'operator':     # operator() has two pairs of parentheses
+            at = next((i for i in range(at + 1, len(head)) if head[i].text == '('), len(head))
+        elif [t.text for t in head[at:at + 1]] == ['<']:
+            at = matching(head, at, '<', '>')
+        return split_at(head[at + 1:matching(head, at, '(', ')') - 1], ',', '([{<', ')]}>')
+
     @cached_property
     def names(self):
         """Names that it declares, once it has all its tokens."""
@@ -155,7 +165,7 @@ def _given_names(declaration):
         return [t.text for part in split_at(head, ',') for t in part[-1:]]     # using a::b, c::d
     found = [t.text for t in declaration.tail if t.kind == 'identifier']
     if first in ('typedef', 'struct', 'class', 'union', 'enum'):
-        head = split_at(head, ':')[0]       # behind it are other classes, the bases
+        head = split_at(head, ':')[0]       # without the bases
         found += [t.text for t in head[1:] if t.kind == 'identifier'][:4] + [t.text for t in head[-1:]]
         if 'enum' in [t.text for t in head[:2]]:
             found += [t.text for t in declaration.body or () if t.kind == 'identifier']
@@ -220,9 +230,8 @@ def find_declarations(items):
                 at = after
                 continue
             if text in ('}', ';'):
-                if text == '}' and scopes:
-                    scopes.pop()
-                    openings.pop()
+                if text == '}':
+                    del scopes[-1:], openings[-1:]
                 at += 1
                 continue
             begin = at
@@ -233,9 +242,9 @@ def find_declarations(items):
         elif text == ';' and depth <= 0:
             declaration = Declaration(head, _join_scopes(scopes), False)
             declaration.last = item
-            yield place(declaration, at + 1)
-            head, depth = [], 0
             at += 1
+            yield place(declaration, at)
+            head, depth = [], 0
             continue
         elif text == '{' and depth <= 0 and is_value_brace(head, False):
             inside, after = _skip_braces(items, at)
@@ -244,14 +253,9 @@ def find_declarations(items):
             continue
         elif text == '{' and depth <= 0:
             declaration = Declaration(head or [item], _join_scopes(scopes), False)
-            body, at = _skip_braces(items, at)
-            declaration.body = [t for t in body if isinstance(t, Token)]
-            declaration.last = items[at - 1] if isinstance(items[at - 1], Token) else item
-            if head and declaration.function is None:
-                at = _read_tail(items, at, declaration)
+            body, at = _read_body(items, at, declaration, bool(head))
             yield place(declaration, at)
-            for member in _members_with_pragmas(body, declaration):
-                yield member
+            yield from _members_with_pragmas(body, declaration)
             head, depth = [], 0
             continue
         head.append(item)
@@ -334,6 +338,16 @@ def _skip_braces(items, at):
                         return items[start:at], at + 1
         at += 1
     return items[start:at], at
+
+
+def _read_body(items, at, declaration, has_head):
+    """Reads the braces of a declaration and what follows them. Returns the items between the braces and the index
+    after the declaration."""
+    opening = items[at]
+    body, at = _skip_braces(items, at)
+    declaration.body = [t for t in body if isinstance(t, Token)]
+    declaration.last = items[at - 1] if isinstance(items[at - 1], Token) else opening
+    return body, _read_tail(items, at, declaration) if has_head and declaration.function is None else at
 
 
 def _read_tail(items, at, declaration):

@@ -48,6 +48,7 @@ class Layouts:
         self._declared, self._probe, self._is_visible = declared, probe, is_visible
         self._made = {}             # C name: completed CType or reason
         self._pointed = []          # C names of types that members point to
+        self.arrays = set()         # C names of types that are arrays
 
     def forget(self):
         """Forgets everything that was made of provisional answers."""
@@ -135,10 +136,13 @@ class Layouts:
                 return replace(known, cxx=cxx)
         if facts.category == 4:
             return f'{spelled} hides a pointer behind its name; write the * in the kernel'
-        if facts.category != 1:
+        if facts.category not in (1, 8):
             return f'{spelled} is no type of a single value that C has; pass a number, a struct, or a pointer to one'
-        return self._opaque(f'struct {name_type(spelled)}', cxx, facts, 'is an instance of a class template', token,
-                            spelled)
+        c, why = f'struct {name_type(spelled)}', 'is an instance of a class template'
+        if facts.category == 8:
+            self.arrays.add(c)
+            why = 'is an array'
+        return self._opaque(c, cxx, facts, why, token, spelled)
 
     def candidates(self):
         """Returns the declared types that may be an answer."""

@@ -61,7 +61,7 @@ class Probe:
         """Returns TypeFacts of a type at file scope; None if the compiler cannot tell."""
         plain = f'std::remove_cv<{cxx}>::type'
         category = ' + '.join(f'{number} * std::is_{what}<{plain}>::value' for number, what in (
-            (1, 'class'), (1, 'union'), (2, 'enum'), (4, 'pointer')))
+            (1, 'class'), (1, 'union'), (2, 'enum'), (4, 'pointer'), (8, 'array')))
         answer = self._answer(f'cf__kind<{plain}>::value, cf__under<{plain}>::value, {category}, sizeof({plain}), '
                               f'alignof({plain}), __is_trivially_copyable({plain}), __is_polymorphic({plain})', words,
                               _FACTS)

@@ -93,6 +93,10 @@ class Declared:
     def _typedef_of(self, declaration, head):
         """Reads `typedef`, words of a type, a declarator."""
         scope, name = declaration.scope, head[-1]
+        brackets = _find_extents(head)
+        if brackets is not None:
+            self._read_alias(declaration, head[brackets - 1].text, head[1:brackets - 1] + head[brackets:])
+            return
         if name.kind != 'identifier' or _has_declarator(head):
             # (*name)(...) declares a pointer to a function or an array; otherwise the name comes last.
             inner = [b for a, b in zip(head, head[1:]) if a.text in '*&' and b.kind == 'identifier']
@@ -104,6 +108,9 @@ class Declared:
         self._read_alias(declaration, name.text, head[1:-1])
 
     def _read_alias(self, declaration, name, tokens):
+        if _find_extents(tokens) is not None:
+            self._add_asked(declaration, name)
+            return
         if _has_declarator(tokens):
             self.types.declare(declaration.scope, name, f'{name} hides a pointer or a reference behind its name; '
                                                         'write the * in the kernel')
@@ -113,11 +120,15 @@ class Declared:
         found_type = self.types.find_raw(declaration.scope, words)
         if found_type is not None and cursor.token.kind == 'end':
             self.types.declare(declaration.scope, name, found_type)
-        elif cursor.at('<'):        # the compiler tells which type this is
-            record = Record(declaration, 'typedef', name, None, name)
-            record.ctype = CType(record.c, record.spelled, record.c, 'CF_OPAQUE', name, 'struct')
-            self.types.declare(declaration.scope, name, record.ctype)
-            self.records.setdefault(record.c, record)
+        elif cursor.at('<'):
+            self._add_asked(declaration, name)
+
+    def _add_asked(self, declaration, name):
+        """Adds a type of which the compiler tells what it is."""
+        record = Record(declaration, 'typedef', name, None, name)
+        record.ctype = CType(record.c, record.spelled, record.c, 'CF_OPAQUE', name, 'struct')
+        self.types.declare(declaration.scope, name, record.ctype)
+        self.records.setdefault(record.c, record)
 
     def _read_tagged(self, declaration, head, alias):
         """Reads a struct, union, class or enum, with the name of its typedef if there is one."""
@@ -274,6 +285,13 @@ def _convert_value(value, ctype):
     bits = 8 * (ctype.bytes or 8)
     value &= (1 << bits) - 1
     return value - (1 << bits) if ctype.enum.startswith('CF_I') and value >> (bits - 1) else value
+
+
+def _find_extents(tokens):
+    """Returns the index of the first [ of an array of values; None if the tokens declare none."""
+    first = next((i for i, t in enumerate(tokens) if t.kind == 'punctuation' and t.text in '[(*&<'), None)
+    is_array = first and tokens[first].text == '[' and tokens[first - 1].kind == 'identifier' and tokens[-1].text == ']'
+    return first if is_array else None
 
 
 def _has_declarator(tokens):

@@ -52,13 +52,18 @@ def _list_builtin():
                      ('cudaGraphConditionalHandle', 'unsigned long long'),
                      ('clock_t', 'long')):
         table[name] = table[of]
-    # C sees the bits of floats of 8 bits.
-    for kind in ('e4m3', 'e5m2'):
-        for lanes, same in (('', 'uint8_t'), ('x2', 'uint16_t'), ('x4', 'uint32_t')):
-            name = f'__nv_fp8{lanes}_{kind}'
-            table[name] = replace(table[same], cxx=name)
+    # C sees the bits of floats of 8, 6 and 4 bits.
+    for bits, kinds in ((8, ('e4m3', 'e5m2', 'e8m0')), (6, ('e3m2', 'e2m3')), (4, ('e2m1',))):
+        for lanes, size in (('', 1), ('x2', 1 if bits == 4 else 2), ('x4', 2 if bits == 4 else 4)):
+            for kind in kinds:
+                name = f'__nv_fp{bits}{lanes}_{kind}'
+                table[name] = replace(table[f'uint{8 * size}_t'], cxx=name)
     # The two platforms differ in the sign of char.
     add('char', 'char', 'CF_CHAR', 'integer', 1)
+
+    # CUDA 12 aligns it to 64 bytes, CUDA 13 to 128; C has one alignment for both.
+    table['CUtensorMap'] = CType('cf_tensor_map', 'CUtensorMap', 'tensor_map', 'CF_OPAQUE', 'tensor_map', 'struct', 128,
+                                 128)
 
     half = add('cf_half', 'half', 'CF_F16', 'half', 2, '__half', 'half', cxx='__half')
     brain = add('cf_bfloat16', 'bfloat16', 'CF_BF16', 'half', 2, '__nv_bfloat16', 'nv_bfloat16', cxx='__nv_bfloat16')

@@ -43,12 +43,15 @@ class Accesses:
                 equals = split_at(head, '=')
                 self.note_all(head, names, facts, depth)
                 condition = equals[-1]
-                more = self._conditions.facts(condition, names, splitter != '||')
+                more = self._conditions.learn(condition, names, splitter != '||')
+                self._conditions.note_guards(more, facts)
                 if splitter == '?':
                     yes, *no = split_at(rest, ':')
                     self.note_all(yes, names, facts + more, depth)
+                    less = self._conditions.learn(condition, names, False) if no else []
+                    self._conditions.note_guards(less, facts)
                     for part in no:
-                        self.note_all(part, names, facts + self._conditions.facts(condition, names, False), depth)
+                        self.note_all(part, names, facts + less, depth)
                 else:
                     self.note_all(rest, names, facts + more, depth)
                 return
@@ -170,10 +173,12 @@ class Accesses:
         """Adds an access to the extent of an array."""
         if array in self._values.unknown:
             return
+        used = set(self._ranges.used)
         top = None if index is None else self._ranges.greatest(index, facts)
         plain = top and self._without_offset(self._shaped(index, facts))
         wide = self._ranges.greatest(plain, facts, is_wide=True) if top and has_single_steps(plain) else None
         if top is None or any('Idx.' in t or 'Dim.' in t or '#' in t for t in top.factors):
+            self._ranges.used = used        # an extent that stays open needs no check
             self._values.unknown.add(array)
             return
         extent = top + constant(1)

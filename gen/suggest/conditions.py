@@ -1,6 +1,6 @@
 """Facts that follow from the conditions of a kernel, and the guards that tell the size of its grid."""
 
-from suggest.ranges import AXES
+from suggest.ranges import AXES, larger
 from suggest.sums import constant, Sum
 from tokens.brackets import matching, split_at
 
@@ -9,26 +9,33 @@ _MIRRORED = {'<': '>', '<=': '>=', '>': '<', '>=': '<=', '==': '==', '!=': '!='}
 
 
 class Conditions:
-    """`guards`: axis to the sum that bounds its index."""
-
     def __init__(self, values):
         self._values, self._ranges = values, values.ranges
-        self.guards = {}
+        self._guards = {}       # axis to the sums that bound its index, each elsewhere in the kernel
 
-    def facts(self, condition, names, is_true):
-        """Returns the facts that follow from a condition: (sum, limit), which means that the sum is less."""
+    @property
+    def guards(self):
+        """Returns the sum that bounds the index of each guarded axis, x first; None where no guard covers the others
+        of its axis."""
+        return {axis: next((limit for limit in self._guards[axis] if all(
+            larger(limit, other) is limit for other in self._guards[axis])), None)
+                for axis in AXES if axis in self._guards}
+
+    def learn(self, condition, names, is_true):
+        """Returns the facts that follow from a condition: (sum, limit), which means that the sum is less. Ranges learn
+        the smallest values that follow from it."""
         while condition and condition[0].text == '(' and matching(condition, 0, '(', ')') == len(condition):
             condition = condition[1:-1]
         if condition[:1] and condition[0].text == '!' and len(condition) > 1:
             is_whole = condition[1].text == '(' or len(condition) == 2
-            return self.facts(condition[1:], names, not is_true) if is_whole else []
+            return self.learn(condition[1:], names, not is_true) if is_whole else []
         for splitter, holds in (('||', False), ('&&', True)):
             parts = split_at(condition, splitter)
             if len(parts) > 1 and is_true and splitter == '||':     # a switch for cases that need no guard
                 parts = [p for p in parts if len(p) > 1]
-                return self.facts(parts[0], names, True) if len(parts) == 1 else []
+                return self.learn(parts[0], names, True) if len(parts) == 1 else []
             if len(parts) > 1:
-                return [f for p in parts for f in self.facts(p, names, is_true)] if is_true == holds else []
+                return [f for p in parts for f in self.learn(p, names, is_true)] if is_true == holds else []
         for text in _NEGATED:
             sides = split_at(condition, text)
             if len(sides) == 2 and all(sides):
@@ -50,7 +57,6 @@ class Conditions:
                 fact = smaller, limit + constant(1) if text == '<=' else limit
                 if text != '!=' or not self._ranges.has_index(limit) and limit.value is None:
                     facts.append(fact)
-                    self._note_guard(*fact)
             elif text == '==':
                 facts.append((smaller, limit + constant(1)))
             if text == '!=' and limit.value == 0 and str(smaller) in self._ranges.variables:
@@ -61,19 +67,27 @@ class Conditions:
                     variable.least = limit + constant(1) if text == '>' else limit
         return facts
 
-    def _note_guard(self, value, limit):
-        """A guard of a thread's own index tells the size of the grid."""
+    def note_guards(self, facts, outer):
+        """A guard of a thread's own index tells the size of the grid, unless the facts around it have one already."""
+        known = {axis for fact in outer for axis, _ in self._guards_of(*fact)}
+        for axis, limit in (guard for fact in facts for guard in self._guards_of(*fact)):
+            if axis not in known:
+                known.add(axis)
+                limits = self._guards.setdefault(axis, [])
+                limits += [limit] if limit not in limits else []
+
+    def _guards_of(self, value, limit):
+        """Yields the axis whose index a fact bounds, and its limit."""
         if self._ranges.has_index(limit):
             return
-        plain = self._values.expand(value)
+        plain = self._ranges.expand(value)
         for axis in AXES:
             rest = plain - self._values.axis_index(axis)
             if rest.value is not None:
-                self.guards.setdefault(axis, limit - rest)
+                yield axis, limit - rest
 
-    def note_stride_loops(self, starts, names, facts):
+    def note_stride_loops(self, starts, names, facts, outer):
         """A loop that begins at a thread's own index guards like a condition."""
         for name, start in starts.items():
             if isinstance(start, Sum):
-                for _, limit in [f for f in facts if f[0] == names.get(name)]:
-                    self._note_guard(start, limit)
+                self.note_guards([(start, limit) for value, limit in facts if value == names.get(name)], outer)

@@ -56,8 +56,12 @@ def insert(path, proposals):
     _replace(path, b'\n'.join(lines))
 
 
-def check_writable(path):
-    """Refuses a file that its owner has made read-only, also for root."""
+def check_writable(path, is_system):
+    """Refuses a system header, which other programs share, and a file that its owner has made read-only, also for
+    root."""
+    if is_system:
+        raise GeneratorError(f'{path}: --write changes no system header; leave it out and copy the lines, or find the '
+                             'header with -I instead of -isystem')
     if not os.stat(path).st_mode & 0o222 or not os.access(path, os.W_OK):
         raise GeneratorError(f'{path}: the file is read-only; make it writable, or leave out --write and copy '
                              'the lines')

@@ -26,19 +26,16 @@ class Instances:
                 if text is None and parameter.default:
                     break
                 given.append(text)
-        aliases = _local_aliases(tokens_of(launch.declaration)[:launch.at])
+        aliases = _local_aliases(launch.scope.tokens[:launch.at])
         return self._filled([text and self._replaced(text, aliases) for text in given], launch.declaration, 0)
 
     def _deduce(self, kernel, arguments, scope, at):
         """Returns template parameters' arguments, from the types of the variables that a launch passes."""
         found = {}
         for param, argument in zip(kernel.params, arguments):
-            names = [t for t in argument if t.kind == 'identifier']
-            if len(param.words) != 1 or len(names) != 1 or any(t.text in ('[', '(', '*') for t in argument):
-                continue
-            declared = scope.find(at, names[0].text)
-            if declared and declared.words and declared.words != ['auto'] and declared.stars == len(param.pointers):
-                found.setdefault(param.words[0], ' '.join(w for w in declared.words))
+            words, stars = _type_of(argument, scope, at)
+            if len(param.words) == 1 and words and words != ['auto'] and stars == len(param.pointers):
+                found.setdefault(param.words[0], ' '.join(words))
         return {p.name: found[p.name] for p in kernel.template if p.is_type and p.name in found}
 
     def _filled(self, given, caller, depth):
@@ -95,6 +92,23 @@ class Instances:
                 if name in texts and declared and declared.words and declared.stars == texts.count('*'):
                     found.setdefault(name, ' '.join(declared.words))
         return [found.get(name) for name in names]
+
+
+def _type_of(argument, scope, at):
+    """Returns the words and the pointers of an argument's type: of a name, x + i, &x[i], or a cast; ([], 0)
+    for others."""
+    texts = [t.text for t in argument]
+    if texts[:1] == ['('] or texts[:2] in (['reinterpret_cast', '<'], ['static_cast', '<']):
+        begin = texts.index('(' if texts[0] == '(' else '<')
+        cast = texts[begin + 1:matching(argument, begin, texts[begin], ')' if texts[0] == '(' else '>') - 1]
+        words = [t for t in cast if t not in ('*', 'const', 'volatile')]
+        is_pointer = cast[-1:] == ['*'] and all(re.fullmatch(r'\w+', word) for word in words)
+        return (words, cast.count('*')) if is_pointer else ([], 0)
+    first = 1 if texts[:1] == ['&'] and texts[2:3] == ['['] and texts[-1] == ']' else 0
+    is_plain = first or len(texts) == 1 or texts[1:2] == ['+']
+    declared = scope.find(at, texts[first]) if is_plain and argument[first].kind == 'identifier' else None
+    is_pointer = declared and (len(texts) == 1 or declared.stars)
+    return (declared.words, declared.stars) if is_pointer else ([], 0)
 
 
 def _local_aliases(tokens):

@@ -3,6 +3,7 @@
 from suggest.definitions import Scope, tokens_of
 from suggest.terms import end_of_name
 from tokens.brackets import matching, split_at
+from tokens.lexer import Token
 
 _RUNTIME = ('cudaLaunchKernel', 'cudaLaunchCooperativeKernel')
 
@@ -21,10 +22,11 @@ class Launch:
 
 def find_launches(declarations):
     """Yields the launches in the functions and classes of a file."""
+    sizes = list(_sizes_of_file(declarations))
     for declaration in declarations:
         if not declaration.body or declaration.has('__global__'):
             continue
-        tokens = tokens_of(declaration)
+        tokens = sizes + tokens_of(declaration)
         scope = Scope(tokens)
         for at, token in enumerate(tokens):
             if token.text == '<' and _is_triple(tokens, at, '<') and not _is_triple(tokens, at - 1, '<'):
@@ -37,6 +39,23 @@ def find_launches(declarations):
                 continue
             if launch:
                 yield launch
+
+
+def _sizes_of_file(declarations):
+    """Yields the tokens of each dim3 at file scope that no function changes."""
+    for declaration in declarations:
+        words = [t.text for t in declaration.head if t.text not in ('const', 'constexpr', 'static', 'inline')]
+        if words[:1] != ['dim3'] or len(words) < 2 or words[2:3] == ['('] and declaration.body is not None:
+            continue
+        if not any(_is_assigned(d.body, words[1]) for d in declarations if d.body and d is not declaration):
+            yield from tokens_of(declaration)
+            yield Token('punctuation', ';', '', 0, 0)
+
+
+def _is_assigned(tokens, name):
+    texts = [t.text for t in tokens]
+    return any(text == name and (texts[at + 1:at + 2] == ['='] or texts[at + 1:at + 2] == ['.'] and
+                                 texts[at + 3:at + 4] == ['=']) for at, text in enumerate(texts))
 
 
 def _is_triple(tokens, at, text):

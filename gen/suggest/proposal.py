@@ -9,7 +9,7 @@ from suggest.accesses import Extent
 from suggest.instances import Instances, tag_of
 from suggest.ranges import AXES, Ranges, Size
 from suggest.sizes import count_elements, LaunchReader
-from suggest.sums import constant, divide, replace_factors
+from suggest.sums import constant, divide, read_sum, replace_factors
 from suggest.terms import named, Terms
 from suggest.walk import Walk
 
@@ -134,8 +134,9 @@ class _Kernel:
     def _use_guards(self, rule, walk):
         """Takes the grid from the guards where no launch tells it. Returns True if there is something new."""
         if rule.launch is None:
-            guards = {axis: limit for axis, limit in walk.guards.items() if self._express(limit, dry=True)}
-            if not guards or list(guards) != list(AXES[:len(guards)]):
+            guards = walk.guards
+            if not guards or list(guards) != list(AXES[:len(guards)]) or not all(
+                    self._express(limit, dry=True) for limit in guards.values()):
                 return False
             rule.counts_elements = True
             sides = {1: ['256'], 2: ['16', '16'], 3: ['8', '8', '8']}[len(guards)]
@@ -149,7 +150,7 @@ class _Kernel:
                     rule.block[number] = rule.size.block[axis] = constant(side)
             return True
         known = [axis for number, axis in enumerate(AXES) if self._express(rule.blocks[number], dry=True) is None]
-        if not known or any(axis not in walk.guards or self._express(walk.guards[axis], dry=True) is None or
+        if not known or any(self._express(walk.guards.get(axis), dry=True) is None or
                             rule.block[AXES.index(axis)] is None for axis in known):
             return False
         for axis in known:
@@ -249,7 +250,9 @@ class _Kernel:
 
     def _is_known(self, tree, added):
         kind, text = tree.kind, spell_tree(tree)
-        if kind in ('NUMBER', 'SIZEOF', 'IS_INTEGRAL'):
+        if kind == 'NUMBER':
+            return read_sum(tree).value is not None     # no real number
+        if kind in ('SIZEOF', 'IS_INTEGRAL'):
             return kind != 'SIZEOF' or self._is_known_type(tree.parts[0], tree.parts[1])
         if kind == 'MEMBER':
             param = self._params.get(tree.parts[0])

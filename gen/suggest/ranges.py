@@ -55,6 +55,16 @@ class Ranges:
     def has_index(total):
         return any(map(is_index, total.factors.values()))
 
+    def expand(self, total):
+        """Returns the sum with variables replaced by their values."""
+        for _ in range(20):
+            values = {text: self.variables[text].value for text in total.factors
+                      if text in self.variables and self.variables[text].value is not None}
+            if not values:
+                break
+            total = replace_factors(total, lambda tree, values=values: values.get(spell_tree(tree)))
+        return total
+
     def greatest(self, total, facts, is_wide=False, steps=MAX_STEPS):
         """Returns the largest value of a sum where the facts hold, as a sum without indices; None if it is unknown.
         A fact is (sum, limit): the sum is less than the limit. `is_wide`: a guard that leaves out both ends of a range
@@ -66,6 +76,8 @@ class Ranges:
             return None
         for value, limit in _tightest(facts):
             if not self.has_index(total - value):
+                if self._is_halo(value, total - value, facts):
+                    return None
                 found = self.greatest(self._widened(value, limit, is_wide), facts, is_wide, steps - 1)
                 if found is not None:
                     return found - constant(1) + total - value
@@ -74,7 +86,7 @@ class Ranges:
             top = times and self.greatest(self._widened(value, limit, is_wide), facts, is_wide, steps - 1)
             if top:
                 return self.greatest(total + times * (top - constant(1) - value), facts, is_wide, steps - 1)
-        total = self._whole_axes(total)
+        total = self._whole_axes(total, facts)
         if not self.has_index(total):
             return total
         for tree in self._ordered(total):
@@ -125,7 +137,24 @@ class Ranges:
             return limit + variable.least
         return limit
 
-    def _whole_axes(self, total):
+    def _thread_limit(self, axis, facts):
+        """Returns the limit of threadIdx.x that the facts tell; None if they tell none below the block's size."""
+        for value, limit in facts:
+            limit -= self.expand(value) - named(f'threadIdx.{axis}')
+            block = self.size.block.get(axis)
+            if not self.has_index(limit) and (block is None or larger(limit, block) is not limit):
+                return limit
+        return None
+
+    def _is_halo(self, value, offset, facts):
+        """True if only some threads of each block access the elements at this offset, as a guard of `threadIdx` says.
+        Their number depends on the last block."""
+        indices = self.expand(value).factors
+        return larger(offset, constant(0)) is offset and bool(offset.terms) and any(
+            {f'threadIdx.{axis}', f'blockIdx.{axis}'} <= indices.keys() and self._thread_limit(axis, facts)
+            for axis in AXES)
+
+    def _whole_axes(self, total, facts):
         """Replaces blockIdx.x * blockDim.x + threadIdx.x by the largest index of an axis whose threads are counted."""
         for axis in self.size.counts.keys() & self.size.block.keys():
             count = self.size.counts[axis]
@@ -139,7 +168,11 @@ class Ranges:
                         others *= factor(tree)
                 rest = total - others * (block * self.size.block[axis] + thread)
                 if not {f'threadIdx.{axis}', f'blockIdx.{axis}'} & set(rest.factors):
-                    total = rest + others * (count - constant(1))
+                    limit = self._thread_limit(axis, facts) if any(n > 0 for n, _ in rest.terms.values()) else None
+                    if limit and axis not in self.size.rounded:
+                        continue
+                    last = count - self.size.block[axis] + limit if limit else count
+                    total = rest + others * (last - constant(1))
                     self.used.add(axis)
         return total
 
@@ -166,6 +199,9 @@ class Ranges:
     def _greatest_factor(self, tree, facts, is_wide, steps):
         text = spell_tree(tree)
         if text[:-1] in ('threadIdx.', 'blockIdx.'):
+            limit = self._thread_limit(text[-1], facts) if text[0] == 't' else None
+            if limit:
+                return limit - constant(1)
             sizes = self.size.block if text[0] == 't' else self.size.blocks
             return sizes[text[-1]] - constant(1) if text[-1] in sizes else None
         for value, limit in _tightest(facts):
@@ -176,6 +212,10 @@ class Ranges:
                     return found - constant(1)
         if tree.kind in ('NAME', 'MEMBER', 'NUMBER', 'CHAIN'):
             return None
+        if tree.kind == 'SELECT' and tree.parts[0].kind == 'CHAIN' and len(tree.parts[0].parts[0]) == 2:
+            tops = [self.greatest(read_sum(part), facts + more, is_wide, steps)
+                    for part, more in zip(tree.parts[1:], _facts_of(tree.parts[0]))]
+            return larger(*tops) if None not in tops else None
         return self._greatest_of_parts(tree.kind, [read_sum(part) for part in tree.parts], facts, is_wide, steps)
 
     def _greatest_of_parts(self, kind, parts, facts, is_wide, steps):
@@ -191,11 +231,24 @@ class Ranges:
             return divide(top, parts[1]) if whole is None else whole - constant(1)
         if kind not in ('MIN', 'MAX', 'SELECT'):
             return None
+        plain = [part for part in parts if not self.has_index(part)]
+        if kind == 'MIN' and plain:
+            return plain[0]
         tops = [self.greatest(part, facts, is_wide, steps) for part in parts[-2:]]
         if kind == 'MIN':
-            plain = [top for part, top in zip(parts, tops) if top is not None and not self.has_index(part)]
-            return (plain + [top for top in tops if top is not None] + [None])[0]
+            return next((top for top in tops if top is not None), None)
         return larger(*tops) if None not in tops else None
+
+
+def _facts_of(chain):
+    """Returns the facts that hold if a comparison is true, and those that hold if it is not."""
+    (left, right), relation = map(read_sum, chain.parts[0]), chain.parts[1][0].text
+    if relation in ('>', '>='):
+        left, right, relation = right, left, {'>': '<', '>=': '<='}[relation]
+    if relation not in ('<', '<='):
+        return [], []
+    one = constant(1)
+    return ([(left, right)], [(right, left + one)]) if relation == '<' else ([(left, right + one)], [(right, left)])
 
 
 def _tightest(facts):

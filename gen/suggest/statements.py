@@ -2,7 +2,7 @@
 
 from expr.cxxtypes import WORDS
 from suggest.terms import end_of_name
-from tokens.brackets import matching
+from tokens.brackets import is_update, matching
 
 # Statements after which the next one is not reached.
 LEAVES = {'return', 'break', 'continue', 'goto'}
@@ -12,19 +12,32 @@ _SPECIFIERS = {'const', 'static', 'volatile', 'register', 'constexpr', '__shared
 
 def end_of_statement(tokens, at):
     """Returns the index after a statement."""
-    if at >= len(tokens):
-        return at
-    text = tokens[at].text
-    if text == '{':
-        return matching(tokens, at, '{', '}')
-    if text in ('if', 'for', 'while', 'switch'):
-        opening = next((i for i in range(at, len(tokens)) if tokens[i].text == '('), len(tokens) - 1)
-        end = end_of_statement(tokens, matching(tokens, opening, '(', ')'))
-        if text == 'if' and end < len(tokens) and tokens[end].text == 'else':
-            return end_of_statement(tokens, end + 1)
-        return end
-    if text == 'do':
-        return end_of_statement(tokens, end_of_statement(tokens, at + 1))
+    around = []         # words of the statements whose bodies end with this one
+    while True:
+        text = tokens[at].text if at < len(tokens) else ''
+        if text in ('if', 'for', 'while', 'switch'):
+            around.append(text)
+            opening = next((i for i in range(at, len(tokens)) if tokens[i].text == '('), len(tokens) - 1)
+            at = matching(tokens, opening, '(', ')')
+            continue
+        if text == 'do':
+            around.append(text)
+            at += 1
+            continue
+        at = matching(tokens, at, '{', '}') if text == '{' else _end_of_line(tokens, at)
+        while around:
+            word = around.pop()
+            if word == 'if' and [t.text for t in tokens[at:at + 1]] == ['else']:
+                at += 1
+                break
+            if word == 'do':
+                at = _end_of_line(tokens, at)
+        else:
+            return at
+
+
+def _end_of_line(tokens, at):
+    """Returns the index after the next semicolon outside of brackets."""
     depth = 0
     while at < len(tokens):
         token = tokens[at]
@@ -42,12 +55,10 @@ def assigned(tokens):
     for at, token in enumerate(tokens):
         if token.kind != 'identifier' or (at and tokens[at - 1].text in ('.', '->')):
             continue
-        behind = [t.text for t in tokens[at + 1:at + 4]]
+        behind = [t.text for t in tokens[at + 1:at + 3]]
         before = [t.text for t in tokens[max(at - 2, 0):at]]
-        if (behind[:1] == ['='] and not _is_declared(tokens, at) or behind[:2] in (['+', '+'], ['-', '-']) or
-                before in (['+', '+'], ['-', '-']) or
-                len(behind) > 1 and behind[0] in ('+', '-', '*', '/', '%', '&', '|', '^') and behind[1] == '=' or
-                behind[:2] in (['<', '<='], ['>', '>='])):
+        if (behind[:1] == ['='] and not _is_declared(tokens, at) or is_update(behind) or
+                before in (['+', '+'], ['-', '-'])):
             found.append(token.text)
     return found
 

@@ -12,9 +12,9 @@ from tokens.scan import Pragma
 
 
 class Suggestions:
-    """`proposals`: in the file's order. `refused`: (token, name, reason) of kernels that no annotation can make an entry
-    point. `annotated`: names of kernels that have an annotation. A file without kernels that launches those of its
-    headers gets proposals for these."""
+    """`proposals`: in the file's order. `refused`: (token, name, reason) of kernels that no annotation can make an
+    entry point. `annotated`: names of kernels that have an annotation. A file without kernels that launches those of
+    its headers gets proposals for these."""
 
     def __init__(self, scanner, text, path):
         self.proposals, self.refused = [], []
@@ -56,14 +56,13 @@ class Suggestions:
                     raise TokenError(declaration.head[0], 'a macro makes several kernels in this line; write '
                                      '_Pragma("cf kernel ...") into the macro')
                 kernel = read_kernel(declaration)
+                name, number = declaration.name, 2
+                while name in names:
+                    name, number = f'{declaration.name}{number}', number + 1
+                self.proposals.append(proposer.propose(kernel, name if name != declaration.name else ''))
+                names.add(name)
             except TokenError as error:
                 self.refused.append((error.token, declaration.name, str(error)))
-                continue
-            name, number = declaration.name, 2
-            while name in names:
-                name, number = f'{declaration.name}{number}', number + 1
-            names.add(name)
-            self.proposals.append(proposer.propose(kernel, name if name != declaration.name else ''))
 
     @property
     def is_empty(self):

@@ -2,7 +2,7 @@
 
 from expr.plain import spell_tree
 from suggest.ranges import AXES, Range
-from suggest.sums import constant, read_sum, replace_factors
+from suggest.sums import constant, factor, read_sum, replace_factors
 from suggest.terms import named
 from tokens.brackets import matching, split_at
 
@@ -15,24 +15,24 @@ class Pointer:
 
 
 class Names(dict):
-    """Names of a block, and of the blocks around it. None hides a name."""
+    """Names of a block, and of the blocks around it. None hides a name. A change of an outer block's name holds until
+    the end of the block, which forgets it."""
 
     def __init__(self, outer=None):
         super().__init__()
         self._outer = outer
 
     def get(self, name, default=None):
-        return self[name] if dict.__contains__(self, name) else self._outer.get(name) if self._outer else default
+        return next((block[name] for block in self._blocks() if dict.__contains__(block, name)), default)
 
     def __contains__(self, name):
-        return dict.__contains__(self, name) or bool(self._outer) and name in self._outer
+        return any(dict.__contains__(block, name) for block in self._blocks())
 
-    def __bool__(self):
-        return True
-
-    def assign(self, name, value):
-        """Sets a name where it is declared. A change in a block holds until the end of the block, which forgets it."""
-        self[name] = value
+    def _blocks(self):
+        block = self
+        while block is not None:
+            yield block
+            block = block._outer
 
 
 class Values:
@@ -49,23 +49,13 @@ class Values:
         self.ranges.variables[text] = Range(value)
         return named(text)
 
-    def expand(self, total):
-        """Returns the sum with variables replaced by their values."""
-        for _ in range(20):
-            values = {text: self.ranges.variables[text].value for text in total.factors
-                      if text in self.ranges.variables and self.ranges.variables[text].value is not None}
-            if not values:
-                break
-            total = replace_factors(total, lambda tree, values=values: values.get(spell_tree(tree)))
-        return total
-
     def axis_index(self, axis):
         block = self.ranges.size.block.get(axis) or named(f'blockDim.{axis}')
         return named(f'blockIdx.{axis}') * block + named(f'threadIdx.{axis}')
 
     def is_axis(self, value):
         """True for the index of a thread along an axis."""
-        plain = self.expand(value)
+        plain = self.ranges.expand(value)
         return any((plain - self.axis_index(axis)).value is not None for axis in AXES)
 
     def sum(self, tokens, names):
@@ -88,8 +78,11 @@ class Values:
                     if tree.kind == 'MEMBER' and root is not None and str(root) != tree.parts[0]:
                         return self.add_variable('value')
                 return found if not isinstance(found, Pointer) else self.add_variable('pointer')
-            if tree.kind in ('NUMBER', 'SIZEOF', 'IS_INTEGRAL', 'CHAIN'):
+            if tree.kind in ('NUMBER', 'SIZEOF', 'IS_INTEGRAL'):
                 return None
+            if tree.kind == 'CHAIN':
+                terms = [replace_factors(read_sum(part), rename).tree() for part in tree.parts[0]]
+                return factor(type(tree)('CHAIN', tree.token, terms, tree.parts[1]))
             parts = [replace_factors(read_sum(part), rename).tree() for part in tree.parts]
             return read_sum(type(tree)(tree.kind, tree.token, *parts))
         return replace_factors(total, rename)

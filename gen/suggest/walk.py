@@ -7,27 +7,35 @@ from suggest.sums import constant
 from suggest.terms import named
 from suggest.values import Names, Pointer, Values
 from tokens.brackets import matching, split_at
+from tokens.lexer import TokenError
 
+MAX_NESTING = 100       # of statements, those of the device functions that they call included
 
 class Walk:
-    """`guards`: axis to the sum that bounds its index. `extent(array)`: see Accesses."""
+    """`guards`: see Conditions. `extent(array)`: see Accesses."""
 
     def __init__(self, terms, ranges, kernel):
         self._values, self._ranges = Values(terms, ranges), ranges
         self._conditions = Conditions(self._values)
         self._accesses = Accesses(self._values, self._conditions, self._block)
-        self.guards, self.extent = self._conditions.guards, self._accesses.extent
-        names = {}
+        self.extent = self._accesses.extent
+        self._nesting, self._token = 0, kernel.token
+        names = Names()
         for param in kernel.params:
             name = param.token.text
             names[name] = Pointer(name, constant(0)) if param.pointer else named(name)
         self._block(kernel.declaration.body, names, [], 0)
+        self.guards = self._conditions.guards
 
     def _block(self, tokens, names, facts, depth):
         """Walks over statements; returns True if they always leave the function or the turn of the loop."""
         names, facts, at, leaves = Names(names), list(facts), 0, False
+        self._nesting += 1
+        if self._nesting > MAX_NESTING:
+            raise TokenError(self._token, f'its statements nest more than {MAX_NESTING} deep')
         while at < len(tokens):
             at, leaves = self._statement(tokens, at, names, facts, depth)
+        self._nesting -= 1
         return leaves
 
     def _statement(self, tokens, at, names, facts, depth):
@@ -55,19 +63,30 @@ class Walk:
         return end, text in LEAVES
 
     def _if(self, tokens, at, names, facts, depth):
-        opening = next((i for i in range(at, len(tokens)) if tokens[i].text == '('), len(tokens) - 1)
-        begin = matching(tokens, opening, '(', ')')
-        condition = tokens[opening + 1:begin - 1]
-        self._accesses.note_all(condition, names, facts, depth)
-        end = end_of_statement(tokens, begin)
-        yes, no = self._conditions.facts(condition, names, True), self._conditions.facts(condition, names, False)
-        leaves = self._block(tokens[begin:end], names, facts + yes, depth)
-        last, leaves_too = end, False
-        if end < len(tokens) and tokens[end].text == 'else':
-            last = end_of_statement(tokens, end + 1)
-            leaves_too = self._block(tokens[end + 1:last], names, facts + no, depth)
+        """Walks over an `if` with all its branches: `else if` does not nest."""
+        begin, outer, branches, leaves_else = at, list(facts), [], False
+        while True:
+            opening = next((i for i in range(at, len(tokens)) if tokens[i].text == '('), len(tokens) - 1)
+            body = matching(tokens, opening, '(', ')')
+            condition = tokens[opening + 1:body - 1]
+            self._accesses.note_all(condition, names, outer, depth)
+            yes, no = self._conditions.learn(condition, names, True), self._conditions.learn(condition, names, False)
+            last = end_of_statement(tokens, body)
+            self._conditions.note_guards(yes, outer)
+            branches.append((self._block(tokens[body:last], names, outer + yes, depth), yes, no))
+            if [t.text for t in tokens[last:last + 1]] != ['else']:
+                break
+            self._conditions.note_guards(no, outer)
+            outer, at = outer + no, last + 1
+            if [t.text for t in tokens[at:at + 1]] != ['if']:
+                last = end_of_statement(tokens, at)
+                leaves_else = self._block(tokens[at:last], names, outer, depth)
+                break
         self._forget(tokens[begin:last], names)
+        leaves, yes, no = branches[0]
+        leaves_too = leaves_else and all(branch[0] for branch in branches[1:])
         if leaves and not leaves_too:
+            self._conditions.note_guards(no, facts)
             facts += no
         elif leaves_too and not leaves:
             facts += yes
@@ -86,13 +105,14 @@ class Walk:
                 self._forget(tokens[begin:end] + step, inner)
                 for name, start in starts.items():
                     more += self._range_of_loop(name, start, step, inner)
-                more = self._conditions.facts(condition, inner, True) + more
-                self._conditions.note_stride_loops(starts, inner, more)
+                more = self._conditions.learn(condition, inner, True) + more
+                self._conditions.note_stride_loops(starts, inner, more, facts)
                 self._accesses.note_all(condition, inner, facts + more, depth)
         else:
             self._forget(tokens[at:end], inner)
             self._accesses.note_all(header, inner, facts, depth)
-            more = self._conditions.facts(header, inner, True) if tokens[at].text == 'while' else []
+            more = self._conditions.learn(header, inner, True) if tokens[at].text == 'while' else []
+        self._conditions.note_guards(more, facts)
         self._block(tokens[begin:end], inner, facts + more, depth)
         self._forget(tokens[at:end], names)
         return end
@@ -102,7 +122,7 @@ class Walk:
         variable = names.get(name)
         if isinstance(start, Pointer) or isinstance(variable, Pointer) or start is None or variable is None:
             return []
-        start = self._values.expand(start)
+        start = self._ranges.expand(start)
         texts = [t.text for t in step]
         place = texts.index(name)
         is_down = texts[place + 1:place + 2] in (['-'], ['/']) or '>' in texts or '>=' in texts or texts[:1] == ['-']
@@ -118,7 +138,7 @@ class Walk:
             if isinstance(names.get(name), Pointer):
                 self._values.unknown.add(names.get(name).array)
             elif names.get(name) is not None:
-                names.assign(name, self._values.add_variable(name))
+                names[name] = self._values.add_variable(name)
 
     def _simple(self, tokens, names, facts, depth):
         if not tokens:
@@ -135,7 +155,7 @@ class Walk:
                 if offset is None:
                     self._values.unknown.add(pointer.array)
                 else:
-                    names.assign(tokens[0].text, Pointer(pointer.array, pointer.offset + offset))
+                    names[tokens[0].text] = Pointer(pointer.array, pointer.offset + offset)
             else:
                 self._forget(tokens, names)
             return
@@ -144,16 +164,16 @@ class Walk:
 
     def _declare(self, part, names, facts, depth):
         """Reads one declarator with its value."""
-        stars = [t for t in part if t.text not in ('*', '&', 'const', '__restrict__', '__restrict')]
-        if not stars or stars[0].kind != 'identifier':
+        plain = [t for t in part if t.text not in ('*', '&', 'const', '__restrict__', '__restrict')]
+        if not plain or plain[0].kind != 'identifier':
             self._accesses.note_all(part, names, facts, depth)
             return
-        name, rest = stars[0].text, stars[1:]
+        name, rest = plain[0].text, plain[1:]
         value = part[part.index(rest[0]):] if rest else []
         names[name] = self._values.add_variable(name)
         if value and value[0].text in ('=', '(', '{'):
             value = value[1:] if value[0].text == '=' else value[1:-1]
-            self._set(name, value, names, is_pointer=any(t.text == '*' for t in part[:part.index(stars[0])]))
+            self._set(name, value, names, is_pointer=any(t.text == '*' for t in part[:part.index(plain[0])]))
             pointer = self._values.pointer(value, names)
             if pointer is None:
                 self._accesses.note_all(value, names, facts, depth)
@@ -166,18 +186,18 @@ class Walk:
     def _set(self, name, tokens, names, is_pointer=False):
         pointer = self._values.pointer(tokens, names)
         if pointer is not None:
-            names.assign(name, pointer)
+            names[name] = pointer
             return
         if is_pointer:
-            names.assign(name, None)
+            names[name] = None
             return
         old = names.get(name)
         if isinstance(old, Pointer):
             self._values.unknown.add(old.array)
         total = self._values.sum(tokens, names)
         if total is not None and total.product and len(total.product) == 1 and self._ranges.has_index(total):
-            names.assign(name, total)       # another name of a variable or of threadIdx.x
+            names[name] = total       # another name of a variable or of threadIdx.x
             return
         variable = self._values.add_variable(name, total)
-        self._ranges.variables[str(variable)].facts = self._conditions.facts(tokens, names, True)
-        names.assign(name, variable)
+        self._ranges.variables[str(variable)].facts = self._conditions.learn(tokens, names, True)
+        names[name] = variable

@@ -17,6 +17,12 @@ def is_shift(tokens, at):
             tokens[at + 1].column <= tokens[at].column + 1 and tokens[at + 1].line == tokens[at].line)
 
 
+def is_update(texts):
+    """True if texts begin with an operator that makes a new value of a variable's old one, such as ++, += and <<=."""
+    return (texts[:2] in (['+', '+'], ['-', '-'], ['<', '<='], ['>', '>=']) or
+            texts[1:2] == ['='] and texts[0] in ('+', '-', '*', '/', '%', '&', '|', '^'))
+
+
 def _is_less(tokens, at):
     """True if < inside template brackets is a comparison: it follows a value, or a constant declared there."""
     before = tokens[at - 1]

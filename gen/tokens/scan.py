@@ -156,20 +156,39 @@ class Scanner:
         """Returns the preprocessor's name of a file that was read, by its displayed name."""
         return next((p for p in [self.path, *self.paths] if self._display(p) == name), name)
 
-    def find_included(self, file, name):
+    def find_included(self, file, name, location=None):
         """Returns the displayed name of the header that a file calls by this name, in a directive or an annotation;
-        None if no such header was read. The preprocessor tells it; else it is a file beside, or the nearest of that
-        name."""
+        None if no such header was read. `location`: that of an annotation, for a warning if the name has several
+        candidates."""
         includer = self.path_of(file)
-        known = {os.path.abspath(path): path for path in self.paths}
+        found = self._included.get(includer, {}).get(name) or self._find_beside(includer, name)
+        candidates = [found] if found else self._included_elsewhere(name) or self._nearest(includer, name)
+        shown = [self._display(path) for path in candidates]
+        if location and len({os.path.realpath(path) for path in candidates}) > 1:
+            self._diagnostics.warn(location, f'"{name}" may be {shown[0]} or {shown[1]}; the first is taken; name the '
+                                   'header as from the folder of this file')
+        return shown[0] if shown else None
+
+    def _find_beside(self, includer, name):
         beside = os.path.abspath(os.path.join(os.path.dirname(includer), name))
-        found = self._included.get(includer, {}).get(name) or known.get(beside) or next(
-            (files[name] for files in self._included.values() if files.get(name)), None)
+        return next((path for path in self.paths if os.path.abspath(path) == beside), None)
+
+    def _included_elsewhere(self, name):
+        """Returns the headers that directives of other files call by this name."""
+        return [files[name] for files in self._included.values() if files.get(name)]
+
+    def _nearest(self, includer, name):
+        """Returns the headers whose paths end with the name, first the one with the longest common path. The others are
+        those whose tokens are read."""
+        place = os.path.abspath(os.path.join(os.path.dirname(includer), name))
         tail = '/' + '/'.join(part for part in os.path.normpath(name).split('/') if part not in ('', '..'))
-        same = [path for path in sorted(known) if path.endswith(tail)]
-        if not found and same:
-            found = known[max(same, key=lambda path: len(os.path.commonpath([path, beside])))]
-        return self._display(found) if found else None
+        same = sorted((path for path in self.paths if os.path.abspath(path).endswith(tail)), key=os.path.abspath)
+        same.sort(key=lambda path: len(os.path.commonpath([os.path.abspath(path), place])), reverse=True)
+        return same[:1] + [path for path in same[1:] if path in self._read]
+
+    def is_system(self, path):
+        """True for a system header, by the preprocessor's name."""
+        return path in self._system
 
     def includes_of(self, file):
         """Returns the names of the headers that a file includes."""

@@ -1,4 +1,4 @@
-/* types.h - C types for CUDA types that C lacks: vectors, 16-bit floats, complex numbers.
+/* types.h - C types for CUDA types that C lacks: vectors, 16-bit floats, complex numbers, tensor maps.
  *
  * Each type has the size and the members of its CUDA type; vectors and 16-bit floats have its alignment too. If a file
  * includes the toolkit's header of a type first, cf_float4 is float4 itself, and in C++ cf_half is __half itself, so
@@ -163,6 +163,14 @@ typedef std::complex<double> cf_complex128;
 typedef float _Complex cf_complex64;
 typedef double _Complex cf_complex128;
 #endif
+
+/* ---- Tensor maps ------------------------------------------------------------------------------------------------ */
+
+/* CUtensorMap, with the larger of its alignments in CUDA 12 and 13, so that one call fits both. Declare the map with
+ * this type and pass its address to cuTensorMapEncodeTiled() with a cast to CUtensorMap *. */
+typedef struct cf_tensor_map {
+    uint64_t opaque[16];
+} __attribute__((aligned(128))) cf_tensor_map;
 
 /* ---- Types of kernel files ------------------------------------------------------------------------------------- */
 

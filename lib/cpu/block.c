@@ -13,6 +13,7 @@
 #include "cpu/block_sync.h"
 #include "cpu/fiber.h"
 #include "cpu/runner.h"
+#include "cpu/runner_cache.h"
 #include "cpu/schedule.h"
 #include "cpu/team.h"
 #include "cpu/warp.h"
@@ -58,96 +59,7 @@ static void *get_shared(cf_host_block *head, const cf_host_shape *key, size_t by
     return memory;
 }
 
-/* ---- Runners ---- */
-
-/* Only cooperative launches need runners with more threads; these are freed after the launch. */
-#define CACHED_THREADS 16384
-
-static struct cf__runner *idle_runners[256]; /* atomic */
-
-static void free_runner(struct cf__runner *runner)
-{
-    cf__stacks_free(&runner->stacks);
-    free(runner->blocks);
-    free(runner->warps);
-    free(runner->suspended);
-    free(runner->fibers);
-    free(runner->fiber_of);
-    free(runner->states);
-    free(runner->arrivals);
-    free(runner->ready);
-    free(runner->waiters);
-    free(runner);
-}
-
-static struct cf__runner *take_runner(void)
-{
-    for (size_t i = 0; i < sizeof idle_runners / sizeof *idle_runners; i++) {
-        struct cf__runner *runner = __atomic_load_n(&idle_runners[i], __ATOMIC_RELAXED);
-        if (runner && (runner = __atomic_exchange_n(&idle_runners[i], NULL, __ATOMIC_ACQUIRE)) != NULL)
-            return runner;
-    }
-    return calloc(1, sizeof(struct cf__runner));
-}
-
-static void give_runner(struct cf__runner *runner)
-{
-    for (size_t i = 0; i < sizeof idle_runners / sizeof *idle_runners; i++) {
-        struct cf__runner *none = NULL;
-        if (__atomic_compare_exchange_n(&idle_runners[i], &none, runner, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-            return;
-    }
-    free_runner(runner);
-}
-
-void cf__runners_free(void)
-{
-    for (size_t i = 0; i < sizeof idle_runners / sizeof *idle_runners; i++) {
-        struct cf__runner *runner = __atomic_exchange_n(&idle_runners[i], NULL, __ATOMIC_ACQUIRE);
-        if (runner)
-            free_runner(runner);
-    }
-}
-
-/* Replaces an array by a larger one of zeros; its content is lost. */
-static void *renew_array(void *array, size_t count, size_t size)
-{
-    free(array);
-    return calloc(count, size);
-}
-
-/* Makes room for `blocks` resident blocks. Returns 0 if there is no memory: the runner can only be freed then. */
-static int reserve_threads(struct cf__runner *runner, uint64_t blocks)
-{
-    uint64_t threads = blocks * runner->block_threads, warps = blocks * runner->block_warps;
-    if (blocks > UINT32_MAX / 2 || threads > UINT32_MAX / 2)
-        return 0;
-    if (threads > runner->thread_room) {
-        uint32_t ring = 1;
-        while (ring < threads)
-            ring *= 2;
-        runner->thread_room = (uint32_t)threads;
-        runner->ring_mask = ring - 1;
-        runner->ready = renew_array(runner->ready, ring, sizeof *runner->ready);
-        runner->states = renew_array(runner->states, threads, sizeof *runner->states);
-        runner->arrivals = renew_array(runner->arrivals, threads, sizeof *runner->arrivals);
-        runner->suspended = renew_array(runner->suspended, threads, sizeof *runner->suspended);
-        runner->fibers = renew_array(runner->fibers, threads, sizeof *runner->fibers);
-        runner->fiber_of = renew_array(runner->fiber_of, threads, sizeof *runner->fiber_of);
-        runner->waiters = renew_array(runner->waiters, threads, sizeof *runner->waiters);
-    }
-    if (blocks > runner->block_room) {
-        runner->block_room = (uint32_t)blocks;
-        runner->blocks = renew_array(runner->blocks, blocks, sizeof *runner->blocks);
-    }
-    if (warps > runner->warp_room) {
-        runner->warp_room = (uint32_t)warps;
-        runner->warps = renew_array(runner->warps, warps, sizeof *runner->warps);
-    }
-    return runner->ready && runner->states && runner->arrivals && runner->suspended && runner->fibers &&
-           runner->fiber_of && runner->waiters && runner->blocks && runner->warps &&
-           cf__stacks_reserve(&runner->stacks, threads);
-}
+/* ---- Running ---- */
 
 static cf_host_block *find_peer(cf_host_block *head, uint32_t rank)
 {
@@ -157,16 +69,17 @@ static cf_host_block *find_peer(cf_host_block *head, uint32_t rank)
     return blocks > 1 && rank < blocks ? &runner->blocks[rank].head : head;
 }
 
-/* ---- Running ---- */
-
 /* Sets a slot to block `number` of the launch. The slot keeps its shared memory. */
 static void place_block(struct cf__runner *runner, uint32_t scope, uint64_t number)
 {
     const cf_dim3 each = runner->launch->cluster, blocks = runner->launch->grid;
     const cf_dim3 grid = {blocks.x / each.x, blocks.y / each.y, blocks.z / each.z}; /* of clusters */
-    const uint32_t threads = runner->block_threads, all = each.x * each.y * each.z, rank = (uint32_t)(number % all);
+    const uint32_t threads = runner->block_threads, all = each.x * each.y * each.z;
+    uint32_t rank = (uint32_t)(number % all);
     struct cf__block *block = &runner->blocks[scope];
     number /= all;
+    if (runner->seed == CF__ORDER_REVERSE)
+        rank = all - 1 - rank;
     if (runner->seed) {
         number = cf__runner_reorder(runner, number, (uint64_t)grid.x * grid.y * grid.z, runner->seed);
         block->key = (number * all + rank) << 32 | runner->seed;
@@ -189,19 +102,21 @@ static void place_block(struct cf__runner *runner, uint32_t scope, uint64_t numb
 
 static void place_blocks(struct cf__runner *runner, uint64_t begin, uint32_t count)
 {
+    const int is_reverse = runner->seed == CF__ORDER_REVERSE;
+    /* The slots have ascending blocks in the reverse order, too: a block finds its peers by their ranks. */
     for (uint32_t i = 0; i < count; i++)
-        place_block(runner, i, begin + i);
+        place_block(runner, is_reverse ? count - 1 - i : i, begin + i);
     runner->total = count * runner->block_threads;
     memset(runner->states, CF__THREAD_READY, runner->total);
     memset(runner->arrivals, 0, runner->total);
     runner->begun = runner->ended = runner->at_grid = runner->in_memory = runner->in_active = 0;
     runner->head = runner->tail = 0;
     runner->next_sp = NULL;
-    runner->next_block = runner->blocks;
+    runner->next_block = &runner->blocks[is_reverse ? count - 1 : 0];
     runner->next_thread = 0;
     runner->next_index = (cf_dim3){0, 0, 0};
     runner->fibers_used = 0;
-    const int is_random = runner->seed != CF__ORDER_NATURAL && runner->seed != CF__ORDER_REVERSE;
+    const int is_random = runner->seed != CF__ORDER_NATURAL && !is_reverse;
     runner->random = is_random ? cf__schedule_shuffle(begin, UINT64_MAX, runner->seed) | 1 : 0;
 }
 
@@ -210,7 +125,7 @@ static int set_up_runner(struct cf__runner *runner, uint64_t resident)
     const cf_host_launch *launch = runner->launch;
     runner->block_threads = launch->block.x * launch->block.y * launch->block.z;
     runner->block_warps = (runner->block_threads + 31) / 32;
-    if (!reserve_threads(runner, resident))
+    if (!cf__runner_reserve(runner, resident))
         return 0;
     memset(runner->blocks, 0, resident * sizeof *runner->blocks);
     int is_complete = 1;
@@ -254,7 +169,7 @@ static void run_blocks(struct cf__runner *runner, uint64_t begin, uint64_t end, 
 static void run_launch(const cf_host_launch *launch, uint64_t begin, uint64_t end, cf_host_thread *thread,
                        void *closure)
 {
-    struct cf__runner *runner = take_runner();
+    struct cf__runner *runner = cf__runner_take();
     const cf_dim3 cluster = launch->cluster;
     uint64_t resident = launch->is_cooperative ? end - begin : (uint64_t)cluster.x * cluster.y * cluster.z;
     if (runner) {
@@ -270,16 +185,13 @@ static void run_launch(const cf_host_launch *launch, uint64_t begin, uint64_t en
     if (!runner || !set_up_runner(runner, resident)) {
         cf__cpu_note_failure(launch, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the threads of a block");
         if (runner)
-            free_runner(runner);
+            cf__runner_free(runner);
         return;
     }
     run_blocks(runner, begin, end, (uint32_t)resident);
     for (uint64_t i = 0; i < resident; i++)
         free_shared(&runner->blocks[i]);
-    if (runner->thread_room > CACHED_THREADS)
-        free_runner(runner);
-    else
-        give_runner(runner);
+    cf__runner_give(runner);
 }
 
 const cf_host_ops cf__block_ops = {

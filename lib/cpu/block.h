@@ -7,7 +7,4 @@
 /* The functions that CPU bodies of kernels call. */
 extern const cf_host_ops cf__block_ops;
 
-/* Frees the idle runners with their memory. No launch may run. */
-void cf__runners_free(void);
-
 #endif

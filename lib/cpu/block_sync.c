@@ -8,6 +8,18 @@
 #include "cpu/runner.h"
 #include "cpu/team.h"
 
+/* Makes those of `count` threads ready that are in a state, in the order of the launch. */
+static void release_threads(struct cf__runner *runner, uint32_t begin, uint32_t count, enum cf__thread_state state)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t thread = begin + (runner->seed == CF__ORDER_REVERSE ? count - 1 - i : i);
+        if (runner->states[thread] == state) {
+            runner->states[thread] = CF__THREAD_READY;
+            cf__runner_add_ready(runner, thread);
+        }
+    }
+}
+
 /* Makes the threads of a block ready, all of which have arrived at its barrier or ended. */
 static void open_barrier(struct cf__block *block)
 {
@@ -24,13 +36,7 @@ static void open_barrier(struct cf__block *block)
         cf__runner_add_ready_range(runner, runner->current + 1, end);
         return;
     }
-    for (uint32_t i = 0; i < runner->block_threads; i++) {
-        const uint32_t thread = runner->seed == CF__ORDER_REVERSE ? end - 1 - i : begin + i;
-        if (runner->states[thread] == CF__THREAD_BARRIER) {
-            runner->states[thread] = CF__THREAD_READY;
-            cf__runner_add_ready(runner, thread);
-        }
-    }
+    release_threads(runner, begin, runner->block_threads, CF__THREAD_BARRIER);
 }
 
 static CF__NOINLINE uint64_t arrive_last(struct cf__block *block, const cf_host_where *where, const uint64_t *result)
@@ -58,11 +64,7 @@ static void open_grid(struct cf__runner *runner)
         cf__runner_abandon(runner);
     runner->at_grid = 0;
     runner->grid_phase ^= 1;
-    for (uint32_t i = 0; i < runner->total; i++)
-        if (runner->states[i] == CF__THREAD_GRID) {
-            runner->states[i] = CF__THREAD_READY;
-            cf__runner_add_ready(runner, i);
-        }
+    release_threads(runner, 0, runner->total, CF__THREAD_GRID);
 }
 
 /* The barrier of all resident threads, which are those of a cluster or of the launch. */
@@ -78,8 +80,10 @@ static void sync_all(struct cf__block *block, int steps, const cf_host_where *wh
     if (steps & CF_HOST_WAIT) {
         const int is_open = *arrival != 1 + runner->grid_phase;
         *arrival = 0;
-        if (is_open)
+        if (is_open) {
+            cf__runner_continue(runner, where, &cf__fiber_nothing);
             return;
+        }
         runner->states[runner->current] = CF__THREAD_GRID;
         cf__runner_wait(block, where, &cf__fiber_nothing);
     }
@@ -91,11 +95,12 @@ void cf__block_sync_cluster(cf_host_block *head, int steps, const cf_host_where 
     const struct cf__runner *runner = block->runner;
     const char *mistake = NULL;
     if (runner->launch->is_cooperative)
-        mistake = "a barrier of a cluster in a cooperative kernel";
+        mistake = "a barrier of a cluster in a cooperative kernel: take grid.sync(), or remove `cooperative` from the "
+                  "annotation";
     else if (steps & CF_HOST_ARRIVE && runner->arrivals[runner->current])
         mistake = "a thread arrives at its cluster's barrier again, without barrier_wait() after barrier_arrive()";
     else if (steps == CF_HOST_WAIT && !runner->arrivals[runner->current])
-        mistake = "barrier_wait() of a cluster without barrier_arrive() before it";
+        mistake = "barrier_wait() of a cluster without barrier_arrive() before it: call barrier_arrive() first";
     if (mistake)
         cf__runner_fail_thread(head, 0, &(cf_host_where){mistake, where->file, where->line});
     else
@@ -107,7 +112,9 @@ void cf__block_sync_grid(cf_host_block *head, const cf_host_where *where)
     struct cf__block *block = (struct cf__block *)head;
     if (!block->runner->launch->is_cooperative)
         cf__runner_fail_thread(
-            head, 0, &(cf_host_where){"grid.sync() in a kernel that is not cooperative", where->file, where->line});
+            head, 0,
+            &(cf_host_where){"grid.sync() in a kernel that is not cooperative: add `cooperative` to the annotation",
+                             where->file, where->line});
     else
         sync_all(block, CF_HOST_ARRIVE | CF_HOST_WAIT, where);
 }

@@ -11,10 +11,10 @@
 #include "base/fast.h"
 #include "threads/pool.h"
 #include "driver/driver.h"
-#include "cpu/block.h"
 #include "cpu/cpu_capture.h"
 #include "cpu/cpu_memory.h"
 #include "cpu/driver_cpu.h"
+#include "cpu/runner_cache.h"
 
 #define SLOT 64 /* bytes of a slot, and number of generations that handles tell apart */
 

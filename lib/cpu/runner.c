@@ -1,8 +1,8 @@
 /* runner.c - CUDA threads take turns on one CPU thread: each waiting thread has a stack.
  *
- * A fiber runs threads one after the other until one of them has to wait. That thread keeps the fiber's stack, and a
- * new fiber begins the next threads. A thread that never waits needs no stack of its own. All threads of a block run on
- * one CPU thread. */
+ * A fiber runs one thread after another. If a thread has to wait, it keeps the fiber's stack, and a new fiber begins
+ * the next threads. A thread that never waits needs no stack of its own. The threads of a block share one CPU thread.
+ */
 #include <sched.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -62,9 +62,9 @@ static struct cf__fiber *create_fiber(struct cf__runner *runner)
     return &runner->fibers[number];
 }
 
-/* Chooses between a thread that has not begun (1) and the first ready thread (0). In a shuffled order, it picks at
- * random and moves a picked ready thread to the head of the ring. */
-static int is_fresh_next(struct cf__runner *runner)
+/* Chooses the next thread: returns 1 if it has not begun, 0 if it is at the head of the ring, to which a shuffled order
+ * moves a random one. Waits for barriers in memory until there is a thread. */
+static int choose_next(struct cf__runner *runner)
 {
     uint32_t fresh = runner->begun < runner->total;
     if (!fresh && runner->tail == runner->head)
@@ -86,7 +86,7 @@ static int is_fresh_next(struct cf__runner *runner)
 
 static struct cf__fiber *take_next_fiber(struct cf__runner *runner)
 {
-    if (is_fresh_next(runner))
+    if (choose_next(runner))
         return create_fiber(runner);
     runner->current = runner->ready[runner->head++ & runner->ring_mask];
     return &runner->fibers[runner->fiber_of[runner->current]];
@@ -233,7 +233,7 @@ static struct cf__block *begin_thread(struct cf__runner *runner, cf_dim3 *index)
     }
     runner->begun++;
     if (runner->next_thread == runner->block_threads) {
-        runner->next_block++;
+        runner->next_block += runner->seed == CF__ORDER_REVERSE ? -1 : 1;
         runner->next_thread = 0;
         runner->next_index = (cf_dim3){0, 0, 0};
     }
@@ -258,7 +258,7 @@ static void run_threads(void *data)
         runner->fiber_of[runner->current] = number;
         runner->thread(runner->closure, &block->head, index);
         end_thread(runner, block);
-    } while (runner->begun < runner->total && (!runner->random || is_fresh_next(runner)));
+    } while (runner->begun < runner->total && (!runner->random || choose_next(runner)));
     struct cf__fiber *own = &runner->fibers[number];
     if (runner->ended == runner->total)
         cf__fiber_leave(own, &runner->outside);

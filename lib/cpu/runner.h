@@ -140,8 +140,8 @@ static inline void cf__runner_add_ready_range(struct cf__runner *runner, uint32_
         ready[tail++ & mask] = begin++;
 }
 
-/* Ends an operation for the thread that completed it: in descending order, this is the lowest, and runs after the
- * threads that it made ready. Returns the value at `result`. */
+/* Ends an operation of the running thread, which has made the others ready. It continues at once, but in the descending
+ * order after the others: the last to arrive is the lowest thread then. Returns the value at `result`. */
 uint64_t cf__runner_continue(struct cf__runner *runner, const cf_host_where *where, const uint64_t *result);
 
 /* Suspends the running thread, which is in this block. Lanes of its warp that wait in active() may have waited for this

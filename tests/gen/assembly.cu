@@ -153,7 +153,7 @@ __global__ void copies(const unsigned *from, unsigned *to, int *small, int n)
 
 /* ---- State within a statement and between statements ---- */
 
-enum { CARRIES = 10, CHOICES = 6 };
+enum { CARRIES = 10, CHOICES = 8 };
 
 #pragma cf kernel grid(n) in(a[n], b[n], c[n], p[n], q[n]) out(results[CARRIES * n])
 __global__ void carries(const unsigned *a, const unsigned *b, const unsigned *c, const unsigned long long *p,
@@ -236,6 +236,18 @@ __global__ void choices(const unsigned *a, const unsigned *b, const unsigned *c,
         : "=r"(to)
         : "r"(a[i]), "r"(b[i]), "r"(c[i]));
     results[row++ * n + i] = to;
+    asm(R"({
+        .reg .pred p, q;
+        setp.lt.u32 p, %1, %2;
+        setp.ne.and.b32 p|q, %3, 0, p;      // both targets need p as it was
+        selp.u32 %0, 1, 0, p;
+        @q add.u32 %0, %0, 2;
+    })"
+        : "=r"(results[row++ * n + i])
+        : "r"(a[i]), "r"(b[i]), "r"(c[i]));
+    asm("{ .reg .u32 _x, %%x; mov.u32 _x, %1; mov.u32 %%x, %2; sub.u32 %0, _x, %%x; }"
+        : "=r"(results[row++ * n + i])
+        : "r"(a[i]), "r"(b[i]));
     /* Statements without instructions keep their operands. */
     float same = x[i];
     asm("" : "+f"(same));
@@ -263,6 +275,24 @@ enum { CELLS = 10 };
 __device__ unsigned shared_address(const void *address)
 {
     return (unsigned)__cvta_generic_to_shared(address);
+}
+
+/* Takes the address of a variable, its end, or memory that is not shared. */
+#pragma cf kernel blocks(1) block(1) out(y[1]) shared(16)
+__global__ void addresses(int kind, unsigned *y)
+{
+    __shared__ unsigned own[4];
+    extern __shared__ unsigned dynamic[];
+    own[0] = dynamic[0] = 0;
+    y[0] = shared_address(kind == 0 ? own + 4 : kind == 1 ? dynamic + 4 : kind == 2 ? dynamic + 5 : y) -
+           shared_address(kind == 0 ? own : dynamic);
+}
+
+/* The same in assembly alone. */
+#pragma cf kernel blocks(1) block(1) inout(y[1])
+__global__ void address_of_global(unsigned long long *y)
+{
+    asm("cvta.to.shared.u64 %0, %1;" : "=l"(y[0]) : "l"(y));
 }
 
 /* A block turns its row round through shared memory, once by copies that the hardware makes. */

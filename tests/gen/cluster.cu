@@ -158,3 +158,11 @@ __global__ void __cluster_dims__(2) mistake(int rank, bool is_shared, bool is_as
     x[blockIdx.x * THREADS + threadIdx.x] = *cluster.map_shared_rank(is_shared ? &cell : x, rank);
     cluster.sync();
 }
+
+/* Waits for a cluster where only the grid can wait. */
+#pragma cf kernel blocks(2) block(32) out(x[64]) cooperative
+__global__ void together(int *x)
+{
+    cg::this_cluster().sync();
+    x[blockIdx.x * THREADS + threadIdx.x] = 1;
+}

@@ -219,7 +219,7 @@ static void numbers_are_as_exact_as_ptx_defines(void **state)
 
 /* ---- State within a statement and between statements ---- */
 
-enum { CARRIES = 10, CHOICES = 6, CELLS = 10 };
+enum { CARRIES = 10, CHOICES = 8, CELLS = 10 };
 
 static void carries_go_from_word_to_word(void **state)
 {
@@ -275,6 +275,8 @@ static void choices_follow_comparisons(void **state)
         ROWS_COMPARE_FLOAT(EXPECT)
         ROWS_SATURATED(EXPECT)
         EXPECT("predicates", chosen)
+        EXPECT("setp into its own predicate", a < b ? (c ? 1 : 2) : 0)
+        EXPECT("sub.u32 of _x and %x", a - b)
         EXPECT("nothing", chosen)
         EXPECT("and.b32 of %laneid", (uint32_t)i % 32 & 7)
         if (!isnan(x))
@@ -295,6 +297,24 @@ static void rows_turn_round_in_shared_memory(void **state)
         const int from = i / 64 * 64 + 63 - i % 64;
         assert_int_equal(y[i], from < COUNT ? ints.a[from] : 0);
         assert_int_equal(y[COUNT + i], y[i]);
+    }
+}
+
+static void addresses_outside_of_shared_memory_are_errors_on_the_cpu(void **state)
+{
+    (void)state;
+    uint32_t y = 0;
+    unsigned long long wide = 0;
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
+    for (int kind = 0; kind < 5; kind++) {
+        const int status = kind < 4 ? assembly_addresses(kind, &y) : assembly_address_of_global(&wide);
+        assert_int_equal(status, kind < 2 ? CF_OK : CF_EFAULT);
+        if (kind < 2)
+            assert_int_equal(y, 16);
+        else if (!strstr(cf_last_error(), "__cvta_generic_to_shared() of an address outside of shared memory") ||
+                 !strstr(cf_last_error(), "assembly.cu:"))
+            fail_msg("%s", cf_last_error());
     }
 }
 
@@ -415,6 +435,7 @@ int main(void)
         cmocka_unit_test(carries_go_from_word_to_word),
         cmocka_unit_test(choices_follow_comparisons),
         cmocka_unit_test(rows_turn_round_in_shared_memory),
+        cmocka_unit_test(addresses_outside_of_shared_memory_are_errors_on_the_cpu),
         cmocka_unit_test(cells_change_atomically),
         cmocka_unit_test(loads_and_stores_copy),
         cmocka_unit_test(registers_tell_the_place_of_a_thread),

@@ -99,8 +99,8 @@ static void arrivals_and_waits_alternate_on_the_cpu(void **state)
         {1, 0, NULL},
         {1, 1, NULL},
         {2, 1, "a thread arrives at its cluster's barrier again, without barrier_wait() after barrier_arrive()"},
-        {0, 1, "barrier_wait() of a cluster without barrier_arrive() before it"},
-        {1, 2, "barrier_wait() of a cluster without barrier_arrive() before it"},
+        {0, 1, "barrier_wait() of a cluster without barrier_arrive() before it: call barrier_arrive() first"},
+        {1, 2, "barrier_wait() of a cluster without barrier_arrive() before it: call barrier_arrive() first"},
     };
     (void)state;
     if (on_cuda())
@@ -137,6 +137,17 @@ static void mistakes_are_errors_on_the_cpu(void **state)
     }
 }
 
+static void barriers_of_clusters_are_refused_in_cooperative_kernels(void **state)
+{
+    (void)state;
+    if (on_cuda())
+        skip_test(NEEDS_CPU);
+    assert_int_equal(cluster_together(y), CF_EFAULT);
+    if (!strstr(cf_last_error(),
+                "in a cooperative kernel: take grid.sync(), or remove `cooperative` from the annotation"))
+        fail_msg("%s", cf_last_error());
+}
+
 static void grids_that_clusters_do_not_divide_are_refused(void **state)
 {
     (void)state;
@@ -165,6 +176,7 @@ int main(void)
         cmocka_unit_test_setup(threads_arrive_before_they_wait, fill),
         cmocka_unit_test_setup(arrivals_and_waits_alternate_on_the_cpu, fill),
         cmocka_unit_test_setup(mistakes_are_errors_on_the_cpu, fill),
+        cmocka_unit_test_setup(barriers_of_clusters_are_refused_in_cooperative_kernels, fill),
         cmocka_unit_test_setup(grids_that_clusters_do_not_divide_are_refused, fill),
     };
     return RUN_ON_DRIVER(tests, set_up, NULL);

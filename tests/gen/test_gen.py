@@ -38,12 +38,15 @@ class GeneratorTest:
         self.language()
         self.variants()
         self.reaches()
+        self.registers_of_assembly()
+        self.many_statements()
         self.plain_expressions()
         self.reserved_names()
         self.command_line()
         self.families_in_several_files()
         self.types_in_several_files()
         self.headers_of_one_name()
+        self.headers_that_a_name_may_mean()
         self.types_that_differ()
         self.unchanged_output_is_left_alone()
 
@@ -227,6 +230,33 @@ class GeneratorTest:
                                                  'closed' if k['closed'] else 'open']]
         self.tap.check('cfgen_reach_finds_loops_and_data', ', '.join(wrong))
 
+    def registers_of_assembly(self):
+        """A statement of assembly declares each register that it uses once, and no others."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'k.cu')
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write('#pragma cf kernel grid(n) out(x[n])\n__global__ void k(int *x, int n)\n{\n'
+                           '    asm("{ .reg .u32 r<1000>, _x, %%x; mov.u32 r7, %1; mov.u32 _x, r7; mov.u32 %%x, _x; "\n'
+                           '        "mov.u32 %0, %%x; }" : "=r"(x[0]) : "r"(n));\n}\n')
+            _, _, err = self.cfgen(folder, path)
+            found = re.findall(r'unsigned int (cf__\w+) = 0;', read(os.path.join(folder, 'k.host.cu')) or '')
+            self.tap.check('cfgen_assembly_declares_used_registers_alone',
+                           '' if len(set(found)) == len(found) == 3 else f'{found}{err}')
+
+    def many_statements(self):
+        """The search for missing barriers takes many arms of an if, and gives up on statements nested too deeply."""
+        arms = ' else '.join(f'if (x[0] == {i})\n        x[1] = {i};\n   ' for i in range(1000))
+        for name, inner, warns in (('arms', f'{arms} else if (threadIdx.x == 0)\n        s = 1;\n', True),
+                                   ('blocks', '{' * 400 + 'if (threadIdx.x == 0) s = 1;' + '}' * 400, False)):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, 'k.cu')
+                with open(path, 'w', encoding='utf-8') as file:
+                    file.write('#pragma cf kernel blocks(1) block(32) inout(x[32])\n__global__ void k(int *x)\n{\n'
+                               f'    __shared__ int s;\n    {inner}    x[threadIdx.x] = s;\n}}\n')
+                code, _, err = self.cfgen(folder, path)
+                self.tap.check(f'cfgen_takes_many_{name}_in_a_function',
+                               err if code or warns != ('s is used here, and the one lane' in err) else '')
+
     def plain_expressions(self):
         """The text shown for an expression from macros has the same meaning, also with parentheses removed."""
         sys.path.insert(0, os.path.join(ROOT, 'gen'))
@@ -377,6 +407,23 @@ class GeneratorTest:
                 left = {n for n in ('above', 'first', 'part', 'other', 'beside') if f'struct {n} {{' not in header}
                 self.tap.check(f'cfgen_header_of_a_shared_name_{name}_is_found',
                                '' if code == 0 and left == set(shared) else f'{left}{err}')
+
+    def headers_that_a_name_may_mean(self):
+        """A warning tells which of several headers an annotation names."""
+        for name in ('one', 'two'):
+            os.makedirs(os.path.join(self.folder, 'meant', name))
+            with open(os.path.join(self.folder, 'meant', name, 'data.h'), 'w', encoding='utf-8') as file:
+                file.write(f'struct {name} {{ int n; }};\n')
+        path = os.path.join(self.folder, 'meant', 'meant.cu')
+        for included, warnings in (('"one/data.h"', 0), ('"one/data.h"\n#include "two/data.h"', 1)):
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(f'#include {included}\n#pragma cf include("data.h")\n#pragma cf kernel grid(n) inout(x[n])\n'
+                           '__global__ void f(int *x, int n) { x[threadIdx.x] = n; }\n')
+            code, out, err = self.cfgen(os.path.join(self.folder, 'meant'), '--root', os.path.dirname(path), path)
+            self.tap.check(f'cfgen_header_of_{warnings + 1}_candidates', '' if code == 0 and out == '' and (
+                err.count('warning') == warnings and
+                (not warnings or 'meant.cu:3:20: warning: "data.h" may be one/data.h or two/data.h' in err))
+                else f'{code} {out} {err}')
 
     def types_that_differ(self):
         """A program's own type of the same name has to be the kernel file's."""

@@ -378,7 +378,8 @@ extern "C" void body(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 
     def languages(self):
         """types.h compiles alone, and before and after the toolkit's headers, in every language that includes it."""
-        body = 'cf_float4 f; cf_double4 d; cf_double4_32a e; cf_half2 h; cf_bfloat16 b; cf_complex128 z; cf_uint3 u;\n'
+        body = ('cf_float4 f; cf_double4 d; cf_double4_32a e; cf_half2 h; cf_bfloat16 b; cf_complex128 z; cf_uint3 u; '
+                'cf_tensor_map m;\n')
         after = body + 'float4 *same(cf_float4 *p);\nfloat4 *same(cf_float4 *p) { p = &f; return p; }\n'
         headers = '#include <vector_types.h>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n'
         for compiler, standards, suffix in ((self.cc, ('c99', 'c11'), 'c'), (self.cxx, ('c++11', 'c++17'), 'cpp')):

@@ -196,7 +196,7 @@ static inline void skip_without_memory(int64_t bytes)
 {
     const int64_t least = on_cuda() ? (int64_t)20 << 30 : 0;
     int64_t memory = 0;
-    if (on_cuda() || (getenv("CHECK_LONG") && !SANITIZED))
+    if (on_cuda() || (!SANITIZED && getenv("CHECK_LONG")))
         assert_ok(cf_device_property(on_cuda() ? 0 : CF_HOST, CF_PROPERTY_MEMORY_FREE, &memory));
     if (memory < bytes || memory < least)
         skip_test("needs a GPU with more memory, or --long of tools/check");

@@ -16,6 +16,30 @@ class Case:
     notes: List[str] = field(default_factory=list)      # texts on the standard error stream
 
 
+HALO = '''#define RADIUS 3
+#define BLOCK 128
+__global__ void average(const float *in, float *out, int length)
+{
+    __shared__ float tile[BLOCK + 2 * RADIUS];
+    const int tid = threadIdx.x, at = tid + RADIUS;
+    int i = threadIdx.x + blockIdx.x * blockDim.x;
+    tile[at] = in[i];
+    if (tid < RADIUS) {
+        tile[at - RADIUS] = i < RADIUS ? 0 : in[i - RADIUS];
+        tile[at + BLOCK] = in[i + BLOCK];
+    }
+    __syncthreads();
+    float sum = 0;
+    for (int k = -RADIUS; k <= RADIUS; k++)
+        sum += tile[at + k];
+    out[i] = sum / (2 * RADIUS + 1);
+}
+void host(const float *in, float *out, int n)
+{
+    average<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(in, out, n);
+}
+'''
+
 CASES = [
     Case('saxpy', '''#include <cstdio>
 __global__ void saxpy(int n, float a, const float *x, float *y)
@@ -574,7 +598,7 @@ class Field {
 } // namespace app
 ''', '#pragma cf kernel grid(n) block(128) inout(x[n])'),
 
-    Case('two_kernels_of_one_name', '''namespace a { 
+    Case('two_kernels_of_one_name', '''namespace a {
 __global__ void set(int *x) { x[threadIdx.x] = 1; }
 void host(int *x) { set<<<1, 32>>>(x); }
 }
@@ -635,4 +659,129 @@ __global__ void clear(Batch<float> batch)
 }
 void host(Batch<float> batch) { clear<<<batch.rows, batch.width>>>(batch); }
 ''', '#pragma cf kernel blocks(/* batch.rows? */) block(/* batch.width? */)'),
+
+    Case('tile_with_a_halo', HALO, '#pragma cf kernel grid(length) block(BLOCK) in(in[length + RADIUS]) inout(out[length]) \\\n'
+         '    check(length % BLOCK == 0)'),
+
+    Case('tile_with_a_halo_by_a_shifted_name', HALO.replace('tid < RADIUS', 'at < 2 * RADIUS'), '#pragma cf kernel grid(length) block(BLOCK) in(in[length + RADIUS]) inout(out[length]) \\\n'
+         '    check(length % BLOCK == 0)'),
+
+    Case('tile_with_a_halo_and_a_guard', '''#define RADIUS 3
+#define BLOCK 128
+__global__ void average(const float *in, float *out, int length)
+{
+    __shared__ float tile[BLOCK + 2 * RADIUS];
+    const int tid = threadIdx.x, at = tid + RADIUS;
+    int i = threadIdx.x + blockIdx.x * blockDim.x;
+    if (i >= length)
+        return;
+    tile[at] = in[i];
+    if (threadIdx.x < RADIUS) {
+        tile[at - RADIUS] = i < RADIUS ? 0 : in[i - RADIUS];
+        tile[at + BLOCK] = in[i + BLOCK];
+    }
+    __syncthreads();
+    float sum = 0;
+    for (int k = -RADIUS; k <= RADIUS; k++)
+        sum += tile[at + k];
+    out[i] = sum / (2 * RADIUS + 1);
+}
+void host(const float *in, float *out, int n)
+{
+    average<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(in, out, n);
+}
+''', '#pragma cf kernel grid(length) block(BLOCK) in(in[/* elements? */]) inout(out[length])'),
+
+    Case('guards_that_differ', '''__global__ void fill(float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 8) y[i] = 0;
+    if (i < n) x[i] = 1;
+}
+__global__ void branch(float *x, float *y, int n, int m)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] = 1;
+    else if (i < m) y[i] = 1;
+}
+__global__ void plane(float *x, int w, int h, int n)
+{
+    int col = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (col < w && row < h) x[row * w + col] = 1;
+    if (col < w && row < n) x[row * w + col] += 1;
+}
+''', '#pragma cf kernel grid(/* threads? */) inout(x[n], y[8])\n'
+         '#pragma cf kernel grid(/* threads? */) inout(x[n], y[m])\n'
+         '#pragma cf kernel grid(/* threads? */) inout(x[/* elements? */])'),
+
+    Case('guards_that_one_covers', '''__global__ void ends(float *x, float *y, float *z, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n - 1) z[i] = 2;
+    if (i < n) x[i] = 1;
+    if (i >= 4) y[0] = 0;
+}
+__global__ void inner(float *x, int n, int m)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    x[i] = 1;
+    if (i < m) x[i] = 2;
+}
+''', '#pragma cf kernel grid(n) inout(x[n], y[1], z[n - 1])\n'
+         '#pragma cf kernel grid(n) inout(x[n])'),
+
+    Case('clamped_index', '''#define SMALLER(a, b) ((a) < (b) ? (a) : (b))
+__global__ void clamp(const float *x, float *y, float *z, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[(int)fminf(i, n - 1)] = x[SMALLER(i + 1, n - 1)];
+    if (i < fminf(n, 1e6f))
+        z[i] = 0;
+}
+void host(const float *x, float *y, float *z, int n) { clamp<<<(n + 127) / 128, 128>>>(x, y, z, n); }
+''', '#pragma cf kernel grid(n) block(128) in(x[n]) inout(y[n], z[/* elements? */])'),
+
+    Case('block_at_file_scope', '''const dim3 threads(32, 8);
+static dim3 other{64};
+__global__ void clear(float *x, int w, int h)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;
+    if (i < w && j < h)
+        x[j * w + i] = 0;
+}
+__global__ void negate(float *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = -x[i];
+}
+void choose(int side) { other.x = side; }
+void host(float *x, int w, int h)
+{
+    clear<<<dim3((w + threads.x - 1) / threads.x, (h + threads.y - 1) / threads.y), threads>>>(x, w, h);
+    negate<<<w, other>>>(x, w);
+}
+''', '''#pragma cf kernel grid(w, h) block(32, 8) inout(x[h][w])
+#pragma cf kernel blocks(n) block(/* other? */) inout(x[n])'''),
+
+    Case('deduced_types', '''template <typename T> __global__ void scale(T *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] *= 2;
+}
+void host(void *bytes, int n)
+{
+    float *reals;
+    double *wide;
+    unsigned int *counts;
+    scale<<<(n + 127) / 128, 128>>>(reals + n, n);
+    scale<<<(n + 127) / 128, 128>>>(&wide[n], n);
+    scale<<<(n + 127) / 128, 128>>>(counts, n);
+    scale<<<(n + 127) / 128, 128>>>((int *)bytes, n);
+    scale<<<(n + 127) / 128, 128>>>(reinterpret_cast<short *>(bytes), n);
+}
+''', '''#pragma cf kernel grid(n) block(128) inout(x[n])
+#pragma cf instances(f32: float; f64: double; u32: unsigned int; i32: int; i16: short)'''),
 ]

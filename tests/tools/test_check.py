@@ -46,7 +46,7 @@ list_work
 # Functions of tools/check, with a ninja that "links" a test which prints its environment and arguments.
 BLANKS = r'''
 set -eu
-results=$1 folder=$2 cpu_tests=test_x gpu_tests=test_x quick='' python=python3 on_fake='played'
+results=$1 folder=$2 cpu_tests=test_x gpu_tests=test_x quick='' kept='' python=python3 on_fake='played'
 . tools/dev/tap.sh
 start_results
 eval "$(sed -n -e '/^run_test() {/,/^}/p' -e '/^fake_of() {/,/^}/p' -e '/^run_sanitized() {/,/^}/p' -e '/^link() {/,/^}/p' tools/check)"

@@ -51,9 +51,9 @@ class RunTest(Runner):
                 self.write('index.npy', npy(index_type, index))
                 expected = (source_type, (count,), [values[i] for i in index])
                 for kernel in ('gather', f'gather_{source_type}_{index_type}'):
-                    def body(kernel=kernel, expected=expected):
+                    def body(kernel=kernel, expected=expected, called=f'gather_{source_type}_{index_type}'):
                         out = self.good(kernel, 'source=source.npy', 'index=index.npy', 'res=res.npy')
-                        assert f'gather_{source_type}_{index_type}\n' in out, out
+                        assert f'{called}\n' in out, out
                         return '' if read_npy(self.path('res.npy')) == expected else 'the result differs from the loop'
                     self.test(f'{kernel}_of_{source_type}_by_{index_type}_equals_a_loop', body)
 

@@ -253,10 +253,10 @@ class SanitizeTest:
         problem = '' if code == 1 and found else f'{ended(code)}:\n{err}'
         self.tap.check(f'check_{name}_is_found', problem)
         problems = []
-        for kind in KINDS if 'CHECK_LONG' in os.environ else (kind,):
-            code, out, err = self.check(kind, name, *words, 'bug=0')
-            if code != 0 or err or not out.endswith(f'check: {kind}: nothing found\n'):
-                problems.append(f'--check={kind}: {ended(code)}:\n{err}')
+        for clean in KINDS if 'CHECK_LONG' in os.environ else (kind,):
+            code, out, err = self.check(clean, name, *words, 'bug=0')
+            if code != 0 or err or not out.endswith(f'check: {clean}: nothing found\n'):
+                problems.append(f'--check={clean}: {ended(code)}:\n{err}')
         self.tap.check(f'check_{name}_without_it_is_clean', '\n'.join(problems))
 
     def bundled(self):

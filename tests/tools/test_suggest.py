@@ -129,6 +129,21 @@ class SuggestTest:
                     'three.cu:1:11: note: f gets no annotation: annotate the template' in result[2] and
                     'note: g gets no annotation: an entry point cannot take a reference' in result[2], result)
 
+    def depth(self):
+        """Any number of `else if` is one depth; deep nesting gets a note."""
+        arms = ''.join(f'    else if (kind == {number})\n        y[i] += {number};\n' for number in range(1000))
+        self.write('deep.cu', SAXPY.replace('int n,', 'int n, int kind,').replace('        y', '    if (!kind) y', 1)
+                   .replace('}\n', arms + '}\n'))
+        result = self.suggest('deep.cu')
+        self.expect('suggest_follows_a_thousand_else_if', result == (0, f'deep.cu:1: saxpy\n+{PRAGMA}', ''), result)
+        self.write('deep.cu', SAXPY.replace('        y', 'if (n) ' * 1000 + 'y'))
+        result = self.suggest('deep.cu')
+        self.expect('suggest_says_that_statements_nest_too_deep', result == (
+            0, '', 'deep.cu:1:17: note: saxpy gets no annotation: its statements nest more than 100 deep\n'), result)
+        self.write('deep.cu', SAXPY.replace('        y', '{' * 90 + 'y').replace('}\n', '}' * 91 + '\n'))
+        result = self.suggest('deep.cu')
+        self.expect('suggest_follows_ninety_blocks', result == (0, f'deep.cu:1: saxpy\n+{PRAGMA}', ''), result)
+
     def refusals(self):
         self.write('one.cu', SAXPY)
         for name, arguments, texts in (
@@ -188,8 +203,28 @@ class SuggestTest:
         self.expect('write_refuses_a_read_only_file', result[0] == 1 and
                     'two.cu: the file is read-only' in result[2] and
                     self.read('two.cu').decode() == SAXPY, result)
+        self.of_headers()
         left = [n for n in os.listdir(self.folder) if n.endswith('.tmp')]
         self.expect('write_leaves_no_temporary_file', not left, left)
+
+    def of_headers(self):
+        """A header that may not be changed leaves all files as they are."""
+        os.mkdir(self.path('system'))
+        self.write('system/kept.cuh', SAXPY)
+        self.write('open.cuh', SAXPY.replace('saxpy', 'other'))
+        self.write('launch.cu', '#include "open.cuh"\n#include <kept.cuh>\nvoid run(float *x, int n) '
+                                '{ saxpy<<<n, 64>>>(n, 2, x, x); other<<<n, 64>>>(n, 2, x, x); }\n')
+        before = self.read('open.cuh'), self.read('system/kept.cuh')
+        result = self.suggest('--write', '--cxx', 'c++ -isystem system', 'launch.cu')
+        after = self.read('open.cuh'), self.read('system/kept.cuh')
+        self.expect('write_refuses_system_headers', result[0] == 1 and
+                    'system/kept.cuh: --write changes no system header; leave it out' in result[2] and after == before,
+                    result)
+        os.chmod(self.path('system/kept.cuh'), 0o444)
+        result = self.suggest('--write', '-I', 'system', 'launch.cu')
+        after = self.read('open.cuh'), self.read('system/kept.cuh')
+        self.expect('write_that_fails_changes_no_file', result[0] == 1 and
+                    'system/kept.cuh: the file is read-only' in result[2] and after == before, result)
 
 
 def main():
@@ -200,6 +235,7 @@ def main():
         for case in CASES:
             test.case(case)
         test.output()
+        test.depth()
         test.refusals()
         test.writing()
     return test.tap.close()

@@ -21,9 +21,8 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f'cfcc: {message}; see cfcc --help\n')
 
 
-def arguments(config):
-    parser = Parser(prog='cfcc', usage=USAGE, allow_abbrev=False,
-                    description='Compiles annotated CUDA kernels to one object and one header of typed C functions.')
+def add_files(parser):
+    """Adds the options of inputs and outputs, and those that all compilers take."""
     parser.add_argument('files', nargs='*', metavar='FILE', help='kernel files (.cu, .cuh), and C files (.c) of their '
                         'operations; with --shared also .o and .a')
     parser.add_argument('--prefix', metavar='P', help='of the C functions (default: the name of the output)')
@@ -40,6 +39,10 @@ def arguments(config):
     parser.add_argument('-MD', dest='depend', action='store_true', help='write the names of the files that were read, '
                         'for make and Ninja, to a .d beside the object')
     parser.add_argument('-MF', dest='depfile', metavar='FILE', help='write them to FILE')
+
+
+def add_compilers(parser, config):
+    """Adds the options that choose compilers, GPUs, and flags of one compiler."""
     for name, compiler in (('cxx', 'the C++ compiler'), ('nvcc', 'nvcc')):
         parser.add_argument(f'-X{name}', dest=f'{name}_flags', action='append', default=[], metavar='FLAG',
                             help=f'a flag for {compiler}, as in -X{name}=' +
@@ -56,6 +59,10 @@ def arguments(config):
                             help=f'the {language} compiler (default: {config[name]})')
     parser.add_argument('-j', dest='jobs', type=int, default=len(os.sched_getaffinity(0)), metavar='N',
                         help='run N compilers at once (default: the CPUs)')
+
+
+def add_modes(parser, config):
+    """Adds the options of other work than a compilation, and those for cf-run."""
     parser.add_argument('--suggest', action='store_true', help='print a first annotation for each kernel without one, '
                         'and compile nothing')
     parser.add_argument('--write', action='store_true', help='with --suggest: also write the annotations into the '
@@ -67,12 +74,10 @@ def arguments(config):
     parser.add_argument('--bundled', action='store_true', help=argparse.SUPPRESS)
     parser.add_argument('--private', action='store_true', help=argparse.SUPPRESS)
     parser.add_argument('--version', action='version', version=f'cfcc {config["version"]}')
-    # -O alone takes no argument, and -O2 is one word.
-    words = sys.argv[1:]
-    levels = [w for w in words if re.fullmatch(r'-O[0-3sgz]?|-Ofast', w)]
-    options = parser.parse_intermixed_args([w for w in words if w not in levels])
-    if options.level is not None:
-        parser.error(f'-O {options.level} is no level of optimisation')
+
+
+def check_values(options, parser):
+    """Refuses values that an option alone shows to be wrong."""
     for option, values in (('-Xcxx', options.cxx_flags), ('-Xnvcc', options.nvcc_flags), ('-I', options.includes),
                            ('-D', options.defines)):
         if '' in values:
@@ -90,6 +95,21 @@ def arguments(config):
             parser.error(f"--{name}: '{getattr(options, name)}' is no command")
     if options.jobs < 1:
         parser.error(f'-j {options.jobs}: at least one compiler runs')
+
+
+def arguments(config):
+    parser = Parser(prog='cfcc', usage=USAGE, allow_abbrev=False,
+                    description='Compiles annotated CUDA kernels to one object and one header of typed C functions.')
+    add_files(parser)
+    add_compilers(parser, config)
+    add_modes(parser, config)
+    # -O alone takes no argument, and -O2 is one word.
+    words = sys.argv[1:]
+    levels = [w for w in words if re.fullmatch(r'-O[0-3sgz]?|-Ofast', w)]
+    options = parser.parse_intermixed_args([w for w in words if w not in levels])
+    if options.level is not None:
+        parser.error(f'-O {options.level} is no level of optimisation')
+    check_values(options, parser)
     if options.suggest:
         check_suggest(options, parser)
         return options

@@ -11,6 +11,9 @@ typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUevent_st *CUevent;
 typedef struct CUstream_st *CUstream;
+typedef struct CUtensorMap_st {
+    alignas(128) unsigned long long opaque[16];
+} CUtensorMap;
 
 typedef enum cudaError_enum {
     CUDA_SUCCESS = 0,

@@ -1,4 +1,4 @@
-/* curand_kernel.h - states of cuRAND's generators, for kernels that only GPUs run: their sizes, which the generated
+/* curand_kernel.h - types of cuRAND, for kernels that only GPUs run: their sizes, which the generated
  * code compares with the toolkit's. */
 #ifndef CUFERRY_SHADOW_CURAND_KERNEL_H
 #define CUFERRY_SHADOW_CURAND_KERNEL_H
@@ -19,6 +19,8 @@ CF__CURAND_STATE(ScrambledSobol32, 140, 4);
 CF__CURAND_STATE(Sobol64, 536, 8);
 CF__CURAND_STATE(ScrambledSobol64, 536, 8);
 
+typedef unsigned int curandDirectionVectors32_t[32];
+typedef unsigned long long curandDirectionVectors64_t[64];
 typedef struct curandStateXORWOW curandState_t;
 typedef struct curandStateXORWOW curandState;
 

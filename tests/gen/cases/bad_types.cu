@@ -78,5 +78,9 @@ __global__ volatile void returns_volatile(int n);
 #pragma cf kernel grid(n)
 __global__ int returns_int(int n);
 
+typedef float weights[4];
+#pragma cf kernel grid(n) out(x[n])
+__global__ void array_by_value(float *x, const weights by, int n);
+
 #pragma cf kernel grid(n)
 __global__ void not_closed(float *x, int n

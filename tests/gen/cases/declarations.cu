@@ -90,7 +90,7 @@ __global__ void type_of_a_namespace(Twice *y, int n)
 }
 
 #pragma cf kernel grid(n) out(x[n])
-__global__ void types_of_the_driver(float *x, CUtensorMap map, int n)
+__global__ void types_of_the_driver(float *x, CUgraphExec made, int n)
 {
     x[0] = n;
 }

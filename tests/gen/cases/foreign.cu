@@ -99,6 +99,24 @@ __global__ void assembly_with_names(int *x, int n)
 }
 
 #pragma cf kernel grid(n) inout(x[n])
+__global__ void assembly_with_too_many_registers(int *x, int n)
+{
+    asm("{ .reg .u32 r<1000000000>; mov.u32 r0, %1; mov.u32 %0, r0; }" : "=r"(x[0]) : "r"(n));
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void assembly_with_a_matching_constraint(int *x, int n)
+{
+    asm("add.u32 %0, %1, %2;" : "=r"(x[0]) : "0"(x[0]), "r"(n));
+}
+
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void assembly_with_an_unknown_constraint(int *x, int n)
+{
+    asm("add.u32 %0, %0, %1;" : "+r"(x[0]) : "m"(n));
+}
+
+#pragma cf kernel grid(n) inout(x[n])
 __global__ void matrices(float *x, int n)
 {
     nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> c;

@@ -130,6 +130,70 @@ __global__ void writes_in_the_next_round(float *x, const float *y)
     }
 }
 
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void shifts_after_the_read(int *x)
+{
+    __shared__ int s[2];
+    x[threadIdx.x] = s[0];
+    if (threadIdx.x == 0)
+        s[0] <<= 1;
+}
+
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void fences_for_the_compiler(int *x)
+{
+    __shared__ int s;
+    if (threadIdx.x == 0)
+        s = x[0];
+    asm volatile("" ::: "memory");
+    x[threadIdx.x] = s;
+}
+
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void compares_a_name_of_a_barrier(int *x, int waiting, int n)
+{
+    __shared__ int s;
+    if (threadIdx.x == 0)
+        s = x[0];
+    if (waiting < n)
+        x[threadIdx.x] = s;
+}
+
+template <typename T> __device__ void put(T *x, T y, int lane);
+
+template <> __device__ void put<float>(float *x, float y, int lane)
+{
+    __shared__ float total;
+    if (lane == 0)
+        total = y;
+    x[lane] = total;
+}
+
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void calls_a_specialisation(float *x)
+{
+    put<float>(x, 1.0f, threadIdx.x);
+}
+
+struct Put {
+    __device__ void operator()(int *x) const;
+};
+
+__device__ void Put::operator()(int *x) const
+{
+    __shared__ int counts[64];
+    x[threadIdx.x] = threadIdx.x;
+    if (threadIdx.x == 0)
+        counts[x[0]] = 1;
+    x[1] = counts[x[0]];
+}
+
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void calls_an_operator(int *x)
+{
+    Put()(x);
+}
+
 struct Queue {
     short head, items[64];
 };
@@ -191,6 +255,37 @@ __global__ void one_lane_with_barriers(float *x, const float *y)
     if (lane == 3)
         t[own] = 5;
     x[threadIdx.x] = t[own];
+}
+
+#pragma cf kernel blocks(1) block(32) inout(x[32])
+__global__ void shifts_an_index(int *x)
+{
+    __shared__ int s[32];
+    int own = 1;
+    own <<= threadIdx.x % 5;
+    if (threadIdx.x == 0)
+        s[own] = 1;
+    x[threadIdx.x] = s[own];
+}
+
+struct Gate {
+    template <int N> __device__ void wait() { __syncthreads(); }
+};
+
+#pragma cf kernel blocks(1) block(64) inout(x[64])
+__global__ void one_lane_with_other_barriers(int *x)
+{
+    __shared__ int s;
+    Gate gate;
+    if (threadIdx.x == 0)
+        s = x[0];
+    asm volatile("bar.sync 0;" ::: "memory");
+    x[threadIdx.x] = s;
+    __asm__ volatile("barrier.sync 0;" ::: "memory");
+    if (threadIdx.x == 0)
+        s = x[1];
+    gate.wait<0>();
+    x[threadIdx.x] += s;
 }
 
 #pragma cf kernel blocks(1) block(64) inout(x[64])

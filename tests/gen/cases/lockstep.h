@@ -18,6 +18,8 @@
 #undef queues
 #pragma push_macro("stream")
 #undef stream
+#pragma push_macro("waiting")
+#undef waiting
 #pragma push_macro("x")
 #undef x
 #pragma push_macro("y")
@@ -40,6 +42,18 @@ extern "C" {
 
 CF_CHECKED int t_adds_another_row(float *x);
 CF_CHECKED int t_adds_another_row_async(cf_stream stream, float *x);
+
+CF_CHECKED int t_calls_a_specialisation(float *x);
+CF_CHECKED int t_calls_a_specialisation_async(cf_stream stream, float *x);
+
+CF_CHECKED int t_calls_an_operator(int *x);
+CF_CHECKED int t_calls_an_operator_async(cf_stream stream, int *x);
+
+CF_CHECKED int t_compares_a_name_of_a_barrier(int *x, int waiting, int n);
+CF_CHECKED int t_compares_a_name_of_a_barrier_async(cf_stream stream, int *x, int waiting, int n);
+
+CF_CHECKED int t_fences_for_the_compiler(int *x);
+CF_CHECKED int t_fences_for_the_compiler_async(cf_stream stream, int *x);
 
 CF_CHECKED int t_folds_by_volatile_pointer(float *x);
 CF_CHECKED int t_folds_by_volatile_pointer_async(cf_stream stream, float *x);
@@ -68,11 +82,20 @@ CF_CHECKED int t_folds_with_barriers_async(cf_stream stream, float *x);
 CF_CHECKED int t_one_lane_with_barriers(float *x, const float *y);
 CF_CHECKED int t_one_lane_with_barriers_async(cf_stream stream, float *x, const float *y);
 
+CF_CHECKED int t_one_lane_with_other_barriers(int *x);
+CF_CHECKED int t_one_lane_with_other_barriers_async(cf_stream stream, int *x);
+
 CF_CHECKED int t_reads_before_the_write(float *x);
 CF_CHECKED int t_reads_before_the_write_async(cf_stream stream, float *x);
 
 CF_CHECKED int t_scans(float *x);
 CF_CHECKED int t_scans_async(cf_stream stream, float *x);
+
+CF_CHECKED int t_shifts_after_the_read(int *x);
+CF_CHECKED int t_shifts_after_the_read_async(cf_stream stream, int *x);
+
+CF_CHECKED int t_shifts_an_index(int *x);
+CF_CHECKED int t_shifts_an_index_async(cf_stream stream, int *x);
 
 CF_CHECKED int t_sums_of_other_elements(float *x);
 CF_CHECKED int t_sums_of_other_elements_async(cf_stream stream, float *x);
@@ -96,6 +119,7 @@ extern const struct cf_module t_registry;
 #pragma pop_macro("n")
 #pragma pop_macro("queues")
 #pragma pop_macro("stream")
+#pragma pop_macro("waiting")
 #pragma pop_macro("x")
 #pragma pop_macro("y")
 

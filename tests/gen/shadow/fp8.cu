@@ -44,6 +44,20 @@ __global__ void check(int *wrong)
     EXPECT((none.__x & 0x7f) == 0x7f && (float)none != (float)none && (int)none == 0);
     EXPECT((unsigned char)__nv_fp8_e5m2(-4.0f) == 0 && (short)__nv_fp8_e5m2(40960.0f) == 32767);
 
+    EXPECT(__nv_cvt_halfraw_to_fp8(__half(-3), __NV_NOSAT, __NV_E4M3) == 0xc4);
+    EXPECT(__nv_cvt_halfraw_to_fp8(__half(65504), __NV_NOSAT, __NV_E5M2) == 0x7c);
+    EXPECT(__nv_cvt_halfraw_to_fp8(__half(65504), __NV_SATFINITE, __NV_E5M2) == 0x7b);
+    EXPECT(__nv_cvt_bfloat16raw_to_fp8(__nv_bfloat16(1e30f), __NV_NOSAT, __NV_E4M3) == 0x7f);
+    EXPECT(__nv_cvt_bfloat16raw_to_fp8(__nv_bfloat16(0.3125f), __NV_SATFINITE, __NV_E5M2) == 0x35);
+    EXPECT(__nv_cvt_halfraw2_to_fp8x2(__floats2half2_rn(0.3f, -7), __NV_NOSAT, __NV_E5M2) == 0xc735);
+    EXPECT(__nv_cvt_halfraw2_to_fp8x2(__floats2half2_rn(1, 500), __NV_SATFINITE, __NV_E4M3) == 0x7e38);
+    EXPECT(__nv_cvt_bfloat16raw2_to_fp8x2(__floats2bfloat162_rn(1, -2), __NV_NOSAT, __NV_E4M3) == 0xc038);
+    EXPECT(__nv_cvt_bfloat16raw2_to_fp8x2(__floats2bfloat162_rn(1e30f, 48), __NV_NOSAT, __NV_E5M2) == 0x527c);
+    EXPECT(__nv_cvt_fp8_to_halfraw(0xc4, __NV_E4M3).x == 0xc200 &&
+           __nv_cvt_fp8_to_halfraw(0x7c, __NV_E5M2).x == 0x7c00);
+    const __half2_raw raws = __nv_cvt_fp8x2_to_halfraw2(0xc735, __NV_E5M2);
+    EXPECT(raws.x == 0x3500 && raws.y == 0xc700);
+
     const __nv_fp8x2_e5m2 pair(make_float2(0.3f, -7));
     EXPECT(bits_of(pair) == 0xc735 && ((float2)pair).x == 0.3125f && __high2float((__half2)pair) == -7);
     const __nv_fp8x4_e4m3 four(make_float4(1, -2, 3.3f, 1e9f)),

@@ -1,4 +1,5 @@
 // cpu_launch.cu - kernels for test_cpu_launch.c: they record the order in which threads run, or fail.
+#include <cooperative_groups.h>
 #include <stdint.h>
 
 #pragma cf kernel blocks(blocks) block(threads) inout(order[blocks * threads], count[1])
@@ -19,6 +20,23 @@ __global__ void order_after_shuffle(int *order, int *count, int blocks, int thre
 {
     int x = __shfl_xor_sync(0xffffffff, (int)threadIdx.x, 1);
     order[atomicAdd(count, 1)] = blockIdx.x * threads + threadIdx.x + 0 * x;
+}
+
+#pragma cf kernel blocks(blocks) block(threads) inout(order[blocks * threads], count[1]) cooperative
+__global__ void order_after_grid(int *order, int *count, int blocks, int threads)
+{
+    cooperative_groups::this_grid().sync();
+    order[atomicAdd(count, 1)] = blockIdx.x * threads + threadIdx.x;
+}
+
+#pragma cf kernel blocks(blocks) block(threads) inout(order[blocks * threads], count[1])
+__global__ void __cluster_dims__(4) order_after_cluster(int *order, int *count, int blocks, int threads)
+{
+    const auto cluster = cooperative_groups::this_cluster();
+    cluster.barrier_arrive();
+    cluster.barrier_wait();
+    cluster.sync();
+    order[atomicAdd(count, 1)] = blockIdx.x * threads + threadIdx.x;
 }
 
 #pragma cf kernel blocks((n + 255) / 256) block(256) in(x[n]) out(sums[(n + 255) / 256])

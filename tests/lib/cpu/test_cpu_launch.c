@@ -207,7 +207,7 @@ static void cooperative_launches_and_other_jobs_leave_each_other_room(void **sta
 
 /* ---- CF_HOST_ORDER ---- */
 
-enum { BLOCKS = 37, THREADS = 50, ALL = BLOCKS * THREADS };
+enum { BLOCKS = 36, THREADS = 50, ALL = BLOCKS * THREADS };
 
 typedef int order_of(int *order, int *count, int blocks, int threads);
 
@@ -273,7 +273,8 @@ static void order_of_kernel_is_the_seed_s(order_of *run)
 static void order_reverse_is_the_natural_one_backwards(void **state)
 {
     (void)state;
-    order_of *const runs[] = {cpu_launch_order_of_loop, cpu_launch_order_after_barrier};
+    order_of *const runs[] = {cpu_launch_order_of_loop, cpu_launch_order_after_barrier, cpu_launch_order_after_grid,
+                              cpu_launch_order_after_cluster};
     for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
         static int reverse[ALL];
         order_with("reverse", runs[r], reverse);

@@ -112,7 +112,7 @@ static void groups_that_cannot_wait_say_so(void **state)
         skip_test(NEEDS_CPU);
     int wrong[2] = {0, 0};
     assert_fails(groups_grid_that_is_not_resident(1, wrong), CF_EFAULT,
-                 "grid.sync() in a kernel that is not cooperative");
+                 "grid.sync() in a kernel that is not cooperative: add `cooperative` to the annotation");
     assert_fails(groups_wrong_tile(12, wrong), CF_EFAULT, "tiled_partition() of a size that is no power of 2 up to 32");
 }
 

@@ -23,6 +23,7 @@ typedef enum __nv_fp8_interpretation_t {
 /* A format by the bits of its mantissa, its bias, the bits of its largest number, and those of larger results. */
 template <int MANTISSA, int BIAS, unsigned MOST, unsigned BEYOND> struct cf__float8 {
     static constexpr bool has_infinity = BEYOND != 0x7f;
+    static constexpr __nv_fp8_interpretation_t kind = has_infinity ? __NV_E5M2 : __NV_E4M3;
 
     static float to_float(unsigned char bits)
     {
@@ -59,17 +60,6 @@ template <int MANTISSA, int BIAS, unsigned MOST, unsigned BEYOND> struct cf__flo
 
 typedef cf__float8<3, 7, 0x7e, 0x7f> cf__e4m3;
 typedef cf__float8<2, 15, 0x7b, 0x7c> cf__e5m2;
-
-/* Toward zero, within the range of an integer. NaN is 0, or the highest bit in 64 bits. */
-template <typename T> CF__FN T cf__integer_of_float8(float x)
-{
-    constexpr bool is_signed = (T)-1 < (T)0;
-    constexpr int bits = 8 * (int)sizeof(T) - is_signed;
-    constexpr T most = (T)(~0ull >> (64 - bits)), least = is_signed ? (T)(-most - 1) : (T)0;
-    if (x != x)
-        return sizeof(T) == 8 ? (T)(1ull << 63) : (T)0;
-    return x >= ldexpf(1, bits) ? most : x <= (float)least ? least : (T)x;
-}
 
 /* ---- Conversions by their names in CUDA ---- */
 
@@ -133,120 +123,165 @@ CF__FN __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x, __nv_fp8_i
 
 /* ---- Classes ---- */
 
-#define CF__FROM(CLASS, FORMAT, T)                                                  \
-    explicit CLASS(T value) : __x(FORMAT::from_float((float)value, __NV_SATFINITE)) \
-    {                                                                               \
-    }
-#define CF__TO_INTEGER(T)                                \
-    explicit operator T() const                          \
-    {                                                    \
-        return cf__integer_of_float8<T>((float)(*this)); \
-    }
-#define CF__FLOAT8(CLASS, PAIR, FOUR, FORMAT, KIND)                                                                  \
-    struct CLASS {                                                                                                   \
-        __nv_fp8_storage_t __x;                                                                                      \
-        CLASS() = default;                                                                                           \
-        CF__FROM(CLASS, FORMAT, __half)                                                                              \
-        CF__FROM(CLASS, FORMAT, __nv_bfloat16)                                                                       \
-        CF__FROM(CLASS, FORMAT, float)                                                                               \
-        CF__FROM(CLASS, FORMAT, short)                                                                               \
-        CF__FROM(CLASS, FORMAT, unsigned short)                                                                      \
-        CF__FROM(CLASS, FORMAT, int)                                                                                 \
-        CF__FROM(CLASS, FORMAT, unsigned int)                                                                        \
-        CF__FROM(CLASS, FORMAT, long)                                                                                \
-        CF__FROM(CLASS, FORMAT, unsigned long)                                                                       \
-        CF__FROM(CLASS, FORMAT, long long)                                                                           \
-        CF__FROM(CLASS, FORMAT, unsigned long long)                                                                  \
-        explicit CLASS(double value) : CLASS(cf__float_odd(value))                                                   \
-        {                                                                                                            \
-        }                                                                                                            \
-        explicit operator float() const                                                                              \
-        {                                                                                                            \
-            return FORMAT::to_float(__x);                                                                            \
-        }                                                                                                            \
-        explicit operator double() const                                                                             \
-        {                                                                                                            \
-            return (float)(*this);                                                                                   \
-        }                                                                                                            \
-        explicit operator __half() const                                                                             \
-        {                                                                                                            \
-            return __half((float)(*this));                                                                           \
-        }                                                                                                            \
-        explicit operator __nv_bfloat16() const                                                                      \
-        {                                                                                                            \
-            return __nv_bfloat16((float)(*this));                                                                    \
-        }                                                                                                            \
-        explicit operator bool() const                                                                               \
-        {                                                                                                            \
-            return (__x & 0x7f) != 0;                                                                                \
-        }                                                                                                            \
-        CF__TO_INTEGER(char)                                                                                         \
-        CF__TO_INTEGER(signed char)                                                                                  \
-        CF__TO_INTEGER(unsigned char)                                                                                \
-        CF__TO_INTEGER(short)                                                                                        \
-        CF__TO_INTEGER(unsigned short)                                                                               \
-        CF__TO_INTEGER(int)                                                                                          \
-        CF__TO_INTEGER(unsigned int)                                                                                 \
-        CF__TO_INTEGER(long)                                                                                         \
-        CF__TO_INTEGER(unsigned long)                                                                                \
-        CF__TO_INTEGER(long long)                                                                                    \
-        CF__TO_INTEGER(unsigned long long)                                                                           \
-    };                                                                                                               \
-    struct alignas(2) PAIR {                                                                                         \
-        __nv_fp8x2_storage_t __x;                                                                                    \
-        PAIR() = default;                                                                                            \
-        explicit PAIR(float2 value) : __x(__nv_cvt_float2_to_fp8x2(value, __NV_SATFINITE, KIND))                     \
-        {                                                                                                            \
-        }                                                                                                            \
-        explicit PAIR(double2 value) : __x(__nv_cvt_double2_to_fp8x2(value, __NV_SATFINITE, KIND))                   \
-        {                                                                                                            \
-        }                                                                                                            \
-        explicit PAIR(__half2 value) : PAIR(__half22float2(value))                                                   \
-        {                                                                                                            \
-        }                                                                                                            \
-        explicit PAIR(__nv_bfloat162 value) : PAIR(__bfloat1622float2(value))                                        \
-        {                                                                                                            \
-        }                                                                                                            \
-        explicit operator float2() const                                                                             \
-        {                                                                                                            \
-            return make_float2(FORMAT::to_float((unsigned char)__x), FORMAT::to_float((unsigned char)(__x >> 8)));   \
-        }                                                                                                            \
-        explicit operator __half2() const                                                                            \
-        {                                                                                                            \
-            return __float22half2_rn((float2)(*this));                                                               \
-        }                                                                                                            \
-    };                                                                                                               \
-    struct alignas(4) FOUR {                                                                                         \
-        __nv_fp8x4_storage_t __x;                                                                                    \
-        FOUR() = default;                                                                                            \
-        FOUR(PAIR low, PAIR high) : __x(low.__x | (__nv_fp8x4_storage_t)high.__x << 16)                              \
-        {                                                                                                            \
-        }                                                                                                            \
-        explicit FOUR(__half2 low, __half2 high) : FOUR(PAIR(low), PAIR(high))                                       \
-        {                                                                                                            \
-        }                                                                                                            \
-        explicit FOUR(__nv_bfloat162 low, __nv_bfloat162 high) : FOUR(PAIR(low), PAIR(high))                         \
-        {                                                                                                            \
-        }                                                                                                            \
-        explicit FOUR(float4 value) : FOUR(PAIR(make_float2(value.x, value.y)), PAIR(make_float2(value.z, value.w))) \
-        {                                                                                                            \
-        }                                                                                                            \
-        explicit FOUR(double4 value)                                                                                 \
-            : FOUR(PAIR(make_double2(value.x, value.y)), PAIR(make_double2(value.z, value.w)))                       \
-        {                                                                                                            \
-        }                                                                                                            \
-        explicit operator float4() const                                                                             \
-        {                                                                                                            \
-            return make_float4(FORMAT::to_float((unsigned char)__x), FORMAT::to_float((unsigned char)(__x >> 8)),    \
-                               FORMAT::to_float((unsigned char)(__x >> 16)),                                         \
-                               FORMAT::to_float((unsigned char)(__x >> 24)));                                        \
-        }                                                                                                            \
-    };
+template <typename Format> struct cf__float8_one {
+    __nv_fp8_storage_t __x;
 
-CF__FLOAT8(__nv_fp8_e4m3, __nv_fp8x2_e4m3, __nv_fp8x4_e4m3, cf__e4m3, __NV_E4M3)
-CF__FLOAT8(__nv_fp8_e5m2, __nv_fp8x2_e5m2, __nv_fp8x4_e5m2, cf__e5m2, __NV_E5M2)
+    cf__float8_one() = default;
+
+#define CF__FROM(T)                                                                  \
+    explicit cf__float8_one(T x) : __x(Format::from_float((float)x, __NV_SATFINITE)) \
+    {                                                                                \
+    }
+    CF__FROM(__half)
+    CF__FROM(__nv_bfloat16)
+    CF__FROM(float)
+    CF__FROM(short)
+    CF__FROM(unsigned short)
+    CF__FROM(int)
+    CF__FROM(unsigned int)
+    CF__FROM(long)
+    CF__FROM(unsigned long)
+    CF__FROM(long long)
+    CF__FROM(unsigned long long)
 #undef CF__FROM
-#undef CF__TO_INTEGER
-#undef CF__FLOAT8
+
+    explicit cf__float8_one(double x) : cf__float8_one(cf__float_odd(x))
+    {
+    }
+
+    explicit operator float() const
+    {
+        return Format::to_float(__x);
+    }
+
+    explicit operator double() const
+    {
+        return (float)*this;
+    }
+
+    explicit operator __half() const
+    {
+        return __half((float)*this);
+    }
+
+    explicit operator __nv_bfloat16() const
+    {
+        return __nv_bfloat16((float)*this);
+    }
+
+    explicit operator bool() const
+    {
+        return (__x & 0x7f) != 0;
+    }
+
+#define CF__TO(T)                            \
+    explicit operator T() const              \
+    {                                        \
+        return cf__integer<T>((float)*this); \
+    }
+    CF__TO(char)
+    CF__TO(signed char)
+    CF__TO(unsigned char)
+    CF__TO(short)
+    CF__TO(unsigned short)
+    CF__TO(int)
+    CF__TO(unsigned int)
+    CF__TO(long)
+    CF__TO(unsigned long)
+    CF__TO(long long)
+    CF__TO(unsigned long long)
+#undef CF__TO
+};
+
+template <typename Format> struct alignas(2) cf__float8_pair {
+    __nv_fp8x2_storage_t __x;
+
+    cf__float8_pair() = default;
+
+    explicit cf__float8_pair(float2 x) : __x(__nv_cvt_float2_to_fp8x2(x, __NV_SATFINITE, Format::kind))
+    {
+    }
+
+    explicit cf__float8_pair(double2 x) : __x(__nv_cvt_double2_to_fp8x2(x, __NV_SATFINITE, Format::kind))
+    {
+    }
+
+    explicit cf__float8_pair(__half2 x) : cf__float8_pair(__half22float2(x))
+    {
+    }
+
+    explicit cf__float8_pair(__nv_bfloat162 x) : cf__float8_pair(__bfloat1622float2(x))
+    {
+    }
+
+    explicit operator float2() const
+    {
+        return make_float2(Format::to_float((unsigned char)__x), Format::to_float((unsigned char)(__x >> 8)));
+    }
+
+    explicit operator __half2() const
+    {
+        return __float22half2_rn((float2)(*this));
+    }
+};
+
+template <typename Format> struct alignas(4) cf__float8_four {
+    typedef cf__float8_pair<Format> cf__pair;
+    __nv_fp8x4_storage_t __x;
+
+    cf__float8_four() = default;
+
+    cf__float8_four(cf__pair low, cf__pair high) : __x(low.__x | (__nv_fp8x4_storage_t)high.__x << 16)
+    {
+    }
+
+    explicit cf__float8_four(__half2 low, __half2 high) : cf__float8_four(cf__pair(low), cf__pair(high))
+    {
+    }
+
+    explicit cf__float8_four(__nv_bfloat162 low, __nv_bfloat162 high) : cf__float8_four(cf__pair(low), cf__pair(high))
+    {
+    }
+
+    explicit cf__float8_four(float4 x)
+        : cf__float8_four(cf__pair(make_float2(x.x, x.y)), cf__pair(make_float2(x.z, x.w)))
+    {
+    }
+
+    explicit cf__float8_four(double4 x)
+        : cf__float8_four(cf__pair(make_double2(x.x, x.y)), cf__pair(make_double2(x.z, x.w)))
+    {
+    }
+
+    explicit operator float4() const
+    {
+        return make_float4(Format::to_float((unsigned char)__x), Format::to_float((unsigned char)(__x >> 8)),
+                           Format::to_float((unsigned char)(__x >> 16)), Format::to_float((unsigned char)(__x >> 24)));
+    }
+};
+
+struct __nv_fp8_e4m3 : cf__float8_one<cf__e4m3> {
+    using cf__float8_one::cf__float8_one;
+};
+
+struct __nv_fp8x2_e4m3 : cf__float8_pair<cf__e4m3> {
+    using cf__float8_pair::cf__float8_pair;
+};
+
+struct __nv_fp8x4_e4m3 : cf__float8_four<cf__e4m3> {
+    using cf__float8_four::cf__float8_four;
+};
+
+struct __nv_fp8_e5m2 : cf__float8_one<cf__e5m2> {
+    using cf__float8_one::cf__float8_one;
+};
+
+struct __nv_fp8x2_e5m2 : cf__float8_pair<cf__e5m2> {
+    using cf__float8_pair::cf__float8_pair;
+};
+
+struct __nv_fp8x4_e5m2 : cf__float8_four<cf__e5m2> {
+    using cf__float8_four::cf__float8_four;
+};
 
 #endif

@@ -9,6 +9,8 @@
 #include <cuferry/cpu/loop/threads.cuh>
 #include <cuferry/cpu/words.cuh>
 
+#include "together.cuh"
+
 CF__FN bool cf__is_within(const void *address, const void *memory, size_t bytes)
 {
     return (uintptr_t)address - (uintptr_t)memory < bytes;
@@ -28,13 +30,22 @@ CF__FN unsigned int __isShared(const void *address)
 /* Addresses of shared memory as 32 bits: the number of the variable, 0 for dynamic shared memory, and a distance. */
 #define CF__SHARED_BITS 20
 
-CF__FN size_t __cvta_generic_to_shared(const void *address)
+/* The end of a variable has an address, too: hence 1 byte more. */
+CF__FN size_t __cvta_generic_to_shared(const void *address, CF__WHERE)
 {
     const cf_host_block *block = cf__index.state;
-    for (uint32_t i = 0; block && i < block->shared_count; i++)
-        if ((uintptr_t)address - (uintptr_t)block->shared[i].memory <= block->shared[i].bytes)
-            return ((size_t)(i + 1) << CF__SHARED_BITS) + ((uintptr_t)address - (uintptr_t)block->shared[i].memory);
-    return block ? (uintptr_t)address - (uintptr_t)block->dynamic : 0;
+    for (uint32_t i = 0; block && i < block->shared_count; i++) {
+        const cf_host_shared &variable = block->shared[i];
+        if (!cf__is_within(address, variable.memory, variable.bytes + 1))
+            continue;
+        return ((size_t)(i + 1) << CF__SHARED_BITS) + ((uintptr_t)address - (uintptr_t)variable.memory);
+    }
+    if (!block || !cf__is_within(address, block->dynamic, block->launch->shared + (size_t)1))
+        cf__fail(0,
+                 "__cvta_generic_to_shared() of an address outside of shared memory: pass one of a __shared__ "
+                 "variable of this block",
+                 file, line);
+    return (uintptr_t)address - (uintptr_t)block->dynamic;
 }
 
 CF__FN void *__cvta_shared_to_generic(size_t address)
