@@ -2,7 +2,6 @@
  *
  * Each program has an image of its own, which lib/kernel/image.c loads in contexts as it does the images of generated
  * kernels. Unloaded programs stay in the list until cf_shutdown(), so that their handles are refused. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -173,22 +172,6 @@ int cf__program_adopt(const char *function, struct cf__compiled *parts, cf_progr
     return CF_OK;
 }
 
-int cf__program_adopt_object(const char *function, void *object, const cf_module *module, char *log,
-                             cf_program **program)
-{
-    *program = calloc(1, sizeof **program);
-    if (!*program) {
-        (void)dlclose(object);
-        keep_log(log);
-        return cf__fail(CF_ENOMEM, "%s: no memory for the program", function);
-    }
-    (*program)->object = object;
-    (*program)->module = module;
-    (*program)->log = log;
-    add_program(*program);
-    return CF_OK;
-}
-
 /* Zero bytes at the end of PTX are no part of the text. */
 static int adopt_image(const char *function, char *image, size_t size, cf_program **program)
 {
@@ -293,8 +276,6 @@ static void retire_parts(cf_program *program)
     free(program->data);
     free(program->names);
     free(program->log);
-    if (program->object)
-        (void)dlclose(program->object);
 }
 
 int cf_program_unload(cf_program *program)
@@ -310,11 +291,7 @@ int cf_program_unload(cf_program *program)
         return status;
     const struct cf__driver *cuda = is_parents ? NULL : cf__cuda_in_use();
     cf__image_lock();
-    if (program->data)
-        status = cf__image_unload("cf_program_unload", cuda, &program->image);
-    for (struct cf__program_kernel *each = program->kernels; status == CF_OK && each; each = each->next)
-        if (each->kernel.image && each->kernel.image != &program->image)
-            status = cf__image_unload("cf_program_unload", cuda, each->kernel.image);
+    status = cf__image_unload("cf_program_unload", cuda, &program->image);
     if (status == CF_OK)
         retire_parts(program);
     cf__image_unlock();

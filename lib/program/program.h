@@ -17,7 +17,7 @@ struct cf__program_kernel {
     struct cf__program_kernel *next;
     cf_kernel kernel;
     cf_state state;
-    char *signature; /* as given; NULL: of the CPU's module */
+    char *signature; /* as given */
     void *tables;    /* of the signature */
     char name[];
 };
@@ -34,13 +34,11 @@ struct cf__program_symbol {
 struct cf_program {
     struct cf_program *next; /* all programs, also unloaded ones */
     int is_loaded;
-    char *data;        /* the image's bytes, then a zero; NULL: `object` has the code */
+    char *data;        /* the image's bytes, then a zero */
     char *log, *names; /* as in struct cf__compiled */
     cf_image image;
     cf_state state;
     struct cf__targets targets;
-    void *object;            /* of dlopen(), closed by the unload; NULL: none */
-    const cf_module *module; /* of the object */
     struct cf__program_kernel *kernels;
     struct cf__program_symbol *symbols;
 };
@@ -48,10 +46,6 @@ struct cf_program {
 /* Makes a program of its parts and takes them, also in case of a failure. Returns a status; messages name
  * `function`. */
 int cf__program_adopt(const char *function, struct cf__compiled *parts, cf_program **program);
-
-/* Makes a program of a shared object for the CPU, with its registry, and takes the object and `log`. */
-int cf__program_adopt_object(const char *function, void *object, const cf_module *module, char *log,
-                             cf_program **program);
 
 /* Frees the parts of a program that could not be made; cf_program_log(NULL) of the calling thread has their log then.
  * Returns `status`. */

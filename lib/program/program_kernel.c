@@ -22,57 +22,27 @@
 
 /* ---- Kernels ---- */
 
-static int is_same(const char *text, const char *other)
-{
-    return text && other ? strcmp(text, other) == 0 : text == other;
-}
-
 static const cf_kernel *find_kernel(const cf_program *program, const char *entry, const char *signature)
 {
     cf__image_lock();
     const struct cf__program_kernel *each = program->kernels;
-    while (each && !(strcmp(each->name, entry) == 0 && is_same(each->signature, signature)))
+    while (each && !(strcmp(each->name, entry) == 0 && strcmp(each->signature, signature) == 0))
         each = each->next;
     cf__image_unlock();
     return each ? &each->kernel : NULL;
 }
 
-/* Describes a kernel of an image. */
-static int describe_kernel(cf_program *program, struct cf__program_kernel *made)
+static int describe_kernel(const cf_program *program, struct cf__program_kernel *made)
 {
-    cf__image_lock();
     made->kernel = (cf_kernel){.version = CF_REGISTRY_VERSION,
                                .name = made->name,
                                .family = made->name,
                                .function = made->name,
                                .file = "",
-                               .image = program->data ? &program->image : NULL,
-                               .entry = cf__program_entry(program, made->name)};
-    cf__image_unlock();
-    return made->signature ? cf__signature_read("cf_program_kernel", made->signature, &made->kernel, &made->tables)
-                           : CF_OK;
-}
-
-/* Describes a kernel of an object for the CPU: as its annotation does, or by a signature that the sizes in the object
- * have to agree with. */
-static int describe_object_kernel(const cf_program *program, struct cf__program_kernel *made)
-{
-    const cf_kernel *twin = cf_kernel_find(program->module, made->kernel.entry);
-    if (!twin)
-        return cf__fail(CF_EIMAGE, "cf_program_kernel: the program has no kernel %s", made->name);
-    if (!made->signature) {
-        made->kernel = *twin;
-        return CF_OK;
-    }
-    made->kernel.image = twin->image;
-    made->kernel.entry = twin->entry;
-    made->kernel.cpu_body = twin->cpu_body;
-    made->kernel.cpu_bytes = twin->cpu_bytes;
-    made->kernel.is_cpu_whole = twin->is_cpu_whole;
-    return made->kernel.nparams == twin->nparams
-               ? CF_OK
-               : cf__fail(CF_EIMAGE, "%s: it has %u parameters and %u in its signature", made->name, twin->nparams,
-                          made->kernel.nparams);
+                               .image = &program->image,
+                               .entry = cf__program_entry(program, made->name),
+                               .state = &made->state};
+    return cf__signature_read("cf_program_kernel", made->signature, &made->kernel, &made->tables);
 }
 
 /* Loads the kernel, so that the driver compares its parameters. */
@@ -109,15 +79,11 @@ static struct cf__program_kernel *make_kernel(const char *entry, const char *sig
     if (!made)
         return NULL;
     memcpy(made->name, entry, bytes);
-    bytes = signature ? strlen(signature) + 1 : 0;
-    made->signature = bytes ? malloc(bytes) : NULL;
-    if (bytes && !made->signature) {
-        free(made);
-        return NULL;
-    }
-    if (bytes)
-        memcpy(made->signature, signature, bytes);
-    return made;
+    made->signature = strdup(signature);
+    if (made->signature)
+        return made;
+    free(made);
+    return NULL;
 }
 
 static int add_kernel(cf_program *program, const char *entry, const char *signature, const cf_kernel **kernel)
@@ -126,9 +92,6 @@ static int add_kernel(cf_program *program, const char *entry, const char *signat
     if (!made)
         return cf__fail(CF_ENOMEM, "cf_program_kernel: no memory for %s", entry);
     int status = describe_kernel(program, made);
-    if (status == CF_OK && program->module)
-        status = describe_object_kernel(program, made);
-    made->kernel.state = &made->state;
     if (status == CF_OK)
         status = load_kernel(&made->kernel);
     if (status != CF_OK) {
@@ -148,7 +111,7 @@ int cf_program_kernel(cf_program *program, const char *entry, const char *signat
     int status = cf__program_check("cf_program_kernel", program);
     if (status != CF_OK)
         return status;
-    if (!entry || !kernel || (!signature && !program->module))
+    if (!entry || !kernel || !signature)
         return cf__fail(CF_EINVAL, "cf_program_kernel: %s is NULL",
                         !entry    ? "entry"
                         : !kernel ? "kernel"
@@ -158,14 +121,6 @@ int cf_program_kernel(cf_program *program, const char *entry, const char *signat
 }
 
 /* ---- Data ---- */
-
-static const cf_symbol *find_object_symbol(const cf_program *program, const char *name)
-{
-    size_t i = 0;
-    while (program->module && i < program->module->nsymbols && strcmp(program->module->symbols[i]->name, name) != 0)
-        i++;
-    return program->module && i < program->module->nsymbols ? program->module->symbols[i] : NULL;
-}
 
 /* The symbol of a name and a size; NULL if there is no memory. */
 static struct cf__program_symbol *find_or_make_symbol(cf_program *program, const char *name, size_t size)
@@ -177,7 +132,6 @@ static struct cf__program_symbol *find_or_make_symbol(cf_program *program, const
     size_t bytes = strlen(name) + 1;
     struct cf__program_symbol *made = symbol ? NULL : calloc(1, sizeof *made + bytes);
     if (made) {
-        const cf_symbol *twin = find_object_symbol(program, name);
         memcpy(made->name, name, bytes);
         made->size = (int64_t)size;
         made->symbol = (cf_symbol){.version = CF_REGISTRY_VERSION,
@@ -188,12 +142,8 @@ static struct cf__program_symbol *find_or_make_symbol(cf_program *program, const
                                    .bytes = 1,
                                    .ndims = 1,
                                    .extents = &made->size,
-                                   .image = program->data ? &program->image
-                                            : twin        ? twin->image
-                                                          : NULL,
-                                   .entry = twin ? twin->entry : cf__program_entry(program, made->name),
-                                   .cpu_data = twin ? twin->cpu_data : NULL,
-                                   .cpu_bytes = twin ? twin->cpu_bytes : NULL,
+                                   .image = &program->image,
+                                   .entry = cf__program_entry(program, made->name),
                                    .state = &made->state};
         made->next = program->symbols;
         program->symbols = symbol = made;

@@ -1,7 +1,5 @@
-/* test_program_kernel.c - kernels of real images: of the bundled kernels on any GPU, and of an object for the CPU. */
+/* test_program_kernel.c - kernels of real images: of the bundled kernels, on any GPU. */
 #include "played_gpu.h"
-
-#include <dlfcn.h>
 
 #include <cuferry/kernels.h>
 #include <cuferry/program.h>
@@ -29,19 +27,13 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* An image of a GPU; on the CPU this program itself, as an object. */
 static void load(void)
 {
-    int status =
-        on_cuda() ? cf_program_load(&program, twin()->image->begin, (size_t)(twin()->image->end - twin()->image->begin))
-                  : cf__program_adopt_object("test", dlopen(NULL, RTLD_NOW), &cf_registry, NULL, &program);
-    if (status != CF_OK)
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
+    const cf_image *image = twin()->image;
+    if (cf_program_load(&program, image->begin, (size_t)(image->end - image->begin)) != CF_OK)
         fail_msg("%s", cf_last_error());
-}
-
-static const char *entry(void)
-{
-    return on_cuda() ? twin()->entry : "gather_f32_i32";
 }
 
 static void expect_gather(void)
@@ -60,10 +52,10 @@ static void kernel_by_a_signature_runs(void **state)
 {
     (void)state;
     load();
-    assert_ok(cf_program_kernel(program, entry(), SIGNATURE, &kernel));
+    assert_ok(cf_program_kernel(program, twin()->entry, SIGNATURE, &kernel));
     expect_gather();
     const cf_kernel *again;
-    assert_ok(cf_program_kernel(program, entry(), SIGNATURE, &again));
+    assert_ok(cf_program_kernel(program, twin()->entry, SIGNATURE, &again));
     assert_ptr_equal(again, kernel);
 }
 
@@ -75,22 +67,16 @@ static void kernel_that_disagrees_is_refused(void **state)
     assert_fails(cf_program_kernel(program, "nothing", SIGNATURE, &none), CF_EIMAGE, "nothing");
     assert_null(none);
     assert_fails(cf_program_kernel(
-                     program, entry(),
+                     program, twin()->entry,
                      "(in float source[M], in int32_t index[N], out float res[N], int N, int64_t M) grid(N)", &none),
-                 CF_EIMAGE,
-                 on_cuda() ? "N has 8 bytes in its image and 4 in its signature"
-                           : "gather_f32_i32: N has 8 bytes in its form for the CPU and 4 in its signature");
+                 CF_EIMAGE, "N has 8 bytes in its image and 4 in its signature");
     assert_fails(
-        cf_program_kernel(program, entry(), "(void *source, void *index, void *res, int64_t N) grid(N)", &none),
-        CF_EIMAGE,
-        on_cuda() ? "its image has a parameter of 8 bytes after the 4 parameters of its signature"
-                  : "gather_f32_i32: it has 5 parameters and 4 in its signature");
-    assert_fails(cf_program_kernel(program, entry(),
+        cf_program_kernel(program, twin()->entry, "(void *source, void *index, void *res, int64_t N) grid(N)", &none),
+        CF_EIMAGE, "its image has a parameter of 8 bytes after the 4 parameters of its signature");
+    assert_fails(cf_program_kernel(program, twin()->entry,
                                    "(void *source, void *index, void *res, int64_t N, int64_t M, int O) grid(N)",
                                    &none),
-                 CF_EIMAGE,
-                 on_cuda() ? "its image does not know O, parameter 5 of its signature"
-                           : "gather_f32_i32: it has 5 parameters and 6 in its signature");
+                 CF_EIMAGE, "its image does not know O, parameter 5 of its signature");
 }
 
 static void kernel_by_another_name_runs(void **state)
@@ -98,32 +84,13 @@ static void kernel_by_another_name_runs(void **state)
     (void)state;
     static const char name[] = "gather<float, int>";
     load();
-    program->names = calloc(1, sizeof name + strlen(entry()) + 2); /* the unload frees them */
+    program->names = calloc(1, sizeof name + strlen(twin()->entry) + 2); /* the unload frees them */
     assert_non_null(program->names);
     strcpy(program->names, name);
-    strcpy(program->names + sizeof name, entry());
+    strcpy(program->names + sizeof name, twin()->entry);
     assert_int_equal(cf_program_kernel(program, "gather<float, int>", SIGNATURE, &kernel), CF_OK);
     assert_string_equal(kernel->name, "gather<float, int>");
     expect_gather();
-}
-
-static void kernel_of_an_object_has_its_annotation(void **state)
-{
-    (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
-    load();
-    const float source[] = {1}, *source_pointer = source;
-    const int32_t index[] = {1}, *index_pointer = index;
-    float res[1], *res_pointer = res;
-    int64_t N = 1, M = 1;
-    void *const args[] = {(void *)&source_pointer, (void *)&index_pointer, &res_pointer, &N, &M};
-    assert_ok(cf_program_kernel(program, "gather_f32_i32", NULL, &kernel));
-    expect_gather();
-    assert_fails(cf_call(kernel, args), CF_ERANGE, "cf_gather_f32_i32: index[0] = 1 is outside [0, 1)");
-    assert_ok(cf_program_unload(program));
-    program = NULL;
-    assert_fails(cf_call(kernel, args), CF_EINVAL, "the kernel belongs to a program that was unloaded");
 }
 
 static void attributes_of_a_real_kernel_are_plausible(void **state)
@@ -170,7 +137,6 @@ int main(void)
         cmocka_unit_test_teardown(kernel_by_a_signature_runs, tear_down),
         cmocka_unit_test_teardown(kernel_that_disagrees_is_refused, tear_down),
         cmocka_unit_test_teardown(kernel_by_another_name_runs, tear_down),
-        cmocka_unit_test_teardown(kernel_of_an_object_has_its_annotation, tear_down),
         cmocka_unit_test_teardown(attributes_of_a_real_kernel_are_plausible, tear_down),
         cmocka_unit_test_teardown(ptx_is_compiled_by_the_driver, tear_down),
     };
