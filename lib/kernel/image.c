@@ -162,8 +162,9 @@ static int check_device(const char *function, const cf_image *image, const struc
     if (!has_code(image, capability)) {
         char targets[128];
         list_targets(image, targets, sizeof targets);
-        return cf__fail(CF_ENOCODE, "%s: its image has code for %s and device %d is sm_%d; build with --targets=%d",
-                        function, *targets ? targets : "no target", device, capability, capability);
+        return cf__fail(CF_ENOCODE, "%s: its image has code for %s and device %d is sm_%d; %s%d", function,
+                        *targets ? targets : "no target", device, capability,
+                        image->toolkit ? "build with --targets=" : "compile it for sm_", capability);
     }
     return CF_OK;
 }
@@ -250,9 +251,9 @@ static int check_cpu_parameters(const cf_kernel *kernel)
 {
     for (uint32_t i = 0; kernel->cpu_bytes && i < kernel->nparams; i++)
         if (kernel->cpu_bytes[i] != param_size(&kernel->params[i]))
-            return cf__fail(CF_EIMAGE, "%s: %s has %" PRIu32 " bytes in its form for the CPU and %zu in its %s",
+            return cf__fail(CF_EIMAGE, "%s: %s has %" PRIu32 " bytes in its form for the CPU and %zu in its descriptor",
                             kernel->function, kernel->params[i].name, kernel->cpu_bytes[i],
-                            param_size(&kernel->params[i]), name_origin(kernel));
+                            param_size(&kernel->params[i]));
     return CF_OK;
 }
 
@@ -272,6 +273,11 @@ static int find_kernel(const struct item *item, const struct cf__driver *driver,
     CUkernel handle;
     const char *call = "cuLibraryGetKernel";
     CUresult result = driver->cuLibraryGetKernel(&handle, library, item->entry);
+    if (result == CUDA_ERROR_NOT_FOUND && cf__is_of_program(item->kernel))
+        return cf__fail(CF_EIMAGE,
+                        "%s: its program has no kernel %s; the name of a kernel in C++ is mangled, unless it is "
+                        "extern \"C\" or in options.names",
+                        item->function, item->entry);
     if (result == CUDA_SUCCESS) {
         call = "cuKernelGetFunction";
         result = driver->cuKernelGetFunction(&node->function, handle);
