@@ -29,7 +29,7 @@
 
 struct head {
     char magic[24];
-    uint64_t is_ptx, image_bytes, log_bytes, names_bytes, header_count; /* log_bytes: 0 without a log */
+    uint64_t image_bytes, log_bytes, names_bytes, header_count; /* log_bytes: 0 without a log */
 };
 
 /* ---- The key ---- */
@@ -130,8 +130,7 @@ static int look_up(const struct cf__cache_entry *entry, struct cf__compiled *com
     const char *at = file ? file + sizeof head : NULL;
     int is_hit = file && do_headers_hold(at + head.image_bytes + head.log_bytes + head.names_bytes, head.header_count);
     if (is_hit) {
-        *compiled = (struct cf__compiled){
-            .bytes = head.image_bytes, .is_ptx = head.is_ptx != 0, .names_bytes = head.names_bytes};
+        *compiled = (struct cf__compiled){.bytes = head.image_bytes, .names_bytes = head.names_bytes};
         compiled->image = copy_part(&at, head.image_bytes);
         compiled->log = copy_part(&at, head.log_bytes);
         compiled->names = copy_part(&at, head.names_bytes);
@@ -156,7 +155,6 @@ static char *put(char *to, const void *from, size_t bytes)
 static char *make_entry(const struct cf__compiled *compiled, const struct cf__headers *headers, size_t *total)
 {
     struct head head = {.magic = MAGIC,
-                        .is_ptx = (uint64_t)compiled->is_ptx,
                         .image_bytes = compiled->bytes,
                         .log_bytes = compiled->log ? strlen(compiled->log) + 1 : 0,
                         .names_bytes = compiled->names_bytes,

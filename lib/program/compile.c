@@ -251,19 +251,18 @@ static int run_compiler(const struct compilation *compilation, struct cf__compil
 static int read_image(const struct compilation *compilation, struct cf__compiled *compiled)
 {
     const struct cf__nvrtc *nvrtc = &compilation->nvrtc;
-    compiled->is_ptx = compilation->is_ptx;
-    int result = compiled->is_ptx ? nvrtc->GetPTXSize(compilation->program, &compiled->bytes)
-                                  : nvrtc->GetCUBINSize(compilation->program, &compiled->bytes);
+    int result = compilation->is_ptx ? nvrtc->GetPTXSize(compilation->program, &compiled->bytes)
+                                     : nvrtc->GetCUBINSize(compilation->program, &compiled->bytes);
     if (result == CF__NVRTC_SUCCESS) {
         compiled->image = calloc(compiled->bytes + 1, 1);
         if (!compiled->image)
             return fail_memory(compilation->request);
-        result = compiled->is_ptx ? nvrtc->GetPTX(compilation->program, compiled->image)
-                                  : nvrtc->GetCUBIN(compilation->program, compiled->image);
-        compiled->bytes -= compiled->is_ptx && compiled->bytes; /* its own zero */
+        result = compilation->is_ptx ? nvrtc->GetPTX(compilation->program, compiled->image)
+                                     : nvrtc->GetCUBIN(compilation->program, compiled->image);
+        compiled->bytes -= compilation->is_ptx && compiled->bytes; /* its own zero */
     }
     return result == CF__NVRTC_SUCCESS ? CF_OK
-                                       : fail_call(compilation, result, compiled->is_ptx ? "GetPTX" : "GetCUBIN");
+                                       : fail_call(compilation, result, compilation->is_ptx ? "GetPTX" : "GetCUBIN");
 }
 
 static int read_names(const struct compilation *compilation, struct cf__compiled *compiled)
