@@ -12,8 +12,8 @@
 
 #include "base/message.h"
 #include "data/option.h"
+#include "info/diagnosis.h"
 #include "info/images.h"
-#include "info/sight.h"
 #include "info/writer.h"
 #include "kernel/module.h"
 
@@ -136,8 +136,8 @@ static void write_driver(struct writer *writer)
     int64_t version = 0;
     char cuda[32], module[256], why[2048];
     int has_version = cf_device_property(0, CF_PROPERTY_DRIVER, &version) == CF_OK;
-    sight_kernel_module(module, sizeof module);
-    sight_why_no_gpu(why, sizeof why);
+    diagnosis_kernel_module(module, sizeof module);
+    diagnosis_why_no_gpu(why, sizeof why);
     snprintf(cuda, sizeof cuda, "%" PRId64 ".%" PRId64, version / 1000, version % 1000 / 10);
     writer_begin(writer, "driver", "driver");
     writer_text(writer, "cuda", has_version ? cuda : NULL);

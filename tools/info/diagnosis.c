@@ -1,5 +1,5 @@
-/* sight.c - the sight that a process has of GPUs: the driver, the device files, and the hardware. */
-#include "info/sight.h"
+/* diagnosis.c - finds out why a process uses no GPU: from the driver, the device files and the hardware. */
+#include "info/diagnosis.h"
 
 #include <dirent.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static void read_line(const char *path, char *line, size_t size)
     fclose(file);
 }
 
-void sight_kernel_module(char *text, size_t size)
+void diagnosis_kernel_module(char *text, size_t size)
 {
     static const char label[] = "NVRM version:";
     char line[256];
@@ -70,7 +70,7 @@ static void explain_failure(char *text, size_t size, const char *reason)
     const char *path, *visible = getenv("CUDA_VISIBLE_DEVICES");
     char module[256];
     int gpus = count_gpus(), has_library = cf_find("libcuda", &path) == CF_OK;
-    sight_kernel_module(module, sizeof module);
+    diagnosis_kernel_module(module, sizeof module);
     add(text, size, "CUDA cannot be used: %s.", reason);
     if (!gpus && !*module)
         add(text, size, " This machine shows no NVIDIA GPU on its PCI bus.");
@@ -91,7 +91,7 @@ static void explain_failure(char *text, size_t size, const char *reason)
         add(text, size, " CUDA_VISIBLE_DEVICES=%s hides all GPUs that it does not name.", visible);
 }
 
-void sight_why_no_gpu(char *text, size_t size)
+void diagnosis_why_no_gpu(char *text, size_t size)
 {
     static const char function[] = "cf_require(CF_CUDA): ";
     char reason[1024];
