@@ -32,9 +32,9 @@ extern "C" {
  * The driver, libcuda, belongs to no toolkit: only places 2 and 5 count. A process with other rights than its user's
  * ignores the environment. The search loads nothing.
  *
- * The string belongs to the library and is valid until the calling thread's next cf_find(). CF_EINVAL: no part has
- * this name. CF_ENOTSUP: the part was not found; the detail lists the paths that were tried. CF_ENOMEM: there is no
- * memory for the search. */
+ * The string belongs to the library and is valid until the calling thread's next cf_find(). Any thread may call the
+ * function at any time. CF_EINVAL: no part has this name. CF_ENOTSUP: the part was not found; the detail lists the
+ * paths that were tried. CF_ENOMEM: there is no memory for the search. */
 CF_CHECKED int cf_find(const char *name, const char **path);
 
 #ifdef __cplusplus

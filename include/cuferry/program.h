@@ -34,7 +34,7 @@ typedef struct cf_program cf_program;
  *
  * CF_EIMAGE: the bytes are of another kind, cut off or damaged, and the detail says where. Relocatable code and LTO-IR
  * are such kinds, because they need a link first. CF_ENOCODE: the image has no code for the GPU. CF_ENOTSUP: the
- * calling thread's device is CF_HOST. After a failure `*program` is NULL. */
+ * calling thread's device is CF_HOST. CF_EINVAL: the file cannot be read. After a failure `*program` is NULL. */
 CF_CHECKED int cf_program_load(cf_program **program, const void *data, size_t size);
 CF_CHECKED int cf_program_load_file(cf_program **program, const char *path);
 
@@ -43,11 +43,12 @@ CF_CHECKED int cf_program_load_file(cf_program **program, const char *path);
  * latest program that could not be made, valid until the next failure or the thread's end. */
 const char *cf_program_log(const cf_program *program);
 
-/* Unloads a program from all GPUs, after the launches of its kernels that are in flight. NULL is ignored. Its kernels
- * are unusable then: calls with them, and with the program, return CF_EINVAL until cf_shutdown(), for which about a
- * kilobyte of each is kept. Graphs with its kernels must not be launched any more. CF_ECAPTURE: a stream is being
- * captured in a context in which the program's kernels were used. CF_EFAULT: a kernel failed. The program stays then,
- * and can be unloaded later. */
+/* Unloads a program from all GPUs, after the launches of its kernels that are in flight. NULL is ignored. Afterwards
+ * calls with the program and with its kernels return CF_EINVAL, and graphs with its kernels must not be launched.
+ * cf_shutdown() frees what such calls need, about a kilobyte for each kernel; no call may follow then.
+ *
+ * CF_ECAPTURE: a stream is being captured in a context in which the program's kernels were used. CF_EFAULT: a kernel
+ * failed. After a failure the program is still loaded, and can be unloaded later. */
 CF_CHECKED int cf_program_unload(cf_program *program);
 
 /* ---- Compilation ----------------------------------------------------------------------------------------------- */
@@ -92,7 +93,8 @@ CF_CHECKED int cf_program_compile(cf_program **program, const char *source, cons
 struct cf_kernel;
 
 /* Writes the descriptor of a kernel to `kernel`, for cf_call(), cf_launch() and all other functions with a descriptor;
- * the program owns it. `entry` is the kernel's name in the image: its own with extern "C", else the mangled name.
+ * the program owns it, and the same entry and signature give the same descriptor. `entry` is the kernel's name in the
+ * image: its own with extern "C", else the mangled name.
  *
  * The signature declares the parameters in the kernel's order, then the launch:
  *
