@@ -20,8 +20,8 @@ struct cf__request {
 struct cf__compiled {
     char *image;  /* machine code (a cubin) or PTX, then a zero byte; NULL: there is none */
     size_t bytes; /* of the image, without the zero */
-    char *log;   /* warnings and errors; NULL: there are none */
-    char *names; /* each of options.names, then its name in the image, each with its zero; "": the end; NULL: none */
+    char *log;    /* warnings and errors; NULL: there are none */
+    char *names;  /* each of options.names, then its name in the image, each with its zero; "": the end; NULL: none */
     size_t names_bytes; /* of all of them, without the end */
 };
 
