@@ -3,6 +3,7 @@
 #include "played_gpu.h"
 
 #include <cuferry/kernels.h>
+#include <cuferry/program.h>
 #include <cuferry/registry.h>
 
 /* ---- The caller's contexts ---- */
@@ -87,7 +88,9 @@ static void use_devices(void)
     GIVES(CF_ENODEV, cf_device_use(1000));
     for (int device = CF_HOST; device < count; device++) {
         WORKS(cf_device_name(device, name, sizeof name));
-        for (int property = CF_PROPERTY_MEMORY; property <= CF_PROPERTY_INTEGRATED; property++)
+        WORKS(cf_device_uuid(device, name, sizeof name));
+        WORKS(cf_device_pci(device, name, sizeof name));
+        for (int property = CF_PROPERTY_MEMORY; property <= CF_PROPERTY_DRIVER; property++)
             WORKS(cf_device_property(device, property, &value));
         GIVES(CF_EINVAL, cf_device_property(device, 0, &value));
     }
@@ -212,6 +215,24 @@ static void use_kernels(cf_stream stream)
     WORKS(cf_mem_free(result));
 }
 
+static void use_programs(void)
+{
+    const cf_kernel *kernel, *twin = cf_kernel_find(&cf_registry, "gather_f32_i32");
+    cf_program *program;
+    int device;
+    int64_t value;
+    void *pointer;
+    WORKS(cf_device_current(&device));
+    if (device == CF_HOST)
+        return;
+    WORKS(cf_program_load(&program, twin->image->begin, (size_t)(twin->image->end - twin->image->begin)));
+    WORKS(
+        cf_program_kernel(program, twin->entry, "(void *x, void *i, void *y, int64_t n, int64_t m) grid(n)", &kernel));
+    WORKS(cf_kernel_attribute(kernel, CF_ATTRIBUTE_REGISTERS, &value));
+    GIVES(CF_EIMAGE, cf_program_symbol(program, "nothing", 4, &pointer));
+    WORKS(cf_program_unload(program));
+}
+
 static void use_graphs(cf_stream stream)
 {
     int is_capturing;
@@ -243,6 +264,7 @@ static void use_everything(void)
     use_memory(stream);
     use_memory(NULL);
     use_kernels(stream);
+    use_programs();
     use_graphs(stream);
     WORKS(cf_stream_destroy(stream));
     WORKS(cf_device_reset(CF_HOST));
