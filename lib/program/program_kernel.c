@@ -22,13 +22,12 @@
 
 /* ---- Kernels ---- */
 
+/* The caller holds the lock. */
 static const cf_kernel *find_kernel(const cf_program *program, const char *entry, const char *signature)
 {
-    cf__image_lock();
     const struct cf__program_kernel *each = program->kernels;
     while (each && !(strcmp(each->name, entry) == 0 && strcmp(each->signature, signature) == 0))
         each = each->next;
-    cf__image_unlock();
     return each ? &each->kernel : NULL;
 }
 
@@ -98,11 +97,13 @@ static int add_kernel(cf_program *program, const char *entry, const char *signat
         free_kernel(made);
         return status;
     }
+    struct cf__program_kernel **link = &program->kernels;
     cf__image_lock();
-    made->next = program->kernels;
-    program->kernels = made;
+    while (*link)
+        link = &(*link)->next;
+    *link = made;
+    *kernel = find_kernel(program, entry, signature); /* another thread's, if that was first */
     cf__image_unlock();
-    *kernel = &made->kernel;
     return CF_OK;
 }
 
@@ -116,7 +117,9 @@ int cf_program_kernel(cf_program *program, const char *entry, const char *signat
                         !entry    ? "entry"
                         : !kernel ? "kernel"
                                   : "signature");
+    cf__image_lock();
     *kernel = find_kernel(program, entry, signature);
+    cf__image_unlock();
     return *kernel ? CF_OK : add_kernel(program, entry, signature, kernel);
 }
 

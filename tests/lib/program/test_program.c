@@ -420,15 +420,21 @@ static void kernel_after_shutdown_loads_again(void **state)
     expect_call();
 }
 
+enum { SIGNATURES = 20 };
+static const cf_kernel *of_signature[SIGNATURES];
+
 static void *call_often(void *of)
 {
     float result[N];
-    for (int i = 0; i < 20; i++) {
-        const cf_kernel *own;
+    for (int i = 0; i < SIGNATURES; i++) {
+        const cf_kernel *own, *other = NULL;
         char signature[256];
         snprintf(signature, sizeof signature, SIGNATURE " check(n < %d)", 2000 + i);
         if (cf_program_kernel(of, "saxpy", signature, &own) != CF_OK || call_with(own, 2, x, y, result, N) != CF_OK)
             return strdup(cf_last_error());
+        if (!__atomic_compare_exchange_n(&of_signature[i], &other, own, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
+            other != own)
+            return strdup("two threads have two descriptors of one signature");
         for (int j = 0; j < N; j++)
             if (result[j] != 2 * x[j] + y[j])
                 return strdup("a result is wrong");
