@@ -271,7 +271,7 @@ static void name_expressions_stand_for_a_kernel_and_for_data(void **state)
     const float before[3] = {1, 2, 3};
     float after[3] = {0}, a = 1.5f;
     int n = 3, five = 5;
-    void *at;
+    void *at = NULL;
     compile(SCALE, "scale.cu", &scale_options);
     if (cf_program_kernel(program, "scale<float>", SCALE_SIGNATURE, &kernel) != CF_OK ||
         cf_program_symbol(program, "&ns::factor", sizeof five, &at) != CF_OK)
