@@ -162,9 +162,10 @@ static int create_program(struct compilation *compilation)
     int count = 0, result;
     while (headers && headers[count].name)
         count++;
-    const char **texts = malloc((2 * (size_t)count + 1) * sizeof *texts), **names = texts + count;
+    const char **texts = malloc((2 * (size_t)count + 1) * sizeof *texts);
     if (!texts)
         return fail_memory(request);
+    const char **names = texts + count;
     for (int i = 0; i < count; i++) {
         texts[i] = headers[i].text;
         names[i] = headers[i].name;
