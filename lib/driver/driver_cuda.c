@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "driver/driver_cuda.h"
 
 #include "base/linker.h"
+#include "base/lock.h"
 #include "base/text.h"
 #include "driver/driver.h"
 
@@ -124,14 +126,30 @@ static int check_object(struct dl_phdr_info *object, size_t size, void *data)
     return search->is_found || (search->count && search->count == search->without);
 }
 
+/* Held during a search, and by a thread that forks: glibc's own lock, which a search takes, stays locked in a child that
+ * is forked meanwhile. */
+static pthread_mutex_t search_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void cf__driver_search_lock(void)
+{
+    cf__lock(&search_lock);
+}
+
+void cf__driver_search_unlock(void)
+{
+    cf__unlock(&search_lock);
+}
+
 /* dlopen() with RTLD_NOLOAD would search all folders. */
 int cf__driver_cuda_is_loaded(void)
 {
-    static unsigned long long without; /* atomic */
-    struct search search = {.without = __atomic_load_n(&without, __ATOMIC_RELAXED)};
+    static unsigned long long without; /* protected by the lock */
+    cf__lock(&search_lock);
+    struct search search = {.without = without};
     (void)dl_iterate_phdr(check_object, &search);
     if (!search.is_found)
-        __atomic_store_n(&without, search.count, __ATOMIC_RELAXED);
+        without = search.count;
+    cf__unlock(&search_lock);
     return search.is_found;
 }
 

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "threads/pool.h"
 #include "driver/deferred_free.h"
+#include "driver/driver_cuda.h"
 #include "trace/trace.h"
 #include "cpu/driver_cpu.h"
 #include "context/context.h"
@@ -43,6 +44,7 @@ static const struct {
     {cf__handles_lock, cf__handles_unlock, NULL},
     {cf__cpu_lock, cf__cpu_unlock, NULL},
     {cf__pool_lock, cf__pool_unlock, cf__pool_forget},
+    {cf__driver_search_lock, cf__driver_search_unlock, NULL},
     {cf__inflight_lock, cf__inflight_unlock, cf__inflight_forget_threads},
     {cf__trace_lock, cf__trace_unlock, cf__trace_forget},
     {cf__log_lock, cf__log_unlock, cf__log_forget},

@@ -1,6 +1,8 @@
 /* test_fork.c - a forked child can always use the CPU, and a GPU only if its parent did not use one. */
 #include "played_gpu.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -368,6 +370,64 @@ static void fork_in_the_middle_child_works_on_the_cpu(void **state)
     assert_ok(cf_shutdown());
 }
 
+/* ---- Forks during a search for loaded libraries ---- */
+
+static int searches;          /* threads in dl_iterate_phdr(); atomic */
+static int are_searches_slow; /* atomic */
+
+/* The library's calls come here instead of to the C library. */
+int dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+    int (*original)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
+    void *address = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+    memcpy(&original, &address, sizeof original);
+    (void)__atomic_fetch_add(&searches, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&are_searches_slow, __ATOMIC_RELAXED))
+        usleep(20000);
+    int result = original(callback, data);
+    (void)__atomic_fetch_sub(&searches, 1, __ATOMIC_SEQ_CST);
+    return result;
+}
+
+static void *search_until_stopped(void *unused)
+{
+    (void)unused;
+    int status = cf_device_use(CF_HOST);
+    while (status == CF_OK && !__atomic_load_n(&stop, __ATOMIC_RELAXED))
+        status = gather(NULL, 0);
+    return (void *)(intptr_t)status;
+}
+
+/* A search may hold a lock of the C library, which would stay locked in the child. */
+static void child_of_searching(void)
+{
+    if (__atomic_load_n(&searches, __ATOMIC_SEQ_CST)) {
+        printf("# a fork came in the middle of a search\n");
+        fflush(stdout);
+        _exit(1);
+    }
+}
+
+static void fork_waits_for_searches(void **state)
+{
+    (void)state;
+    skip_where_forks_are_unsafe();
+    pthread_t thread;
+    void *status;
+    __atomic_store_n(&stop, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&are_searches_slow, 1, __ATOMIC_RELAXED);
+    assert_int_equal(pthread_create(&thread, NULL, search_until_stopped, NULL), 0);
+    for (int i = 0; i < 5; i++) {
+        while (!__atomic_load_n(&searches, __ATOMIC_SEQ_CST))
+            usleep(100);
+        run_child(child_of_searching);
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    assert_int_equal(pthread_join(thread, &status), 0);
+    __atomic_store_n(&are_searches_slow, 0, __ATOMIC_RELAXED);
+    assert_int_equal((int)(intptr_t)status, CF_OK);
+}
+
 static int tear_down(void **state)
 {
     (void)state;
@@ -385,6 +445,7 @@ int main(int argc, char *argv[])
         fake_test(fork_without_gpu_child_goes_on, "CF_DRIVER", "FAKE_CUDA=devices=0"),
         fake_test(fork_in_the_middle_child_works_on_the_cpu, "CF_DRIVER"),
         fake_test(fork_in_the_middle_child_works_on_the_cpu, "CF_DRIVER=host"),
+        fake_test(fork_waits_for_searches, "CF_DRIVER"),
     };
     return RUN_WITH_FAKE(argc, argv, tests, NULL, tear_down);
 }
