@@ -13,7 +13,7 @@ int cf__driver_cuda_fill(struct cf__driver *driver, char *reason, size_t size);
 /* Returns 1 if any part of the process has loaded the driver. */
 int cf__driver_cuda_is_loaded(void);
 
-/* The lock of cf__driver_cuda_is_loaded(). */
+/* The lock of cf__driver_cuda_is_loaded(), for other searches for loaded libraries, too. */
 void cf__driver_search_lock(void);
 void cf__driver_search_unlock(void);
 

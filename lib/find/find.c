@@ -16,6 +16,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/linker.h"
+#include "driver/driver_cuda.h"
 
 #if defined __aarch64__
 #define TARGET_FOLDER "targets/sbsa-linux"
@@ -162,7 +163,10 @@ static int try_loaded(struct search *search)
 {
     if (search->header)
         return 0;
-    if (dl_iterate_phdr(check_object, search))
+    cf__driver_search_lock();
+    int is_found = dl_iterate_phdr(check_object, search);
+    cf__driver_search_unlock();
+    if (is_found)
         return 1;
     note_tried(search, "the loaded libraries");
     return 0;

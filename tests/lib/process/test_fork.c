@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
+#include <cuferry/find.h>
 #include <cuferry/kernels.h>
 
 /* ---- Children ---- */
@@ -392,9 +393,13 @@ int dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *), void
 static void *search_until_stopped(void *unused)
 {
     (void)unused;
+    const char *path;
     int status = cf_device_use(CF_HOST);
-    while (status == CF_OK && !__atomic_load_n(&stop, __ATOMIC_RELAXED))
+    while (status == CF_OK && !__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
         status = gather(NULL, 0);
+        if (status == CF_OK)
+            status = cf_find("libcuda", &path);
+    }
     return (void *)(intptr_t)status;
 }
 
