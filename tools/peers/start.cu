@@ -1,6 +1,8 @@
-// start.cu - the first result of a process: the library beside the bare driver API, each time in a fresh process of
-// first.c.
+// start.cu - fresh processes of first.c and saxpy.c: the first result of a process beside the bare driver API, a program
+// from the cache beside its cubin, and a kernel compiled at run time beside nvcc's.
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <unistd.h>
 
 #include "peers.h"
@@ -8,40 +10,39 @@
 namespace
 {
 
-// Seconds to the first result, as the process prints them.
-double first_result(const std::string &program, const char *way)
+// The time that a process prints, in seconds; `unit` is that of its output.
+double printed_time(const std::string &command, const char *unit, double seconds)
 {
-    std::string command = "CF_DRIVER=cuda '" + program + "' " + way;
-    std::FILE *output = popen(command.c_str(), "r");
-    char line[256] = "";
+    std::FILE *output = popen(("CF_DRIVER=cuda " + command).c_str(), "r");
+    char line[256] = "", word[8] = "";
     bool read = output && std::fgets(line, sizeof line, output);
     int code = output ? pclose(output) : -1;
-    double nanoseconds = 0;
-    expect(code == 0 && read && std::sscanf(line, "%lf ns", &nanoseconds) == 1 && nanoseconds > 0,
+    double time = 0;
+    expect(code == 0 && read && std::sscanf(line, "%lf %7s", &time, word) == 2 && std::string(word) == unit && time > 0,
            command + ": exit " + std::to_string(code) + ": " + line);
-    return nanoseconds / 1e9;
+    return time * seconds;
 }
 
-} // namespace
-
-void part_start()
+// The time in processes of each command, in turns.
+void run_in_turns(std::vector<Peer> &peers, const std::vector<std::string> &commands, int rounds)
 {
-    const std::string program = own_path() + "-first";
-    expect(access(program.c_str(), X_OK) == 0, program + " is there");
+    for (int r = -1; r < rounds; r++)
+        for (size_t i = 0; i < peers.size(); i++) {
+            size_t p = ((size_t)(r + 1) + i) % peers.size();
+            double time = printed_time(commands[p], "ns", 1e-9);
+            if (r >= 0)
+                peers[p].times.push_back(time);
+        }
+}
 
+void first_result(const std::string &program)
+{
     std::vector<Peer> peers(3);
     peers[0].name = "bare: cuInit, primary context, load, launch, wait";
     peers[1].name = "the same again: the noise";
     peers[2].name = "cf_gather_async, cf_stream_sync";
-    const char *const ways[] = {"bare", "bare", "cuferry"};
     const int rounds = 41;
-    for (int r = -1; r < rounds; r++)
-        for (size_t i = 0; i < peers.size(); i++) {
-            size_t p = ((size_t)(r + 1) + i) % peers.size();
-            double time = first_result(program, ways[p]);
-            if (r >= 0)
-                peers[p].times.push_back(time);
-        }
+    run_in_turns(peers, {program + " bare", program + " bare", program + " cuferry"}, rounds);
     print_times("first result of a process, from main() on: N = M = 2^16", peers, "ms", 1e3);
     // The start of a process varies by a tenth, and drifts: only neighbours in time are compared.
     std::vector<double> ratios, noise;
@@ -52,4 +53,66 @@ void part_start()
     }
     figure("first result of a process, cf_gather_async / bare driver API", median(ratios), "x", Target::at_most, 1.03);
     figure("noise: bare / itself", median(noise), "x");
+}
+
+// A second process that compiles the same program takes it from the cache.
+void cached_program(const std::string &program)
+{
+    char folder[] = "/tmp/peers-XXXXXX";
+    expect(mkdtemp(folder) != nullptr, "mkdtemp");
+    std::vector<Peer> peers(2);
+    peers[0].name = "cf_program_load_file of the cubin";
+    peers[1].name = "cf_program_compile, from the cache";
+    const int rounds = 21;
+    run_in_turns(peers,
+                 {program + " loaded '" + own_path() + "-first.cubin'",
+                  program + " compiled " + folder + " '" + own_path() + "-first.cu'"},
+                 rounds);
+    std::filesystem::remove_all(folder);
+    print_times("first result of a process with a program", peers, "ms", 1e3);
+    std::vector<double> more;
+    for (size_t r = 0; r < (size_t)rounds; r++)
+        more.push_back((peers[1].times[r] - peers[0].times[r]) * 1e3);
+    figure("program from the cache - the same cubin loaded", median(more), "ms", Target::at_most, 5);
+}
+
+__global__ void saxpy(float a, const float *x, const float *y, float *out, size_t n)
+{
+    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = a * x[i] + y[i];
+}
+
+// saxpy.c in a process of its own, beside its twin of nvcc: the least time of 21 launches each, several times.
+void compiled_kernel(const std::string &program)
+{
+    constexpr size_t n = 512 * 32768;
+    Device<float> x(n), y(n), out(n);
+    CHECK(cudaMemset(x, 0, n * sizeof(float)));
+    CHECK(cudaMemset(y, 0, n * sizeof(float)));
+    Stream stream;
+    std::vector<double> ours, theirs;
+    for (int r = 0; r < 7; r++) {
+        std::vector<Peer> twin(1);
+        twin[0].run = [&] { saxpy<<<32768, 512, 0, stream>>>(2, x, y, out, n); };
+        take_turns_on(stream, twin, 21, 0);
+        CHECK(cudaGetLastError());
+        theirs.push_back(*std::min_element(twin[0].times.begin(), twin[0].times.end()));
+        ours.push_back(printed_time(program, "ms", 1e-3));
+    }
+    std::printf("saxpy, 512 x 32768 threads: compiled at run time %.4f ms, by nvcc %.4f ms\n", median(ours) * 1e3,
+                median(theirs) * 1e3);
+    figure("saxpy compiled at run time / its twin of nvcc", median(ours) / median(theirs), "x", Target::at_most, 1.02);
+}
+
+} // namespace
+
+void part_start()
+{
+    const std::string first = own_path() + "-first", saxpy = own_path() + "-saxpy";
+    for (const std::string &program : {first, saxpy})
+        expect(access(program.c_str(), X_OK) == 0, program + " is there");
+    first_result("'" + first + "'");
+    cached_program("'" + first + "'");
+    compiled_kernel("'" + saxpy + "'");
 }
