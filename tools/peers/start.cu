@@ -87,9 +87,9 @@ __global__ void saxpy(float a, const float *x, const float *y, float *out, size_
 void compiled_kernel(const std::string &program)
 {
     constexpr size_t n = 512 * 32768;
-    Device<float> x(n), y(n), out(n);
-    CHECK(cudaMemset(x, 0, n * sizeof(float)));
-    CHECK(cudaMemset(y, 0, n * sizeof(float)));
+    Host<float> values(n);
+    fill(values, n, 0);
+    Device<float> x(values, n), y(values, n), out(n);
     Stream stream;
     std::vector<double> ours, theirs;
     for (int r = 0; r < 7; r++) {

@@ -115,7 +115,7 @@ static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n"
 static void ptx_is_compiled_by_the_driver(void **state)
 {
     (void)state;
-    char text[512];
+    char text[512] = "";
     if (!on_cuda() || played_gpu_is_in_use())
         skip_test(NEEDS_GPU);
     snprintf(text, sizeof text, ptx, "");
