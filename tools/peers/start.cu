@@ -1,6 +1,5 @@
 // start.cu - fresh processes of first.c and saxpy.c: the first result of a process beside the bare driver API, a program
 // from the cache beside its cubin, and a kernel compiled at run time beside nvcc's.
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <unistd.h>
@@ -10,17 +9,17 @@
 namespace
 {
 
-// The time that a process prints, in seconds; `unit` is that of its output.
-double printed_time(const std::string &command, const char *unit, double seconds)
+// The time that a process prints, in seconds.
+double printed_time(const std::string &command)
 {
     std::FILE *output = popen(("CF_DRIVER=cuda " + command).c_str(), "r");
     char line[256] = "", word[8] = "";
     bool read = output && std::fgets(line, sizeof line, output);
     int code = output ? pclose(output) : -1;
     double time = 0;
-    expect(code == 0 && read && std::sscanf(line, "%lf %7s", &time, word) == 2 && std::string(word) == unit && time > 0,
+    expect(code == 0 && read && std::sscanf(line, "%lf %7s", &time, word) == 2 && time > 0,
            command + ": exit " + std::to_string(code) + ": " + line);
-    return time * seconds;
+    return time * (std::string(word) == "ns" ? 1e-9 : 1e-3);
 }
 
 // The time in processes of each command, in turns.
@@ -29,7 +28,7 @@ void run_in_turns(std::vector<Peer> &peers, const std::vector<std::string> &comm
     for (int r = -1; r < rounds; r++)
         for (size_t i = 0; i < peers.size(); i++) {
             size_t p = ((size_t)(r + 1) + i) % peers.size();
-            double time = printed_time(commands[p], "ns", 1e-9);
+            double time = printed_time(commands[p]);
             if (r >= 0)
                 peers[p].times.push_back(time);
         }
@@ -76,33 +75,16 @@ void cached_program(const std::string &program)
     figure("program from the cache - the same cubin loaded", median(more), "ms", Target::at_most, 5);
 }
 
-__global__ void saxpy(float a, const float *x, const float *y, float *out, size_t n)
-{
-    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
-    if (i < n)
-        out[i] = a * x[i] + y[i];
-}
-
-// saxpy.c in a process of its own, beside its twin of nvcc: the least time of 21 launches each, several times.
+// saxpy.c beside its twin of nvcc: the kernel's time in each process.
 void compiled_kernel(const std::string &program)
 {
-    constexpr size_t n = 512 * 32768;
-    Host<float> values(n);
-    fill(values, n, 0);
-    Device<float> x(values, n), y(values, n), out(n);
-    Stream stream;
-    std::vector<double> ours, theirs;
-    for (int r = 0; r < 7; r++) {
-        std::vector<Peer> twin(1);
-        twin[0].run = [&] { saxpy<<<32768, 512, 0, stream>>>(2, x, y, out, n); };
-        take_turns_on(stream, twin, 21, 0);
-        CHECK(cudaGetLastError());
-        theirs.push_back(*std::min_element(twin[0].times.begin(), twin[0].times.end()));
-        ours.push_back(printed_time(program, "ms", 1e-3));
-    }
-    std::printf("saxpy, 512 x 32768 threads: compiled at run time %.4f ms, by nvcc %.4f ms\n", median(ours) * 1e3,
-                median(theirs) * 1e3);
-    figure("saxpy compiled at run time / its twin of nvcc", median(ours) / median(theirs), "x", Target::at_most, 1.02);
+    std::vector<Peer> peers(2);
+    peers[0].name = "compiled by nvcc";
+    peers[1].name = "compiled at run time";
+    run_in_turns(peers, {"'" + program + "-twin'", "'" + program + "'"}, 11);
+    print_times("saxpy, 512 x 32768 threads", peers, "ms", 1e3);
+    figure("saxpy compiled at run time / its twin of nvcc", peers[1].middle() / peers[0].middle(), "x", Target::at_most,
+           1.02);
 }
 
 } // namespace
@@ -110,7 +92,7 @@ void compiled_kernel(const std::string &program)
 void part_start()
 {
     const std::string first = own_path() + "-first", saxpy = own_path() + "-saxpy";
-    for (const std::string &program : {first, saxpy})
+    for (const std::string &program : {first, saxpy, saxpy + "-twin"})
         expect(access(program.c_str(), X_OK) == 0, program + " is there");
     first_result("'" + first + "'");
     cached_program("'" + first + "'");
