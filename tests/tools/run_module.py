@@ -93,6 +93,25 @@ class ModuleTest(Runner):
                 assert found[0] == code, found
             return os.listdir(self.path('tmp'))
 
+        def source():
+            """A kernel file is built first; it has one kernel, since nvcc takes long for run.cu."""
+            text = (b'#pragma cf kernel grid(n) in(x[n]) out(y[n])\n__global__ void twice(const float *x, float *y, int n)\n'
+                    b'{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        y[i] = 2 * x[i];\n}\n')
+            self.write('twice.cu', text)
+            self.write('wrong.cu', text + b'wrong\n')
+            self.write('beyond.cu', text.replace(b'i < n', b'i <= n'))
+            words = ['twice', 'x=fill:f32:5:1.5', 'y=y.npy', '--driver', 'host']
+            self.good('--module', 'twice.cu', *words, driver=False)
+            assert list(read_npy(self.path('y.npy'))[2]) == [3.0] * 5
+            words = ['--check', 'address', 'twice', 'x=fill:f32:5:1.5', 'y=fill:f32:5:0', 'n=5', '--module']
+            for name, wanted, text in (('twice.cu', 0, ''), ('beyond.cu', 1, 'beyond.cu:6')):
+                code, out, err = run([self.program, *words, name], cwd=self.folder)
+                assert code == wanted and text in out + err, f'{name}: exit {code}: {out}{err}'
+            code, _, err = run([self.program, '--module', 'wrong.cu', '--list'], cwd=self.folder)
+            assert code == 1 and 'wrong.cu:' in err and 'no shared object can be made of it' in err, err
+            return ''
+
+        self.test('kernel_file_is_built_and_runs', source, False)
         self.test('object_and_shared_object_have_the_same_kernels', same, False)
         self.test('module_and_bundled_kernels_are_apart', bundled)
         self.test('object_leaves_no_temporary_folder', no_folder, False)
@@ -557,7 +576,7 @@ class ModuleTest(Runner):
         for name, path, culprits in (
                 ('that_is_not_there', 'nowhere.o', ['No such file']), ('of_an_empty_name', '', [': ']),
                 ('that_is_a_folder', 'folder.o', ['not a file']), ('that_is_text', 'text.so', ['neither']),
-                ('that_is_empty', 'empty.o', ['neither']), ('that_is_a_kernel_file', f'{HERE}/run.cu', ['neither']),
+                ('that_is_empty', 'empty.o', ['neither']),
                 ('of_another_machine', 'sparc.so', ['another kind of machine']),
                 ('of_32_bits', 'narrow.o', ['another kind of machine']),
                 ('that_is_a_core_file', 'core.o', ['core file']),

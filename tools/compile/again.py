@@ -1,4 +1,4 @@
-"""again.py - rebuilds a library as before, for a check."""
+"""again.py - rebuilds a library as before, or builds a kernel file, for a check."""
 
 import os
 import shlex
@@ -41,24 +41,26 @@ def build_again(options, config, runner, folder):
     check_names(options)
 
 
+def new_record(config, prefix, sources, c_files):
+    return {'folder': '.', 'prefix': prefix, 'header': 'again.h', 'includes': [], 'defines': [], 'cxx': config['cxx'],
+            'cxx_flags': [], 'sources': sources, 'c_files': c_files}
+
+
 def bundled_record(config):
     kernels = os.path.join(config.bundled, 'kernels')
     names = sorted(os.listdir(kernels)) if os.path.isdir(kernels) else []
     if not names:
         raise Failure(f'the bundled kernels cannot be built again: their sources are not in {kernels}; install '
                       'Cuferry again')
-    return {'folder': '.', 'prefix': 'bundled', 'header': 'again.h', 'includes': [], 'defines': [],
-            'cxx': config['cxx'], 'cxx_flags': [],
-            'sources': [os.path.join('kernels', n) for n in names if n.endswith('.cu')],
-            'c_files': [os.path.join('kernels', n) for n in names if n.endswith('.c')]}
+    return new_record(config, 'bundled', [os.path.join('kernels', n) for n in names if n.endswith('.cu')],
+                      [os.path.join('kernels', n) for n in names if n.endswith('.c')])
 
 
 def own_record(options, config, runner, folder):
     if not os.path.isfile(options.again):
         raise Failure(f'{options.again}: no such file')
-    if options.again.endswith(('.cu', '.cuh')):
-        raise Failure(f'{options.again} is a kernel file; build a library of it first: cfcc --shared -o own.so '
-                      f'{shlex.quote(options.again)}')
+    if options.again.endswith('.cu'):
+        return new_record(config, 'module', [os.path.basename(options.again)], [])
     records = read_records(config, runner, folder, options.again)
     if len(records) != 1:
         raise Failure(f'{options.again} cannot be built again: ' + (

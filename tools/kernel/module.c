@@ -1,4 +1,4 @@
-/* module.c - opens the kernels of a shared object or object made by cfcc. */
+/* module.c - opens the kernels of a kernel file, or of a shared object or object made by cfcc. */
 #include "kernel/module.h"
 
 #include <dlfcn.h>
@@ -204,21 +204,23 @@ static void read_line(int fd, char *line, size_t size)
     line[used] = 0;
 }
 
-/* In the child process: runs cfcc with its output in a pipe. */
-static void run_cfcc(char *const *command, int output, const sigset_t *mask)
+/* In the child process: runs cfcc with its output in a pipe. Messages about a kernel file go to the user. */
+static void run_cfcc(char *const *command, int output, int is_source, const sigset_t *mask)
 {
     (void)dup2(output, STDOUT_FILENO);
-    (void)dup2(output, STDERR_FILENO);
+    if (!is_source)
+        (void)dup2(output, STDERR_FILENO);
     (void)sigprocmask(SIG_SETMASK, mask, NULL);
     execv(command[0], command);
     dprintf(STDERR_FILENO, "%s: %s\n", command[0], strerror(errno));
     _exit(127);
 }
 
-/* Runs cfcc to make a shared object of an object, with signals caught and blocked. */
+/* Runs cfcc to make a shared object of an object or a kernel file, with signals caught and blocked. */
 static int make_shared(const char *cfcc, const char *object, const char *target, const sigset_t *mask,
                        struct message *message)
 {
+    const int is_source = module_is_source(object);
     /* A path that begins with a dash would be an option. */
     char said[1024] = "", *path = realpath(object, NULL);
     char *const command[] = {(char *)(uintptr_t)cfcc,
@@ -235,7 +237,7 @@ static int make_shared(const char *cfcc, const char *object, const char *target,
     }
     child = fork();
     if (child == 0)
-        run_cfcc(command, ends[1], mask);
+        run_cfcc(command, ends[1], is_source, mask);
     (void)close(ends[1]);
     free(path);
     if (child < 0) {
@@ -251,7 +253,8 @@ static int make_shared(const char *cfcc, const char *object, const char *target,
     (void)close(ends[0]);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
-    return message_set(message, "%s: no shared object can be made of it: %s", object, *said ? said : "cfcc was ended");
+    const char *why = *said ? said : is_source && WIFEXITED(status) ? "cfcc has told the reason" : "cfcc was ended";
+    return message_set(message, "%s: no shared object can be made of it: %s", object, why);
 }
 
 /* The cfcc beside this program. */
@@ -265,7 +268,7 @@ static int find_cfcc(const char *object, char path[PATH_MAX], struct message *me
     strcpy(slash + 1, "cfcc");
     if (access(path, X_OK) == 0)
         return 0;
-    return message_set(message, "%s: an object needs the cfcc beside cf-run, and %s cannot be run: %s", object, path,
+    return message_set(message, "%s: it needs the cfcc beside cf-run, and %s cannot be run: %s", object, path,
                        strerror(errno));
 }
 
@@ -297,9 +300,15 @@ static const cf_module *open_object(const char *path, struct message *message)
     return module;
 }
 
+int module_is_source(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && strcmp(dot, ".cu") == 0;
+}
+
 const cf_module *module_open(const char *path, struct message *message)
 {
-    int kind = kind_of(path, message);
+    int kind = module_is_source(path) ? ET_REL : kind_of(path, message);
     if (kind < 0)
         return NULL;
     return kind == ET_DYN ? open_shared(path, path, message) : open_object(path, message);
