@@ -97,22 +97,19 @@ class _Kernel:
     # ---- The launch
 
     def _rule(self, launch):
-        reader = LaunchReader(self._file.terms, self._file.types, self._kernel, launch)
+        constants = self._template_values(launch)
+        reader = LaunchReader(self._file.terms, self._file.types, self._kernel, launch, constants)
         blocks, block = reader.dimensions(launch.grid), reader.dimensions(launch.block)
         shared = reader.size(launch.shared) if launch.shared else constant(0)
         size = Size()
         for axis, grid, threads in zip(AXES, blocks, block):
             count = None if threads is not None and threads.value == 1 else count_elements(grid, threads)
+            threads = None if threads is None else replace_factors(_with_names(threads, constants), lambda t: None)
+            size.set_axis(axis, count, threads)
             if count is not None:
-                size.counts[axis] = count
                 size.rounded.add(axis)
-        constants = self._template_values(launch)
-        block = [None if s is None else replace_factors(_with_names(s, constants), lambda t: None) for s in block]
-        for axis, grid, threads in zip(AXES, blocks, block):
-            if grid is not None:
+            elif grid is not None:
                 size.blocks[axis] = grid
-            if threads is not None:
-                size.block[axis] = threads
         return _Rule(size, shared, reader.hosts, launch)
 
     def _template_values(self, launch):
@@ -127,7 +124,7 @@ class _Kernel:
 
     def _count_known(self, rule):
         sums = [*rule.blocks, *rule.block, rule.shared]
-        return sum(s is not None and self._express(s, dry=True) is not None for s in sums)
+        return sum(self._express(s, dry=True) is not None for s in sums), -len(rule.hosts)
 
     def _without_launch(self):
         return _Rule(Size(), None, {}, None)

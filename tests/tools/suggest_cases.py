@@ -350,9 +350,8 @@ template <typename T> void sum(const T *x, T *sums, unsigned count, int threads)
     }
 }
 void all(const float *x, float *sums) { sum<float>(x, sums, 100, 256); }
-''', '''#pragma cf kernel grid(n) block(BLOCK) in(x[n]) inout(sums[(n + 255) / 256])
-#pragma cf instances(f32_256_false: float, 256, false; f32_128_false: float, 128, false)''',
-         notes=['note: total is launched in several ways, in the lines 15, 18']),
+''', '''#pragma cf kernel grid(n) block(BLOCK) in(x[n]) inout(sums[(n + BLOCK - 1) / BLOCK])
+#pragma cf instances(f32_256_false: float, 256, false; f32_128_false: float, 128, false)'''),
 
     Case('launch_by_function', '''__global__ void square(float *x, int n)
 {
@@ -898,4 +897,51 @@ __global__ void first(float *x, int *done, int n)
 ''', '''#pragma cf kernel grid(/* threads? */) inout(x[/* elements? */], y[8])
 #pragma cf kernel grid(/* threads? */) inout(x[/* elements? */])
 #pragma cf kernel grid(n) inout(x[n], done[1])'''),
+
+    Case('block_that_a_branch_chooses', '''template <int BLOCK> __global__ void tiles(float *x, int n)
+{
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i < n)
+        x[i] = 0;
+}
+template <unsigned SIZE> __global__ void sums(const float *x, float *y, int n)
+{
+    extern __shared__ float part[];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    part[threadIdx.x] = i < n ? x[i] : 0;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        y[blockIdx.x] = part[0];
+}
+void host(float *x, float *y, int n, int block_size)
+{
+    dim3 threads(block_size), grid((n + threads.x - 1) / threads.x);
+    if (block_size == 16 && n > 0) {
+        tiles<16><<<grid, threads>>>(x, n);
+    } else {
+        tiles<32><<<grid, threads>>>(x, n);
+    }
+    const int bytes = block_size * sizeof(float);
+    switch (block_size) {
+    case 512:
+        sums<512><<<grid, threads, bytes>>>(x, y, n);
+        break;
+    case 256:
+        sums<256><<<grid, threads, bytes>>>(x, y, n);
+        break;
+    }
+}
+''', '''#pragma cf kernel grid(n) block(BLOCK) inout(x[n])
+#pragma cf instances(block16: 16; block32: 32)
+#pragma cf kernel grid(n) block(SIZE) shared(SIZE * sizeof(float)) in(x[n]) \\
+    inout(y[(n + SIZE - 1) / SIZE])
+#pragma cf instances(size512: 512; size256: 256)''', notes=['note: tiles is launched in several ways']),
+
+    Case('host_variable_with_the_name_of_a_parameter', '''__global__ void ones(float *x, int n)
+{
+    x[blockIdx.x * blockDim.x + threadIdx.x] = n;
+}
+void host(float *x, int n, int value) { ones<<<n, 64>>>(x, value); }
+''', '#pragma cf kernel blocks(/* host_n? */) block(64) inout(x[/* elements? */])',
+         '#pragma cf kernel blocks(host_n) block(64) inout(x[host_n][64]) param(int host_n)'),
 ]
