@@ -17,10 +17,12 @@ from suggest.walk import Walk
 
 
 class Proposal:
-    """`clauses` and `instances` are the texts behind `#pragma cf`; `instances` is empty without a template."""
+    """`clauses` and `instances` are the texts behind `#pragma cf`; `instances` is empty without a template. `launch`:
+    the token of the launch that they are for, or None; `others`: those of launches of other sizes."""
 
-    def __init__(self, kernel, clauses, instances, notes):
-        self.kernel, self.clauses, self.instances, self.notes = kernel, clauses, instances, notes
+    def __init__(self, kernel, clauses, instances, launch, others):
+        self.kernel, self.clauses, self.instances = kernel, clauses, instances
+        self.launch, self.others = launch, others
 
 
 class Proposer:
@@ -72,12 +74,8 @@ class _Kernel:
     def propose(self, name):
         launches = self._file.launches_of(self._kernel)
         rules = [self._rule(launch) for launch in launches]
-        notes = []
-        if len({tuple(rule.key) for rule in rules}) > 1:
-            lines = sorted({launch.token.line for launch in launches})
-            notes.append(f'{self._kernel.token.text} is launched in several ways, in the lines '
-                         f'{", ".join(map(str, lines))}; the annotation is for one of them')
         rule = max(rules, key=self._count_known, default=None) or self._without_launch()
+        others = [other.launch.token for other in rules if other.key != rule.key]
         self._hosts = rule.hosts
         walk, ranges = self._walk(rule.size)
         if self._use_guards(rule, walk.conditions):
@@ -92,7 +90,8 @@ class _Kernel:
             clauses.append(f'param({added})')
         if rule.launch and rule.launch.is_cooperative:
             clauses.append('cooperative')
-        return Proposal(self._kernel, clauses, self._instance_texts(launches), notes)
+        token = rule.launch and rule.launch.token
+        return Proposal(self._kernel, clauses, self._instance_texts(launches), token, others)
 
     # ---- The launch
 
@@ -140,7 +139,7 @@ class _Kernel:
         side = constant({1: 256, 2: 16}.get(len(guards), 8))
         is_free = not any(t.text == '__shared__' for t in self._kernel.declaration.body)
         if rule.launch is None:
-            if not guards or list(guards) != list(AXES[:len(guards)]) or not conditions.used <= guards.keys() or not all(
+            if not guards or {*AXES[:len(guards)], *conditions.used} != {*guards} or not all(
                     self._express(limit, dry=True) for limit in guards.values()):
                 return False
             rule.counts_elements = True
