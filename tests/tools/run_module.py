@@ -230,7 +230,7 @@ class ModuleTest(Runner):
         ), check)
 
         for name, spec, culprits in (
-                ('of_structs', 'fill:opaque:3:0', ["'opaque'"]), ('of_pointers', 'fill:ptr:3:0', ["'ptr'"]),
+                ('of_structs', 'fill:opaque:3:0', ["'opaque'", 'a FILE.npy gives structs']), ('of_pointers', 'fill:ptr:3:0', ["'ptr'"]),
                 ('of_random_bools', 'random:bool:3', ['floating-point']),
                 ('of_complex_integers', 'randint:c64:3:0:1', ['integer']),
                 ('of_as_many_as_there_are_not', 'distinct:i32:4:-1:2', ['4 elements', '3 integers']),
@@ -519,7 +519,10 @@ class ModuleTest(Runner):
         if self.driver == 'host':
             self.bad_own('kernel_that_is_not_for_the_cpu', ['together', 'x=fill:i32:3:0'], ['run_together', 'CPU'])
         self.write('odd.npy', npy_of('|V23', b'x' * 23, (1,)))
-        self.bad_own('struct_of_another_size', ['copy', 'a=odd.npy'], ['a V23', 'copy_body (a V24, b V24)'])
+        self.bad_own('struct_of_another_size', ['copy', 'a=odd.npy'],
+                     ['a V23', 'copy_body (a |V24 of a FILE.npy, b |V24)'])
+        self.bad_own('array_of_structs_that_is_missing', ['copy_body'],
+                     ['give a=FILE.npy with elements of |V24 or of a structured type of that size'])
 
     def compiled(self, name, source, *flags):
         """Compiles C source with the compiler of the build."""
