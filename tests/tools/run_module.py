@@ -356,6 +356,10 @@ class ModuleTest(Runner):
         self.table((
             ('result_within_the_tolerance_agrees', 'drift', 'fill:f32:4:0', 0.25, 1,
              'verify: y: 4 of 4 elements match; largest deviation 0.25, tolerance 0.5'),
+            ('loose_tolerance_is_told', 'drift', 'fill:f32:4:0', 0.25, 51,
+             'deviation 0.25, tolerance 25.5, over 100 times as large'),
+            ('tolerance_of_100_times_the_deviation_is_not_loose', 'drift', 'fill:f32:4:0', 0.25, 50,
+             'deviation 0.25, tolerance 25;' if self.driver == 'host' else 'deviation 0.25, tolerance 25\n'),
             ('result_at_the_tolerance_agrees', 'drift', 'fill:f32:4:0', 0.25, 0.5, 'deviation 0.25, tolerance 0.25'),
             ('tolerance_is_relative_to_large_numbers', 'drift', 'fill:f32:4:65536', 128, 0.01, '4 of 4 elements match'),
             ('nan_agrees_with_other_nan', 'drift', 'fill:f32:4:nan', 1, 0, 'largest deviation 0, tolerance 0'),
