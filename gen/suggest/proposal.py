@@ -11,7 +11,7 @@ from suggest.accesses import Extent
 from suggest.instances import Instances, tag_of
 from suggest.ranges import AXES, Ranges, Size
 from suggest.sizes import count_elements, LaunchReader
-from suggest.sums import constant, divide, read_sum, replace_factors
+from suggest.sums import constant, read_sum, replace_factors
 from suggest.terms import named, Terms
 from suggest.walk import Walk
 
