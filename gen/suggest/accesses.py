@@ -171,6 +171,8 @@ class Accesses:
 
     def _note(self, array, index, facts):
         """Adds an access to the extent of an array."""
+        if index is not None:
+            self._conditions.note_access(index, facts)
         if array in self._values.unknown:
             return
         used = set(self._ranges.used)

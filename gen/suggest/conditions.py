@@ -2,6 +2,7 @@
 
 from suggest.ranges import AXES, larger
 from suggest.sums import constant, Sum
+from suggest.terms import named
 from tokens.brackets import matching, split_at
 
 _NEGATED = {'<': '>=', '<=': '>', '>': '<=', '>=': '<', '==': '!=', '!=': '=='}
@@ -11,15 +12,22 @@ _MIRRORED = {'<': '>', '<=': '>=', '>': '<', '>=': '<=', '==': '==', '!=': '!='}
 class Conditions:
     def __init__(self, values):
         self._values, self._ranges = values, values.ranges
-        self._guards = {}       # axis to the sums that bound its index, each elsewhere in the kernel
+        self._guards = {}       # axis to (the sum that bounds its index, or None, and True for a loop), in order
+        self._unguarded = set()     # axes by whose index an array is accessed without a guard
+        self.used = set()           # axes that indices of arrays name
+        self.thread_limits = []     # (axis, sum that bounds its threadIdx)
 
-    @property
-    def guards(self):
-        """Returns the sum that bounds the index of each guarded axis, x first; None where no guard covers the others
-        of its axis."""
-        return {axis: next((limit for limit in self._guards[axis] if all(
-            larger(limit, other) is limit for other in self._guards[axis])), None)
-                for axis in AXES if axis in self._guards}
+    def guards(self, with_loops=True):
+        """Returns the sum that bounds the index of each guarded axis, x first; None where it cannot be told, since no
+        guard covers the others of its axis or all accesses. `with_loops`: loops over the whole grid guard, too."""
+        guards = {}
+        for axis in AXES:
+            limits = [limit for limit, is_loop in self._guards.get(axis, ()) if with_loops or not is_loop]
+            is_told = None not in limits and axis not in self._unguarded
+            if limits:
+                guards[axis] = next((limit for limit in limits if is_told and all(
+                    larger(limit, other) is limit for other in limits)), None)
+        return guards
 
     def learn(self, condition, names, is_true):
         """Returns the facts that follow from a condition: (sum, limit), which means that the sum is less. Ranges learn
@@ -46,9 +54,7 @@ class Conditions:
         return []
 
     def _relation(self, left, right, relation, names):
-        one, other = self._values.sum(left, names), self._values.sum(right, names)
-        if one is None or other is None:
-            return []
+        one, other = (self._values.sum(side, names) or self._values.add_variable('value') for side in (left, right))
         facts = []
         for smaller, limit, text in ((one, other, relation), (other, one, _MIRRORED[relation])):
             if not self._ranges.has_index(smaller):
@@ -67,27 +73,57 @@ class Conditions:
                     variable.least = limit + constant(1) if text == '>' else limit
         return facts
 
-    def note_guards(self, facts, outer):
+    def note_guards(self, facts, outer, is_loop=False):
         """A guard of a thread's own index tells the size of the grid, unless the facts around it have one already."""
         known = {axis for fact in outer for axis, _ in self._guards_of(*fact)}
-        for axis, limit in (guard for fact in facts for guard in self._guards_of(*fact)):
+        guards = [guard for fact in facts for guard in self._guards_of(*fact)]
+        for axis, limit in sorted(guards, key=lambda guard: guard[1] is None):
             if axis not in known:
                 known.add(axis)
                 limits = self._guards.setdefault(axis, [])
-                limits += [limit] if limit not in limits else []
+                limits += [(limit, is_loop)] if (limit, is_loop) not in limits and self._is_size(axis, limit) else []
+        for axis in AXES:
+            limits = [] if is_loop else [named(f'threadIdx.{axis}') - self._excess(*fact) for fact in facts]
+            self.thread_limits += [(axis, limit) for limit in limits if not self._ranges.has_index(limit)]
+
+    def _excess(self, value, limit):
+        return self._ranges.expand(value - limit)
 
     def _guards_of(self, value, limit):
-        """Yields the axis whose index a fact bounds, and its limit."""
-        if self._ranges.has_index(limit):
-            return
-        plain = self._ranges.expand(value)
+        """Yields each axis whose blocks a fact bounds, and the limit of its threads; None if that cannot be told."""
+        excess = self._excess(value, limit)
+        if any(count < 0 and 'Idx.' in ' '.join(key) for key, (count, _) in excess.terms.items()):
+            return              # a comparison of two indices
         for axis in AXES:
-            rest = plain - self._values.axis_index(axis)
-            if rest.value is not None:
-                yield axis, limit - rest
+            if f'blockIdx.{axis}' in excess.factors:
+                blocks = named(f'blockIdx.{axis}') - excess
+                threads = self._values.axis_index(axis) - excess
+                if not self._ranges.has_index(blocks):
+                    threads = blocks if blocks.value == 1 else blocks * self._values.block(axis)
+                yield axis, None if any('Idx.' in t for t in threads.factors) else self._ranges.greatest(threads, [])
 
-    def note_stride_loops(self, starts, names, facts, outer):
-        """A loop that begins at a thread's own index guards like a condition."""
+    def _is_size(self, axis, limit):
+        """False for the limit of one thread, and of no more than the launch has."""
+        if limit is None:
+            return True
+        size, needed = self._ranges.size, limit.value
+        launched = (size.blocks[axis] * size.block[axis]).value if axis in size.blocks.keys() & size.block else None
+        return needed != 1 and 'gridDim.' not in str(limit) and (None in (launched, needed) or launched < needed)
+
+    def note_access(self, index, facts):
+        """An access by a thread's own index that no fact bounds makes the guards elsewhere doubtful."""
+        bounded = [self._ranges.expand(value).factors.keys() for value, _ in facts]
+        texts = self._ranges.expand(index).factors.keys()
+        for axis in AXES:
+            own = {f'blockIdx.{axis}', f'threadIdx.{axis}'}
+            self.used |= {axis} if own & texts else set()
+            if own <= texts and not any(own <= names for names in bounded):
+                self._unguarded.add(axis)
+
+    def note_loops(self, starts, step, names, facts, outer):
+        """A loop that begins at a thread's own index guards like a condition. It covers the whole range with any grid
+        unless it counts by 1."""
+        is_loop = not any(text == other for text, other in zip(step, step[1:]))
         for name, start in starts.items():
             if isinstance(start, Sum):
-                self.note_guards([(start, limit) for value, limit in facts if value == names.get(name)], outer)
+                self.note_guards([(start, limit) for value, limit in facts if value == names.get(name)], outer, is_loop)

@@ -1,6 +1,7 @@
 """Finds what a name of a launching function stands for: its declaration or its last assignment before a launch."""
 
 from expr.cxxtypes import BUILTIN, WORDS
+from suggest.statements import end_of_statement
 from tokens.brackets import matching, split_at
 from tokens.lexer import Token
 
@@ -49,6 +50,27 @@ class Scope:
             begin -= 1
         return None
 
+    def chosen(self, at, name):
+        """Returns the token of the number that a name equals in the branch of an `if` or the innermost `switch` around
+        `at`; None without one."""
+        for begin in range(at - 1, 0, -1):
+            if self._text(begin) not in ('if', 'switch') or self._text(begin + 1) != '(':
+                continue
+            end = matching(self.tokens, begin + 1, '(', ')')
+            if end_of_statement(self.tokens, end) <= at:
+                continue
+            found, condition = None, self.tokens[begin + 2:end - 1]
+            if self._text(begin) == 'switch':
+                labels = [i for i in range(end, at) if self._text(i) in ('case', 'default')]
+                is_one = labels and self._text(labels[-1] - 1) != ':' and [t.text for t in condition] == [name]
+                return self.tokens[labels[-1] + 1] if is_one and self.tokens[labels[-1] + 1].kind == 'number' else None
+            for part in split_at(condition, '&&'):
+                if len(part) == 3 and part[1].text == '==' and name in (part[0].text, part[2].text):
+                    found = part[2] if part[0].text == name else part[0]
+            if found and found.kind == 'number':
+                return found
+        return None
+
     def members(self, at, name):
         """Returns the values of members that are assigned once before `at`, after the declaration: `grid.x = n;`"""
         found = self.find(at, name)
@@ -92,7 +114,7 @@ class Scope:
         tokens, begin, depth = self.tokens, at - 1, 0
         while begin >= 0:
             text = tokens[begin].text
-            if text in (')', ']') or text == '}':
+            if text in (')', ']') or text == '}' and (depth or self._text(begin + 1) == ','):
                 depth += 1
             elif text in ('(', '[', '{') and depth:
                 depth -= 1

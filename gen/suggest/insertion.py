@@ -30,10 +30,11 @@ def _fold(begin, clauses):
 
 
 def insert(path, proposals):
-    """Writes annotations above the heads of their kernels, atomically."""
+    """Writes annotations above the heads of their kernels, atomically. Returns pairs of a line and the number of lines
+    that now stand above it."""
     with open(path, 'rb') as file:
         data = file.read()
-    lines = data.split(b'\n')
+    lines, added = data.split(b'\n'), []
     for proposal in sorted(proposals, key=lambda p: p.kernel.declaration.head[0].line, reverse=True):
         token = proposal.kernel.declaration.head[0]
         line = lines[token.line - 1] if token.line <= len(lines) else b''
@@ -53,7 +54,9 @@ def insert(path, proposals):
         else:
             texts = [mark + texts[0], *texts[1:], line[len(mark):]]
         lines[token.line - 1:token.line] = texts
+        added.append((token.line, len(texts) - 1))
     _replace(path, b'\n'.join(lines))
+    return added
 
 
 def check_writable(path, is_system):

@@ -1,5 +1,7 @@
 """Makes a first annotation of a kernel: from its launches, and from the walk over its body, to the clauses."""
 
+import re
+
 from base.bounds import MAX_ARRAY_DIMS
 from cpu.dynamicmem import Dynamic
 from expr.cxxtypes import UNREADABLE
@@ -9,16 +11,18 @@ from suggest.accesses import Extent
 from suggest.instances import Instances, tag_of
 from suggest.ranges import AXES, Ranges, Size
 from suggest.sizes import count_elements, LaunchReader
-from suggest.sums import constant, divide, read_sum, replace_factors
+from suggest.sums import constant, read_sum, replace_factors
 from suggest.terms import named, Terms
 from suggest.walk import Walk
 
 
 class Proposal:
-    """`clauses` and `instances` are the texts behind `#pragma cf`; `instances` is empty without a template."""
+    """`clauses` and `instances` are the texts behind `#pragma cf`; `instances` is empty without a template. `launch`:
+    the token of the launch that they are for, or None; `others`: those of launches of other sizes."""
 
-    def __init__(self, kernel, clauses, instances, notes):
-        self.kernel, self.clauses, self.instances, self.notes = kernel, clauses, instances, notes
+    def __init__(self, kernel, clauses, instances, launch, others):
+        self.kernel, self.clauses, self.instances = kernel, clauses, instances
+        self.launch, self.others = launch, others
 
 
 class Proposer:
@@ -46,12 +50,14 @@ class Proposer:
 
 
 class _Rule:
-    """The launch rule of one launch: sums, or None where unknown."""
+    """The launch rule of one launch: sums, or None where unknown. `grid`: the tokens for an unknown grid, or None."""
 
-    def __init__(self, size, counts_elements, blocks, block, shared, hosts, launch):
-        self.size, self.counts_elements = size, counts_elements
-        self.blocks, self.block, self.shared = blocks, block, shared
-        self.hosts, self.launch = hosts, launch
+    def __init__(self, size, shared, hosts, launch):
+        self.size, self.shared, self.hosts, self.launch = size, shared, hosts, launch
+        self.counts_elements, self.grid = bool(size.counts), launch and launch.grid
+
+    blocks = property(lambda self: [self.size.blocks.get(axis) for axis in AXES])
+    block = property(lambda self: [self.size.block.get(axis) for axis in AXES])
 
     @property
     def key(self):
@@ -68,47 +74,42 @@ class _Kernel:
     def propose(self, name):
         launches = self._file.launches_of(self._kernel)
         rules = [self._rule(launch) for launch in launches]
-        notes = []
-        if len({tuple(rule.key) for rule in rules}) > 1:
-            lines = sorted({launch.token.line for launch in launches})
-            notes.append(f'{self._kernel.token.text} is launched in several ways, in the lines '
-                         f'{", ".join(map(str, lines))}; the annotation is for one of them')
         rule = max(rules, key=self._count_known, default=None) or self._without_launch()
+        others = [other.launch.token for other in rules if other.key != rule.key]
         self._hosts = rule.hosts
         walk, ranges = self._walk(rule.size)
-        if self._use_guards(rule, walk):
+        if self._use_guards(rule, walk.conditions):
             walk, ranges = self._walk(rule.size)
         clauses = [f'name({name})'] if name else []
         clauses += self._launch_clauses(rule)
         clauses += self._array_clauses(walk)
-        clauses += [f'check({total} % {divisor} == 0)' for total, divisor in self._whole_blocks(rule, ranges)]
+        checks = [*self._whole_blocks(rule, ranges), *self._small_blocks(rule, walk.conditions)]
+        clauses += [f'check({", ".join(dict.fromkeys(checks))})'] if checks else []
         if self._added:
             added = ', '.join(f'{" ".join(words)} {text}' for text, words in self._added.items())
             clauses.append(f'param({added})')
         if rule.launch and rule.launch.is_cooperative:
             clauses.append('cooperative')
-        return Proposal(self._kernel, clauses, self._instance_texts(launches), notes)
+        token = rule.launch and rule.launch.token
+        return Proposal(self._kernel, clauses, self._instance_texts(launches), token, others)
 
     # ---- The launch
 
     def _rule(self, launch):
-        reader = LaunchReader(self._file.terms, self._file.types, self._kernel, launch)
+        constants = self._template_values(launch)
+        reader = LaunchReader(self._file.terms, self._file.types, self._kernel, launch, constants)
         blocks, block = reader.dimensions(launch.grid), reader.dimensions(launch.block)
         shared = reader.size(launch.shared) if launch.shared else constant(0)
         size = Size()
         for axis, grid, threads in zip(AXES, blocks, block):
             count = None if threads is not None and threads.value == 1 else count_elements(grid, threads)
+            threads = None if threads is None else replace_factors(_with_names(threads, constants), lambda t: None)
+            size.set_axis(axis, count, threads)
             if count is not None:
-                size.counts[axis] = count
                 size.rounded.add(axis)
-        constants = self._template_values(launch)
-        block = [None if s is None else replace_factors(_with_names(s, constants), lambda t: None) for s in block]
-        for axis, grid, threads in zip(AXES, blocks, block):
-            if grid is not None:
+            elif grid is not None:
                 size.blocks[axis] = grid
-            if threads is not None:
-                size.block[axis] = threads
-        return _Rule(size, bool(size.counts), blocks, block, shared, reader.hosts, launch)
+        return _Rule(size, shared, reader.hosts, launch)
 
     def _template_values(self, launch):
         """Returns the integers among the template arguments of a launch, by value: several launches may differ in
@@ -122,44 +123,44 @@ class _Kernel:
 
     def _count_known(self, rule):
         sums = [*rule.blocks, *rule.block, rule.shared]
-        return sum(s is not None and self._express(s, dry=True) is not None for s in sums)
+        return sum(self._express(s, dry=True) is not None for s in sums), -len(rule.hosts)
 
     def _without_launch(self):
-        return _Rule(Size(), False, [None] * 3, [None] * 3, None, {}, None)
+        return _Rule(Size(), None, {}, None)
 
     def _walk(self, size):
         ranges = Ranges(size)
         return Walk(self._file.terms, ranges, self._kernel), ranges
 
-    def _use_guards(self, rule, walk):
-        """Takes the grid from the guards where no launch tells it. Returns True if there is something new."""
+    def _use_guards(self, rule, conditions):
+        """Takes the grid from the guards where no launch tells it, or tells a number, which fits the launch's own data
+        alone. Returns True if there is something new."""
+        guards, fixed = conditions.guards(), conditions.guards(with_loops=False)
+        side = constant({1: 256, 2: 16}.get(len(guards), 8))
+        is_free = not any(t.text == '__shared__' for t in self._kernel.declaration.body)
         if rule.launch is None:
-            guards = walk.guards
-            if not guards or list(guards) != list(AXES[:len(guards)]) or not all(
+            if not guards or {*AXES[:len(guards)], *conditions.used} != {*guards} or not all(
                     self._express(limit, dry=True) for limit in guards.values()):
                 return False
             rule.counts_elements = True
-            sides = {1: ['256'], 2: ['16', '16'], 3: ['8', '8', '8']}[len(guards)]
-            is_free = not any(t.text == '__shared__' for t in self._kernel.declaration.body)
-            for number, axis in enumerate(AXES):
-                side = int(sides[number]) if number < len(sides) else 1
-                limit = guards.get(axis, constant(1))
-                rule.size.counts[axis] = limit
-                if is_free:
-                    rule.blocks[number] = rule.size.blocks[axis] = divide(limit + constant(side - 1), constant(side))
-                    rule.block[number] = rule.size.block[axis] = constant(side)
+            for axis in AXES:
+                sides = side if axis in guards else constant(1)
+                rule.size.set_axis(axis, guards.get(axis, constant(1)), sides if is_free else None)
             return True
-        known = [axis for number, axis in enumerate(AXES) if self._express(rule.blocks[number], dry=True) is None]
-        if not known or any(self._express(walk.guards.get(axis), dry=True) is None or
-                            rule.block[AXES.index(axis)] is None for axis in known):
-            return False
-        for axis in known:
-            number = AXES.index(axis)
-            block, limit = rule.block[number], walk.guards[axis]
-            rule.size.counts[axis] = limit
-            rule.blocks[number] = rule.size.blocks[axis] = divide(limit + block - constant(1), block)
-        rule.counts_elements = True
-        return True
+        before = rule.key
+        for axis, blocks, block in zip(AXES, rule.blocks, rule.block):
+            is_fixed = self._is_fixed(blocks, {*self._params, *self._hosts})
+            limit = (fixed if is_fixed else guards).get(axis)
+            if self._express(limit, dry=True) is None:
+                if is_fixed and axis in fixed:
+                    rule.size.set_axis(axis, None, block)
+                    rule.grid = None
+            elif is_fixed and block and is_free and not self._is_fixed(block, self._params):
+                rule.size.set_axis(axis, limit, side)
+            elif is_fixed and limit != block or self._express(blocks, dry=True) is None:
+                rule.size.set_axis(axis, limit, block)
+        rule.counts_elements |= bool(rule.size.counts)
+        return rule.key != before
 
     def _launch_clauses(self, rule):
         counts = []
@@ -170,8 +171,7 @@ class _Kernel:
             counts.append(count)
         is_counted = rule.counts_elements and None not in counts
         sizes = counts if is_counted else rule.blocks
-        grid = self._list('grid' if is_counted else 'blocks', sizes, rule.launch.grid if rule.launch else None,
-                          'blocks' if rule.launch else 'threads')
+        grid = self._list('grid' if is_counted else 'blocks', sizes, rule.grid, 'blocks' if rule.launch else 'threads')
         if not is_counted and not rule.launch:
             grid = 'grid(/* threads? */)'
         clauses = [grid]
@@ -200,8 +200,15 @@ class _Kernel:
             if axis in ranges.used and axis in rule.size.rounded:
                 total, block = self._express(rule.size.counts[axis]), self._express(rule.size.block[axis])
                 if total and block:
-                    count = rule.size.counts[axis]
-                    yield total if len(count.terms) == 1 else f'({total})', block
+                    total = total if len(rule.size.counts[axis].terms) == 1 else f'({total})'
+                    yield f'{total} % {block} == 0'
+
+    def _small_blocks(self, rule, conditions):
+        """A guard of threadIdx needs a block that is large enough; a launch with a number fits its own data alone."""
+        for axis, limit in conditions.thread_limits:
+            block, text = rule.size.block.get(axis), self._express(limit, dry=True)
+            if rule.launch and text and self._is_fixed(block, self._params) and not self._is_fixed(limit, self._params):
+                yield f'{text} <= {self._express(block)}'
 
     # ---- Arrays
 
@@ -242,6 +249,11 @@ class _Kernel:
         if not dry:
             self._added.update(added)
         return str(total)
+
+    @staticmethod
+    def _is_fixed(total, names):
+        """True if a sum has none of the names, which callers choose."""
+        return total is not None and not set(re.findall(r'\w+', str(total))) & set(names)
 
     def _late_macro(self, tree):
         """Returns the value of a macro that is defined below the kernel, where its annotation cannot expand it."""

@@ -35,6 +35,15 @@ class Size:
         self.counts, self.blocks, self.block = {}, {}, {}
         self.rounded = set()        # axes whose counts are rounded up to whole blocks
 
+    def set_axis(self, axis, count, block):
+        """Sets the threads along an axis; None for an unknown number."""
+        is_known = None not in (count, block)
+        blocks = divide_exactly(count, block) or divide(count + block - constant(1), block) if is_known else None
+        for sizes, total in ((self.counts, count), (self.blocks, blocks), (self.block, block)):
+            sizes.pop(axis, None)
+            if total is not None:
+                sizes[axis] = total
+
     def replace(self, text):
         """Returns the sum for gridDim.x or blockDim.x; None if it is unknown."""
         sizes = {'blockDim': self.block, 'gridDim': self.blocks}.get(text[:-2])

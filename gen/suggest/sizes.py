@@ -12,11 +12,13 @@ MAX_DEFINITIONS = 20    # names in one expression that lead to other names
 
 
 class LaunchReader:
-    """Reads one launch. `types` are the types and constants of the file; `hosts` collects the names that only the
-    launching function knows, each with the words of its type if that is an integer's."""
+    """Reads one launch. `types` are the types and constants of the file; `constants` are names of the kernel's template
+    by the number that the launch gives them; `hosts` collects the names that only the launching function knows, each
+    with the words of its type if that is an integer's."""
 
-    def __init__(self, terms, types, kernel, launch):
-        self._terms, self._types, self._launch = terms, types, launch
+    def __init__(self, terms, types, kernel, launch, constants):
+        self._terms, self._types, self._launch, self._constants = terms, types, launch, constants
+        self._params = {p.token.text for p in kernel.params} if launch.arguments is not None else set()
         self._scope = launch.declaration.scope
         self.hosts = {}
         self._values, self._words = {}, {}      # of the launching function: text to the kernel's name
@@ -104,6 +106,10 @@ class LaunchReader:
         return read_sum(Node(tree.kind, tree.token, *parts))
 
     def _name(self, text, at, depth):
+        chosen = self._launch.scope.chosen(self._launch.at, text)
+        if chosen:
+            total = self._size([chosen], at, depth)
+            return named(self._constants[total.value]) if total.value in self._constants else total
         value = self._types.constant(self._scope, text)
         found = self._launch.scope.find(at, text)
         if found is None and value is not None and value is not UNREADABLE:
@@ -116,8 +122,9 @@ class LaunchReader:
             if is_known:
                 return total
         ctype = builtin(found.words) if found and not found.stars else None
-        self.hosts[text] = found.words if ctype and ctype.kind == 'integer' else None
-        return None
+        other = f'host_{text}' if text in self._params else text    # the kernel's parameter of this name is another one
+        self.hosts[other] = found.words if ctype and ctype.kind == 'integer' else None
+        return named(other)
 
     def _member(self, tree, text, at, depth):
         root, path, indices = tree.parts

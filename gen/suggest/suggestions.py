@@ -3,7 +3,7 @@
 from declare.declarations import find_declarations
 from declare.kerneldecl import read_kernel
 from declare.typedecl import Declared
-from suggest.insertion import spell_pragmas
+from suggest.insertion import check_writable, insert, spell_pragmas
 from suggest.launches import find_launches
 from suggest.proposal import Proposer
 from suggest.source import Macros
@@ -14,11 +14,14 @@ from tokens.scan import Pragma
 class Suggestions:
     """`proposals`: in the file's order. `refused`: (token, name, reason) of kernels that no annotation can make an
     entry point. `annotated`: names of kernels that have an annotation. A file without kernels that launches those of
-    its headers gets proposals for these."""
+    its headers gets proposals for these. `earlier`: Suggestions of files of the same command line, whose kernels count
+    as annotated, and whose lines move with this file's."""
 
-    def __init__(self, scanner, text, path):
+    def __init__(self, scanner, text, path, earlier):
         self.proposals, self.refused = [], []
-        self._path = path
+        self._added = earlier[0]._added if earlier else {}
+        done = {other.kernel.declaration.head[0].location for found in earlier for other in found.proposals}
+        self._path, self._scanner = path, scanner
         macros = Macros(text)
         items = macros.restore(list(scanner.items()), scanner.lines_of)
         declarations, pending, found = [], None, []
@@ -29,7 +32,7 @@ class Suggestions:
             if not item.is_member:
                 declarations.append(item)
                 if item.has('__global__') and item.function is not None and (pending or item.body is not None):
-                    found.append((item, bool(pending)))
+                    found.append((item, bool(pending) or item.head[0].location in done))
             pending = None
         types = Declared()
         for declaration in declarations:
@@ -69,15 +72,45 @@ class Suggestions:
         """True if the file has no kernel."""
         return not (self.proposals or self.refused or self.annotated)
 
-    def file_of(self, token, shown):
-        """Returns the name of a token's file; `shown` is that of the file itself."""
-        return shown if token.file == self._path else token.file
+    def check_files(self):
+        """Refuses files that --write may not change."""
+        for path in self._files:
+            check_writable(path, self._scanner.is_system(path))
+
+    def write(self):
+        """Writes the annotations into the files."""
+        for path, proposals in self._files.items():
+            self._added[proposals[0].kernel.declaration.head[0].file] = insert(path, proposals)
+
+    @property
+    def _files(self):
+        """The paths of the kernels' files, to their proposals."""
+        files = {}
+        for proposal in self.proposals:
+            files.setdefault(self._scanner.path_of(proposal.kernel.declaration.head[0].file), []).append(proposal)
+        return files
+
+    def _line(self, token, shown):
+        """Returns the file, for which `shown` stands if it is the file itself, and the line, of which writing moves
+        some."""
+        line = token.line + sum(count for at, count in self._added.get(token.file, ()) if at <= token.line)
+        return f'{shown if token.file == self._path else token.file}:{line}'
 
     def spell(self, shown):
         """Returns the list that people read, with `shown` as the file's name."""
         text = ''
         for proposal in self.proposals:
             token = proposal.kernel.token
-            text += f'{self.file_of(token, shown)}:{token.line}: {token.text}\n'
+            text += f'{self._line(token, shown)}: {token.text}\n'
             text += ''.join(f'+{line}\n' for line in spell_pragmas(proposal))
         return text
+
+    def spell_notes(self, shown):
+        """Returns the lines about kernels without an annotation, and about several launches of one kernel."""
+        def place(token):
+            return f'{self._line(token, shown)}:{token.column}'
+        return ''.join([
+            f'{place(token)}: note: {name} gets no annotation: {reason}\n' for token, name, reason in self.refused] + [
+            f'{place(p.kernel.token)}: note: {p.kernel.token.text} is launched in several ways; the annotation is for '
+            f'the launch at {place(p.launch)}, not for {", ".join(map(place, p.others))}\n'
+            for p in self.proposals if p.others])

@@ -49,9 +49,11 @@ class Values:
         self.ranges.variables[text] = Range(value)
         return named(text)
 
+    def block(self, axis):
+        return self.ranges.size.block.get(axis) or named(f'blockDim.{axis}')
+
     def axis_index(self, axis):
-        block = self.ranges.size.block.get(axis) or named(f'blockDim.{axis}')
-        return named(f'blockIdx.{axis}') * block + named(f'threadIdx.{axis}')
+        return named(f'blockIdx.{axis}') * self.block(axis) + named(f'threadIdx.{axis}')
 
     def is_axis(self, value):
         """True for the index of a thread along an axis."""

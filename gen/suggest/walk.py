@@ -12,12 +12,12 @@ from tokens.lexer import TokenError
 MAX_NESTING = 100       # of statements, those of the device functions that they call included
 
 class Walk:
-    """`guards`: see Conditions. `extent(array)`: see Accesses."""
+    """`conditions`: with the guards. `extent(array)`: see Accesses."""
 
     def __init__(self, terms, ranges, kernel):
         self._values, self._ranges = Values(terms, ranges), ranges
-        self._conditions = Conditions(self._values)
-        self._accesses = Accesses(self._values, self._conditions, self._block)
+        self.conditions = Conditions(self._values)
+        self._accesses = Accesses(self._values, self.conditions, self._block)
         self.extent = self._accesses.extent
         self._nesting, self._token = 0, kernel.token
         names = Names()
@@ -25,7 +25,6 @@ class Walk:
             name = param.token.text
             names[name] = Pointer(name, constant(0)) if param.pointer else named(name)
         self._block(kernel.declaration.body, names, [], 0)
-        self.guards = self._conditions.guards
 
     def _block(self, tokens, names, facts, depth):
         """Walks over statements; returns True if they always leave the function or the turn of the loop."""
@@ -70,13 +69,13 @@ class Walk:
             body = matching(tokens, opening, '(', ')')
             condition = tokens[opening + 1:body - 1]
             self._accesses.note_all(condition, names, outer, depth)
-            yes, no = self._conditions.learn(condition, names, True), self._conditions.learn(condition, names, False)
+            yes, no = self.conditions.learn(condition, names, True), self.conditions.learn(condition, names, False)
             last = end_of_statement(tokens, body)
-            self._conditions.note_guards(yes, outer)
+            self.conditions.note_guards(yes, outer)
             branches.append((self._block(tokens[body:last], names, outer + yes, depth), yes, no))
             if [t.text for t in tokens[last:last + 1]] != ['else']:
                 break
-            self._conditions.note_guards(no, outer)
+            self.conditions.note_guards(no, outer)
             outer, at = outer + no, last + 1
             if [t.text for t in tokens[at:at + 1]] != ['if']:
                 last = end_of_statement(tokens, at)
@@ -86,7 +85,7 @@ class Walk:
         leaves, yes, no = branches[0]
         leaves_too = leaves_else and all(branch[0] for branch in branches[1:])
         if leaves and not leaves_too:
-            self._conditions.note_guards(no, facts)
+            self.conditions.note_guards(no, facts)
             facts += no
         elif leaves_too and not leaves:
             facts += yes
@@ -105,14 +104,14 @@ class Walk:
                 self._forget(tokens[begin:end] + step, inner)
                 for name, start in starts.items():
                     more += self._range_of_loop(name, start, step, inner)
-                more = self._conditions.learn(condition, inner, True) + more
-                self._conditions.note_stride_loops(starts, inner, more, facts)
+                more = self.conditions.learn(condition, inner, True) + more
+                self.conditions.note_loops(starts, [t.text for t in step], inner, more, facts)
                 self._accesses.note_all(condition, inner, facts + more, depth)
         else:
             self._forget(tokens[at:end], inner)
             self._accesses.note_all(header, inner, facts, depth)
-            more = self._conditions.learn(header, inner, True) if tokens[at].text == 'while' else []
-        self._conditions.note_guards(more, facts)
+            more = self.conditions.learn(header, inner, True) if tokens[at].text == 'while' else []
+        self.conditions.note_guards(more, facts)
         self._block(tokens[begin:end], inner, facts + more, depth)
         self._forget(tokens[at:end], names)
         return end
@@ -199,5 +198,5 @@ class Walk:
             names[name] = total       # another name of a variable or of threadIdx.x
             return
         variable = self._values.add_variable(name, total)
-        self._ranges.variables[str(variable)].facts = self._conditions.learn(tokens, names, True)
+        self._ranges.variables[str(variable)].facts = self.conditions.learn(tokens, names, True)
         names[name] = variable

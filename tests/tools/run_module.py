@@ -249,7 +249,7 @@ class ModuleTest(Runner):
         ), check)
 
         for name, spec, culprits in (
-                ('of_structs', 'fill:opaque:3:0', ["'opaque'"]), ('of_pointers', 'fill:ptr:3:0', ["'ptr'"]),
+                ('of_structs', 'fill:opaque:3:0', ["'opaque'", 'a FILE.npy gives structs']), ('of_pointers', 'fill:ptr:3:0', ["'ptr'"]),
                 ('of_random_bools', 'random:bool:3', ['floating-point']),
                 ('of_complex_integers', 'randint:c64:3:0:1', ['integer']),
                 ('of_as_many_as_there_are_not', 'distinct:i32:4:-1:2', ['4 elements', '3 integers']),
@@ -375,6 +375,10 @@ class ModuleTest(Runner):
         self.table((
             ('result_within_the_tolerance_agrees', 'drift', 'fill:f32:4:0', 0.25, 1,
              'verify: y: 4 of 4 elements match; largest deviation 0.25, tolerance 0.5'),
+            ('loose_tolerance_is_told', 'drift', 'fill:f32:4:0', 0.25, 51,
+             'deviation 0.25, tolerance 25.5, over 100 times as large'),
+            ('tolerance_of_100_times_the_deviation_is_not_loose', 'drift', 'fill:f32:4:0', 0.25, 50,
+             'deviation 0.25, tolerance 25;' if self.driver == 'host' else 'deviation 0.25, tolerance 25\n'),
             ('result_at_the_tolerance_agrees', 'drift', 'fill:f32:4:0', 0.25, 0.5, 'deviation 0.25, tolerance 0.25'),
             ('tolerance_is_relative_to_large_numbers', 'drift', 'fill:f32:4:65536', 128, 0.01, '4 of 4 elements match'),
             ('nan_agrees_with_other_nan', 'drift', 'fill:f32:4:nan', 1, 0, 'largest deviation 0, tolerance 0'),
@@ -538,7 +542,10 @@ class ModuleTest(Runner):
         if self.driver == 'host':
             self.bad_own('kernel_that_is_not_for_the_cpu', ['together', 'x=fill:i32:3:0'], ['run_together', 'CPU'])
         self.write('odd.npy', npy_of('|V23', b'x' * 23, (1,)))
-        self.bad_own('struct_of_another_size', ['copy', 'a=odd.npy'], ['a V23', 'copy_body (a V24, b V24)'])
+        self.bad_own('struct_of_another_size', ['copy', 'a=odd.npy'],
+                     ['a V23', 'copy_body (a |V24 of a FILE.npy, b |V24)'])
+        self.bad_own('array_of_structs_that_is_missing', ['copy_body'],
+                     ['give a=FILE.npy with elements of |V24 or of a structured type of that size'])
 
     def compiled(self, name, source, *flags):
         """Compiles C source with the compiler of the build."""

@@ -350,9 +350,8 @@ template <typename T> void sum(const T *x, T *sums, unsigned count, int threads)
     }
 }
 void all(const float *x, float *sums) { sum<float>(x, sums, 100, 256); }
-''', '''#pragma cf kernel grid(n) block(BLOCK) in(x[n]) inout(sums[(n + 255) / 256])
-#pragma cf instances(f32_256_false: float, 256, false; f32_128_false: float, 128, false)''',
-         notes=['note: total is launched in several ways, in the lines 15, 18']),
+''', '''#pragma cf kernel grid(n) block(BLOCK) in(x[n]) inout(sums[(n + BLOCK - 1) / BLOCK])
+#pragma cf instances(f32_256_false: float, 256, false; f32_128_false: float, 128, false)'''),
 
     Case('launch_by_function', '''__global__ void square(float *x, int n)
 {
@@ -385,7 +384,7 @@ void host(float *u, int n)
     args[1] = &n;
     cudaLaunchCooperativeKernel(reinterpret_cast<void *>(&relax), dim3(8), dim3(128), args, 0, 0);
 }
-''', '#pragma cf kernel blocks(8) block(128) inout(u[n]) cooperative'),
+''', '#pragma cf kernel grid(n) block(128) inout(u[n]) cooperative'),
 
     Case('configured_launch', '''__global__ void negate(int *x, int n)
 {
@@ -784,4 +783,165 @@ void host(void *bytes, int n)
 }
 ''', '''#pragma cf kernel grid(n) block(128) inout(x[n])
 #pragma cf instances(f32: float; f64: double; u32: unsigned int; i32: int; i16: short)'''),
+
+    Case('number_of_blocks_beside_a_guard', '''__global__ void once(float *x, int count)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count)
+        x[i] = 1;
+}
+__global__ void plane(float *x, int w, int h)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;
+    if (i < w && j < h)
+        x[j * w + i] = 0;
+}
+__global__ void count_up(float *x, int *done, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == 0)
+        done[0] = 1;
+    for (int k = i; k < n; k++)
+        x[k] = 0;
+}
+__global__ void shared(float *x, int n)
+{
+    __shared__ float first;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        first = x[i] = 0;
+}
+__global__ void thread(float *x, int n)
+{
+    if (threadIdx.x < n)
+        x[threadIdx.x] = 1;
+}
+__global__ void few(float *x, float *y)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 8)
+        y[i] = 0;
+    x[i] = 1;
+}
+void host(float *x, int *done, int n)
+{
+    once<<<1, 64>>>(x, 64);
+    plane<<<1, dim3(n, n)>>>(x, n, n);
+    count_up<<<4, 64>>>(x, done, n);
+    shared<<<1, n>>>(x, n);
+    thread<<<1, 64>>>(x, n);
+    few<<<1, 64>>>(x, x);
+}
+''', '''#pragma cf kernel grid(count) block(64) inout(x[count])
+#pragma cf kernel grid(w, h) block(16, 16) inout(x[h][w])
+#pragma cf kernel grid(n) block(64) inout(x[n], done[1])
+#pragma cf kernel blocks(1) block(n) inout(x[n])
+#pragma cf kernel blocks(1) block(64) inout(x[n]) check(n <= 64)
+#pragma cf kernel blocks(1) block(64) inout(x[64], y[8])'''),
+
+    Case('number_of_blocks_beside_a_guard_that_tells_no_count', '''#define BLOCKS 16
+__global__ void flat(float *x, int width, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;
+    if (j * width + i < n)
+        x[j * width + i] = 0;
+}
+__global__ void rows(const int *count, float *x)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < *count)
+        x[blockIdx.x] = 0;
+}
+__global__ void four(float *x, int n)
+{
+    int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n)
+        x[i] = 0;
+}
+__global__ void unequal(float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = 0;
+    x[i] = 1;
+}
+void host(float *x, int *count, int n)
+{
+    flat<<<dim3(4, 4), dim3(8, 8)>>>(x, 32, n);
+    rows<<<BLOCKS, 32>>>(count, x);
+    four<<<BLOCKS, 32>>>(x, n);
+    unequal<<<1, 32>>>(x, x, n);
+}
+''', '''#pragma cf kernel blocks(/* blocks? */) block(8, 8) inout(x[n])
+#pragma cf kernel blocks(/* blocks? */) block(32) in(count[1]) inout(x[/* elements? */])
+#pragma cf kernel blocks(/* blocks? */) block(32) inout(x[n])
+#pragma cf kernel blocks(/* blocks? */) block(32) inout(x[/* elements? */], y[n])'''),
+
+    Case('guards_of_a_part', '''__global__ void beside(float *x, float *y)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 8) y[i] = 0;
+    x[i] = 1;
+}
+__global__ void rows(float *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[blockIdx.y * n + i] = 0;
+}
+__global__ void first(float *x, int *done, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == 0) done[0] = 0;
+    if (i < n) x[i] = 0;
+}
+''', '''#pragma cf kernel grid(/* threads? */) inout(x[/* elements? */], y[8])
+#pragma cf kernel grid(/* threads? */) inout(x[/* elements? */])
+#pragma cf kernel grid(n) inout(x[n], done[1])'''),
+
+    Case('block_that_a_branch_chooses', '''template <int BLOCK> __global__ void tiles(float *x, int n)
+{
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i < n)
+        x[i] = 0;
+}
+template <unsigned SIZE> __global__ void sums(const float *x, float *y, int n)
+{
+    extern __shared__ float part[];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    part[threadIdx.x] = i < n ? x[i] : 0;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        y[blockIdx.x] = part[0];
+}
+void host(float *x, float *y, int n, int block_size)
+{
+    dim3 threads(block_size), grid((n + threads.x - 1) / threads.x);
+    if (block_size == 16 && n > 0) {
+        tiles<16><<<grid, threads>>>(x, n);
+    } else {
+        tiles<32><<<grid, threads>>>(x, n);
+    }
+    const int bytes = block_size * sizeof(float);
+    switch (block_size) {
+    case 512:
+        sums<512><<<grid, threads, bytes>>>(x, y, n);
+        break;
+    case 256:
+        sums<256><<<grid, threads, bytes>>>(x, y, n);
+        break;
+    }
+}
+''', '''#pragma cf kernel grid(n) block(BLOCK) inout(x[n])
+#pragma cf instances(block16: 16; block32: 32)
+#pragma cf kernel grid(n) block(SIZE) shared(SIZE * sizeof(float)) in(x[n]) \\
+    inout(y[(n + SIZE - 1) / SIZE])
+#pragma cf instances(size512: 512; size256: 256)''', notes=['note: tiles is launched in several ways']),
+
+    Case('host_variable_with_the_name_of_a_parameter', '''__global__ void ones(float *x, int n)
+{
+    x[blockIdx.x * blockDim.x + threadIdx.x] = n;
+}
+void host(float *x, int n, int value) { ones<<<n, 64>>>(x, value); }
+''', '#pragma cf kernel blocks(/* host_n? */) block(64) inout(x[/* elements? */])',
+         '#pragma cf kernel blocks(host_n) block(64) inout(x[host_n][64]) param(int host_n)'),
 ]

@@ -60,6 +60,11 @@ class InstallTest:
                       *(f'share/cuferry/kernels/{name}.md' for name in ('LANGUAGE', 'CPU', 'CHECKS', 'KERNELS'))]
             lost = [w for w in wanted if not os.path.exists(destdir + os.path.join(self.prefix, w))]
             self.tap.check(name, f'{out}{err}lost: {lost}' if code or lost else '')
+        os.rename(os.path.join(self.builddir, 'cfcc.json'), os.path.join(self.folder, 'away'))
+        half = os.path.join(self.folder, 'half')
+        code, out, err = run(['sh', os.path.join(ROOT, 'tools', 'dev', 'install'), ROOT, self.builddir, half])
+        self.tap.check('installation_that_stops_has_no_programs', '' if code and os.path.exists(half) and not (
+            os.path.exists(os.path.join(half, 'bin'))) else f'{code} {out}{err}')
         # The following tests use a moved tree that cannot refer to the source tree or the build folder.
         moved = os.path.join(self.folder, 'a moved prefix')
         os.rename(self.prefix, moved)

@@ -129,6 +129,29 @@ class SuggestTest:
                     'three.cu:1:11: note: f gets no annotation: annotate the template' in result[2] and
                     'note: g gets no annotation: an entry point cannot take a reference' in result[2], result)
 
+    def several(self):
+        """A note names the launch that the annotation is for, in the written file. Files may share a header."""
+        text = (SAXPY + 'void run(float *x, int n)\n{\n    saxpy<<<(n + 63) / 64, 64>>>(n, 2, x, x);\n'
+                '    saxpy<<<(n + 31) / 32, 32>>>(n, 2, x, x);\n}\n' + SAXPY.replace('saxpy', 'other') +
+                '__global__ void refused(int &x) {}\n')
+        note = ('several.cu:{}:17: note: saxpy is launched in several ways; the annotation is for the launch at '
+                'several.cu:{}:5, not for several.cu:{}:5\n')
+        self.write('several.cu', text)
+        result = self.suggest('several.cu')
+        self.expect('suggest_names_the_launch_that_it_took', note.format(1, 9, 10) in result[2] and
+                    'several.cu:18:29: note: refused' in result[2], result)
+        result = self.suggest('--write', 'several.cu')
+        self.expect('write_gives_the_places_in_the_written_file', 'several.cu:2: saxpy\n' in result[1] and
+                    'several.cu:14: other\n' in result[1] and note.format(2, 10, 11) in result[2] and
+                    'several.cu:20:29: note: refused' in result[2], result)
+        self.write('both.cuh', SAXPY)
+        for name in 'ab':
+            self.write(f'{name}.cu', '#include "both.cuh"\n'
+                       'void run(float *x, int n) { saxpy<<<n, 64>>>(n, 2, x, x); }\n')
+        result = self.suggest('--write', 'a.cu', 'b.cu')
+        self.expect('write_annotates_a_header_of_two_files_once', self.read('both.cuh').count(b'#pragma') == 1 and
+                    result[1].count('saxpy') == 1, result)
+
     def depth(self):
         """Any number of `else if` is one depth; deep nesting gets a note."""
         arms = ''.join(f'    else if (kind == {number})\n        y[i] += {number};\n' for number in range(1000))
@@ -235,6 +258,7 @@ def main():
         for case in CASES:
             test.case(case)
         test.output()
+        test.several()
         test.depth()
         test.refusals()
         test.writing()

@@ -105,8 +105,8 @@ class Compilation:
             with open(path, 'w', encoding='utf-8'):
                 pass
             if not self.options.suggest:
-                sys.stderr.write(f'{match["place"]}: note: {name} was not found and counts as empty on the CPU; name '
-                                 'its folder with -I if a kernel needs it\n')
+                sys.stderr.write(f'{match["place"]}: note: {name} was not found and counts as empty on the CPU; nvcc '
+                                 'still needs it, and kernels may: name its folder with -I\n')
         return True
 
     def _start_generator(self, *words):

@@ -144,8 +144,8 @@ static int read_fields(struct make *make, const struct rule *rule, char *copy, c
     make->rule = rule->rule;
     make->type = element_type(fields[1], strlen(fields[1]));
     if (make->type == CF_TYPE_COUNT)
-        return message_set(message, "%s: there is no type '%s'; %s and %s are two", what, fields[1],
-                           cf_type_name(CF_F32), cf_type_name(CF_I64));
+        return message_set(message, "%s: there is no type '%s'; %s and %s are two; a FILE.npy gives structs", what,
+                           fields[1], cf_type_name(CF_F32), cf_type_name(CF_I64));
     if (!strchr(rule->kinds, element_kind(make->type)))
         return message_set(message, "%s: %s makes %s numbers", what, rule->name, rule->makes);
     array->type = (struct element_type){make->type, 1, (uint32_t)cf_type_size(make->type), NULL};

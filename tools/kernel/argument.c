@@ -85,6 +85,16 @@ static int describe_array(const cf_param *param, struct argument *argument, stru
     return 0;
 }
 
+void argument_add_file(const cf_param *param, struct message *message)
+{
+    message_add(message, "%s=FILE.npy", param->name);
+    if (param->type == CF_OPAQUE && !is_void(param))
+        message_add(message, " with %s of |V%" PRIu32 " or of a structured type of that size",
+                    argument_is_value(param) ? "one element" : "elements", param->bytes);
+    else
+        message_add(message, ", or have it made, see --help");
+}
+
 /* ---- Assignment ---- */
 
 static int unknown_name(const cf_kernel *kernel, const char *called, const char *name, int length,
@@ -132,9 +142,11 @@ int arguments_assign(const cf_kernel *kernel, const char *called, char *const *w
         if (param->type == CF_PTR && param->direction != CF_SCRATCH)
             return message_set(message, "%s: %s holds pointers, which no file and no command line can give", called,
                                param->name);
-        if (arguments[i].origin == ABSENT && argument_is_read(param))
-            return message_set(message, "%s: the array %s is missing; give %s=FILE.npy, or have it made, see --help",
-                               called, param->name, param->name);
+        if (arguments[i].origin == ABSENT && argument_is_read(param)) {
+            message_set(message, "%s: the array %s is missing; give ", called, param->name);
+            argument_add_file(param, message);
+            return -1;
+        }
         if (arguments[i].origin == GIVEN && argument_is_array(param) &&
             describe_array(param, &arguments[i], message) != 0)
             return -1;
@@ -146,10 +158,8 @@ int arguments_assign(const cf_kernel *kernel, const char *called, char *const *w
 
 void argument_add_struct(const cf_param *param, struct message *message)
 {
-    message_add(message,
-                "%s of %" PRIu32 " bytes; give %s=FILE.npy with one element of |V%" PRIu32
-                " or of a structured type of that size",
-                param->ctype, param->bytes, param->name, param->bytes);
+    message_add(message, "%s of %" PRIu32 " bytes; give ", param->ctype, param->bytes);
+    argument_add_file(param, message);
 }
 
 static int refuse_struct(const cf_param *param, const char *what, const char *why, struct message *message)

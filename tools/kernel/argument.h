@@ -71,6 +71,9 @@ int argument_suits(const cf_param *param, const struct npy_array *array);
 /* Converts a suitable array to the parameter's type. */
 void argument_adapt(const cf_param *param, struct npy_array *array);
 
+/* Appends how to give an array, or a struct. */
+void argument_add_file(const cf_param *param, struct message *message);
+
 /* Appends a struct's type and size, and how to give it. */
 void argument_add_struct(const cf_param *param, struct message *message);
 

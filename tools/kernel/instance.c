@@ -124,7 +124,7 @@ static uint32_t nearness(const cf_kernel *kernel, const struct argument *argumen
     return sum;
 }
 
-/* Appends " gather_f32_i32 (source f32, index i32, res f32)". */
+/* Appends " gather_f32_i32 (source f32, index i32, res f32)"; structs are as NumPy names them, "|V24 of a FILE.npy". */
 static void add_types(const cf_kernel *kernel, struct message *message)
 {
     const char *separator = " (";
@@ -134,7 +134,9 @@ static void add_types(const cf_kernel *kernel, struct message *message)
             const struct element_type type = argument_type(&kernel->params[i]);
             char text[ELEMENT_NAME];
             element_name(&type, text);
-            message_add(message, "%s%s %s", separator, kernel->params[i].name, text);
+            const int is_struct = text[0] == 'V';
+            message_add(message, "%s%s %s%s%s", separator, kernel->params[i].name, is_struct ? "|" : "", text,
+                        is_struct && argument_is_read(&kernel->params[i]) ? " of a FILE.npy" : "");
             separator = ", ";
         }
     message_add(message, "%s", separator[0] == ',' ? ")" : "");

@@ -205,7 +205,8 @@ static int verify(const struct trial_plan *plan, double tolerance, int device, s
         printf("verify: %s: %zu of %zu elements match", kernel->params[i].name,
                argument->array.count - comparison->count, argument->array.count);
         if (tolerance >= 0)
-            printf("; largest deviation %.3g, tolerance %.3g", comparison->largest, tolerance);
+            printf("; largest deviation %.3g, tolerance %.3g%s", comparison->largest, tolerance,
+                   0 < comparison->largest && comparison->largest < tolerance / 100 ? ", over 100 times as large" : "");
         printf("%s\n", device == CF_HOST ? "; compared only with another order of threads on the CPU" : "");
         if (comparison->count)
             return disagreement(kernel, i, &argument->array, comparison, tolerance, device, "", message);
