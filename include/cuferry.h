@@ -34,6 +34,7 @@ typedef struct CUstream_st *cf_stream;
 typedef struct CUevent_st *cf_event;
 typedef struct CUgraph_st *cf_graph;
 typedef struct CUgraphExec_st *cf_graph_exec;
+typedef struct CUgraphNode_st *cf_graph_node;
 
 #if defined __GNUC__
 #define CF_CHECKED __attribute__((warn_unused_result))
@@ -340,7 +341,8 @@ CF_CHECKED int cf_event_sync(cf_event event);
 CF_CHECKED int cf_event_query(cf_event event);
 
 /* Writes the milliseconds between two recorded events of one device. CF_ENOTREADY: an event is not reached yet.
- * CF_EINVAL: an event was never recorded. Events that were recorded in a capture fail as in cf_event_sync(). */
+ * CF_EINVAL: an event was never recorded, Events that were recorded in a capture fail as in
+ * cf_event_sync(). */
 CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event stop);
 
 /* ---- Graphs ---------------------------------------------------------------------------------------------------- */
@@ -369,7 +371,8 @@ CF_CHECKED int cf_stream_capture_end(cf_stream stream, cf_graph *graph);
  * because a stream that is ordered with it is being captured. */
 CF_CHECKED int cf_stream_is_capturing(cf_stream stream, int *is_capturing);
 
-/* cf_graph_instantiate() prepares a graph to run on the device where it was captured; the graph may then be destroyed.
+/* cf_graph_instantiate() prepares a graph to run on the device where it was captured; the graph may then be destroyed,
+ * unless updates follow.
  * The caller owns `exec` until cf_graph_exec_destroy(), which lets a run in flight finish. Both destroying functions
  * accept NULL. */
 CF_CHECKED int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph);
@@ -382,6 +385,11 @@ CF_CHECKED int cf_graph_exec_destroy(cf_graph_exec exec);
  * cf_stream_capture_begin() stays intact; a capture that another library or another copy of this library began may
  * break, as with any graph launch. */
 CF_CHECKED int cf_graph_launch(cf_graph_exec exec, cf_stream stream);
+
+/* Writes the node of the latest launch in `stream`, which is being captured, to `node`. The node belongs to the graph
+ * of the capture and ends with it. CF_EINVAL: `stream` is not being captured; or its latest work is no launch of a
+ * kernel, or work of several streams. An operation or a kernel with scratch memory may end with other work. */
+CF_CHECKED int cf_stream_capture_node(cf_stream stream, cf_graph_node *node);
 
 /* ---- Kernels --------------------------------------------------------------------------------------------------- */
 

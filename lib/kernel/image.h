@@ -20,7 +20,9 @@ struct cf__loaded {
     unsigned long long context;   /* id of the context; CF__NO_CONTEXT: spare; atomic */
     CUfunction function;          /* kernel only */
     struct cf__loaded *next;      /* next node of the same state */
-    int is_simple;                /* a launch of the kernel is a single driver call */
+    int is_simple;                /* a launch of the kernel is a single cuLaunchKernel() */
+    int has_attributes;           /* a launch passes attributes, to cuLaunchKernelEx() */
+    int is_dependent;             /* among them that it may begin early */
     int shared;                   /* limit of dynamic shared memory in bytes; -1: not known yet; atomic */
     int device;                   /* CF_HOST or a GPU's number */
     struct cf__array_table table; /* kernel only */
