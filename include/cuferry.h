@@ -325,9 +325,14 @@ CF_CHECKED int cf_stream_wait(cf_stream stream, cf_event event);
 typedef void cf_stream_function(void *data);
 CF_CHECKED int cf_stream_call(cf_stream stream, cf_stream_function *function, void *data);
 
-/* cf_event_create() creates an event on the calling thread's device. The caller owns it until cf_event_destroy(), which
- * accepts NULL. */
+/* Flags of cf_event_create_with(): an event that costs less and has no times; and an event for which cf_event_sync()
+ * sleeps, where it would keep a processor busy. On CF_HOST no event is waited for. */
+enum cf_event_flags { CF_EVENT_NO_TIMING = 1, CF_EVENT_BLOCKING = 2 };
+
+/* Both create an event on the calling thread's device. The caller owns it until cf_event_destroy(), which accepts NULL.
+ * CF_EINVAL: `flags` has a bit that is no flag. */
 CF_CHECKED int cf_event_create(cf_event *event);
+CF_CHECKED int cf_event_create_with(cf_event *event, unsigned int flags);
 CF_CHECKED int cf_event_destroy(cf_event event);
 
 /* Records the work that is now in `stream`; event and stream must belong to the same device. */
@@ -341,7 +346,7 @@ CF_CHECKED int cf_event_sync(cf_event event);
 CF_CHECKED int cf_event_query(cf_event event);
 
 /* Writes the milliseconds between two recorded events of one device. CF_ENOTREADY: an event is not reached yet.
- * CF_EINVAL: an event was never recorded, Events that were recorded in a capture fail as in
+ * CF_EINVAL: an event was never recorded, or has no times. Events that were recorded in a capture fail as in
  * cf_event_sync(). */
 CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event stop);
 
