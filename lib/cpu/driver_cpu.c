@@ -416,30 +416,37 @@ static CUresult capture_launch(struct cf__cpu_handle *stream, const cf_kernel *k
     return cf__cpu_capture_add(stream, &launch->node);
 }
 
-/* Attributes change nothing here: launches end in their order, and a kernel's descriptor has its clusters. */
-CUresult cf__cpu_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **args, void **extra)
+static inline CUresult launch(CUfunction function, CUstream stream, const cf_host_launch *request)
 {
     struct cf__cpu_handle *slot;
-    CUresult result = cf__cpu_stream_find(config->hStream, &slot);
-    (void)extra;
+    CUresult result = cf__cpu_stream_find(stream, &slot);
     if (result != CUDA_SUCCESS)
         return result;
     const cf_kernel *kernel = (const cf_kernel *)(const void *)function;
-    const cf_host_launch request = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
-                                    .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
-                                    .args = args,
-                                    .shared = config->sharedMemBytes};
     if (cf__cpu_is_captured(slot))
-        return capture_launch(slot, kernel, &request);
-    return cf__cpu_run(kernel, &request, 0);
+        return capture_launch(slot, kernel, request);
+    return cf__cpu_run(kernel, request, 0);
 }
 
 CUresult cf__cpu_cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
                                 unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,
                                 CUstream stream, void **args, void **extra)
 {
-    const CUlaunchConfig config = {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, NULL, 0};
-    return cf__cpu_cuLaunchKernelEx(&config, function, args, extra);
+    const cf_host_launch request = {
+        .grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}, .args = args, .shared = shared};
+    (void)extra;
+    return launch(function, stream, &request);
+}
+
+/* Attributes change nothing here: launches end in their order, and a kernel's descriptor has its clusters. */
+CUresult cf__cpu_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **args, void **extra)
+{
+    const cf_host_launch request = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                                    .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                                    .args = args,
+                                    .shared = config->sharedMemBytes};
+    (void)extra;
+    return launch(function, config->hStream, &request);
 }
 
 CUresult cf__cpu_cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2 *params)
