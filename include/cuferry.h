@@ -429,6 +429,16 @@ struct cf_module;
 CF_CHECKED int cf_call(const struct cf_kernel *kernel, void *const args[]);
 CF_CHECKED int cf_launch(const struct cf_kernel *kernel, cf_stream stream, void *const args[]);
 
+/* Gives a launch in `exec` new arguments, which are checked as in cf_launch() and count for later runs; a run in flight
+ * keeps its own. cf_NAME_update() is the typed form. `node` is from cf_stream_capture_node(), in the capture whose graph
+ * `exec` was made of, and that graph was not destroyed. Executable graphs of one graph are updated apart. A kernel with
+ * tune(...) keeps the variant of the capture. Calls with one `exec` must not overlap, also on different threads.
+ *
+ * CF_EINVAL: the node is of another graph or launches another kernel; a handle was destroyed; the launch would have no
+ * threads. CF_ENOTSUP: the kernel is an operation, or has scratch memory or arrays of zero(...). */
+CF_CHECKED int cf_graph_update(cf_graph_exec exec, cf_graph_node node, const struct cf_kernel *kernel,
+                               void *const args[]);
+
 /* Sets for the process if cf_call() checks every element that has a declared range; CF_CHECK_ELEMENTS is the default.
  * Without the check an index out of range is undefined behaviour, as in CUDA. */
 enum cf_check_level { CF_CHECK_NONE = 0, CF_CHECK_ELEMENTS = 1 };

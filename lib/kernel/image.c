@@ -331,7 +331,6 @@ static int prepare_attributes(const cf_kernel *kernel, const struct cf__driver *
                         "%s: cluster(...) needs a GPU of compute capability 9.0 or newer, and device %d has %d.%d",
                         kernel->function, device, capability / 10, capability % 10);
     node->is_dependent = rule->is_dependent && capability >= 90;
-    node->has_attributes = rule->is_cooperative || rule->passes_cluster || node->is_dependent;
     if (cf__cluster(rule, 0) * cf__cluster(rule, 1) * cf__cluster(rule, 2) <= PORTABLE_CLUSTER)
         return CF_OK;
     CUresult result =
@@ -374,8 +373,8 @@ static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver, c
     for (uint32_t i = 0; i < kernel->nparams; i++)
         if (kernel->params[i].direction == CF_SCRATCH)
             return 0;
-    return made->function && !made->has_attributes && !cf_kernel_is_operation(kernel) && kernel->nzeros == 0 &&
-           !(driver->is_cpu && kernel->cpu_grid.ops);
+    return made->function && !cf__launch_has_attributes(kernel, made) && !cf_kernel_is_operation(kernel) &&
+           kernel->nzeros == 0 && !(driver->is_cpu && kernel->cpu_grid.ops);
 }
 
 /* Finds a node whose context is gone; searches skip such nodes until they get another id. */
@@ -444,7 +443,6 @@ static int add_node(const struct item *item, const struct cf__driver *driver, un
     }
     node->owner = owner;
     node->device = owner->device;
-    node->has_attributes = made.has_attributes;
     node->is_dependent = made.is_dependent;
     node->is_simple = item->kernel && is_simple(item->kernel, driver, &made);
     node->function = made.function;

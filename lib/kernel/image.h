@@ -21,8 +21,7 @@ struct cf__loaded {
     CUfunction function;          /* kernel only */
     struct cf__loaded *next;      /* next node of the same state */
     int is_simple;                /* a launch of the kernel is a single cuLaunchKernel() */
-    int has_attributes;           /* a launch passes attributes, to cuLaunchKernelEx() */
-    int is_dependent;             /* among them that it may begin early */
+    int is_dependent;             /* a launch may begin early: the kernel and the device allow it */
     int shared;                   /* limit of dynamic shared memory in bytes; -1: not known yet; atomic */
     int device;                   /* CF_HOST or a GPU's number */
     struct cf__array_table table; /* kernel only */
@@ -35,6 +34,12 @@ struct cf__loaded {
     struct cf__loaded *next_of_all;
     char name[]; /* entry point, for messages */
 };
+
+/* Returns 1 if a launch passes attributes, to cuLaunchKernelEx(). */
+static inline int cf__launch_has_attributes(const cf_kernel *kernel, const struct cf__loaded *loaded)
+{
+    return kernel->launch.is_cooperative || kernel->launch.passes_cluster || loaded->is_dependent;
+}
 
 /* Finds the node of a state for a context id; NULL if nothing is loaded there. Needs no lock, since nodes are only
  * added. */

@@ -109,7 +109,7 @@ static int enqueue_loaded(const cf_kernel *kernel, const struct cf__grid *size, 
 {
     if (cf_kernel_is_operation(kernel))
         return cf__operation_enqueue(kernel, scope, loaded, stream, args);
-    if (loaded->has_attributes)
+    if (cf__launch_has_attributes(kernel, loaded))
         return enqueue_with_attributes(kernel, size, scope, loaded, stream, args);
     CUresult result =
         cf__launch_simple(scope->driver, loaded, size->grid, size->block, (unsigned int)size->shared, stream, args);

@@ -716,6 +716,12 @@ class CfccTest:
             told = result[2].startswith('heat.cu:8:13: warning: s[i + 8] reads what another lane wrote') and \
                 'write __syncwarp() between the steps [-Wlockstep]\n' in result[2]
             self.expect(f'cfcc_{name}', result[0] == 0 and (told if expected else result[2] == ''), result)
+        self.write('heat.cu', KERNEL.replace('grid(n)', 'grid(n) dependent'))
+        for name, options, expected in (('warns_of_a_dependent_kernel_that_never_waits', [], True),
+                                        ('is_silent_about_dependent_kernels_as_told', ['-Wno-dependent'], False)):
+            result = self.compile(*options, 'heat.cu')
+            told = ' never waits for the kernel before it, ' in result[2] and '[-Wdependent]\n' in result[2]
+            self.expect(f'cfcc_{name}', result[0] == 0 and (told if expected else result[2] == ''), result)
 
     def parallel(self):
         self.fresh()

@@ -1,5 +1,13 @@
 /* attributes - clusters and early beginnings are in the descriptor and the manifest; a dependent kernel that never waits
  * gets a warning. */
+/* GPUs before compute capability 9.0 have no such calls. */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 900
+#define cudaGridDependencySynchronize()
+#define cudaTriggerProgrammaticLaunchCompletion()
+#define CONTROL(instruction)
+#else
+#define CONTROL(instruction) asm volatile(instruction ::: "memory")
+#endif
 
 #pragma cf kernel blocks(n) block(32) cluster(2) out(x[n])
 __global__ void pairs(int *x, int n)
@@ -35,8 +43,8 @@ __global__ void follow(float *x, int n)
 __global__ void follow_by_instruction(float *x, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-    asm volatile("griddepcontrol.wait;" ::: "memory");
+    CONTROL("griddepcontrol.launch_dependents;");
+    CONTROL("griddepcontrol.wait;");
     if (i < n)
         x[i] += 1;
 }
