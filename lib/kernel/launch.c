@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/fast.h"
 #include "driver/driver.h"
+#include "trace/ranges.h"
 #include "context/enter.h"
 #include "context/inflight.h"
 #include "context/last_stream.h"
@@ -186,12 +187,15 @@ static int launch_checked(const cf_kernel *kernel, cf_stream stream, void *const
     status = cf__enter(&scope, kernel->function, stream);
     if (status != CF_OK)
         return status;
+    int is_range = cf__range_begin(kernel->function, "_async");
     struct cf__grid size;
     status = cf__compute_grid(kernel, &scope, args, &size);
     if (status == CF_OK && cf__is_slow_path(CF__SLOW_PATH_POINTERS))
         status = cf__launch_check_pointers(kernel, args, &scope);
     if (status == CF_OK)
         status = cf__launch(kernel, &size, &scope, stream, args);
+    if (is_range)
+        cf__range_pop();
     cf__leave(&scope);
     return status;
 }
@@ -227,8 +231,13 @@ static inline int launch_sized(const cf_kernel *kernel, const cf_launch_size *si
         const struct cf__grid grid = {.grid = {size->grid[0], size->grid[1], size->grid[2]},
                                       .block = {size->block[0], size->block[1], size->block[2]},
                                       .shared = (int)size->shared};
+        int is_range = cf__range_begin(kernel->function, "_async");
         int status = cf__is_slow_path(CF__SLOW_PATH_POINTERS) ? cf__launch_check_pointers(kernel, args, scope) : CF_OK;
-        return status == CF_OK ? cf__launch(kernel, &grid, scope, stream, args) : status;
+        if (status == CF_OK)
+            status = cf__launch(kernel, &grid, scope, stream, args);
+        if (is_range)
+            cf__range_pop();
+        return status;
     }
     CUresult result = cf__launch_simple(scope->driver, loaded, size->grid, size->block, size->shared, stream, args);
     if (result != CUDA_SUCCESS)
