@@ -60,21 +60,38 @@ static int check_handles(const cf_kernel *kernel, cf_graph_exec exec, cf_graph_n
     return of_node == of_exec ? CF_OK : fail_origin(kernel, exec, node);
 }
 
+/* Finds the function of a node; drivers name it as a function or as a kernel of a library. */
+static CUresult find_function(const struct cf__driver *driver, cf_graph_node node, CUfunction *function,
+                              const char **call)
+{
+    CUDA_KERNEL_NODE_PARAMS_v2 params = {.func = NULL};
+    *call = "cuGraphKernelNodeGetParams";
+    CUresult result = driver->cuGraphKernelNodeGetParams(node, &params);
+    *function = params.func;
+    if (result != CUDA_SUCCESS || params.func)
+        return result;
+    *call = "cuKernelGetFunction";
+    int mode = cf__capture_relax(driver);
+    result = driver->cuKernelGetFunction(function, params.kern);
+    cf__capture_restore(driver, mode);
+    return result;
+}
+
 /* Finds the variant that a node launches: the kernel itself, unless it has tune(...). */
 static int find_variant(const cf_kernel *kernel, const struct cf__scope *scope, cf_graph_node node,
                         const cf_kernel **variant, struct cf__loaded **loaded)
 {
-    CUDA_KERNEL_NODE_PARAMS_v2 params = {.func = NULL};
-    CUresult result = scope->driver->cuGraphKernelNodeGetParams(node, &params);
+    CUfunction function;
+    const char *call;
+    CUresult result = find_function(scope->driver, node, &function, &call);
     if (result == CUDA_ERROR_INVALID_VALUE)
         return fail_node(kernel, node);
     if (result != CUDA_SUCCESS)
-        return cf__fail_driver(scope->driver, result, "cuGraphKernelNodeGetParams", "%s: node %p", kernel->function,
-                               (void *)node);
+        return cf__fail_driver(scope->driver, result, call, "%s: node %p", kernel->function, (void *)node);
     for (uint32_t v = 0; v < (cf__is_tuned(kernel) ? kernel->nvariants : 1); v++) {
         *variant = cf__is_tuned(kernel) ? kernel->variants[v] : kernel;
         int status = cf__kernel_load(*variant, scope, loaded);
-        if (status != CF_OK || (*loaded)->function == params.func)
+        if (status != CF_OK || (*loaded)->function == function)
             return status;
     }
     return cf__fail(CF_EINVAL, "%s: node %p launches another kernel", kernel->function, (void *)node);

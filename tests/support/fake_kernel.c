@@ -520,7 +520,7 @@ CUresult fake_cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARA
     TRY(fake_begin());
     if (!fake_is_node(&launch->work) || launch->work.run != run_launch)
         return fake_end(CUDA_ERROR_INVALID_VALUE);
-    *params = (CUDA_KERNEL_NODE_PARAMS_v2){.func = launch->function, .sharedMemBytes = launch->shared};
+    *params = (CUDA_KERNEL_NODE_PARAMS_v2){.kern = launch->function->kernel, .sharedMemBytes = launch->shared};
     return fake_end(CUDA_SUCCESS);
 }
 
