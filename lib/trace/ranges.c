@@ -7,6 +7,14 @@
 #include "config.h"
 
 #if CF_CONFIG_NVTX
+/* NVTX's state is this file's own, so that the archive has no names but the library's. The first macro is the guard of
+ * NVTX's definitions of the others. */
+#define __NVTX_LINKONCE_H__ /* NOLINT */
+#define NVTX_LINKONCE_DEFINE_GLOBAL static
+#define NVTX_LINKONCE_FWDDECL_GLOBAL static
+#define NVTX_LINKONCE_DEFINE_FUNCTION static
+#define NVTX_LINKONCE_FWDDECL_FUNCTION static
+#define NVTX_SUPPORT_STATIC_INJECTION_LIBRARY 0
 #include <nvtx3/nvToolsExt.h>
 
 static nvtxDomainHandle_t domain; /* NULL: no profiler is attached */

@@ -286,7 +286,7 @@ class CfccTest:
         self.check('cfcc_kernel_file_gives_object_and_header', self.compile('heat.cu'), 'heat.h', 'heat.o')
         names = defined(os.path.join(self.folder, 'heat.o'), '-g')
         self.expect('cfcc_object_shows_its_functions_and_registry_alone',
-                       names == {'heat_twice', 'heat_twice_async', 'heat_registry'}, names)
+                       names == {'heat_twice', 'heat_twice_async', 'heat_twice_update', 'heat_registry'}, names)
         header = os.path.join(self.folder, 'heat.h')
         os.utime(header, (1, 1))
         os.utime(os.path.join(self.folder, 'heat.o'), (1, 1))
@@ -326,7 +326,8 @@ class CfccTest:
         self.expect('cfcc_includes_headers_beside_the_source', result == (0, '', ''), result)
         functions = {f'heat_{name}' for name in ('fill', 'fill_i32', 'fill_f64', 'move', 'slow', '_hidden',
                                                  'set_scale')}
-        functions |= {f'{name}_async' for name in functions}
+        updates = {f'heat_{name}_update' for name in ('fill_i32', 'fill_f64', 'move', 'slow', '_hidden')}
+        functions |= {f'{name}_async' for name in functions} | updates
         names = defined(os.path.join(self.folder, 'heat.o'), '-g')
         self.expect('cfcc_object_shows_every_kind_of_function', names == functions | {'heat_registry'}, names)
         _, out, _ = run(['nm', '-u', 'heat.o'], cwd=self.folder)
