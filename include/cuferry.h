@@ -34,6 +34,7 @@ typedef struct CUstream_st *cf_stream;
 typedef struct CUevent_st *cf_event;
 typedef struct CUgraph_st *cf_graph;
 typedef struct CUgraphExec_st *cf_graph_exec;
+typedef struct CUgraphNode_st *cf_graph_node;
 
 #if defined __GNUC__
 #define CF_CHECKED __attribute__((warn_unused_result))
@@ -324,9 +325,14 @@ CF_CHECKED int cf_stream_wait(cf_stream stream, cf_event event);
 typedef void cf_stream_function(void *data);
 CF_CHECKED int cf_stream_call(cf_stream stream, cf_stream_function *function, void *data);
 
-/* cf_event_create() creates an event on the calling thread's device. The caller owns it until cf_event_destroy(), which
- * accepts NULL. */
+/* Flags of cf_event_create_with(): an event that costs less and has no times; and an event for which cf_event_sync()
+ * sleeps, where it would keep a processor busy. On CF_HOST no event is waited for. */
+enum cf_event_flags { CF_EVENT_NO_TIMING = 1, CF_EVENT_BLOCKING = 2 };
+
+/* Both create an event on the calling thread's device. The caller owns it until cf_event_destroy(), which accepts NULL.
+ * CF_EINVAL: `flags` has a bit that is no flag. */
 CF_CHECKED int cf_event_create(cf_event *event);
+CF_CHECKED int cf_event_create_with(cf_event *event, unsigned int flags);
 CF_CHECKED int cf_event_destroy(cf_event event);
 
 /* Records the work that is now in `stream`; event and stream must belong to the same device. */
@@ -340,7 +346,8 @@ CF_CHECKED int cf_event_sync(cf_event event);
 CF_CHECKED int cf_event_query(cf_event event);
 
 /* Writes the milliseconds between two recorded events of one device. CF_ENOTREADY: an event is not reached yet.
- * CF_EINVAL: an event was never recorded. Events that were recorded in a capture fail as in cf_event_sync(). */
+ * CF_EINVAL: an event was never recorded, or has no times. Events that were recorded in a capture fail as in
+ * cf_event_sync(). */
 CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event stop);
 
 /* ---- Graphs ---------------------------------------------------------------------------------------------------- */
@@ -369,7 +376,8 @@ CF_CHECKED int cf_stream_capture_end(cf_stream stream, cf_graph *graph);
  * because a stream that is ordered with it is being captured. */
 CF_CHECKED int cf_stream_is_capturing(cf_stream stream, int *is_capturing);
 
-/* cf_graph_instantiate() prepares a graph to run on the device where it was captured; the graph may then be destroyed.
+/* cf_graph_instantiate() prepares a graph to run on the device where it was captured; the graph may then be destroyed,
+ * unless updates follow.
  * The caller owns `exec` until cf_graph_exec_destroy(), which lets a run in flight finish. Both destroying functions
  * accept NULL. */
 CF_CHECKED int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph);
@@ -382,6 +390,11 @@ CF_CHECKED int cf_graph_exec_destroy(cf_graph_exec exec);
  * cf_stream_capture_begin() stays intact; a capture that another library or another copy of this library began may
  * break, as with any graph launch. */
 CF_CHECKED int cf_graph_launch(cf_graph_exec exec, cf_stream stream);
+
+/* Writes the node of the latest launch in `stream`, which is being captured, to `node`. The node belongs to the graph
+ * of the capture and ends with it. CF_EINVAL: `stream` is not being captured; or its latest work is no launch of a
+ * kernel, or work of several streams. An operation or a kernel with scratch memory may end with other work. */
+CF_CHECKED int cf_stream_capture_node(cf_stream stream, cf_graph_node *node);
 
 /* ---- Kernels --------------------------------------------------------------------------------------------------- */
 
@@ -415,6 +428,16 @@ struct cf_module;
  * `stream`. With the environment variable CF_CHECK=1, read at the first use of the library, it checks pointers too. */
 CF_CHECKED int cf_call(const struct cf_kernel *kernel, void *const args[]);
 CF_CHECKED int cf_launch(const struct cf_kernel *kernel, cf_stream stream, void *const args[]);
+
+/* Gives a launch in `exec` new arguments, which are checked as in cf_launch() and count for later runs; a run in flight
+ * keeps its own. cf_NAME_update() is the typed form. `node` is from cf_stream_capture_node(), in the capture whose graph
+ * `exec` was made of, and that graph was not destroyed. Executable graphs of one graph are updated apart. A kernel with
+ * tune(...) keeps the variant of the capture. Calls with one `exec` must not overlap, also on different threads.
+ *
+ * CF_EINVAL: the node is of another graph or launches another kernel; a handle was destroyed; the launch would have no
+ * threads. CF_ENOTSUP: the kernel is an operation, or has scratch memory or arrays of zero(...). */
+CF_CHECKED int cf_graph_update(cf_graph_exec exec, cf_graph_node node, const struct cf_kernel *kernel,
+                               void *const args[]);
 
 /* Sets for the process if cf_call() checks every element that has a declared range; CF_CHECK_ELEMENTS is the default.
  * Without the check an index out of range is undefined behaviour, as in CUDA. */

@@ -8,9 +8,9 @@ from tokens.cursor import check_names, Cursor, tell_found
 from tokens.lexer import spell_tokens, TokenError
 
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
-CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout',
-           'resident', 'scratch', 'zero', 'rezero', 'pitch', 'check', 'inplace', 'host', 'tune', 'tolerance', 'flops',
-           'bytes', 'split', 'param', 'include', 'uses', 'internal')
+CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'cluster', 'dependent', 'in', 'out',
+           'inout', 'resident', 'scratch', 'zero', 'rezero', 'pitch', 'check', 'inplace', 'host', 'tune', 'tolerance',
+           'flops', 'bytes', 'split', 'param', 'include', 'uses', 'internal')
 # Words of annotations that no macro may replace.
 WORDS = frozenset(('kernel', 'instances') + CLAUSES)
 # Removed clauses with their replacement; {} is the first word in their parentheses.
@@ -18,7 +18,8 @@ GONE = {**{order: f'{order} is a condition; write check({order}({{}}))' for orde
         'instead': "the clause 'instead' is gone; leave it out: the caller chooses the kernel, or calls the operation "
                    'by its own name'}
 # Clauses about the launch of one kernel.
-OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune', 'split', 'param')
+OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'cluster', 'dependent', 'host', 'tune',
+              'split', 'param')
 
 # Values of clauses, for places that --suggest left open.
 _MISSING = {'grid': 'the number of threads', 'blocks': 'the number of blocks',
@@ -50,7 +51,8 @@ class Clauses:
         self.block = None           # [expression]; [] is auto
         self.block_token = None
         self.items = self.shared = self.tolerance = self.flops = self.bytes = None      # expression
-        self.cooperative = None     # token
+        self.cooperative = self.dependent = None        # token
+        self.cluster = None         # (token, [expression])
         self.arrays = {}            # name: Array
         self.resident = {}          # name: token; pointers of any extent to memory that the device can access
         self.zeros = {}             # name: (token, (lower or None, extent)), or (token, None) for the whole array
@@ -158,7 +160,7 @@ def _read_clause(cursor, clauses):
                                'uses have')
     if name.text == 'uses' and not clauses.is_operation:
         raise TokenError(name, 'uses(...) lists what an operation enqueues; a kernel enqueues nothing')
-    if name.text in ('cooperative', 'internal'):
+    if name.text in ('cooperative', 'dependent', 'internal'):
         if getattr(clauses, name.text):
             raise TokenError(name, f'a second {name.text} clause')
         setattr(clauses, name.text, name)
@@ -260,6 +262,11 @@ def _set_expressions(name, items, clauses):
         if getattr(clauses, name.text) or len(items) != 1:
             raise TokenError(name, f'{name.text} takes one expression, once')
         setattr(clauses, name.text, items[0])
+        return
+    if name.text == 'cluster':
+        if clauses.cluster:
+            raise TokenError(name, 'a second cluster clause')
+        clauses.cluster = name, items
         return
     field = 'block' if name.text == 'block' else 'grid'
     if getattr(clauses, field) is not None:

@@ -148,7 +148,9 @@ class Launch:
     block: Tuple[Expr, ...]
     items: Optional[Expr]
     shared: Optional[Expr]
-    cluster: Tuple[int, ...] = ()   # of __cluster_dims__
+    cluster: Tuple[int, ...] = ()   # blocks of a cluster
+    passes_cluster: bool = False    # of cluster(...), which a launch tells the driver; else of __cluster_dims__
+    is_dependent: bool = False
 
 
 @dataclass(frozen=True)
@@ -231,6 +233,11 @@ class Instance:
         grid = self.host.grid if self.host else None
         is_same = grid and not self.launch.counts_blocks and [g.ops for g in self.launch.grid] == [grid.ops]
         return None if is_same else grid
+
+    @property
+    def has_update(self):
+        """True if a launch in a graph can get new arguments: it is one launch, and the caller has all of them."""
+        return not self.uses and not self.zeros and self.arguments == self.params
 
     @property
     def all_variants(self):

@@ -96,6 +96,13 @@ def find_use(kernel, everything, words):
     return None
 
 
+def waits_for_work(kernel, everything):
+    """True if a kernel or its callees wait for the work before it, as a kernel has to that begins early."""
+    return any(token.text == 'cudaGridDependencySynchronize' or
+               (token.kind == 'string' and 'griddepcontrol.wait' in token.text)
+               for declaration in find_reached(kernel, everything) for token in body_tokens(declaration))
+
+
 def find_foreign(kernel, everything):
     """Returns the first use in a kernel or its callees that no CPU can run, as (use, alternative); None if there is
     none."""

@@ -81,7 +81,8 @@ def _variant_value(variant):
                        'block_auto': launch.is_block_auto, 'grid': [_expr_value(e) for e in launch.grid],
                        'block': [_expr_value(e) for e in launch.block], 'items': _expr_value(launch.items),
                        'shared': _expr_value(launch.shared),
-                       **({'cluster': list(launch.cluster)} if launch.cluster else {})}}
+                       **({'cluster': list(launch.cluster)} if launch.cluster else {}),
+                       **({'dependent': True} if launch.is_dependent else {})}}
 
 
 def _kernel_value(kernel, instance, prefix):

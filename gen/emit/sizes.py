@@ -127,6 +127,9 @@ class _Sizes:
         body.require(threads, 1, MAX_BLOCK)
         grid = [self._count_blocks(d, expr, blocks[d] if d < len(blocks) else of_number(1))
                 for d, expr in enumerate(launch.grid)]
+        for count, size in zip(grid, launch.cluster):
+            if size > 1:
+                body.leave(f'{count.within(MUL)} % {size} != 0')
         shared = of_number(0)
         if launch.shared:
             shared = body.require(body.value(launch.shared), 0, INT32_MAX)

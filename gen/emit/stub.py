@@ -128,17 +128,22 @@ class _Stub:
         if kernel.is_operation:
             text += self._emit_enqueuer(instance)
         text += '\n'.join(descriptors[v.name] for v in list_described(instance))
-        return text + '\n' + self._emit_functions(instance)
+        return text + '\n' + self._emit_functions(instance, instance.has_update and not kernel.is_internal)
 
-    def _emit_functions(self, instance):
+    def _emit_functions(self, instance, has_update):
         function, symbol = f'{self._prefix}_{instance.name}', descriptor_name(self._prefix, instance)
         renamed = self._rename_parameters(instance)
         # The library supplies scratch memory.
         args = ', '.join('NULL' if p.direction == 'CF_SCRATCH' else f'&{p.name}' for p in renamed.params) or 'NULL'
+        leading = 'cf_graph_exec cf__exec, cf_graph_node cf__node'
+        update = ('\n' + _function_head(f'{function}_update', parameter_list(renamed, leading)) + '{\n' +
+                  fold(f'    return cf_graph_update(cf__exec, cf__node, &{symbol}, (void *const[]){{{args}}});\n', 8) +
+                  '}\n')
         return (_function_head(function, parameter_list(renamed)) + '{\n' +
                 fold(f'    return cf_call(&{symbol}, (void *const[]){{{args}}});\n', 8) + '}\n\n' +
                 _function_head(f'{function}_async', parameter_list(renamed, 'cf_stream cf__stream')) + '{\n' +
-                fold(f'    return cf_launch(&{symbol}, cf__stream, (void *const[]){{{args}}});\n', 8) + '}\n')
+                fold(f'    return cf_launch(&{symbol}, cf__stream, (void *const[]){{{args}}});\n', 8) + '}\n' +
+                update * has_update)
 
     def _family_function(self, kernel):
         """Emits the function with the kernel's own name: its first instance. Parentheses prevent expansion of the

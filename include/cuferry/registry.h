@@ -19,7 +19,7 @@ extern "C" {
 
 /* Version of the structures below; the library refuses descriptors of another version. It stays the first member of
  * cf_kernel, cf_symbol and cf_module. */
-#define CF_REGISTRY_VERSION 6
+#define CF_REGISTRY_VERSION 7
 
 /* Limits, which the generator reads from this file: dimensions of a grid and of an array; values on the stack of an
  * expression; nesting of operations; threads of a block, in all and along z; blocks along x, and along y and z. */
@@ -252,11 +252,13 @@ typedef struct cf_launch_rule {
     uint8_t counts_blocks;
     uint8_t is_cooperative; /* all blocks are resident at once */
     uint8_t is_block_auto;  /* the driver chooses the block size; `block` is absent */
+    uint8_t passes_cluster; /* a launch tells the driver the size of clusters, which the kernel does not */
+    uint8_t is_dependent;   /* the kernel may begin before the work before it in the stream has ended */
     cf_expr grid[CF_GRID_DIMS];
     cf_expr block[CF_GRID_DIMS];
     cf_expr items;
     cf_expr shared;                 /* bytes of dynamic shared memory; absent: 0 */
-    uint32_t cluster[CF_GRID_DIMS]; /* blocks of a cluster, as __cluster_dims__ says; 0: no clusters */
+    uint32_t cluster[CF_GRID_DIMS]; /* blocks of a cluster, of __cluster_dims__ or cluster(...); 0: no clusters */
 } cf_launch_rule;
 
 /* Loaded state beside a descriptor, initially 0. Only the library writes it. */

@@ -39,6 +39,12 @@ static inline int cf__is_array(const cf_param *param)
     return param->ndims > 0 && param->direction != CF_VALUE && param->direction != CF_POINTER;
 }
 
+/* Returns the blocks of a cluster along a dimension; 1 without clusters. */
+static inline uint32_t cf__cluster(const cf_launch_rule *rule, int d)
+{
+    return rule->cluster[d] ? rule->cluster[d] : 1;
+}
+
 /* Bytes of a variant's text, with the closing zero. */
 #define CF__VARIANT 256
 

@@ -27,6 +27,7 @@ struct entry {
     int device;        /* device of a stale handle */
     unsigned int serial;
     struct cf__event_mark mark; /* latest mark of an event */
+    uint64_t capture;           /* driver's id of the capture of a graph or a node; 0: none */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -163,6 +164,33 @@ struct cf__event_mark cf__handle_get_mark(const void *event)
         mark = find_entry(CF__EVENT, event)->mark;
     cf__unlock(&lock);
     return mark;
+}
+
+void cf__handle_set_capture(enum cf__handle_kind kind, const void *handle, uint64_t capture)
+{
+    cf__lock(&lock);
+    struct entry *entry = table_size ? find_entry(kind, handle) : NULL;
+    if (entry && entry->handle)
+        entry->capture = capture;
+    cf__unlock(&lock);
+}
+
+uint64_t cf__handle_get_capture(enum cf__handle_kind kind, const void *handle)
+{
+    cf__lock(&lock);
+    uint64_t capture = table_size ? find_entry(kind, handle)->capture : 0;
+    cf__unlock(&lock);
+    return capture;
+}
+
+/* A removal may move another entry to the same index, hence the inner loop. */
+void cf__handle_forget_nodes(uint64_t capture)
+{
+    cf__lock(&lock);
+    for (size_t i = 0; capture && i < table_size; i++)
+        while (entries[i].handle && entries[i].kind == CF__GRAPH_NODE && entries[i].capture == capture)
+            remove_entry(&entries[i]);
+    cf__unlock(&lock);
 }
 
 int cf__handle_check(const char *function, const char *name, enum cf__handle_kind kind, const void *handle)

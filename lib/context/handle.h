@@ -3,6 +3,7 @@
 #define CF__HANDLE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "driver/driver.h"
 #include "context/inflight.h"
@@ -15,6 +16,7 @@ enum cf__handle_kind {
     CF__EVENT,
     CF__GRAPH,
     CF__GRAPH_EXEC,
+    CF__GRAPH_NODE,
     CF__PAGE_LOCKED, /* memory */
 };
 
@@ -42,6 +44,13 @@ CUcontext cf__handle_context(enum cf__handle_kind kind, const void *handle);
 /* Set and return the latest mark of an event. Events of other libraries have no record: their mark is empty. */
 void cf__handle_set_mark(const void *event, const struct cf__event_mark *mark);
 struct cf__event_mark cf__handle_get_mark(const void *event);
+
+/* Set and return the capture that a graph, an executable graph or a node of a GPU is from: the driver's id. 0: none, or
+ * there is no record. */
+void cf__handle_set_capture(enum cf__handle_kind kind, const void *handle, uint64_t capture);
+uint64_t cf__handle_get_capture(enum cf__handle_kind kind, const void *handle);
+
+void cf__handle_forget_nodes(uint64_t capture); /* nodes of a capture or of its graph, which are gone */
 
 void cf__handles_reset(CUcontext context, int device); /* marks the handles of a context as gone */
 void cf__handles_forget(void);                         /* frees all records, except in a forked child */

@@ -312,6 +312,35 @@ static int choose_variants(const cf_kernel *kernel, const struct cf__driver *dri
     return status;
 }
 
+/* Clusters of more blocks are an extension of a device. */
+#define PORTABLE_CLUSTER 8
+
+/* Devices before 9.0 have no clusters, and start a dependent kernel as any other, which is always right. */
+static int prepare_attributes(const cf_kernel *kernel, const struct cf__driver *driver, struct cf__loaded *node)
+{
+    const cf_launch_rule *rule = &kernel->launch;
+    int capability = 90;
+    CUdevice device = 0;
+    int status = rule->passes_cluster || rule->is_dependent
+                     ? query_capability(kernel->function, driver, &device, &capability)
+                     : CF_OK;
+    if (status != CF_OK)
+        return status;
+    if (rule->passes_cluster && capability < 90)
+        return cf__fail(CF_ENOTSUP,
+                        "%s: cluster(...) needs a GPU of compute capability 9.0 or newer, and device %d has %d.%d",
+                        kernel->function, device, capability / 10, capability % 10);
+    node->is_dependent = rule->is_dependent && capability >= 90;
+    if (cf__cluster(rule, 0) * cf__cluster(rule, 1) * cf__cluster(rule, 2) <= PORTABLE_CLUSTER)
+        return CF_OK;
+    CUresult result =
+        driver->cuFuncSetAttribute(node->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+    return result == CUDA_SUCCESS
+               ? CF_OK
+               : cf__fail_driver(driver, result, "cuFuncSetAttribute", "%s: allowing clusters of more than %d blocks",
+                                 kernel->function, PORTABLE_CLUSTER);
+}
+
 static int load_item(const struct item *item, const struct cf__driver *driver, struct cf__loaded *node)
 {
     if (item->kernel && cf__is_tuned(item->kernel))
@@ -331,19 +360,21 @@ static int load_item(const struct item *item, const struct cf__driver *driver, s
     status = load_library(item->function, item->image, driver, NULL, 0, &library);
     if (status == CF_OK)
         status = (item->kernel ? find_kernel : find_symbol)(item, driver, library, node);
+    if (status == CF_OK && item->kernel)
+        status = prepare_attributes(item->kernel, driver, node);
     cf__capture_restore(driver, mode);
     return status;
 }
 
-/* Returns 1 if a launch is a single driver call: no operation, not cooperative, no scratch or zeroed memory, and on the
- * CPU no host(grid(...)), which needs a check. */
-static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver)
+/* Returns 1 if a launch is a single cuLaunchKernel(): no operation, no attributes, no scratch or zeroed memory, and on
+ * the CPU no host(grid(...)), which needs a check. */
+static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver, const struct cf__loaded *made)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++)
         if (kernel->params[i].direction == CF_SCRATCH)
             return 0;
-    return !cf_kernel_is_operation(kernel) && !kernel->launch.is_cooperative && kernel->nzeros == 0 &&
-           !(driver->is_cpu && kernel->cpu_grid.ops);
+    return made->function && !cf__launch_has_attributes(kernel, made) && !cf_kernel_is_operation(kernel) &&
+           kernel->nzeros == 0 && !(driver->is_cpu && kernel->cpu_grid.ops);
 }
 
 /* Finds a node whose context is gone; searches skip such nodes until they get another id. */
@@ -412,7 +443,8 @@ static int add_node(const struct item *item, const struct cf__driver *driver, un
     }
     node->owner = owner;
     node->device = owner->device;
-    node->is_simple = made.function && is_simple(item->kernel, driver);
+    node->is_dependent = made.is_dependent;
+    node->is_simple = item->kernel && is_simple(item->kernel, driver, &made);
     node->function = made.function;
     node->address = made.address;
     node->block = made.block;

@@ -20,7 +20,8 @@ struct cf__loaded {
     unsigned long long context;   /* id of the context; CF__NO_CONTEXT: spare; atomic */
     CUfunction function;          /* kernel only */
     struct cf__loaded *next;      /* next node of the same state */
-    int is_simple;                /* a launch of the kernel is a single driver call */
+    int is_simple;                /* a launch of the kernel is a single cuLaunchKernel() */
+    int is_dependent;             /* a launch may begin early: the kernel and the device allow it */
     int shared;                   /* limit of dynamic shared memory in bytes; -1: not known yet; atomic */
     int device;                   /* CF_HOST or a GPU's number */
     struct cf__array_table table; /* kernel only */
@@ -33,6 +34,12 @@ struct cf__loaded {
     struct cf__loaded *next_of_all;
     char name[]; /* entry point, for messages */
 };
+
+/* Returns 1 if a launch passes attributes, to cuLaunchKernelEx(). */
+static inline int cf__launch_has_attributes(const cf_kernel *kernel, const struct cf__loaded *loaded)
+{
+    return kernel->launch.is_cooperative || kernel->launch.passes_cluster || loaded->is_dependent;
+}
 
 /* Finds the node of a state for a context id; NULL if nothing is loaded there. Needs no lock, since nodes are only
  * added. */

@@ -50,6 +50,11 @@ uint32_t cf__tuning_version(const cf_kernel *kernel)
     const char flags[] = {(char)('0' + !!rule->counts_blocks), (char)('0' + !!rule->is_cooperative),
                           (char)('0' + !!rule->is_block_auto), 0};
     value = hash_text(value, flags);
+    if (rule->passes_cluster || rule->is_dependent || rule->cluster[0]) {
+        snprintf(text, sizeof text, "%d %d %" PRIu32 " %" PRIu32 " %" PRIu32, rule->passes_cluster, rule->is_dependent,
+                 rule->cluster[0], rule->cluster[1], rule->cluster[2]);
+        value = hash_text(value, text);
+    }
     for (int d = 0; d < CF_GRID_DIMS; d++)
         value = hash_text(hash_text(value, rule->grid[d].text), rule->block[d].text);
     value = hash_text(hash_text(value, rule->items.text), rule->shared.text);

@@ -286,7 +286,7 @@ class CfccTest:
         self.check('cfcc_kernel_file_gives_object_and_header', self.compile('heat.cu'), 'heat.h', 'heat.o')
         names = defined(os.path.join(self.folder, 'heat.o'), '-g')
         self.expect('cfcc_object_shows_its_functions_and_registry_alone',
-                       names == {'heat_twice', 'heat_twice_async', 'heat_registry'}, names)
+                       names == {'heat_twice', 'heat_twice_async', 'heat_twice_update', 'heat_registry'}, names)
         header = os.path.join(self.folder, 'heat.h')
         os.utime(header, (1, 1))
         os.utime(os.path.join(self.folder, 'heat.o'), (1, 1))
@@ -326,7 +326,8 @@ class CfccTest:
         self.expect('cfcc_includes_headers_beside_the_source', result == (0, '', ''), result)
         functions = {f'heat_{name}' for name in ('fill', 'fill_i32', 'fill_f64', 'move', 'slow', '_hidden',
                                                  'set_scale')}
-        functions |= {f'{name}_async' for name in functions}
+        updates = {f'heat_{name}_update' for name in ('fill_i32', 'fill_f64', 'move', 'slow', '_hidden')}
+        functions |= {f'{name}_async' for name in functions} | updates
         names = defined(os.path.join(self.folder, 'heat.o'), '-g')
         self.expect('cfcc_object_shows_every_kind_of_function', names == functions | {'heat_registry'}, names)
         _, out, _ = run(['nm', '-u', 'heat.o'], cwd=self.folder)
@@ -716,6 +717,12 @@ class CfccTest:
             result = self.compile(*options, 'heat.cu')
             told = result[2].startswith('heat.cu:8:13: warning: s[i + 8] reads what another lane wrote') and \
                 'write __syncwarp() between the steps [-Wlockstep]\n' in result[2]
+            self.expect(f'cfcc_{name}', result[0] == 0 and (told if expected else result[2] == ''), result)
+        self.write('heat.cu', KERNEL.replace('grid(n)', 'grid(n) dependent'))
+        for name, options, expected in (('warns_of_a_dependent_kernel_that_never_waits', [], True),
+                                        ('is_silent_about_dependent_kernels_as_told', ['-Wno-dependent'], False)):
+            result = self.compile(*options, 'heat.cu')
+            told = ' never waits for the kernel before it, ' in result[2] and '[-Wdependent]\n' in result[2]
             self.expect(f'cfcc_{name}', result[0] == 0 and (told if expected else result[2] == ''), result)
 
     def parallel(self):

@@ -87,7 +87,8 @@ static const struct tolerated tolerated[] = {
     {"cuPointerGetAttributes", "cf_launch", "likewise"},
     /* Queries that a copy can do without. */
     {"cuPointerGetAttributes", "cf_symbol_set", "where registered memory ends: the driver is given all of it"},
-    {"cuStreamGetCaptureInfo", "cf_stream_capture_begin", "which streams only take part, when one of them ends it"},
+    {"cuStreamGetCaptureInfo_edges", "cf_stream_capture_begin",
+     "which streams only take part, when one of them ends it"},
     {"cuCtxGetId", "cf_stream_capture_begin", "that its context is gone, where another has that one's address"},
     /* Records of work in flight, which are only used in messages. */
     {"cuCtxGetId", "cf_graph_launch", "a later fault does not name this graph"},

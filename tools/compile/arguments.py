@@ -47,10 +47,10 @@ def add_compilers(parser, config):
         parser.add_argument(f'-X{name}', dest=f'{name}_flags', action='append', default=[], metavar='FLAG',
                             help=f'a flag for {compiler}, as in -X{name}=' +
                                  ('-march=native' if name == 'cxx' else '-lineinfo'))
-    parser.add_argument('-Wlockstep', dest='warnings', action='append_const', const='-Wlockstep', default=[],
-                        help='warn where lanes of a warp rely on running in lockstep (default)')
-    parser.add_argument('-Wno-lockstep', dest='warnings', action='append_const', const='-Wno-lockstep',
-                        help='do not')
+    for name, what in (('lockstep', 'where lanes of a warp rely on running in lockstep'),
+                       ('dependent', 'where a dependent kernel never waits for the work before it')):
+        for switch, text in ((f'-W{name}', f'warn {what} (default)'), (f'-Wno-{name}', 'do not')):
+            parser.add_argument(switch, dest='warnings', action='append_const', const=switch, default=[], help=text)
     parser.add_argument('--targets', metavar='LIST', help='GPUs to build machine code for: major, all, native, '
                         'or as 80,90a,100f; with -real no PTX, with -virtual PTX alone')
     parser.add_argument('--cuda', metavar='DIR|no', help='the CUDA toolkit, or CPU code alone')

@@ -157,10 +157,14 @@ static void print_launch(const cf_launch_rule *launch)
     if (launch->shared.ops)
         printf(" shared(%s)", launch->shared.text);
     for (int d = 0; d < CF_GRID_DIMS && launch->cluster[d]; d++)
-        printf("%s%" PRIu32, d ? ", " : " __cluster_dims__(", launch->cluster[d]);
+        printf("%s%" PRIu32,
+               d                        ? ", "
+               : launch->passes_cluster ? " cluster("
+                                        : " __cluster_dims__(",
+               launch->cluster[d]);
     if (launch->cluster[0])
         printf(")");
-    printf("%s\n", launch->is_cooperative ? " cooperative" : "");
+    printf("%s%s\n", launch->is_cooperative ? " cooperative" : "", launch->is_dependent ? " dependent" : "");
 }
 
 static void print_expression(const char *key, const cf_expr *expr)

@@ -7,8 +7,12 @@
 #include <cuferry/generic.h>
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("sign")
 #undef sign
 #pragma push_macro("solver_Sign")
@@ -25,10 +29,7 @@
 #ifndef CUFERRY_TYPE_solver_Sign
 #define CUFERRY_TYPE_solver_Sign
 typedef int solver_Sign;
-enum {
-    solver_Sign_Plus = 1,
-    solver_Sign_Minus = -1
-};
+enum { solver_Sign_Plus = 1, solver_Sign_Minus = -1 };
 #endif
 CF__SIZED_TYPE(solver_Sign, 4, 4);
 
@@ -41,11 +42,14 @@ CF_CHECKED int t_grow(float *x, int n);
 CF_CHECKED int t_grow_async(cf_stream stream, float *x, int n);
 CF_CHECKED int t_grow_f32(float *x, int n);
 CF_CHECKED int t_grow_f32_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_grow_f32_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 CF_CHECKED int t_grow_f64(double *x, int n);
 CF_CHECKED int t_grow_f64_async(cf_stream stream, double *x, int n);
+CF_CHECKED int t_grow_f64_update(cf_graph_exec exec, cf_graph_node node, double *x, int n);
 
 CF_CHECKED int t_negate(double *x, int n, solver_Sign sign);
 CF_CHECKED int t_negate_async(cf_stream stream, double *x, int n, solver_Sign sign);
+CF_CHECKED int t_negate_update(cf_graph_exec exec, cf_graph_node node, double *x, int n, solver_Sign sign);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -69,28 +73,30 @@ CF_CHECKED inline int t_grow_async(cf_stream stream, double *x, int n)
 } /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
-#define t_grow(x, n) \
-    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                "t_grow: no instance has these element types; x: float or double", \
-    _Generic(CF__ELEMENT((x)), \
-        float: t_grow_f32, \
-        double: t_grow_f64, \
-        struct cf_untyped: CF__IF_NULL(x, t_grow_f32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+#define t_grow(x, n)                                                                                       \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float : 1, double : 1, struct cf_untyped : 1, default : 0),     \
+                "t_grow: no instance has these element types; x: float or double",                         \
+                _Generic(CF__ELEMENT((x)), float                                                           \
+                         : t_grow_f32, double                                                              \
+                         : t_grow_f64, struct cf_untyped                                                   \
+                         : CF__IF_NULL(x, t_grow_f32, cf_cast_the_pointers_to_their_element_type), default \
+                         : cf_no_instance_takes_these_types))                                              \
     ((x), (n))
-#define t_grow_async(stream, x, n) \
-    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                "t_grow_async: no instance has these element types; x: float or double", \
-    _Generic(CF__ELEMENT((x)), \
-        float: t_grow_f32_async, \
-        double: t_grow_f64_async, \
-        struct cf_untyped: CF__IF_NULL(x, t_grow_f32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+#define t_grow_async(stream, x, n)                                                                               \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float : 1, double : 1, struct cf_untyped : 1, default : 0),           \
+                "t_grow_async: no instance has these element types; x: float or double",                         \
+                _Generic(CF__ELEMENT((x)), float                                                                 \
+                         : t_grow_f32_async, double                                                              \
+                         : t_grow_f64_async, struct cf_untyped                                                   \
+                         : CF__IF_NULL(x, t_grow_f32_async, cf_cast_the_pointers_to_their_element_type), default \
+                         : cf_no_instance_takes_these_types))                                                    \
     ((stream), (x), (n))
 
 #endif
 
+#pragma pop_macro("exec")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("sign")
 #pragma pop_macro("solver_Sign")
 #pragma pop_macro("solver_Sign_Minus")

@@ -21,10 +21,14 @@
 #undef curandStateSobol32
 #pragma push_macro("curandStateSobol64")
 #undef curandStateSobol64
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("geo_matrix")
 #undef geo_matrix
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("row")
 #undef row
 #pragma push_macro("rows")
@@ -119,14 +123,22 @@ CF_CHECKED int t_seed_quasi_v32(const struct curandDirectionVectors32_t *vectors
                                 int n);
 CF_CHECKED int t_seed_quasi_v32_async(cf_stream stream, const struct curandDirectionVectors32_t *vectors,
                                       struct curandStateSobol32 *states, int n);
+CF_CHECKED int t_seed_quasi_v32_update(cf_graph_exec exec, cf_graph_node node,
+                                       const struct curandDirectionVectors32_t *vectors,
+                                       struct curandStateSobol32 *states, int n);
 CF_CHECKED int t_seed_quasi_v64(const struct curandDirectionVectors64_t *vectors, struct curandStateSobol64 *states,
                                 int n);
 CF_CHECKED int t_seed_quasi_v64_async(cf_stream stream, const struct curandDirectionVectors64_t *vectors,
                                       struct curandStateSobol64 *states, int n);
+CF_CHECKED int t_seed_quasi_v64_update(cf_graph_exec exec, cf_graph_node node,
+                                       const struct curandDirectionVectors64_t *vectors,
+                                       struct curandStateSobol64 *states, int n);
 
 CF_CHECKED int t_trace(const struct geo_matrix *turns, const struct Cell *cells, struct row *rows, int n);
 CF_CHECKED int t_trace_async(cf_stream stream, const struct geo_matrix *turns, const struct Cell *cells,
                              struct row *rows, int n);
+CF_CHECKED int t_trace_update(cf_graph_exec exec, cf_graph_node node, const struct geo_matrix *turns,
+                              const struct Cell *cells, struct row *rows, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -152,25 +164,28 @@ CF_CHECKED inline int t_seed_quasi_async(cf_stream stream, const struct curandDi
 } /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
-#define t_seed_quasi(vectors, states, n) \
-    CF__FITTING(_Generic(CF__ELEMENT((vectors)), struct curandDirectionVectors32_t: 1, \
-                struct curandDirectionVectors64_t: 1, struct cf_untyped: 1, default: 0), \
-                "t_seed_quasi: no instance has these element types; vectors: struct curandDirectionVectors32_t or struct curandDirectionVectors64_t", \
-    _Generic(CF__ELEMENT((vectors)), \
-        struct curandDirectionVectors32_t: t_seed_quasi_v32, \
-        struct curandDirectionVectors64_t: t_seed_quasi_v64, \
-        struct cf_untyped: CF__IF_NULL(vectors, t_seed_quasi_v32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+#define t_seed_quasi(vectors, states, n)                                                                               \
+    CF__FITTING(_Generic(CF__ELEMENT((vectors)), struct curandDirectionVectors32_t : 1,                                \
+                         struct curandDirectionVectors64_t : 1, struct cf_untyped : 1, default : 0),                   \
+                "t_seed_quasi: no instance has these element types; vectors: struct curandDirectionVectors32_t or "    \
+                "struct curandDirectionVectors64_t",                                                                   \
+                _Generic(CF__ELEMENT((vectors)), struct curandDirectionVectors32_t                                     \
+                         : t_seed_quasi_v32, struct curandDirectionVectors64_t                                         \
+                         : t_seed_quasi_v64, struct cf_untyped                                                         \
+                         : CF__IF_NULL(vectors, t_seed_quasi_v32, cf_cast_the_pointers_to_their_element_type), default \
+                         : cf_no_instance_takes_these_types))                                                          \
     ((vectors), (states), (n))
-#define t_seed_quasi_async(stream, vectors, states, n) \
-    CF__FITTING(_Generic(CF__ELEMENT((vectors)), struct curandDirectionVectors32_t: 1, \
-                struct curandDirectionVectors64_t: 1, struct cf_untyped: 1, default: 0), \
-                "t_seed_quasi_async: no instance has these element types; vectors: struct curandDirectionVectors32_t or struct curandDirectionVectors64_t", \
-    _Generic(CF__ELEMENT((vectors)), \
-        struct curandDirectionVectors32_t: t_seed_quasi_v32_async, \
-        struct curandDirectionVectors64_t: t_seed_quasi_v64_async, \
-        struct cf_untyped: CF__IF_NULL(vectors, t_seed_quasi_v32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+#define t_seed_quasi_async(stream, vectors, states, n)                                                                 \
+    CF__FITTING(                                                                                                       \
+        _Generic(CF__ELEMENT((vectors)), struct curandDirectionVectors32_t : 1, struct curandDirectionVectors64_t : 1, \
+                 struct cf_untyped : 1, default : 0),                                                                  \
+        "t_seed_quasi_async: no instance has these element types; vectors: struct curandDirectionVectors32_t or "      \
+        "struct curandDirectionVectors64_t",                                                                           \
+        _Generic(CF__ELEMENT((vectors)), struct curandDirectionVectors32_t                                             \
+                 : t_seed_quasi_v32_async, struct curandDirectionVectors64_t                                           \
+                 : t_seed_quasi_v64_async, struct cf_untyped                                                           \
+                 : CF__IF_NULL(vectors, t_seed_quasi_v32_async, cf_cast_the_pointers_to_their_element_type), default   \
+                 : cf_no_instance_takes_these_types))                                                                  \
     ((stream), (vectors), (states), (n))
 
 #endif
@@ -182,8 +197,10 @@ CF_CHECKED inline int t_seed_quasi_async(cf_stream stream, const struct curandDi
 #pragma pop_macro("curandDirectionVectors64_t")
 #pragma pop_macro("curandStateSobol32")
 #pragma pop_macro("curandStateSobol64")
+#pragma pop_macro("exec")
 #pragma pop_macro("geo_matrix")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("row")
 #pragma pop_macro("rows")
 #pragma pop_macro("states")

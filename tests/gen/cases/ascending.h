@@ -7,12 +7,16 @@
 #include <cuferry/generic.h>
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("first")
 #undef first
 #pragma push_macro("n")
 #undef n
 #pragma push_macro("name")
 #undef name
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("order")
 #undef order
 #pragma push_macro("rows")
@@ -38,10 +42,14 @@ CF_CHECKED int t_sum_rows_f32(const int32_t *first, const uint16_t *name, const 
                               int rows, int64_t n);
 CF_CHECKED int t_sum_rows_f32_async(cf_stream stream, const int32_t *first, const uint16_t *name, const float *x,
                                     int8_t *order, float *sum, int rows, int64_t n);
+CF_CHECKED int t_sum_rows_f32_update(cf_graph_exec exec, cf_graph_node node, const int32_t *first, const uint16_t *name,
+                                     const float *x, int8_t *order, float *sum, int rows, int64_t n);
 CF_CHECKED int t_sum_rows_f64(const int64_t *first, const uint16_t *name, const double *x, int8_t *order, double *sum,
                               int rows, int64_t n);
 CF_CHECKED int t_sum_rows_f64_async(cf_stream stream, const int64_t *first, const uint16_t *name, const double *x,
                                     int8_t *order, double *sum, int rows, int64_t n);
+CF_CHECKED int t_sum_rows_f64_update(cf_graph_exec exec, cf_graph_node node, const int64_t *first, const uint16_t *name,
+                                     const double *x, int8_t *order, double *sum, int rows, int64_t n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -67,32 +75,37 @@ CF_CHECKED inline int t_sum_rows_async(cf_stream stream, const int64_t *first, c
 } /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
-#define t_sum_rows(first, name, x, order, sum, rows, n) \
-    CF__FITTING(_Generic(CF__ELEMENT((first)), int32_t: 1, int64_t: 1, struct cf_untyped: 1, \
-                default: 0) && CF__SIZED(name, uint16_t) && CF__SIZED(order, int8_t), \
-                "t_sum_rows: no instance has these element types; first: int32_t or int64_t; name: uint16_t; order: int8_t", \
-    _Generic(CF__ELEMENT((first)), \
-        int32_t: t_sum_rows_f32, \
-        int64_t: t_sum_rows_f64, \
-        struct cf_untyped: CF__IF_NULL(first, t_sum_rows_f32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+#define t_sum_rows(first, name, x, order, sum, rows, n)                                                              \
+    CF__FITTING(                                                                                                     \
+        _Generic(CF__ELEMENT((first)), int32_t : 1, int64_t : 1, struct cf_untyped : 1, default : 0) &&              \
+            CF__SIZED(name, uint16_t) && CF__SIZED(order, int8_t),                                                   \
+        "t_sum_rows: no instance has these element types; first: int32_t or int64_t; name: uint16_t; order: int8_t", \
+        _Generic(CF__ELEMENT((first)), int32_t                                                                       \
+                 : t_sum_rows_f32, int64_t                                                                           \
+                 : t_sum_rows_f64, struct cf_untyped                                                                 \
+                 : CF__IF_NULL(first, t_sum_rows_f32, cf_cast_the_pointers_to_their_element_type), default           \
+                 : cf_no_instance_takes_these_types))                                                                \
     ((first), (name), (x), (order), (sum), (rows), (n))
-#define t_sum_rows_async(stream, first, name, x, order, sum, rows, n) \
-    CF__FITTING(_Generic(CF__ELEMENT((first)), int32_t: 1, int64_t: 1, struct cf_untyped: 1, \
-                default: 0) && CF__SIZED(name, uint16_t) && CF__SIZED(order, int8_t), \
-                "t_sum_rows_async: no instance has these element types; first: int32_t or int64_t; name: uint16_t; order: int8_t", \
-    _Generic(CF__ELEMENT((first)), \
-        int32_t: t_sum_rows_f32_async, \
-        int64_t: t_sum_rows_f64_async, \
-        struct cf_untyped: CF__IF_NULL(first, t_sum_rows_f32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+#define t_sum_rows_async(stream, first, name, x, order, sum, rows, n)                                               \
+    CF__FITTING(                                                                                                    \
+        _Generic(CF__ELEMENT((first)), int32_t : 1, int64_t : 1, struct cf_untyped : 1, default : 0) &&             \
+            CF__SIZED(name, uint16_t) && CF__SIZED(order, int8_t),                                                  \
+        "t_sum_rows_async: no instance has these element types; first: int32_t or int64_t; name: uint16_t; order: " \
+        "int8_t",                                                                                                   \
+        _Generic(CF__ELEMENT((first)), int32_t                                                                      \
+                 : t_sum_rows_f32_async, int64_t                                                                    \
+                 : t_sum_rows_f64_async, struct cf_untyped                                                          \
+                 : CF__IF_NULL(first, t_sum_rows_f32_async, cf_cast_the_pointers_to_their_element_type), default    \
+                 : cf_no_instance_takes_these_types))                                                               \
     ((stream), (first), (name), (x), (order), (sum), (rows), (n))
 
 #endif
 
+#pragma pop_macro("exec")
 #pragma pop_macro("first")
 #pragma pop_macro("n")
 #pragma pop_macro("name")
+#pragma pop_macro("node")
 #pragma pop_macro("order")
 #pragma pop_macro("rows")
 #pragma pop_macro("stream")

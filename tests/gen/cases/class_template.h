@@ -37,6 +37,8 @@
 #undef bytes
 #pragma push_macro("d")
 #undef d
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("flags")
 #undef flags
 #pragma push_macro("functor")
@@ -47,6 +49,8 @@
 #undef m
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("span")
 #undef span
 #pragma push_macro("spans")
@@ -196,26 +200,35 @@ CF_CHECKED int t_clear_i32(struct TensorInfo_int_unsigned_int a, const struct Sp
                            int n, int m);
 CF_CHECKED int t_clear_i32_async(cf_stream stream, struct TensorInfo_int_unsigned_int a, const struct Span_int *spans,
                                  struct Tensor tensor, int n, int m);
+CF_CHECKED int t_clear_i32_update(cf_graph_exec exec, cf_graph_node node, struct TensorInfo_int_unsigned_int a,
+                                  const struct Span_int *spans, struct Tensor tensor, int n, int m);
 CF_CHECKED int t_clear_i64(struct TensorInfo_long_long a, const struct Span_long *spans, struct Tensor tensor, int n,
                            int m);
 CF_CHECKED int t_clear_i64_async(cf_stream stream, struct TensorInfo_long_long a, const struct Span_long *spans,
                                  struct Tensor tensor, int n, int m);
+CF_CHECKED int t_clear_i64_update(cf_graph_exec exec, cf_graph_node node, struct TensorInfo_long_long a,
+                                  const struct Span_long *spans, struct Tensor tensor, int n, int m);
 
 CF_CHECKED int t_look(struct View view, struct Derived d, const struct flags *flags, const struct Holder *holders,
                       int *y, int n);
 CF_CHECKED int t_look_async(cf_stream stream, struct View view, struct Derived d, const struct flags *flags,
                             const struct Holder *holders, int *y, int n);
+CF_CHECKED int t_look_update(cf_graph_exec exec, cf_graph_node node, struct View view, struct Derived d,
+                             const struct flags *flags, const struct Holder *holders, int *y, int n);
 
 /* t_map() takes the types of every instance in C11 and C++; its address is that of t_map_twice(). */
 CF_CHECKED int t_map(float *x, int n, struct Twice_float functor);
 CF_CHECKED int t_map_async(cf_stream stream, float *x, int n, struct Twice_float functor);
 CF_CHECKED int t_map_twice(float *x, int n, struct Twice_float functor);
 CF_CHECKED int t_map_twice_async(cf_stream stream, float *x, int n, struct Twice_float functor);
+CF_CHECKED int t_map_twice_update(cf_graph_exec exec, cf_graph_node node, float *x, int n, struct Twice_float functor);
 CF_CHECKED int t_map_wide(double *x, int n, struct Twice_double functor);
 CF_CHECKED int t_map_wide_async(cf_stream stream, double *x, int n, struct Twice_double functor);
+CF_CHECKED int t_map_wide_update(cf_graph_exec exec, cf_graph_node node, double *x, int n, struct Twice_double functor);
 
 CF_CHECKED int t_zero_span(struct Span_float span, int n);
 CF_CHECKED int t_zero_span_async(cf_stream stream, struct Span_float span, int n);
+CF_CHECKED int t_zero_span_update(cf_graph_exec exec, cf_graph_node node, struct Span_float span, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -250,44 +263,44 @@ CF_CHECKED inline int t_map_async(cf_stream stream, double *x, int n, struct Twi
 } /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
-#define t_clear(a, spans, tensor, n, m) \
-    CF__FITTING(_Generic(CF__ELEMENT((spans)), struct Span_int: 1, struct Span_long: 1, struct cf_untyped: 1, \
-                default: 0), \
-                "t_clear: no instance has these element types; spans: struct Span_int or struct Span_long", \
-    _Generic(CF__ELEMENT((spans)), \
-        struct Span_int: t_clear_i32, \
-        struct Span_long: t_clear_i64, \
-        struct cf_untyped: CF__IF_NULL(spans, t_clear_i32, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+#define t_clear(a, spans, tensor, n, m)                                                                                \
+    CF__FITTING(                                                                                                       \
+        _Generic(CF__ELEMENT((spans)), struct Span_int : 1, struct Span_long : 1, struct cf_untyped : 1, default : 0), \
+        "t_clear: no instance has these element types; spans: struct Span_int or struct Span_long",                    \
+        _Generic(CF__ELEMENT((spans)), struct Span_int                                                                 \
+                 : t_clear_i32, struct Span_long                                                                       \
+                 : t_clear_i64, struct cf_untyped                                                                      \
+                 : CF__IF_NULL(spans, t_clear_i32, cf_cast_the_pointers_to_their_element_type), default                \
+                 : cf_no_instance_takes_these_types))                                                                  \
     ((a), (spans), (tensor), (n), (m))
-#define t_clear_async(stream, a, spans, tensor, n, m) \
-    CF__FITTING(_Generic(CF__ELEMENT((spans)), struct Span_int: 1, struct Span_long: 1, struct cf_untyped: 1, \
-                default: 0), \
-                "t_clear_async: no instance has these element types; spans: struct Span_int or struct Span_long", \
-    _Generic(CF__ELEMENT((spans)), \
-        struct Span_int: t_clear_i32_async, \
-        struct Span_long: t_clear_i64_async, \
-        struct cf_untyped: CF__IF_NULL(spans, t_clear_i32_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+#define t_clear_async(stream, a, spans, tensor, n, m)                                                                  \
+    CF__FITTING(                                                                                                       \
+        _Generic(CF__ELEMENT((spans)), struct Span_int : 1, struct Span_long : 1, struct cf_untyped : 1, default : 0), \
+        "t_clear_async: no instance has these element types; spans: struct Span_int or struct Span_long",              \
+        _Generic(CF__ELEMENT((spans)), struct Span_int                                                                 \
+                 : t_clear_i32_async, struct Span_long                                                                 \
+                 : t_clear_i64_async, struct cf_untyped                                                                \
+                 : CF__IF_NULL(spans, t_clear_i32_async, cf_cast_the_pointers_to_their_element_type), default          \
+                 : cf_no_instance_takes_these_types))                                                                  \
     ((stream), (a), (spans), (tensor), (n), (m))
 
-#define t_map(x, n, functor) \
-    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                "t_map: no instance has these element types; x: float or double", \
-    _Generic(CF__ELEMENT((x)), \
-        float: t_map_twice, \
-        double: t_map_wide, \
-        struct cf_untyped: CF__IF_NULL(x, t_map_twice, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+#define t_map(x, n, functor)                                                                                \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float : 1, double : 1, struct cf_untyped : 1, default : 0),      \
+                "t_map: no instance has these element types; x: float or double",                           \
+                _Generic(CF__ELEMENT((x)), float                                                            \
+                         : t_map_twice, double                                                              \
+                         : t_map_wide, struct cf_untyped                                                    \
+                         : CF__IF_NULL(x, t_map_twice, cf_cast_the_pointers_to_their_element_type), default \
+                         : cf_no_instance_takes_these_types))                                               \
     ((x), (n), (functor))
-#define t_map_async(stream, x, n, functor) \
-    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
-                "t_map_async: no instance has these element types; x: float or double", \
-    _Generic(CF__ELEMENT((x)), \
-        float: t_map_twice_async, \
-        double: t_map_wide_async, \
-        struct cf_untyped: CF__IF_NULL(x, t_map_twice_async, cf_cast_the_pointers_to_their_element_type), \
-        default: cf_no_instance_takes_these_types)) \
+#define t_map_async(stream, x, n, functor)                                                                        \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float : 1, double : 1, struct cf_untyped : 1, default : 0),            \
+                "t_map_async: no instance has these element types; x: float or double",                           \
+                _Generic(CF__ELEMENT((x)), float                                                                  \
+                         : t_map_twice_async, double                                                              \
+                         : t_map_wide_async, struct cf_untyped                                                    \
+                         : CF__IF_NULL(x, t_map_twice_async, cf_cast_the_pointers_to_their_element_type), default \
+                         : cf_no_instance_takes_these_types))                                                     \
     ((stream), (x), (n), (functor))
 
 #endif
@@ -307,11 +320,13 @@ CF_CHECKED inline int t_map_async(cf_stream stream, double *x, int n, struct Twi
 #pragma pop_macro("a")
 #pragma pop_macro("bytes")
 #pragma pop_macro("d")
+#pragma pop_macro("exec")
 #pragma pop_macro("flags")
 #pragma pop_macro("functor")
 #pragma pop_macro("holders")
 #pragma pop_macro("m")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("span")
 #pragma pop_macro("spans")
 #pragma pop_macro("stream")
