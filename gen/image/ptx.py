@@ -21,7 +21,10 @@ def read_ptx(text):
         raise ImageError('is cut off: it has no .target such as sm_90')
     if text.count('{') != text.count('}'):
         raise ImageError(f"is cut off: it has {text.count('{')} opening braces and {text.count('}')} closing ones")
-    entries = {name: _read_entry(name, params or '', directives) for name, params, directives in _ENTRY.findall(text)}
+    found = _ENTRY.findall(text)
+    if len(found) != len(re.findall(r'\.entry\b', text)):
+        raise ImageError('is cut off or damaged: it has a kernel without a body')
+    entries = {name: _read_entry(name, params, directives) for name, params, directives in found}
     return Facts((), (target[1],), entries)
 
 
