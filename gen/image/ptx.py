@@ -20,7 +20,7 @@ def read_ptx(text):
     if not target:
         raise ImageError('is cut off: it has no .target such as sm_90')
     if text.count('{') != text.count('}'):
-        raise ImageError(f"is cut off: it has {text.count('{')} opening braces and {text.count('}')} closing ones")
+        raise ImageError('is cut off: its braces do not close')
     found = _ENTRY.findall(text)
     if len(found) != len(re.findall(r'\.entry\b', text)):
         raise ImageError('is cut off or damaged: it has a kernel without a body')
