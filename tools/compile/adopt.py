@@ -84,6 +84,13 @@ def list_targets(facts):
     return ' and '.join([f'sm_{n}' for n in facts['sm']] + [f'compute_{n}' for n in facts['ptx']])
 
 
+def block_clause(block):
+    """The clause, without dimensions of one thread at the end; none if any block fits."""
+    while len(block) > 1 and block[-1] == 1:
+        block.pop()
+    return [f'block({", ".join(map(str, block))})'] if block else []
+
+
 # ---- Triton
 
 def read_triton(folder, facts_of, start):
@@ -108,9 +115,7 @@ def read_triton(folder, facts_of, start):
     of_ptx = facts_of(f'{base}.ptx')['entries'].get(name) if os.path.isfile(f'{base}.ptx') else None
     params, scratch = triton_params(base, name, len(entry['params']), of_ptx, options)
     block = entry['block'] or (of_ptx or entry)['block'] or [options['num_warps'] * options.get('warp_size', 32)]
-    while len(block) > 1 and block[-1] == 1:
-        block.pop()
-    clauses = ['blocks(/* programs? */)', f'block({", ".join(map(str, block))})']
+    clauses = ['blocks(/* programs? */)', *block_clause(block)]
     clauses += [f'shared({options["shared"]})'] * bool(options.get('shared'))
     clauses += ['cooperative'] * bool(options.get('launch_cooperative_grid'))
     origin = f'{name}, which Triton compiled for {list_targets(facts)}.'
@@ -169,7 +174,7 @@ def ttir_params(path, name):
     at = re.search(rf'\btt\.func\s+(?:public\s+)?@"?{re.escape(name)}"?\(', text)
     if not at:
         raise Failure(f'{path}: there is no function {name}')
-    names = dict(re.findall(r'^(#loc\d*) = loc\("([A-Za-z_]\w*)"\(', text, re.MULTILINE))
+    names = dict(re.findall(r'^(#loc\d*) = loc\("([A-Za-z_]\w*)"[()]', text, re.MULTILINE))
     return [ttir_param(path, part, names) for part in split_arguments(text[at.end():])]
 
 
@@ -197,7 +202,7 @@ def ttir_param(path, text, names):
     if not ctype:
         raise Failure(f"{path}: the parameter '{text.split(' loc(')[0]}' has no form in C; pointers to numbers, and "
                       'numbers, have')
-    own = re.search(r' loc\("([A-Za-z_]\w*)"\(', text)
+    own = re.search(r' loc\("([A-Za-z_]\w*)"[()]', text)
     ref = re.search(r' loc\((#loc\d*)\)', text)
     name = own[1] if own else names.get(ref[1] if ref else '', found[1])
     return ctype + ' *' * bool(found[2]), name
@@ -216,8 +221,7 @@ def read_numba(path, facts_of, start):
         if len(ctypes) != len(values['params']):
             raise Failure(f'{path}: {name} has {len(ctypes)} arguments in its name, and {len(values["params"])} in its '
                           'code')
-        block = values['block']
-        clauses = ['grid(/* threads? */)', *[f'block({", ".join(map(str, block))})'] * bool(block)]
+        clauses = ['grid(/* threads? */)', *block_clause(values['block'])]
         origin = f'{name}, which Numba compiled for {list_targets(facts)}.'
         params = [(ctype, f'arg{number}') for number, ctype in enumerate(ctypes)]
         found.append((Declaration(origin, os.path.relpath(path, start or '.'), entry, params, clauses), name))
