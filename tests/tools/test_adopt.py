@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
-from tap import NEEDS_GPU, NEEDS_NVCC, ROOT, Tap, run
+from tap import NEEDS_GPU, NEEDS_NVCC, ROOT, Tap, path_without_nvcc, run
 
 FIXTURES = os.path.join(ROOT, 'tests', 'fixtures', 'adopted')
 
@@ -231,7 +231,8 @@ class AdoptTest:
     # ---- Images
 
     def compile(self, source, output, *flags):
-        code, out, err = run([self.nvcc, '-arch=sm_90', *flags, '-o', output, source], cwd=self.folder)
+        target = [] if any(flag.startswith('-arch') for flag in flags) else ['-arch=sm_90']
+        code, out, err = run([self.nvcc, *target, *flags, '-o', output, source], cwd=self.folder)
         if code:
             raise RuntimeError(out + err)
 
@@ -372,9 +373,10 @@ class AdoptTest:
     # ---- Images that cfcc takes and refuses
 
     def image_problem(self, image, ctype='int'):
-        """The messages of cfcc about a kernel of an image."""
+        """The messages of the generator about a kernel of an image."""
         self.write('one.cu', ONE.format(image, ctype))
-        code, out, err = run([self.cfcc, '--cuda', 'no', 'one.cu'], cwd=self.folder)
+        code, out, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--outdir', 'out', 'one.cu'],
+                             cwd=self.folder)
         return err if code and not out else '' if code == 0 else f'exit {code}: {out}{err}'
 
     def refused_image(self, name, data, text):
@@ -453,8 +455,13 @@ class AdoptTest:
         if code == 0:
             self.calls()
         code, out, err = run([self.cfcc, '--cuda', 'no', '-o', 'soft.o', 'soft.cu'], cwd=self.folder)
-        self.expect('images_are_embedded_without_nvcc', (code, err) == (0, '') and
+        self.expect('images_are_embedded_without_cuda', (code, err) == (0, '') and
                     self.read('softmax_8.cubin') in self.read('soft.o'), (code, out, err))
+        code, out, err = run([self.cfcc, '-o', 'soft.o', 'soft.cu'], cwd=self.folder,
+                             env={**self.env, 'PATH': path_without_nvcc(self.path('bin'))})
+        said = '' if self.values['nvcc'] else \
+            'cfcc: no nvcc was found: soft.o runs on the CPU alone, except the kernels of image(...)\n'
+        self.expect('cfcc_without_nvcc_tells_what_runs_on_the_cpu', (code, err) == (0, said), (code, out, err))
 
     def program(self, *arguments):
         done = subprocess.run([self.path('main'), *arguments], cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL,
@@ -473,16 +480,32 @@ class AdoptTest:
             return
         sizes = '{} and {} bytes'.format(*(len(self.read(f'softmax_{warps}.cubin')) for warps in (4, 8)))
         self.expect('adopted_kernels_run', code == 0 and f'right: 2 variants, images of {sizes}' in out, (code, out))
-        code, out = self.program('scale')
-        self.expect('kernels_of_images_have_no_form_for_the_cpu' if self.driver == 'host' else
-                    'adopted_kernels_of_numba_run',
-                    'its annotation says host(none)' in out if self.driver == 'host' else True, (code, out))
+        if self.driver == 'host':
+            code, out = self.program('scale')
+            self.expect('kernels_of_images_have_no_form_for_the_cpu', 'its annotation says host(none)' in out, out)
         code, out = self.tool('cf-run', '--describe', 'softmax')
         self.expect('cf_run_describes_adopted_kernels', code == 0 and 'WARPS' in out, (code, out))
         made = 'rows=3', 'x_stride=64', 'out_stride=64', 'cols=64'
         code, out = self.tool('cf-run', '--variant', 'WARPS=8', 'softmax', *made, 'x=random:f32:3x64', 'out=y.npy')
         self.expect('cf_run_runs_a_variant_of_an_image', code == 0 and len(self.read('y.npy')) > 3 * 64 * 4, (code, out))
+        self.tuned(made)
+        if self.driver != 'host':
+            self.other_targets()
 
+    def tuned(self, made):
+        given = [word for value in made for word in ('--set', value)]
+        code, out = self.tool('cf-tune', '--file', 'tuning', '--time', '0.002', '--cache', '65536', '--sizes', '192',
+                              *given, 'softmax')
+        self.expect('cf_tune_chooses_an_image', code == 0 and re.search(r'softmax .*WARPS=[48]', out) and
+                    b'soft_softmax' in self.read('tuning'), (code, out))
+
+    def other_targets(self):
+        """An image without code for the device."""
+        self.compile('softmax.cu', 'softmax_4.cubin', '-cubin', '-DWARPS=4', '-arch=sm_100')
+        code, out, err = run([self.cfcc, '--shared', '--cuda', 'no', '-o', 'soft.so', 'soft.cu'], cwd=self.folder)
+        code, out = self.program() if code == 0 else (code, out + err)
+        self.expect('images_for_other_devices_are_refused', code == 1 and re.search(
+            r'soft_softmax: its image has code for sm_100 and device 0 is sm_(\d+); compile it for sm_\1\n', out), (code, out))
 
     # ---- Results of Triton and Numba
 
