@@ -486,7 +486,13 @@ class AdoptTest:
             code, out = self.program('scale')
             self.expect('kernels_of_images_have_no_form_for_the_cpu', 'its annotation says host(none)' in out, out)
         code, out = self.tool('cf-run', '--describe', 'softmax')
-        self.expect('cf_run_describes_adopted_kernels', code == 0 and 'WARPS' in out, (code, out))
+        self.expect('cf_run_describes_adopted_kernels', code == 0 and re.search(
+            r'cuda +sm_90 from a file of the annotation\n', out), (code, out))
+        code, out, err = run([os.path.join(self.build, 'cf-info'), '--module', './soft.so'], cwd=self.folder,
+                             env=self.env)
+        self.expect('cf_info_lists_the_images', code == 0 and re.search(
+            rf'soft.cu: {len(self.read("softmax_4.cubin"))} bytes from a file of the annotation\n', out) and
+            re.search(r'soft.cu: \d+ bytes by CUDA ', out), (code, out, err))
         made = 'rows=3', 'x_stride=64', 'out_stride=64', 'cols=64'
         code, out = self.tool('cf-run', '--variant', 'WARPS=8', 'softmax', *made, 'x=random:f32:3x64', 'out=y.npy')
         self.expect('cf_run_runs_a_variant_of_an_image', code == 0 and len(self.read('y.npy')) > 3 * 64 * 4, (code, out))
