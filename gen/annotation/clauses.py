@@ -10,7 +10,7 @@ from tokens.lexer import spell_tokens, TokenError
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
 CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'cluster', 'dependent', 'in', 'out',
            'inout', 'resident', 'scratch', 'zero', 'rezero', 'pitch', 'check', 'inplace', 'host', 'tune', 'tolerance',
-           'flops', 'bytes', 'split', 'param', 'include', 'uses', 'internal')
+           'flops', 'bytes', 'split', 'param', 'include', 'uses', 'internal', 'image', 'entry')
 # Words of annotations that no macro may replace.
 WORDS = frozenset(('kernel', 'instances') + CLAUSES)
 # Removed clauses with their replacement; {} is the first word in their parentheses.
@@ -19,7 +19,7 @@ GONE = {**{order: f'{order} is a condition; write check({order}({{}}))' for orde
                    'by its own name'}
 # Clauses about the launch of one kernel.
 OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'cluster', 'dependent', 'host', 'tune',
-              'split', 'param')
+              'split', 'param', 'image', 'entry')
 
 # Values of clauses, for places that --suggest left open.
 _MISSING = {'grid': 'the number of threads', 'blocks': 'the number of blocks',
@@ -62,6 +62,8 @@ class Clauses:
         self.in_place = []          # lists of tokens; arrays that may be the same
         self.host = None            # token: a function's name, or none
         self.host_grid = None       # expression: number of threads on the CPU
+        self.image = None           # token: the file with the kernel's code, a string
+        self.entry = None           # token: the kernel's name in that file, a string
         self.split = None           # token: the parameter whose elements a call can be split by
         self.added = []             # RawParam: parameters of the C function that the kernel does not have
         self.tune = {}              # constant's name: (token, [expression])
@@ -178,6 +180,8 @@ def _read_clause(cursor, clauses):
         _read_identifier(cursor, clauses, name)
         if name.text == 'host' and clauses.host.text == 'grid' and cursor.at('('):
             _read_host_grid(cursor, clauses)
+    elif name.text in ('image', 'entry'):
+        _read_string(cursor, clauses, name)
     elif name.text == 'resident':
         _read_names(cursor, name, clauses.resident, 'pointers, as in resident(table)')
     elif name.text == 'rezero':
@@ -220,6 +224,24 @@ def _read_identifier(cursor, clauses, name):
     setattr(clauses, name.text, value)
 
 
+def _read_string(cursor, clauses, name):
+    """("softmax.cubin")"""
+    value = cursor.take()
+    if not _is_name(value):
+        raise TokenError(value, f'{name.text} takes ' + ('the name of a file, as in image("softmax.cubin")'
+                                                         if name.text == 'image' else
+                                                         "a kernel's name, as in entry(\"softmax_kernel\")") +
+                         tell_found(value))
+    if getattr(clauses, name.text) is not None:
+        raise TokenError(name, f'a second {name.text} clause')
+    setattr(clauses, name.text, value)
+
+
+def _is_name(token):
+    """True for a string literal that means its own characters."""
+    return token.kind == 'string' and token.text[0] == '"' and len(token.text) > 2 and '\\' not in token.text
+
+
 def _read_host_grid(cursor, clauses):
     """host(grid(n)): the CPU runs the kernel with another number of threads."""
     cursor.take()
@@ -234,8 +256,7 @@ def _read_headers(cursor, name):
     headers = []
     while True:
         token = cursor.take()
-        text = token.text[1:-1]
-        if token.kind != 'string' or token.text[0] != '"' or not text or '\\' in text:
+        if not _is_name(token):
             raise TokenError(token, 'include takes the names of headers, as in include("types.h")' + tell_found(token))
         headers.append(token)
         if not cursor.accept(','):

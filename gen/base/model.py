@@ -181,6 +181,15 @@ class Host:
 
 
 @dataclass(frozen=True)
+class Image:
+    """An image that contains the code of kernels in place of nvcc's output. Targets are written as 90a."""
+    path: str                       # path that generated files show
+    data: bytes
+    sm: Tuple[str, ...]             # targets with machine code
+    ptx: Tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Use:
     """A name in uses(...)."""
     text: str
@@ -210,6 +219,8 @@ class Instance:
     uses: Tuple[Use, ...] = ()      # kernels that an operation enqueues, as written
     used: Tuple[str, ...] = ()      # names of these entry points; cf_... are bundled kernels
     is_hosted: bool = False         # all of these have a CPU form
+    image: Optional[Image] = None   # None: nvcc compiles the kernel
+    entry: str = ''                 # the kernel's name in this image
 
     @property
     def arguments(self):
@@ -296,3 +307,13 @@ class KernelFile:
     def launched(self):
         """Instances of kernels, without operations."""
         return tuple(i for k in self.kernels if not k.is_operation for i in k.instances)
+
+    @property
+    def compiled(self):
+        """The kernels' variants that nvcc compiles."""
+        return tuple(v for i in self.launched for v in i.all_variants if not v.image)
+
+    @property
+    def images(self):
+        """The images of all others."""
+        return tuple(dict.fromkeys(v.image for i in self.launched for v in i.all_variants if v.image))

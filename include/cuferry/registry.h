@@ -273,11 +273,11 @@ typedef struct cf_state {
 #define CF_TARGET_CAPABILITY(target) ((target)&0x3fff)
 #define CF_TARGET_SUFFIX(target) ((target)&CF_TARGET_EXACT ? "a" : (target)&CF_TARGET_FAMILY ? "f" : "")
 
-/* Machine code for one or more targets, in the form that the driver loads (a fatbin). */
+/* Code for one or more targets, in a form that the driver loads: nvcc's fatbin, or a file that image(...) names. */
 typedef struct cf_image {
     const unsigned char *begin, *end;
     uint32_t crc32;      /* zlib's CRC-32 of the bytes */
-    uint32_t toolkit;    /* version of the nvcc that built it: 13000 is CUDA 13.0 */
+    uint32_t toolkit;    /* version of the nvcc that built it: 13000 is CUDA 13.0; 0: not known */
     const uint16_t *sm;  /* targets with machine code, ends with 0 */
     const uint16_t *ptx; /* targets with PTX, ends with 0 */
     cf_state *state;

@@ -57,14 +57,16 @@ static void add_loaded(void)
     dlclose(program);
 }
 
-/* Returns the i-th kernel of all modules, NULL after the last. */
+/* Returns the i-th kernel of all modules, each before its variants; NULL after the last. */
 static const cf_kernel *kernel_at(size_t i)
 {
-    for (int m = 0; m < module_count; m++) {
-        if (i < modules[m]->count)
-            return modules[m]->kernels[i];
-        i -= modules[m]->count;
-    }
+    for (int m = 0; m < module_count; m++)
+        for (size_t k = 0; k < modules[m]->count; k++) {
+            const cf_kernel *kernel = modules[m]->kernels[k];
+            if (i <= kernel->nvariants)
+                return i == 0 ? kernel : kernel->variants[i - 1];
+            i -= kernel->nvariants + 1;
+        }
     return NULL;
 }
 
@@ -160,15 +162,9 @@ CUresult fake_cuLibraryUnload(CUlibrary library)
 static const cf_kernel *find_entry(const cf_image *image, const char *entry)
 {
     const cf_kernel *kernel;
-    for (size_t i = 0; image && (kernel = kernel_at(i)) != NULL; i++) {
-        if (kernel->image != image)
-            continue;
-        if (strcmp(kernel->entry, entry) == 0)
+    for (size_t i = 0; image && (kernel = kernel_at(i)) != NULL; i++)
+        if (kernel->image == image && strcmp(kernel->entry, entry) == 0)
             return kernel;
-        for (uint32_t v = 0; v < kernel->nvariants; v++)
-            if (strcmp(kernel->variants[v]->entry, entry) == 0)
-                return kernel->variants[v];
-    }
     return NULL;
 }
 

@@ -6,6 +6,7 @@ import re
 import shlex
 import sys
 
+from adopt import KINDS
 from failure import Failure
 from flags import CHECKS
 from targets import FORMS, wrong_target
@@ -13,7 +14,8 @@ from workspace import stem
 
 USAGE = '''cfcc [--prefix P] [-o FILE.o] [--header FILE.h] [-MD] [options] FILE.cu... [FILE.c...]
        cfcc --shared [--prefix P] [-o FILE.so] [options] FILE.cu... [FILE.c...] | FILE.o...
-       cfcc --suggest [--write] [-I DIR] [-D NAME[=TEXT]] FILE.cu...'''
+       cfcc --suggest [--write] [-I DIR] [-D NAME[=TEXT]] FILE.cu...
+       cfcc --adopt triton DIR | numba FILE [-o FILE.cu]'''
 
 
 class Parser(argparse.ArgumentParser):
@@ -67,6 +69,8 @@ def add_modes(parser, config):
                         'and compile nothing')
     parser.add_argument('--write', action='store_true', help='with --suggest: also write the annotations into the '
                         'files')
+    parser.add_argument('--adopt', choices=KINDS, help='write the declarations of the kernels that Triton or Numba '
+                        'compiled, from a folder of the cache of Triton or a file of Numba')
     # For cf-run alone: a checked build of kernel files, of the sources of FILE, or of the bundled kernels; and an
     # output that is run at once, which no other user may be able to change.
     parser.add_argument('--check', choices=sorted(CHECKS), help=argparse.SUPPRESS)
@@ -110,8 +114,8 @@ def arguments(config):
     if options.level is not None:
         parser.error(f'-O {options.level} is no level of optimisation')
     check_values(options, parser)
-    if options.suggest:
-        check_suggest(options, parser)
+    if options.suggest or options.adopt:
+        (check_suggest if options.suggest else check_adopt)(options, parser)
         return options
     if options.write:
         parser.error('--write goes with --suggest alone')
@@ -130,14 +134,33 @@ def arguments(config):
     return options
 
 
-def check_suggest(options, parser):
-    """Refuses options of a compilation, which would have no effect, and files that are no kernel files."""
-    given = [('-o', options.output), ('--header', options.header), ('--shared', options.shared),
-             ('-MD', options.depend), ('--prefix', options.prefix), ('--manifest', options.manifest),
-             ('--tuning', options.tuning)]
+def check_useless(options, parser, mode, given):
+    """Refuses options of a compilation, which would have no effect."""
+    given = [*given, ('--header', options.header), ('--shared', options.shared), ('-MD', options.depend),
+             ('--prefix', options.prefix), ('--manifest', options.manifest), ('--tuning', options.tuning)]
     useless = next((name for name, value in given if value), None)
     if useless:
-        parser.error(f'{useless} has no effect with --suggest, which compiles nothing')
+        parser.error(f'{useless} has no effect with {mode}, which compiles nothing')
+
+
+def check_adopt(options, parser):
+    """Refuses everything but one folder or file, and an output that is there: it may have been edited."""
+    check_useless(options, parser, '--adopt', [('--write', options.write), ('--suggest', options.suggest)])
+    if len(options.files) != 1:
+        parser.error(f'--adopt {options.adopt} takes one ' + ('folder of the cache of Triton' if options.adopt == 'triton'
+                                                              else 'file with PTX or a cubin'))
+    if options.output and os.path.exists(options.output):
+        raise Failure(f'{options.output} is there; name another file with -o')
+    problem = unwritable(options.output, []) if options.output else ''
+    if problem:
+        raise Failure(f'cannot write {options.output}: {problem}')
+    if options.adopt == 'numba':
+        check_inputs(options.files)
+
+
+def check_suggest(options, parser):
+    """Refuses options of a compilation, and files that are no kernel files."""
+    check_useless(options, parser, '--suggest', [('-o', options.output), ('--adopt', options.adopt)])
     if not options.files:
         parser.error('no kernel file is named')
     other = next((f for f in options.files if not f.endswith(('.cu', '.cuh'))), None)

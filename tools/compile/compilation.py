@@ -47,9 +47,8 @@ class Compilation:
 
     @property
     def objects(self):
-        kinds = ['stub', 'host'] + (['image'] if self.toolkit else [])
         return [self._path(f'{self.registry}.o'),
-                *(self._path(f'{name}.{kind}.o') for name in self.workspace.stems for kind in kinds),
+                *(self._path(f'{name}.{kind}.o') for name in self.workspace.stems for kind in ('stub', 'host', 'image')),
                 *(self._path(f'{stem(path)}.operations.o') for path in self.options.c_files)]
 
     @property
@@ -144,6 +143,11 @@ class Compilation:
 
     # ---- The objects
 
+    @property
+    def _gpu(self):
+        """The macro that generated files read: nvcc compiled the kernels."""
+        return ['-DCF__GPU'] if self.toolkit else []
+
     def _compile(self):
         """All objects; objects of device code wait for nvcc."""
         host_flags = self.flags.host()
@@ -152,7 +156,7 @@ class Compilation:
         rest += [self._start_operations(path) for path in self.options.c_files]
         if self.toolkit:
             self._compile_images()
-            rest += [self._start_image(name) for name in self.workspace.stems]
+        rest += [self._start_image(name) for name in self.workspace.stems]
         self.workspace.wait(rest + [self.start_c(f'{name}.stub', source) for name, source in self.pairs])
 
     def _compile_images(self):
@@ -165,10 +169,9 @@ class Compilation:
         self.workspace.wait([self._start_image_header(name) for name in self.workspace.stems])
 
     def start_c(self, name, source):
-        gpu = ['-DCF__GPU'] if self.toolkit else []
         folder = self.workspace.folder
         return self.workspace.start(
-            self.options.cc, self.config.words('c_flags'), self.options.pass_on, self.flags.mapped(name), gpu,
+            self.options.cc, self.config.words('c_flags'), self.options.pass_on, self.flags.mapped(name), self._gpu,
             ['-iquote', folder, '-I', folder, f'-I{self.config.include}'], self.flags.includes(source),
             ['-c', self._path(f'{name}.c'), '-o', self._path(f'{name}.o')])
 
@@ -208,5 +211,5 @@ class Compilation:
 
     def _start_image(self, name):
         # .incbin names the fatbin relative to this folder.
-        return self.workspace.start(self.options.cc, ['-c', f'{name}.image.S', '-o', f'{name}.image.o'],
+        return self.workspace.start(self.options.cc, ['-c', *self._gpu, f'{name}.image.S', '-o', f'{name}.image.o'],
                                     cwd=self.workspace.folder)

@@ -11,7 +11,7 @@ def inputs_of(workspace, made):
     read."""
     inputs, options = {}, workspace.options
     made = list(map(os.path.realpath, made))
-    names = [f'{name}.{kind}.d' for name in workspace.stems for kind in ('scan', 'host', 'device')]
+    names = [f'{name}.{kind}.d' for name in workspace.stems for kind in ('scan', 'host', 'device', 'adopted')]
     names += [f'{stem(path)}.operations.d' for path in workspace.options.c_files]
     for path in map(workspace.path, names):
         for word in _names(path) if os.path.exists(path) else []:

@@ -38,8 +38,10 @@ static void write_image(struct writer *writer, const cf_kernel *const *kernels, 
     int64_t bytes = image ? image->end - image->begin : 0;
     char heading[512], cuda[32] = "";
     if (image) {
-        snprintf(cuda, sizeof cuda, "%" PRIu32 ".%" PRIu32, image->toolkit / 1000, image->toolkit % 1000 / 10);
-        snprintf(heading, sizeof heading, "  %s: %" PRId64 " bytes by CUDA %s", kernels[0]->file, bytes, cuda);
+        if (image->toolkit)
+            snprintf(cuda, sizeof cuda, "%" PRIu32 ".%" PRIu32, image->toolkit / 1000, image->toolkit % 1000 / 10);
+        snprintf(heading, sizeof heading, "  %s: %" PRId64 " bytes %s%s", kernels[0]->file, bytes,
+                 *cuda ? "by CUDA " : "from a file of the annotation", cuda);
     } else {
         snprintf(heading, sizeof heading, "  without an image: %zu operations and kernels for the CPU alone", count);
     }

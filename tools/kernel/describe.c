@@ -93,7 +93,10 @@ static void print_targets(const cf_image *image)
         printf("sm_%u%s ", CF_TARGET_CAPABILITY((unsigned)*target), CF_TARGET_SUFFIX(*target));
     for (const uint16_t *target = image->ptx; *target; target++)
         printf("compute_%u%s ", CF_TARGET_CAPABILITY((unsigned)*target), CF_TARGET_SUFFIX(*target));
-    printf("by CUDA %" PRIu32 ".%" PRIu32 "\n", image->toolkit / 1000, image->toolkit % 1000 / 10);
+    if (image->toolkit)
+        printf("by CUDA %" PRIu32 ".%" PRIu32 "\n", image->toolkit / 1000, image->toolkit % 1000 / 10);
+    else
+        printf("from a file of the annotation\n");
 }
 
 static void print_source(const char *file, uint32_t line)

@@ -1,0 +1,40 @@
+"""Reads PTX."""
+
+import re
+
+from image.facts import Entry, Facts, ImageError
+
+_IGNORED = re.compile(r'//[^\n]*|/\*.*?\*/|"[^"\n]*"', re.DOTALL)
+_TARGET = re.compile(r'\.target\s+sm_(\d{2,3}[af]?)\b')
+_ENTRY = re.compile(r'\.entry\s+([\w$%]+)\s*(?:\(([^()]*)\))?([^{;]*)[{;]')
+_PARAM = re.compile(r'\.param\s+(?:\.align\s+\d+\s+)?\.([a-z]+)(\d+)\s+(\.ptr\b[^,\[]*?\s)?\s*[\w$%]+\s*(?:\[\s*(\d+)\s*\])?')
+_BLOCK = re.compile(r'\.reqntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?')
+
+
+def read_ptx(text):
+    """Returns the facts of PTX. Raises ImageError."""
+    text = _IGNORED.sub(' ', text)
+    if not re.match(r'\s*\.version\s+\d', text):
+        raise ImageError('is no PTX: it begins without a .version')
+    target = _TARGET.search(text)
+    if not target:
+        raise ImageError('is cut off: it has no .target such as sm_90')
+    if text.count('{') != text.count('}'):
+        raise ImageError('is cut off: its braces do not close')
+    found = _ENTRY.findall(text)
+    if len(found) != len(re.findall(r'\.entry\b', text)):
+        raise ImageError('is cut off or damaged: it has a kernel without a body')
+    entries = {name: _read_entry(name, params, directives) for name, params, directives in found}
+    return Facts((), (target[1],), entries)
+
+
+def _read_entry(name, params, directives):
+    sizes, types = [], []
+    for param in params.split(',') if params.strip() else []:
+        found = _PARAM.fullmatch(param.strip())
+        if not found:
+            raise ImageError(f"is damaged: {name} has no parameter '{' '.join(param.split())}'")
+        sizes.append(int(found[2]) // 8 * int(found[4] or 1))
+        types.append('ptr' if found[3] else found[1] + found[2])
+    block = _BLOCK.search(directives)
+    return Entry(tuple(sizes), tuple(types), tuple(int(n or 1) for n in block.groups()) if block else ())
