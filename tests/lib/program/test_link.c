@@ -9,6 +9,7 @@
 #include <cuferry/program.h>
 
 #include "program_image.h"
+#include "base/cachefile.h"
 #include "program/compile.h"
 #include "program/inspect.h"
 #include "program/link.h"
