@@ -268,8 +268,8 @@ static void collect(struct entry *entry, const struct cf__request *request, cons
 
 /* Fills `compiled` and returns CF_OK if the folder has it. Returns CF_OK with an empty `compiled` if not: end_entry()
  * follows then. Otherwise returns a status. */
-static int begin_entry(struct entry *entry, const struct cf__request *request, const char *library,
-                       const char *toolkit, struct cf__compiled *compiled)
+static int begin_entry(struct entry *entry, const struct cf__request *request, const char *library, const char *toolkit,
+                       struct cf__compiled *compiled)
 {
     char key[CF__CACHE_NAME + 1];
     int status = cf__cache_folder_check(request->function, entry->folder, 1);

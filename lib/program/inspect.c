@@ -418,15 +418,14 @@ static int check_target(const struct part *input, const struct cf__link_target *
         for (const uint16_t *each = is_ptx ? targets->ptx : targets->sm; *each; each++) {
             unsigned int capability = CF_TARGET_CAPABILITY(*each);
             int is_within_family = capability <= wanted && capability / 10 == wanted / 10;
-            if (*each & CF_TARGET_EXACT     ? *each == target->sm
+            if (*each & CF_TARGET_EXACT    ? *each == target->sm
                 : *each & CF_TARGET_FAMILY ? is_within_family
                 : is_ptx                   ? capability <= wanted
                                            : capability == wanted)
                 return CF_OK;
         }
     if (!targets->sm[0] && !targets->ptx[0])
-        return cf__fail(CF_EINVAL, "%s: the %s is LTO-IR alone; options.is_lto links it", input->function,
-                        input->what);
+        return cf__fail(CF_EINVAL, "%s: the %s is LTO-IR alone; options.is_lto links it", input->function, input->what);
     unsigned int first = targets->sm[0] ? targets->sm[0] : targets->ptx[0];
     return cf__fail(CF_ENOCODE, "%s: the %s has no code for sm_%u%s; its first target is %s_%u%s", input->function,
                     input->what, wanted, CF_TARGET_SUFFIX(target->sm), targets->sm[0] ? "sm" : "compute",
@@ -561,8 +560,8 @@ int cf__inspect_input(const char *function, const unsigned char *data, size_t si
         const char *what;
         int (*check)(const struct part *part);
     } kinds[] = {
-        [CF__INPUT_CUBIN] = {"cubin", check_cubin}, [CF__INPUT_PTX] = {"PTX", check_ptx},
-        [CF__INPUT_LTO] = {"LTO-IR", check_lto},    [CF__INPUT_FATBIN] = {"fatbin", check_fatbin},
+        [CF__INPUT_CUBIN] = {"cubin", check_cubin},    [CF__INPUT_PTX] = {"PTX", check_ptx},
+        [CF__INPUT_LTO] = {"LTO-IR", check_lto},       [CF__INPUT_FATBIN] = {"fatbin", check_fatbin},
         [CF__INPUT_OBJECT] = {"object", check_object}, [CF__INPUT_ARCHIVE] = {"archive", NULL},
     };
     struct cf__targets targets = {.has_lto = 0};

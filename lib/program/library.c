@@ -33,8 +33,7 @@ int cf__library_open(const char *function, const char *what, const char *path,
 
 int cf__library_check_major(const char *function, const char *path, int major, int minor)
 {
-    return major == 12 || major == 13
-               ? CF_OK
-               : cf__fail(CF_ENOTSUP, "%s: %s is of CUDA %d.%d; Cuferry uses CUDA 12 and 13", function, path, major,
-                          minor);
+    return major == 12 || major == 13 ? CF_OK
+                                      : cf__fail(CF_ENOTSUP, "%s: %s is of CUDA %d.%d; Cuferry uses CUDA 12 and 13",
+                                                 function, path, major, minor);
 }

@@ -32,6 +32,7 @@ struct link {
     const char **flags; /* those of the options, then of the target; "-no-cache" is the last one */
     size_t option_count;
     uint32_t flag_count;
+    int is_log_missing; /* for want of memory */
 };
 
 static int fail_memory(const char *function)
@@ -41,16 +42,19 @@ static int fail_memory(const char *function)
 
 /* ---- Logs and failures ---- */
 
-/* Adds a text and its zero, or nothing if there is no memory: a log may be missing. */
-static void add_log(char **log, const char *text)
+/* Adds a text, which may be NULL, and its zero. Returns 0 if there is no memory; a log may be missing. */
+static int add_log(char **log, const char *text)
 {
     size_t before = *log ? strlen(*log) : 0;
-    char *longer = text && *text ? realloc(*log, before + strlen(text) + 1) : NULL;
+    if (!text || !*text)
+        return 1;
+    char *longer = realloc(*log, before + strlen(text) + 1);
     if (longer)
         *log = strcpy(longer + before, text) - before;
+    return longer != NULL;
 }
 
-static void read_log(const struct link *link, cf__nvjitlink_handle handle, char **log)
+static void read_log(struct link *link, cf__nvjitlink_handle handle, char **log)
 {
     const struct cf__nvjitlink *nvjitlink = &link->nvjitlink;
     for (int is_info = 0; is_info < 2; is_info++) {
@@ -59,8 +63,8 @@ static void read_log(const struct link *link, cf__nvjitlink_handle handle, char 
         char *text = result == CF__NVJITLINK_SUCCESS && bytes ? calloc(bytes + 1, 1) : NULL;
         if (text)
             result = is_info ? nvjitlink->GetInfoLog(handle, text) : nvjitlink->GetErrorLog(handle, text);
-        if (text && result == CF__NVJITLINK_SUCCESS)
-            add_log(log, text);
+        if (result == CF__NVJITLINK_SUCCESS && bytes && !(text && add_log(log, text)))
+            link->is_log_missing = 1;
         free(text);
     }
 }
@@ -110,7 +114,7 @@ static int fail_link(const struct link *link, int result, const char *call, cons
     const char *function = link->request->function;
     char symbols[CF__DETAIL / 2];
     int length;
-    if (result == NO_MEMORY)
+    if (result == NO_MEMORY || (!log && link->is_log_missing))
         return fail_memory(function);
     if (!log)
         return cf__fail(CF_ECALL, "%s: nvJitLink%s returned %d", function, call, result);
@@ -216,7 +220,7 @@ static int read_image(const struct link *link, cf__nvjitlink_handle handle, stru
 /* Returns nvJitLink's result, and in `call` the function that returned it. With `is_probe` code that is optimized
  * across inputs is linked with others, so that the linker reports undefined symbols and not its assembler, which stops
  * at the first one. */
-static int link_once(const struct link *link, const enum cf__input_kind *kinds, int is_probe, const char **call,
+static int link_once(struct link *link, const enum cf__input_kind *kinds, int is_probe, const char **call,
                      struct cf__compiled *compiled)
 {
     static const char nothing[] = ".version 7.0\n.target sm_75\n.address_size 64\n";
@@ -245,7 +249,7 @@ static int link_once(const struct link *link, const enum cf__input_kind *kinds, 
     return result;
 }
 
-static int link_all(const struct link *link, const enum cf__input_kind *kinds, struct cf__compiled *compiled)
+static int link_all(struct link *link, const enum cf__input_kind *kinds, struct cf__compiled *compiled)
 {
     struct cf__compiled probe = {0};
     const char *call, *ignored;
@@ -254,7 +258,7 @@ static int link_all(const struct link *link, const enum cf__input_kind *kinds, s
         return CF_OK;
     if (compiled->log && strstr(compiled->log, "Unresolved extern")) {
         (void)link_once(link, kinds, 1, &ignored, &probe);
-        add_log(&compiled->log, probe.log);
+        (void)add_log(&compiled->log, probe.log);
         cf__compiled_free(&probe);
     }
     return fail_link(link, result, call, compiled->log);
@@ -268,8 +272,7 @@ static int inspect_inputs(const struct link *link, enum cf__input_kind *kinds)
         const struct cf__input *input = &request->inputs[i];
         char prefix[CF__DETAIL / 2];
         snprintf(prefix, sizeof prefix, "%s: %s", request->function, input->name);
-        status =
-            cf__inspect_input(prefix, (const unsigned char *)input->data, input->size, &link->target, &kinds[i]);
+        status = cf__inspect_input(prefix, (const unsigned char *)input->data, input->size, &link->target, &kinds[i]);
     }
     return status;
 }
@@ -356,8 +359,9 @@ static int check_compiler(const struct cf__request *request, const char *linker)
     char compiler[CF__PATH];
     int major = read_major(linker), status = cf__find(request->function, "nvrtc", major, compiler);
     if (status == CF_OK && read_major(compiler) != major)
-        status = cf__fail(CF_ENOTSUP, "%s: %s and %s are of different versions; CF_CUDA_HOME may name a toolkit's folder",
-                          request->function, compiler, linker);
+        status =
+            cf__fail(CF_ENOTSUP, "%s: %s and %s are of different versions; CF_CUDA_HOME may name a toolkit's folder",
+                     request->function, compiler, linker);
     return status;
 }
 
@@ -376,7 +380,7 @@ static int compile_input(const struct cf__request *request, int major, const cf_
     source.output = options.is_lto ? CF__LTO : CF__RELOCATABLE;
     source.driver = 1000 * major;
     int status = cf__compile(&source, &compiled);
-    add_log(&sources->log, compiled.log);
+    (void)add_log(&sources->log, compiled.log);
     if (status == CF_OK && compiled.names) {
         char *names = realloc(sources->names, sources->names_bytes + compiled.names_bytes + 1);
         if (names) {
@@ -410,7 +414,7 @@ static int prepare_input(const struct cf__request *request, const char *linker, 
 /* The log and the names of a link: of its sources, then its own. */
 static void join_parts(struct cf__compiled *compiled, struct cf__compiled *sources)
 {
-    add_log(&sources->log, compiled->log);
+    (void)add_log(&sources->log, compiled->log);
     free(compiled->log);
     free(compiled->names);
     compiled->log = sources->log;

@@ -21,19 +21,19 @@ enum cf__nvjitlink_result {
 };
 
 /* Name after "nvJitLink", parameters. CUDA 12.0 has all but Version, which may be NULL. */
-#define CF__NVJITLINK_FUNCS(X)                                                                               \
-    X(Version, (unsigned int *major, unsigned int *minor))                                                   \
-    X(Create, (cf__nvjitlink_handle * handle, uint32_t count, const char *const *options))                   \
-    X(Destroy, (cf__nvjitlink_handle * handle))                                                              \
-    X(AddData, (cf__nvjitlink_handle handle, int kind, const void *data, size_t size, const char *name))     \
-    X(Complete, (cf__nvjitlink_handle handle))                                                               \
-    X(GetLinkedCubinSize, (cf__nvjitlink_handle handle, size_t *bytes))                                      \
-    X(GetLinkedCubin, (cf__nvjitlink_handle handle, void *cubin))                                            \
-    X(GetLinkedPtxSize, (cf__nvjitlink_handle handle, size_t *bytes))                                        \
-    X(GetLinkedPtx, (cf__nvjitlink_handle handle, char *ptx))                                                \
-    X(GetErrorLogSize, (cf__nvjitlink_handle handle, size_t *bytes))                                         \
-    X(GetErrorLog, (cf__nvjitlink_handle handle, char *log))                                                 \
-    X(GetInfoLogSize, (cf__nvjitlink_handle handle, size_t *bytes))                                          \
+#define CF__NVJITLINK_FUNCS(X)                                                                           \
+    X(Version, (unsigned int *major, unsigned int *minor))                                               \
+    X(Create, (cf__nvjitlink_handle * handle, uint32_t count, const char *const *options))               \
+    X(Destroy, (cf__nvjitlink_handle * handle))                                                          \
+    X(AddData, (cf__nvjitlink_handle handle, int kind, const void *data, size_t size, const char *name)) \
+    X(Complete, (cf__nvjitlink_handle handle))                                                           \
+    X(GetLinkedCubinSize, (cf__nvjitlink_handle handle, size_t * bytes))                                 \
+    X(GetLinkedCubin, (cf__nvjitlink_handle handle, void *cubin))                                        \
+    X(GetLinkedPtxSize, (cf__nvjitlink_handle handle, size_t * bytes))                                   \
+    X(GetLinkedPtx, (cf__nvjitlink_handle handle, char *ptx))                                            \
+    X(GetErrorLogSize, (cf__nvjitlink_handle handle, size_t * bytes))                                    \
+    X(GetErrorLog, (cf__nvjitlink_handle handle, char *log))                                             \
+    X(GetInfoLogSize, (cf__nvjitlink_handle handle, size_t * bytes))                                     \
     X(GetInfoLog, (cf__nvjitlink_handle handle, char *log))
 
 struct cf__nvjitlink {

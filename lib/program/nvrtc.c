@@ -15,12 +15,14 @@ static const struct cf__library_function functions[] = {
 #define ENTRY(name, parameters) {"nvrtc" #name, offsetof(struct cf__nvrtc, name)},
     CF__NVRTC_FUNCS(ENTRY)
 #undef ENTRY
-    {"nvrtcGetErrorString", offsetof(struct cf__nvrtc, GetErrorString)},
+        {"nvrtcGetErrorString", offsetof(struct cf__nvrtc, GetErrorString)},
 };
 
 int cf__nvrtc_open(const char *function, const char *path, struct cf__nvrtc *nvrtc)
 {
-    int major = 0, minor = 0, status = cf__library_open(function, "NVRTC", path, functions, sizeof functions / sizeof *functions, "nvrtcSetFlowCallback", nvrtc);
+    int major = 0, minor = 0,
+        status = cf__library_open(function, "NVRTC", path, functions, sizeof functions / sizeof *functions,
+                                  "nvrtcSetFlowCallback", nvrtc);
     if (status != CF_OK)
         return status;
     (void)nvrtc->Version(&major, &minor);

@@ -174,8 +174,8 @@ int cf__program_adopt(const char *function, struct cf__compiled *parts, cf_progr
 
 static int adopt_image(const char *function, char *image, size_t size, cf_program **program)
 {
-    return cf__program_adopt(
-        function, &(struct cf__compiled){.image = image, .bytes = cf__image_bytes(image, size)}, program);
+    return cf__program_adopt(function, &(struct cf__compiled){.image = image, .bytes = cf__image_bytes(image, size)},
+                             program);
 }
 
 int cf_program_load(cf_program **program, const void *data, size_t size)

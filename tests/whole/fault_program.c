@@ -125,13 +125,16 @@ static const char twice[] = ".version 8.0\n.target sm_75\n.address_size 64\n"
                             ".visible .func (.param .b32 r) twice(.param .b32 x)\n{\n"
                             "    .reg .b32 %r<3>;\n    ld.param.b32 %r1, [x];\n    add.s32 %r2, %r1, %r1;\n"
                             "    st.param.b32 [r], %r2;\n    ret;\n}\n";
-static cf_program_input inputs[] = {
-    {.name = "k.cu", .data = calling, .size = sizeof calling - 1, .is_source = 1}, {.name = path}};
+static const cf_program_input inputs[] = {{.name = "k.cu",
+                                           .data = calling,
+                                           .size = sizeof calling - 1,
+                                           .is_source = 1,
+                                           .names = (const char *const[]){"k", NULL}},
+                                          {.name = path}};
 
 static void prepare_link(void)
 {
     prepare_compile();
-    inputs[0].names = (const char *const[]){"k", NULL};
     snprintf(path, sizeof path, "%s/twice.ptx", folder);
     FILE *file = fopen(path, "w");
     NEED(!file || fputs(twice, file) < 0 || fclose(file) != 0);

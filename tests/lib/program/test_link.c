@@ -14,13 +14,13 @@
 #include "program/inspect.h"
 #include "program/link.h"
 
-#define KERNEL                                                                                             \
-    "extern \"C\" __device__ float mul_f32_f32(float x, float y);\n"                                       \
-    "extern \"C\" __global__ void multiply_vectors(float *out, const float *x, const float *y, int n)\n"   \
-    "{\n"                                                                                                  \
-    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"                                                 \
-    "    if (i < n)\n"                                                                                     \
-    "        out[i] = mul_f32_f32(x[i], y[i]);\n"                                                          \
+#define KERNEL                                                                                           \
+    "extern \"C\" __device__ float mul_f32_f32(float x, float y);\n"                                     \
+    "extern \"C\" __global__ void multiply_vectors(float *out, const float *x, const float *y, int n)\n" \
+    "{\n"                                                                                                \
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"                                               \
+    "    if (i < n)\n"                                                                                   \
+    "        out[i] = mul_f32_f32(x[i], y[i]);\n"                                                        \
     "}\n"
 #define MUL "extern \"C\" __device__ float mul_f32_f32(float x, float y) { return x * y; }\n"
 #define MUL_PTX                                                                                                  \

@@ -27,17 +27,17 @@
     "    if (threadIdx.x < n)\n"                                      \
     "        x[threadIdx.x] *= a * ns::factor;\n"                     \
     "}\n"
-#define MULTIPLY                                                                                           \
-    "extern \"C\" __device__ int mul_f32_f32(float *product, float x, float y);\n"                         \
-    "extern \"C\" __global__ void multiply_vectors(float *r, const float *x, const float *y)\n"            \
-    "{\n"                                                                                                  \
-    "    mul_f32_f32(&r[threadIdx.x], x[threadIdx.x], y[threadIdx.x]);\n"                                  \
+#define MULTIPLY                                                                                \
+    "extern \"C\" __device__ int mul_f32_f32(float *product, float x, float y);\n"              \
+    "extern \"C\" __global__ void multiply_vectors(float *r, const float *x, const float *y)\n" \
+    "{\n"                                                                                       \
+    "    mul_f32_f32(&r[threadIdx.x], x[threadIdx.x], y[threadIdx.x]);\n"                       \
     "}\n"
-#define MUL                                                                         \
-    "extern \"C\" __device__ int mul_f32_f32(float *product, float x, float y)\n"   \
-    "{\n"                                                                           \
-    "    *product = x * y;\n"                                                       \
-    "    return 0;\n"                                                               \
+#define MUL                                                                       \
+    "extern \"C\" __device__ int mul_f32_f32(float *product, float x, float y)\n" \
+    "{\n"                                                                         \
+    "    *product = x * y;\n"                                                     \
+    "    return 0;\n"                                                             \
     "}\n"
 #define MULTIPLY_SIGNATURE "(float *r, float *x, float *y) blocks(1) block(32)"
 #define SAXPY_SIGNATURE "(float a, in float x[n], in float y[n], out float out[n], size_t n) grid(n) block(512)"
@@ -86,10 +86,10 @@ static void multiply_vectors(const cf_host_launch *launch, uint64_t begin, uint6
         r[i] = x[i] * y[i];
 }
 
-#define POINTER(param_name)                                                                                         \
-    {                                                                                                               \
+#define POINTER(param_name)                                                                                      \
+    {                                                                                                            \
         .name = param_name, .ctype = "float *", .type = CF_F32, .direction = CF_POINTER, .lanes = 1, .bytes = 4, \
-        .align = 4                                                                                                  \
+        .align = 4                                                                                               \
     }
 static const cf_param multiply_params[] = {POINTER("r"), POINTER("x"), POINTER("y")};
 static const cf_param scale_params[] = {
@@ -133,14 +133,14 @@ static cf_symbol factor_twin = {.version = CF_REGISTRY_VERSION,
                                 .cpu_data = &factor_data,
                                 .cpu_bytes = &factor_bytes,
                                 .state = &(cf_state){NULL}};
-#define MULTIPLY_TWIN(twin_name, number)                                                                              \
-    {                                                                                                                 \
-        .version = CF_REGISTRY_VERSION, .name = twin_name, .family = twin_name, .function = twin_name, .file = "",    \
-        .image = &multiply_image[number], .entry = "multiply_vectors", .nparams = 3, .params = multiply_params,       \
-        .cpu_body = multiply_vectors, .state = &(cf_state)                                                            \
-        {                                                                                                             \
-            NULL                                                                                                      \
-        }                                                                                                             \
+#define MULTIPLY_TWIN(twin_name, number)                                                                           \
+    {                                                                                                              \
+        .version = CF_REGISTRY_VERSION, .name = twin_name, .family = twin_name, .function = twin_name, .file = "", \
+        .image = &multiply_image[number], .entry = "multiply_vectors", .nparams = 3, .params = multiply_params,    \
+        .cpu_body = multiply_vectors, .state = &(cf_state)                                                         \
+        {                                                                                                          \
+            NULL                                                                                                   \
+        }                                                                                                          \
     }
 static cf_kernel multiply_twins[2] = {MULTIPLY_TWIN("multiply", 0), MULTIPLY_TWIN("multiply_lto", 1)};
 static const cf_kernel *const kernels[] = {&saxpy_twin, &scale_twin, &multiply_twins[0], &multiply_twins[1]};
@@ -210,8 +210,8 @@ static int set_up_group(void **state)
         return -1;
     char path[CF__PATH]; /* of the driver's major version or an older one */
     why_not = cf__find("test", "nvrtc", (int)driver / 1000, path) == CF_OK ? NULL : NEEDS_NVRTC;
-    why_not_linked = !why_not && cf__find("test", "nvJitLink", (int)driver / 1000, path) == CF_OK ? NULL
-                                                                                                  : NEEDS_NVJITLINK;
+    why_not_linked =
+        !why_not && cf__find("test", "nvJitLink", (int)driver / 1000, path) == CF_OK ? NULL : NEEDS_NVJITLINK;
     if (why_not || !played_gpu_is_in_use())
         return 0;
     target[0] = (uint16_t)capability;

@@ -339,8 +339,7 @@ static void input_of_another_target_is_refused(void **state)
     make_entry(&code, 2, 100, 0x200011);
     assert_ok(inspect_input(code.bytes, code.size, 103, 0));
     assert_int_equal(inspect_input(code.bytes, code.size, 120, 0), CF_ENOCODE);
-    assert_string_equal(cf_last_error(),
-                        "test: x: the fatbin has no code for sm_120; its first target is sm_100f");
+    assert_string_equal(cf_last_error(), "test: x: the fatbin has no code for sm_120; its first target is sm_100f");
 }
 
 static void input_that_is_wrong_is_refused(void **state)
@@ -351,11 +350,9 @@ static void input_that_is_wrong_is_refused(void **state)
     expect_wrong_input(&code, CF_EIMAGE,
                        "test: x: the cubin is linked already; nvcc -rdc=true makes code that can be linked");
     make_object(&object, ".nv_fatbin", "none", 4);
-    expect_wrong_input(&object, CF_EIMAGE,
-                       "test: x: the object has no GPU code for a link; nvcc -rdc=true makes it");
+    expect_wrong_input(&object, CF_EIMAGE, "test: x: the object has no GPU code for a link; nvcc -rdc=true makes it");
     add_member(&archive, "a/", object.bytes, object.size);
-    expect_wrong_input(&archive, CF_EIMAGE,
-                       "test: x: the archive has no GPU code for a link; nvcc -rdc=true makes it");
+    expect_wrong_input(&archive, CF_EIMAGE, "test: x: the archive has no GPU code for a link; nvcc -rdc=true makes it");
     object.bytes[4] = ELFCLASS32;
     expect_wrong_input(&object, CF_EIMAGE,
                        "test: x: the object is no object file for this link: its ELF header has class 1, order 1 and "
@@ -366,8 +363,7 @@ static void input_that_is_wrong_is_refused(void **state)
     expect_wrong_input(&object, CF_EIMAGE,
                        "test: x: the fatbin in the object is damaged: entry 1 has 8 and 16 bytes, and 80 are left");
     archive.bytes[66] = 0;
-    expect_wrong_input(&archive, CF_EIMAGE,
-                       "test: x: the archive is cut off or damaged: byte 8 begins no member");
+    expect_wrong_input(&archive, CF_EIMAGE, "test: x: the archive is cut off or damaged: byte 8 begins no member");
     archive.size = 0;
     add_member(&archive, "a/", "1234", 4);
     archive.bytes[8 + 48] = '9';
