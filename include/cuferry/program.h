@@ -38,9 +38,9 @@ typedef struct cf_program cf_program;
 CF_CHECKED int cf_program_load(cf_program **program, const void *data, size_t size);
 CF_CHECKED int cf_program_load_file(cf_program **program, const char *path);
 
-/* Returns the text that compiler and linker wrote when the program was made, for PTX the driver's compiler; empty if it wrote
- * none. It is valid until the program is unloaded. For NULL the function returns the text of the calling thread's
- * latest program that could not be made, valid until the next failure or the thread's end. */
+/* Returns the text that compiler and linker wrote when the program was made, for PTX the driver's compiler; empty if
+ * they wrote none. It is valid until the program is unloaded. For NULL the function returns the text of the calling
+ * thread's latest program that could not be made, valid until the next failure or the thread's end. */
 const char *cf_program_log(const cf_program *program);
 
 /* Unloads a program from all GPUs, after the launches of its kernels that are in flight. NULL is ignored. Afterwards
@@ -58,8 +58,9 @@ typedef struct cf_program_header {
     const char *name, *text;
 } cf_program_header;
 
-/* Options of cf_program_compile() and cf_program_link(). A zero-initialised struct has the defaults. Each list ends with NULL, the list of
- * headers with the name NULL; a list that is NULL is empty. The library reads the options during the call only. */
+/* Options of cf_program_compile() and cf_program_link(). A zero-initialised struct has the defaults. Each list ends
+ * with NULL, the list of headers with the name NULL; a list that is NULL is empty. The library reads the options during
+ * the call only. */
 typedef struct cf_program_options {
     const char *const *include_folders; /* searched before the toolkit's */
     const char *const *definitions;     /* macros: "N=1024", "FAST" */

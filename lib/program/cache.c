@@ -52,7 +52,8 @@ static void add_texts(struct cf__sha256 *sum, const char *const *texts)
     cf__sha256_add_text(sum, NULL);
 }
 
-/* The version of the compiler or linker is in its file's name, size and time: opening it would take longer than a hit may. */
+/* The version of the compiler or linker is in its file's name, size and time: opening it would take longer than a hit
+ * may. */
 static void make_key(const struct cf__request *request, const char *library, const char *toolkit,
                      char key[CF__CACHE_NAME + 1])
 {

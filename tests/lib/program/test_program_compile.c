@@ -1,5 +1,5 @@
-/* test_program_compile.c - programs of CUDA C++: compiled or linked, loaded and launched on any GPU. The played GPU knows images
- * by their bytes: the tests compile each source once to register its kernels. */
+/* test_program_compile.c - programs of CUDA C++: compiled or linked, loaded and launched on any GPU. The played GPU
+ * knows images by their bytes: the tests compile each source once to register its kernels. */
 #include "handmade_kernel.h"
 
 #include <pthread.h>
