@@ -61,7 +61,7 @@ typedef struct CUgraphNode_st *cf_graph_node;
     X(CF_EFAULT, -12, "a kernel failed; its context is lost")             \
     X(CF_ECALL, -13, "a driver call failed")                              \
     X(CF_EFORK, -14, "the GPU was in use before this process was forked") \
-    X(CF_ECOMPILE, -15, "the source does not compile")
+    X(CF_ECOMPILE, -15, "the source does not compile, or a link fails")
 
 enum cf_status {
 #define CF_STATUS_ENUM(name, value, text) name = (value),

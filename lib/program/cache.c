@@ -17,12 +17,23 @@
 
 #include "program/cache.h"
 
+#include "base/cachefile.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "program/cache_folder.h"
+#include "program/headers.h"
+
+/* A program that is to be stored. */
+struct entry {
+    const char *folder;
+    char path[CF__PATH];
+    int lock;    /* file descriptor; -1: the folder's file system has no locks */
+    int is_kept; /* 0: the program is not stored */
+    struct cf__headers headers;
+};
 
 /* The first bytes of each entry; the number changes with the format. */
 #define MAGIC "cuferry program 1"
@@ -41,23 +52,31 @@ static void add_texts(struct cf__sha256 *sum, const char *const *texts)
     cf__sha256_add_text(sum, NULL);
 }
 
-/* The compiler's version is in its file's name, size and time: opening it would take longer than a hit may. */
-static void make_key(const struct cf__request *request, const char *nvrtc, const char *toolkit,
+/* The version of the compiler or linker is in its file's name, size and time: opening it would take longer than a hit
+ * may. */
+static void make_key(const struct cf__request *request, const char *library, const char *toolkit,
                      char key[CF__CACHE_NAME + 1])
 {
     const cf_program_options *options = request->options;
     struct cf__sha256 sum;
     struct stat info;
     unsigned char digest[CF__SHA256_BYTES];
-    int64_t numbers[] = {CF_VERSION, options->is_exact, request->capability, 0, 0};
-    if (stat(nvrtc, &info) == 0) {
-        numbers[3] = info.st_size;
-        numbers[4] = info.st_mtim.tv_sec;
+    int64_t numbers[] = {0,
+                         0,
+                         CF_VERSION,
+                         options->is_exact,
+                         options->is_lto,
+                         request->capability,
+                         request->output,
+                         (int64_t)request->input_count};
+    if (stat(library, &info) == 0) {
+        numbers[0] = info.st_size;
+        numbers[1] = info.st_mtim.tv_sec;
     }
     cf__sha256_begin(&sum);
     cf__sha256_add(&sum, numbers, sizeof numbers);
     cf__sha256_add_text(&sum, MAGIC);
-    cf__sha256_add_text(&sum, nvrtc);
+    cf__sha256_add_text(&sum, library);
     cf__sha256_add_text(&sum, toolkit);
     cf__sha256_add_text(&sum, cf__env_file("NVRTC_APPEND_FLAGS"));
     cf__sha256_add_text(&sum, request->source);
@@ -67,9 +86,16 @@ static void make_key(const struct cf__request *request, const char *nvrtc, const
     add_texts(&sum, options->definitions);
     add_texts(&sum, options->names);
     add_texts(&sum, options->flags);
+    add_texts(&sum, options->link_flags);
     for (const cf_program_header *header = options->headers; header && header->name; header++) {
         cf__sha256_add_text(&sum, header->name);
         cf__sha256_add_text(&sum, header->text);
+    }
+    for (size_t i = 0; i < request->input_count; i++) {
+        const uint64_t size = request->inputs[i].size;
+        cf__sha256_add_text(&sum, request->inputs[i].name);
+        cf__sha256_add(&sum, &size, sizeof size);
+        cf__sha256_add(&sum, request->inputs[i].data, size);
     }
     cf__sha256_end(&sum, digest);
     for (size_t i = 0; i < sizeof digest; i++)
@@ -123,7 +149,7 @@ static char *copy_part(const char **at, uint64_t bytes)
 }
 
 /* Fills `compiled` and returns 1 if the folder has the program. */
-static int look_up(const struct cf__cache_entry *entry, struct cf__compiled *compiled)
+static int look_up(const struct entry *entry, struct cf__compiled *compiled)
 {
     struct head head;
     char *file = read_entry(entry->path, &head);
@@ -180,7 +206,7 @@ static char *make_entry(const struct cf__compiled *compiled, const struct cf__he
     return file;
 }
 
-static void store(const struct cf__cache_entry *entry, const struct cf__compiled *compiled)
+static void store(const struct entry *entry, const struct cf__compiled *compiled)
 {
     size_t total;
     char *file = make_entry(compiled, &entry->headers, &total);
@@ -194,7 +220,7 @@ static void store(const struct cf__cache_entry *entry, const struct cf__compiled
 
 /* ---- The steps of a compilation ---- */
 
-static void lock_entry(struct cf__cache_entry *entry)
+static void lock_entry(struct entry *entry)
 {
     char name[CF__PATH + 8];
     snprintf(name, sizeof name, "%s.lock", entry->path);
@@ -203,7 +229,7 @@ static void lock_entry(struct cf__cache_entry *entry)
         cf__log(CF_LOG_INFO, "%s: %s; other processes may compile the same program", name, cf__strerror(errno));
 }
 
-static void unlock_entry(struct cf__cache_entry *entry)
+static void unlock_entry(struct entry *entry)
 {
     char name[CF__PATH + 8];
     if (entry->lock < 0)
@@ -231,25 +257,27 @@ static int do_flags_hide_headers(const struct cf__request *request)
 }
 
 /* Collects the headers before the compilation reads them. */
-static void collect(struct cf__cache_entry *entry, const struct cf__request *request, const char *toolkit)
+static void collect(struct entry *entry, const struct cf__request *request, const char *toolkit)
 {
-    const char *why = do_flags_hide_headers(request) ? "a flag may add headers"
-                                                     : cf__headers_collect(&entry->headers, request, toolkit);
+    const char *why = !request->source                 ? NULL
+                      : do_flags_hide_headers(request) ? "a flag may add headers"
+                                                       : cf__headers_collect(&entry->headers, request, toolkit);
     entry->is_kept = !why;
     if (why)
         cf__log(CF_LOG_INFO, "%s: %s is not cached: %s", request->function, request->name, why);
 }
 
-int cf__cache_begin(struct cf__cache_entry *entry, const struct cf__request *request, const char *folder,
-                    const char *nvrtc, const char *toolkit, struct cf__compiled *compiled)
+/* Fills `compiled` and returns CF_OK if the folder has it. Returns CF_OK with an empty `compiled` if not: end_entry()
+ * follows then. Otherwise returns a status. */
+static int begin_entry(struct entry *entry, const struct cf__request *request, const char *library, const char *toolkit,
+                       struct cf__compiled *compiled)
 {
     char key[CF__CACHE_NAME + 1];
-    *entry = (struct cf__cache_entry){.folder = folder, .lock = -1};
-    int status = cf__cache_folder_check(request->function, folder, 1);
+    int status = cf__cache_folder_check(request->function, entry->folder, 1);
     if (status != CF_OK)
         return status;
-    make_key(request, nvrtc, toolkit, key);
-    snprintf(entry->path, sizeof entry->path, "%.*s/%s", (int)(CF__PATH - CF__CACHE_NAME - 2), folder, key);
+    make_key(request, library, toolkit, key);
+    snprintf(entry->path, sizeof entry->path, "%.*s/%s", (int)(CF__PATH - CF__CACHE_NAME - 2), entry->folder, key);
     int is_hit = look_up(entry, compiled);
     if (!is_hit) {
         collect(entry, request, toolkit);
@@ -263,14 +291,39 @@ int cf__cache_begin(struct cf__cache_entry *entry, const struct cf__request *req
         cf__headers_free(&entry->headers);
         (void)utimensat(AT_FDCWD, entry->path, NULL, 0);
     }
-    cf__cache_folder_count(folder, is_hit);
+    cf__cache_folder_count(entry->folder, is_hit);
     return CF_OK;
 }
 
-void cf__cache_end(struct cf__cache_entry *entry, const struct cf__compiled *compiled)
+/* Stores the program, unless `compiled` is NULL or a header changed meanwhile, and lets the others go on. */
+static void end_entry(struct entry *entry, const struct cf__compiled *compiled)
 {
     if (compiled && entry->is_kept && cf__headers_hold(&entry->headers))
         store(entry, compiled);
     unlock_entry(entry);
     cf__headers_free(&entry->headers);
+}
+
+/* Numbers and messages are those of the locale "C" whatever the caller has set. */
+static int make_plain(cf__maker *make, void *data, struct cf__compiled *compiled)
+{
+    struct cf__locale locale = cf__enter_c_locale();
+    int status = make(data, compiled);
+    cf__leave_c_locale(locale);
+    return status;
+}
+
+int cf__cached(const struct cf__request *request, const char *library, const char *toolkit, cf__maker *make, void *data,
+               struct cf__compiled *compiled)
+{
+    const char *folder = request->options->cache ? request->options->cache : cf__env_file("CF_CACHE");
+    if (!folder || !*folder)
+        return make_plain(make, data, compiled);
+    struct entry entry = {.folder = folder, .lock = -1};
+    int status = begin_entry(&entry, request, library, toolkit, compiled);
+    if (status != CF_OK || compiled->image)
+        return status;
+    status = make_plain(make, data, compiled);
+    end_entry(&entry, status == CF_OK ? compiled : NULL);
+    return status;
 }

@@ -172,14 +172,10 @@ int cf__program_adopt(const char *function, struct cf__compiled *parts, cf_progr
     return CF_OK;
 }
 
-/* Zero bytes at the end of PTX are no part of the text. */
 static int adopt_image(const char *function, char *image, size_t size, cf_program **program)
 {
-    size_t end = size;
-    while (end > 0 && !image[end - 1])
-        end--;
-    int is_text = end > 0 && memchr(image, 0, end) == NULL;
-    return cf__program_adopt(function, &(struct cf__compiled){.image = image, .bytes = is_text ? end : size}, program);
+    return cf__program_adopt(function, &(struct cf__compiled){.image = image, .bytes = cf__image_bytes(image, size)},
+                             program);
 }
 
 int cf_program_load(cf_program **program, const void *data, size_t size)

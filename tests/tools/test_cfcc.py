@@ -92,6 +92,58 @@ __global__ void last(float *y, int n)
 }
 '''
 
+# Functions that exist as GPU code alone; the CPU has a form of the first kernel.
+GPU_CALLS = '''extern "C" __device__ float mul_f32_f32(float x, float y);
+extern "C" __device__ float sum_reduce(const float *x, int n);
+static void multiply_here(float *r, const float *x, const float *y, int n)
+{
+    for (int i = 0; i < n; i++)
+        r[i] = x[i] * y[i];
+}
+#pragma cf kernel grid(n) in(x[n], y[n]) out(r[n]) host(multiply_here)
+__global__ void multiply_vectors(float *r, const float *x, const float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        r[i] = mul_f32_f32(x[i], y[i]);
+}
+#pragma cf kernel blocks(1) block(1) in(x[n]) out(r[1]) host(none)
+__global__ void reduce(float *r, const float *x, int n)
+{
+    *r = sum_reduce(x, n);
+}
+'''
+
+GPU_FUNCTIONS = {'mul': 'extern "C" __device__ float mul_f32_f32(float x, float y) { return x * y; }\n',
+                 'sum': '''extern "C" __device__ float sum_reduce(const float *x, int n)
+{
+    float sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += x[i];
+    return sum;
+}
+'''}
+
+GPU_CALLS_PROGRAM = '''#include <stdio.h>
+#include <cuferry.h>
+#include "heat.h"
+int main(void)
+{
+    float r[32], x[32], y[32];
+    int wrong = 0;
+    for (int i = 0; i < 32; i++) {
+        x[i] = 1 / (float)(i + 3);
+        y[i] = 0.7f * (float)i;
+    }
+    if (heat_multiply_vectors(r, x, y, 32) != CF_OK || heat_reduce(r, x, 32) != CF_ENOTSUP)
+        return 1;
+    for (int i = 0; i < 32; i++)
+        wrong += r[i] != x[i] * y[i];
+    puts(wrong ? "wrong" : "right");
+    return 0;
+}
+'''
+
 BLOCK_SUMS_PROGRAM = '''#include <stdio.h>
 #include <cuferry.h>
 #include "heat.h"
@@ -615,7 +667,8 @@ class CfccTest:
                 ('no_file', [], 2, 'no kernel file is named'),
                 ('unknown_option', ['--frobnicate', 'heat.cu'], 2, '--frobnicate'),
                 ('other_kind_of_file', ['heat.txt'], 2, 'heat.txt is no kernel file'),
-                ('object_without_shared', ['heat.o'], 2, 'heat.o: objects go with --shared alone'),
+                ('object_without_shared', ['heat.o'], 2, 'heat.o: objects go with --shared alone, or have GPU code of '
+                 'nvcc -rdc=true'),
                 ('missing_file', ['nothing.cu'], 1, 'nothing.cu: no such file'),
                 ('prefix_that_is_no_name', ['--prefix', '2d', 'heat.cu'], 2, "the prefix '2d'"),
                 ('output_that_gives_no_prefix', ['-o', 'my-heat.o', 'heat.cu'], 2, "the prefix 'my-heat'"),
@@ -888,6 +941,62 @@ class CfccTest:
         expected = 'cfcc: Cuferry was configured without CUDA: heat.o runs on the CPU alone\n'
         self.expect('cfcc_configured_without_cuda_says_so', result == (0, '', expected), result)
 
+    def make_gpu_code(self, *kinds):
+        """Writes relocatable GPU code of both functions, in files of these endings."""
+        for name, text in GPU_FUNCTIONS.items():
+            self.write(f'{name}_f.cu', text)
+            for kind in kinds:
+                flags = ['-c', '-arch=sm_90'] if kind == 'o' else [
+                    f'-{kind}', '-arch=compute_90' if kind == 'ptx' else '-arch=sm_90']
+                code, out, err = run([self.config['nvcc'], '-rdc=true', *flags, f'{name}_f.cu', '-o',
+                                      f'{name}_f.{kind}'], cwd=self.folder)
+                self.expect(f'nvcc_makes_{name}.{kind}', code == 0, f'{out}{err}')
+
+    def gpu_code(self):
+        """GPU code of other compilers is linked with that of the kernels."""
+        if not self.config['nvcc']:
+            self.tap.skip('cfcc_links_gpu_code', NEEDS_NVCC)
+            return
+        self.fresh(heat=GPU_CALLS)
+        self.make_gpu_code('ptx', 'cubin', 'fatbin', 'o')
+        code, out, err = run(['ar', 'rc', 'libboth.a', 'mul_f.o', 'sum_f.o'], cwd=self.folder)
+        self.expect('ar_makes_an_archive', code == 0, f'{out}{err}')
+        for files in (['mul_f.ptx', 'sum_f.cubin'], ['mul_f.fatbin', 'sum_f.o'], ['libboth.a']):
+            result = self.compile('--targets=90', '-MD', '--manifest', 'heat.json', 'heat.cu', *files, cuda=None)
+            self.expect(f'cfcc_links_{"_and_".join(files)}', result == (0, '', ''), result)
+            self.expect(f'cfcc_depends_on_{"_and_".join(files)}',
+                        all(f'  {name}' in self.read('heat.d') for name in files), self.read('heat.d')[-200:])
+        self.write('main.c', GPU_CALLS_PROGRAM)
+        code, out, err = run([*shlex.split(self.config['cc']), *shlex.split(self.config['link_flags']),
+                              f'-I{ROOT}/include', 'main.c', 'heat.o', os.path.join(self.builddir, 'libcuferry.a'),
+                              '-lpthread', '-ldl', '-lm', '-o', 'main'], cwd=self.folder)
+        if code == 0:
+            code, out, err = run(['./main'], cwd=self.folder, env=dict(self.env, CF_DRIVER='host'))
+        self.expect('cfcc_kernels_with_gpu_code_have_their_form_on_the_cpu', (code, out) == (0, 'right\n'),
+                    f'exit {code}: {out}{err}')
+        self.gpu_code_that_is_wrong()
+
+    def gpu_code_that_is_wrong(self):
+        cpu = GPU_CALLS.replace(' host(multiply_here)', '')
+        for name, text, files, words, code, expected in (
+                ('undefined_function_is_named', GPU_CALLS, ['mul_f.ptx'], [], 1,
+                 'cfcc: heat.cu: GPU code calls sum_reduce, which is not defined there or in mul_f.ptx; name the file '
+                 'that has it, too: PTX, or code of nvcc -rdc=true'),
+                ('undefined_function_without_gpu_code_is_named', cpu, [], [], 1,
+                 'cfcc: heat.cu: GPU code calls mul_f32_f32, which is not defined there; name the file'),
+                ('function_of_gpu_code_alone_is_refused_on_the_cpu', cpu, ['mul_f.ptx', 'sum_f.ptx'], [], 1,
+                 'cfcc: heat.cu: kernels call mul_f32_f32, which the CPU lacks: it is in mul_f.ptx, sum_f.ptx; annotate '
+                 'these kernels with host(none), or with host(FUNCTION) for a form of their own'),
+                ('link_to_ptx_is_refused', GPU_CALLS, ['mul_f.ptx', 'sum_f.ptx'], ['--targets=90-virtual'], 1,
+                 'cfcc: --targets: mul_f.ptx is linked to machine code, and no target has any'),
+                ('gpu_code_without_kernels_is_refused', None, ['mul_f.ptx'], [], 2,
+                 'mul_f.ptx: GPU code goes with the kernel files that call it')):
+            self.fresh(heat=text or '')
+            self.make_gpu_code('ptx')
+            result = self.compile(*(words or ['--targets=90']), *['heat.cu'] * bool(text), *files, cuda=None)
+            self.expect(f'cfcc_{name}', result[0] == code and expected in result[2] and
+                        not os.path.exists(os.path.join(self.folder, 'heat.o')), result)
+
     def with_nvcc(self):
         if not self.config['nvcc']:
             self.tap.skip('cfcc_builds_for_gpus', NEEDS_NVCC)
@@ -952,6 +1061,7 @@ def main():
         RecordTest(test).run(KERNEL)
         test.without_nvcc()
         test.with_nvcc()
+        test.gpu_code()
     return tap.close()
 
 

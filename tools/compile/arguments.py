@@ -12,7 +12,7 @@ from flags import CHECKS
 from targets import FORMS, wrong_target
 from workspace import stem
 
-USAGE = '''cfcc [--prefix P] [-o FILE.o] [--header FILE.h] [-MD] [options] FILE.cu... [FILE.c...]
+USAGE = '''cfcc [--prefix P] [-o FILE.o] [--header FILE.h] [-MD] [options] FILE.cu... [FILE.c...] [GPU-CODE...]
        cfcc --shared [--prefix P] [-o FILE.so] [options] FILE.cu... [FILE.c...] | FILE.o...
        cfcc --suggest [--write] [-I DIR] [-D NAME[=TEXT]] FILE.cu...
        cfcc --adopt triton DIR | numba FILE [-o FILE.cu]'''
@@ -26,7 +26,8 @@ class Parser(argparse.ArgumentParser):
 def add_files(parser):
     """Adds the options of inputs and outputs, and those that all compilers take."""
     parser.add_argument('files', nargs='*', metavar='FILE', help='kernel files (.cu, .cuh), and C files (.c) of their '
-                        'operations; with --shared also .o and .a')
+                        'operations; GPU code that kernels call (.ptx, .cubin, .fatbin, and .o and .a of nvcc -rdc=true); '
+                        'with --shared also .o and .a')
     parser.add_argument('--prefix', metavar='P', help='of the C functions (default: the name of the output)')
     parser.add_argument('-o', dest='output', metavar='FILE', help='the object (default: the first file, as .o or .so)')
     parser.add_argument('--header', metavar='FILE', help='the header (default: P.h beside the object)')
@@ -127,7 +128,7 @@ def arguments(config):
     if options.again or options.bundled:
         if not options.check or options.files or (options.again and options.bundled):
             parser.error('--again FILE and --bundled go with --check alone')
-        options.sources = options.c_files = options.objects = options.files = []
+        options.sources = options.c_files = options.objects = options.gpu_code = options.files = []
         options.manifest = options.depfile = None
         return options
     check(options, parser)
@@ -173,14 +174,18 @@ def check(options, parser):
     """Fills in defaults and refuses impossible options, before anything is run."""
     options.sources = [f for f in options.files if f.endswith(('.cu', '.cuh'))]
     options.c_files = [f for f in options.files if f.endswith('.c')]
-    options.objects = [f for f in options.files if f.endswith(('.o', '.a'))]
-    other = [f for f in options.files if f not in options.sources + options.c_files + options.objects]
+    options.gpu_code = [f for f in options.files if is_gpu_code(f)]
+    options.objects = [f for f in options.files if f.endswith(('.o', '.a')) and f not in options.gpu_code]
+    known = options.sources + options.c_files + options.gpu_code + options.objects
+    other = [f for f in options.files if f not in known]
     if not options.files:
         parser.error('no kernel file is named')
     if other:
         parser.error(f'{other[0]} is no kernel file: their names end with .cu or .cuh')
     if options.objects and not options.shared:
-        parser.error(f'{options.objects[0]}: objects go with --shared alone')
+        parser.error(f'{options.objects[0]}: objects go with --shared alone, or have GPU code of nvcc -rdc=true')
+    if options.gpu_code and not options.sources:
+        parser.error(f'{options.gpu_code[0]}: GPU code goes with the kernel files that call it')
     if options.c_files and not options.sources:
         parser.error(f'{options.c_files[0]}: C files go with the kernel files whose operations they define')
     if not options.sources and (options.prefix or options.header or options.manifest or options.depend or
@@ -196,6 +201,16 @@ def check(options, parser):
     if options.depend and not options.depfile:
         options.depfile = re.sub(r'\.s?o$', '', options.output) + '.d'
     check_files(options)
+
+
+def is_gpu_code(path):
+    """True for files that are linked with the kernels' GPU code: objects and archives have such code in a section."""
+    if path.endswith(('.ptx', '.cubin', '.fatbin')):
+        return True
+    if not path.endswith(('.o', '.a')) or not os.path.isfile(path):
+        return False
+    with open(path, 'rb') as file:
+        return b'__nv_relfatbin' in file.read()
 
 
 def prefix_problem(prefix):

@@ -18,8 +18,8 @@ def inputs_of(workspace, made):
             if not os.path.abspath(word).startswith(f'{workspace.folder}/') and os.path.realpath(word) not in made:
                 word = re.sub(r'^(\./)+', '', word)
                 inputs.setdefault(os.path.realpath(word), workspace.shown.get(word, word))
-    if options.tuning:
-        inputs.setdefault(os.path.realpath(options.tuning), options.tuning)
+    for path in [*options.gpu_code, *filter(None, [options.tuning])]:
+        inputs.setdefault(os.path.realpath(path), path)
     return inputs
 
 

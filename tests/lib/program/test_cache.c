@@ -66,11 +66,21 @@ static int tear_down(void **state)
     return 0;
 }
 
+static struct cf__request make_request(void)
+{
+    return (struct cf__request){.function = "cf_test",
+                                .source = source,
+                                .name = "fill.cu",
+                                .options = &options,
+                                .capability = capability,
+                                .driver = 13990};
+}
+
 /* In a child process. Returns the sum of the bytes of the program, which differs from that of others; or the status. */
 static int compile_now(void)
 {
     struct cf__compiled compiled;
-    struct cf__request request = {"cf_test", source, "fill.cu", &options, capability, 13990};
+    struct cf__request request = make_request();
     int status = cf__compile(&request, &compiled);
     unsigned sum = 0;
     for (size_t i = 0; i < compiled.bytes; i++)
@@ -366,7 +376,7 @@ static void clear_removes_all(void **state)
 static void expect_refused(const char *detail)
 {
     struct cf__compiled compiled;
-    struct cf__request request = {"cf_test", source, "fill.cu", &options, 90, 13990};
+    struct cf__request request = make_request();
     assert_fails(cf__compile(&request, &compiled), CF_EINVAL, detail);
     assert_null(compiled.image);
 }
@@ -391,7 +401,7 @@ static void folder_of_others_is_refused(void **state)
     run_shell("chmod 755 %s && chmod 555 %s", root, cache);
     assert_int_equal(seteuid(OUTSIDER), 0);
     struct cf__compiled compiled;
-    struct cf__request request = {"cf_test", source, "fill.cu", &options, 90, 13990};
+    struct cf__request request = make_request();
     int status = cf__compile(&request, &compiled);
     assert_int_equal(seteuid(0), 0);
     assert_int_equal(status, CF_EINVAL);

@@ -28,6 +28,16 @@ static int tear_down(void **state)
     return 0;
 }
 
+static struct cf__request make_request(const char *source, int capability, int driver)
+{
+    return (struct cf__request){.function = "cf_test",
+                                .source = source,
+                                .name = "saxpy.cu",
+                                .options = &options,
+                                .capability = capability,
+                                .driver = driver};
+}
+
 /* Compiles for a device with this capability and a driver for CUDA 13. */
 static int compile_for(int capability, const char *source)
 {
@@ -35,7 +45,7 @@ static int compile_for(int capability, const char *source)
     if (cf_find("nvrtc", &path) != CF_OK)
         skip_test(NEEDS_NVRTC);
     cf__compiled_free(&compiled);
-    struct cf__request request = {"cf_test", source, "saxpy.cu", &options, capability, 13990};
+    struct cf__request request = make_request(source, capability, 13990);
     return cf__compile(&request, &compiled);
 }
 
@@ -210,6 +220,14 @@ static void wrong_options_are_named(void **state)
     options.is_exact = 7;
     assert_fails(compile_for(90, SAXPY), CF_EINVAL, "cf_test: options.is_exact is 7; it is 0 or 1");
     options.is_exact = 0;
+    options.is_lto = 2;
+    assert_fails(compile_for(90, SAXPY), CF_EINVAL, "cf_test: options.is_lto is 2; it is 0 or 1");
+    options.is_lto = 1;
+    assert_fails(compile_for(90, SAXPY), CF_EINVAL, "cf_test: options.is_lto is of cf_program_link() alone");
+    options.is_lto = 0;
+    options.link_flags = (const char *const[]){NULL};
+    assert_fails(compile_for(90, SAXPY), CF_EINVAL, "cf_test: options.link_flags is of cf_program_link() alone");
+    options.link_flags = NULL;
     options.reserved[3] = 1;
     assert_fails(compile_for(90, SAXPY), CF_EINVAL, "cf_test: options.reserved[3] is not 0");
 }
@@ -218,7 +236,7 @@ static void wrong_options_are_named(void **state)
 static void missing_nvrtc_is_reported_with_the_places(void **state)
 {
     (void)state;
-    struct cf__request request = {"cf_test", SAXPY, "saxpy.cu", &options, 90, 12040};
+    struct cf__request request = make_request(SAXPY, 90, 12040);
     setenv("CF_CUDA_HOME", "/nowhere", 1);
     int status = cf__compile(&request, &compiled);
     unsetenv("CF_CUDA_HOME");
@@ -240,7 +258,7 @@ static void library_that_is_not_nvrtc_is_named(void **state)
              folder, folder, folder);
     assert_int_equal(system(command), 0);
     setenv("CF_CUDA_HOME", folder, 1);
-    struct cf__request request = {"cf_test", SAXPY, "saxpy.cu", &options, 90, 13000};
+    struct cf__request request = make_request(SAXPY, 90, 13000);
     assert_fails(cf__compile(&request, &compiled), CF_ENOTSUP, "/lib/libnvrtc.so.13 lacks nvrtc");
     snprintf(command, sizeof command, "echo text >%s/lib/libnvrtc.so.12", folder);
     assert_int_equal(system(command), 0);
