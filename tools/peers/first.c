@@ -73,8 +73,8 @@ static int launch_program(cf_program *program, const void *s, const void *i, voi
     const cf_kernel *kernel;
     long long n = N;
     void *const args[] = {&s, &i, &r, &n};
-    CF(cf_program_kernel(program, "gather",
-                         "(in float s[n], in int i[n], out float r[n], long long n) grid(n)", &kernel));
+    CF(cf_program_kernel(program, "gather", "(in float s[n], in int i[n], out float r[n], long long n) grid(n)",
+                         &kernel));
     return cf_launch(kernel, NULL, args);
 }
 
@@ -169,8 +169,9 @@ int main(int argc, char **argv)
     const int is_compiled = strcmp(way, "compiled") == 0;
     if ((!is_bare && !is_loaded && !is_compiled && strcmp(way, "cuferry") != 0) ||
         argc != 2 + is_loaded + 2 * is_compiled) {
-        fputs("usage: peers-first bare|cuferry\n       peers-first loaded CUBIN\n       peers-first compiled FOLDER CU\n",
-              stderr);
+        fputs(
+            "usage: peers-first bare|cuferry\n       peers-first loaded CUBIN\n       peers-first compiled FOLDER CU\n",
+            stderr);
         return 1;
     }
     place = argv[2];
@@ -184,8 +185,10 @@ int main(int argc, char **argv)
     const cf_kernel *kernel = cf_kernel_find(&cf_registry, "gather_f32_i32");
     if (is_bare && !kernel->image)
         fail("the build", "it has no GPU code");
-    int64_t time =
-        is_bare ? bare(kernel) : by_library(is_loaded ? launch_loaded : is_compiled ? launch_compiled : NULL);
+    int64_t time = is_bare ? bare(kernel)
+                           : by_library(is_loaded     ? launch_loaded
+                                        : is_compiled ? launch_compiled
+                                                      : NULL);
     for (int i = 0; i < N; i++)
         if (memcmp(&res[i], &source[indices[i]], sizeof *res) != 0)
             fail(way, "a wrong result");

@@ -13,17 +13,17 @@ static void check(int status)
 }
 
 static const char source[] = "extern \"C\" __global__ void saxpy(float a, float *x, float *y, float *out, size_t n)\n"
-                             "{\n"
-                             "    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;\n"
+                             "{\n    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;\n"
                              "    if (i < n)\n"
                              "        out[i] = a * x[i] + y[i];\n"
                              "}\n";
-static const char signature[] = "(float a, in float x[n], in float y[n], out float out[n], size_t n) grid(n) block(512)";
+static const char signature[] = "(float a, in float x[n], in float y[n], out float out[n], size_t n) "
+                                "grid(n) block(512)";
 static float x[512 * 32768], y[512 * 32768], out[512 * 32768];
 
 int main(void)
 {
-    const char *const flags[] = {"--fmad=false", NULL};
+    const cf_program_options options = {.flags = (const char *const[]){"--fmad=false", NULL}};
     cf_program *program;
     const struct cf_kernel *saxpy;
     cf_stream stream;
@@ -34,7 +34,7 @@ int main(void)
     void *const args[] = {&a, &on_gpu[0], &on_gpu[1], &on_gpu[2], &n};
     for (size_t i = 0; i < n; i++)
         x[i] = (float)rand() / 1e6f, y[i] = (float)rand() / 1e6f;
-    check(cf_program_compile(&program, source, "saxpy.cu", &(cf_program_options){.flags = flags}));
+    check(cf_program_compile(&program, source, "saxpy.cu", &options));
     check(cf_program_kernel(program, "saxpy", signature, &saxpy));
     check(cf_stream_create(&stream));
     check(cf_event_create(&start));
@@ -55,6 +55,6 @@ int main(void)
     check(cf_stream_sync(stream));
     for (size_t i = 0; i < n; i++)
         if (out[i] != a * x[i] + y[i])
-            return fprintf(stderr, "out[%zu] is %g, not %g\n", i, (double)out[i], (double)(a * x[i] + y[i])), 1;
+            return fprintf(stderr, "out[%zu] is wrong\n", i), 1;
     return printf("%g ms\n", (double)least) < 0;
 }
