@@ -833,6 +833,11 @@ class CfccTest:
         names = defined(os.path.join(self.folder, 'heat.so'), '-D')
         self.expect('cfcc_shared_object_exports_its_functions_and_the_runtime', names == public, names ^ public)
         self.loads('cfcc_shared_object_loads_alone', './heat.so')
+        self.write('user.c', 'int cf_shutdown(void);\nint main(void) { return cf_shutdown(); }\n')
+        result = run([*shlex.split(self.config['cc']), 'user.c', './heat.so', '-o', 'user'], cwd=self.folder)
+        if result[0] == 0:
+            result = run([os.path.join(self.folder, 'user')], env=dict(os.environ, LD_LIBRARY_PATH=self.folder))
+        self.expect('cfcc_shared_object_links_into_a_program', result == (0, '', ''), result)
         self.compile('heat.cu')
         result = self.compile('--shared', 'heat.o', '-o', 'from_object.so')
         names = defined(os.path.join(self.folder, 'from_object.so'), '-D')

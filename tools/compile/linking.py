@@ -22,7 +22,8 @@ def public_functions(config):
     names = set()
     for header in ('cuferry.h', 'cuferry/tuning.h'):
         with open(os.path.join(config.include, header), encoding='utf-8') as file:
-            names.update(re.findall(r'\b(cf_\w+)\(', re.sub(r'/\*.*?\*/', '', file.read(), flags=re.DOTALL)))
+            code = re.sub(r'/\*.*?\*/|\btypedef\b[^;]*;', '', file.read(), flags=re.DOTALL)
+            names.update(re.findall(r'\b(cf_\w+)\(', code))
     return names
 
 
