@@ -183,8 +183,8 @@ CF_CHECKED int cf_kernel_attribute(const struct cf_kernel *kernel, int attribute
  * by reading: after `#include MACRO`, __has_include, __DATE__ and the like, or flags that add headers.
  *
  * For each function below `folder` is the cache; NULL: of CF_CACHE. CF_EINVAL: there is no such folder, it belongs to
- * another user, or others can write to it. CF_ENOMEM: there is no memory for the list of its entries. Any thread or
- * process may call them at any time. */
+ * another user, others can write to it, or an entry cannot be removed. CF_ENOMEM: there is no memory for the list of
+ * its entries. Any thread or process may call them at any time. */
 typedef struct cf_cache_state {
     uint64_t bytes, entries; /* of compiled programs */
     uint64_t hits, misses;   /* since the cache was cleared */

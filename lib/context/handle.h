@@ -20,8 +20,8 @@ enum cf__handle_kind {
     CF__PAGE_LOCKED, /* memory */
 };
 
-/* Records a stream, event or graph of the scope's context, so that it is refused after a reset of its device. Returns
- * the handle. If memory is short there is no record, and the driver judges the handle. */
+/* Records a stream or event of the scope's context, so that it is refused after a reset of its device. Returns the
+ * handle. If memory is short there is no record, and the driver judges the handle. */
 void *cf__handle_add(const struct cf__scope *scope, enum cf__handle_kind kind, void *handle);
 
 /* The serial number of a handle's record is read before the handle is destroyed. The record is removed afterwards,
@@ -45,9 +45,12 @@ CUcontext cf__handle_context(enum cf__handle_kind kind, const void *handle);
 void cf__handle_set_mark(const void *event, const struct cf__event_mark *mark);
 struct cf__event_mark cf__handle_get_mark(const void *event);
 
-/* Set and return the capture that a graph, an executable graph or a node of a GPU is from: the driver's id. 0: none, or
- * there is no record. */
-void cf__handle_set_capture(enum cf__handle_kind kind, const void *handle, uint64_t capture);
+/* Records a graph, an executable graph or a node, and the capture that it is from: the driver's id, or 0. Returns 0 if
+ * there is no memory. */
+int cf__handle_add_captured(const struct cf__scope *scope, enum cf__handle_kind kind, const void *handle,
+                            uint64_t capture);
+
+/* Returns the capture of such a handle of a GPU. 0: none, or there is no record. */
 uint64_t cf__handle_get_capture(enum cf__handle_kind kind, const void *handle);
 
 void cf__handle_forget_nodes(uint64_t capture); /* nodes of a capture or of its graph, which are gone */

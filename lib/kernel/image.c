@@ -423,23 +423,20 @@ static int add_node(const struct item *item, const struct cf__driver *driver, un
 {
     cf_state *state = item->state;
     struct cf__loaded made = {.shared = -1}, *spare = find_spare_node(state);
-    struct cf__loaded *node = spare ? spare : make_node(item);
-    if (!node)
-        return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
     const int is_choice = item->kernel && cf__is_tuned(item->kernel);
     int64_t began = is_choice ? 0 : cf__trace_span_begin();
     int status = load_item(item, driver, &made);
     cf__trace_span_end(began, "load", item->function, NULL);
-    if (status == CF_OK && made.function)
+    if (status != CF_OK)
+        return status;
+    struct cf__loaded *node = spare ? spare : make_node(item);
+    if (!node)
+        return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
+    if (made.function)
         cf__trace_note_kernel(made.function, item->kernel);
     if (!spare) {
         node->next_of_all = nodes;
         nodes = node;
-    }
-    if (status != CF_OK) {
-        if (!spare)
-            node->state = NULL;
-        return status;
     }
     node->owner = owner;
     node->device = owner->device;

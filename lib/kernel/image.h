@@ -29,7 +29,7 @@ struct cf__loaded {
     CUdeviceptr address;          /* symbol only */
     struct cf__choice choice;     /* tuned kernel only, and nothing else is set for it */
     struct cf__context *owner;    /* record of the context */
-    cf_state *state;              /* NULL: retired, or loading failed */
+    cf_state *state;              /* NULL: retired */
     int is_in_object;             /* the state is data of the program or of a shared object */
     struct cf__loaded *next_of_all;
     char name[]; /* entry point, for messages */

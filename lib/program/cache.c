@@ -20,6 +20,7 @@
 #include "base/cachefile.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -225,7 +226,9 @@ static void lock_entry(struct entry *entry)
     char name[CF__PATH + 8];
     snprintf(name, sizeof name, "%s.lock", entry->path);
     entry->lock = cf__cachefile_lock(name);
-    if (entry->lock < 0)
+    if (entry->lock >= 0)
+        cf__lock_taken(); /* log lines wait */
+    else
         cf__log(CF_LOG_INFO, "%s: %s; other processes may compile the same program", name, cf__strerror(errno));
 }
 
@@ -239,6 +242,7 @@ static void unlock_entry(struct entry *entry)
     (void)flock(entry->lock, LOCK_UN); /* a child that was forked meanwhile has the file open */
     close(entry->lock);
     entry->lock = -1;
+    cf__lock_given_back();
 }
 
 /* Returns 1 if a flag may add headers. */

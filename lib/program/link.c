@@ -353,10 +353,11 @@ static int read_major(const char *path)
     return at ? atoi(at + strlen(".so.")) : 0;
 }
 
-/* NVRTC and nvJitLink have to be of one major version. */
-static int check_compiler(const struct cf__request *request, const char *linker)
+/* NVRTC and nvJitLink have to be of one major version. Does nothing after the first source. */
+static int find_compiler(const struct cf__request *request, const char *linker, char compiler[CF__PATH])
 {
-    char compiler[CF__PATH];
+    if (*compiler)
+        return CF_OK;
     int major = read_major(linker), status = cf__find(request->function, "nvrtc", major, compiler);
     if (status == CF_OK && read_major(compiler) != major)
         status =
@@ -366,7 +367,7 @@ static int check_compiler(const struct cf__request *request, const char *linker)
 }
 
 /* Replaces a source by its code. Logs and names of all sources go to `sources`. */
-static int compile_input(const struct cf__request *request, int major, const cf_program_input *input,
+static int compile_input(const struct cf__request *request, const char *compiler, const cf_program_input *input,
                          struct cf__input *copy, struct cf__compiled *sources)
 {
     cf_program_options options = *request->options;
@@ -378,7 +379,7 @@ static int compile_input(const struct cf__request *request, int major, const cf_
     source.name = copy->name;
     source.options = &options;
     source.output = options.is_lto ? CF__LTO : CF__RELOCATABLE;
-    source.driver = 1000 * major;
+    source.compiler = compiler;
     int status = cf__compile(&source, &compiled);
     (void)add_log(&sources->log, compiled.log);
     if (status == CF_OK && compiled.names) {
@@ -400,14 +401,27 @@ static int compile_input(const struct cf__request *request, int major, const cf_
     return status;
 }
 
-static int prepare_input(const struct cf__request *request, const char *linker, const cf_program_input *input,
-                         struct cf__input *copy, struct cf__compiled *sources)
+/* NVRTC would end the source at a zero byte. */
+static int check_source(const char *function, const struct cf__input *source)
+{
+    size_t length = strlen(source->data);
+    return length == source->size ? CF_OK
+                                  : cf__fail(CF_EINVAL, "%s: %s: the source has a zero byte after %zu bytes", function,
+                                             source->name, length);
+}
+
+/* `compiler`: the path of NVRTC, which the first source needs; empty before. */
+static int prepare_input(const struct cf__request *request, const char *linker, char compiler[CF__PATH],
+                         const cf_program_input *input, struct cf__input *copy, struct cf__compiled *sources)
 {
     int status = read_input(request->function, input, copy);
-    if (status == CF_OK && input->is_source)
-        status = check_compiler(request, linker);
-    if (status == CF_OK && input->is_source)
-        status = compile_input(request, read_major(linker), input, copy, sources);
+    if (status != CF_OK || !input->is_source)
+        return status;
+    status = check_source(request->function, copy);
+    if (status == CF_OK)
+        status = find_compiler(request, linker, compiler);
+    if (status == CF_OK)
+        status = compile_input(request, compiler, input, copy, sources);
     return status;
 }
 
@@ -441,6 +455,7 @@ int cf__link(const struct cf__request *request, const cf_program_input *inputs, 
     struct cf__request whole = *request;
     struct link link = {.request = &whole, .target.is_lto = request->options->is_lto};
     struct cf__compiled sources = {0};
+    char compiler[CF__PATH] = "";
     *compiled = (struct cf__compiled){0};
     int status = check_inputs(request, inputs, count);
     if (status == CF_OK)
@@ -451,7 +466,7 @@ int cf__link(const struct cf__request *request, const cf_program_input *inputs, 
     if (!copies)
         return fail_memory(request->function);
     for (size_t i = 0; i < count && status == CF_OK; i++)
-        status = prepare_input(request, link.path, &inputs[i], &copies[i], &sources);
+        status = prepare_input(request, link.path, compiler, &inputs[i], &copies[i], &sources);
     whole.name = "the link";
     whole.inputs = copies;
     whole.input_count = count;

@@ -43,6 +43,10 @@ struct cf_program {
     struct cf__program_symbol *symbols;
 };
 
+/* Sets `*program` to NULL, and checks the caller of a function that makes a program; returns a status, whose message
+ * names `function`. After a failure cf__program_drop() follows. */
+int cf__program_begin(const char *function, cf_program **program);
+
 /* Makes a program of its parts and takes them, also in case of a failure. Returns a status; messages name
  * `function`. */
 int cf__program_adopt(const char *function, struct cf__compiled *parts, cf_program **program);

@@ -18,6 +18,8 @@
 #include "base/text.h"
 #include "program/type_name.h"
 
+enum { STEPS = 4096 }; /* of an expression: comparisons within comparisons repeat their steps */
+
 enum { NESTING = 64 }; /* parentheses, unary operators and ?: within one another, as in annotations */
 
 enum token { END, NAME, NUMBER, OTHER };
@@ -39,6 +41,7 @@ struct reader {
     cf_op *ops;
     char *texts;
     size_t nparams, nexprs, nchecks, nops, ntexts;
+    size_t first_op; /* of the expression */
     int nesting, may_be_real, is_real; /* is_real: it reads a real number */
     const char *integers_only;         /* first operator that takes integers alone */
 };
@@ -141,6 +144,10 @@ static void expect(struct reader *reader, const char *spelling, const char *what
 
 static size_t add_op(struct reader *reader, int32_t code, int64_t operand)
 {
+    if (reader->nops - reader->first_op == STEPS)
+        fail_at(reader, reader->begin, "the expression has more than %d steps; make it simpler", STEPS);
+    if (reader->status != CF_OK)
+        return reader->first_op; /* after a failure there is no room for more */
     if (reader->ops)
         reader->ops[reader->nops] = (cf_op){code, operand};
     return reader->nops++;
@@ -215,7 +222,9 @@ static void read_number(struct reader *reader)
     } else {
         errno = 0;
         unsigned long long number = prefix == 'b' ? strtoull(text + 2, &end, 2) : strtoull(text, &end, 0);
-        if (length >= sizeof text || end[strspn(end, "uUlL")] || errno || number > INT64_MAX)
+        size_t digits = prefix == 'b' ? strspn(text + 2, "01") : 1;
+        if (length >= sizeof text || end[strspn(end, "uUlL")] || errno || number > INT64_MAX || !digits ||
+            (prefix == 'b' && end != text + 2 + digits))
             fail_at(reader, reader->begin, "'%s' is no integer of 63 bits", text);
         add_op(reader, CF_OP_CONST, (int64_t)number);
     }
@@ -417,7 +426,7 @@ static int measure_depth(const cf_op *op)
 static cf_expr read_whole_expr(struct reader *reader, int may_be_real)
 {
     const char *begin = reader->begin;
-    size_t first = reader->nops;
+    size_t first = reader->first_op = reader->nops;
     reader->nesting = reader->is_real = 0;
     reader->may_be_real = may_be_real;
     reader->integers_only = NULL;
@@ -556,7 +565,7 @@ static void read_clauses(struct reader *reader)
 static void read_signature(struct reader *reader, enum pass pass)
 {
     reader->pass = pass;
-    reader->nparams = reader->nexprs = reader->nchecks = reader->nops = reader->ntexts = 0;
+    reader->nparams = reader->nexprs = reader->nchecks = reader->nops = reader->ntexts = reader->first_op = 0;
     reader->end = reader->text;
     next(reader);
     expect(reader, "(", "'(' before the parameters");
