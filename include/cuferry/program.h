@@ -130,7 +130,7 @@ struct cf_kernel;
  *
  * The signature declares the parameters in the kernel's order, then the launch:
  *
- *     signature = "(" [ parameter { "," parameter } ] ")" { clause }
+ *     signature = "(" [ parameter { "," parameter } ] ")" { clause [ "," ] }
  *     parameter = type name                                                    a value
  *               | type "*" name                                                device memory, which is not checked
  *               | ( "in" | "out" | "inout" ) type name "[" extent "]" { "[" extent "]" }     an array

@@ -122,6 +122,30 @@ static void error_has_file_and_line_and_the_log_has_all(void **state)
     assert_string_equal(cf_status_name(CF_ECOMPILE), "CF_ECOMPILE");
 }
 
+static void expect_error_line(const char *log, const char *line)
+{
+    int length;
+    const char *found = cf__log_error(log, &length);
+    if ((size_t)length != strlen(line) || memcmp(found, line, strlen(line)) != 0)
+        fail_msg("%.*s", length, found);
+}
+
+static void error_is_told_from_other_lines_of_a_log(void **state)
+{
+    (void)state;
+    expect_error_line("a.cu(2): warning #177-D: variable \"error\" was declared: error: no\n"
+                      "    puts(\"an error: none\");\nerror_table.cu(1): note\n"
+                      "a.cu(5): error: identifier \"x\" is undefined\na.cu(6): error: y\n",
+                      "a.cu(5): error: identifier \"x\" is undefined");
+    expect_error_line("about terrors: all\na.cu(1): catastrophic error: no a.h", "a.cu(1): catastrophic error: no a.h");
+    expect_error_line("a\na.cu(7): error #20: b\n", "a.cu(7): error #20: b");
+    expect_error_line("ptxas info    : 0 error(s)\nptxas application ptx input, line 4; fatal   : Parsing\n",
+                      "ptxas application ptx input, line 4; fatal   : Parsing");
+    expect_error_line("info\nerror   : Undefined reference to 'f'\n", "error   : Undefined reference to 'f'");
+    expect_error_line("first\nsecond\n", "first");
+    expect_error_line("", "");
+}
+
 static void warnings_of_a_success_are_in_the_log(void **state)
 {
     (void)state;
@@ -281,6 +305,7 @@ int main(void)
         TEST(exact_code_is_of_one_capability),
         TEST(device_that_is_too_old_has_no_code),
         TEST(error_has_file_and_line_and_the_log_has_all),
+        TEST(error_is_told_from_other_lines_of_a_log),
         TEST(warnings_of_a_success_are_in_the_log),
         TEST(definitions_and_headers_are_seen),
         TEST(name_expressions_have_lowered_names),

@@ -413,6 +413,16 @@ static void wrong_arguments_are_named(void **state)
     assert_fails(link_for(90), CF_EINVAL, "cf_test: options.is_lto is 2; it is 0 or 1");
 }
 
+static void source_with_a_zero_byte_is_refused(void **state)
+{
+    (void)state;
+    needs_linker();
+    static const char source[] = "__device__ int f;\n\0no C++";
+    add_source("mul.cu", MUL);
+    inputs[count++] = (cf_program_input){.name = "f.cu", .data = source, .size = sizeof source - 1, .is_source = 1};
+    assert_fails(link_for(90), CF_EINVAL, "cf_test: f.cu: the source has a zero byte after 18 bytes");
+}
+
 /* ---- The cache ---- */
 
 static void second_link_is_a_hit(void **state)
@@ -505,6 +515,7 @@ int main(void)
         TEST(source_that_does_not_compile_is_named),
         TEST(damaged_inputs_are_refused),
         TEST(wrong_arguments_are_named),
+        TEST(source_with_a_zero_byte_is_refused),
         TEST(second_link_is_a_hit),
         TEST(missing_linker_is_reported_with_the_places),
         TEST(parts_that_do_not_fit_are_named),
