@@ -141,7 +141,7 @@ CF_CHECKED int cf_device_current(int *device);
     X(CF_PROPERTY_CLOCK_KHZ, 11, "clock rate in kHz")                                          \
     X(CF_PROPERTY_MEMORY_CLOCK_KHZ, 12, "memory clock rate in kHz")                            \
     X(CF_PROPERTY_MEMORY_BUS_BITS, 13, "width of the memory bus")                              \
-    X(CF_PROPERTY_COPY_ENGINES, 14, "copies that can run while kernels run")                          \
+    X(CF_PROPERTY_COPY_ENGINES, 14, "copies that can run while kernels run")                   \
     X(CF_PROPERTY_PAGEABLE_ACCESS, 15, "1: reaches ordinary host memory by itself")            \
     X(CF_PROPERTY_MANAGED_MEMORY, 16, "1: has managed memory")                                 \
     X(CF_PROPERTY_COOPERATIVE_LAUNCH, 17, "1: takes cooperative kernels")                      \

@@ -11,7 +11,7 @@
 
 #include "base/linker.h"
 
-#include "base/cachefile.h"
+#include "base/file.h"
 
 int cf__linker_is_cut_off(const char *path)
 {
@@ -129,7 +129,7 @@ static int find_in_cache(const char *name, char path[CF__PATH])
     char *text = calloc((size_t)info.st_size + 1, 1);
     if (!text)
         return -1;
-    ssize_t bytes = cf__cachefile_read(LINKER_CACHE, text, (size_t)info.st_size);
+    ssize_t bytes = cf__file_read(LINKER_CACHE, text, (size_t)info.st_size);
     int is_found = bytes > 0 && find_in_text(text, (size_t)bytes, name, path);
     free(text);
     return is_found;

@@ -89,8 +89,6 @@ void cf__state_retire(cf_state *state);
 /* Unloads all images at cf_shutdown(); `cuda` is NULL if the driver is no longer in use. Returns the latest failure. */
 int cf__images_unload(const struct cf__driver *cuda);
 
-extern void (*cf__images_unloaded)(void); /* called then, under the lock, if it is set */
-
 void cf__images_drop(unsigned long long context); /* forgets nodes of a context that is gone */
 void cf__image_lock(void);                        /* for fork */
 void cf__image_unlock(void);

@@ -16,7 +16,7 @@
 
 #include "program/cache_folder.h"
 
-#include "base/cachefile.h"
+#include "base/file.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -43,7 +43,7 @@ int cf__cache_folder_check(const char *function, const char *folder, int is_made
         return status;
     snprintf(entry, sizeof entry, "%s/entry", folder);
     if (is_made)
-        cf__cachefile_make_folders(entry);
+        cf__file_make_folders(entry);
     if (stat(folder, &info) != 0)
         return cf__fail(CF_EINVAL, "%s: the cache folder %s: %s", function, folder, cf__strerror(errno));
     if (!S_ISDIR(info.st_mode))
@@ -87,7 +87,7 @@ static uint64_t read_cap(const char *folder)
 {
     char path[CF__PATH], text[32] = "";
     snprintf(path, sizeof path, "%s/" CAP, folder);
-    return cf__cachefile_read(path, text, sizeof text - 1) > 0 ? strtoull(text, NULL, 10) : CF_CACHE_CAP;
+    return cf__file_read(path, text, sizeof text - 1) > 0 ? strtoull(text, NULL, 10) : CF_CACHE_CAP;
 }
 
 /* ---- Entries ---- */

@@ -9,7 +9,7 @@
 
 #include "program/compile.h"
 
-#include "base/cachefile.h"
+#include "base/file.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "find/find.h"
@@ -285,7 +285,7 @@ static int read_names(const struct compilation *compilation, struct cf__compiled
     return CF_OK;
 }
 
-static int compile(void *data, struct cf__compiled *compiled)
+static int make_program(void *data, struct cf__compiled *compiled)
 {
     struct compilation *compilation = data;
     int status = cf__nvrtc_open(compilation->request->function, compilation->path, &compilation->nvrtc);
@@ -306,7 +306,7 @@ static int compile(void *data, struct cf__compiled *compiled)
     return status;
 }
 
-int cf__compile(const struct cf__request *request, struct cf__compiled *compiled)
+int cf__compile_source(const struct cf__request *request, struct cf__compiled *compiled)
 {
     struct compilation compilation = {.request = request};
     *compiled = (struct cf__compiled){0};
@@ -314,9 +314,9 @@ int cf__compile(const struct cf__request *request, struct cf__compiled *compiled
     if (status == CF_OK && request->compiler)
         snprintf(compilation.path, sizeof compilation.path, "%s", request->compiler);
     else if (status == CF_OK)
-        status = cf__find(request->function, "nvrtc", request->driver / 1000, compilation.path);
+        status = cf__find_part(request->function, "nvrtc", request->driver / 1000, compilation.path);
     if (status != CF_OK)
         return status;
     cf__nvrtc_headers(compilation.path, compilation.toolkit);
-    return cf__cached(request, compilation.path, compilation.toolkit, compile, &compilation, compiled);
+    return cf__cache_make(request, compilation.path, compilation.toolkit, make_program, &compilation, compiled);
 }

@@ -14,7 +14,7 @@
 
 #include "program/program.h"
 
-#include "base/cachefile.h"
+#include "base/file.h"
 #include "base/crc32.h"
 #include "base/descriptor.h"
 #include "base/error.h"
@@ -124,7 +124,7 @@ static void add_program(cf_program *program)
 {
     program->is_loaded = 1;
     cf__image_lock();
-    cf__images_unloaded = forget_unloaded;
+    cf__context_observer.images_unloaded = forget_unloaded;
     program->next = programs;
     programs = program;
     cf__image_unlock();
@@ -223,7 +223,7 @@ int cf_program_load_file(cf_program **program, const char *path)
         return refuse(status);
     if (!path)
         return refuse(cf__fail(CF_EINVAL, "cf_program_load_file: path is NULL"));
-    char *data = cf__cachefile_load(path, &size);
+    char *data = cf__file_load(path, &size);
     if (!data)
         return refuse(cf__fail(errno == ENOMEM ? CF_ENOMEM : CF_EINVAL, "cf_program_load_file: %s cannot be read: %s",
                                path, cf__strerror(errno)));

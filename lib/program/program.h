@@ -11,7 +11,7 @@
 #include "program/compiled.h"
 #include "program/inspect.h"
 
-/* A kernel of a program, whose descriptor has an empty `file`. After an unload the descriptor stays, with the version
+/* A kernel of a program. After an unload the descriptor stays, with the version
  * CF__UNLOADED. */
 struct cf__program_kernel {
     struct cf__program_kernel *next;

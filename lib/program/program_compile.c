@@ -42,7 +42,7 @@ int cf_program_compile(cf_program **program, const char *source, const char *nam
     if (status == CF_OK)
         status = ask_device(&request, "NVRTC compiles");
     if (status == CF_OK)
-        status = cf__compile(&request, &compiled);
+        status = cf__compile_source(&request, &compiled);
     return status == CF_OK ? cf__program_adopt("cf_program_compile", &compiled, program)
                            : cf__program_drop(&compiled, status);
 }
@@ -58,7 +58,7 @@ int cf_program_link(cf_program **program, const cf_program_input *inputs, size_t
     if (status == CF_OK)
         status = ask_device(&request, "nvJitLink links");
     if (status == CF_OK)
-        status = cf__link(&request, inputs, count, &compiled);
+        status = cf__link_inputs(&request, inputs, count, &compiled);
     return status == CF_OK ? cf__program_adopt("cf_program_link", &compiled, program)
                            : cf__program_drop(&compiled, status);
 }

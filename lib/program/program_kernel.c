@@ -40,7 +40,8 @@ static int describe_kernel(const cf_program *program, struct cf__program_kernel 
                                .file = "",
                                .image = &program->image,
                                .entry = cf__program_entry(program, made->name),
-                               .state = &made->state};
+                               .state = &made->state,
+                               .is_of_program = 1};
     return cf__signature_read("cf_program_kernel", made->signature, &made->kernel, &made->tables);
 }
 

@@ -27,9 +27,8 @@ int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
     CUgraphExec made;
     int mode = cf__capture_relax(scope.driver);
     CUresult result = scope.driver->cuGraphInstantiateWithFlags(&made, graph, 0);
-    int is_recorded =
-        result == CUDA_SUCCESS &&
-        cf__handle_add_captured(&scope, CF__GRAPH_EXEC, made, cf__handle_get_capture(CF__GRAPH, graph));
+    int is_recorded = result == CUDA_SUCCESS &&
+                      cf__handle_add_captured(&scope, CF__GRAPH_EXEC, made, cf__handle_get_capture(CF__GRAPH, graph));
     if (result == CUDA_SUCCESS && !is_recorded)
         (void)scope.driver->cuGraphExecDestroy(made);
     cf__capture_restore(scope.driver, mode);

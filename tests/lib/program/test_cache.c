@@ -100,7 +100,7 @@ static int compile_now(void)
     struct cf__compiled compiled;
     struct cf__request request = make_request();
     cf_set_log(is_logged ? count_lines : NULL, NULL);
-    int status = cf__compile(&request, &compiled);
+    int status = cf__compile_source(&request, &compiled);
     unsigned sum = 0;
     for (size_t i = 0; i < compiled.bytes; i++)
         sum = 31 * sum + (unsigned char)compiled.image[i];
@@ -466,7 +466,7 @@ static void expect_refused(const char *detail)
 {
     struct cf__compiled compiled;
     struct cf__request request = make_request();
-    assert_fails(cf__compile(&request, &compiled), CF_EINVAL, detail);
+    assert_fails(cf__compile_source(&request, &compiled), CF_EINVAL, detail);
     assert_null(compiled.image);
 }
 
@@ -491,7 +491,7 @@ static void folder_of_others_is_refused(void **state)
     assert_int_equal(seteuid(OUTSIDER), 0);
     struct cf__compiled compiled;
     struct cf__request request = make_request();
-    int status = cf__compile(&request, &compiled);
+    int status = cf__compile_source(&request, &compiled);
     assert_int_equal(seteuid(0), 0);
     assert_int_equal(status, CF_EINVAL);
     assert_non_null(strstr(cf_last_error(), "/cache cannot be written: Permission denied"));

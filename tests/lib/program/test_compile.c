@@ -46,7 +46,7 @@ static int compile_for(int capability, const char *source)
         skip_test(NEEDS_NVRTC);
     cf__compiled_free(&compiled);
     struct cf__request request = make_request(source, capability, 13990);
-    return cf__compile(&request, &compiled);
+    return cf__compile_source(&request, &compiled);
 }
 
 #define SAXPY                                                                                 \
@@ -262,7 +262,7 @@ static void missing_nvrtc_is_reported_with_the_places(void **state)
     (void)state;
     struct cf__request request = make_request(SAXPY, 90, 12040);
     setenv("CF_CUDA_HOME", "/nowhere", 1);
-    int status = cf__compile(&request, &compiled);
+    int status = cf__compile_source(&request, &compiled);
     unsetenv("CF_CUDA_HOME");
     if (status == CF_OK)
         skip_test("needs a machine without NVRTC of CUDA 12");
@@ -283,14 +283,14 @@ static void library_that_is_not_nvrtc_is_named(void **state)
     assert_int_equal(system(command), 0);
     setenv("CF_CUDA_HOME", folder, 1);
     struct cf__request request = make_request(SAXPY, 90, 13000);
-    assert_fails(cf__compile(&request, &compiled), CF_ENOTSUP, "/lib/libnvrtc.so.13 lacks nvrtc");
+    assert_fails(cf__compile_source(&request, &compiled), CF_ENOTSUP, "/lib/libnvrtc.so.13 lacks nvrtc");
     snprintf(command, sizeof command, "echo text >%s/lib/libnvrtc.so.12", folder);
     assert_int_equal(system(command), 0);
     request.driver = 12080;
-    assert_fails(cf__compile(&request, &compiled), CF_ENOTSUP, "cf_test: NVRTC cannot be opened: ");
+    assert_fails(cf__compile_source(&request, &compiled), CF_ENOTSUP, "cf_test: NVRTC cannot be opened: ");
     snprintf(command, sizeof command, "head -c 1000 %s/lib/libnvrtc.so.13 >%s/lib/libnvrtc.so.12", folder, folder);
     assert_int_equal(system(command), 0);
-    assert_fails(cf__compile(&request, &compiled), CF_ENOTSUP, "/lib/libnvrtc.so.12 is cut off");
+    assert_fails(cf__compile_source(&request, &compiled), CF_ENOTSUP, "/lib/libnvrtc.so.12 is cut off");
     unsetenv("CF_CUDA_HOME");
     snprintf(command, sizeof command, "rm -r %s", folder);
     assert_int_equal(system(command), 0);

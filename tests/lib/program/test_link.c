@@ -9,7 +9,7 @@
 #include <cuferry/program.h>
 
 #include "program_image.h"
-#include "base/cachefile.h"
+#include "base/file.h"
 #include "program/compile.h"
 #include "program/inspect.h"
 #include "program/link.h"
@@ -86,7 +86,7 @@ static void make_code(struct program_image *made, enum cf__output output, int ca
                                   .capability = capability,
                                   .driver = 13990,
                                   .output = output};
-    if (cf__compile(&request, &compiled) != CF_OK)
+    if (cf__compile_source(&request, &compiled) != CF_OK)
         fail_msg("%s", cf_last_error());
     *made = (struct program_image){.size = 0};
     add_bytes(made, compiled.image, compiled.bytes);
@@ -100,7 +100,7 @@ static int link_for(int capability)
     struct cf__request request = {
         .function = "cf_test", .options = &options, .capability = capability, .driver = 13990};
     cf__compiled_free(&linked);
-    return cf__link(&request, inputs, count, &linked);
+    return cf__link_inputs(&request, inputs, count, &linked);
 }
 
 /* The result is a complete program of machine code, in which nothing is undefined. */
@@ -463,7 +463,7 @@ static void missing_linker_is_reported_with_the_places(void **state)
     struct cf__request request = {.function = "cf_test", .options = &options, .capability = 90, .driver = 12040};
     add_text("mul.ptx", MUL_PTX);
     setenv("CF_CUDA_HOME", "/nowhere", 1);
-    int status = cf__link(&request, inputs, count, &linked);
+    int status = cf__link_inputs(&request, inputs, count, &linked);
     unsetenv("CF_CUDA_HOME");
     if (status == CF_OK)
         skip_test("needs a machine without nvJitLink of CUDA 12");
