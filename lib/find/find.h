@@ -2,7 +2,7 @@
 #ifndef CF__FIND_H
 #define CF__FIND_H
 
-#include "base/file.h"
+#include "base/bounds.h"
 
 /* Writes the path of a part, as cf_find() does, of a toolkit whose major version is at most `most_major`. Returns a
  * status, whose message names `function`. */
