@@ -163,7 +163,7 @@ CF_CHECKED int cf_device_property(int device, int property, int64_t *value);
 /* Writes the device's name to `name`, cut to `size` bytes with its terminating 0. CF_HOST has the processor's name. */
 CF_CHECKED int cf_device_name(int device, char *name, size_t size);
 
-/* Writes a GPU's UUID to `text`, cut to `size` bytes with its terminating 0: 36 characters, as nvidia-smi -L prints them
+/* Writes a GPU's UUID to `text`, cut to `size` bytes with its terminating 0: 36 characters, which nvidia-smi -L prints
  * after "GPU-" or "MIG-". CF_HOST has no UUID, and the text is empty. */
 CF_CHECKED int cf_device_uuid(int device, char *text, size_t size);
 
@@ -435,10 +435,10 @@ CF_CHECKED int cf_call(const struct cf_kernel *kernel, void *const args[]);
 CF_CHECKED int cf_launch(const struct cf_kernel *kernel, cf_stream stream, void *const args[]);
 
 /* Gives one launch of `exec` new arguments, with new grid and block, for later runs; a run in flight keeps its own. The
- * arguments are checked as in cf_launch(). cf_NAME_update() is the typed form for the kernel NAME. cf_stream_capture_node()
- * wrote `node` during the capture; `exec` was made of the graph of this capture, which still exists. Other executable
- * graphs of the same graph keep their arguments. A kernel with tune(...) keeps the variant of the capture. Calls with
- * one `exec` must not overlap, also on different threads.
+ * arguments are checked as in cf_launch(). cf_NAME_update() is the typed form for the kernel NAME. `node` is from
+ * cf_stream_capture_node(); `exec` was made of the graph of the same capture, which still exists. Other executable
+ * graphs of that graph keep their arguments. A kernel with tune(...) keeps the variant of the capture. Calls with one
+ * `exec` must not overlap, also on different threads.
  *
  * CF_EINVAL: the node is of another graph or launches another kernel; a handle was destroyed; the launch would have no
  * threads. CF_ENOTSUP: the kernel is an operation, or has scratch memory or arrays of zero(...). */
