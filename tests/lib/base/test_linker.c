@@ -55,7 +55,7 @@ static void libraries_of_the_cache_are_found(void **state)
 /* In a child process with mounts of its own. Returns 0, or the line of a failure. */
 static int find_in_a_cache_of(const char *folder)
 {
-    char command[512], cache[128], expected[128], path[CF__PATH];
+    char command[2 * CF__PATH], cache[128], expected[128], path[CF__PATH];
     snprintf(cache, sizeof cache, "%s/cache", folder);
     snprintf(expected, sizeof expected, "%s/libm.so.6", folder);
     if (!cf__linker_find("libm.so.6", path))

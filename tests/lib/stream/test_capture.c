@@ -1,8 +1,7 @@
 /* test_capture.c - capture of streams: which thread begins and ends it, which streams take part, and which calls
  * must not break it. */
-#include "graph_fixture.h"
-
 #include "context/handle.h"
+#include "graph_fixture.h"
 
 /* ---- Arguments and states ---- */
 

@@ -1,10 +1,9 @@
 /* test_graph.c - running graphs of captured streams, their memory, and the device they belong to. */
-#include "graph_fixture.h"
-
 #include <sys/resource.h>
 
 #include "context/enter.h"
 #include "context/handle.h"
+#include "graph_fixture.h"
 
 /* ---- Arguments and states ---- */
 
