@@ -11,7 +11,7 @@
 
 #include "base/linker.h"
 
-#include "base/file.h"
+#include "base/files.h"
 
 int cf__linker_is_cut_off(const char *path)
 {

@@ -14,7 +14,7 @@
 
 #include "call/machine.h"
 
-#include "base/file.h"
+#include "base/files.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/lock.h"

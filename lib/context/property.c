@@ -7,7 +7,7 @@
 
 #include "context/property.h"
 
-#include "base/file.h"
+#include "base/files.h"
 #include "base/error.h"
 #include "driver/driver.h"
 #include "context/context.h"

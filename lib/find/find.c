@@ -12,7 +12,7 @@
 #include "find/find.h"
 
 #include "base/bounds.h"
-#include "base/file.h"
+#include "base/files.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/linker.h"

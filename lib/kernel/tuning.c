@@ -20,7 +20,7 @@
 
 #include "kernel/tuning.h"
 
-#include "base/file.h"
+#include "base/files.h"
 #include "base/descriptor.h"
 #include "base/env.h"
 #include "base/lock.h"

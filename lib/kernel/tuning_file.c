@@ -21,7 +21,7 @@
 
 #include "kernel/tuning_file.h"
 
-#include "base/file.h"
+#include "base/files.h"
 #include "base/descriptor.h"
 #include "base/env.h"
 #include "base/error.h"

@@ -17,7 +17,7 @@
 
 #include "program/cache.h"
 
-#include "base/file.h"
+#include "base/files.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/lock.h"

@@ -16,7 +16,7 @@
 
 #include "program/cache_folder.h"
 
-#include "base/file.h"
+#include "base/files.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/text.h"

@@ -9,7 +9,7 @@
 
 #include "program/compile.h"
 
-#include "base/file.h"
+#include "base/files.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "find/find.h"

@@ -9,7 +9,7 @@
 
 #include "program/headers.h"
 
-#include "base/file.h"
+#include "base/files.h"
 
 enum { MOST_HEADERS = 4096 };
 

@@ -11,7 +11,7 @@
 
 #include "program/link.h"
 
-#include "base/file.h"
+#include "base/files.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "find/find.h"

@@ -14,7 +14,7 @@
 
 #include "program/program.h"
 
-#include "base/file.h"
+#include "base/files.h"
 #include "base/crc32.h"
 #include "base/descriptor.h"
 #include "base/error.h"

@@ -16,7 +16,7 @@
 #include <cuferry/tuning.h>
 
 #include "base/file.h"
-#include "base/file.h"
+#include "base/files.h"
 #include "base/runtime.h"
 
 /* 256 MiB, more than most caches hold. */

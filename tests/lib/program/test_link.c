@@ -9,7 +9,7 @@
 #include <cuferry/program.h>
 
 #include "program_image.h"
-#include "base/file.h"
+#include "base/files.h"
 #include "program/compile.h"
 #include "program/inspect.h"
 #include "program/link.h"

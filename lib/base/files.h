@@ -1,6 +1,6 @@
-/* file.h - small text files that one process keeps for the next. */
-#ifndef CF__FILE_H
-#define CF__FILE_H
+/* files.h - small text files that one process keeps for the next. */
+#ifndef CF__FILES_H
+#define CF__FILES_H
 
 #include <limits.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* file.c - small text files that one process keeps for the next, in the user's cache folder. */
+/* files.c - small text files that one process keeps for the next, in the user's cache folder. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,7 +12,7 @@
 
 #include <cuferry.h>
 
-#include "base/file.h"
+#include "base/files.h"
 
 #include "base/env.h"
 #include "base/error.h"

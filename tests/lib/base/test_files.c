@@ -1,11 +1,11 @@
-/* test_file.c - the location of cache files, their folders, and reading them. */
+/* test_files.c - the location of cache files, their folders, and reading them. */
 #include "run_group.h"
 
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/files.h"
 
 static char folder[64];
 
