@@ -125,8 +125,8 @@ CF_CHECKED int cf_device_use(int device);
 /* Writes the device of the calling thread's next call without a stream. */
 CF_CHECKED int cf_device_current(int *device);
 
-/* Properties: enumerator, value, meaning. The value is 0 if the device does not have it: CF_HOST has no properties of
- * GPUs. */
+/* Properties: enumerator, value, meaning. A property that a device does not have is 0; CF_HOST has those of the
+ * processor and its memory alone. */
 #define CF_PROPERTY_LIST(X)                                                                    \
     X(CF_PROPERTY_MEMORY, 1, "bytes of memory")                                                \
     X(CF_PROPERTY_MEMORY_FREE, 2, "bytes of it that are free now; starts the device")          \
@@ -141,7 +141,7 @@ CF_CHECKED int cf_device_current(int *device);
     X(CF_PROPERTY_CLOCK_KHZ, 11, "clock rate in kHz")                                          \
     X(CF_PROPERTY_MEMORY_CLOCK_KHZ, 12, "memory clock rate in kHz")                            \
     X(CF_PROPERTY_MEMORY_BUS_BITS, 13, "width of the memory bus")                              \
-    X(CF_PROPERTY_COPY_ENGINES, 14, "copies that run beside kernels")                          \
+    X(CF_PROPERTY_COPY_ENGINES, 14, "copies that can run while kernels run")                   \
     X(CF_PROPERTY_PAGEABLE_ACCESS, 15, "1: reaches ordinary host memory by itself")            \
     X(CF_PROPERTY_MANAGED_MEMORY, 16, "1: has managed memory")                                 \
     X(CF_PROPERTY_COOPERATIVE_LAUNCH, 17, "1: takes cooperative kernels")                      \
@@ -156,16 +156,18 @@ enum cf_property {
 #undef CF_PROPERTY_ENUM
 };
 
-/* Writes a property of `device` to `value`. CF_EINVAL: `property` is not in the list. */
+/* Writes a property of `device` to `value`. CF_EINVAL: `property` is not in the list. CF_ENODEV: there is no such
+ * device, here and for the three functions below. */
 CF_CHECKED int cf_device_property(int device, int property, int64_t *value);
 
 /* Writes the device's name to `name`, cut to `size` bytes with its terminating 0. CF_HOST has the processor's name. */
 CF_CHECKED int cf_device_name(int device, char *name, size_t size);
 
-/* Write an address to `text`, cut to `size` bytes with its terminating 0; CF_HOST has none, and the text is empty.
- * cf_device_uuid(): the UUID, 36 characters, as nvidia-smi -L prints it after "GPU-" or "MIG-". cf_device_pci(): the
- * PCI address, "0000:ca:00.0". */
+/* Writes a GPU's UUID to `text`, cut to `size` bytes with its terminating 0: 36 characters, which nvidia-smi -L prints
+ * after "GPU-" or "MIG-". CF_HOST has no UUID, and the text is empty. */
 CF_CHECKED int cf_device_uuid(int device, char *text, size_t size);
+
+/* Writes a GPU's PCI address, "0000:ca:00.0", in the same way. */
 CF_CHECKED int cf_device_pci(int device, char *text, size_t size);
 
 /* Waits until all work on the calling thread's device is done, and reports errors of that work.
@@ -325,9 +327,11 @@ CF_CHECKED int cf_stream_wait(cf_stream stream, cf_event event);
 typedef void cf_stream_function(void *data);
 CF_CHECKED int cf_stream_call(cf_stream stream, cf_stream_function *function, void *data);
 
-/* Flags of cf_event_create_with(): an event that costs less and has no times; and an event for which cf_event_sync()
- * sleeps, where it would keep a processor busy. On CF_HOST no event is waited for. */
-enum cf_event_flags { CF_EVENT_NO_TIMING = 1, CF_EVENT_BLOCKING = 2 };
+/* Flags of cf_event_create_with(). They change nothing on CF_HOST, whose work is done when a call returns. */
+enum cf_event_flags {
+    CF_EVENT_NO_TIMING = 1, /* the event costs less, and cf_event_elapsed() refuses it */
+    CF_EVENT_BLOCKING = 2   /* cf_event_sync() sleeps; without the flag it may keep a processor busy */
+};
 
 /* Both create an event on the calling thread's device. The caller owns it until cf_event_destroy(), which accepts NULL.
  * CF_EINVAL: `flags` has a bit that is no flag. */
@@ -376,11 +380,11 @@ CF_CHECKED int cf_stream_capture_end(cf_stream stream, cf_graph *graph);
  * because a stream that is ordered with it is being captured. */
 CF_CHECKED int cf_stream_is_capturing(cf_stream stream, int *is_capturing);
 
-/* cf_graph_instantiate() prepares a graph to run on the device where it was captured; the graph may then be destroyed,
- * unless updates follow.
- * The caller owns `exec` until cf_graph_exec_destroy(), which lets a run in flight finish. Both destroying functions
- * accept NULL. */
+/* Prepares a graph to run on the device where it was captured, and writes the executable graph to `exec`. The caller
+ * owns it until cf_graph_exec_destroy(). `graph` is needed afterwards for cf_graph_update() alone. */
 CF_CHECKED int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph);
+
+/* Both destroy a graph, and accept NULL. A run in flight of an executable graph finishes. */
 CF_CHECKED int cf_graph_destroy(cf_graph graph);
 CF_CHECKED int cf_graph_exec_destroy(cf_graph_exec exec);
 
@@ -393,7 +397,8 @@ CF_CHECKED int cf_graph_launch(cf_graph_exec exec, cf_stream stream);
 
 /* Writes the node of the latest launch in `stream`, which is being captured, to `node`. The node belongs to the graph
  * of the capture and ends with it. CF_EINVAL: `stream` is not being captured; or its latest work is no launch of a
- * kernel, or work of several streams. An operation or a kernel with scratch memory may end with other work. */
+ * kernel, or work of several streams. An operation or a kernel with scratch memory may end with other work.
+ * CF_ECAPTURE: a failure has broken the capture. CF_ENOMEM: there is no memory for a record of the node. */
 CF_CHECKED int cf_stream_capture_node(cf_stream stream, cf_graph_node *node);
 
 /* ---- Kernels --------------------------------------------------------------------------------------------------- */
@@ -429,10 +434,11 @@ struct cf_module;
 CF_CHECKED int cf_call(const struct cf_kernel *kernel, void *const args[]);
 CF_CHECKED int cf_launch(const struct cf_kernel *kernel, cf_stream stream, void *const args[]);
 
-/* Gives a launch in `exec` new arguments, which are checked as in cf_launch() and count for later runs; a run in flight
- * keeps its own. cf_NAME_update() is the typed form. `node` is from cf_stream_capture_node(), in the capture whose graph
- * `exec` was made of, and that graph was not destroyed. Executable graphs of one graph are updated apart. A kernel with
- * tune(...) keeps the variant of the capture. Calls with one `exec` must not overlap, also on different threads.
+/* Gives one launch of `exec` new arguments, with new grid and block, for later runs; a run in flight keeps its own. The
+ * arguments are checked as in cf_launch(). cf_NAME_update() is the typed form for the kernel NAME. `node` is from
+ * cf_stream_capture_node(); `exec` was made of the graph of the same capture, which still exists. Other executable
+ * graphs of that graph keep their arguments. A kernel with tune(...) keeps the variant of the capture. Calls with one
+ * `exec` must not overlap, also on different threads.
  *
  * CF_EINVAL: the node is of another graph or launches another kernel; a handle was destroyed; the launch would have no
  * threads. CF_ENOTSUP: the kernel is an operation, or has scratch memory or arrays of zero(...). */

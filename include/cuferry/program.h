@@ -72,7 +72,7 @@ typedef struct cf_program_options {
     const char *cache;                  /* folder of the cache; NULL: of the environment variable CF_CACHE, or none */
     int is_exact;                       /* 1: code for this capability only, as sm_90a for 9.0 */
     int is_lto;                         /* 1: a link optimizes across its inputs */
-    int time_limit;                     /* milliseconds for a compilation; 0: five minutes */
+    int time_limit;                     /* milliseconds for NVRTC to compile a source; 0: five minutes */
     uint64_t reserved[8];               /* 0 */
 } cf_program_options;
 
@@ -84,6 +84,9 @@ typedef struct cf_program_options {
  * cf_program_kernel() and cf_program_symbol() take the name expressions of options.names as names. After success
  * cf_program_log() has the warnings; after CF_ECOMPILE, cf_program_log(NULL) has the whole log, and the detail the
  * first error.
+ *
+ * The time limit is for the compilation alone: waiting for a process that compiles the same program has none, nor has
+ * a link. NVRTC of early versions of CUDA 12 cannot be stopped.
  *
  * CF_ECOMPILE: the source does not compile, or not within the time limit. CF_EINVAL: an option is wrong, or the cache's
  * folder. CF_ENOCODE: NVRTC does not compile for the GPU. CF_ENOTSUP: there is no NVRTC, and the detail lists the paths
@@ -111,12 +114,15 @@ typedef struct cf_program_input {
  * family, or with is_lto PTX of the newest older target. The program's name expressions are those of all sources. Its
  * log has the texts of both compiler and linker.
  *
- * CF_ECOMPILE: a source does not compile, or the link fails; the detail names the undefined symbols with the inputs
- * that need them, and cf_program_log(NULL) has the whole log. Of symbols that are defined twice, nvJitLink reports
- * those in LTO-IR; otherwise the first definition counts. CF_EIMAGE: an input is cut off, damaged or of another kind.
- * CF_ENOCODE: an input has no code for the GPU, or nvJitLink does not link for it. CF_EINVAL: an option or an input is
- * wrong, or the cache's folder, or a file cannot be read. CF_ENOTSUP: as for cf_program_compile(). After a failure
- * `*program` is NULL. */
+ * nvJitLink reports a symbol with two definitions if they are LTO-IR; otherwise the first definition counts. After a
+ * failure `*program` is NULL, and cf_program_log(NULL) has the whole log:
+ *
+ *     CF_ECOMPILE   a source does not compile, or the link fails; the detail names undefined symbols and the inputs
+ *                   that need them
+ *     CF_EIMAGE     an input is cut off, damaged or of another kind
+ *     CF_ENOCODE    an input has no code for the GPU, or nvJitLink does not link for it
+ *     CF_EINVAL     an option, an input or the cache's folder is wrong; a source has a zero byte; a file cannot be read
+ *     CF_ENOTSUP    as for cf_program_compile() */
 CF_CHECKED int cf_program_link(cf_program **program, const cf_program_input *inputs, size_t count,
                                const cf_program_options *options);
 
@@ -130,7 +136,7 @@ struct cf_kernel;
  *
  * The signature declares the parameters in the kernel's order, then the launch:
  *
- *     signature = "(" [ parameter { "," parameter } ] ")" { clause }
+ *     signature = "(" [ parameter { "," parameter } ] ")" { clause [ "," ] }
  *     parameter = type name                                                    a value
  *               | type "*" name                                                device memory, which is not checked
  *               | ( "in" | "out" | "inout" ) type name "[" extent "]" { "[" extent "]" }     an array
@@ -183,8 +189,8 @@ CF_CHECKED int cf_kernel_attribute(const struct cf_kernel *kernel, int attribute
  * by reading: after `#include MACRO`, __has_include, __DATE__ and the like, or flags that add headers.
  *
  * For each function below `folder` is the cache; NULL: of CF_CACHE. CF_EINVAL: there is no such folder, it belongs to
- * another user, or others can write to it. CF_ENOMEM: there is no memory for the list of its entries. Any thread or
- * process may call them at any time. */
+ * another user, others can write to it, or an entry cannot be removed. CF_ENOMEM: there is no memory for the list of
+ * its entries. Any thread or process may call them at any time. */
 typedef struct cf_cache_state {
     uint64_t bytes, entries; /* of compiled programs */
     uint64_t hits, misses;   /* since the cache was cleared */

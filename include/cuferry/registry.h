@@ -346,9 +346,10 @@ typedef struct cf_kernel {
     int (*runtime)(const struct cf_kernel *kernel, struct CUstream_st *stream, void *const args[]);
     uint32_t nuses; /* number of kernels and operations that an operation enqueues */
     const struct cf_kernel *const *uses;
-    uint8_t is_internal; /* it serves only operations; no public header declares its functions */
-    const char *tuning;  /* tuning-file lines that came with the kernel; NULL: none */
-    uint32_t split;      /* number, from 1, of the split(...) parameter, else 0; see cf_kernel_split() */
+    uint8_t is_internal;   /* it serves only operations; no public header declares its functions */
+    uint8_t is_of_program; /* cf_program_kernel() made the descriptor, of a signature */
+    const char *tuning;    /* tuning-file lines that came with the kernel; NULL: none */
+    uint32_t split;        /* number, from 1, of the split(...) parameter, else 0; see cf_kernel_split() */
 } cf_kernel;
 
 /* Data in __constant__ memory that has a setter. */

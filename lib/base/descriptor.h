@@ -27,12 +27,6 @@ static inline int cf__is_tuned(const cf_kernel *kernel)
     return cf__descriptor_ok(kernel) && kernel->nvariants && !kernel->nconstants;
 }
 
-/* Returns 1 if the kernel was described by a signature, at run time. */
-static inline int cf__is_of_program(const cf_kernel *kernel)
-{
-    return kernel->file && !*kernel->file;
-}
-
 /* Returns 1 if a parameter is an array of declared extent. */
 static inline int cf__is_array(const cf_param *param)
 {
@@ -40,7 +34,7 @@ static inline int cf__is_array(const cf_param *param)
 }
 
 /* Returns the blocks of a cluster along a dimension; 1 without clusters. */
-static inline uint32_t cf__cluster(const cf_launch_rule *rule, int d)
+static inline uint32_t cf__cluster_size(const cf_launch_rule *rule, int d)
 {
     return rule->cluster[d] ? rule->cluster[d] : 1;
 }

@@ -101,33 +101,42 @@ static void remove_entry(struct entry *entry)
 
 /* ---- Records ---- */
 
-static void add_entry(const struct cf__scope *scope, enum cf__handle_kind kind, const void *handle, size_t bytes)
+/* Returns 0 if there is no memory. */
+static int add_entry(const struct cf__scope *scope, enum cf__handle_kind kind, const void *handle, size_t bytes,
+                     uint64_t capture)
 {
     cf__lock(&lock);
     struct entry *entry = table_size ? find_entry(kind, handle) : NULL;
-    int is_there = entry && entry->handle;
-    if (is_there || 2 * (entry_count + 1) <= table_size || grow_table()) {
+    int is_there = entry && entry->handle, has_room = is_there || 2 * (entry_count + 1) <= table_size || grow_table();
+    if (has_room) {
         entry = find_entry(kind, handle);
         uncount_stale(entry);
         entry_count += !is_there;
         last_serial += 1 + (last_serial == UINT_MAX);
-        *entry = (struct entry){handle, kind, scope->context, bytes, .serial = last_serial};
+        *entry = (struct entry){handle, kind, scope->context, bytes, .serial = last_serial, .capture = capture};
     }
     cf__unlock(&lock);
+    return has_room;
 }
 
 /* The CPU driver's handles carry generations themselves, and its memory belongs to a forked child as well. */
 void *cf__handle_add(const struct cf__scope *scope, enum cf__handle_kind kind, void *handle)
 {
     if (!scope->driver->is_cpu)
-        add_entry(scope, kind, handle, 0);
+        (void)add_entry(scope, kind, handle, 0, 0);
     return handle;
+}
+
+int cf__handle_add_captured(const struct cf__scope *scope, enum cf__handle_kind kind, const void *handle,
+                            uint64_t capture)
+{
+    return scope->driver->is_cpu || add_entry(scope, kind, handle, 0, capture);
 }
 
 void cf__handle_add_memory(const struct cf__scope *scope, const void *memory, size_t bytes)
 {
     if (!scope->driver->is_cpu)
-        add_entry(scope, CF__PAGE_LOCKED, memory, bytes);
+        (void)add_entry(scope, CF__PAGE_LOCKED, memory, bytes, 0);
 }
 
 unsigned int cf__handle_serial(enum cf__handle_kind kind, const void *handle)
@@ -164,15 +173,6 @@ struct cf__event_mark cf__handle_get_mark(const void *event)
         mark = find_entry(CF__EVENT, event)->mark;
     cf__unlock(&lock);
     return mark;
-}
-
-void cf__handle_set_capture(enum cf__handle_kind kind, const void *handle, uint64_t capture)
-{
-    cf__lock(&lock);
-    struct entry *entry = table_size ? find_entry(kind, handle) : NULL;
-    if (entry && entry->handle)
-        entry->capture = capture;
-    cf__unlock(&lock);
 }
 
 uint64_t cf__handle_get_capture(enum cf__handle_kind kind, const void *handle)

@@ -25,6 +25,7 @@ struct cf__cpu_capture {
 };
 static struct cf__cpu_capture *captures;
 static uint64_t capture_count;
+static struct cf__cpu_node several; /* is latest after several nodes that do not precede one another */
 
 static _Thread_local CUstreamCaptureMode thread_mode; /* 0: global */
 
@@ -289,11 +290,12 @@ CUresult cf__cpu_cuStreamGetCaptureInfo_edges(CUstream stream, CUstreamCaptureSt
                                    : CU_STREAM_CAPTURE_STATUS_ACTIVE;
     if (id && *status == CU_STREAM_CAPTURE_STATUS_ACTIVE)
         *id = capture->number;
-    latest = capture ? (CUgraphNode)(void *)slot->latest : NULL;
+    int is_one = capture && slot->latest && slot->latest != &several;
+    latest = is_one ? (CUgraphNode)(void *)slot->latest : NULL;
     cf__cpu_unlock();
     if (nodes) {
         *nodes = &latest;
-        *count = latest != NULL;
+        *count = (size_t)is_one; /* 0 also for several: the library asks for a single one */
     }
     if (edges)
         *edges = NULL;
@@ -383,7 +385,10 @@ static CUresult wait_for_event(struct cf__cpu_handle *stream, struct cf__cpu_han
         return break_capture(capture, CUDA_ERROR_OUT_OF_MEMORY);
     if (!own)
         join_capture(capture, stream);
-    stream->latest = own && stream->latest != event->latest ? NULL : event->latest;
+    if (!stream->latest)
+        stream->latest = event->latest;
+    else if (event->latest && event->latest != stream->latest)
+        stream->latest = &several;
     return CUDA_SUCCESS;
 }
 

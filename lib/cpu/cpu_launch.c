@@ -43,8 +43,8 @@ CUresult cf__cpu_run(const cf_kernel *kernel, const cf_host_launch *request, int
     cf_host_launch launch = *request;
     uint64_t blocks = (uint64_t)launch.grid.x * launch.grid.y * launch.grid.z;
     launch.is_cooperative = kernel->launch.is_cooperative;
-    launch.cluster =
-        (cf_dim3){cf__cluster(&kernel->launch, 0), cf__cluster(&kernel->launch, 1), cf__cluster(&kernel->launch, 2)};
+    launch.cluster = (cf_dim3){cf__cluster_size(&kernel->launch, 0), cf__cluster_size(&kernel->launch, 1),
+                               cf__cluster_size(&kernel->launch, 2)};
     launch.is_ordered = run.seed != 0;
     launch.ops = &cf__block_ops;
     launch.run = &run;

@@ -25,7 +25,7 @@ struct cf__cpu_handle {
     struct cf__cpu_handle *next_free;
     union {
         int64_t time;                /* events: time of the record in ns; 0: never recorded; atomic */
-        struct cf__cpu_node *latest; /* streams and events in a capture: the node that all before it precede, or NULL */
+        struct cf__cpu_node *latest; /* streams and events in a capture: node that follows all others; NULL: none */
     };
     struct cf__cpu_capture *capture; /* streams: capture that they take part in; atomic */
     uint64_t captured_in;            /* events: number of the capture of the latest record; 0: none; atomic */

@@ -416,7 +416,7 @@ static CUresult capture_launch(struct cf__cpu_handle *stream, const cf_kernel *k
     return cf__cpu_capture_add(stream, &launch->node);
 }
 
-static inline CUresult launch(CUfunction function, CUstream stream, const cf_host_launch *request)
+static inline CUresult launch_kernel(CUfunction function, CUstream stream, const cf_host_launch *request)
 {
     struct cf__cpu_handle *slot;
     CUresult result = cf__cpu_stream_find(stream, &slot);
@@ -435,7 +435,7 @@ CUresult cf__cpu_cuLaunchKernel(CUfunction function, unsigned int grid_x, unsign
     const cf_host_launch request = {
         .grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}, .args = args, .shared = shared};
     (void)extra;
-    return launch(function, stream, &request);
+    return launch_kernel(function, stream, &request);
 }
 
 /* Attributes change nothing here: launches end in their order, and a kernel's descriptor has its clusters. */
@@ -446,7 +446,7 @@ CUresult cf__cpu_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction funct
                                     .args = args,
                                     .shared = config->sharedMemBytes};
     (void)extra;
-    return launch(function, config->hStream, &request);
+    return launch_kernel(function, config->hStream, &request);
 }
 
 CUresult cf__cpu_cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2 *params)

@@ -177,14 +177,14 @@ static int check_clusters(const cf_kernel *kernel, const uint32_t grid[CF_GRID_D
 {
     const cf_launch_rule *rule = &kernel->launch;
     int d = 0;
-    while (d < CF_GRID_DIMS && grid[d] % cf__cluster(rule, d) == 0)
+    while (d < CF_GRID_DIMS && grid[d] % cf__cluster_size(rule, d) == 0)
         d++;
     return d == CF_GRID_DIMS ? CF_OK
                              : cf__fail(CF_EINVAL,
                                         "%s: its grid of %" PRIu32 " x %" PRIu32 " x %" PRIu32
                                         " blocks is no multiple of its clusters' %" PRIu32 " x %" PRIu32 " x %" PRIu32,
-                                        kernel->function, grid[0], grid[1], grid[2], cf__cluster(rule, 0),
-                                        cf__cluster(rule, 1), cf__cluster(rule, 2));
+                                        kernel->function, grid[0], grid[1], grid[2], cf__cluster_size(rule, 0),
+                                        cf__cluster_size(rule, 1), cf__cluster_size(rule, 2));
 }
 
 int cf__compute_grid(const cf_kernel *kernel, const struct cf__scope *scope, void *const args[], struct cf__grid *size)

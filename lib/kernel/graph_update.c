@@ -122,8 +122,8 @@ static int set_arguments(const cf_kernel *kernel, const struct cf__scope *scope,
                                  kernel->function, (void *)exec, (void *)node);
 }
 
-static int update(const cf_kernel *kernel, const struct cf__scope *scope, cf_graph_exec exec, cf_graph_node node,
-                  void *const args[])
+static int update_node(const cf_kernel *kernel, const struct cf__scope *scope, cf_graph_exec exec, cf_graph_node node,
+                       void *const args[])
 {
     const cf_kernel *variant = kernel;
     struct cf__loaded *loaded = NULL;
@@ -158,7 +158,7 @@ int cf_graph_update(cf_graph_exec exec, cf_graph_node node, const cf_kernel *ker
         return status;
     status = check_handles(kernel, exec, node);
     if (status == CF_OK)
-        status = update(kernel, &scope, exec, node, args);
+        status = update_node(kernel, &scope, exec, node, args);
     cf__leave(&scope);
     return status;
 }

@@ -202,7 +202,7 @@ static int load_library(const char *function, const cf_image *image, const struc
 /* The text that a kernel's parameters are from, for messages. */
 static const char *name_origin(const cf_kernel *kernel)
 {
-    return cf__is_of_program(kernel) ? "signature" : "descriptor";
+    return kernel->is_of_program ? "signature" : "descriptor";
 }
 
 static size_t param_size(const cf_param *param)
@@ -262,7 +262,7 @@ static int load_cpu_kernel(const cf_kernel *kernel, struct cf__loaded *node)
 {
     if (!kernel->cpu_body)
         return cf__fail(CF_ENOTSUP, "%s: it has no form for the CPU: %s", kernel->function,
-                        cf__is_of_program(kernel) ? "its program is GPU code" : "its annotation says host(none)");
+                        kernel->is_of_program ? "its program is GPU code" : "its annotation says host(none)");
     node->function = (CUfunction)(void *)(uintptr_t)kernel;
     return check_cpu_parameters(kernel);
 }
@@ -273,7 +273,7 @@ static int find_kernel(const struct item *item, const struct cf__driver *driver,
     CUkernel handle;
     const char *call = "cuLibraryGetKernel";
     CUresult result = driver->cuLibraryGetKernel(&handle, library, item->entry);
-    if (result == CUDA_ERROR_NOT_FOUND && cf__is_of_program(item->kernel))
+    if (result == CUDA_ERROR_NOT_FOUND && item->kernel->is_of_program)
         return cf__fail(CF_EIMAGE,
                         "%s: its program has no kernel %s; the name of a kernel in C++ is mangled, unless it is "
                         "extern \"C\" or in options.names",
@@ -331,7 +331,7 @@ static int prepare_attributes(const cf_kernel *kernel, const struct cf__driver *
                         "%s: cluster(...) needs a GPU of compute capability 9.0 or newer, and device %d has %d.%d",
                         kernel->function, device, capability / 10, capability % 10);
     node->is_dependent = rule->is_dependent && capability >= 90;
-    if (cf__cluster(rule, 0) * cf__cluster(rule, 1) * cf__cluster(rule, 2) <= PORTABLE_CLUSTER)
+    if (cf__cluster_size(rule, 0) * cf__cluster_size(rule, 1) * cf__cluster_size(rule, 2) <= PORTABLE_CLUSTER)
         return CF_OK;
     CUresult result =
         driver->cuFuncSetAttribute(node->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
@@ -423,23 +423,20 @@ static int add_node(const struct item *item, const struct cf__driver *driver, un
 {
     cf_state *state = item->state;
     struct cf__loaded made = {.shared = -1}, *spare = find_spare_node(state);
-    struct cf__loaded *node = spare ? spare : make_node(item);
-    if (!node)
-        return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
     const int is_choice = item->kernel && cf__is_tuned(item->kernel);
     int64_t began = is_choice ? 0 : cf__trace_span_begin();
     int status = load_item(item, driver, &made);
     cf__trace_span_end(began, "load", item->function, NULL);
-    if (status == CF_OK && made.function)
+    if (status != CF_OK)
+        return status;
+    struct cf__loaded *node = spare ? spare : make_node(item);
+    if (!node)
+        return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
+    if (made.function)
         cf__trace_note_kernel(made.function, item->kernel);
     if (!spare) {
         node->next_of_all = nodes;
         nodes = node;
-    }
-    if (status != CF_OK) {
-        if (!spare)
-            node->state = NULL;
-        return status;
     }
     node->owner = owner;
     node->device = owner->device;
@@ -629,8 +626,6 @@ void cf__state_retire(cf_state *state)
     __atomic_store_n(&state->loaded, NULL, __ATOMIC_RELEASE);
 }
 
-void (*cf__images_unloaded)(void);
-
 int cf__images_unload(const struct cf__driver *cuda)
 {
     cf__image_lock();
@@ -640,8 +635,8 @@ int cf__images_unload(const struct cf__driver *cuda)
         clear_state(node->state, node->is_in_object, node);
         free(node);
     }
-    if (cf__images_unloaded)
-        cf__images_unloaded();
+    if (cf__context_observer.images_unloaded)
+        cf__context_observer.images_unloaded();
     cf__image_unlock();
     return status;
 }

@@ -29,7 +29,7 @@ struct cf__loaded {
     CUdeviceptr address;          /* symbol only */
     struct cf__choice choice;     /* tuned kernel only, and nothing else is set for it */
     struct cf__context *owner;    /* record of the context */
-    cf_state *state;              /* NULL: retired, or loading failed */
+    cf_state *state;              /* NULL: retired */
     int is_in_object;             /* the state is data of the program or of a shared object */
     struct cf__loaded *next_of_all;
     char name[]; /* entry point, for messages */
@@ -88,8 +88,6 @@ void cf__state_retire(cf_state *state);
 
 /* Unloads all images at cf_shutdown(); `cuda` is NULL if the driver is no longer in use. Returns the latest failure. */
 int cf__images_unload(const struct cf__driver *cuda);
-
-extern void (*cf__images_unloaded)(void); /* called then, under the lock, if it is set */
 
 void cf__images_drop(unsigned long long context); /* forgets nodes of a context that is gone */
 void cf__image_lock(void);                        /* for fork */

@@ -36,9 +36,9 @@ static unsigned int list_attributes(const cf_kernel *kernel, const struct cf__lo
     if (rule->is_cooperative)
         attributes[count++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
     if (rule->passes_cluster)
-        attributes[count++] =
-            (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                .value.clusterDim = {cf__cluster(rule, 0), cf__cluster(rule, 1), cf__cluster(rule, 2)}};
+        attributes[count++] = (CUlaunchAttribute){
+            .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+            .value.clusterDim = {cf__cluster_size(rule, 0), cf__cluster_size(rule, 1), cf__cluster_size(rule, 2)}};
     if (loaded->is_dependent)
         attributes[count++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
                                                   .value.programmaticStreamSerializationAllowed = 1};

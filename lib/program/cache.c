@@ -17,9 +17,10 @@
 
 #include "program/cache.h"
 
-#include "base/cachefile.h"
+#include "base/files.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -109,7 +110,7 @@ static char *read_entry(const char *path, struct head *head)
 {
     unsigned char digest[CF__SHA256_BYTES];
     size_t total;
-    char *file = cf__cachefile_load(path, &total);
+    char *file = cf__file_load(path, &total);
     if (!file)
         return NULL;
     if (total >= sizeof *head + sizeof digest) {
@@ -125,14 +126,14 @@ static char *read_entry(const char *path, struct head *head)
 }
 
 /* Returns 1 if the headers of an entry, at `at`, are as they were. A file with a right checksum has the right form. */
-static int do_headers_hold(const char *at, uint64_t count)
+static int are_headers_unchanged(const char *at, uint64_t count)
 {
     struct cf__header_state state;
     int result = 1;
     for (uint64_t i = 0; i < count && result; i++) {
         const char *path = at + sizeof state;
         memcpy(&state, at, sizeof state);
-        result = cf__header_holds(path, &state);
+        result = cf__header_is_unchanged(path, &state);
         at = path + strlen(path) + 1;
     }
     return result;
@@ -154,7 +155,8 @@ static int look_up(const struct entry *entry, struct cf__compiled *compiled)
     struct head head;
     char *file = read_entry(entry->path, &head);
     const char *at = file ? file + sizeof head : NULL;
-    int is_hit = file && do_headers_hold(at + head.image_bytes + head.log_bytes + head.names_bytes, head.header_count);
+    int is_hit =
+        file && are_headers_unchanged(at + head.image_bytes + head.log_bytes + head.names_bytes, head.header_count);
     if (is_hit) {
         *compiled = (struct cf__compiled){.bytes = head.image_bytes, .names_bytes = head.names_bytes};
         compiled->image = copy_part(&at, head.image_bytes);
@@ -170,7 +172,7 @@ static int look_up(const struct entry *entry, struct cf__compiled *compiled)
 
 /* ---- Writing ---- */
 
-static char *put(char *to, const void *from, size_t bytes)
+static char *put_bytes(char *to, const void *from, size_t bytes)
 {
     if (bytes)
         memcpy(to, from, bytes);
@@ -192,25 +194,25 @@ static char *make_entry(const struct cf__compiled *compiled, const struct cf__he
     char *file = malloc(*total);
     if (!file)
         return NULL;
-    char *at = put(file, &head, sizeof head);
-    at = put(at, compiled->image, head.image_bytes);
-    at = put(at, compiled->log, head.log_bytes);
-    at = put(at, compiled->names, head.names_bytes);
+    char *at = put_bytes(file, &head, sizeof head);
+    at = put_bytes(at, compiled->image, head.image_bytes);
+    at = put_bytes(at, compiled->log, head.log_bytes);
+    at = put_bytes(at, compiled->names, head.names_bytes);
     for (size_t i = 0; i < headers->count; i++) {
         const struct cf__header *header = &headers->list[i];
-        at = put(at, &header->state, sizeof header->state);
-        at = put(at, header->path, strlen(header->path) + 1);
+        at = put_bytes(at, &header->state, sizeof header->state);
+        at = put_bytes(at, header->path, strlen(header->path) + 1);
     }
     cf__sha256_of(file, *total - sizeof digest, digest);
     memcpy(at, digest, sizeof digest);
     return file;
 }
 
-static void store(const struct entry *entry, const struct cf__compiled *compiled)
+static void store_entry(const struct entry *entry, const struct cf__compiled *compiled)
 {
     size_t total;
     char *file = make_entry(compiled, &entry->headers, &total);
-    if (!file || !cf__cachefile_replace(entry->path, file, total))
+    if (!file || !cf__file_replace(entry->path, file, total))
         cf__log(CF_LOG_INFO, "a compiled program is not kept in %s: %s", entry->folder,
                 file ? cf__strerror(errno) : "there is no memory");
     else
@@ -224,8 +226,10 @@ static void lock_entry(struct entry *entry)
 {
     char name[CF__PATH + 8];
     snprintf(name, sizeof name, "%s.lock", entry->path);
-    entry->lock = cf__cachefile_lock(name);
-    if (entry->lock < 0)
+    entry->lock = cf__file_lock(name);
+    if (entry->lock >= 0)
+        cf__lock_taken(); /* log lines wait */
+    else
         cf__log(CF_LOG_INFO, "%s: %s; other processes may compile the same program", name, cf__strerror(errno));
 }
 
@@ -239,10 +243,11 @@ static void unlock_entry(struct entry *entry)
     (void)flock(entry->lock, LOCK_UN); /* a child that was forked meanwhile has the file open */
     close(entry->lock);
     entry->lock = -1;
+    cf__lock_given_back();
 }
 
 /* Returns 1 if a flag may add headers. */
-static int do_flags_hide_headers(const struct cf__request *request)
+static int may_flags_add_headers(const struct cf__request *request)
 {
     static const char *const parts[] = {"include", "pch", "optf", "options-file"};
     const char *appended = cf__env_file("NVRTC_APPEND_FLAGS");
@@ -257,10 +262,10 @@ static int do_flags_hide_headers(const struct cf__request *request)
 }
 
 /* Collects the headers before the compilation reads them. */
-static void collect(struct entry *entry, const struct cf__request *request, const char *toolkit)
+static void collect_headers(struct entry *entry, const struct cf__request *request, const char *toolkit)
 {
     const char *why = !request->source                 ? NULL
-                      : do_flags_hide_headers(request) ? "a flag may add headers"
+                      : may_flags_add_headers(request) ? "a flag may add headers"
                                                        : cf__headers_collect(&entry->headers, request, toolkit);
     entry->is_kept = !why;
     if (why)
@@ -280,7 +285,7 @@ static int begin_entry(struct entry *entry, const struct cf__request *request, c
     snprintf(entry->path, sizeof entry->path, "%.*s/%s", (int)(CF__PATH - CF__CACHE_NAME - 2), entry->folder, key);
     int is_hit = look_up(entry, compiled);
     if (!is_hit) {
-        collect(entry, request, toolkit);
+        collect_headers(entry, request, toolkit);
         if (entry->is_kept) {
             lock_entry(entry);
             is_hit = look_up(entry, compiled); /* another process may have compiled it meanwhile */
@@ -298,8 +303,8 @@ static int begin_entry(struct entry *entry, const struct cf__request *request, c
 /* Stores the program, unless `compiled` is NULL or a header changed meanwhile, and lets the others go on. */
 static void end_entry(struct entry *entry, const struct cf__compiled *compiled)
 {
-    if (compiled && entry->is_kept && cf__headers_hold(&entry->headers))
-        store(entry, compiled);
+    if (compiled && entry->is_kept && cf__headers_are_unchanged(&entry->headers))
+        store_entry(entry, compiled);
     unlock_entry(entry);
     cf__headers_free(&entry->headers);
 }
@@ -313,8 +318,8 @@ static int make_plain(cf__maker *make, void *data, struct cf__compiled *compiled
     return status;
 }
 
-int cf__cached(const struct cf__request *request, const char *library, const char *toolkit, cf__maker *make, void *data,
-               struct cf__compiled *compiled)
+int cf__cache_make(const struct cf__request *request, const char *library, const char *toolkit, cf__maker *make,
+                   void *data, struct cf__compiled *compiled)
 {
     const char *folder = request->options->cache ? request->options->cache : cf__env_file("CF_CACHE");
     if (!folder || !*folder)

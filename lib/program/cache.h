@@ -11,7 +11,7 @@ typedef int cf__maker(void *data, struct cf__compiled *compiled);
  * the program, calls make(data, compiled) in the locale "C", while other processes and threads with the same request
  * wait, and stores the program unless a header changed meanwhile. Returns a status. `library` is the path of the
  * compiler or linker, `toolkit` the folder of its headers. */
-int cf__cached(const struct cf__request *request, const char *library, const char *toolkit, cf__maker *make, void *data,
-               struct cf__compiled *compiled);
+int cf__cache_make(const struct cf__request *request, const char *library, const char *toolkit, cf__maker *make,
+                   void *data, struct cf__compiled *compiled);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "program/compile.h"
 
-#include "base/cachefile.h"
+#include "base/files.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "find/find.h"
@@ -203,15 +203,16 @@ static int prepare_program(struct compilation *compilation)
     return result == CF__NVRTC_SUCCESS ? CF_OK : fail_call(compilation, result, "SetFlowCallback");
 }
 
-/* A log that cannot be read is missing; the program is not. */
-static void read_log(const struct compilation *compilation, struct cf__compiled *compiled)
+/* A log that cannot be read is missing; the program is not. Returns 0 if there is no memory. */
+static int read_log(const struct compilation *compilation, struct cf__compiled *compiled)
 {
     size_t bytes = 0;
     if (compilation->nvrtc.GetProgramLogSize(compilation->program, &bytes) != CF__NVRTC_SUCCESS || bytes <= 1)
-        return;
+        return 1;
     compiled->log = calloc(bytes + 1, 1);
     if (compiled->log)
         (void)compilation->nvrtc.GetProgramLog(compilation->program, compiled->log);
+    return compiled->log != NULL;
 }
 
 static int fail_compilation(const struct compilation *compilation, int result, const struct cf__compiled *compiled)
@@ -223,9 +224,7 @@ static int fail_compilation(const struct compilation *compilation, int result, c
                         limit);
     if (result != CF__NVRTC_COMPILATION && result != CF__NVRTC_INVALID_OPTION)
         return fail_call(compilation, result, "CompileProgram");
-    if (!compiled->log)
-        return fail_memory(request);
-    const char *line = cf__log_error(compiled->log, &length);
+    const char *line = cf__log_error(compiled->log ? compiled->log : "NVRTC gave no reason", &length);
     return cf__fail(result == CF__NVRTC_COMPILATION ? CF_ECOMPILE : CF_EINVAL, "%s: %.*s", request->function, length,
                     line);
 }
@@ -237,8 +236,10 @@ static int run_compiler(const struct compilation *compilation, struct cf__compil
         return fail_memory(compilation->request);
     int result = compilation->nvrtc.CompileProgram(compilation->program, flags.count, flags.list);
     free(flags.list);
-    read_log(compilation, compiled);
-    return result == CF__NVRTC_SUCCESS ? CF_OK : fail_compilation(compilation, result, compiled);
+    int has_memory = read_log(compilation, compiled);
+    if (result == CF__NVRTC_SUCCESS)
+        return CF_OK;
+    return has_memory ? fail_compilation(compilation, result, compiled) : fail_memory(compilation->request);
 }
 
 /* ---- The results ---- */
@@ -284,7 +285,7 @@ static int read_names(const struct compilation *compilation, struct cf__compiled
     return CF_OK;
 }
 
-static int compile(void *data, struct cf__compiled *compiled)
+static int make_program(void *data, struct cf__compiled *compiled)
 {
     struct compilation *compilation = data;
     int status = cf__nvrtc_open(compilation->request->function, compilation->path, &compilation->nvrtc);
@@ -305,15 +306,17 @@ static int compile(void *data, struct cf__compiled *compiled)
     return status;
 }
 
-int cf__compile(const struct cf__request *request, struct cf__compiled *compiled)
+int cf__compile_source(const struct cf__request *request, struct cf__compiled *compiled)
 {
     struct compilation compilation = {.request = request};
     *compiled = (struct cf__compiled){0};
     int status = cf__options_check(request->function, request->options, request->output != CF__PROGRAM);
-    if (status == CF_OK)
-        status = cf__find(request->function, "nvrtc", request->driver / 1000, compilation.path);
+    if (status == CF_OK && request->compiler)
+        snprintf(compilation.path, sizeof compilation.path, "%s", request->compiler);
+    else if (status == CF_OK)
+        status = cf__find_part(request->function, "nvrtc", request->driver / 1000, compilation.path);
     if (status != CF_OK)
         return status;
     cf__nvrtc_headers(compilation.path, compilation.toolkit);
-    return cf__cached(request, compilation.path, compilation.toolkit, compile, &compilation, compiled);
+    return cf__cache_make(request, compilation.path, compilation.toolkit, make_program, &compilation, compiled);
 }

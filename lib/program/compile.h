@@ -12,6 +12,6 @@ int cf__options_check(const char *function, const cf_program_options *options, i
 
 /* Compiles a source, or takes it from the cache. Returns a status of cf_program_compile(), whose message names
  * request->function. The log is in `compiled` in each case; the caller frees `compiled` with cf__compiled_free(). */
-int cf__compile(const struct cf__request *request, struct cf__compiled *compiled);
+int cf__compile_source(const struct cf__request *request, struct cf__compiled *compiled);
 
 #endif

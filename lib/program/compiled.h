@@ -21,6 +21,7 @@ enum cf__output { CF__PROGRAM, CF__RELOCATABLE, CF__LTO };
 struct cf__request {
     const char *function; /* in messages */
     const char *source;   /* NULL: a link */
+    const char *compiler; /* path of NVRTC; NULL: cf_find() finds it */
     const char *name;     /* of the source, in the compiler's messages; its folder is searched for headers */
     const struct cf_program_options *options;
     int capability; /* of the device, times ten */
@@ -47,15 +48,29 @@ static inline void cf__compiled_free(struct cf__compiled *compiled)
     *compiled = (struct cf__compiled){0};
 }
 
+/* Returns 1 if a compiler or linker wrote an error with this word: "x.cu(2): error: ...", "ptxas fatal   : ...". Lines
+ * of the source are indented, and warnings may have the word in their texts. */
+static inline int cf__log_line_has(const char *line, int length, const char *word)
+{
+    const char *begin = memmem(line, (size_t)length, word, strlen(word));
+    const char *warning = memmem(line, (size_t)length, "warning", strlen("warning"));
+    if (!begin || *line == ' ' || (warning && warning < begin) || (begin > line && begin[-1] != ' '))
+        return 0;
+    begin += strlen(word);
+    begin += strspn(begin, " ");
+    return *begin == ':' || *begin == '#'; /* #: its number */
+}
+
 /* Finds the first line with an error in a log; the first line if there is none. */
 static inline const char *cf__log_error(const char *log, int *length)
 {
-    const char *error = strstr(log, "error");
-    while (error && error > log && error[-1] != '\n')
-        error--;
-    error = error ? error : log;
-    *length = (int)strcspn(error, "\n");
-    return error;
+    for (const char *line = log; *line; line += *length + (line[*length] == '\n')) {
+        *length = (int)strcspn(line, "\n");
+        if (cf__log_line_has(line, *length, "error") || cf__log_line_has(line, *length, "fatal"))
+            return line;
+    }
+    *length = (int)strcspn(log, "\n");
+    return log;
 }
 
 #endif

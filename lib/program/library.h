@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "base/cachefile.h"
+#include "base/files.h"
 
 struct cf__library_function {
     const char *name;

@@ -11,7 +11,7 @@
 
 #include "program/link.h"
 
-#include "base/cachefile.h"
+#include "base/files.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "find/find.h"
@@ -130,7 +130,7 @@ static int fail_link(const struct link *link, int result, const char *call, cons
 /* ---- The target ---- */
 
 /* nvJitLink of early versions of CUDA 12 does not know the last flag. */
-static int create(const struct link *link, cf__nvjitlink_handle *handle)
+static int create_handle(const struct link *link, cf__nvjitlink_handle *handle)
 {
     const struct cf__nvjitlink *nvjitlink = &link->nvjitlink;
     *handle = NULL;
@@ -169,7 +169,7 @@ static int choose_target(struct link *link, char **log)
         set_target(link, capability);
         if ((link->is_ptx && !link->target.is_lto) || (request->options->is_exact && capability != request->capability))
             break;
-        result = create(link, &handle);
+        result = create_handle(link, &handle);
         int is_unknown = result == CF__NVJITLINK_TARGET || result == CF__NVJITLINK_OLD_TARGET;
         if (result != CF__NVJITLINK_SUCCESS && !is_unknown && handle)
             read_log(link, handle, log);
@@ -227,7 +227,7 @@ static int link_once(struct link *link, const enum cf__input_kind *kinds, int is
     const struct cf__nvjitlink *nvjitlink = &link->nvjitlink;
     cf__nvjitlink_handle handle;
     *call = "Create";
-    int result = create(link, &handle);
+    int result = create_handle(link, &handle);
     if (result == CF__NVJITLINK_SUCCESS) {
         *call = "AddData";
         result = add_inputs(link, handle, kinds);
@@ -337,7 +337,7 @@ static int read_input(const char *function, const cf_program_input *input, struc
             return fail_memory(function);
         memcpy(copy->data, input->data, input->size);
         copy->data[input->size] = 0;
-    } else if (!(copy->data = cf__cachefile_load(input->name, &copy->size)))
+    } else if (!(copy->data = cf__file_load(input->name, &copy->size)))
         return cf__fail(errno == ENOMEM ? CF_ENOMEM : CF_EINVAL, "%s: %s cannot be read: %s", function, input->name,
                         cf__strerror(errno));
     copy->size = cf__image_bytes(copy->data, copy->size);
@@ -353,11 +353,12 @@ static int read_major(const char *path)
     return at ? atoi(at + strlen(".so.")) : 0;
 }
 
-/* NVRTC and nvJitLink have to be of one major version. */
-static int check_compiler(const struct cf__request *request, const char *linker)
+/* NVRTC and nvJitLink have to be of one major version. Does nothing after the first source. */
+static int find_compiler(const struct cf__request *request, const char *linker, char compiler[CF__PATH])
 {
-    char compiler[CF__PATH];
-    int major = read_major(linker), status = cf__find(request->function, "nvrtc", major, compiler);
+    if (*compiler)
+        return CF_OK;
+    int major = read_major(linker), status = cf__find_part(request->function, "nvrtc", major, compiler);
     if (status == CF_OK && read_major(compiler) != major)
         status =
             cf__fail(CF_ENOTSUP, "%s: %s and %s are of different versions; CF_CUDA_HOME may name a toolkit's folder",
@@ -366,7 +367,7 @@ static int check_compiler(const struct cf__request *request, const char *linker)
 }
 
 /* Replaces a source by its code. Logs and names of all sources go to `sources`. */
-static int compile_input(const struct cf__request *request, int major, const cf_program_input *input,
+static int compile_input(const struct cf__request *request, const char *compiler, const cf_program_input *input,
                          struct cf__input *copy, struct cf__compiled *sources)
 {
     cf_program_options options = *request->options;
@@ -378,8 +379,8 @@ static int compile_input(const struct cf__request *request, int major, const cf_
     source.name = copy->name;
     source.options = &options;
     source.output = options.is_lto ? CF__LTO : CF__RELOCATABLE;
-    source.driver = 1000 * major;
-    int status = cf__compile(&source, &compiled);
+    source.compiler = compiler;
+    int status = cf__compile_source(&source, &compiled);
     (void)add_log(&sources->log, compiled.log);
     if (status == CF_OK && compiled.names) {
         char *names = realloc(sources->names, sources->names_bytes + compiled.names_bytes + 1);
@@ -400,14 +401,27 @@ static int compile_input(const struct cf__request *request, int major, const cf_
     return status;
 }
 
-static int prepare_input(const struct cf__request *request, const char *linker, const cf_program_input *input,
-                         struct cf__input *copy, struct cf__compiled *sources)
+/* NVRTC would end the source at a zero byte. */
+static int check_source(const char *function, const struct cf__input *source)
+{
+    size_t length = strlen(source->data);
+    return length == source->size ? CF_OK
+                                  : cf__fail(CF_EINVAL, "%s: %s: the source has a zero byte after %zu bytes", function,
+                                             source->name, length);
+}
+
+/* `compiler`: the path of NVRTC, which the first source needs; empty before. */
+static int prepare_input(const struct cf__request *request, const char *linker, char compiler[CF__PATH],
+                         const cf_program_input *input, struct cf__input *copy, struct cf__compiled *sources)
 {
     int status = read_input(request->function, input, copy);
-    if (status == CF_OK && input->is_source)
-        status = check_compiler(request, linker);
-    if (status == CF_OK && input->is_source)
-        status = compile_input(request, read_major(linker), input, copy, sources);
+    if (status != CF_OK || !input->is_source)
+        return status;
+    status = check_source(request->function, copy);
+    if (status == CF_OK)
+        status = find_compiler(request, linker, compiler);
+    if (status == CF_OK)
+        status = compile_input(request, compiler, input, copy, sources);
     return status;
 }
 
@@ -435,28 +449,29 @@ static int check_inputs(const struct cf__request *request, const cf_program_inpu
     return status;
 }
 
-int cf__link(const struct cf__request *request, const cf_program_input *inputs, size_t count,
-             struct cf__compiled *compiled)
+int cf__link_inputs(const struct cf__request *request, const cf_program_input *inputs, size_t count,
+                    struct cf__compiled *compiled)
 {
     struct cf__request whole = *request;
     struct link link = {.request = &whole, .target.is_lto = request->options->is_lto};
     struct cf__compiled sources = {0};
+    char compiler[CF__PATH] = "";
     *compiled = (struct cf__compiled){0};
     int status = check_inputs(request, inputs, count);
     if (status == CF_OK)
-        status = cf__find(request->function, "nvJitLink", request->driver / 1000, link.path);
+        status = cf__find_part(request->function, "nvJitLink", request->driver / 1000, link.path);
     if (status != CF_OK)
         return status;
     struct cf__input *copies = calloc(count, sizeof *copies);
     if (!copies)
         return fail_memory(request->function);
     for (size_t i = 0; i < count && status == CF_OK; i++)
-        status = prepare_input(request, link.path, &inputs[i], &copies[i], &sources);
+        status = prepare_input(request, link.path, compiler, &inputs[i], &copies[i], &sources);
     whole.name = "the link";
     whole.inputs = copies;
     whole.input_count = count;
     if (status == CF_OK)
-        status = cf__cached(&whole, link.path, NULL, make_link, &link, compiled);
+        status = cf__cache_make(&whole, link.path, NULL, make_link, &link, compiled);
     join_parts(compiled, &sources);
     for (size_t i = 0; i < count; i++)
         free(copies[i].data);

@@ -8,7 +8,7 @@
 
 #include "program/nvrtc.h"
 
-#include "base/cachefile.h"
+#include "base/files.h"
 #include "program/library.h"
 
 static const struct cf__library_function functions[] = {

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "base/cachefile.h"
+#include "base/bounds.h"
 
 typedef struct _nvrtcProgram *cf__nvrtc_program;
 

@@ -36,14 +36,13 @@ int cf_program_compile(cf_program **program, const char *source, const char *nam
                                   .source = source,
                                   .name = name ? name : "program.cu",
                                   .options = options ? options : &defaults};
-    if (!program)
-        return cf__fail(CF_EINVAL, "cf_program_compile: program is NULL");
-    *program = NULL;
-    if (!source)
-        return cf__fail(CF_EINVAL, "cf_program_compile: source is NULL");
-    int status = ask_device(&request, "NVRTC compiles");
+    int status = cf__program_begin("cf_program_compile", program);
+    if (status == CF_OK && !source)
+        status = cf__fail(CF_EINVAL, "cf_program_compile: source is NULL");
     if (status == CF_OK)
-        status = cf__compile(&request, &compiled);
+        status = ask_device(&request, "NVRTC compiles");
+    if (status == CF_OK)
+        status = cf__compile_source(&request, &compiled);
     return status == CF_OK ? cf__program_adopt("cf_program_compile", &compiled, program)
                            : cf__program_drop(&compiled, status);
 }
@@ -53,14 +52,13 @@ int cf_program_link(cf_program **program, const cf_program_input *inputs, size_t
 {
     struct cf__compiled compiled = {0};
     struct cf__request request = {.function = "cf_program_link", .options = options ? options : &defaults};
-    if (!program)
-        return cf__fail(CF_EINVAL, "cf_program_link: program is NULL");
-    *program = NULL;
-    if (!inputs)
-        return cf__fail(CF_EINVAL, "cf_program_link: inputs is NULL");
-    int status = ask_device(&request, "nvJitLink links");
+    int status = cf__program_begin("cf_program_link", program);
+    if (status == CF_OK && !inputs)
+        status = cf__fail(CF_EINVAL, "cf_program_link: inputs is NULL");
     if (status == CF_OK)
-        status = cf__link(&request, inputs, count, &compiled);
+        status = ask_device(&request, "nvJitLink links");
+    if (status == CF_OK)
+        status = cf__link_inputs(&request, inputs, count, &compiled);
     return status == CF_OK ? cf__program_adopt("cf_program_link", &compiled, program)
                            : cf__program_drop(&compiled, status);
 }

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/fast.h"
 #include "base/lock.h"
+#include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "context/enter.h"
 #include "context/handle.h"
@@ -122,6 +123,7 @@ static void note_begun(cf_stream stream, uint64_t number, uint64_t id)
             capture->id = id;
             link = &capture->next;
         } else if (capture->stream == stream && capture->is_begun) {
+            cf__handle_forget_nodes(capture->id);
             drop_capture(link);
         } else {
             link = &capture->next;
@@ -302,6 +304,16 @@ int cf_stream_capture_begin(cf_stream stream)
     return status;
 }
 
+/* Without a record, an update could not tell the graph's nodes. */
+static int drop_graph(const char *function, const struct cf__driver *driver, CUgraph graph, uint64_t id)
+{
+    int mode = cf__capture_relax(driver);
+    (void)driver->cuGraphDestroy(graph);
+    cf__capture_restore(driver, mode);
+    cf__handle_forget_nodes(id);
+    return cf__fail(CF_ENOMEM, "%s: no memory", function);
+}
+
 static int end_capture(const struct cf__scope *scope, cf_stream stream, cf_graph *graph)
 {
     const char *function = "cf_stream_capture_end";
@@ -313,7 +325,7 @@ static int end_capture(const struct cf__scope *scope, cf_stream stream, cf_graph
         return cf__fail_driver(scope->driver, result, "cuStreamGetCaptureInfo", "%s: stream %p", function,
                                (void *)stream);
     if (now == CU_STREAM_CAPTURE_STATUS_NONE) {
-        (void)forget_capture(number); /* the capture ended elsewhere */
+        cf__handle_forget_nodes(forget_capture(number)); /* the capture ended elsewhere */
         return cf__fail(CF_EINVAL, "%s: stream %p is not being captured", function, (void *)stream);
     }
     int status = check_end(function, scope->driver, stream, now == CU_STREAM_CAPTURE_STATUS_ACTIVE ? id : 0, &number);
@@ -323,8 +335,9 @@ static int end_capture(const struct cf__scope *scope, cf_stream stream, cf_graph
     result = scope->driver->cuStreamEndCapture(stream, &captured);
     if (result == CUDA_SUCCESS) {
         (void)forget_capture(number);
-        *graph = cf__handle_add(scope, CF__GRAPH, captured);
-        cf__handle_set_capture(CF__GRAPH, captured, id);
+        if (!cf__handle_add_captured(scope, CF__GRAPH, captured, id))
+            return drop_graph(function, scope->driver, captured, id);
+        *graph = captured;
         return CF_OK;
     }
     status = cf__fail_driver(scope->driver, result, "cuStreamEndCapture", "%s: stream %p", function, (void *)stream);
@@ -383,9 +396,7 @@ static int find_node(const struct cf__scope *scope, cf_stream stream, cf_graph_n
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, "cuGraphKernelNodeGetParams", "%s: stream %p", function,
                                (void *)stream);
-    (void)cf__handle_add(scope, CF__GRAPH_NODE, nodes[0]);
-    cf__handle_set_capture(CF__GRAPH_NODE, nodes[0], id);
-    if (!scope->driver->is_cpu && cf__handle_get_capture(CF__GRAPH_NODE, nodes[0]) != id)
+    if (!cf__handle_add_captured(scope, CF__GRAPH_NODE, nodes[0], id))
         return cf__fail(CF_ENOMEM, "%s: no memory", function);
     *node = nodes[0];
     return CF_OK;

@@ -27,14 +27,18 @@ int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
     CUgraphExec made;
     int mode = cf__capture_relax(scope.driver);
     CUresult result = scope.driver->cuGraphInstantiateWithFlags(&made, graph, 0);
+    int is_recorded = result == CUDA_SUCCESS &&
+                      cf__handle_add_captured(&scope, CF__GRAPH_EXEC, made, cf__handle_get_capture(CF__GRAPH, graph));
+    if (result == CUDA_SUCCESS && !is_recorded)
+        (void)scope.driver->cuGraphExecDestroy(made);
     cf__capture_restore(scope.driver, mode);
-    if (result == CUDA_SUCCESS) {
-        *exec = cf__handle_add(&scope, CF__GRAPH_EXEC, made);
-        cf__handle_set_capture(CF__GRAPH_EXEC, made, cf__handle_get_capture(CF__GRAPH, graph));
-    } else {
+    if (is_recorded)
+        *exec = made;
+    else if (result == CUDA_SUCCESS)
+        status = cf__fail(CF_ENOMEM, "cf_graph_instantiate: no memory");
+    else
         status = cf__fail_driver(scope.driver, result, "cuGraphInstantiateWithFlags", "cf_graph_instantiate: graph %p",
                                  (void *)graph);
-    }
     cf__leave(&scope);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "trace/ranges.h"
 
+#include "base/env.h"
 #include "config.h"
 
 #if CF_CONFIG_NVTX
@@ -21,7 +22,7 @@ static nvtxDomainHandle_t domain; /* NULL: no profiler is attached */
 
 void cf__ranges_open(void)
 {
-    if (!domain)
+    if (!domain && cf__env_file("NVTX_INJECTION64_PATH")) /* NVTX itself would load it with others' rights, too */
         domain = nvtxDomainCreateA("cuferry");
     cf__slow_path_set(CF__SLOW_PATH_RANGES, domain != NULL);
 }

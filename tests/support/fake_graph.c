@@ -9,6 +9,7 @@
 
 static struct fake_capture *captures;
 static uint64_t capture_count;
+static struct fake_work several; /* is latest after several nodes that do not precede one another */
 static _Thread_local CUstreamCaptureMode thread_mode; /* 0: global */
 static _Thread_local int in_callback;
 
@@ -304,7 +305,7 @@ CUresult fake_cuStreamGetCaptureInfo_edges(CUstream handle, CUstreamCaptureStatu
                                            : CU_STREAM_CAPTURE_STATUS_ACTIVE;
     if (id && *status == CU_STREAM_CAPTURE_STATUS_ACTIVE)
         *id = stream->capture->number;
-    latest = (CUgraphNode)(void *)stream->latest;
+    latest = stream->latest == &several ? NULL : (CUgraphNode)(void *)stream->latest;
     if (nodes) {
         *nodes = &latest;
         *count = latest != NULL;
@@ -355,7 +356,10 @@ CUresult fake_capture_follow(CUstream stream, CUevent event, int *done)
         return spoil(own, spoil(other, CUDA_ERROR_STREAM_CAPTURE_MERGE));
     if (other->is_broken)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    stream->latest = own && stream->latest != event->latest ? NULL : event->latest;
+    if (!stream->latest)
+        stream->latest = event->latest;
+    else if (event->latest && event->latest != stream->latest)
+        stream->latest = &several;
     stream->capture = other;
     unite(&stream->nodes, event->nodes);
     return CUDA_SUCCESS;

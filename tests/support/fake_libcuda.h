@@ -93,7 +93,7 @@ struct CUstream_st {
     struct fake_work *first, **last;
     struct fake_capture *capture; /* the capture that the stream is part of; NULL: none */
     struct fake_set *nodes;       /* nodes of the capture that later work has to follow */
-    struct fake_work *latest;     /* the one that all others precede; NULL: none, or several */
+    struct fake_work *latest;     /* the one that all others precede; NULL: none */
 };
 
 struct CUmemPoolHandle_st {

@@ -61,3 +61,8 @@ __global__ void dependent_twice(float *y, int n)
 }
 #pragma cf operation uses(cluster_twice) cluster(2)
 int cluster_of_an_operation(cf_stream stream, float *y, int n);
+#pragma cf kernel blocks(n) cluster(2) host(none) out(y[n])
+__global__ void __block_size__((256, 1, 1), (2, 1, 1)) sizes_twice(float *y, int n)
+{
+    y[0] = 0;
+}

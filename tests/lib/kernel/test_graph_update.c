@@ -185,6 +185,32 @@ static void node_is_of_the_latest_work(void **state)
     assert_ok(cf_event_destroy(event));
 }
 
+/* An event before all work joins a stream to the capture; the other way round, the stream without work waits. */
+static void node_after_no_work_is_of_the_other_stream(void **state)
+{
+    (void)state;
+    cf_graph_node node = NULL, again = NULL;
+    cf_event begun, done;
+    assert_ok(cf_event_create(&begun));
+    assert_ok(cf_event_create(&done));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(cf_event_record(begun, stream));
+    assert_ok(cf_stream_wait(other, begun));
+    assert_ok(gather(other));
+    assert_ok(cf_stream_capture_node(other, &node));
+    assert_ok(cf_stream_wait(other, begun));
+    assert_ok(cf_stream_capture_node(other, &again));
+    assert_ptr_equal(node, again);
+    assert_ok(cf_event_record(done, other));
+    assert_ok(cf_stream_wait(stream, done));
+    again = NULL;
+    assert_ok(cf_stream_capture_node(stream, &again));
+    assert_ptr_equal(node, again);
+    assert_ok(cf_graph_destroy(end()));
+    assert_ok(cf_event_destroy(begun));
+    assert_ok(cf_event_destroy(done));
+}
+
 /* ---- Handles and arguments that do not fit ---- */
 
 static void expect_wrong_node(cf_graph_exec exec, cf_graph_node node, const char *format, const void *first,
@@ -336,6 +362,7 @@ int main(int argc, char *argv[])
         TEST(update_is_of_one_executable_graph),
         TEST(update_finds_a_launch_among_other_work),
         TEST(node_is_of_the_latest_work),
+        TEST(node_after_no_work_is_of_the_other_stream),
         TEST(update_of_other_handles_is_invalid),
         TEST(update_of_a_destroyed_exec_is_invalid),
         TEST(update_of_another_device_is_invalid),

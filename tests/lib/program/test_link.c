@@ -9,7 +9,7 @@
 #include <cuferry/program.h>
 
 #include "program_image.h"
-#include "base/cachefile.h"
+#include "base/files.h"
 #include "program/compile.h"
 #include "program/inspect.h"
 #include "program/link.h"
@@ -86,7 +86,7 @@ static void make_code(struct program_image *made, enum cf__output output, int ca
                                   .capability = capability,
                                   .driver = 13990,
                                   .output = output};
-    if (cf__compile(&request, &compiled) != CF_OK)
+    if (cf__compile_source(&request, &compiled) != CF_OK)
         fail_msg("%s", cf_last_error());
     *made = (struct program_image){.size = 0};
     add_bytes(made, compiled.image, compiled.bytes);
@@ -100,7 +100,7 @@ static int link_for(int capability)
     struct cf__request request = {
         .function = "cf_test", .options = &options, .capability = capability, .driver = 13990};
     cf__compiled_free(&linked);
-    return cf__link(&request, inputs, count, &linked);
+    return cf__link_inputs(&request, inputs, count, &linked);
 }
 
 /* The result is a complete program of machine code, in which nothing is undefined. */
@@ -413,6 +413,16 @@ static void wrong_arguments_are_named(void **state)
     assert_fails(link_for(90), CF_EINVAL, "cf_test: options.is_lto is 2; it is 0 or 1");
 }
 
+static void source_with_a_zero_byte_is_refused(void **state)
+{
+    (void)state;
+    needs_linker();
+    static const char source[] = "__device__ int f;\n\0no C++";
+    add_source("mul.cu", MUL);
+    inputs[count++] = (cf_program_input){.name = "f.cu", .data = source, .size = sizeof source - 1, .is_source = 1};
+    assert_fails(link_for(90), CF_EINVAL, "cf_test: f.cu: the source has a zero byte after 18 bytes");
+}
+
 /* ---- The cache ---- */
 
 static void second_link_is_a_hit(void **state)
@@ -453,7 +463,7 @@ static void missing_linker_is_reported_with_the_places(void **state)
     struct cf__request request = {.function = "cf_test", .options = &options, .capability = 90, .driver = 12040};
     add_text("mul.ptx", MUL_PTX);
     setenv("CF_CUDA_HOME", "/nowhere", 1);
-    int status = cf__link(&request, inputs, count, &linked);
+    int status = cf__link_inputs(&request, inputs, count, &linked);
     unsetenv("CF_CUDA_HOME");
     if (status == CF_OK)
         skip_test("needs a machine without nvJitLink of CUDA 12");
@@ -505,6 +515,7 @@ int main(void)
         TEST(source_that_does_not_compile_is_named),
         TEST(damaged_inputs_are_refused),
         TEST(wrong_arguments_are_named),
+        TEST(source_with_a_zero_byte_is_refused),
         TEST(second_link_is_a_hit),
         TEST(missing_linker_is_reported_with_the_places),
         TEST(parts_that_do_not_fit_are_named),

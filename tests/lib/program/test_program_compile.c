@@ -161,7 +161,7 @@ static int compile_twin(struct cf__compiled *compiled, cf_image *image, const ch
                                   .options = options,
                                   .capability = target[0],
                                   .driver = (int)driver};
-    if (cf__compile(&request, compiled) != CF_OK)
+    if (cf__compile_source(&request, compiled) != CF_OK)
         return -1;
     image->begin = (const unsigned char *)compiled->image;
     image->end = image->begin + compiled->bytes;
@@ -178,7 +178,7 @@ static int link_twin(int is_lto, int64_t driver)
     cf_program_options options = {.is_lto = is_lto};
     struct cf__request request = {
         .function = "link_twin", .options = &options, .capability = target[0], .driver = (int)driver};
-    if (cf__link(&request, inputs, 2, &of_multiply[is_lto]) != CF_OK)
+    if (cf__link_inputs(&request, inputs, 2, &of_multiply[is_lto]) != CF_OK)
         return -1;
     multiply_image[is_lto].begin = (const unsigned char *)of_multiply[is_lto].image;
     multiply_image[is_lto].end = multiply_image[is_lto].begin + of_multiply[is_lto].bytes;
@@ -209,9 +209,9 @@ static int set_up_group(void **state)
         cf_device_property(0, CF_PROPERTY_DRIVER, &driver) != CF_OK)
         return -1;
     char path[CF__PATH]; /* of the driver's major version or an older one */
-    why_not = cf__find("test", "nvrtc", (int)driver / 1000, path) == CF_OK ? NULL : NEEDS_NVRTC;
+    why_not = cf__find_part("test", "nvrtc", (int)driver / 1000, path) == CF_OK ? NULL : NEEDS_NVRTC;
     why_not_linked =
-        !why_not && cf__find("test", "nvJitLink", (int)driver / 1000, path) == CF_OK ? NULL : NEEDS_NVJITLINK;
+        !why_not && cf__find_part("test", "nvJitLink", (int)driver / 1000, path) == CF_OK ? NULL : NEEDS_NVJITLINK;
     if (why_not || !played_gpu_is_in_use())
         return 0;
     target[0] = (uint16_t)capability;

@@ -284,6 +284,10 @@ static const struct {
      "column 17 of the signature: expected grid, blocks, block, shared or check, found 'items'"},
     {"(int n) grid(n) ;", "column 17 of the signature: expected grid, blocks, block, shared or check, found ';'"},
     {"(int n) grid(n) check()", "column 23 of the signature: expected a number, a parameter or '(', found ')'"},
+    {"(int n) grid(0b)", "column 14 of the signature: '0b' is no integer of 63 bits"},
+    {"(int n) grid(0bu)", "column 14 of the signature: '0bu' is no integer of 63 bits"},
+    {"(int n) grid(0b0b1)", "column 14 of the signature: '0b0b1' is no integer of 63 bits"},
+    {"(int n) grid(0b12)", "column 14 of the signature: '0b12' is no integer of 63 bits"},
     {"(int n) grid(1+(2+(3+(4+(5+(6+(7+(8+(9+(1+(2+(3+(4+(5+(6+(7+n))))))))))))))))",
      "column 14 of the signature: the expression needs more than 16 values at once; make it simpler"},
 };
@@ -313,6 +317,22 @@ static void signature_nested_too_deep_is_refused(void **state)
     memset(text + 13, '-', 900);
     assert_int_equal(read_signature(text), CF_EINVAL);
     assert_non_null(strstr(cf_last_error(), "the expression is nested more than 64 deep"));
+}
+
+/* The second comparison of a chain repeats the steps of its first term, and these those of the terms within. */
+static void signature_of_nested_comparisons_is_refused(void **state)
+{
+    (void)state;
+    char text[1024] = "(int n) grid(n) check(";
+    for (int i = 0; i < 30; i++)
+        strcat(text, "0<(");
+    strcat(text, "n");
+    for (int i = 0; i < 30; i++)
+        strcat(text, ")<2");
+    strcat(text, ")");
+    assert_int_equal(read_signature(text), CF_EINVAL);
+    assert_non_null(strstr(cf_last_error(), "the expression has more than 4096 steps; make it simpler"));
+    expect_read("(int n) grid(n) check(0 < (0 < (0 < n < 9) < 2) < 2)");
 }
 
 /* Each beginning of a signature, and each one with a byte changed, is read or refused. */
@@ -349,6 +369,7 @@ int main(void)
         cmocka_unit_test_teardown(signature_checks_are_read, tear_down),
         cmocka_unit_test_teardown(signature_that_is_wrong_names_the_column, tear_down),
         cmocka_unit_test_teardown(signature_nested_too_deep_is_refused, tear_down),
+        cmocka_unit_test_teardown(signature_of_nested_comparisons_is_refused, tear_down),
         cmocka_unit_test_teardown(signature_with_any_damage_gets_a_status, tear_down),
     };
     return RUN_ON_DRIVER(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <cuferry/kernels.h>
 
 #include <dlfcn.h>
+#include <sys/auxv.h>
 
 #include "base/fast.h"
 #include "config.h"
@@ -97,12 +98,42 @@ static void ranges_cost_launches_nothing_without_a_profiler(void **state)
     tear_down();
 }
 
+/* Runs a copy of this program that belongs to another user and has its rights. */
+static void run_with_other_rights(const char *test)
+{
+    char self[PATH_MAX], fake[PATH_MAX], folder[] = "/tmp/cf_ranges_XXXXXX", command[2 * PATH_MAX + 512];
+    find_paths(self, fake);
+    if (geteuid() != 0 || strncmp(self, "/tmp/cf_ranges_", 15) == 0)
+        skip_test("needs to be run by root, and programs with the rights of their owner");
+    assert_non_null(mkdtemp(folder));
+    snprintf(command, sizeof command,
+             "cp '%s' '%.*s/nvtx_counter.so' %s && cd %s && chmod 755 . && chown 65534 ./test_ranges && "
+             "chmod 4755 ./test_ranges && ./test_ranges %s; status=$?; rm -r %s; exit $status",
+             self, (int)(strrchr(self, '/') - self), self, folder, folder, test, folder);
+    assert_int_equal(system(command), 0);
+}
+
+/* NVTX would load any library that the environment names. */
+static void process_with_other_rights_loads_no_profiler(void **state)
+{
+    (void)state;
+    struct nvtx_counts *counts = attach();
+    if (!getauxval(AT_SECURE)) {
+        run_with_other_rights(__func__);
+        return;
+    }
+    set_up();
+    assert_int_equal(counts->domains, 0);
+    tear_down();
+}
+
 int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
         fake_test(ranges_bear_the_names_of_entry_points, "CF_DRIVER=host"),
         fake_test(ranges_of_a_gpu_bear_the_names_of_entry_points, "CF_DRIVER=cuda"),
         fake_test(ranges_cost_launches_nothing_without_a_profiler, "CF_DRIVER=cuda"),
+        fake_test(process_with_other_rights_loads_no_profiler, "CF_DRIVER=host"),
     };
     return RUN_WITH_FAKE(argc, argv, tests, NULL, NULL);
 }
