@@ -60,7 +60,9 @@ def _find_cluster(clauses, heads, exact, runs_on_cpu):
             parts = split_at(inside[1:-1], ',')
             if word == 'cluster_dims':
                 return token, [_read_size(part, exact) for part in parts]
-            if word == 'block_size' and len(parts) > 1 and (runs_on_cpu or clauses.cluster):
+            if word == 'block_size' and len(parts) > 1 and clauses.cluster:
+                return token, []        # the caller refuses both
+            if word == 'block_size' and len(parts) > 1 and runs_on_cpu:
                 raise TokenError(token, 'the CPU needs the size of a cluster as __cluster_dims__(...); its grid counts '
                                         'blocks')
     return None, ()
