@@ -413,8 +413,8 @@ struct cf_module;
 /* cf_call() and cf_launch() call a kernel through its descriptor. A shared object that contains the descriptor may be
  * closed when its work is done; its loaded images stay on the GPUs until cf_shutdown().
  *
- * `args` has one pointer per parameter, to a value of the parameter's type. A scratch parameter's entry is ignored and
- * may be NULL: the library supplies the memory, on the stream's device for the time of the launch (CF_ENOMEM: there is
+ * `args` has one pointer per parameter, to a value of the parameter's type. A scratch parameter's entry is NULL or
+ * points to a pointer: the library supplies the memory, on the stream's device for the time of the launch (CF_ENOMEM: there is
  * not enough). Both functions check the scalars: extents and lower bounds that are negative or above 2^63 - 1 bytes,
  * pitches shorter than their rows, declared conditions, NULL with an extent other than 0, and the grid, block and
  * shared memory of the launch. A launch without work succeeds and does nothing. CF_ENOTSUP: the call runs on the CPU,
@@ -441,7 +441,8 @@ CF_CHECKED int cf_launch(const struct cf_kernel *kernel, cf_stream stream, void 
  * `exec` must not overlap, also on different threads.
  *
  * CF_EINVAL: the node is of another graph or launches another kernel; a handle was destroyed; the launch would have no
- * threads. CF_ENOTSUP: the kernel is an operation, or has scratch memory or arrays of zero(...). */
+ * threads. CF_ENOTSUP: the kernel is an operation, or has arrays of zero(...) or scratch memory, which is no scratch
+ * array of constant extent 0. */
 CF_CHECKED int cf_graph_update(cf_graph_exec exec, cf_graph_node node, const struct cf_kernel *kernel,
                                void *const args[]);
 

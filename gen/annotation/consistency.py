@@ -178,10 +178,11 @@ class _Consistency:
             self._error(clauses.dependent, 'a cooperative kernel has the whole device, so it cannot begin before the '
                                            'kernel before it has ended; leave one of the two out')
         if clauses.cluster and clauses.split:
-            self._error(clauses.cluster[0], 'cluster(...) and split(...) do not go together: a part of the elements may '
-                                            'have a grid that clusters do not divide')
+            self._error(clauses.cluster[0], 'cluster(...) and split(...) do not go together: a part of the elements '
+                                            'may have a grid that clusters do not divide')
         if clauses.block == []:
-            for is_there, what in ((clauses.shared, 'shared(...)'), (clauses.cooperative, 'cooperative'), (clauses.cluster, 'cluster(...)'),
+            for is_there, what in ((clauses.shared, 'shared(...)'), (clauses.cooperative, 'cooperative'),
+                                   (clauses.cluster, 'cluster(...)'),
                                    (clauses.grid and len(clauses.grid) > 1, 'a grid of several dimensions'),
                                    (clauses.counts_blocks, 'blocks(...)')):
                 if is_there:

@@ -200,7 +200,8 @@ class Instantiation:
         is_bounded, is_closed = self._cpu.reached(clauses, declaration)
         # Memory reached through a pointer without an extent, or through a pointer in a value or an element, belongs to
         # no argument.
-        is_closed = is_closed and not clauses.image and not any(p.direction == 'CF_POINTER' or may_point(p.type) for p in params)
+        is_closed = is_closed and not clauses.image and not any(p.direction == 'CF_POINTER' or may_point(p.type)
+                                                                for p in params)
         host = self._cpu.host(clauses, declaration, kernel, entry, params, types)
         if clauses.host_grid:
             host = replace(host, grid=exact(clauses.host_grid))

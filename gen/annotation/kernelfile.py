@@ -4,8 +4,8 @@ import os
 import re
 from dataclasses import replace
 
-from annotation.clauses import Clauses, is_include, read_pragma
 from annotation.adopted import Adopted
+from annotation.clauses import Clauses, is_include, read_pragma
 from annotation.instance import Instantiation
 from annotation.operation import check_operation
 from annotation.types import FileTypes

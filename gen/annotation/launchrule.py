@@ -61,7 +61,7 @@ def _find_cluster(clauses, heads, exact, runs_on_cpu):
             if word == 'cluster_dims':
                 return token, [_read_size(part, exact) for part in parts]
             if word == 'block_size' and len(parts) > 1 and clauses.cluster:
-                return token, ()
+                return token, []        # the caller refuses both
             if word == 'block_size' and len(parts) > 1 and runs_on_cpu:
                 raise TokenError(token, 'the CPU needs the size of a cluster as __cluster_dims__(...); its grid counts '
                                         'blocks')

@@ -101,6 +101,11 @@ class Param:
         return self.direction in ('CF_OUT', 'CF_INOUT')
 
     @property
+    def is_null(self):
+        """True for scratch memory without elements; the kernel gets NULL."""
+        return self.direction == 'CF_SCRATCH' and self.dims[0].extent.ops == (('CONST', 0), ('END', 0))
+
+    @property
     def declaration(self):
         return f'{self.ctype}{"" if self.ctype.endswith("*") else " "}{self.name}'
 
@@ -248,7 +253,7 @@ class Instance:
     @property
     def has_update(self):
         """True if a launch in a graph can get new arguments: it is one launch, and the caller has all of them."""
-        return not self.uses and not self.zeros and self.arguments == self.params
+        return not self.uses and not self.zeros and all(p.direction != 'CF_SCRATCH' or p.is_null for p in self.params)
 
     @property
     def all_variants(self):

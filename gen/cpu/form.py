@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from base.model import Host
 from cpu.archcode import ArchOnly
-from cpu.collective import find_foreign, runs_together, waits_for_work
+from cpu.collective import find_foreign, may_wait_for_work, runs_together
 from cpu.cpusource import copy_for_cpu
 from cpu.devicesource import copy_for_device
 from cpu.dynamicmem import Dynamic
@@ -98,7 +98,8 @@ class CpuForm:
 
     def find_doubts(self, clauses, kernel):
         """Yields (token, message, name of the warning) for code that may do something else than meant."""
-        if clauses.dependent and not any(waits_for_work(d, self._declarations) for d in self._all_of(kernel)):
+        if clauses.dependent and not clauses.image and not any(may_wait_for_work(d, self._declarations)
+                                                               for d in self._all_of(kernel)):
             yield clauses.dependent, (f'{kernel.name} never waits for the kernel before it, whose results it may read '
                                       'too early; call cudaGridDependencySynchronize() before the first access'), \
                 'dependent'

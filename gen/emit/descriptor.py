@@ -240,8 +240,8 @@ class _Family:
 
     def _emit_launch(self, variant):
         launch = variant.launch
-        fields = [f'.launch.{field} = 1' for field in ('counts_blocks', 'is_cooperative', 'is_block_auto', 'passes_cluster',
-                                                             'is_dependent')
+        fields = [f'.launch.{field} = 1' for field in ('counts_blocks', 'is_cooperative', 'is_block_auto',
+                                                       'passes_cluster', 'is_dependent')
                   if getattr(launch, field)]
         fields.append(f'.launch.grid = {self._emit_exprs(launch.grid, f"grid_of_{variant.name}")}')
         if launch.block:

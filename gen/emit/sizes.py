@@ -31,7 +31,9 @@ class _Sizes:
             # Compilers may contract these operations into one with one rounding.
             if check.is_real and 'MUL' in codes and codes & {'ADD', 'SUB'}:
                 raise Interpreted
-        given = [f'!cf__args[{i}]' for i, p in enumerate(self.instance.params) if p.direction != 'CF_SCRATCH']
+        given = [f'!cf__args[{i}]' for i, p in enumerate(self.instance.params)
+                 if p.direction != 'CF_SCRATCH' or p.is_null]
+        given += [f'*(void *const *)cf__args[{i}]' for i, p in enumerate(self.instance.params) if p.is_null]
         if given:
             body.leave(any_of(given))
         else:

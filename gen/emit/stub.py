@@ -1,4 +1,4 @@
-"""Emits the launch stubs of one kernel file: a constant descriptor and two functions per entry point."""
+"""Emits the launch stubs of one kernel file: a constant descriptor and the functions of each entry point."""
 
 import re
 import zlib
@@ -9,8 +9,9 @@ from base.text import banner, c_string, comment, fold, include
 from emit.descriptor import (doc_string, emit_family, emit_leaves, list_called_checks, list_described, scan_name,
                              type_fields)
 from emit.image import has_own_image, list_targets
-from emit.names import (adopted_end_name, adopted_name, cpu_body_name, cpu_bytes_name, cpu_data_bytes_name, cpu_data_name, descriptor_name,
-                        enqueuer_name, image_end_name, image_name, setter_name, symbol_descriptor_name)
+from emit.names import (adopted_end_name, adopted_name, cpu_body_name, cpu_bytes_name, cpu_data_bytes_name,
+                        cpu_data_name, descriptor_name, enqueuer_name, image_end_name, image_name, setter_name,
+                        symbol_descriptor_name)
 from emit.signature import enqueuer_parameter_list, is_set_by_value, parameter_list, setter_parameter
 from emit.sizes import emit_sizes
 from emit.tables import flow_fields, Tables
@@ -137,8 +138,9 @@ class _Stub:
     def _emit_functions(self, instance, has_update):
         function, symbol = f'{self._prefix}_{instance.name}', descriptor_name(self._prefix, instance)
         renamed = self._rename_parameters(instance)
-        # The library supplies scratch memory.
-        args = ', '.join('NULL' if p.direction == 'CF_SCRATCH' else f'&{p.name}' for p in renamed.params) or 'NULL'
+        # The library supplies scratch memory. A launch without any is a single call of the driver, which reads all.
+        args = ', '.join('&(void *){NULL}' if p.is_null else 'NULL' if p.direction == 'CF_SCRATCH' else f'&{p.name}'
+                         for p in renamed.params) or 'NULL'
         leading = 'cf_graph_exec cf__exec, cf_graph_node cf__node'
         update = ('\n' + _function_head(f'{function}_update', parameter_list(renamed, leading)) + '{\n' +
                   fold(f'    return cf_graph_update(cf__exec, cf__node, &{symbol}, (void *const[]){{{args}}});\n', 8) +

@@ -21,4 +21,4 @@ class Facts:
     """Targets are written as 80 or 90a."""
     sm: Tuple[str, ...]                     # with machine code
     ptx: Tuple[str, ...]
-    entries: Optional[Dict[str, Entry]]     # None: the image is compressed
+    entries: Optional[Dict[str, Entry]]     # None: a part of the image is compressed

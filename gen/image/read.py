@@ -44,19 +44,33 @@ def _read_fatbin(data):
     end = at + size
     if end > len(data):
         raise ImageError(f'is cut off: it has {len(data)} bytes, and its entries need {size} from {at}')
-    sm, ptx, entries = {}, {}, {}
+    sm, ptx, entries, is_packed = {}, {}, {}, False
     while at < end:
         if end - at < _ENTRY.size:
             raise ImageError(f'is damaged: {end - at} bytes follow its entries')
         kind, _, head, length, packed, _, _, _, capability, _, _, flags = _ENTRY.unpack_from(data, at)
         if head < _ENTRY.size or head + length > end - at:
             raise ImageError(f'is damaged: an entry has {head} and {length} bytes, and {end - at} are left')
+        if packed > length:
+            raise ImageError(f'is damaged: an entry has {length} bytes, {packed} of them compressed')
         if kind in (_PTX, _CUBIN):
+            if not 10 <= capability <= 999:
+                raise ImageError(f'is damaged: the target of an entry is sm_{capability}')
             target = f'{capability}{"a" * bool(flags & _EXACT) or "f" * bool(flags & _FAMILY)}'
             (ptx if kind == _PTX else sm)[target] = True
+            is_packed |= packed > 0
             if not packed:
-                entries.update(_read_part(data[at + head:at + head + length]).entries)
+                read = read_cubin if kind == _CUBIN else _read_part
+                _add_entries(entries, read(data[at + head:at + head + length]).entries)
         at += head + length
     if not sm and not ptx:
         raise ImageError('has no code in its entries; LTO-IR has to be linked first')
-    return Facts(tuple(sm), tuple(ptx), entries or None)
+    return Facts(tuple(sm), tuple(ptx), None if is_packed else entries)
+
+
+def _add_entries(entries, others):
+    """Adds the kernels of one entry of a fatbin. A launch does not know which of them runs, so they have to agree."""
+    for name, entry in others.items():
+        known = entries.setdefault(name, entry)
+        if (known.params, known.block) != (entry.params, entry.block):
+            raise ImageError(f'has several kernels {name}, whose parameters or blocks differ')

@@ -2,6 +2,7 @@
 #ifndef CF__DESCRIPTOR_H
 #define CF__DESCRIPTOR_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <cuferry/registry.h>
@@ -31,6 +32,13 @@ static inline int cf__is_tuned(const cf_kernel *kernel)
 static inline int cf__is_array(const cf_param *param)
 {
     return param->ndims > 0 && param->direction != CF_VALUE && param->direction != CF_POINTER;
+}
+
+/* Returns 1 if the library supplies memory for a parameter: scratch of constant extent 0 is a NULL pointer. */
+static inline int cf__takes_scratch(const cf_param *param)
+{
+    const cf_op *ops = param->direction == CF_SCRATCH ? param->extents[0].ops : NULL;
+    return ops && !(ops[0].code == CF_OP_CONST && ops[0].operand == 0 && ops[1].code == CF_OP_END);
 }
 
 /* Returns the blocks of a cluster along a dimension; 1 without clusters. */

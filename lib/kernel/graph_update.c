@@ -15,13 +15,14 @@
 #include "kernel/arguments.h"
 #include "kernel/image.h"
 #include "kernel/launch.h"
+#include "kernel/scratch_args.h"
 
 /* A node is one launch, whose arguments the caller has. */
 static int check_kind(const cf_kernel *kernel)
 {
     int is_single = !cf_kernel_is_operation(kernel) && kernel->nzeros == 0;
     for (uint32_t i = 0; i < kernel->nparams; i++)
-        is_single &= kernel->params[i].direction != CF_SCRATCH;
+        is_single &= !cf__takes_scratch(&kernel->params[i]);
     return is_single ? CF_OK
                      : cf__fail(CF_ENOTSUP,
                                 "%s: a graph is updated by single launches, without scratch memory or memory that the "
@@ -139,7 +140,13 @@ static int update_node(const cf_kernel *kernel, const struct cf__scope *scope, c
         status = cf__launch_check_pointers(variant, args, scope);
     if (status == CF_OK)
         status = cf__launch_prepare(variant, &size, scope, args, &loaded);
-    return status == CF_OK ? set_arguments(kernel, scope, exec, node, &size, loaded, args) : status;
+    struct cf__scratch_args scratch; /* fills in NULL for scratch of extent 0 */
+    if (status == CF_OK)
+        status = cf__scratch_args_begin(variant, scope, loaded->context, NULL, args, &scratch);
+    if (status != CF_OK)
+        return status;
+    status = set_arguments(kernel, scope, exec, node, &size, loaded, scratch.args);
+    return cf__scratch_args_end(variant, scope, NULL, &scratch, status);
 }
 
 int cf_graph_update(cf_graph_exec exec, cf_graph_node node, const cf_kernel *kernel, void *const args[])

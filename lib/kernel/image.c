@@ -371,7 +371,7 @@ static int load_item(const struct item *item, const struct cf__driver *driver, s
 static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver, const struct cf__loaded *made)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++)
-        if (kernel->params[i].direction == CF_SCRATCH)
+        if (cf__takes_scratch(&kernel->params[i]))
             return 0;
     return made->function && !cf__launch_has_attributes(kernel, made) && !cf_kernel_is_operation(kernel) &&
            kernel->nzeros == 0 && !(driver->is_cpu && kernel->cpu_grid.ops);

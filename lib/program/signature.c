@@ -18,9 +18,11 @@
 #include "base/text.h"
 #include "program/type_name.h"
 
-enum { STEPS = 4096 }; /* of an expression: comparisons within comparisons repeat their steps */
-
-enum { NESTING = 64 }; /* parentheses, unary operators and ?: within one another, as in annotations */
+enum {
+    STEPS = 4096,    /* of an expression: comparisons within comparisons repeat their steps */
+    NESTING = 64,    /* parentheses, unary operators and ?: within one another, as in annotations */
+    MAX_CLUSTER = 16 /* blocks, as in annotations */
+};
 
 enum token { END, NAME, NUMBER, OTHER };
 
@@ -529,13 +531,34 @@ static void read_checks(struct reader *reader)
     expect_token(reader, ")", "')' or an operator after the condition");
 }
 
+static void read_cluster(struct reader *reader, const char *begin)
+{
+    cf_expr sizes[CF_GRID_DIMS] = {{NULL, NULL}};
+    cf_launch_rule *rule = &reader->kernel->launch;
+    int64_t blocks = 1;
+    read_sizes(reader, "cluster", sizes);
+    for (int d = 0; d < CF_GRID_DIMS && sizes[d].ops; d++) {
+        const cf_op *op = sizes[d].ops;
+        int is_size =
+            op->code == CF_OP_CONST && op[1].code == CF_OP_END && op->operand >= 1 && op->operand <= MAX_CLUSTER;
+        blocks *= is_size ? op->operand : MAX_CLUSTER + 1;
+        rule->cluster[d] = (uint32_t)op->operand;
+    }
+    if (blocks > MAX_CLUSTER)
+        fail_at(reader, begin, "cluster takes up to %d numbers, and a cluster has 1 to %d blocks", CF_GRID_DIMS,
+                MAX_CLUSTER);
+    rule->passes_cluster = 1;
+}
+
 static void read_clauses(struct reader *reader)
 {
-    enum { GRID, BLOCKS, BLOCK, SHARED, CHECK, CLAUSES };
-    static const char *const names[] = {"grid", "blocks", "block", "shared", "check"};
+    enum { GRID, BLOCKS, BLOCK, SHARED, CHECK, CLUSTER, COOPERATIVE, DEPENDENT, CLAUSES };
+    static const char *const names[] = {"grid",  "blocks",  "block",       "shared",
+                                        "check", "cluster", "cooperative", "dependent"};
     static const cf_op default_block[] = {{CF_OP_CONST, 256}, {CF_OP_END, 0}};
     cf_launch_rule *rule = &reader->kernel->launch;
     cf_expr shared[CF_GRID_DIMS] = {{NULL, NULL}};
+    cf_expr *const sizes[] = {[GRID] = rule->grid, [BLOCKS] = rule->grid, [BLOCK] = rule->block, [SHARED] = shared};
     int seen[CLAUSES] = {0}, clause;
     *rule = (cf_launch_rule){.block = {{"256", default_block}}};
     while (reader->token != END) {
@@ -543,20 +566,26 @@ static void read_clauses(struct reader *reader)
         for (clause = 0; clause < CLAUSES && !accept_token(reader, names[clause]);)
             clause++;
         if (clause == CLAUSES)
-            fail_expected(reader, "grid, blocks, block, shared or check");
+            fail_expected(reader, "grid, blocks, block, shared, check, cluster, cooperative or dependent");
         else if (seen[clause]++ && clause != CHECK)
             fail_at(reader, begin, "%s stands twice", names[clause]);
         else if (clause == CHECK)
             read_checks(reader);
-        else
-            read_sizes(reader, names[clause], clause == SHARED ? shared : clause == BLOCK ? rule->block : rule->grid);
+        else if (clause == CLUSTER)
+            read_cluster(reader, begin);
+        else if (clause < CHECK)
+            read_sizes(reader, names[clause], sizes[clause]);
         if (clause == SHARED && shared[1].ops)
             fail_at(reader, begin, "shared takes one value");
         (void)accept_token(reader, ",");
     }
     if (seen[GRID] + seen[BLOCKS] != 1)
         fail_at(reader, reader->begin, seen[GRID] ? "grid and blocks exclude each other" : "grid or blocks is missing");
+    if (seen[COOPERATIVE] && seen[DEPENDENT])
+        fail_at(reader, reader->begin, "cooperative and dependent exclude each other");
     rule->counts_blocks = (uint8_t)seen[BLOCKS];
+    rule->is_cooperative = (uint8_t)seen[COOPERATIVE];
+    rule->is_dependent = (uint8_t)seen[DEPENDENT];
     rule->shared = shared[0];
 }
 

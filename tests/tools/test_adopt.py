@@ -9,16 +9,22 @@ environment on that driver, without the tests of cfcc.
 """
 
 import json
+import math
 import os
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
 from tap import NEEDS_GPU, NEEDS_NVCC, ROOT, Tap, path_without_nvcc, run
+
+sys.path.append(os.path.join(ROOT, 'gen'))
+from image.facts import ImageError
+from image.read import read_image
 
 FIXTURES = os.path.join(ROOT, 'tests', 'fixtures', 'adopted')
 
@@ -157,6 +163,33 @@ PROGRAM = r'''#include <math.h>
 #define ROWS 3
 #define COLS 1000
 static float x[ROWS * COLS], y[ROWS * COLS];
+
+/* A launch that got NULL for the memory of Triton's launcher, and gets new arguments. */
+static int update(void)
+{
+    cf_stream stream;
+    cf_graph graph;
+    cf_graph_exec exec;
+    cf_graph_node node;
+    float *in, *out, *const second = y + COLS;
+    const int32_t cols = COLS, rows = ROWS;
+    int failed = cf_mem_alloc((void **)&in, sizeof x) || cf_mem_alloc((void **)&out, 2 * sizeof x) ||
+                 cf_mem_copy(in, x, sizeof x) || cf_stream_create(&stream) || cf_stream_capture_begin(stream) ||
+                 soft_softmax_async(stream, out, in, COLS, COLS, COLS, ROWS) ||
+                 cf_stream_capture_node(stream, &node) || cf_stream_capture_end(stream, &graph) ||
+                 cf_graph_instantiate(&exec, graph) ||
+                 soft_softmax_update(exec, node, out + COLS, in, COLS, COLS, COLS, ROWS) ||
+                 cf_graph_launch(exec, stream) || cf_stream_sync(stream) || cf_mem_copy(y, out, sizeof y);
+    if (failed || !(second[0] > 0 && second[0] < second[1]))
+        return printf("%s: %g\n", failed ? cf_last_error() : "not updated", second[0]), 1;
+    const cf_kernel *kernel = cf_kernel_find(&soft_registry, "softmax");
+    out += ROWS * COLS / 2;
+    void *const args[] = {&out, &in, (void *)&cols, (void *)&cols, (void *)&cols, NULL, NULL, (void *)&rows};
+    if (cf_graph_update(exec, node, kernel, args) || cf_launch(kernel, stream, args) || cf_stream_sync(stream))
+        return puts(cf_last_error()), 1;
+    return puts("updated"), cf_shutdown();
+}
+
 int main(int argc, char *argv[])
 {
     for (int i = 0; i < ROWS * COLS; i++)
@@ -165,6 +198,8 @@ int main(int argc, char *argv[])
         puts(soft_scale(x, y, 2, ROWS * COLS) ? cf_last_error() : "scaled");
         return 0;
     }
+    if (argc > 1)
+        return update();
     if (soft_softmax(y, x, COLS, COLS, COLS, ROWS) || soft_negate(y, ROWS * COLS))
         return puts(cf_last_error()), 1;
     for (int row = 0; row < ROWS; row++) {
@@ -186,6 +221,55 @@ int main(int argc, char *argv[])
 ONE = '''#pragma cf kernel image("{}") grid(n) out(y[n])
 __global__ void one(float *y, {} n);
 '''
+
+
+# Prints the numbers of the images that the library refuses.
+VERDICTS = r'''#include <stdio.h>
+#include <stdlib.h>
+#include <cuferry.h>
+#include <cuferry/program.h>
+int main(int argc, char *argv[])
+{
+    for (int i = 0; argc == 2 && i < atoi(argv[1]); i++) {
+        char path[32];
+        cf_program *program;
+        snprintf(path, sizeof path, "images/%d", i);
+        const int status = cf_program_load_file(&program, path);    /* whole images need a GPU afterwards */
+        if (status == CF_EIMAGE)
+            printf("%d\n", i);
+        else if (status == CF_EINVAL || (status == CF_OK && cf_program_unload(program)))
+            return fprintf(stderr, "%d: %s\n", i, cf_last_error()), 1;
+    }
+    return 0;
+}
+'''
+
+
+def damage(image, begin, end, step):
+    """Yields the image with each part of `step` bytes replaced, by two values."""
+    for at in range(begin, end, step):
+        for value in (b'\xff', b'\0'):
+            yield image[:at] + value * step + image[at + step:]
+
+
+def table_of(cubin, offset, size):
+    """Where a table of a cubin begins and ends, which its header has at these offsets: sections or segments."""
+    begin, = struct.unpack_from('<Q', cubin, offset)
+    each, count = struct.unpack_from('<HH', cubin, size)
+    return begin, begin + each * count
+
+
+def joined(one, other):
+    """A fatbin with the parts of two."""
+    return one[:8] + struct.pack('<Q', len(one) + len(other) - 32) + one[16:] + other[16:]
+
+
+def is_readable(image):
+    try:
+        read_image(image)
+    except ImageError:
+        return False
+    return True
 
 
 class AdoptTest:
@@ -228,6 +312,7 @@ class AdoptTest:
                 self.refused_images()
             self.refused_lines()
             self.fixtures()
+            self.verdicts()
         return self.tap.close()
 
     # ---- Images
@@ -285,6 +370,16 @@ class AdoptTest:
 
     def other_entries(self):
         """Entries of other versions, and types."""
+        for clusters, clauses in (([2, 1, 1], 'blocks((/* programs along x? */) * 2) block(128) cluster(2) '),
+                                  ([2, 2, 1], 'blocks((/* programs along x? */) * 2, (/* programs along y? */) * 2) '
+                                              'block(128) cluster(2, 2) ')):
+            self.changed(num_ctas=math.prod(clusters), cluster_dims=clusters, launch_pdl=True)
+            out = self.adopt('triton', 'other')
+            self.expect(f'adopt_triton_writes_clusters_of_{math.prod(clusters)}', clauses + 'shared(4096) dependent ' in
+                        out[1].replace('\\\n    ', ''), out)
+        self.write('clusters.cu', re.sub(r'/\* \w+[\w ]*\? \*/', '1', out[1]))
+        out = run([self.cfcc, '--cuda', 'no', 'clusters.cu'], cwd=self.folder)
+        self.expect('adopted_kernels_that_may_begin_early_get_no_warning', out == (0, '', ''), out)
         self.changed(shared=0, launch_cooperative_grid=True)
         os.remove(self.path('other/softmax_kernel.cubin'))
         for types, spelled in ((('!tt.ptr<f16>', '!tt.ptr<bf16, 1>'), ('__half *', '__nv_bfloat16 *')),
@@ -332,7 +427,8 @@ class AdoptTest:
         for name, options, text in (
                 ('scratch', {'global_scratch_size': 64}, 'global_scratch_size is 64'),
                 ('profile_scratch', {'profile_scratch_size': 8}, 'profile_scratch_size is 8'),
-                ('clusters', {'num_ctas': 2}, 'clusters of 2 blocks'),
+                ('odd_clusters', {'num_ctas': 2}, 'cluster_dims is [1, 1, 1], and the kernel runs in clusters of 2'),
+                ('texts_for_clusters', {'cluster_dims': ['2']}, "cluster_dims is ['2'], and"),
                 ('other_backends', {'target': {'backend': 'hip'}}, 'for hip, and not for CUDA'),
                 ('texts_for_numbers', {'shared': 'much'}, "shared is 'much' and no number"),
                 ('other_names', {'name': 'other'}, 'has no kernel other, which')):
@@ -413,11 +509,50 @@ class AdoptTest:
         self.refused_image('of_long_entries', fatbin[:24] + b'\xff' * 4 + fatbin[28:], 'is damaged: an entry has')
         self.refused_image('of_short_rest', fatbin[:8] + b'\1\0\0\0' + fatbin[12:], 'is damaged: 1 bytes follow')
         self.refused_image('without_code', self.of_kind(fatbin, b'\x40'), 'has no code in its entries')
+        self.write('other.cu', 'extern "C" __global__ void other(float *y) { *y = 1; }\n')
+        self.write('long.cu', 'extern "C" __global__ void one(float *y, long n) { *y = n; }\n')
+        for name in ('other', 'long'):
+            self.compile(f'{name}.cu', f'{name}.fatbin', '-fatbin', '-no-compress')
+        self.write('mixed.fatbin', joined(self.read('own_packed.fatbin'), self.read('other.fatbin')))
+        found = self.image_problem('mixed.fatbin')
+        self.expect('image_with_kernels_in_packed_parts_is_embedded', not found, found)
+        self.refused_image('with_two_kernels_of_a_name', joined(fatbin, self.read('long.fatbin')),
+                           'has several kernels one, whose parameters or blocks differ')
         self.refused_image('with_another_header', cubin[:4] + b'\1' + cubin[5:], 'is damaged: its ELF header is not')
         self.refused_image('with_long_section', self.with_section(cubin, 32, b'\xff' * 3), 'is cut off: it has')
         self.refused_image('with_lost_name', self.with_section(cubin, 0, b'\xff' * 3), 'is damaged: the name at')
-        self.refused_image('with_lost_texts', self.with_section(cubin, 40, b'\xff' * 3), 'is damaged: its table of sym')
+        self.refused_image('with_lost_texts', self.with_section(cubin, 40, b'\xff' * 3), 'is damaged: section 3 refers')
         self.refused_image('with_lost_params', cubin.replace(b'\4\x17', b'\4\x18'), 'is damaged: it does not tell the p')
+
+    def verdicts(self):
+        """The library refuses damaged images when it loads them, and the generator all of these before."""
+        with open(os.path.join(FIXTURES, 'triton/softmax_kernel.cubin'), 'rb') as file:
+            cubin = file.read()
+        with open(os.path.join(FIXTURES, 'triton/softmax_kernel.ptx'), 'rb') as file:
+            ptx = file.read()
+        fatbin = struct.pack('<IHHQ', 0xba55ed50, 1, 16, 64 + len(cubin)) + \
+            struct.pack('<HHIQIIHHIIIQQ', 2, 0x101, 64, len(cubin), 0, 0, 0, 0, 90, 0, 0, 0, 0)
+        fatbin += bytes(80 - len(fatbin)) + cubin
+        images = [cubin, ptx, fatbin, *damage(cubin, 0, 64, 1), *damage(cubin, *table_of(cubin, 32, 54), 4),
+                  *damage(cubin, *table_of(cubin, 40, 58), 4), *damage(fatbin, 0, 80, 2)]
+        images += [data[:len(data) * n // 40] for data in (cubin, ptx, fatbin) for n in range(1, 40)]
+        images += [ptx.replace(old, new, 1) for old, new in (
+            (b'{', b'}'), (b'}', b''), (b'.version', b'.vers'), (b'.target', b'.targ'), (b'sm_90a', b'sm_9'),
+            (b'.version 8', b'.version x'), (b'\n', b'\1'), (b'.address_size', b'/* '), (b'.address_size', b'"'))]
+        for number, data in enumerate(images):
+            self.write(f'images/{number}', data)
+        self.write('verdicts.c', VERDICTS)
+        code, out, err = run([*shlex.split(self.values['cc']), *shlex.split(self.values['link_flags']),
+                              f'-I{ROOT}/include', 'verdicts.c', os.path.join(self.build, 'libcuferry.a'), '-lpthread',
+                              '-ldl', '-lm', '-o', 'verdicts'], cwd=self.folder)
+        if code == 0:
+            code, out, err = run([self.path('verdicts'), str(len(images))], cwd=self.folder, env=self.env)
+        refused = [int(word) for word in out.split()] if code == 0 else []
+        lost = [n for n in refused if is_readable(images[n])]
+        self.expect('generator_refuses_what_the_library_refuses', len(refused) > 100 and not lost, (
+            code, err, len(refused), lost))
+        self.expect('generator_and_library_take_whole_images', not {0, 1, 2}.intersection(refused) and
+                    all(map(is_readable, images[:3])), refused[:3])
 
     @staticmethod
     def of_kind(fatbin, kind):
@@ -485,13 +620,17 @@ class AdoptTest:
         if self.driver == 'host':
             code, out = self.program('scale')
             self.expect('kernels_of_images_have_no_form_for_the_cpu', 'its annotation says host(none)' in out, out)
+        code, out = self.program('update')
+        self.expect('launches_of_adopted_kernels_are_updated', (code, out) == (0, 'updated\n'), (code, out))
         code, out = self.tool('cf-run', '--describe', 'softmax')
         self.expect('cf_run_describes_adopted_kernels', code == 0 and re.search(
-            r'cuda +sm_90 from a file of the annotation\n', out), (code, out))
+            r'cuda +sm_90 from a file of the annotation, for (WARPS=4)\n +cuda +sm_90 .*, for (WARPS=8)\n', out),
+                    (code, out))
         code, out, err = run([os.path.join(self.build, 'cf-info'), '--module', './soft.so'], cwd=self.folder,
                              env=self.env)
         self.expect('cf_info_lists_the_images', code == 0 and re.search(
             rf'soft.cu: {len(self.read("softmax_4.cubin"))} bytes from a file of the annotation\n', out) and
+            re.search(rf'soft.cu: {len(self.read("softmax_8.cubin"))} bytes from a file', out) and
             re.search(r'soft.cu: \d+ bytes by CUDA ', out), (code, out, err))
         made = 'rows=3', 'x_stride=64', 'out_stride=64', 'cols=64'
         code, out = self.tool('cf-run', '--variant', 'WARPS=8', 'softmax', *made, 'x=random:f32:3x64', 'out=y.npy')

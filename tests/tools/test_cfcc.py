@@ -114,6 +114,18 @@ __global__ void reduce(float *r, const float *x, int n)
 }
 '''
 
+# A function that runs on the CPU instead of a kernel; the text is no section with GPU code.
+ON_CPU = '''#include <stdint.h>
+extern const char text[];
+const char text[] = "__nv_relfatbin";
+void twice_on_cpu(const float *, float *, int64_t);
+void twice_on_cpu(const float *x, float *y, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = 2 * x[i];
+}
+'''
+
 GPU_FUNCTIONS = {'mul': 'extern "C" __device__ float mul_f32_f32(float x, float y) { return x * y; }\n',
                  'sum': '''extern "C" __device__ float sum_reduce(const float *x, int n)
 {
@@ -872,9 +884,7 @@ class CfccTest:
         path = os.path.join(self.folder, 'heat.o')
         good = code == 1 and err.startswith('cf-run: heat.o: ') and f"--shared -o FILE.so '{path}' OBJECT.o\n" in err
         self.expect('cf_run_names_the_function_that_an_object_lacks', good, f'{code}: {out}{err}')
-        self.write('body.c', '#include <stdint.h>\nvoid twice_on_cpu(const float *, float *, int64_t);\n'
-                   'void twice_on_cpu(const float *x, float *y, int64_t n)\n{\n'
-                   '    for (int64_t i = 0; i < n; i++)\n        y[i] = 2 * x[i];\n}\n')
+        self.write('body.c', ON_CPU)
         run([*shlex.split(self.config['cc']), '-fPIC', '-c', 'body.c'], cwd=self.folder)
         result = self.compile('--shared', '-o', 'both.so', 'heat.o', 'body.o')
         self.expect('cfcc_shared_takes_the_object_of_a_function', result == (0, '', ''), result)
@@ -981,6 +991,20 @@ class CfccTest:
                     f'exit {code}: {out}{err}')
         self.gpu_code_that_is_wrong()
 
+    def archives_with_gpu_code(self):
+        """An archive with GPU code may have a function that the CPU runs, too."""
+        if not self.config['nvcc'] or self.is_sanitized:
+            self.tap.skip('cfcc_shared_links_the_cpus_functions_of_archives',
+                          NEEDS_NO_SANITIZER if self.config['nvcc'] else NEEDS_NVCC)
+            return
+        self.fresh(heat=KERNEL.replace('#pragma cf kernel', '#pragma cf kernel host(twice_on_cpu)'))
+        self.make_gpu_code('o')
+        self.write('body.c', ON_CPU)
+        run([*shlex.split(self.config['cc']), '-fPIC', '-c', 'body.c'], cwd=self.folder)
+        run(['ar', 'rc', 'libmixed.a', 'mul_f.o', 'sum_f.o', 'body.o'], cwd=self.folder)
+        result = self.compile('--shared', '--targets=90', 'heat.cu', 'libmixed.a', cuda=None)
+        self.expect('cfcc_shared_links_the_cpus_functions_of_archives', result == (0, '', ''), result)
+
     def gpu_code_that_is_wrong(self):
         cpu = GPU_CALLS.replace(' host(multiply_here)', '')
         for name, text, files, words, code, expected in (
@@ -1067,6 +1091,7 @@ def main():
         test.without_nvcc()
         test.with_nvcc()
         test.gpu_code()
+        test.archives_with_gpu_code()
     return tap.close()
 
 

@@ -1,6 +1,7 @@
 """adopt.py - writes declarations of kernels that Triton or Numba compiled."""
 
 import json
+import math
 import os
 import re
 import sys
@@ -115,15 +116,20 @@ def read_triton(folder, facts_of, start):
     of_ptx = facts_of(f'{base}.ptx')['entries'].get(name) if os.path.isfile(f'{base}.ptx') else None
     params, scratch = triton_params(base, name, len(entry['params']), of_ptx, options)
     block = entry['block'] or (of_ptx or entry)['block'] or [options['num_warps'] * options.get('warp_size', 32)]
-    clauses = ['blocks(/* programs? */)', *block_clause(block)]
+    clusters = cluster_sizes(f'{base}.json', options)
+    # Triton's launcher starts a whole cluster for each program.
+    blocks = [f'(/* programs along {axis}? */) * {n}' for axis, n in zip('xyz', clusters)] or ['/* programs? */']
+    clauses = [f'blocks({", ".join(blocks)})', *block_clause(block)]
+    clauses += [f'cluster({", ".join(map(str, clusters))})'] * bool(clusters)
     clauses += [f'shared({options["shared"]})'] * bool(options.get('shared'))
     clauses += ['cooperative'] * bool(options.get('launch_cooperative_grid'))
+    clauses += ['dependent'] * bool(options.get('launch_pdl'))
     origin = f'{name}, which Triton compiled for {list_targets(facts)}.'
     return [(Declaration(origin, os.path.relpath(image, start or '.'), name, params, clauses, scratch), name)]
 
 
 def read_options(path):
-    """The JSON of a cache entry. Refuses kernels that need more than a launch."""
+    """The JSON of a cache entry. Refuses kernels that need memory beside their arguments."""
     try:
         with open(path, encoding='utf-8') as file:
             options = json.load(file)
@@ -134,16 +140,27 @@ def read_options(path):
     wrong = next((k for k, v in needed.items() if not isinstance(v, int)), None)
     if wrong:
         raise Failure(f'{path}: {wrong} is {needed[wrong]!r} and no number')
-    backend = options.get('target', {}).get('backend', 'cuda') if isinstance(options.get('target', {}), dict) else 'cuda'
+    target = options.get('target')
+    backend = target.get('backend', 'cuda') if isinstance(target, dict) else 'cuda'
     if backend != 'cuda':
         raise Failure(f'{path}: the kernel is for {backend}, and not for CUDA')
     for key in SCRATCH:
         if needed[key]:
             raise Failure(f'{path}: the kernel needs scratch memory for each block ({key} is {needed[key]}), which no '
                           'launch here supplies; compile it without')
-    if needed['num_ctas'] != 1:
-        raise Failure(f'{path}: the kernel runs in clusters of {needed["num_ctas"]} blocks; compile it with num_ctas=1')
     return options
+
+
+def cluster_sizes(path, options):
+    """The blocks of a cluster along each axis, without dimensions of one at the end; none without clusters."""
+    count = options.get('num_ctas', 1)
+    sizes = options.get('cluster_dims', [count, 1, 1])     # versions without it have clusters along x
+    if not isinstance(sizes, list) or len(sizes) > 3 or not all(isinstance(n, int) and n > 0 for n in sizes) or \
+            math.prod(sizes) != count:
+        raise Failure(f'{path}: cluster_dims is {sizes!r}, and the kernel runs in clusters of {count} blocks')
+    while sizes and sizes[-1] == 1:
+        sizes = sizes[:-1]
+    return sizes
 
 
 def triton_params(base, name, count, of_ptx, options):

@@ -9,6 +9,7 @@ import sys
 from adopt import KINDS
 from failure import Failure
 from flags import CHECKS
+from symbols import has_section
 from targets import FORMS, wrong_target
 from workspace import stem
 
@@ -26,8 +27,8 @@ class Parser(argparse.ArgumentParser):
 def add_files(parser):
     """Adds the options of inputs and outputs, and those that all compilers take."""
     parser.add_argument('files', nargs='*', metavar='FILE', help='kernel files (.cu, .cuh), and C files (.c) of their '
-                        'operations; GPU code that kernels call (.ptx, .cubin, .fatbin, and .o and .a of nvcc -rdc=true); '
-                        'with --shared also .o and .a')
+                        'operations; GPU code that kernels call (.ptx, .cubin, .fatbin, and .o and .a of nvcc '
+                        '-rdc=true); with --shared also .o and .a')
     parser.add_argument('--prefix', metavar='P', help='of the C functions (default: the name of the output)')
     parser.add_argument('-o', dest='output', metavar='FILE', help='the object (default: the first file, as .o or .so)')
     parser.add_argument('--header', metavar='FILE', help='the header (default: P.h beside the object)')
@@ -148,8 +149,8 @@ def check_adopt(options, parser):
     """Refuses everything but one folder or file, and an output that is there: it may have been edited."""
     check_useless(options, parser, '--adopt', [('--write', options.write), ('--suggest', options.suggest)])
     if len(options.files) != 1:
-        parser.error(f'--adopt {options.adopt} takes one ' + ('folder of the cache of Triton' if options.adopt == 'triton'
-                                                              else 'file with PTX or a cubin'))
+        parser.error(f'--adopt {options.adopt} takes one ' + (
+            'folder of the cache of Triton' if options.adopt == 'triton' else 'file with PTX or a cubin'))
     if options.output and os.path.exists(options.output):
         raise Failure(f'{options.output} is there; name another file with -o')
     problem = unwritable(options.output, []) if options.output else ''
@@ -175,7 +176,10 @@ def check(options, parser):
     options.sources = [f for f in options.files if f.endswith(('.cu', '.cuh'))]
     options.c_files = [f for f in options.files if f.endswith('.c')]
     options.gpu_code = [f for f in options.files if is_gpu_code(f)]
-    options.objects = [f for f in options.files if f.endswith(('.o', '.a')) and f not in options.gpu_code]
+    # An archive may have code for the CPU, too, which the linker takes if it is needed. Objects of nvcc -rdc=true are
+    # not linked as such: they register their GPU code with a library that is not here.
+    options.objects = [f for f in options.files if f.endswith('.o') and f not in options.gpu_code or
+                       f.endswith('.a') and (options.shared or f not in options.gpu_code)]
     known = options.sources + options.c_files + options.gpu_code + options.objects
     other = [f for f in options.files if f not in known]
     if not options.files:
@@ -209,8 +213,7 @@ def is_gpu_code(path):
         return True
     if not path.endswith(('.o', '.a')) or not os.path.isfile(path):
         return False
-    with open(path, 'rb') as file:
-        return b'__nv_relfatbin' in file.read()
+    return has_section(path, '__nv_relfatbin')
 
 
 def prefix_problem(prefix):

@@ -50,7 +50,8 @@ class Compilation:
     @property
     def objects(self):
         return [self._path(f'{self.registry}.o'),
-                *(self._path(f'{name}.{kind}.o') for name in self.workspace.stems for kind in ('stub', 'host', 'image')),
+                *(self._path(f'{name}.{kind}.o') for name in self.workspace.stems
+                  for kind in ('stub', 'host', 'image')),
                 *(self._path(f'{stem(path)}.operations.o') for path in self.options.c_files)]
 
     @property

@@ -82,7 +82,8 @@ static void print_doc(const char *doc)
     }
 }
 
-static void print_targets(const cf_image *image)
+/* `variant`: the only variant of the kernel that is in the image; NULL: all are. */
+static void print_targets(const cf_image *image, const char *variant)
 {
     print_key("cuda");
     if (!image) {
@@ -94,9 +95,25 @@ static void print_targets(const cf_image *image)
     for (const uint16_t *target = image->ptx; *target; target++)
         printf("compute_%u%s ", CF_TARGET_CAPABILITY((unsigned)*target), CF_TARGET_SUFFIX(*target));
     if (image->toolkit)
-        printf("by CUDA %" PRIu32 ".%" PRIu32 "\n", image->toolkit / 1000, image->toolkit % 1000 / 10);
+        printf("by CUDA %" PRIu32 ".%" PRIu32, image->toolkit / 1000, image->toolkit % 1000 / 10);
     else
-        printf("from a file of the annotation\n");
+        printf("from a file of the annotation");
+    printf("%s%s\n", variant ? ", for " : "", variant ? variant : "");
+}
+
+/* Variants of a kernel of image(...) may have an image each. */
+static void print_images(const cf_kernel *kernel)
+{
+    int differ = 0;
+    for (uint32_t i = 0; i < kernel->nvariants; i++)
+        differ |= kernel->variants[i]->image != kernel->image;
+    if (!differ)
+        print_targets(kernel->image, NULL);
+    for (uint32_t i = 0; differ && i < kernel->nvariants; i++) {
+        struct message text = {""};
+        variant_add(kernel->variants[i], &text);
+        print_targets(kernel->variants[i]->image, text.text);
+    }
 }
 
 static void print_source(const char *file, uint32_t line)
@@ -290,7 +307,7 @@ static void describe_kernel(const cf_module *module, const cf_kernel *kernel)
     print_expression("bytes", &kernel->bytes);
     print_constants(module, kernel);
     if (!cf_kernel_is_operation(kernel))
-        print_targets(kernel->image);
+        print_images(kernel);
     print_host(kernel);
     print_source(kernel->file, kernel->line);
 }
@@ -311,7 +328,7 @@ static void describe_symbol(const cf_module *module, const cf_symbol *symbol)
     for (uint32_t d = 0; d < symbol->ndims; d++)
         printf("[%" PRId64 "]", symbol->extents[d]);
     printf(", %s\n", name);
-    print_targets(symbol->image);
+    print_targets(symbol->image, NULL);
     print_key("host");
     printf("%s\n", symbol->cpu_data ? "built" : "not built");
     print_source(symbol->file, symbol->line);

@@ -79,7 +79,7 @@ extern const uint32_t t__b_scale_f32[], t__b_scale_f64[], t__b_negate[];
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_softmax__WARPS_4(void *const cf__args[], cf_launch_size *cf__size)
 {
-    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[4])
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || *(void *const *)cf__args[3])
         return 0;
     const int64_t cols = *(const int *)cf__args[2];
     const int64_t rows = *(const int *)cf__args[4];
@@ -95,7 +95,7 @@ static int cf__sizes_softmax__WARPS_4(void *const cf__args[], cf_launch_size *cf
 
 static int cf__sizes_softmax__WARPS_8(void *const cf__args[], cf_launch_size *cf__size)
 {
-    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[4])
+    if (!cf__args[0] || !cf__args[1] || !cf__args[2] || !cf__args[3] || !cf__args[4] || *(void *const *)cf__args[3])
         return 0;
     const int64_t cols = *(const int *)cf__args[2];
     const int64_t rows = *(const int *)cf__args[4];
@@ -160,12 +160,17 @@ const cf_kernel t__k_softmax = {
 
 int t_softmax(const float *x, float *y, int cols, int rows)
 {
-    return cf_call(&t__k_softmax, (void *const[]){&x, &y, &cols, NULL, &rows});
+    return cf_call(&t__k_softmax, (void *const[]){&x, &y, &cols, &(void *){NULL}, &rows});
 }
 
 int t_softmax_async(cf_stream cf__stream, const float *x, float *y, int cols, int rows)
 {
-    return cf_launch(&t__k_softmax, cf__stream, (void *const[]){&x, &y, &cols, NULL, &rows});
+    return cf_launch(&t__k_softmax, cf__stream, (void *const[]){&x, &y, &cols, &(void *){NULL}, &rows});
+}
+
+int t_softmax_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const float *x, float *y, int cols, int rows)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_softmax, (void *const[]){&x, &y, &cols, &(void *){NULL}, &rows});
 }
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
@@ -215,6 +220,11 @@ int t_scale_f32_async(cf_stream cf__stream, const float *x, float *y, float a, i
     return cf_launch(&t__k_scale_f32, cf__stream, (void *const[]){&x, &y, &a, &n});
 }
 
+int t_scale_f32_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const float *x, float *y, float a, int n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_scale_f32, (void *const[]){&x, &y, &a, &n});
+}
+
 const cf_kernel t__k_scale_f64 = {
     CF__OF_scale, .name = "scale_f64", .function = "t_scale_f64",
     .params = (const cf_param[]){
@@ -234,6 +244,11 @@ int t_scale_f64(const double *x, double *y, double a, int n)
 int t_scale_f64_async(cf_stream cf__stream, const double *x, double *y, double a, int n)
 {
     return cf_launch(&t__k_scale_f64, cf__stream, (void *const[]){&x, &y, &a, &n});
+}
+
+int t_scale_f64_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const double *x, double *y, double a, int n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_scale_f64, (void *const[]){&x, &y, &a, &n});
 }
 
 int (t_scale)(const float *x, float *y, float a, int n)
@@ -282,6 +297,11 @@ int t_add_up_async(cf_stream cf__stream, struct pair p, bool both, double *y)
     return cf_launch(&t__k_add_up, cf__stream, (void *const[]){&p, &both, &y});
 }
 
+int t_add_up_update(cf_graph_exec cf__exec, cf_graph_node cf__node, struct pair p, bool both, double *y)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_add_up, (void *const[]){&p, &both, &y});
+}
+
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_negate(void *const cf__args[], cf_launch_size *cf__size)
 {
@@ -318,4 +338,9 @@ int t_negate(float *y, int n)
 int t_negate_async(cf_stream cf__stream, float *y, int n)
 {
     return cf_launch(&t__k_negate, cf__stream, (void *const[]){&y, &n});
+}
+
+int t_negate_update(cf_graph_exec cf__exec, cf_graph_node cf__node, float *y, int n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_negate, (void *const[]){&y, &n});
 }

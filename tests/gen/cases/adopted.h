@@ -13,10 +13,14 @@
 #undef both
 #pragma push_macro("cols")
 #undef cols
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("first")
 #undef first
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("p")
 #undef p
 #pragma push_macro("pair")
@@ -49,21 +53,26 @@ extern "C" {
 
 CF_CHECKED int t_add_up(struct pair p, bool both, double *y);
 CF_CHECKED int t_add_up_async(cf_stream stream, struct pair p, bool both, double *y);
+CF_CHECKED int t_add_up_update(cf_graph_exec exec, cf_graph_node node, struct pair p, bool both, double *y);
 
 CF_CHECKED int t_negate(float *y, int n);
 CF_CHECKED int t_negate_async(cf_stream stream, float *y, int n);
+CF_CHECKED int t_negate_update(cf_graph_exec exec, cf_graph_node node, float *y, int n);
 
 /* t_scale() takes the types of every instance in C11 and C++; its address is that of t_scale_f32(). */
 CF_CHECKED int t_scale(const float *x, float *y, float a, int n);
 CF_CHECKED int t_scale_async(cf_stream stream, const float *x, float *y, float a, int n);
 CF_CHECKED int t_scale_f32(const float *x, float *y, float a, int n);
 CF_CHECKED int t_scale_f32_async(cf_stream stream, const float *x, float *y, float a, int n);
+CF_CHECKED int t_scale_f32_update(cf_graph_exec exec, cf_graph_node node, const float *x, float *y, float a, int n);
 CF_CHECKED int t_scale_f64(const double *x, double *y, double a, int n);
 CF_CHECKED int t_scale_f64_async(cf_stream stream, const double *x, double *y, double a, int n);
+CF_CHECKED int t_scale_f64_update(cf_graph_exec exec, cf_graph_node node, const double *x, double *y, double a, int n);
 
 /* y = x in each row, scaled to the sum 1. */
 CF_CHECKED int t_softmax(const float *x, float *y, int cols, int rows);
 CF_CHECKED int t_softmax_async(cf_stream stream, const float *x, float *y, int cols, int rows);
+CF_CHECKED int t_softmax_update(cf_graph_exec exec, cf_graph_node node, const float *x, float *y, int cols, int rows);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -113,8 +122,10 @@ CF_CHECKED inline int t_scale_async(cf_stream stream, const double *x, double *y
 #pragma pop_macro("a")
 #pragma pop_macro("both")
 #pragma pop_macro("cols")
+#pragma pop_macro("exec")
 #pragma pop_macro("first")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("p")
 #pragma pop_macro("pair")
 #pragma pop_macro("rows")

@@ -49,6 +49,17 @@ __global__ void follow_by_instruction(float *x, int n)
         x[i] += 1;
 }
 
+extern __device__ void wait_elsewhere();
+
+#pragma cf kernel grid(n) dependent inout(x[n]) host(none)
+__global__ void follow_by_other_code(float *x, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    wait_elsewhere();
+    if (i < n)
+        x[i] += 1;
+}
+
 #pragma cf kernel grid(n) dependent inout(x[n])
 __global__ void overtake(float *x, int n)
 {

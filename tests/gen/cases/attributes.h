@@ -29,6 +29,10 @@ CF_CHECKED int t_follow_by_instruction(float *x, int n);
 CF_CHECKED int t_follow_by_instruction_async(cf_stream stream, float *x, int n);
 CF_CHECKED int t_follow_by_instruction_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
+CF_CHECKED int t_follow_by_other_code(float *x, int n);
+CF_CHECKED int t_follow_by_other_code_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_follow_by_other_code_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
+
 CF_CHECKED int t_groups_one(int *x, int n);
 CF_CHECKED int t_groups_one_async(cf_stream stream, int *x, int n);
 CF_CHECKED int t_groups_one_update(cf_graph_exec exec, cf_graph_node node, int *x, int n);
