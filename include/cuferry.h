@@ -441,8 +441,8 @@ CF_CHECKED int cf_launch(const struct cf_kernel *kernel, cf_stream stream, void 
  * `exec` must not overlap, also on different threads.
  *
  * CF_EINVAL: the node is of another graph or launches another kernel; a handle was destroyed; the launch would have no
- * threads. CF_ENOTSUP: the kernel is an operation, or has arrays of zero(...) or scratch memory, which is no scratch
- * array of constant extent 0. */
+ * threads. CF_ENOTSUP: the kernel is an operation, or has arrays of zero(...) or scratch memory. Scratch arrays of
+ * constant extent 0 do not count. */
 CF_CHECKED int cf_graph_update(cf_graph_exec exec, cf_graph_node node, const struct cf_kernel *kernel,
                                void *const args[]);
 

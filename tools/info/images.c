@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/image_text.h"
+
 /* A kernel, and an image that it or one of its variants is in. */
 struct place {
     const cf_image *image;
@@ -24,16 +26,10 @@ static int compare_image(const void *one, const void *other)
 
 static void write_targets(struct writer *writer, const cf_image *image)
 {
-    char target[32];
+    char target[IMAGE_TEXT];
     writer_begin_list(writer, "targets", NULL);
-    for (const uint16_t *sm = image->sm; *sm; sm++) {
-        snprintf(target, sizeof target, "sm_%u%s", CF_TARGET_CAPABILITY((unsigned)*sm), CF_TARGET_SUFFIX(*sm));
+    for (size_t i = 0; image_target(image, i, target); i++)
         writer_item(writer, target);
-    }
-    for (const uint16_t *ptx = image->ptx; *ptx; ptx++) {
-        snprintf(target, sizeof target, "compute_%u%s", CF_TARGET_CAPABILITY((unsigned)*ptx), CF_TARGET_SUFFIX(*ptx));
-        writer_item(writer, target);
-    }
     writer_end_list(writer);
 }
 
@@ -43,10 +39,9 @@ static void write_image(struct writer *writer, const struct place *places, size_
     const cf_image *image = places[0].image;
     const char *file = places[0].kernel->file;
     int64_t bytes = image ? image->end - image->begin : 0;
-    char heading[512], cuda[32] = "";
+    char heading[512], cuda[IMAGE_TEXT] = "";
     if (image) {
-        if (image->toolkit)
-            snprintf(cuda, sizeof cuda, "%" PRIu32 ".%" PRIu32, image->toolkit / 1000, image->toolkit % 1000 / 10);
+        image_toolkit(image, cuda);
         snprintf(heading, sizeof heading, "  %s: %" PRId64 " bytes %s%s", file, bytes,
                  *cuda ? "by CUDA " : "from a file of the annotation", cuda);
     } else {

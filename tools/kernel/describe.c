@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/argument.h"
+#include "kernel/image_text.h"
 #include "kernel/instance.h"
 #include "kernel/variant_text.h"
 
@@ -85,19 +86,16 @@ static void print_doc(const char *doc)
 /* `variant`: the only variant of the kernel that is in the image; NULL: all are. */
 static void print_targets(const cf_image *image, const char *variant)
 {
+    char text[IMAGE_TEXT];
     print_key("cuda");
     if (!image) {
         printf("not built\n");
         return;
     }
-    for (const uint16_t *target = image->sm; *target; target++)
-        printf("sm_%u%s ", CF_TARGET_CAPABILITY((unsigned)*target), CF_TARGET_SUFFIX(*target));
-    for (const uint16_t *target = image->ptx; *target; target++)
-        printf("compute_%u%s ", CF_TARGET_CAPABILITY((unsigned)*target), CF_TARGET_SUFFIX(*target));
-    if (image->toolkit)
-        printf("by CUDA %" PRIu32 ".%" PRIu32, image->toolkit / 1000, image->toolkit % 1000 / 10);
-    else
-        printf("from a file of the annotation");
+    for (size_t i = 0; image_target(image, i, text); i++)
+        printf("%s ", text);
+    image_toolkit(image, text);
+    printf("%s%s", *text ? "by CUDA " : "from a file of the annotation", text);
     printf("%s%s\n", variant ? ", for " : "", variant ? variant : "");
 }
 
