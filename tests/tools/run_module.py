@@ -104,7 +104,8 @@ class ModuleTest(Runner):
             self.good('--module', 'twice.cu', *words, driver=False)
             assert list(read_npy(self.path('y.npy'))[2]) == [3.0] * 5
             words = ['--check', 'address', 'twice', 'x=fill:f32:5:1.5', 'y=fill:f32:5:0', 'n=5', '--module']
-            for name, wanted, text in (('twice.cu', 0, ''), ('beyond.cu', 1, 'beyond.cu:6')):
+            self.write('twice.cuh', text)
+            for name, wanted, text in (('twice.cu', 0, ''), ('twice.cuh', 0, ''), ('beyond.cu', 1, 'beyond.cu:6')):
                 code, out, err = run([self.program, *words, name], cwd=self.folder)
                 assert code == wanted and text in out + err, f'{name}: exit {code}: {out}{err}'
             code, _, err = run([self.program, '--module', 'wrong.cu', '--list'], cwd=self.folder)

@@ -59,7 +59,7 @@ def bundled_record(config):
 def own_record(options, config, runner, folder):
     if not os.path.isfile(options.again):
         raise Failure(f'{options.again}: no such file')
-    if options.again.endswith('.cu'):
+    if options.again.endswith(('.cu', '.cuh')):
         return new_record(config, 'module', [os.path.basename(options.again)], [])
     records = read_records(config, runner, folder, options.again)
     if len(records) != 1:

@@ -303,7 +303,7 @@ static const cf_module *open_object(const char *path, struct message *message)
 int module_is_source(const char *path)
 {
     const char *dot = strrchr(path, '.');
-    return dot && strcmp(dot, ".cu") == 0;
+    return dot && (strcmp(dot, ".cu") == 0 || strcmp(dot, ".cuh") == 0);
 }
 
 const cf_module *module_open(const char *path, struct message *message)
