@@ -371,7 +371,7 @@ void cf__trace_device_begin(struct cf__trace_device_span *span, const struct cf_
         return; /* the trace has ended */
     span->is_captured = is_capturing(driver, stream);
     struct cf__trace_clock *clock = driver->is_cpu || span->is_captured ? NULL : current_clock(driver, 1);
-    if (clock && clock->reference) {
+    if (clock) {
         struct cf__trace_event thread;
         cf__trace_get_row(&thread.process, &thread.row);
         if (stream == CU_STREAM_LEGACY)
@@ -380,8 +380,9 @@ void cf__trace_device_begin(struct cf__trace_device_span *span, const struct cf_
         cf__lock(&clock->lock);
         if (cf__now() - clock->measured > 10 * (int64_t)SECOND)
             measure_reference(clock);
-        struct row *row =
-            clock->is_lost ? NULL : find_row(clock, stream, stream == CU_STREAM_PER_THREAD ? thread.row : 0);
+        struct row *row = clock->is_lost || !clock->reference
+                              ? NULL
+                              : find_row(clock, stream, stream == CU_STREAM_PER_THREAD ? thread.row : 0);
         if (row)
             collect_row(clock, row);
         struct cf__trace_pending *pending = row && !clock->is_lost ? take_pending(clock) : NULL;
