@@ -92,25 +92,23 @@ CF_CHECKED inline int t_mark_async(cf_stream stream, int64_t *x, const int *inde
 } /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
-#define t_mark(x, index, step, limit, n)                                                                   \
-    CF__FITTING(_Generic(CF__ELEMENT((x)), float : 1, int64_t : 1, struct cf_untyped : 1, default : 0) &&  \
-                    CF__SIZED(index, int),                                                                 \
-                "t_mark: no instance has these element types; x: float or int64_t; index: int",            \
-                _Generic(CF__ELEMENT((x)), float                                                           \
-                         : t_mark_f32, int64_t                                                             \
-                         : t_mark_i64, struct cf_untyped                                                   \
-                         : CF__IF_NULL(x, t_mark_f32, cf_cast_the_pointers_to_their_element_type), default \
-                         : cf_no_instance_takes_these_types))                                              \
+#define t_mark(x, index, step, limit, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, int64_t: 1, struct cf_untyped: 1, default: 0) && CF__SIZED(index, \
+                int), "t_mark: no instance has these element types; x: float or int64_t; index: int", \
+    _Generic(CF__ELEMENT((x)), \
+        float: t_mark_f32, \
+        int64_t: t_mark_i64, \
+        struct cf_untyped: CF__IF_NULL(x, t_mark_f32, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((x), (index), (step), (limit), (n))
-#define t_mark_async(stream, x, index, step, limit, n)                                                           \
-    CF__FITTING(_Generic(CF__ELEMENT((x)), float : 1, int64_t : 1, struct cf_untyped : 1, default : 0) &&        \
-                    CF__SIZED(index, int),                                                                       \
-                "t_mark_async: no instance has these element types; x: float or int64_t; index: int",            \
-                _Generic(CF__ELEMENT((x)), float                                                                 \
-                         : t_mark_f32_async, int64_t                                                             \
-                         : t_mark_i64_async, struct cf_untyped                                                   \
-                         : CF__IF_NULL(x, t_mark_f32_async, cf_cast_the_pointers_to_their_element_type), default \
-                         : cf_no_instance_takes_these_types))                                                    \
+#define t_mark_async(stream, x, index, step, limit, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, int64_t: 1, struct cf_untyped: 1, default: 0) && CF__SIZED(index, \
+                int), "t_mark_async: no instance has these element types; x: float or int64_t; index: int", \
+    _Generic(CF__ELEMENT((x)), \
+        float: t_mark_f32_async, \
+        int64_t: t_mark_i64_async, \
+        struct cf_untyped: CF__IF_NULL(x, t_mark_f32_async, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (x), (index), (step), (limit), (n))
 
 #endif

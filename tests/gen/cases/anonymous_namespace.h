@@ -29,7 +29,10 @@
 #ifndef CUFERRY_TYPE_solver_Sign
 #define CUFERRY_TYPE_solver_Sign
 typedef int solver_Sign;
-enum { solver_Sign_Plus = 1, solver_Sign_Minus = -1 };
+enum {
+    solver_Sign_Plus = 1,
+    solver_Sign_Minus = -1
+};
 #endif
 CF__SIZED_TYPE(solver_Sign, 4, 4);
 
@@ -73,23 +76,23 @@ CF_CHECKED inline int t_grow_async(cf_stream stream, double *x, int n)
 } /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
-#define t_grow(x, n)                                                                                       \
-    CF__FITTING(_Generic(CF__ELEMENT((x)), float : 1, double : 1, struct cf_untyped : 1, default : 0),     \
-                "t_grow: no instance has these element types; x: float or double",                         \
-                _Generic(CF__ELEMENT((x)), float                                                           \
-                         : t_grow_f32, double                                                              \
-                         : t_grow_f64, struct cf_untyped                                                   \
-                         : CF__IF_NULL(x, t_grow_f32, cf_cast_the_pointers_to_their_element_type), default \
-                         : cf_no_instance_takes_these_types))                                              \
+#define t_grow(x, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                "t_grow: no instance has these element types; x: float or double", \
+    _Generic(CF__ELEMENT((x)), \
+        float: t_grow_f32, \
+        double: t_grow_f64, \
+        struct cf_untyped: CF__IF_NULL(x, t_grow_f32, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((x), (n))
-#define t_grow_async(stream, x, n)                                                                               \
-    CF__FITTING(_Generic(CF__ELEMENT((x)), float : 1, double : 1, struct cf_untyped : 1, default : 0),           \
-                "t_grow_async: no instance has these element types; x: float or double",                         \
-                _Generic(CF__ELEMENT((x)), float                                                                 \
-                         : t_grow_f32_async, double                                                              \
-                         : t_grow_f64_async, struct cf_untyped                                                   \
-                         : CF__IF_NULL(x, t_grow_f32_async, cf_cast_the_pointers_to_their_element_type), default \
-                         : cf_no_instance_takes_these_types))                                                    \
+#define t_grow_async(stream, x, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                "t_grow_async: no instance has these element types; x: float or double", \
+    _Generic(CF__ELEMENT((x)), \
+        float: t_grow_f32_async, \
+        double: t_grow_f64_async, \
+        struct cf_untyped: CF__IF_NULL(x, t_grow_f32_async, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (x), (n))
 
 #endif

@@ -164,28 +164,25 @@ CF_CHECKED inline int t_seed_quasi_async(cf_stream stream, const struct curandDi
 } /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
-#define t_seed_quasi(vectors, states, n)                                                                               \
-    CF__FITTING(_Generic(CF__ELEMENT((vectors)), struct curandDirectionVectors32_t : 1,                                \
-                         struct curandDirectionVectors64_t : 1, struct cf_untyped : 1, default : 0),                   \
-                "t_seed_quasi: no instance has these element types; vectors: struct curandDirectionVectors32_t or "    \
-                "struct curandDirectionVectors64_t",                                                                   \
-                _Generic(CF__ELEMENT((vectors)), struct curandDirectionVectors32_t                                     \
-                         : t_seed_quasi_v32, struct curandDirectionVectors64_t                                         \
-                         : t_seed_quasi_v64, struct cf_untyped                                                         \
-                         : CF__IF_NULL(vectors, t_seed_quasi_v32, cf_cast_the_pointers_to_their_element_type), default \
-                         : cf_no_instance_takes_these_types))                                                          \
+#define t_seed_quasi(vectors, states, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((vectors)), struct curandDirectionVectors32_t: 1, \
+                struct curandDirectionVectors64_t: 1, struct cf_untyped: 1, default: 0), \
+                "t_seed_quasi: no instance has these element types; vectors: struct curandDirectionVectors32_t or struct curandDirectionVectors64_t", \
+    _Generic(CF__ELEMENT((vectors)), \
+        struct curandDirectionVectors32_t: t_seed_quasi_v32, \
+        struct curandDirectionVectors64_t: t_seed_quasi_v64, \
+        struct cf_untyped: CF__IF_NULL(vectors, t_seed_quasi_v32, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((vectors), (states), (n))
-#define t_seed_quasi_async(stream, vectors, states, n)                                                                 \
-    CF__FITTING(                                                                                                       \
-        _Generic(CF__ELEMENT((vectors)), struct curandDirectionVectors32_t : 1, struct curandDirectionVectors64_t : 1, \
-                 struct cf_untyped : 1, default : 0),                                                                  \
-        "t_seed_quasi_async: no instance has these element types; vectors: struct curandDirectionVectors32_t or "      \
-        "struct curandDirectionVectors64_t",                                                                           \
-        _Generic(CF__ELEMENT((vectors)), struct curandDirectionVectors32_t                                             \
-                 : t_seed_quasi_v32_async, struct curandDirectionVectors64_t                                           \
-                 : t_seed_quasi_v64_async, struct cf_untyped                                                           \
-                 : CF__IF_NULL(vectors, t_seed_quasi_v32_async, cf_cast_the_pointers_to_their_element_type), default   \
-                 : cf_no_instance_takes_these_types))                                                                  \
+#define t_seed_quasi_async(stream, vectors, states, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((vectors)), struct curandDirectionVectors32_t: 1, \
+                struct curandDirectionVectors64_t: 1, struct cf_untyped: 1, default: 0), \
+                "t_seed_quasi_async: no instance has these element types; vectors: struct curandDirectionVectors32_t or struct curandDirectionVectors64_t", \
+    _Generic(CF__ELEMENT((vectors)), \
+        struct curandDirectionVectors32_t: t_seed_quasi_v32_async, \
+        struct curandDirectionVectors64_t: t_seed_quasi_v64_async, \
+        struct cf_untyped: CF__IF_NULL(vectors, t_seed_quasi_v32_async, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (vectors), (states), (n))
 
 #endif

@@ -67,112 +67,52 @@ static const cf_expr cf__extents_of_first_of_sum_rows_f32[] = {
     {"rows + 1", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_CONST, 1}, {CF_OP_ADD, 0}, {CF_OP_END, 0}}},
 };
 static const cf_op cf__steps_of_check_1_of_sum_rows_f32[] = {
-    {CF_OP_PARAM, 5},
-    {CF_OP_CONST, 1000},
-    {CF_OP_LT, 0},
-    {CF_OP_END, 0},
+    {CF_OP_PARAM, 5}, {CF_OP_CONST, 1000}, {CF_OP_LT, 0}, {CF_OP_END, 0},
 };
 static const char cf__doc_sum_rows[] =
     "Sums of rows of x, which begin where first says; names of rows ascend, too, and differ.";
 #define CF__PARAM_sum_rows__first \
     .name = "first", .direction = CF_IN, .lanes = 1, .ndims = 1, .extents = cf__extents_of_first_of_sum_rows_f32
-#define CF__PARAM_sum_rows__name                                                                             \
+#define CF__PARAM_sum_rows__name \
     .name = "name", .ctype = "const uint16_t *", .direction = CF_IN, .type = CF_U16, .lanes = 1, .bytes = 2, \
-    .align = 2, .ndims = 1, .extents = (const cf_expr[])                                                     \
-    {                                                                                                        \
-        {                                                                                                    \
-            "rows", (const cf_op[])                                                                          \
-            {                                                                                                \
-                {CF_OP_PARAM, 5},                                                                            \
-                {                                                                                            \
-                    CF_OP_END, 0                                                                             \
-                }                                                                                            \
-            }                                                                                                \
-        }                                                                                                    \
-    }
-#define CF__PARAM_sum_rows__x                                                             \
-    .name = "x", .direction = CF_IN, .lanes = 1, .ndims = 1, .extents = (const cf_expr[]) \
-    {                                                                                     \
-        {                                                                                 \
-            "n", (const cf_op[])                                                          \
-            {                                                                             \
-                {CF_OP_PARAM, 6},                                                         \
-                {                                                                         \
-                    CF_OP_END, 0                                                          \
-                }                                                                         \
-            }                                                                             \
-        }                                                                                 \
-    }
-#define CF__PARAM_sum_rows__order                                                                                   \
+    .align = 2, .ndims = 1, .extents = (const cf_expr[]){{"rows", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}
+#define CF__PARAM_sum_rows__x \
+    .name = "x", .direction = CF_IN, .lanes = 1, .ndims = 1, \
+    .extents = (const cf_expr[]){{"n", (const cf_op[]){{CF_OP_PARAM, 6}, {CF_OP_END, 0}}}}
+#define CF__PARAM_sum_rows__order \
     .name = "order", .ctype = "int8_t *", .direction = CF_INOUT, .type = CF_I8, .lanes = 1, .bytes = 1, .align = 1, \
-    .ndims = 1, .extents = (const cf_expr[])                                                                        \
-    {                                                                                                               \
-        {                                                                                                           \
-            "rows", (const cf_op[])                                                                                 \
-            {                                                                                                       \
-                {CF_OP_PARAM, 5},                                                                                   \
-                {                                                                                                   \
-                    CF_OP_END, 0                                                                                    \
-                }                                                                                                   \
-            }                                                                                                       \
-        }                                                                                                           \
-    }
-#define CF__PARAM_sum_rows__sum                                                              \
-    .name = "sum", .direction = CF_OUT, .lanes = 1, .ndims = 1, .extents = (const cf_expr[]) \
-    {                                                                                        \
-        {                                                                                    \
-            "rows", (const cf_op[])                                                          \
-            {                                                                                \
-                {CF_OP_PARAM, 5},                                                            \
-                {                                                                            \
-                    CF_OP_END, 0                                                             \
-                }                                                                            \
-            }                                                                                \
-        }                                                                                    \
-    }
-#define CF__CHECK_sum_rows__0                                                                                    \
+    .ndims = 1, .extents = (const cf_expr[]){{"rows", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}
+#define CF__PARAM_sum_rows__sum \
+    .name = "sum", .direction = CF_OUT, .lanes = 1, .ndims = 1, \
+    .extents = (const cf_expr[]){{"rows", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}
+#define CF__CHECK_sum_rows__0 \
     .text = "0 <= first[:] <= n", .array = 0, .lower = {"0", (const cf_op[]){{CF_OP_CONST, 0}, {CF_OP_END, 0}}}, \
     .upper = {"n", (const cf_op[]){{CF_OP_PARAM, 6}, {CF_OP_END, 0}}}
-#define CF__OF_sum_rows                                                                                               \
+#define CF__OF_sum_rows \
     .version = CF_REGISTRY_VERSION, .family = "sum_rows", .doc = cf__doc_sum_rows, .file = "ascending.cu", .line = 9, \
-    .nparams = 7, .launch.grid = {{"rows", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}},                       \
-    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, .nchecks = 5,                     \
-    .state = &(cf_state){NULL}, .is_bounded = 1, .is_closed = 1, .distinct = (const uint8_t[])                        \
-    {                                                                                                                 \
-        0, 1, 0, 0, 0, 0, 0                                                                                           \
-    }
+    .nparams = 7, .launch.grid = {{"rows", (const cf_op[]){{CF_OP_PARAM, 5}, {CF_OP_END, 0}}}}, \
+    .launch.block = {{"256", (const cf_op[]){{CF_OP_CONST, 256}, {CF_OP_END, 0}}}}, .nchecks = 5, \
+    .state = &(cf_state){NULL}, .is_bounded = 1, .is_closed = 1, .distinct = (const uint8_t[]){0, 1, 0, 0, 0, 0, 0}
 
 const cf_kernel t__k_sum_rows_f32 = {
-    CF__OF_sum_rows,
-    .name = "sum_rows_f32",
-    .function = "t_sum_rows_f32",
-    .params =
-        (const cf_param[]){
-            {CF__PARAM_sum_rows__first, .ctype = "const int32_t *", .type = CF_I32, .bytes = 4, .align = 4},
-            {CF__PARAM_sum_rows__name},
-            {CF__PARAM_sum_rows__x, .ctype = "const float *", .type = CF_F32, .bytes = 4, .align = 4},
-            {CF__PARAM_sum_rows__order},
-            {CF__PARAM_sum_rows__sum, .ctype = "float *", .type = CF_F32, .bytes = 4, .align = 4},
-            {.name = "rows", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-            {.name = "n",
-             .ctype = "int64_t",
-             .direction = CF_VALUE,
-             .type = CF_I64,
-             .lanes = 1,
-             .bytes = 8,
-             .align = 8},
-        },
-    .checks =
-        (const cf_check[]){
-            {CF__CHECK_sum_rows__0, .scan = &cf__k_outside_i32},
-            {.text = "rows < 1000", .condition = {"rows < 1000", cf__steps_of_check_1_of_sum_rows_f32}, .array = -1},
-            {.text = "ascending(first)", .array = 0, .is_ascending = 1, .scan = &cf__k_descending_i32},
-            {.text = "ascending(order)", .array = 3, .is_ascending = 1, .scan = &cf__k_descending_i8},
-            {.text = "ascending(name)", .array = 1, .is_ascending = 1, .scan = &cf__k_descending_u16},
-        },
-    CF__IMAGE(sum_rows_f32),
-    .cpu_body = t__h_sum_rows_f32,
-    .cpu_bytes = t__b_sum_rows_f32,
+    CF__OF_sum_rows, .name = "sum_rows_f32", .function = "t_sum_rows_f32",
+    .params = (const cf_param[]){
+        {CF__PARAM_sum_rows__first, .ctype = "const int32_t *", .type = CF_I32, .bytes = 4, .align = 4},
+        {CF__PARAM_sum_rows__name},
+        {CF__PARAM_sum_rows__x, .ctype = "const float *", .type = CF_F32, .bytes = 4, .align = 4},
+        {CF__PARAM_sum_rows__order},
+        {CF__PARAM_sum_rows__sum, .ctype = "float *", .type = CF_F32, .bytes = 4, .align = 4},
+        {.name = "rows", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "n", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
+    },
+    .checks = (const cf_check[]){
+        {CF__CHECK_sum_rows__0, .scan = &cf__k_outside_i32},
+        {.text = "rows < 1000", .condition = {"rows < 1000", cf__steps_of_check_1_of_sum_rows_f32}, .array = -1},
+        {.text = "ascending(first)", .array = 0, .is_ascending = 1, .scan = &cf__k_descending_i32},
+        {.text = "ascending(order)", .array = 3, .is_ascending = 1, .scan = &cf__k_descending_i8},
+        {.text = "ascending(name)", .array = 1, .is_ascending = 1, .scan = &cf__k_descending_u16},
+    },
+    CF__IMAGE(sum_rows_f32), .cpu_body = t__h_sum_rows_f32, .cpu_bytes = t__b_sum_rows_f32,
     .sizes = cf__sizes_sum_rows_f32,
 };
 
@@ -191,41 +131,29 @@ int t_sum_rows_f32_async(cf_stream cf__stream, const int32_t *first, const uint1
 int t_sum_rows_f32_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const int32_t *first, const uint16_t *name,
                           const float *x, int8_t *order, float *sum, int rows, int64_t n)
 {
-    return cf_graph_update(cf__exec, cf__node, &t__k_sum_rows_f32,
-                           (void *const[]){&first, &name, &x, &order, &sum, &rows, &n});
+    return cf_graph_update(cf__exec, cf__node, &t__k_sum_rows_f32, (void *const[]){&first, &name, &x, &order, &sum,
+        &rows, &n});
 }
 
 const cf_kernel t__k_sum_rows_f64 = {
-    CF__OF_sum_rows,
-    .name = "sum_rows_f64",
-    .function = "t_sum_rows_f64",
-    .params =
-        (const cf_param[]){
-            {CF__PARAM_sum_rows__first, .ctype = "const int64_t *", .type = CF_I64, .bytes = 8, .align = 8},
-            {CF__PARAM_sum_rows__name},
-            {CF__PARAM_sum_rows__x, .ctype = "const double *", .type = CF_F64, .bytes = 8, .align = 8},
-            {CF__PARAM_sum_rows__order},
-            {CF__PARAM_sum_rows__sum, .ctype = "double *", .type = CF_F64, .bytes = 8, .align = 8},
-            {.name = "rows", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
-            {.name = "n",
-             .ctype = "int64_t",
-             .direction = CF_VALUE,
-             .type = CF_I64,
-             .lanes = 1,
-             .bytes = 8,
-             .align = 8},
-        },
-    .checks =
-        (const cf_check[]){
-            {CF__CHECK_sum_rows__0, .scan = &cf__k_outside_i64},
-            {.text = "rows < 1000", .condition = {"rows < 1000", cf__steps_of_check_1_of_sum_rows_f32}, .array = -1},
-            {.text = "ascending(first)", .array = 0, .is_ascending = 1, .scan = &cf__k_descending_i64},
-            {.text = "ascending(order)", .array = 3, .is_ascending = 1, .scan = &cf__k_descending_i8},
-            {.text = "ascending(name)", .array = 1, .is_ascending = 1, .scan = &cf__k_descending_u16},
-        },
-    CF__IMAGE(sum_rows_f64),
-    .cpu_body = t__h_sum_rows_f64,
-    .cpu_bytes = t__b_sum_rows_f64,
+    CF__OF_sum_rows, .name = "sum_rows_f64", .function = "t_sum_rows_f64",
+    .params = (const cf_param[]){
+        {CF__PARAM_sum_rows__first, .ctype = "const int64_t *", .type = CF_I64, .bytes = 8, .align = 8},
+        {CF__PARAM_sum_rows__name},
+        {CF__PARAM_sum_rows__x, .ctype = "const double *", .type = CF_F64, .bytes = 8, .align = 8},
+        {CF__PARAM_sum_rows__order},
+        {CF__PARAM_sum_rows__sum, .ctype = "double *", .type = CF_F64, .bytes = 8, .align = 8},
+        {.name = "rows", .ctype = "int", .direction = CF_VALUE, .type = CF_I32, .lanes = 1, .bytes = 4, .align = 4},
+        {.name = "n", .ctype = "int64_t", .direction = CF_VALUE, .type = CF_I64, .lanes = 1, .bytes = 8, .align = 8},
+    },
+    .checks = (const cf_check[]){
+        {CF__CHECK_sum_rows__0, .scan = &cf__k_outside_i64},
+        {.text = "rows < 1000", .condition = {"rows < 1000", cf__steps_of_check_1_of_sum_rows_f32}, .array = -1},
+        {.text = "ascending(first)", .array = 0, .is_ascending = 1, .scan = &cf__k_descending_i64},
+        {.text = "ascending(order)", .array = 3, .is_ascending = 1, .scan = &cf__k_descending_i8},
+        {.text = "ascending(name)", .array = 1, .is_ascending = 1, .scan = &cf__k_descending_u16},
+    },
+    CF__IMAGE(sum_rows_f64), .cpu_body = t__h_sum_rows_f64, .cpu_bytes = t__b_sum_rows_f64,
     .sizes = cf__sizes_sum_rows_f64,
 };
 
@@ -244,18 +172,18 @@ int t_sum_rows_f64_async(cf_stream cf__stream, const int64_t *first, const uint1
 int t_sum_rows_f64_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const int64_t *first, const uint16_t *name,
                           const double *x, int8_t *order, double *sum, int rows, int64_t n)
 {
-    return cf_graph_update(cf__exec, cf__node, &t__k_sum_rows_f64,
-                           (void *const[]){&first, &name, &x, &order, &sum, &rows, &n});
+    return cf_graph_update(cf__exec, cf__node, &t__k_sum_rows_f64, (void *const[]){&first, &name, &x, &order, &sum,
+        &rows, &n});
 }
 
-int(t_sum_rows)(const int32_t *first, const uint16_t *name, const float *x, int8_t *order, float *sum, int rows,
-                int64_t n)
+int (t_sum_rows)(const int32_t *first, const uint16_t *name, const float *x, int8_t *order, float *sum, int rows,
+                 int64_t n)
 {
     return t_sum_rows_f32(first, name, x, order, sum, rows, n);
 }
 
-int(t_sum_rows_async)(cf_stream cf__stream, const int32_t *first, const uint16_t *name, const float *x, int8_t *order,
-                      float *sum, int rows, int64_t n)
+int (t_sum_rows_async)(cf_stream cf__stream, const int32_t *first, const uint16_t *name, const float *x, int8_t *order,
+                       float *sum, int rows, int64_t n)
 {
     return t_sum_rows_f32_async(cf__stream, first, name, x, order, sum, rows, n);
 }

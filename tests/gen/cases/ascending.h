@@ -75,28 +75,25 @@ CF_CHECKED inline int t_sum_rows_async(cf_stream stream, const int64_t *first, c
 } /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
-#define t_sum_rows(first, name, x, order, sum, rows, n)                                                              \
-    CF__FITTING(                                                                                                     \
-        _Generic(CF__ELEMENT((first)), int32_t : 1, int64_t : 1, struct cf_untyped : 1, default : 0) &&              \
-            CF__SIZED(name, uint16_t) && CF__SIZED(order, int8_t),                                                   \
-        "t_sum_rows: no instance has these element types; first: int32_t or int64_t; name: uint16_t; order: int8_t", \
-        _Generic(CF__ELEMENT((first)), int32_t                                                                       \
-                 : t_sum_rows_f32, int64_t                                                                           \
-                 : t_sum_rows_f64, struct cf_untyped                                                                 \
-                 : CF__IF_NULL(first, t_sum_rows_f32, cf_cast_the_pointers_to_their_element_type), default           \
-                 : cf_no_instance_takes_these_types))                                                                \
+#define t_sum_rows(first, name, x, order, sum, rows, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((first)), int32_t: 1, int64_t: 1, struct cf_untyped: 1, \
+                default: 0) && CF__SIZED(name, uint16_t) && CF__SIZED(order, int8_t), \
+                "t_sum_rows: no instance has these element types; first: int32_t or int64_t; name: uint16_t; order: int8_t", \
+    _Generic(CF__ELEMENT((first)), \
+        int32_t: t_sum_rows_f32, \
+        int64_t: t_sum_rows_f64, \
+        struct cf_untyped: CF__IF_NULL(first, t_sum_rows_f32, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((first), (name), (x), (order), (sum), (rows), (n))
-#define t_sum_rows_async(stream, first, name, x, order, sum, rows, n)                                               \
-    CF__FITTING(                                                                                                    \
-        _Generic(CF__ELEMENT((first)), int32_t : 1, int64_t : 1, struct cf_untyped : 1, default : 0) &&             \
-            CF__SIZED(name, uint16_t) && CF__SIZED(order, int8_t),                                                  \
-        "t_sum_rows_async: no instance has these element types; first: int32_t or int64_t; name: uint16_t; order: " \
-        "int8_t",                                                                                                   \
-        _Generic(CF__ELEMENT((first)), int32_t                                                                      \
-                 : t_sum_rows_f32_async, int64_t                                                                    \
-                 : t_sum_rows_f64_async, struct cf_untyped                                                          \
-                 : CF__IF_NULL(first, t_sum_rows_f32_async, cf_cast_the_pointers_to_their_element_type), default    \
-                 : cf_no_instance_takes_these_types))                                                               \
+#define t_sum_rows_async(stream, first, name, x, order, sum, rows, n) \
+    CF__FITTING(_Generic(CF__ELEMENT((first)), int32_t: 1, int64_t: 1, struct cf_untyped: 1, \
+                default: 0) && CF__SIZED(name, uint16_t) && CF__SIZED(order, int8_t), \
+                "t_sum_rows_async: no instance has these element types; first: int32_t or int64_t; name: uint16_t; order: int8_t", \
+    _Generic(CF__ELEMENT((first)), \
+        int32_t: t_sum_rows_f32_async, \
+        int64_t: t_sum_rows_f64_async, \
+        struct cf_untyped: CF__IF_NULL(first, t_sum_rows_f32_async, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (first), (name), (x), (order), (sum), (rows), (n))
 
 #endif

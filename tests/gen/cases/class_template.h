@@ -263,44 +263,44 @@ CF_CHECKED inline int t_map_async(cf_stream stream, double *x, int n, struct Twi
 } /* extern "C++" */
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 
-#define t_clear(a, spans, tensor, n, m)                                                                                \
-    CF__FITTING(                                                                                                       \
-        _Generic(CF__ELEMENT((spans)), struct Span_int : 1, struct Span_long : 1, struct cf_untyped : 1, default : 0), \
-        "t_clear: no instance has these element types; spans: struct Span_int or struct Span_long",                    \
-        _Generic(CF__ELEMENT((spans)), struct Span_int                                                                 \
-                 : t_clear_i32, struct Span_long                                                                       \
-                 : t_clear_i64, struct cf_untyped                                                                      \
-                 : CF__IF_NULL(spans, t_clear_i32, cf_cast_the_pointers_to_their_element_type), default                \
-                 : cf_no_instance_takes_these_types))                                                                  \
+#define t_clear(a, spans, tensor, n, m) \
+    CF__FITTING(_Generic(CF__ELEMENT((spans)), struct Span_int: 1, struct Span_long: 1, struct cf_untyped: 1, \
+                default: 0), \
+                "t_clear: no instance has these element types; spans: struct Span_int or struct Span_long", \
+    _Generic(CF__ELEMENT((spans)), \
+        struct Span_int: t_clear_i32, \
+        struct Span_long: t_clear_i64, \
+        struct cf_untyped: CF__IF_NULL(spans, t_clear_i32, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((a), (spans), (tensor), (n), (m))
-#define t_clear_async(stream, a, spans, tensor, n, m)                                                                  \
-    CF__FITTING(                                                                                                       \
-        _Generic(CF__ELEMENT((spans)), struct Span_int : 1, struct Span_long : 1, struct cf_untyped : 1, default : 0), \
-        "t_clear_async: no instance has these element types; spans: struct Span_int or struct Span_long",              \
-        _Generic(CF__ELEMENT((spans)), struct Span_int                                                                 \
-                 : t_clear_i32_async, struct Span_long                                                                 \
-                 : t_clear_i64_async, struct cf_untyped                                                                \
-                 : CF__IF_NULL(spans, t_clear_i32_async, cf_cast_the_pointers_to_their_element_type), default          \
-                 : cf_no_instance_takes_these_types))                                                                  \
+#define t_clear_async(stream, a, spans, tensor, n, m) \
+    CF__FITTING(_Generic(CF__ELEMENT((spans)), struct Span_int: 1, struct Span_long: 1, struct cf_untyped: 1, \
+                default: 0), \
+                "t_clear_async: no instance has these element types; spans: struct Span_int or struct Span_long", \
+    _Generic(CF__ELEMENT((spans)), \
+        struct Span_int: t_clear_i32_async, \
+        struct Span_long: t_clear_i64_async, \
+        struct cf_untyped: CF__IF_NULL(spans, t_clear_i32_async, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (a), (spans), (tensor), (n), (m))
 
-#define t_map(x, n, functor)                                                                                \
-    CF__FITTING(_Generic(CF__ELEMENT((x)), float : 1, double : 1, struct cf_untyped : 1, default : 0),      \
-                "t_map: no instance has these element types; x: float or double",                           \
-                _Generic(CF__ELEMENT((x)), float                                                            \
-                         : t_map_twice, double                                                              \
-                         : t_map_wide, struct cf_untyped                                                    \
-                         : CF__IF_NULL(x, t_map_twice, cf_cast_the_pointers_to_their_element_type), default \
-                         : cf_no_instance_takes_these_types))                                               \
+#define t_map(x, n, functor) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                "t_map: no instance has these element types; x: float or double", \
+    _Generic(CF__ELEMENT((x)), \
+        float: t_map_twice, \
+        double: t_map_wide, \
+        struct cf_untyped: CF__IF_NULL(x, t_map_twice, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((x), (n), (functor))
-#define t_map_async(stream, x, n, functor)                                                                        \
-    CF__FITTING(_Generic(CF__ELEMENT((x)), float : 1, double : 1, struct cf_untyped : 1, default : 0),            \
-                "t_map_async: no instance has these element types; x: float or double",                           \
-                _Generic(CF__ELEMENT((x)), float                                                                  \
-                         : t_map_twice_async, double                                                              \
-                         : t_map_wide_async, struct cf_untyped                                                    \
-                         : CF__IF_NULL(x, t_map_twice_async, cf_cast_the_pointers_to_their_element_type), default \
-                         : cf_no_instance_takes_these_types))                                                     \
+#define t_map_async(stream, x, n, functor) \
+    CF__FITTING(_Generic(CF__ELEMENT((x)), float: 1, double: 1, struct cf_untyped: 1, default: 0), \
+                "t_map_async: no instance has these element types; x: float or double", \
+    _Generic(CF__ELEMENT((x)), \
+        float: t_map_twice_async, \
+        double: t_map_wide_async, \
+        struct cf_untyped: CF__IF_NULL(x, t_map_twice_async, cf_cast_the_pointers_to_their_element_type), \
+        default: cf_no_instance_takes_these_types)) \
     ((stream), (x), (n), (functor))
 
 #endif
