@@ -144,8 +144,6 @@ struct cf_kernel;
  *               | "block" "(" x [ "," y [ "," z ] ] ")"                        threads of a block; 256 without it
  *               | "shared" "(" bytes ")"                                       dynamic shared memory; 0 without it
  *               | "check" "(" condition { "," condition } ")"                  on values of parameters
- *               | "cluster" "(" number [ "," number [ "," number ] ] ")"       blocks of a cluster, up to 16
- *               | "cooperative" | "dependent"                                  not both
  *
  * The meaning and the expressions are those of an annotation (kernels/LANGUAGE.md), over the integer parameters; a
  * condition may be over real ones, too. Types are the scalars of <cuferry/registry.h> by their names in C, such as

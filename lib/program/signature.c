@@ -19,9 +19,8 @@
 #include "program/type_name.h"
 
 enum {
-    STEPS = 4096,    /* of an expression: comparisons within comparisons repeat their steps */
-    NESTING = 64,    /* parentheses, unary operators and ?: within one another, as in annotations */
-    MAX_CLUSTER = 16 /* blocks, as in annotations */
+    STEPS = 4096, /* of an expression: comparisons within comparisons repeat their steps */
+    NESTING = 64  /* parentheses, unary operators and ?: within one another, as in annotations */
 };
 
 enum token { END, NAME, NUMBER, OTHER };
@@ -44,6 +43,7 @@ struct reader {
     char *texts;
     size_t nparams, nexprs, nchecks, nops, ntexts;
     size_t first_op;                   /* of the expression */
+    int depth, deepest;                /* values on the stack if no step is skipped; most of them */
     int nesting, may_be_real, is_real; /* is_real: it reads a real number */
     const char *integers_only;         /* first operator that takes integers alone */
 };
@@ -150,6 +150,10 @@ static size_t add_op(struct reader *reader, int32_t code, int64_t operand)
         fail_at(reader, reader->begin, "the expression has more than %d steps; make it simpler", STEPS);
     if (reader->status != CF_OK)
         return reader->first_op; /* after a failure there is no room for more */
+    if (code == CF_OP_CONST || code == CF_OP_PARAM || code == CF_OP_REAL)
+        reader->deepest = ++reader->depth > reader->deepest ? reader->depth : reader->deepest;
+    else if (code != CF_OP_NEG && code != CF_OP_NOT)
+        reader->depth--;
     if (reader->ops)
         reader->ops[reader->nops] = (cf_op){code, operand};
     return reader->nops++;
@@ -411,25 +415,11 @@ static void read_expr(struct reader *reader)
     reader->nesting--;
 }
 
-/* The stack never holds more values than this, whichever steps are skipped. */
-static int measure_depth(const cf_op *op)
-{
-    int depth = 0, deepest = 0;
-    for (; op->code != CF_OP_END; op++) {
-        if (op->code == CF_OP_CONST || op->code == CF_OP_PARAM || op->code == CF_OP_REAL)
-            depth++;
-        else if (op->code != CF_OP_NEG && op->code != CF_OP_NOT)
-            depth--;
-        deepest = depth > deepest ? depth : deepest;
-    }
-    return deepest;
-}
-
 static cf_expr read_whole_expr(struct reader *reader, int may_be_real)
 {
     const char *begin = reader->begin;
     size_t first = reader->first_op = reader->nops;
-    reader->nesting = reader->is_real = 0;
+    reader->nesting = reader->is_real = reader->depth = reader->deepest = 0;
     reader->may_be_real = may_be_real;
     reader->integers_only = NULL;
     read_expr(reader);
@@ -438,7 +428,7 @@ static cf_expr read_whole_expr(struct reader *reader, int may_be_real)
         return (cf_expr){NULL, NULL};
     if (reader->is_real && reader->integers_only)
         fail_at(reader, reader->integers_only, "the operator takes integers, and the condition has real numbers");
-    if (reader->ops && measure_depth(reader->ops + first) > CF_EXPR_DEPTH)
+    if (reader->deepest > CF_EXPR_DEPTH)
         fail_at(reader, begin, "the expression needs more than %d values at once; make it simpler", CF_EXPR_DEPTH);
     return (cf_expr){add_text(reader, begin, (size_t)(reader->end_before - begin)),
                      reader->ops ? reader->ops + first : NULL};
@@ -503,14 +493,13 @@ static void read_parameter(struct reader *reader)
 
 /* ---- Clauses ---- */
 
-/* Reads up to three expressions in parentheses. */
-static void read_sizes(struct reader *reader, const char *name, cf_expr sizes[CF_GRID_DIMS])
+static void read_sizes(struct reader *reader, const char *name, int most, cf_expr *sizes)
 {
     int d = 0;
     expect_token(reader, "(", "'(' after the name of a clause");
     do {
-        if (d == CF_GRID_DIMS)
-            fail_at(reader, reader->begin, "%s takes at most %d values", name, CF_GRID_DIMS);
+        if (d == most)
+            fail_at(reader, reader->begin, "%s takes %d value%s at most", name, most, most > 1 ? "s" : "");
         else
             sizes[d++] = read_whole_expr(reader, 0);
     } while (accept_token(reader, ","));
@@ -531,34 +520,13 @@ static void read_checks(struct reader *reader)
     expect_token(reader, ")", "')' or an operator after the condition");
 }
 
-static void read_cluster(struct reader *reader, const char *begin)
-{
-    cf_expr sizes[CF_GRID_DIMS] = {{NULL, NULL}};
-    cf_launch_rule *rule = &reader->kernel->launch;
-    int64_t blocks = 1;
-    read_sizes(reader, "cluster", sizes);
-    for (int d = 0; d < CF_GRID_DIMS && sizes[d].ops; d++) {
-        const cf_op *op = sizes[d].ops;
-        int is_size =
-            op->code == CF_OP_CONST && op[1].code == CF_OP_END && op->operand >= 1 && op->operand <= MAX_CLUSTER;
-        blocks *= is_size ? op->operand : MAX_CLUSTER + 1;
-        rule->cluster[d] = (uint32_t)op->operand;
-    }
-    if (blocks > MAX_CLUSTER)
-        fail_at(reader, begin, "cluster takes up to %d numbers, and a cluster has 1 to %d blocks", CF_GRID_DIMS,
-                MAX_CLUSTER);
-    rule->passes_cluster = 1;
-}
-
 static void read_clauses(struct reader *reader)
 {
-    enum { GRID, BLOCKS, BLOCK, SHARED, CHECK, CLUSTER, COOPERATIVE, DEPENDENT, CLAUSES };
-    static const char *const names[] = {"grid",  "blocks",  "block",       "shared",
-                                        "check", "cluster", "cooperative", "dependent"};
+    enum { GRID, BLOCKS, BLOCK, SHARED, CHECK, CLAUSES };
+    static const char *const names[] = {"grid", "blocks", "block", "shared", "check"};
     static const cf_op default_block[] = {{CF_OP_CONST, 256}, {CF_OP_END, 0}};
     cf_launch_rule *rule = &reader->kernel->launch;
-    cf_expr shared[CF_GRID_DIMS] = {{NULL, NULL}};
-    cf_expr *const sizes[] = {[GRID] = rule->grid, [BLOCKS] = rule->grid, [BLOCK] = rule->block, [SHARED] = shared};
+    cf_expr *const sizes[] = {rule->grid, rule->grid, rule->block, &rule->shared};
     int seen[CLAUSES] = {0}, clause;
     *rule = (cf_launch_rule){.block = {{"256", default_block}}};
     while (reader->token != END) {
@@ -566,27 +534,18 @@ static void read_clauses(struct reader *reader)
         for (clause = 0; clause < CLAUSES && !accept_token(reader, names[clause]);)
             clause++;
         if (clause == CLAUSES)
-            fail_expected(reader, "grid, blocks, block, shared, check, cluster, cooperative or dependent");
+            fail_expected(reader, "grid, blocks, block, shared or check");
         else if (seen[clause]++ && clause != CHECK)
             fail_at(reader, begin, "%s stands twice", names[clause]);
         else if (clause == CHECK)
             read_checks(reader);
-        else if (clause == CLUSTER)
-            read_cluster(reader, begin);
-        else if (clause < CHECK)
-            read_sizes(reader, names[clause], sizes[clause]);
-        if (clause == SHARED && shared[1].ops)
-            fail_at(reader, begin, "shared takes one value");
+        else
+            read_sizes(reader, names[clause], clause == SHARED ? 1 : CF_GRID_DIMS, sizes[clause]);
         (void)accept_token(reader, ",");
     }
     if (seen[GRID] + seen[BLOCKS] != 1)
         fail_at(reader, reader->begin, seen[GRID] ? "grid and blocks exclude each other" : "grid or blocks is missing");
-    if (seen[COOPERATIVE] && seen[DEPENDENT])
-        fail_at(reader, reader->begin, "cooperative and dependent exclude each other");
     rule->counts_blocks = (uint8_t)seen[BLOCKS];
-    rule->is_cooperative = (uint8_t)seen[COOPERATIVE];
-    rule->is_dependent = (uint8_t)seen[DEPENDENT];
-    rule->shared = shared[0];
 }
 
 /* ---- The signature ---- */

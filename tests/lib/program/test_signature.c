@@ -188,12 +188,6 @@ static void signature_launch_rules_are_read(void **state)
     expect_result(&kernel.launch.shared, "4*n", 40);
     expect_read("()\n\tgrid(1)");
     assert_int_equal(kernel.nparams, 0);
-    assert_true(!kernel.launch.passes_cluster && !kernel.launch.cluster[0] && !kernel.launch.is_dependent);
-    expect_read("(int n) blocks(n) cluster(4, 2) cooperative");
-    assert_true(kernel.launch.passes_cluster && kernel.launch.is_cooperative && !kernel.launch.is_dependent);
-    assert_true(kernel.launch.cluster[0] == 4 && kernel.launch.cluster[1] == 2 && kernel.launch.cluster[2] == 0);
-    expect_read("(int n) blocks(n), dependent");
-    assert_true(kernel.launch.is_dependent && !kernel.launch.passes_cluster && !kernel.launch.is_cooperative);
 }
 
 static void signature_checks_are_read(void **state)
@@ -280,26 +274,15 @@ static const struct {
     {"(int n) grid(x[:] < 3)",
      "column 15 of the signature: expected ')' or an operator after the expression, found '['"},
     {"(int n) grid", "column 13 of the signature: expected '(' after the name of a clause, found the end"},
-    {"(int n) grid(1, 2, 3, 4)", "column 23 of the signature: grid takes at most 3 values"},
+    {"(int n) grid(1, 2, 3, 4)", "column 23 of the signature: grid takes 3 values at most"},
     {"(int n) grid(n) grid(n)", "column 17 of the signature: grid stands twice"},
     {"(int n) grid(n) blocks(n)", "column 26 of the signature: grid and blocks exclude each other"},
     {"(int n)", "column 8 of the signature: grid or blocks is missing"},
     {"(int n) block(n)", "column 17 of the signature: grid or blocks is missing"},
-    {"(int n) grid(n) shared(1, 2)", "column 17 of the signature: shared takes one value"},
-    {"(int n) grid(n) items(4)", "column 17 of the signature: expected grid, blocks, block, shared, check, cluster, "
-                                 "cooperative or dependent, found "
-                                 "'items'"},
-    {"(int n) grid(n) ;", "column 17 of the signature: expected grid, blocks, block, shared, check, cluster, "
-                          "cooperative or dependent, found "
-                          "';'"},
-    {"(int n) grid(n) cluster(n)",
-     "column 17 of the signature: cluster takes up to 3 numbers, and a cluster has 1 to 16 blocks"},
-    {"(int n) grid(n) cluster(4, 5)",
-     "column 17 of the signature: cluster takes up to 3 numbers, and a cluster has 1 to 16 blocks"},
-    {"(int n) grid(n) cluster(0)",
-     "column 17 of the signature: cluster takes up to 3 numbers, and a cluster has 1 to 16 blocks"},
-    {"(int n) grid(n) cooperative dependent",
-     "column 38 of the signature: cooperative and dependent exclude each other"},
+    {"(int n) grid(n) shared(1, 2)", "column 27 of the signature: shared takes 1 value at most"},
+    {"(int n) grid(n) items(4)",
+     "column 17 of the signature: expected grid, blocks, block, shared or check, found 'items'"},
+    {"(int n) grid(n) ;", "column 17 of the signature: expected grid, blocks, block, shared or check, found ';'"},
     {"(int n) grid(n) check()", "column 23 of the signature: expected a number, a parameter or '(', found ')'"},
     {"(int n) grid(0b)", "column 14 of the signature: '0b' is no integer of 63 bits"},
     {"(int n) grid(0bu)", "column 14 of the signature: '0bu' is no integer of 63 bits"},
