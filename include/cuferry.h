@@ -34,6 +34,7 @@ typedef struct CUstream_st *cf_stream;
 typedef struct CUevent_st *cf_event;
 typedef struct CUgraph_st *cf_graph;
 typedef struct CUgraphExec_st *cf_graph_exec;
+typedef struct CUgraphNode_st *cf_graph_node;
 
 #if defined __GNUC__
 #define CF_CHECKED __attribute__((warn_unused_result))
@@ -60,7 +61,7 @@ typedef struct CUgraphExec_st *cf_graph_exec;
     X(CF_EFAULT, -12, "a kernel failed; its context is lost")             \
     X(CF_ECALL, -13, "a driver call failed")                              \
     X(CF_EFORK, -14, "the GPU was in use before this process was forked") \
-    X(CF_ECOMPILE, -15, "the source does not compile")
+    X(CF_ECOMPILE, -15, "the source does not compile, or a link fails")
 
 enum cf_status {
 #define CF_STATUS_ENUM(name, value, text) name = (value),
@@ -124,8 +125,8 @@ CF_CHECKED int cf_device_use(int device);
 /* Writes the device of the calling thread's next call without a stream. */
 CF_CHECKED int cf_device_current(int *device);
 
-/* Properties: enumerator, value, meaning. The value is 0 if the device does not have it: CF_HOST has no properties of
- * GPUs. */
+/* Properties: enumerator, value, meaning. A property that a device does not have is 0; CF_HOST has those of the
+ * processor and its memory alone. */
 #define CF_PROPERTY_LIST(X)                                                                    \
     X(CF_PROPERTY_MEMORY, 1, "bytes of memory")                                                \
     X(CF_PROPERTY_MEMORY_FREE, 2, "bytes of it that are free now; starts the device")          \
@@ -140,7 +141,7 @@ CF_CHECKED int cf_device_current(int *device);
     X(CF_PROPERTY_CLOCK_KHZ, 11, "clock rate in kHz")                                          \
     X(CF_PROPERTY_MEMORY_CLOCK_KHZ, 12, "memory clock rate in kHz")                            \
     X(CF_PROPERTY_MEMORY_BUS_BITS, 13, "width of the memory bus")                              \
-    X(CF_PROPERTY_COPY_ENGINES, 14, "copies that run beside kernels")                          \
+    X(CF_PROPERTY_COPY_ENGINES, 14, "copies that can run while kernels run")                   \
     X(CF_PROPERTY_PAGEABLE_ACCESS, 15, "1: reaches ordinary host memory by itself")            \
     X(CF_PROPERTY_MANAGED_MEMORY, 16, "1: has managed memory")                                 \
     X(CF_PROPERTY_COOPERATIVE_LAUNCH, 17, "1: takes cooperative kernels")                      \
@@ -155,16 +156,18 @@ enum cf_property {
 #undef CF_PROPERTY_ENUM
 };
 
-/* Writes a property of `device` to `value`. CF_EINVAL: `property` is not in the list. */
+/* Writes a property of `device` to `value`. CF_EINVAL: `property` is not in the list. CF_ENODEV: there is no such
+ * device, here and for the three functions below. */
 CF_CHECKED int cf_device_property(int device, int property, int64_t *value);
 
 /* Writes the device's name to `name`, cut to `size` bytes with its terminating 0. CF_HOST has the processor's name. */
 CF_CHECKED int cf_device_name(int device, char *name, size_t size);
 
-/* Write an address to `text`, cut to `size` bytes with its terminating 0; CF_HOST has none, and the text is empty.
- * cf_device_uuid(): the UUID, 36 characters, as nvidia-smi -L prints it after "GPU-" or "MIG-". cf_device_pci(): the
- * PCI address, "0000:ca:00.0". */
+/* Writes a GPU's UUID to `text`, cut to `size` bytes with its terminating 0: 36 characters, which nvidia-smi -L prints
+ * after "GPU-" or "MIG-". CF_HOST has no UUID, and the text is empty. */
 CF_CHECKED int cf_device_uuid(int device, char *text, size_t size);
+
+/* Writes a GPU's PCI address, "0000:ca:00.0", in the same way. */
 CF_CHECKED int cf_device_pci(int device, char *text, size_t size);
 
 /* Waits until all work on the calling thread's device is done, and reports errors of that work.
@@ -324,9 +327,16 @@ CF_CHECKED int cf_stream_wait(cf_stream stream, cf_event event);
 typedef void cf_stream_function(void *data);
 CF_CHECKED int cf_stream_call(cf_stream stream, cf_stream_function *function, void *data);
 
-/* cf_event_create() creates an event on the calling thread's device. The caller owns it until cf_event_destroy(), which
- * accepts NULL. */
+/* Flags of cf_event_create_with(). They change nothing on CF_HOST, whose work is done when a call returns. */
+enum cf_event_flags {
+    CF_EVENT_NO_TIMING = 1, /* the event costs less, and cf_event_elapsed() refuses it */
+    CF_EVENT_BLOCKING = 2   /* cf_event_sync() sleeps; without the flag it may keep a processor busy */
+};
+
+/* Both create an event on the calling thread's device. The caller owns it until cf_event_destroy(), which accepts NULL.
+ * CF_EINVAL: `flags` has a bit that is no flag. */
 CF_CHECKED int cf_event_create(cf_event *event);
+CF_CHECKED int cf_event_create_with(cf_event *event, unsigned int flags);
 CF_CHECKED int cf_event_destroy(cf_event event);
 
 /* Records the work that is now in `stream`; event and stream must belong to the same device. */
@@ -340,7 +350,8 @@ CF_CHECKED int cf_event_sync(cf_event event);
 CF_CHECKED int cf_event_query(cf_event event);
 
 /* Writes the milliseconds between two recorded events of one device. CF_ENOTREADY: an event is not reached yet.
- * CF_EINVAL: an event was never recorded. Events that were recorded in a capture fail as in cf_event_sync(). */
+ * CF_EINVAL: an event was never recorded, or has no times. Events that were recorded in a capture fail as in
+ * cf_event_sync(). */
 CF_CHECKED int cf_event_elapsed(float *milliseconds, cf_event start, cf_event stop);
 
 /* ---- Graphs ---------------------------------------------------------------------------------------------------- */
@@ -369,10 +380,11 @@ CF_CHECKED int cf_stream_capture_end(cf_stream stream, cf_graph *graph);
  * because a stream that is ordered with it is being captured. */
 CF_CHECKED int cf_stream_is_capturing(cf_stream stream, int *is_capturing);
 
-/* cf_graph_instantiate() prepares a graph to run on the device where it was captured; the graph may then be destroyed.
- * The caller owns `exec` until cf_graph_exec_destroy(), which lets a run in flight finish. Both destroying functions
- * accept NULL. */
+/* Prepares a graph to run on the device where it was captured, and writes the executable graph to `exec`. The caller
+ * owns it until cf_graph_exec_destroy(). `graph` is needed afterwards for cf_graph_update() alone. */
 CF_CHECKED int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph);
+
+/* Both destroy a graph, and accept NULL. A run in flight of an executable graph finishes. */
 CF_CHECKED int cf_graph_destroy(cf_graph graph);
 CF_CHECKED int cf_graph_exec_destroy(cf_graph_exec exec);
 
@@ -382,6 +394,12 @@ CF_CHECKED int cf_graph_exec_destroy(cf_graph_exec exec);
  * cf_stream_capture_begin() stays intact; a capture that another library or another copy of this library began may
  * break, as with any graph launch. */
 CF_CHECKED int cf_graph_launch(cf_graph_exec exec, cf_stream stream);
+
+/* Writes the node of the latest launch in `stream`, which is being captured, to `node`. The node belongs to the graph
+ * of the capture and ends with it. CF_EINVAL: `stream` is not being captured; or its latest work is no launch of a
+ * kernel, or work of several streams. An operation or a kernel with scratch memory may end with other work.
+ * CF_ECAPTURE: a failure has broken the capture. CF_ENOMEM: there is no memory for a record of the node. */
+CF_CHECKED int cf_stream_capture_node(cf_stream stream, cf_graph_node *node);
 
 /* ---- Kernels --------------------------------------------------------------------------------------------------- */
 
@@ -395,8 +413,8 @@ struct cf_module;
 /* cf_call() and cf_launch() call a kernel through its descriptor. A shared object that contains the descriptor may be
  * closed when its work is done; its loaded images stay on the GPUs until cf_shutdown().
  *
- * `args` has one pointer per parameter, to a value of the parameter's type. A scratch parameter's entry is ignored and
- * may be NULL: the library supplies the memory, on the stream's device for the time of the launch (CF_ENOMEM: there is
+ * `args` has one pointer per parameter, to a value of the parameter's type. A scratch parameter's entry is NULL or
+ * points to a pointer: the library supplies the memory, on the stream's device for the time of the launch (CF_ENOMEM: there is
  * not enough). Both functions check the scalars: extents and lower bounds that are negative or above 2^63 - 1 bytes,
  * pitches shorter than their rows, declared conditions, NULL with an extent other than 0, and the grid, block and
  * shared memory of the launch. A launch without work succeeds and does nothing. CF_ENOTSUP: the call runs on the CPU,
@@ -415,6 +433,18 @@ struct cf_module;
  * `stream`. With the environment variable CF_CHECK=1, read at the first use of the library, it checks pointers too. */
 CF_CHECKED int cf_call(const struct cf_kernel *kernel, void *const args[]);
 CF_CHECKED int cf_launch(const struct cf_kernel *kernel, cf_stream stream, void *const args[]);
+
+/* Gives one launch of `exec` new arguments, with new grid and block, for later runs; a run in flight keeps its own. The
+ * arguments are checked as in cf_launch(). cf_NAME_update() is the typed form for the kernel NAME. `node` is from
+ * cf_stream_capture_node(); `exec` was made of the graph of the same capture, which still exists. Other executable
+ * graphs of that graph keep their arguments. A kernel with tune(...) keeps the variant of the capture. Calls with one
+ * `exec` must not overlap, also on different threads.
+ *
+ * CF_EINVAL: the node is of another graph or launches another kernel; a handle was destroyed; the launch would have no
+ * threads. CF_ENOTSUP: the kernel is an operation, or has arrays of zero(...) or scratch memory. Scratch arrays of
+ * constant extent 0 do not count. */
+CF_CHECKED int cf_graph_update(cf_graph_exec exec, cf_graph_node node, const struct cf_kernel *kernel,
+                               void *const args[]);
 
 /* Sets for the process if cf_call() checks every element that has a declared range; CF_CHECK_ELEMENTS is the default.
  * Without the check an index out of range is undefined behaviour, as in CUDA. */

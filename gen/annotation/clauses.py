@@ -8,9 +8,9 @@ from tokens.cursor import check_names, Cursor, tell_found
 from tokens.lexer import spell_tokens, TokenError
 
 DIRECTIONS = {'in': 'CF_IN', 'out': 'CF_OUT', 'inout': 'CF_INOUT', 'scratch': 'CF_SCRATCH'}
-CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'in', 'out', 'inout',
-           'resident', 'scratch', 'zero', 'rezero', 'pitch', 'check', 'inplace', 'host', 'tune', 'tolerance', 'flops',
-           'bytes', 'split', 'param', 'include', 'uses', 'internal')
+CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'cluster', 'dependent', 'in', 'out',
+           'inout', 'resident', 'scratch', 'zero', 'rezero', 'pitch', 'check', 'inplace', 'host', 'tune', 'tolerance',
+           'flops', 'bytes', 'split', 'param', 'include', 'uses', 'internal', 'image', 'entry')
 # Words of annotations that no macro may replace.
 WORDS = frozenset(('kernel', 'instances') + CLAUSES)
 # Removed clauses with their replacement; {} is the first word in their parentheses.
@@ -18,7 +18,8 @@ GONE = {**{order: f'{order} is a condition; write check({order}({{}}))' for orde
         'instead': "the clause 'instead' is gone; leave it out: the caller chooses the kernel, or calls the operation "
                    'by its own name'}
 # Clauses about the launch of one kernel.
-OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'host', 'tune', 'split', 'param')
+OF_KERNELS = ('grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 'cluster', 'dependent', 'host', 'tune',
+              'split', 'param', 'image', 'entry')
 
 # Values of clauses, for places that --suggest left open.
 _MISSING = {'grid': 'the number of threads', 'blocks': 'the number of blocks',
@@ -50,7 +51,8 @@ class Clauses:
         self.block = None           # [expression]; [] is auto
         self.block_token = None
         self.items = self.shared = self.tolerance = self.flops = self.bytes = None      # expression
-        self.cooperative = None     # token
+        self.cooperative = self.dependent = None        # token
+        self.cluster = None         # (token, [expression])
         self.arrays = {}            # name: Array
         self.resident = {}          # name: token; pointers of any extent to memory that the device can access
         self.zeros = {}             # name: (token, (lower or None, extent)), or (token, None) for the whole array
@@ -60,6 +62,8 @@ class Clauses:
         self.in_place = []          # lists of tokens; arrays that may be the same
         self.host = None            # token: a function's name, or none
         self.host_grid = None       # expression: number of threads on the CPU
+        self.image = None           # token: the file with the kernel's code, a string
+        self.entry = None           # token: the kernel's name in that file, a string
         self.split = None           # token: the parameter whose elements a call can be split by
         self.added = []             # RawParam: parameters of the C function that the kernel does not have
         self.tune = {}              # constant's name: (token, [expression])
@@ -158,7 +162,7 @@ def _read_clause(cursor, clauses):
                                'uses have')
     if name.text == 'uses' and not clauses.is_operation:
         raise TokenError(name, 'uses(...) lists what an operation enqueues; a kernel enqueues nothing')
-    if name.text in ('cooperative', 'internal'):
+    if name.text in ('cooperative', 'dependent', 'internal'):
         if getattr(clauses, name.text):
             raise TokenError(name, f'a second {name.text} clause')
         setattr(clauses, name.text, name)
@@ -176,6 +180,8 @@ def _read_clause(cursor, clauses):
         _read_identifier(cursor, clauses, name)
         if name.text == 'host' and clauses.host.text == 'grid' and cursor.at('('):
             _read_host_grid(cursor, clauses)
+    elif name.text in ('image', 'entry'):
+        _read_string(cursor, clauses, name)
     elif name.text == 'resident':
         _read_names(cursor, name, clauses.resident, 'pointers, as in resident(table)')
     elif name.text == 'rezero':
@@ -218,6 +224,24 @@ def _read_identifier(cursor, clauses, name):
     setattr(clauses, name.text, value)
 
 
+def _read_string(cursor, clauses, name):
+    """("softmax.cubin")"""
+    value = cursor.take()
+    if not _is_name(value):
+        raise TokenError(value, f'{name.text} takes ' + ('the name of a file, as in image("softmax.cubin")'
+                                                         if name.text == 'image' else
+                                                         "a kernel's name, as in entry(\"softmax_kernel\")") +
+                         tell_found(value))
+    if getattr(clauses, name.text) is not None:
+        raise TokenError(name, f'a second {name.text} clause')
+    setattr(clauses, name.text, value)
+
+
+def _is_name(token):
+    """True for a string literal that means its own characters."""
+    return token.kind == 'string' and token.text[0] == '"' and len(token.text) > 2 and '\\' not in token.text
+
+
 def _read_host_grid(cursor, clauses):
     """host(grid(n)): the CPU runs the kernel with another number of threads."""
     cursor.take()
@@ -232,8 +256,7 @@ def _read_headers(cursor, name):
     headers = []
     while True:
         token = cursor.take()
-        text = token.text[1:-1]
-        if token.kind != 'string' or token.text[0] != '"' or not text or '\\' in text:
+        if not _is_name(token):
             raise TokenError(token, 'include takes the names of headers, as in include("types.h")' + tell_found(token))
         headers.append(token)
         if not cursor.accept(','):
@@ -260,6 +283,11 @@ def _set_expressions(name, items, clauses):
         if getattr(clauses, name.text) or len(items) != 1:
             raise TokenError(name, f'{name.text} takes one expression, once')
         setattr(clauses, name.text, items[0])
+        return
+    if name.text == 'cluster':
+        if clauses.cluster:
+            raise TokenError(name, 'a second cluster clause')
+        clauses.cluster = name, items
         return
     field = 'block' if name.text == 'block' else 'grid'
     if getattr(clauses, field) is not None:

@@ -161,6 +161,11 @@ class _Consistency:
 
     def launch(self):
         clauses = self._clauses
+        if clauses.image:
+            self._adopted()
+        elif clauses.entry:
+            self._error(clauses.entry, "entry names a kernel of an image; name the image's file, too: "
+                                       'image("file.cubin")')
         used = find_unbuilt(self._declaration.declaration, self._declarations)
         if used:
             self._error(self._declaration.token, f'{self._name} {"; ".join(used)}')
@@ -169,8 +174,15 @@ class _Consistency:
                                        'blocks')
         if clauses.items and clauses.counts_blocks:
             self._error(clauses.items[0].token, 'items(k) divides the elements of grid(...); blocks(...) counts blocks')
+        if clauses.cooperative and clauses.dependent:
+            self._error(clauses.dependent, 'a cooperative kernel has the whole device, so it cannot begin before the '
+                                           'kernel before it has ended; leave one of the two out')
+        if clauses.cluster and clauses.split:
+            self._error(clauses.cluster[0], 'cluster(...) and split(...) do not go together: a part of the elements '
+                                            'may have a grid that clusters do not divide')
         if clauses.block == []:
             for is_there, what in ((clauses.shared, 'shared(...)'), (clauses.cooperative, 'cooperative'),
+                                   (clauses.cluster, 'cluster(...)'),
                                    (clauses.grid and len(clauses.grid) > 1, 'a grid of several dimensions'),
                                    (clauses.counts_blocks, 'blocks(...)')):
                 if is_there:
@@ -180,6 +192,15 @@ class _Consistency:
             if used:
                 self._error(clauses.block_token, f'{self._name} has __shared__ memory, whose size goes '
                                                  'with its block; write block(n)')
+
+    def _adopted(self):
+        clauses, name = self._clauses, self._name
+        if self._declaration.declaration.body is not None:
+            self._error(clauses.image, f'{name} has a body, and image(...) brings its code; declare it alone, with a '
+                                       'semicolon')
+        if clauses.host_grid:
+            self._error(clauses.host_grid[0].token, 'the CPU runs no code of an image; write host(function), with a '
+                                                    'function for the CPU')
 
     def tuned(self):
         clauses = self._clauses

@@ -24,8 +24,9 @@ class Instantiation:
     """Makes the model's kernels of one file, all of whose declarations are known. `proofs` collects the constants of
     the file that are used."""
 
-    def __init__(self, types, declarations, cpu, diagnostics):
-        self._types, self._declarations, self._cpu, self._diagnostics = types, declarations, cpu, diagnostics
+    def __init__(self, types, declarations, cpu, adopted, diagnostics):
+        self._types, self._declarations, self._cpu, self._adopted = types, declarations, cpu, adopted
+        self._diagnostics = diagnostics
         self.proofs = set()
 
     def _add_error(self, token, message):
@@ -199,13 +200,15 @@ class Instantiation:
         is_bounded, is_closed = self._cpu.reached(clauses, declaration)
         # Memory reached through a pointer without an extent, or through a pointer in a value or an element, belongs to
         # no argument.
-        is_closed = is_closed and not any(p.direction == 'CF_POINTER' or may_point(p.type) for p in params)
+        is_closed = is_closed and not clauses.image and not any(p.direction == 'CF_POINTER' or may_point(p.type)
+                                                                for p in params)
         host = self._cpu.host(clauses, declaration, kernel, entry, params, types)
         if clauses.host_grid:
             host = replace(host, grid=exact(clauses.host_grid))
         split = check_split(clauses.split, params, checks, zeros) if clauses.split else None
-        return Instance(name, kernel, tuple(params), launch, checks, *reports, host, constants, is_bounded, is_closed,
-                        zeros=zeros, split=split)
+        image, label = self._adopted.find(clauses, declaration, filled, params) if clauses.image else (None, '')
+        return Instance(name, kernel, tuple(params), launch, checks, *reports, host, constants,
+                        is_bounded and not image, is_closed, zeros=zeros, split=split, image=image, entry=label)
 
     def _spelled_argument(self, value, parameter, scope):
         """Spells a template argument at file scope."""

@@ -4,6 +4,7 @@ import os
 import re
 from dataclasses import replace
 
+from annotation.adopted import Adopted
 from annotation.clauses import Clauses, is_include, read_pragma
 from annotation.instance import Instantiation
 from annotation.operation import check_operation
@@ -15,7 +16,7 @@ from declare.kerneldecl import add_params, read_kernel
 from declare.probe import Probe
 from declare.symboldecl import read_symbols
 from tokens.cursor import check_names
-from tokens.lexer import TokenError
+from tokens.lexer import Token, TokenError
 from tokens.scan import comment_above, Pragma
 
 
@@ -31,6 +32,7 @@ class _File:
         self._items, self._declarations = [], []
         self._probe = Probe(cxx, scanner, self._declarations)
         self._types = FileTypes(scanner, self._probe)
+        self._adopted = Adopted(scanner)
         self._data = []             # declarations of __constant__ data
         self._kernels = []          # (Clauses, KernelDeclaration, doc)
         self._symbols = []
@@ -78,7 +80,7 @@ class _File:
 
     def _read_kernels(self, cpu):
         """Returns the Instantiation of all kernels, and the kernels that could be read; also reads the data."""
-        instances = Instantiation(self._types, self._declarations, cpu, self._diagnostics)
+        instances = Instantiation(self._types, self._declarations, cpu, self._adopted, self._diagnostics)
         self._symbols, self._notes = [], []
         for declaration in self._data:
             self._symbols_of(declaration)
@@ -152,6 +154,8 @@ class _File:
                 check_operation(clauses.token, declaration)
             kernel = read_kernel(declaration, 'an operation' if clauses.is_operation else 'a kernel')
             add_params(kernel, clauses.added)
+            if clauses.image and not (clauses.host or clauses.host_grid):
+                clauses.host = Token('identifier', 'none', '', 0, 0)    # an image is GPU code alone
         except TokenError as error:
             self._add_error(error.token, str(error))
             return

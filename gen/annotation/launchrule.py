@@ -14,43 +14,58 @@ MAX_CLUSTER = 16    # blocks, which GPUs of compute capability 9.0 can have
 
 
 def read_launch(clauses, heads, exact):
-    """Returns the launch rule of one instance; `heads` as in _read_cluster(); `exact` compiles an expression."""
+    """Returns the launch rule of one instance; `heads` as in _find_cluster(); `exact` compiles an expression."""
     if clauses.is_operation:
         return Launch(False, False, False, (), (), None, None)
     block = () if clauses.block == [] else tuple(exact(e) for e in clauses.block) if clauses.block else (
         Expr(str(DEFAULT_BLOCK), (('CONST', DEFAULT_BLOCK), ('END', 0))),)
     _check_block(clauses, block)
-    return Launch(clauses.counts_blocks, bool(clauses.cooperative), clauses.block == [],
-                  tuple(exact(e) for e in clauses.grid), block, exact(clauses.items), exact(clauses.shared),
-                  _read_cluster(clauses, heads, exact))
+    grid = tuple(exact(e) for e in clauses.grid)
+    return Launch(clauses.counts_blocks, bool(clauses.cooperative), clauses.block == [], grid, block,
+                  exact(clauses.items), exact(clauses.shared), _read_cluster(clauses, heads, grid, exact),
+                  bool(clauses.cluster), bool(clauses.dependent))
 
 
-def _read_cluster(clauses, heads, exact):
-    """Returns the sizes that __cluster_dims__ gives; () for a kernel without it. `heads`: tokens before the kernel's
-    body, one list for each declaration."""
+def _read_cluster(clauses, heads, grid, exact):
+    """Returns the size of a kernel's clusters; () if it has none. `heads` as in _find_cluster()."""
     runs_on_cpu = clauses.host is None
+    token, sizes = _find_cluster(clauses, heads, exact, runs_on_cpu)
+    if clauses.cluster:
+        if token:
+            raise TokenError(clauses.cluster[0], f'cluster(...) and {token.text} both give the size of clusters; leave '
+                                                 'one of the two out')
+        token, sizes = clauses.cluster[0], [evaluate_exact(exact(e)) for e in clauses.cluster[1]]
+    if not sizes or (None in sizes and not runs_on_cpu and not clauses.cluster):
+        return ()
+    name = 'cluster' if clauses.cluster else '__cluster_dims__'
+    if runs_on_cpu and clauses.cooperative:
+        raise TokenError(clauses.cooperative, f'the CPU runs no cooperative kernel with {name}; leave one of them out, '
+                                              'or add host(none)')
+    if None in sizes or len(sizes) > 3 or min(sizes) < 1 or math.prod(sizes) > MAX_CLUSTER:
+        raise TokenError(token, f'{name} takes up to three constants; a cluster has 1 to {MAX_CLUSTER} blocks')
+    for axis, size, blocks in zip('xyz', sizes, [*grid, None, None]):
+        count = 1 if blocks is None else evaluate_exact(blocks) if clauses.counts_blocks else None
+        if count is not None and count % size:
+            raise TokenError(token, f'the grid has {count} block{"" if count == 1 else "s"} along {axis}, which is no '
+                                    f'multiple of the {size} blocks of a cluster')
+    return tuple(sizes)
+
+
+def _find_cluster(clauses, heads, exact, runs_on_cpu):
+    """Returns the attribute of a kernel that gives its clusters, and their sizes, None for one that is no constant;
+    (None, ()) without it. `heads`: tokens before the kernel's body, one list for each declaration."""
     for head in heads:
         for token, *inside in _find_attributes(head):
             word = token.text.strip('_')
-            if word not in ('cluster_dims', 'block_size'):
-                continue
             parts = split_at(inside[1:-1], ',')
-            if word == 'block_size':
-                if runs_on_cpu and len(parts) > 1:
-                    raise TokenError(token, 'the CPU needs the size of a cluster as __cluster_dims__(...); its grid '
-                                            'counts blocks')
-                continue
-            if runs_on_cpu and clauses.cooperative:
-                raise TokenError(clauses.cooperative, 'the CPU runs no cooperative kernel with __cluster_dims__; leave '
-                                                      'one of them out, or add host(none)')
-            sizes = [_read_size(part, exact) for part in parts]
-            if None in sizes and not runs_on_cpu:
-                return ()
-            if None in sizes or len(sizes) > 3 or min(sizes) < 1 or math.prod(sizes) > MAX_CLUSTER:
-                raise TokenError(token, f'__cluster_dims__ takes up to three constants; a cluster has 1 to '
-                                        f'{MAX_CLUSTER} blocks')
-            return tuple(sizes)
-    return ()
+            if word == 'cluster_dims':
+                return token, [_read_size(part, exact) for part in parts]
+            if word == 'block_size' and len(parts) > 1 and clauses.cluster:
+                return token, []        # the caller refuses both
+            if word == 'block_size' and len(parts) > 1 and runs_on_cpu:
+                raise TokenError(token, 'the CPU needs the size of a cluster as __cluster_dims__(...); its grid counts '
+                                        'blocks')
+    return None, ()
 
 
 def _find_attributes(head):

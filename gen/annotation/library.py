@@ -12,7 +12,8 @@ def _public_names(file):
     for kernel in file.kernels:
         names = [i.name for i in kernel.instances] + ([kernel.name] if find_dispatch(kernel) else [])
         variants = [v.name for i in kernel.instances for v in i.variants]
-        yield kernel.location, names + [f'{n}_async' for n in names] + variants
+        updates = [f'{i.name}_update' for i in kernel.instances if i.has_update and not kernel.is_internal]
+        yield kernel.location, names + [f'{n}_async' for n in names] + updates + variants
     for symbol in file.symbols:
         yield symbol.location, [f'set_{symbol.name}', f'set_{symbol.name}_async']
 

@@ -6,6 +6,10 @@ from typing import Dict, List, Tuple
 
 from base.model import Location
 
+# Warnings that can be turned off, and what each tells.
+WARNINGS = {'lockstep': 'lanes that rely on lockstep',
+            'dependent': 'dependent kernels that never wait for the work before them'}
+
 
 def closest(name, names):
     """Returns the name nearest to a misspelled one; None if none is near."""

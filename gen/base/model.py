@@ -101,6 +101,11 @@ class Param:
         return self.direction in ('CF_OUT', 'CF_INOUT')
 
     @property
+    def is_null(self):
+        """True for scratch memory without elements; the kernel gets NULL."""
+        return self.direction == 'CF_SCRATCH' and self.dims[0].extent.ops == (('CONST', 0), ('END', 0))
+
+    @property
     def declaration(self):
         return f'{self.ctype}{"" if self.ctype.endswith("*") else " "}{self.name}'
 
@@ -148,7 +153,9 @@ class Launch:
     block: Tuple[Expr, ...]
     items: Optional[Expr]
     shared: Optional[Expr]
-    cluster: Tuple[int, ...] = ()   # of __cluster_dims__
+    cluster: Tuple[int, ...] = ()   # blocks of a cluster
+    passes_cluster: bool = False    # of cluster(...), which a launch tells the driver; else of __cluster_dims__
+    is_dependent: bool = False
 
 
 @dataclass(frozen=True)
@@ -176,6 +183,15 @@ class Host:
     is_together: bool = False       # threads of a block may wait for one another
     loop: Optional[Loop] = None     # set if threads do not wait and the generator understands the kernel
     grid: Optional[Expr] = None     # number of threads in one dimension; None: as on a GPU
+
+
+@dataclass(frozen=True)
+class Image:
+    """An image that contains the code of kernels in place of nvcc's output. Targets are written as 90a."""
+    path: str                       # path that generated files show
+    data: bytes
+    sm: Tuple[str, ...]             # targets with machine code
+    ptx: Tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -208,6 +224,8 @@ class Instance:
     uses: Tuple[Use, ...] = ()      # kernels that an operation enqueues, as written
     used: Tuple[str, ...] = ()      # names of these entry points; cf_... are bundled kernels
     is_hosted: bool = False         # all of these have a CPU form
+    image: Optional[Image] = None   # None: nvcc compiles the kernel
+    entry: str = ''                 # the kernel's name in this image
 
     @property
     def arguments(self):
@@ -231,6 +249,11 @@ class Instance:
         grid = self.host.grid if self.host else None
         is_same = grid and not self.launch.counts_blocks and [g.ops for g in self.launch.grid] == [grid.ops]
         return None if is_same else grid
+
+    @property
+    def has_update(self):
+        """True if a launch in a graph can get new arguments: it is one launch, and the caller has all of them."""
+        return not self.uses and not self.zeros and all(p.direction != 'CF_SCRATCH' or p.is_null for p in self.params)
 
     @property
     def all_variants(self):
@@ -289,3 +312,13 @@ class KernelFile:
     def launched(self):
         """Instances of kernels, without operations."""
         return tuple(i for k in self.kernels if not k.is_operation for i in k.instances)
+
+    @property
+    def compiled(self):
+        """The kernels' variants that nvcc compiles."""
+        return tuple(v for i in self.launched for v in i.all_variants if not v.image)
+
+    @property
+    def images(self):
+        """The images of all others."""
+        return tuple(dict.fromkeys(v.image for i in self.launched for v in i.all_variants if v.image))

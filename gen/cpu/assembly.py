@@ -163,6 +163,8 @@ _BARRIER = re.compile(r'(?:bar|barrier(?:\.cta)?)\.sync(?:\.aligned)?')
 _WARP_BARRIER = re.compile(r'bar\.warp\.sync')
 _PREFETCH = re.compile(r'prefetch(?:u\.L1|(?:\.global)?\.L[12](?:::\w+)?)')
 _FENCE = re.compile(r'membar\.(?:gl|cta|sys)|fence(?:\.(?:sc|acq_rel))?\.(?:cta|cluster|gpu|sys)')
+# Launches on the CPU run one after the other.
+_LAUNCHES = re.compile(r'griddepcontrol\.(?:wait|launch_dependents)')
 
 _ATOMICS = {'cas': 'CAS'}
 _UNTYPED = ('pred', 'f16', 'bf16')
@@ -309,7 +311,7 @@ class _Statement:
     def _translate_memory(self, name, arguments):
         if _FENCE.fullmatch(name) and not arguments:
             return '__threadfence();'
-        if _PREFETCH.fullmatch(name) and len(arguments) == 1:
+        if (_PREFETCH.fullmatch(name) and len(arguments) == 1) or (_LAUNCHES.fullmatch(name) and not arguments):
             return ';'
         if _COPY.fullmatch(name) and len(arguments) in (3, 4):
             size, *rest = (self._read(a, 'u32', False) for a in arguments[2:])

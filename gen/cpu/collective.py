@@ -96,6 +96,17 @@ def find_use(kernel, everything, words):
     return None
 
 
+def may_wait_for_work(kernel, everything):
+    """True if a kernel or its callees wait for the work before it, as a kernel has to that begins early, or if it calls
+    functions whose bodies are in other GPU code."""
+    reached = find_reached(kernel, everything)
+    defined = {d.name for d in reached if d.body is not None}
+    return any(d.function is not None and d.body is None and d.name not in defined for d in reached) or any(
+        token.text == 'cudaGridDependencySynchronize' or
+        (token.kind == 'string' and 'griddepcontrol.wait' in token.text)
+        for declaration in reached for token in body_tokens(declaration))
+
+
 def find_foreign(kernel, everything):
     """Returns the first use in a kernel or its callees that no CPU can run, as (use, alternative); None if there is
     none."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from base.model import Host
 from cpu.archcode import ArchOnly
-from cpu.collective import find_foreign, runs_together
+from cpu.collective import find_foreign, may_wait_for_work, runs_together
 from cpu.cpusource import copy_for_cpu
 from cpu.devicesource import copy_for_device
 from cpu.dynamicmem import Dynamic
@@ -97,7 +97,12 @@ class CpuForm:
         return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)) if found else None)
 
     def find_doubts(self, clauses, kernel):
-        """Yields (token, message, name of the warning) for code that may do something else on the CPU."""
+        """Yields (token, message, name of the warning) for code that may do something else than meant."""
+        if clauses.dependent and not clauses.image and not any(may_wait_for_work(d, self._declarations)
+                                                               for d in self._all_of(kernel)):
+            yield clauses.dependent, (f'{kernel.name} never waits for the kernel before it, whose results it may read '
+                                      'too early; call cudaGridDependencySynchronize() before the first access'), \
+                'dependent'
         if not clauses.host:
             for token, message in [*find_lockstep(kernel, self._declarations),
                                    *find_written_by_one(kernel, self._declarations)]:

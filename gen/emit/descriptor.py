@@ -70,17 +70,17 @@ def _enum_of(ctype):
     return 'CF_INTEGER_TYPE(char)' if ctype.enum == 'CF_CHAR' else ctype.enum or 'CF_OPAQUE'
 
 
-def emit_family(kernel, prefix, tables, sizes, uses, tuned, structs):
+def emit_family(kernel, prefix, tables, sizes, uses, tuned, structs, images):
     """Returns the shared parts of a family's descriptors, and the text of each by its variant's name. `sizes` and
     `uses`: names of compiled launch rules and of lists of kernels, by variant. `tuned`: lines of a tuning file by
-    function. `structs`: C names of structs with a table of their values."""
-    return _Family(kernel, prefix, tables, sizes, uses, tuned, structs).emit()
+    function. `structs`: C names of structs with a table of their values. `images`: names of adopted images."""
+    return _Family(kernel, prefix, tables, sizes, uses, tuned, structs, images).emit()
 
 
 class _Family:
-    def __init__(self, kernel, prefix, tables, sizes, uses, tuned, structs):
+    def __init__(self, kernel, prefix, tables, sizes, uses, tuned, structs, images):
         self._kernel, self._prefix, self._tables = kernel, prefix, tables
-        self._sizes, self._uses, self._tuned, self._structs = sizes, uses, tuned, structs
+        self._sizes, self._uses, self._tuned, self._structs, self._images = sizes, uses, tuned, structs, images
         self._described = [(instance, variant) for instance in kernel.instances for variant in list_described(instance)]
         self._shared = ''
 
@@ -209,7 +209,8 @@ class _Family:
                    for field, expr in (('bytes', variant.bytes), ('flops', variant.flops),
                                        ('tolerance', variant.tolerance)) if expr]
         if not kernel.is_operation:
-            fields.append(f'CF__IMAGE({code.name})')
+            fields.append(f'.image = &{self._images[code.image]}, .entry = {c_string(code.entry)}' if code.image else
+                          f'CF__IMAGE({code.name})')
         if variant.host:
             fields += [f'.cpu_body = {cpu_body_name(prefix, code)}', f'.cpu_bytes = {cpu_bytes_name(prefix, code)}']
             fields += ['.is_cpu_whole = 1'] * bool(variant.host.function)
@@ -239,7 +240,8 @@ class _Family:
 
     def _emit_launch(self, variant):
         launch = variant.launch
-        fields = [f'.launch.{field} = 1' for field in ('counts_blocks', 'is_cooperative', 'is_block_auto')
+        fields = [f'.launch.{field} = 1' for field in ('counts_blocks', 'is_cooperative', 'is_block_auto',
+                                                       'passes_cluster', 'is_dependent')
                   if getattr(launch, field)]
         fields.append(f'.launch.grid = {self._emit_exprs(launch.grid, f"grid_of_{variant.name}")}')
         if launch.block:

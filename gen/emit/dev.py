@@ -26,11 +26,10 @@ def _source(file):
 
 def emit_device_source(file):
     text = [banner(file.path), _MODULE, _source(file), '\n', emit_proofs(file, file.instances), _POINTER]
-    for instance in file.launched:
-        for variant in instance.all_variants:
-            ctypes = ', '.join(p.cxx for p in variant.taken)
-            text.append(fold(f'CF__POINTER void (*const {proof_name(variant)})({ctypes})', 8) +
-                        f' =\n    {variant.kernel};\n')
+    for variant in file.compiled:
+        ctypes = ', '.join(p.cxx for p in variant.taken)
+        text.append(fold(f'CF__POINTER void (*const {proof_name(variant)})({ctypes})', 8) +
+                    f' =\n    {variant.kernel};\n')
     if file.symbols:
         text.append('\n/* Each of these pointers fails to compile if the data have another type. */\n')
     for symbol in file.symbols:

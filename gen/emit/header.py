@@ -8,7 +8,8 @@ from annotation.dispatch import find_dispatch
 from base.text import banner, c_string, comment, fold, identifier, include
 from emit.names import enqueuer_name, internal_header_name, setter_name
 from emit.types import emit_types, type_words
-from emit.signature import enqueuer_parameter_list, parameter_list, setter_parameter, setter_stream_name, stream_name
+from emit.signature import (enqueuer_parameter_list, parameter_list, setter_parameter, setter_stream_name, stream_name,
+                            update_parameters)
 
 
 def _guard_name(header):
@@ -84,7 +85,7 @@ def emit_internal_header(files, prefix, header, sources):
 def _names_of(params, words=frozenset()):
     """Returns the names of all parameters and `words`. The program, or a header that it includes, may define any of
     them as a macro, as <complex.h> defines `complex`, and silently change the declarations."""
-    return sorted({p.name for p in params} | {'stream'} | words)
+    return sorted({p.name for p in params} | {'stream', 'exec', 'node'} | words)
 
 
 def _without_macros(names, text):
@@ -120,6 +121,9 @@ def _emit_functions(kernel, prefix, has_generic):
         text += _emit_prototypes(f'{prefix}_{kernel.name}', first)
     for instance in kernel.instances:
         text += _emit_prototypes(f'{prefix}_{instance.name}', instance)
+        if instance.has_update:
+            text += _declare_function('CF_CHECKED int ', f'{prefix}_{instance.name}_update', instance,
+                                      update_parameters(instance), ';')
     return text
 
 

@@ -1,30 +1,60 @@
-"""Emits the embedded image of one kernel file: the assembler file that includes it, and the header that describes
-it."""
+"""Emits the embedded images of one kernel file: the assembler file that contains them, and the header that describes
+nvcc's."""
 
+import os
 import re
+import struct
 import zlib
 
 from base.diagnostics import GeneratorError
 from base.text import banner, c_string
-from emit.names import image_end_name, image_name
+from emit.names import adopted_end_name, adopted_name, image_end_name, image_name
 
 _PROOF = re.compile(r'^\.(?:visible )?\.?global .*?\bcf__e_(\w+) = (\w+);$', re.MULTILINE)
 _DATA = re.compile(r'^\.(?:visible )?\.?global .*?\bcf__d_(\w+) = generic\((\w+)\);$', re.MULTILINE)
 _ENTRY = re.compile(r'^(?:\.\w+ )*\.entry (\w+)', re.MULTILINE)
 
 
-def _target(name):
-    bit = {'a': ' | CF_TARGET_EXACT', 'f': ' | CF_TARGET_FAMILY'}.get(name[-1], '')
-    return name.rstrip('af') + bit
+_QUADS = 4      # words of 8 bytes in a line
+
+
+def list_targets(names):
+    """Returns targets such as 90a as the beginning of a C array, whose end is 0."""
+    bits = {'a': ' | CF_TARGET_EXACT', 'f': ' | CF_TARGET_FAMILY'}
+    return ''.join(f'{name.rstrip("af")}{bits.get(name[-1], "")}, ' for name in names)
 
 
 def emit_image(file, prefix):
-    symbol, end = image_name(prefix, file), image_end_name(prefix, file)
-    return (banner(file.path) +
-            '    .section .rodata\n    .balign 16\n'
-            f'    .globl {symbol}\n    .hidden {symbol}\n{symbol}:\n    .incbin "{file.stem}.fatbin"\n'
-            f'    .globl {end}\n    .hidden {end}\n{end}:\n    .byte 0\n'
+    own = _emit_data(image_name(prefix, file), image_end_name(prefix, file), f'    .incbin "{file.stem}.fatbin"\n')
+    # An adopted image is copied: the file may change before the assembler runs.
+    return (banner(file.path) + '    .section .rodata\n' + f'#ifdef CF__GPU\n{own}#endif\n' * has_own_image(file) +
+            ''.join(_emit_data(adopted_name(prefix, file, number), adopted_end_name(prefix, file, number),
+                               _emit_bytes(image.data)) for number, image in enumerate(file.images)) +
             '    .section .note.GNU-stack,"",%progbits\n')
+
+
+def emit_inputs(file, root):
+    """Lists the images of a kernel file for make. Their paths are relative to the folder `root`."""
+    paths = [os.path.normpath(os.path.join(root, image.path)) for image in file.images]
+    escaped = [re.sub(r'([ #:])', r'\\\1', path).replace('$', '$$') for path in paths]
+    return f'{file.stem}: {" ".join(escaped)}\n'
+
+
+def has_own_image(file):
+    """True if the build has code or data of the file that nvcc compiles."""
+    return bool(file.compiled or file.symbols)
+
+
+def _emit_data(symbol, end, text):
+    return (f'    .balign 16\n    .globl {symbol}\n    .hidden {symbol}\n{symbol}:\n{text}'
+            f'    .globl {end}\n    .hidden {end}\n{end}:\n    .byte 0\n')
+
+
+def _emit_bytes(data):
+    whole = len(data) // 8 * 8
+    words = [f'{word:#018x}' for word, in struct.iter_unpack('<Q', data[:whole])]
+    lines = [f'    .quad {", ".join(words[at:at + _QUADS])}\n' for at in range(0, len(words), _QUADS)]
+    return ''.join(lines) + (f'    .byte {", ".join(map(str, data[whole:]))}\n' if data[whole:] else '')
 
 
 def emit_image_header(ptx, fatbin, stem, toolkit, sm, compute):
@@ -37,7 +67,7 @@ def emit_image_header(ptx, fatbin, stem, toolkit, sm, compute):
         raise GeneratorError(f'{stem}: the PTX shows no entry for ' + (', '.join(lost) or 'any kernel'))
     text = [banner(f'{stem}.ptx and {stem}.fatbin'), f'#define CF__CRC32 0x{zlib.crc32(fatbin):08x}\n',
             f'#define CF__TOOLKIT {toolkit}\n',
-            *(f'#define {name} {"".join(f"{_target(t)}, " for t in targets)}\n'
+            *(f'#define {name} {list_targets(targets)}\n'
               for name, targets in (('CF__SM', sm), ('CF__PTX', compute)))]
     text += [f'#define CF__ENTRY_{name} {c_string(entry)}\n' for name, entry in sorted(names.items())]
     text += [f'#define CF__DATA_{name} {c_string(entry)}\n' for name, entry in sorted(_DATA.findall(ptx))]

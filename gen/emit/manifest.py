@@ -77,11 +77,13 @@ def _check_value(check):
 def _variant_value(variant):
     launch = variant.launch
     return {'constants': dict(variant.constants),
+            **({'image': variant.image.path, 'entry': variant.entry} if variant.image else {}),
             'launch': {'counts': 'blocks' if launch.counts_blocks else 'threads', 'cooperative': launch.is_cooperative,
                        'block_auto': launch.is_block_auto, 'grid': [_expr_value(e) for e in launch.grid],
                        'block': [_expr_value(e) for e in launch.block], 'items': _expr_value(launch.items),
                        'shared': _expr_value(launch.shared),
-                       **({'cluster': list(launch.cluster)} if launch.cluster else {})}}
+                       **({'cluster': list(launch.cluster)} if launch.cluster else {}),
+                       **({'dependent': True} if launch.is_dependent else {})}}
 
 
 def _kernel_value(kernel, instance, prefix):

@@ -20,6 +20,11 @@ def file_names(name):
     return [f'{name}.stub.c', f'{name}.dev.cu', f'{name}.host.cu', f'{name}.host.cpp', f'{name}.image.S']
 
 
+def adopted_inputs_name(name):
+    """Returns the name of the list, for make, of images that the kernel file adopts. Only such files have it."""
+    return f'{name}.adopted.d'
+
+
 def internal_header_name(header):
     """Returns the name of the header for operations' C files."""
     return f'{header[:-2] if header.endswith(".h") else header}_internal.h'
@@ -66,6 +71,16 @@ def image_name(prefix, file):
 def image_end_name(prefix, file):
     """Returns the C name of the end of the image."""
     return f'{prefix}__j_{identifier(file.stem)}'
+
+
+def adopted_name(prefix, file, number):
+    """Returns the C name of an image that nvcc did not make; `number` counts those of one kernel file."""
+    return f'{prefix}__a_{identifier(file.stem)}_{number}'
+
+
+def adopted_end_name(prefix, file, number):
+    """Returns the C name of the end of such an image."""
+    return f'{prefix}__z_{identifier(file.stem)}_{number}'
 
 
 def enqueuer_name(prefix, instance):

@@ -18,18 +18,18 @@ def emit_edges(paths, outputs, gpu):
     objects = []
     for stem, path in zip(stems, paths):
         base = f'gen/{stem}'
-        objects += [f'{base}.stub.o', f'{base}.host.o']
+        objects += [f'{base}.stub.o', f'{base}.host.o', f'{base}.image.o']
         text.append(f'\nbuild {base}.ii: scan {_escape_path(path)}\n'
                     f'build {base}.host.o: cxx_host {base}.host.cpp\n')
         if gpu:
-            objects.append(f'{base}.image.o')
             text.append(f'build {base}.ptx: nvcc_ptx {base}.dev.cu\n'
                         f'build {base}.image.h: image_header {base}.ptx {base}.fatbin |{generator}\n'
                         f'build {base}.fatbin: nvcc_fatbin {base}.dev.cu\n'
                         f'build {base}.image.o: as_image {base}.image.S | {base}.fatbin\n'
                         f'build {base}.stub.o: cc {base}.stub.c | {base}.image.h\n')
         else:
-            text.append(f'build {base}.stub.o: cc {base}.stub.c\n')
+            text.append(f'build {base}.image.o: as_image {base}.image.S\n'
+                        f'build {base}.stub.o: cc {base}.stub.c\n')
         operations = os.path.splitext(path)[0] + '.c'
         if os.path.isfile(operations):
             objects.append(f'{base}.operations.o')

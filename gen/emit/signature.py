@@ -6,6 +6,13 @@ def stream_name(instance):
     return 'stream' if all(p.name != 'stream' for p in instance.arguments) else 'cf__stream'
 
 
+def update_parameters(instance):
+    """Returns the parameters of an `_update` function before the kernel's own, different from these."""
+    taken = {p.name for p in instance.arguments}
+    exec_, node = (n if n not in taken else f'cf__{n}' for n in ('exec', 'node'))
+    return f'cf_graph_exec {exec_}, cf_graph_node {node}'
+
+
 def parameter_list(instance, leading=''):
     """Returns the parameters of an entry point in C."""
     return ', '.join(([leading] if leading else []) + [p.declaration for p in instance.arguments]) or 'void'

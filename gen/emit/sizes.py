@@ -31,7 +31,9 @@ class _Sizes:
             # Compilers may contract these operations into one with one rounding.
             if check.is_real and 'MUL' in codes and codes & {'ADD', 'SUB'}:
                 raise Interpreted
-        given = [f'!cf__args[{i}]' for i, p in enumerate(self.instance.params) if p.direction != 'CF_SCRATCH']
+        given = [f'!cf__args[{i}]' for i, p in enumerate(self.instance.params)
+                 if p.direction != 'CF_SCRATCH' or p.is_null]
+        given += [f'*(void *const *)cf__args[{i}]' for i, p in enumerate(self.instance.params) if p.is_null]
         if given:
             body.leave(any_of(given))
         else:
@@ -127,6 +129,9 @@ class _Sizes:
         body.require(threads, 1, MAX_BLOCK)
         grid = [self._count_blocks(d, expr, blocks[d] if d < len(blocks) else of_number(1))
                 for d, expr in enumerate(launch.grid)]
+        for count, size in zip(grid, launch.cluster):
+            if size > 1:
+                body.leave(f'{count.within(MUL)} % {size} != 0')
         shared = of_number(0)
         if launch.shared:
             shared = body.require(body.value(launch.shared), 0, INT32_MAX)

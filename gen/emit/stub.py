@@ -1,14 +1,17 @@
-"""Emits the launch stubs of one kernel file: a constant descriptor and two functions per entry point."""
+"""Emits the launch stubs of one kernel file: a constant descriptor and the functions of each entry point."""
 
 import re
+import zlib
 from dataclasses import replace
 
 from annotation.dispatch import find_dispatch
-from base.text import banner, c_string, fold, include
+from base.text import banner, c_string, comment, fold, include
 from emit.descriptor import (doc_string, emit_family, emit_leaves, list_called_checks, list_described, scan_name,
                              type_fields)
-from emit.names import (cpu_body_name, cpu_bytes_name, cpu_data_bytes_name, cpu_data_name, descriptor_name,
-                        enqueuer_name, image_end_name, image_name, setter_name, symbol_descriptor_name)
+from emit.image import has_own_image, list_targets
+from emit.names import (adopted_end_name, adopted_name, cpu_body_name, cpu_bytes_name, cpu_data_bytes_name,
+                        cpu_data_name, descriptor_name, enqueuer_name, image_end_name, image_name, setter_name,
+                        symbol_descriptor_name)
 from emit.signature import enqueuer_parameter_list, is_set_by_value, parameter_list, setter_parameter
 from emit.sizes import emit_sizes
 from emit.tables import flow_fields, Tables
@@ -39,8 +42,9 @@ class _Stub:
         if file.kernels or file.symbols:
             text.append('\n#pragma GCC diagnostic ignored "-Wmissing-prototypes" '
                         '/* the library\'s header has them */\n')
-        if file.launched or file.symbols:
+        if has_own_image(file):
             text.append('\n' + _emit_image_macros(file, prefix))
+        text += ['\n' + _emit_adopted(file, prefix, number, image) for number, image in enumerate(file.images)]
         text.append(emit_leaves(file.leaves))
         text.append(self._emit_declarations())
         compiled = {kernel.name: self._emit_sizes_functions(kernel) for kernel in file.kernels}
@@ -72,7 +76,8 @@ class _Stub:
 
     def _emit_descriptors(self, kernel):
         return emit_family(kernel, self._prefix, self._tables, self._sizes, self._uses, self._tuned,
-                           {c for c, _ in self._file.leaves})
+                           {c for c, _ in self._file.leaves},
+                           {image: f'cf__image_{number}' for number, image in enumerate(self._file.images)})
 
     def _emit_sizes_functions(self, kernel):
         """Emits the functions that check a launch and compute its size; many instances share one."""
@@ -128,17 +133,23 @@ class _Stub:
         if kernel.is_operation:
             text += self._emit_enqueuer(instance)
         text += '\n'.join(descriptors[v.name] for v in list_described(instance))
-        return text + '\n' + self._emit_functions(instance)
+        return text + '\n' + self._emit_functions(instance, instance.has_update and not kernel.is_internal)
 
-    def _emit_functions(self, instance):
+    def _emit_functions(self, instance, has_update):
         function, symbol = f'{self._prefix}_{instance.name}', descriptor_name(self._prefix, instance)
         renamed = self._rename_parameters(instance)
-        # The library supplies scratch memory.
-        args = ', '.join('NULL' if p.direction == 'CF_SCRATCH' else f'&{p.name}' for p in renamed.params) or 'NULL'
+        # The library supplies scratch memory. A launch without any is a single call of the driver, which reads all.
+        args = ', '.join('&(void *){NULL}' if p.is_null else 'NULL' if p.direction == 'CF_SCRATCH' else f'&{p.name}'
+                         for p in renamed.params) or 'NULL'
+        leading = 'cf_graph_exec cf__exec, cf_graph_node cf__node'
+        update = ('\n' + _function_head(f'{function}_update', parameter_list(renamed, leading)) + '{\n' +
+                  fold(f'    return cf_graph_update(cf__exec, cf__node, &{symbol}, (void *const[]){{{args}}});\n', 8) +
+                  '}\n')
         return (_function_head(function, parameter_list(renamed)) + '{\n' +
                 fold(f'    return cf_call(&{symbol}, (void *const[]){{{args}}});\n', 8) + '}\n\n' +
                 _function_head(f'{function}_async', parameter_list(renamed, 'cf_stream cf__stream')) + '{\n' +
-                fold(f'    return cf_launch(&{symbol}, cf__stream, (void *const[]){{{args}}});\n', 8) + '}\n')
+                fold(f'    return cf_launch(&{symbol}, cf__stream, (void *const[]){{{args}}});\n', 8) + '}\n' +
+                update * has_update)
 
     def _family_function(self, kernel):
         """Emits the function with the kernel's own name: its first instance. Parentheses prevent expansion of the
@@ -177,17 +188,29 @@ class _Stub:
 
 
 def _emit_image_macros(file, prefix):
-    symbol, end = image_name(prefix, file), image_end_name(prefix, file)
+    image = _emit_image('cf__image', image_name(prefix, file), image_end_name(prefix, file),
+                        ('CF__CRC32', 'CF__TOOLKIT', 'CF__SM ', 'CF__PTX '))
     return ('#ifdef CF__GPU /* the build has an nvcc */\n'
-            f'#include "{file.stem}.image.h"\n'
-            f'extern const unsigned char {symbol}[], {end}[];\n'
-            'static const cf_image cf__image = {\n'
-            f'    .begin = {symbol},\n    .end = {end},\n    .crc32 = CF__CRC32,\n    .toolkit = CF__TOOLKIT,\n'
-            '    .sm = (const uint16_t[]){CF__SM 0},\n    .ptx = (const uint16_t[]){CF__PTX 0},\n'
-            '    .state = &(cf_state){NULL},\n};\n'
+            f'#include "{file.stem}.image.h"\n{image}'
             '#define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name\n'
             '#define CF__DATA(name) .image = &cf__image, .entry = CF__DATA_##name\n'
             '#else\n#define CF__IMAGE(name) .image = NULL\n#define CF__DATA(name) .image = NULL\n#endif\n')
+
+
+def _emit_adopted(file, prefix, number, image):
+    # Its toolkit is not known: the driver reports an image that is too new for it.
+    facts = f'0x{zlib.crc32(image.data):08x}', '0', list_targets(image.sm), list_targets(image.ptx)
+    return comment([image.path]) + _emit_image(f'cf__image_{number}', adopted_name(prefix, file, number),
+                                               adopted_end_name(prefix, file, number), facts)
+
+
+def _emit_image(name, symbol, end, facts):
+    crc32, toolkit, sm, ptx = facts
+    return (f'extern const unsigned char {symbol}[], {end}[];\n'
+            f'static const cf_image {name} = {{\n'
+            f'    .begin = {symbol},\n    .end = {end},\n    .crc32 = {crc32},\n    .toolkit = {toolkit},\n'
+            f'    .sm = (const uint16_t[]){{{sm}0}},\n    .ptx = (const uint16_t[]){{{ptx}0}},\n'
+            '    .state = &(cf_state){NULL},\n};\n')
 
 
 def _used_name(prefix, name):

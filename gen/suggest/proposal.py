@@ -17,7 +17,7 @@ from suggest.walk import Walk
 
 
 class Proposal:
-    """`clauses` and `instances` are the texts behind `#pragma cf`; `instances` is empty without a template. `launch`:
+    """`clauses` and `instances` are the texts after `#pragma cf`; `instances` is empty without a template. `launch`:
     the token of the launch that they are for, or None; `others`: those of launches of other sizes."""
 
     def __init__(self, kernel, clauses, instances, launch, others):

@@ -33,14 +33,14 @@ typedef struct cf_program cf_program;
  * are checked first and then loaded on the calling thread's GPU; other GPUs load them at their first use.
  *
  * CF_EIMAGE: the bytes are of another kind, cut off or damaged, and the detail says where. Relocatable code and LTO-IR
- * are such kinds, because they need a link first. CF_ENOCODE: the image has no code for the GPU. CF_ENOTSUP: the
+ * are such kinds: cf_program_link() takes them. CF_ENOCODE: the image has no code for the GPU. CF_ENOTSUP: the
  * calling thread's device is CF_HOST. CF_EINVAL: the file cannot be read. After a failure `*program` is NULL. */
 CF_CHECKED int cf_program_load(cf_program **program, const void *data, size_t size);
 CF_CHECKED int cf_program_load_file(cf_program **program, const char *path);
 
-/* Returns the text that the compiler wrote when the program was made, for PTX the driver's compiler; empty if it wrote
- * none. It is valid until the program is unloaded. For NULL the function returns the text of the calling thread's
- * latest program that could not be made, valid until the next failure or the thread's end. */
+/* Returns the text that compiler and linker wrote when the program was made, for PTX the driver's compiler; empty if
+ * they wrote none. It is valid until the program is unloaded. For NULL the function returns the text of the calling
+ * thread's latest program that could not be made, valid until the next failure or the thread's end. */
 const char *cf_program_log(const cf_program *program);
 
 /* Unloads a program from all GPUs, after the launches of its kernels that are in flight. NULL is ignored. Afterwards
@@ -58,18 +58,21 @@ typedef struct cf_program_header {
     const char *name, *text;
 } cf_program_header;
 
-/* Options of cf_program_compile(). A zero-initialised struct has the defaults. Each list ends with NULL, the list of
- * headers with the name NULL; a list that is NULL is empty. The library reads the options during the call only. */
+/* Options of cf_program_compile() and cf_program_link(). A zero-initialised struct has the defaults. Each list ends
+ * with NULL, the list of headers with the name NULL; a list that is NULL is empty. The library reads the options during
+ * the call only. */
 typedef struct cf_program_options {
     const char *const *include_folders; /* searched before the toolkit's */
     const char *const *definitions;     /* macros: "N=1024", "FAST" */
     const cf_program_header *headers;   /* headers from memory */
     const char *const *names;           /* name expressions of kernels and data: "scale<float>", "ns::step" */
     const char *const *flags;           /* further options of NVRTC: "--fmad=false" */
+    const char *const *link_flags;      /* further options of nvJitLink: "-maxrregcount=32", "-fma=0" */
     const char *precompiled;            /* folder for precompiled headers (NVRTC 12.8); NULL: none are used */
     const char *cache;                  /* folder of the cache; NULL: of the environment variable CF_CACHE, or none */
     int is_exact;                       /* 1: code for this capability only, as sm_90a for 9.0 */
-    int time_limit;                     /* milliseconds for a compilation; 0: five minutes */
+    int is_lto;                         /* 1: a link optimizes across its inputs */
+    int time_limit;                     /* milliseconds for NVRTC to compile a source; 0: five minutes */
     uint64_t reserved[8];               /* 0 */
 } cf_program_options;
 
@@ -82,11 +85,46 @@ typedef struct cf_program_options {
  * cf_program_log() has the warnings; after CF_ECOMPILE, cf_program_log(NULL) has the whole log, and the detail the
  * first error.
  *
+ * The time limit is for the compilation alone: waiting for a process that compiles the same program has none, nor has
+ * a link. NVRTC of early versions of CUDA 12 cannot be stopped.
+ *
  * CF_ECOMPILE: the source does not compile, or not within the time limit. CF_EINVAL: an option is wrong, or the cache's
  * folder. CF_ENOCODE: NVRTC does not compile for the GPU. CF_ENOTSUP: there is no NVRTC, and the detail lists the paths
  * that were tried; or the calling thread's device is CF_HOST. After a failure `*program` is NULL. */
 CF_CHECKED int cf_program_compile(cf_program **program, const char *source, const char *name,
                                   const cf_program_options *options);
+
+/* An input of a link. */
+typedef struct cf_program_input {
+    const char *name;         /* in messages; without `data` the path of the file */
+    const void *data;         /* NULL: the file is read */
+    size_t size;              /* of the data in bytes */
+    int is_source;            /* 1: CUDA C++, which is compiled first; 0: GPU code, whose bytes tell its kind */
+    const char *const *names; /* of a source: as options.names, which stays NULL */
+} cf_program_input;
+
+/* Links `count` inputs with nvJitLink to one program for the calling thread's GPU, and loads it: kernels of one input
+ * call __device__ functions of others. GPU code is PTX, a relocatable cubin, a fatbin, LTO-IR, an object file of
+ * nvcc -rdc=true or an archive of such files; it is checked first. Each input has code for the GPU's capability, or
+ * PTX or LTO-IR, which needs options.is_lto. `options` may be NULL; its flags for sources are those of
+ * cf_program_compile(), but with is_lto the link makes the machine code and obeys link_flags alone.
+ *
+ * nvJitLink is found as by cf_find(); it is of the driver's CUDA version or an older one, and NVRTC is of the same
+ * major version. If nvJitLink does not know the GPU, the program is machine code of the newest older GPU of its
+ * family, or with is_lto PTX of the newest older target. The program's name expressions are those of all sources. Its
+ * log has the texts of both compiler and linker.
+ *
+ * nvJitLink reports a symbol with two definitions if they are LTO-IR; otherwise the first definition counts. After a
+ * failure `*program` is NULL, and cf_program_log(NULL) has the whole log:
+ *
+ *     CF_ECOMPILE   a source does not compile, or the link fails; the detail names undefined symbols and the inputs
+ *                   that need them
+ *     CF_EIMAGE     an input is cut off, damaged or of another kind
+ *     CF_ENOCODE    an input has no code for the GPU, or nvJitLink does not link for it
+ *     CF_EINVAL     an option, an input or the cache's folder is wrong; a source has a zero byte; a file cannot be read
+ *     CF_ENOTSUP    as for cf_program_compile() */
+CF_CHECKED int cf_program_link(cf_program **program, const cf_program_input *inputs, size_t count,
+                               const cf_program_options *options);
 
 /* ---- Kernels and data ------------------------------------------------------------------------------------------ */
 
@@ -98,7 +136,7 @@ struct cf_kernel;
  *
  * The signature declares the parameters in the kernel's order, then the launch:
  *
- *     signature = "(" [ parameter { "," parameter } ] ")" { clause }
+ *     signature = "(" [ parameter { "," parameter } ] ")" { clause [ "," ] }
  *     parameter = type name                                                    a value
  *               | type "*" name                                                device memory, which is not checked
  *               | ( "in" | "out" | "inout" ) type name "[" extent "]" { "[" extent "]" }     an array
@@ -151,8 +189,8 @@ CF_CHECKED int cf_kernel_attribute(const struct cf_kernel *kernel, int attribute
  * by reading: after `#include MACRO`, __has_include, __DATE__ and the like, or flags that add headers.
  *
  * For each function below `folder` is the cache; NULL: of CF_CACHE. CF_EINVAL: there is no such folder, it belongs to
- * another user, or others can write to it. CF_ENOMEM: there is no memory for the list of its entries. Any thread or
- * process may call them at any time. */
+ * another user, others can write to it, or an entry cannot be removed. CF_ENOMEM: there is no memory for the list of
+ * its entries. Any thread or process may call them at any time. */
 typedef struct cf_cache_state {
     uint64_t bytes, entries; /* of compiled programs */
     uint64_t hits, misses;   /* since the cache was cleared */

@@ -19,7 +19,7 @@ extern "C" {
 
 /* Version of the structures below; the library refuses descriptors of another version. It stays the first member of
  * cf_kernel, cf_symbol and cf_module. */
-#define CF_REGISTRY_VERSION 6
+#define CF_REGISTRY_VERSION 7
 
 /* Limits, which the generator reads from this file: dimensions of a grid and of an array; values on the stack of an
  * expression; nesting of operations; threads of a block, in all and along z; blocks along x, and along y and z. */
@@ -252,11 +252,13 @@ typedef struct cf_launch_rule {
     uint8_t counts_blocks;
     uint8_t is_cooperative; /* all blocks are resident at once */
     uint8_t is_block_auto;  /* the driver chooses the block size; `block` is absent */
+    uint8_t passes_cluster; /* a launch tells the driver the size of clusters, which the kernel does not */
+    uint8_t is_dependent;   /* the kernel may begin before the work before it in the stream has ended */
     cf_expr grid[CF_GRID_DIMS];
     cf_expr block[CF_GRID_DIMS];
     cf_expr items;
     cf_expr shared;                 /* bytes of dynamic shared memory; absent: 0 */
-    uint32_t cluster[CF_GRID_DIMS]; /* blocks of a cluster, as __cluster_dims__ says; 0: no clusters */
+    uint32_t cluster[CF_GRID_DIMS]; /* blocks of a cluster, of __cluster_dims__ or cluster(...); 0: no clusters */
 } cf_launch_rule;
 
 /* Loaded state beside a descriptor, initially 0. Only the library writes it. */
@@ -271,11 +273,11 @@ typedef struct cf_state {
 #define CF_TARGET_CAPABILITY(target) ((target)&0x3fff)
 #define CF_TARGET_SUFFIX(target) ((target)&CF_TARGET_EXACT ? "a" : (target)&CF_TARGET_FAMILY ? "f" : "")
 
-/* Machine code for one or more targets, in the form that the driver loads (a fatbin). */
+/* Code for one or more targets, in a form that the driver loads: nvcc's fatbin, or a file that image(...) names. */
 typedef struct cf_image {
     const unsigned char *begin, *end;
     uint32_t crc32;      /* zlib's CRC-32 of the bytes */
-    uint32_t toolkit;    /* version of the nvcc that built it: 13000 is CUDA 13.0 */
+    uint32_t toolkit;    /* version of the nvcc that built it: 13000 is CUDA 13.0; 0: not known */
     const uint16_t *sm;  /* targets with machine code, ends with 0 */
     const uint16_t *ptx; /* targets with PTX, ends with 0 */
     cf_state *state;
@@ -344,9 +346,10 @@ typedef struct cf_kernel {
     int (*runtime)(const struct cf_kernel *kernel, struct CUstream_st *stream, void *const args[]);
     uint32_t nuses; /* number of kernels and operations that an operation enqueues */
     const struct cf_kernel *const *uses;
-    uint8_t is_internal; /* it serves only operations; no public header declares its functions */
-    const char *tuning;  /* tuning-file lines that came with the kernel; NULL: none */
-    uint32_t split;      /* number, from 1, of the split(...) parameter, else 0; see cf_kernel_split() */
+    uint8_t is_internal;   /* it serves only operations; no public header declares its functions */
+    uint8_t is_of_program; /* cf_program_kernel() made the descriptor, of a signature */
+    const char *tuning;    /* tuning-file lines that came with the kernel; NULL: none */
+    uint32_t split;        /* number, from 1, of the split(...) parameter, else 0; see cf_kernel_split() */
 } cf_kernel;
 
 /* Data in __constant__ memory that has a setter. */

@@ -15,4 +15,7 @@
 /* Bytes of a failure's detail, with the closing zero. */
 #define CF__DETAIL 768
 
+/* Bytes of a file's path, with the closing zero. */
+#define CF__PATH 4096
+
 #endif

@@ -2,6 +2,7 @@
 #ifndef CF__DESCRIPTOR_H
 #define CF__DESCRIPTOR_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <cuferry/registry.h>
@@ -27,16 +28,23 @@ static inline int cf__is_tuned(const cf_kernel *kernel)
     return cf__descriptor_ok(kernel) && kernel->nvariants && !kernel->nconstants;
 }
 
-/* Returns 1 if the kernel was described by a signature, at run time. */
-static inline int cf__is_of_program(const cf_kernel *kernel)
-{
-    return kernel->file && !*kernel->file;
-}
-
 /* Returns 1 if a parameter is an array of declared extent. */
 static inline int cf__is_array(const cf_param *param)
 {
     return param->ndims > 0 && param->direction != CF_VALUE && param->direction != CF_POINTER;
+}
+
+/* Returns 1 if the library supplies memory for a parameter: scratch of constant extent 0 is a NULL pointer. */
+static inline int cf__takes_scratch(const cf_param *param)
+{
+    const cf_op *ops = param->direction == CF_SCRATCH ? param->extents[0].ops : NULL;
+    return ops && !(ops[0].code == CF_OP_CONST && ops[0].operand == 0 && ops[1].code == CF_OP_END);
+}
+
+/* Returns the blocks of a cluster along a dimension; 1 without clusters. */
+static inline uint32_t cf__cluster_size(const cf_launch_rule *rule, int d)
+{
+    return rule->cluster[d] ? rule->cluster[d] : 1;
 }
 
 /* Bytes of a variant's text, with the closing zero. */

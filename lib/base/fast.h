@@ -71,7 +71,8 @@ void cf__fork_free_page(void);
 /* Reasons that send every launch to the slow path, as bits; set before a driver is in use. */
 enum {
     CF__SLOW_PATH_POINTERS = 1, /* CF_CHECK=1: cf_launch() checks its pointers */
-    CF__SLOW_PATH_TRACE = 2     /* CF_TRACE: launches are recorded */
+    CF__SLOW_PATH_TRACE = 2,    /* CF_TRACE: launches are recorded */
+    CF__SLOW_PATH_RANGES = 4    /* a profiler is attached: calls of kernels are ranges */
 };
 
 /* Returns the reasons among `reasons` that apply. */

@@ -11,7 +11,7 @@
 
 #include "base/linker.h"
 
-#include "base/cachefile.h"
+#include "base/files.h"
 
 int cf__linker_is_cut_off(const char *path)
 {
@@ -59,7 +59,30 @@ static int copy_if_readable(const char *found, char path[CF__PATH])
     return access(found, R_OK) == 0 && snprintf(path, CF__PATH, "%s", found) < CF__PATH;
 }
 
-static int find_in_folders(void *program, const char *name, char path[CF__PATH])
+/* /lib, /usr/lib64, /lib/x86_64-linux-gnu and the like */
+static int is_default_folder(const char *folder)
+{
+    folder += strncmp(folder, "/usr", 4) == 0 ? 4 : 0;
+    const char *slash = *folder ? strchr(folder + 1, '/') : NULL;
+    return strncmp(folder, "/lib", 4) == 0 && (!slash || (strstr(slash, "-linux-gnu") && !strchr(slash + 1, '/')));
+}
+
+/* The default folders stand last in the list, each once. LD_LIBRARY_PATH may name some of them, too. */
+static int count_other_folders(const Dl_serinfo *folders)
+{
+    int first = (int)folders->dls_cnt, is_new = 1;
+    while (first > 0 && is_default_folder(folders->dls_serpath[first - 1].dls_name)) {
+        for (int i = first; i < (int)folders->dls_cnt && is_new; i++)
+            is_new = strcmp(folders->dls_serpath[first - 1].dls_name, folders->dls_serpath[i].dls_name) != 0;
+        if (!is_new)
+            break;
+        first--;
+    }
+    return first;
+}
+
+/* `is_default`: in the folders that the linker searches after its cache; 0: in those before it. */
+static int find_in_folders(void *program, const char *name, int is_default, char path[CF__PATH])
 {
     Dl_serinfo size, *folders;
     char file[CF__PATH];
@@ -71,7 +94,8 @@ static int find_in_folders(void *program, const char *name, char path[CF__PATH])
         return -1;
     *folders = size;
     int count = dlinfo(program, RTLD_DI_SERINFO, folders) == 0 ? (int)folders->dls_cnt : 0;
-    for (int i = 0; i < count && !is_found; i++)
+    int others = count ? count_other_folders(folders) : 0, end = is_default ? count : others;
+    for (int i = is_default ? others : 0; i < end && !is_found; i++)
         is_found = snprintf(file, sizeof file, "%s/%s", folders->dls_serpath[i].dls_name, name) < (int)sizeof file &&
                    copy_if_readable(file, path);
     free(folders);
@@ -105,7 +129,7 @@ static int find_in_cache(const char *name, char path[CF__PATH])
     char *text = calloc((size_t)info.st_size + 1, 1);
     if (!text)
         return -1;
-    ssize_t bytes = cf__cachefile_read(LINKER_CACHE, text, (size_t)info.st_size);
+    ssize_t bytes = cf__file_read(LINKER_CACHE, text, (size_t)info.st_size);
     int is_found = bytes > 0 && find_in_text(text, (size_t)bytes, name, path);
     free(text);
     return is_found;
@@ -116,9 +140,11 @@ int cf__linker_find(const char *name, char path[CF__PATH])
     void *program = dlopen(NULL, RTLD_NOW); /* fails in a static program */
     if (!program)
         return 0;
-    int is_found = find_in_folders(program, name, path);
+    int is_found = find_in_folders(program, name, 0, path);
     if (!is_found)
         is_found = find_in_cache(name, path);
+    if (!is_found)
+        is_found = find_in_folders(program, name, 1, path);
     dlclose(program);
     return is_found;
 }

@@ -2,7 +2,7 @@
 #ifndef CF__LINKER_H
 #define CF__LINKER_H
 
-#include "base/cachefile.h"
+#include "base/bounds.h"
 
 /* Writes the path of the file that dlopen(name) would load: in the folders of LD_LIBRARY_PATH, of the program and of
  * the system, then in the linker's cache. Returns 1; 0 if there is none, if the program is static, or without glibc;

@@ -11,10 +11,22 @@ extern _Thread_local struct cf__lock_state {
     void (*all_released)(void); /* called when the thread holds no lock any more; NULL: nothing waits for that */
 } cf__thread_locks;
 
+/* A lock of another kind, such as that of a file, counts as well. */
+static inline void cf__lock_taken(void)
+{
+    cf__thread_locks.held++;
+}
+
+static inline void cf__lock_given_back(void)
+{
+    if (--cf__thread_locks.held == 0 && cf__thread_locks.all_released)
+        cf__thread_locks.all_released();
+}
+
 static inline void cf__lock(pthread_mutex_t *lock)
 {
     pthread_mutex_lock(lock);
-    cf__thread_locks.held++;
+    cf__lock_taken();
 }
 
 /* Returns 1 if the lock was taken. */
@@ -28,8 +40,7 @@ static inline int cf__trylock(pthread_mutex_t *lock)
 static inline void cf__unlock(pthread_mutex_t *lock)
 {
     pthread_mutex_unlock(lock);
-    if (--cf__thread_locks.held == 0 && cf__thread_locks.all_released)
-        cf__thread_locks.all_released();
+    cf__lock_given_back();
 }
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/sha256.h"
 
-static uint32_t rotate(uint32_t word, int bits)
+static uint32_t rotate_right(uint32_t word, int bits)
 {
     return word >> bits | word << (32 - bits);
 }
@@ -31,14 +31,14 @@ static void add_block(uint32_t state[8], const unsigned char *block)
     for (int i = 0; i < 16; i++)
         w[i] = read_word(block + 4 * i);
     for (int i = 16; i < 64; i++)
-        w[i] = w[i - 16] + (rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3) + w[i - 7] +
-               (rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10);
+        w[i] = w[i - 16] + (rotate_right(w[i - 15], 7) ^ rotate_right(w[i - 15], 18) ^ w[i - 15] >> 3) + w[i - 7] +
+               (rotate_right(w[i - 2], 17) ^ rotate_right(w[i - 2], 19) ^ w[i - 2] >> 10);
     memcpy(v, state, sizeof v);
     for (int i = 0; i < 64; i++) {
-        uint32_t first = v[7] + (rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25)) +
+        uint32_t first = v[7] + (rotate_right(v[4], 6) ^ rotate_right(v[4], 11) ^ rotate_right(v[4], 25)) +
                          ((v[4] & v[5]) ^ (~v[4] & v[6])) + constants[i] + w[i];
-        uint32_t second =
-            (rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22)) + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+        uint32_t second = (rotate_right(v[0], 2) ^ rotate_right(v[0], 13) ^ rotate_right(v[0], 22)) +
+                          ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
         memmove(v + 1, v, 7 * sizeof *v);
         v[4] += first;
         v[0] = first + second;

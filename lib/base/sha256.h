@@ -13,12 +13,16 @@ struct cf__sha256 {
     unsigned char block[64];
 };
 
+/* Begins a checksum of data in several pieces. */
 void cf__sha256_begin(struct cf__sha256 *sum);
+
+/* Adds the next piece. */
 void cf__sha256_add(struct cf__sha256 *sum, const void *data, size_t bytes);
 
 /* Adds a text and its end, or the mark of NULL: a list of texts that ends with NULL differs from every other one. */
 void cf__sha256_add_text(struct cf__sha256 *sum, const char *text);
 
+/* Writes the checksum of all pieces. */
 void cf__sha256_end(struct cf__sha256 *sum, unsigned char digest[CF__SHA256_BYTES]);
 
 /* All steps for data in one piece. */

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/fast.h"
 #include "driver/capture_mode.h"
+#include "trace/ranges.h"
 #include "trace/trace.h"
 #include "context/enter.h"
 #include "context/last_stream.h"
@@ -285,12 +286,15 @@ CF__HOT int cf_call(const cf_kernel *kernel, void *const args[])
     call.staging = NULL;
     call.is_relaxed = 0;
     int64_t began = cf__trace_span_begin(); /* after cf__enter(), which opens the trace */
+    int is_range = cf__range_begin(kernel->function, "");
     status = compute_size(&call, is_sized, &size);
     if (status == CF_OK)
         status = (kernel->nparams <= FEW && kernel->nchecks <= FEW_CHECKS ? run_call : run_with_heap)(&call);
     if (call.is_relaxed && !scope.driver->is_cpu)
         cf__capture_restore(scope.driver, call.mode);
     cf__leave(&scope);
+    if (is_range)
+        cf__range_pop();
     if (began)
         trace_call(began, kernel, status);
     return status;

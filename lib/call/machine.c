@@ -14,7 +14,7 @@
 
 #include "call/machine.h"
 
-#include "base/cachefile.h"
+#include "base/files.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/lock.h"
@@ -127,10 +127,10 @@ static int find_constants(const char *text, const struct cf__scope *scope, int d
 static int read_file(const struct cf__scope *scope, int device, struct cf__machine *machine)
 {
     char path[CF__PATH];
-    if (!cf__cachefile_path("CF_MACHINE_FILE", "machine", path))
+    if (!cf__file_path("CF_MACHINE_FILE", "machine", path))
         return 0;
     char *text = malloc(CF_MACHINE_BYTES + 1);
-    ssize_t size = text ? cf__cachefile_read(path, text, CF_MACHINE_BYTES) : -1;
+    ssize_t size = text ? cf__file_read(path, text, CF_MACHINE_BYTES) : -1;
     int error = errno;
     if (size >= 0)
         text[size] = 0;
@@ -208,7 +208,7 @@ void cf__machine_unlock(void)
 
 int cf_machine_path(char *path, size_t size)
 {
-    return cf__cachefile_copy_path("cf_machine_path", "CF_MACHINE_FILE", "machine", path, size);
+    return cf__file_copy_path("cf_machine_path", "CF_MACHINE_FILE", "machine", path, size);
 }
 
 static int write_scope_identity(const struct cf__scope *scope, char text[IDENTITY_BYTES])

@@ -57,6 +57,8 @@ extern struct cf__context_events {
     void (*stream_ends)(const struct cf__scope *scope, cf_stream stream); /* a stream is about to be destroyed */
     uint64_t (*wait_begins)(void);                                        /* a wait for a whole context begins */
     void (*wait_succeeded)(CUcontext context, uint64_t begun);            /* `begun` is from wait_begins() */
+    /* cf_shutdown() has unloaded all images; caller holds their lock. The first program sets it; NULL before. */
+    void (*images_unloaded)(void);
 } cf__context_observer;
 
 #endif

@@ -16,6 +16,7 @@
 #include "driver/driver.h"
 #include "driver/driver_cuda.h"
 #include "driver/failure.h"
+#include "trace/ranges.h"
 #include "trace/trace.h"
 #include "trace/trace_driver.h"
 #include "trace/trace_end.h"
@@ -65,6 +66,7 @@ static int read_environment(void)
         return CF_OK;
     int status = cf__env_read_calls();
     cf__was_used = 1;
+    cf__ranges_open();
     return status == CF_OK ? cf__trace_open() : status;
 }
 

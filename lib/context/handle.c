@@ -27,6 +27,7 @@ struct entry {
     int device;        /* device of a stale handle */
     unsigned int serial;
     struct cf__event_mark mark; /* latest mark of an event */
+    uint64_t capture;           /* driver's id of the capture of a graph or a node; 0: none */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -100,33 +101,42 @@ static void remove_entry(struct entry *entry)
 
 /* ---- Records ---- */
 
-static void add_entry(const struct cf__scope *scope, enum cf__handle_kind kind, const void *handle, size_t bytes)
+/* Returns 0 if there is no memory. */
+static int add_entry(const struct cf__scope *scope, enum cf__handle_kind kind, const void *handle, size_t bytes,
+                     uint64_t capture)
 {
     cf__lock(&lock);
     struct entry *entry = table_size ? find_entry(kind, handle) : NULL;
-    int is_there = entry && entry->handle;
-    if (is_there || 2 * (entry_count + 1) <= table_size || grow_table()) {
+    int is_there = entry && entry->handle, has_room = is_there || 2 * (entry_count + 1) <= table_size || grow_table();
+    if (has_room) {
         entry = find_entry(kind, handle);
         uncount_stale(entry);
         entry_count += !is_there;
         last_serial += 1 + (last_serial == UINT_MAX);
-        *entry = (struct entry){handle, kind, scope->context, bytes, .serial = last_serial};
+        *entry = (struct entry){handle, kind, scope->context, bytes, .serial = last_serial, .capture = capture};
     }
     cf__unlock(&lock);
+    return has_room;
 }
 
 /* The CPU driver's handles carry generations themselves, and its memory belongs to a forked child as well. */
 void *cf__handle_add(const struct cf__scope *scope, enum cf__handle_kind kind, void *handle)
 {
     if (!scope->driver->is_cpu)
-        add_entry(scope, kind, handle, 0);
+        (void)add_entry(scope, kind, handle, 0, 0);
     return handle;
+}
+
+int cf__handle_add_captured(const struct cf__scope *scope, enum cf__handle_kind kind, const void *handle,
+                            uint64_t capture)
+{
+    return scope->driver->is_cpu || add_entry(scope, kind, handle, 0, capture);
 }
 
 void cf__handle_add_memory(const struct cf__scope *scope, const void *memory, size_t bytes)
 {
     if (!scope->driver->is_cpu)
-        add_entry(scope, CF__PAGE_LOCKED, memory, bytes);
+        (void)add_entry(scope, CF__PAGE_LOCKED, memory, bytes, 0);
 }
 
 unsigned int cf__handle_serial(enum cf__handle_kind kind, const void *handle)
@@ -163,6 +173,24 @@ struct cf__event_mark cf__handle_get_mark(const void *event)
         mark = find_entry(CF__EVENT, event)->mark;
     cf__unlock(&lock);
     return mark;
+}
+
+uint64_t cf__handle_get_capture(enum cf__handle_kind kind, const void *handle)
+{
+    cf__lock(&lock);
+    uint64_t capture = table_size ? find_entry(kind, handle)->capture : 0;
+    cf__unlock(&lock);
+    return capture;
+}
+
+/* A removal may move another entry to the same index, hence the inner loop. */
+void cf__handle_forget_nodes(uint64_t capture)
+{
+    cf__lock(&lock);
+    for (size_t i = 0; capture && i < table_size; i++)
+        while (entries[i].handle && entries[i].kind == CF__GRAPH_NODE && entries[i].capture == capture)
+            remove_entry(&entries[i]);
+    cf__unlock(&lock);
 }
 
 int cf__handle_check(const char *function, const char *name, enum cf__handle_kind kind, const void *handle)

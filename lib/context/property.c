@@ -7,7 +7,7 @@
 
 #include "context/property.h"
 
-#include "base/cachefile.h"
+#include "base/files.h"
 #include "base/error.h"
 #include "driver/driver.h"
 #include "context/context.h"
@@ -114,7 +114,7 @@ static CUresult get_numa_node(const struct cf__driver *driver, CUdevice device, 
     char address[ADDRESS], path[ADDRESS + 40], text[16] = "";
     CUresult result = get_address(driver, device, address);
     snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/numa_node", address);
-    *value = cf__cachefile_read(path, text, sizeof text - 1) > 0 ? strtol(text, NULL, 10) : -1;
+    *value = cf__file_read(path, text, sizeof text - 1) > 0 ? strtol(text, NULL, 10) : -1;
     return result;
 }
 

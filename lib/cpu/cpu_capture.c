@@ -25,6 +25,7 @@ struct cf__cpu_capture {
 };
 static struct cf__cpu_capture *captures;
 static uint64_t capture_count;
+static struct cf__cpu_node several; /* is latest after several nodes that do not precede one another */
 
 static _Thread_local CUstreamCaptureMode thread_mode; /* 0: global */
 
@@ -93,6 +94,7 @@ static void leave_capture(struct cf__cpu_handle *stream)
     while (*link != stream)
         link = &(*link)->next_captured;
     *link = stream->next_captured;
+    stream->latest = NULL;
     free_set(&stream->nodes);
     __atomic_store_n(&stream->capture, NULL, __ATOMIC_RELEASE);
 }
@@ -118,6 +120,14 @@ static struct cf__cpu_capture *find_capture(uint64_t number)
     return capture;
 }
 
+int cf__cpu_capture_has_node(const struct cf__cpu_node *node)
+{
+    const struct cf__cpu_capture *capture = captures;
+    while (capture && !cf__cpu_graph_has_node(capture->graph, node))
+        capture = capture->next;
+    return capture != NULL;
+}
+
 static CUresult add_node(struct cf__cpu_handle *stream, struct cf__cpu_node *node)
 {
     struct cf__cpu_capture *capture = stream->capture;
@@ -130,7 +140,7 @@ static CUresult add_node(struct cf__cpu_handle *stream, struct cf__cpu_node *nod
     graph->count++;
     graph->has_memory |= node->is_memory;
     node->next = NULL;
-    *graph->last = node;
+    *graph->last = stream->latest = node;
     graph->last = &node->next;
     return CUDA_SUCCESS;
 }
@@ -156,6 +166,7 @@ CUresult cf__cpu_enqueue(CUstream stream, struct cf__cpu_node *node, size_t size
     if (!cf__cpu_is_captured(slot))
         return node->run(node);
     struct cf__cpu_node *copy = malloc(size);
+    node->size = size;
     return cf__cpu_capture_add(slot, copy ? memcpy(copy, node, size) : NULL);
 }
 
@@ -173,10 +184,8 @@ void cf__cpu_handle_release(struct cf__cpu_handle *slot)
         cf__cpu_graph_release(close_capture(slot->capture));
     else if (slot->kind == CF__CPU_STREAM && slot->capture)
         leave_capture(slot); /* work that no stream waited for is found at the capture's end */
-    if (slot->graph) {
-        slot->graph->execs -= slot->kind == CF__CPU_EXEC;
+    if (slot->graph)
         cf__cpu_graph_release(slot->graph);
-    }
     free_set(&slot->nodes);
 }
 
@@ -264,13 +273,15 @@ CUresult cf__cpu_cuStreamEndCapture(CUstream stream, CUgraph *graph)
     return *graph ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* The library asks for the number only. */
-CUresult cf__cpu_cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph,
-                                        const CUgraphNode **nodes, size_t *count)
+/* The library asks for the number, and for the nodes that the next one follows. Edges have no data. */
+CUresult cf__cpu_cuStreamGetCaptureInfo_edges(CUstream stream, CUstreamCaptureStatus *status, uint64_t *id,
+                                              CUgraph *graph, const CUgraphNode **nodes, const CUgraphEdgeData **edges,
+                                              size_t *count)
 {
+    static _Thread_local CUgraphNode latest;
     struct cf__cpu_handle *slot;
     CUresult result = cf__cpu_stream_find(stream, &slot);
-    if (graph || nodes || count)
+    if (graph)
         return CUDA_ERROR_NOT_SUPPORTED;
     cf__cpu_lock();
     const struct cf__cpu_capture *capture = result == CUDA_SUCCESS && slot ? slot->capture : NULL;
@@ -279,8 +290,22 @@ CUresult cf__cpu_cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *
                                    : CU_STREAM_CAPTURE_STATUS_ACTIVE;
     if (id && *status == CU_STREAM_CAPTURE_STATUS_ACTIVE)
         *id = capture->number;
+    int is_one = capture && slot->latest && slot->latest != &several;
+    latest = is_one ? (CUgraphNode)(void *)slot->latest : NULL;
     cf__cpu_unlock();
+    if (nodes) {
+        *nodes = &latest;
+        *count = (size_t)is_one; /* 0 also for several: the library asks for a single one */
+    }
+    if (edges)
+        *edges = NULL;
     return result;
+}
+
+CUresult cf__cpu_cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph,
+                                        const CUgraphNode **nodes, size_t *count)
+{
+    return cf__cpu_cuStreamGetCaptureInfo_edges(stream, status, id, graph, nodes, NULL, count);
 }
 
 CUresult cf__cpu_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
@@ -316,6 +341,8 @@ static CUresult record_event(struct cf__cpu_handle *event, struct cf__cpu_handle
     free_set(&event->nodes);
     if (capture && !merge_sets(&event->nodes, stream->nodes))
         return break_capture(capture, CUDA_ERROR_OUT_OF_MEMORY);
+    if (capture)
+        event->latest = stream->latest;
     if (!capture) {
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
@@ -358,6 +385,10 @@ static CUresult wait_for_event(struct cf__cpu_handle *stream, struct cf__cpu_han
         return break_capture(capture, CUDA_ERROR_OUT_OF_MEMORY);
     if (!own)
         join_capture(capture, stream);
+    if (!stream->latest)
+        stream->latest = event->latest;
+    else if (event->latest && event->latest != stream->latest)
+        stream->latest = &several;
     return CUDA_SUCCESS;
 }
 

@@ -8,11 +8,13 @@
 #include "driver/driver.h"
 #include "cpu/cpu_stream.h"
 
-/* A piece of work, and the first member of a struct with its operands. */
+/* A piece of work, and the first member of a struct of `size` bytes with its operands. */
 struct cf__cpu_node {
     struct cf__cpu_node *next;
+    size_t size;
     CUresult (*run)(struct cf__cpu_node *node);
     void (*destroy)(struct cf__cpu_node *node); /* releases the operands, caller holds the lock; may be NULL */
+    void (*copied)(struct cf__cpu_node *copy);  /* completes a copy of the bytes; caller holds the lock; may be NULL */
     int is_memory;                              /* 1 if it allocates or frees memory */
 };
 
@@ -34,6 +36,9 @@ CUresult cf__cpu_capture_break(struct cf__cpu_handle *stream);
 
 /* Returns the error for a wait or a query of an event that was last recorded in the capture of this number. */
 CUresult cf__cpu_capture_check_event(uint64_t number);
+
+/* Returns 1 if a node is in the graph of an open capture. Caller holds the lock. */
+int cf__cpu_capture_has_node(const struct cf__cpu_node *node);
 
 /* Releases a slot's capture, nodes and graph before the slot is freed. Caller holds the lock. */
 void cf__cpu_handle_release(struct cf__cpu_handle *slot);

@@ -1,6 +1,7 @@
 /* cpu_graph.c - graphs of the CPU driver. A graph is the list of its nodes in the order of their capture, which
- * satisfies every dependency. A run executes the list in that order. */
+ * satisfies every dependency. A run executes the list in that order. An executable graph has copies of the nodes. */
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,7 +25,47 @@ void cf__cpu_graph_release(struct cf__cpu_graph *graph)
             node->destroy(node);
         free(node);
     }
+    struct cf__cpu_graph *origin = graph->origin;
     free(graph);
+    if (origin) {
+        origin->execs--;
+        cf__cpu_graph_release(origin);
+    }
+}
+
+int cf__cpu_graph_has_node(const struct cf__cpu_graph *graph, const struct cf__cpu_node *node)
+{
+    const struct cf__cpu_node *other = graph->first;
+    while (other && other != node)
+        other = other->next;
+    return other != NULL;
+}
+
+/* Returns a graph with copies of the nodes, of which the caller is the owner; NULL if there is no memory. Caller holds
+ * the lock. */
+static struct cf__cpu_graph *copy_graph(struct cf__cpu_graph *origin)
+{
+    struct cf__cpu_graph *graph = malloc(sizeof *graph);
+    if (!graph)
+        return NULL;
+    *graph = (struct cf__cpu_graph){
+        .owners = 1, .origin = origin, .has_memory = origin->has_memory, .count = origin->count, .last = &graph->first};
+    origin->owners++;
+    origin->execs++;
+    for (const struct cf__cpu_node *node = origin->first; node; node = node->next) {
+        struct cf__cpu_node *copy = malloc(node->size);
+        if (!copy) {
+            cf__cpu_graph_release(graph);
+            return NULL;
+        }
+        memcpy(copy, node, node->size);
+        copy->next = NULL;
+        if (copy->copied)
+            copy->copied(copy);
+        *graph->last = copy;
+        graph->last = &copy->next;
+    }
+    return graph;
 }
 
 void *cf__cpu_graph_handle(enum cf__cpu_handle_kind kind, struct cf__cpu_graph *graph)
@@ -33,7 +74,6 @@ void *cf__cpu_graph_handle(enum cf__cpu_handle_kind kind, struct cf__cpu_graph *
     if (handle)
         return handle;
     cf__cpu_lock();
-    graph->execs -= kind == CF__CPU_EXEC;
     cf__cpu_graph_release(graph);
     cf__cpu_unlock();
     return NULL;
@@ -86,6 +126,12 @@ static void destroy_memory(struct cf__cpu_node *node)
     cf__cpu_graph_memory_release(((struct memory_node *)node)->memory);
 }
 
+/* Caller holds the lock. */
+static void copy_memory(struct cf__cpu_node *node)
+{
+    ((struct memory_node *)node)->memory->owners++;
+}
+
 static CUresult add_memory_node(struct cf__cpu_handle *stream, CUresult (*run)(struct cf__cpu_node *node),
                                 struct cf__cpu_graph_memory *memory)
 {
@@ -96,7 +142,8 @@ static CUresult add_memory_node(struct cf__cpu_handle *stream, CUresult (*run)(s
         cf__cpu_unlock();
         return cf__cpu_capture_add(stream, NULL);
     }
-    *node = (struct memory_node){{.run = run, .destroy = destroy_memory, .is_memory = 1}, memory};
+    *node = (struct memory_node){
+        {.size = sizeof *node, .run = run, .destroy = destroy_memory, .copied = copy_memory, .is_memory = 1}, memory};
     return cf__cpu_capture_add(stream, &node->node);
 }
 
@@ -173,20 +220,39 @@ CUresult cf__cpu_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, u
     CUresult result = flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     cf__cpu_lock();
     const struct cf__cpu_handle *slot = cf__cpu_handle_find(graph, CF__CPU_GRAPH);
-    struct cf__cpu_graph *shared = slot ? slot->graph : NULL;
-    if (!shared)
+    struct cf__cpu_graph *origin = slot ? slot->graph : NULL, *copy = NULL;
+    if (!origin)
         result = CUDA_ERROR_INVALID_VALUE;
-    else if (shared->has_memory && shared->execs)
+    else if (origin->has_memory && origin->execs)
         result = CUDA_ERROR_NOT_SUPPORTED; /* both would allocate at one address */
-    if (result == CUDA_SUCCESS) {
-        shared->owners++;
-        shared->execs++;
-    }
+    if (result == CUDA_SUCCESS && !(copy = copy_graph(origin)))
+        result = CUDA_ERROR_OUT_OF_MEMORY;
     cf__cpu_unlock();
     if (result != CUDA_SUCCESS)
         return result;
-    *exec = cf__cpu_graph_handle(CF__CPU_EXEC, shared);
+    *exec = cf__cpu_graph_handle(CF__CPU_EXEC, copy);
     return *exec ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cf__cpu_graph_change(CUgraphExec exec, const struct cf__cpu_node *node,
+                              CUresult (*change)(struct cf__cpu_node *copy, const void *data), const void *data)
+{
+    CUresult result = CUDA_ERROR_INVALID_HANDLE;
+    cf__cpu_lock();
+    const struct cf__cpu_handle *slot = cf__cpu_handle_find(exec, CF__CPU_EXEC);
+    struct cf__cpu_graph *graph = slot ? slot->graph : NULL;
+    if (graph) {
+        graph->owners++;
+        wait_for_run(graph);
+        const struct cf__cpu_node *other = graph->origin->first;
+        struct cf__cpu_node *copy = graph->first;
+        for (; other && other != node; other = other->next)
+            copy = copy->next;
+        result = other ? change(copy, data) : CUDA_ERROR_INVALID_VALUE;
+        cf__cpu_graph_release(graph);
+    }
+    cf__cpu_unlock();
+    return result;
 }
 
 CUresult cf__cpu_cuGraphDestroy(CUgraph graph)

@@ -10,18 +10,27 @@
 
 struct cf__cpu_node;
 
-/* The nodes that a graph and its executable graphs share. They do not change after the capture. */
+/* The nodes of a graph, or of an executable graph, which has copies of them. */
 struct cf__cpu_graph {
-    int owners;     /* handles and runs; guarded by the lock */
-    int execs;      /* executable graphs among them; guarded by the lock */
-    int has_memory; /* 1 if a node allocates or frees memory */
-    pid_t runs_in;  /* process that is running it, 0: none; a forked child ignores its parent's run */
+    int owners;                   /* handles, runs and executable graphs; guarded by the lock */
+    int execs;                    /* executable graphs among them; guarded by the lock */
+    struct cf__cpu_graph *origin; /* of an executable graph: the graph that it was made of */
+    int has_memory;               /* 1 if a node allocates or frees memory */
+    pid_t runs_in;                /* process that is running it, 0: none; a forked child ignores its parent's run */
     size_t count;
     struct cf__cpu_node *first, **last;
 };
 
 /* Ends one ownership; the last frees the graph. Caller holds the lock. */
 void cf__cpu_graph_release(struct cf__cpu_graph *graph);
+
+/* Returns 1 if a node is in the graph. Caller holds the lock. */
+int cf__cpu_graph_has_node(const struct cf__cpu_graph *graph, const struct cf__cpu_node *node);
+
+/* Changes the node of an executable graph that was copied from `node`, and waits for a run in flight first. `change`
+ * gets the copy and `data`; it is called under the lock. */
+CUresult cf__cpu_graph_change(CUgraphExec exec, const struct cf__cpu_node *node,
+                              CUresult (*change)(struct cf__cpu_node *copy, const void *data), const void *data);
 
 /* Creates a handle, to which the caller's ownership of `graph` passes. Returns NULL, and releases the graph, if there
  * is no memory. */

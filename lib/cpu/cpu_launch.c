@@ -1,11 +1,11 @@
 /* cpu_launch.c - one launch on the CPU. */
 #include <stdint.h>
-#include <stdio.h>
 
 #include <cuferry/registry.h>
 
 #include "cpu/cpu_launch.h"
 
+#include "base/descriptor.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "threads/pool.h"
@@ -13,26 +13,6 @@
 #include "cpu/block.h"
 #include "cpu/schedule.h"
 #include "cpu/team.h"
-
-/* Writes the blocks of a cluster along each axis to the launch. Returns 0 and notes the cause if clusters do not divide
- * the grid. */
-static int find_cluster(const cf_kernel *kernel, cf_host_launch *launch)
-{
-    const uint32_t *cluster = kernel->launch.cluster;
-    const cf_dim3 grid = launch->grid;
-    launch->cluster = (cf_dim3){1, 1, 1};
-    if (!cluster[0])
-        return 1;
-    const cf_dim3 each = {cluster[0], cluster[1] ? cluster[1] : 1, cluster[2] ? cluster[2] : 1};
-    launch->cluster = each;
-    if (grid.x % each.x == 0 && grid.y % each.y == 0 && grid.z % each.z == 0)
-        return 1;
-    char text[160];
-    snprintf(text, sizeof text, "its grid of %u x %u x %u blocks is no multiple of its clusters' %u x %u x %u", grid.x,
-             grid.y, grid.z, each.x, each.y, each.z);
-    cf__error_note_cause(text);
-    return 0;
-}
 
 static void run_cooperative(const cf_kernel *kernel, const cf_host_launch *launch, uint64_t blocks)
 {
@@ -63,8 +43,8 @@ CUresult cf__cpu_run(const cf_kernel *kernel, const cf_host_launch *request, int
     cf_host_launch launch = *request;
     uint64_t blocks = (uint64_t)launch.grid.x * launch.grid.y * launch.grid.z;
     launch.is_cooperative = kernel->launch.is_cooperative;
-    if (!find_cluster(kernel, &launch))
-        return CUDA_ERROR_INVALID_VALUE;
+    launch.cluster = (cf_dim3){cf__cluster_size(&kernel->launch, 0), cf__cluster_size(&kernel->launch, 1),
+                               cf__cluster_size(&kernel->launch, 2)};
     launch.is_ordered = run.seed != 0;
     launch.ops = &cf__block_ops;
     launch.run = &run;

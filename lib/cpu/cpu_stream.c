@@ -12,6 +12,7 @@
 #include "threads/pool.h"
 #include "driver/driver.h"
 #include "cpu/cpu_capture.h"
+#include "cpu/cpu_graph.h"
 #include "cpu/cpu_memory.h"
 #include "cpu/driver_cpu.h"
 #include "cpu/runner_cache.h"
@@ -94,6 +95,16 @@ CUresult cf__cpu_handle_destroy(const void *handle, enum cf__cpu_handle_kind kin
     if (slot)
         return CUDA_SUCCESS;
     return is_stream_or_event ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
+}
+
+int cf__cpu_handle_has_node(const struct cf__cpu_node *node)
+{
+    for (char *at = cf__fast.handles; at && at < fresh; at += SLOT) {
+        const struct cf__cpu_handle *slot = (const struct cf__cpu_handle *)(void *)at;
+        if (slot->kind == CF__CPU_GRAPH && cf__cpu_graph_has_node(slot->graph, node))
+            return 1;
+    }
+    return cf__cpu_capture_has_node(node);
 }
 
 /* Caller holds the lock. */
@@ -229,9 +240,11 @@ CUresult cf__cpu_cuStreamGetId(CUstream stream, unsigned long long *id)
 
 CUresult cf__cpu_cuEventCreate(CUevent *event, unsigned int flags)
 {
-    (void)flags;
     *event = cf__cpu_handle_create(CF__CPU_EVENT, NULL);
-    return *event ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    if (!*event)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    cf__cpu_handle_find(*event, CF__CPU_EVENT)->has_no_time = (flags & CU_EVENT_DISABLE_TIMING) != 0;
+    return CUDA_SUCCESS;
 }
 
 CUresult cf__cpu_cuEventDestroy(CUevent event)
@@ -271,7 +284,7 @@ CUresult cf__cpu_cuEventElapsedTime(float *milliseconds, CUevent start, CUevent 
         return result;
     int64_t from = __atomic_load_n(&first->time, __ATOMIC_RELAXED);
     int64_t to = __atomic_load_n(&last->time, __ATOMIC_RELAXED);
-    if (!from || !to)
+    if (!from || !to || first->has_no_time || last->has_no_time)
         return CUDA_ERROR_INVALID_HANDLE;
     *milliseconds = (float)((double)(to - from) / 1e6);
     return CUDA_SUCCESS;

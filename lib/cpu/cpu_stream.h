@@ -8,6 +8,7 @@
 #include "driver/driver.h"
 
 struct cf__cpu_graph;
+struct cf__cpu_node;
 
 enum cf__cpu_handle_kind { CF__CPU_FREE, CF__CPU_STREAM, CF__CPU_EVENT, CF__CPU_POOL, CF__CPU_GRAPH, CF__CPU_EXEC };
 
@@ -22,12 +23,18 @@ struct cf__cpu_handle {
     int kind;            /* enum cf__cpu_handle_kind; atomic */
     uint32_t generation; /* number of times that the slot was freed; its low bits are part of the handle */
     struct cf__cpu_handle *next_free;
-    int64_t time;                         /* events: time of the record in ns; 0: never recorded; atomic */
-    struct cf__cpu_capture *capture;      /* streams: capture that they take part in; atomic */
-    uint64_t captured_in;                 /* events: number of the capture of the latest record; 0: none; atomic */
-    struct cf__cpu_node_set *nodes;       /* nodes of that capture before this point */
-    struct cf__cpu_handle *next_captured; /* streams: next stream of the same capture */
-    struct cf__cpu_graph *graph;          /* of graphs and executable graphs */
+    union {
+        int64_t time;                /* events: time of the record in ns; 0: never recorded; atomic */
+        struct cf__cpu_node *latest; /* streams and events in a capture: node that follows all others; NULL: none */
+    };
+    struct cf__cpu_capture *capture; /* streams: capture that they take part in; atomic */
+    uint64_t captured_in;            /* events: number of the capture of the latest record; 0: none; atomic */
+    struct cf__cpu_node_set *nodes;  /* nodes of that capture before this point */
+    union {
+        struct cf__cpu_handle *next_captured; /* streams: next stream of the same capture */
+        int has_no_time;                      /* events: made without timing; constant */
+    };
+    struct cf__cpu_graph *graph; /* of graphs and executable graphs */
 };
 
 /* Creates a handle; NULL if there is no memory. `graph`: for graphs and executable graphs, whose owner it becomes. */
@@ -38,6 +45,9 @@ CUresult cf__cpu_handle_destroy(const void *handle, enum cf__cpu_handle_kind kin
 
 /* Returns the slot of a live handle of a kind; NULL for any other value. */
 struct cf__cpu_handle *cf__cpu_handle_find(const void *handle, enum cf__cpu_handle_kind kind);
+
+/* Returns 1 if a node is in a graph that has a handle, or in an open capture. Caller holds the lock. */
+int cf__cpu_handle_has_node(const struct cf__cpu_node *node);
 
 /* Looks up the slot of a stream: NULL for the default streams, CUDA_ERROR_INVALID_HANDLE for other values. */
 CUresult cf__cpu_stream_find(CUstream stream, struct cf__cpu_handle **slot);

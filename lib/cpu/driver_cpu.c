@@ -16,6 +16,7 @@
 #include "threads/pool.h"
 #include "driver/driver.h"
 #include "cpu/cpu_capture.h"
+#include "cpu/cpu_graph.h"
 #include "cpu/cpu_launch.h"
 #include "cpu/cpu_stream.h"
 
@@ -386,6 +387,17 @@ static size_t get_param_size(const cf_param *param)
 /* Bytes for an argument's value, which may have to be aligned to 16 bytes. */
 #define VALUE_ROOM(bytes) (((bytes) + 15) / 16 * 16)
 
+/* Caller holds the lock. */
+static void copy_launch(struct cf__cpu_node *node)
+{
+    struct launch_node *launch = (struct launch_node *)node;
+    const char *values = launch->kernel->nparams ? launch->args[0] : NULL; /* of the original */
+    char *first = (char *)launch + VALUE_ROOM(sizeof *launch + launch->kernel->nparams * sizeof(void *));
+    for (uint32_t i = 0; i < launch->kernel->nparams; i++)
+        launch->args[i] = first + ((const char *)launch->args[i] - values);
+    launch->request.args = launch->args;
+}
+
 static CUresult capture_launch(struct cf__cpu_handle *stream, const cf_kernel *kernel, const cf_host_launch *request)
 {
     size_t first_value = VALUE_ROOM(sizeof(struct launch_node) + kernel->nparams * sizeof(void *)), bytes = first_value;
@@ -394,7 +406,7 @@ static CUresult capture_launch(struct cf__cpu_handle *stream, const cf_kernel *k
     struct launch_node *launch = malloc(bytes);
     if (!launch)
         return cf__cpu_capture_add(stream, NULL);
-    *launch = (struct launch_node){{.run = run_launch}, kernel, *request};
+    *launch = (struct launch_node){{.size = bytes, .run = run_launch, .copied = copy_launch}, kernel, *request};
     launch->request.args = launch->args;
     char *value = (char *)launch + first_value;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
@@ -404,29 +416,77 @@ static CUresult capture_launch(struct cf__cpu_handle *stream, const cf_kernel *k
     return cf__cpu_capture_add(stream, &launch->node);
 }
 
-CUresult cf__cpu_cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
-                                           unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-                                           unsigned int block_z, unsigned int shared, CUstream stream, void **args)
+static inline CUresult launch_kernel(CUfunction function, CUstream stream, const cf_host_launch *request)
 {
     struct cf__cpu_handle *slot;
     CUresult result = cf__cpu_stream_find(stream, &slot);
     if (result != CUDA_SUCCESS)
         return result;
     const cf_kernel *kernel = (const cf_kernel *)(const void *)function;
-    const cf_host_launch request = {
-        .grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}, .args = args, .shared = shared};
     if (cf__cpu_is_captured(slot))
-        return capture_launch(slot, kernel, &request);
-    return cf__cpu_run(kernel, &request, 0);
+        return capture_launch(slot, kernel, request);
+    return cf__cpu_run(kernel, request, 0);
 }
 
 CUresult cf__cpu_cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
                                 unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,
                                 CUstream stream, void **args, void **extra)
 {
+    const cf_host_launch request = {
+        .grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}, .args = args, .shared = shared};
     (void)extra;
-    return cf__cpu_cuLaunchCooperativeKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared,
-                                             stream, args);
+    return launch_kernel(function, stream, &request);
+}
+
+/* Attributes change nothing here: launches end in their order, and a kernel's descriptor has its clusters. */
+CUresult cf__cpu_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **args, void **extra)
+{
+    const cf_host_launch request = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                                    .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                                    .args = args,
+                                    .shared = config->sharedMemBytes};
+    (void)extra;
+    return launch_kernel(function, config->hStream, &request);
+}
+
+CUresult cf__cpu_cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2 *params)
+{
+    const struct launch_node *launch = (const struct launch_node *)(const void *)node;
+    cf__cpu_lock();
+    int is_launch = cf__cpu_handle_has_node(&launch->node) && launch->node.run == run_launch;
+    if (is_launch)
+        *params = (CUDA_KERNEL_NODE_PARAMS_v2){
+            .func = (CUfunction)(void *)(uintptr_t)launch->kernel,
+            .gridDimX = launch->request.grid.x,
+            .gridDimY = launch->request.grid.y,
+            .gridDimZ = launch->request.grid.z,
+            .blockDimX = launch->request.block.x,
+            .blockDimY = launch->request.block.y,
+            .blockDimZ = launch->request.block.z,
+            .sharedMemBytes = launch->request.shared,
+        };
+    cf__cpu_unlock();
+    return is_launch ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult set_params(struct cf__cpu_node *node, const void *data)
+{
+    struct launch_node *launch = (struct launch_node *)node;
+    const CUDA_KERNEL_NODE_PARAMS_v2 *params = data;
+    if (node->run != run_launch || params->func != (CUfunction)(void *)(uintptr_t)launch->kernel)
+        return CUDA_ERROR_INVALID_VALUE;
+    launch->request.grid = (cf_dim3){params->gridDimX, params->gridDimY, params->gridDimZ};
+    launch->request.block = (cf_dim3){params->blockDimX, params->blockDimY, params->blockDimZ};
+    launch->request.shared = params->sharedMemBytes;
+    for (uint32_t i = 0; i < launch->kernel->nparams; i++)
+        memcpy(launch->args[i], params->kernelParams[i], get_param_size(&launch->kernel->params[i]));
+    return CUDA_SUCCESS;
+}
+
+CUresult cf__cpu_cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                                const CUDA_KERNEL_NODE_PARAMS_v2 *params)
+{
+    return cf__cpu_graph_change(exec, (const struct cf__cpu_node *)(const void *)node, set_params, params);
 }
 
 /* ---- The table ---- */

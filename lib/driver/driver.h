@@ -33,6 +33,7 @@
     X(CUgraph, struct CUgraph_st *)              \
     X(CUgraphExec, struct CUgraphExec_st *)      \
     X(CUgraphNode, struct CUgraphNode_st *)      \
+    X(CUlaunchAttributeID, unsigned int)         \
     X(CUmemoryPool, struct CUmemPoolHandle_st *) \
     X(CUmemPool_attribute, unsigned int)         \
     X(CUmemAccess_flags, unsigned int)
@@ -108,6 +109,10 @@
     X(CU_FUNC_ATTRIBUTE_NUM_REGS, 4)                             \
     X(CU_FUNC_ATTRIBUTE_BINARY_VERSION, 6)                       \
     X(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8)        \
+    X(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 14)   \
+    X(CU_LAUNCH_ATTRIBUTE_COOPERATIVE, 2)                        \
+    X(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, 4)                  \
+    X(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 6)  \
     X(CU_JIT_ERROR_LOG_BUFFER, 5)                                \
     X(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 6)                     \
     X(CU_POINTER_ATTRIBUTE_CONTEXT, 1)                           \
@@ -135,6 +140,7 @@
     X(CU_MEM_ACCESS_FLAGS_PROT_READWRITE, 3)                     \
     X(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, 4)                      \
     X(CU_EVENT_DEFAULT, 0)                                       \
+    X(CU_EVENT_BLOCKING_SYNC, 1)                                 \
     X(CU_EVENT_DISABLE_TIMING, 2)
 
 /* The fields of CUDA_MEMCPY2D, a copy of rows. */
@@ -172,6 +178,40 @@
     X(CUmemLocation, location) \
     X(CUmemAccess_flags, flags)
 
+/* The fields of CUlaunchConfig. */
+#define CF__LAUNCH_CONFIG_FIELDS(X) \
+    X(unsigned int, gridDimX)       \
+    X(unsigned int, gridDimY)       \
+    X(unsigned int, gridDimZ)       \
+    X(unsigned int, blockDimX)      \
+    X(unsigned int, blockDimY)      \
+    X(unsigned int, blockDimZ)      \
+    X(unsigned int, sharedMemBytes) \
+    X(CUstream, hStream)            \
+    X(CUlaunchAttribute *, attrs)   \
+    X(unsigned int, numAttrs)
+
+/* The fields of CUgraphEdgeData, of CUDA 12.3. */
+#define CF__EDGE_FIELDS(X)      \
+    X(unsigned char, from_port) \
+    X(unsigned char, to_port)   \
+    X(unsigned char, type)
+
+/* The fields of CUDA_KERNEL_NODE_PARAMS_v2. */
+#define CF__KERNEL_NODE_FIELDS(X)   \
+    X(CUfunction, func)             \
+    X(unsigned int, gridDimX)       \
+    X(unsigned int, gridDimY)       \
+    X(unsigned int, gridDimZ)       \
+    X(unsigned int, blockDimX)      \
+    X(unsigned int, blockDimY)      \
+    X(unsigned int, blockDimZ)      \
+    X(unsigned int, sharedMemBytes) \
+    X(void **, kernelParams)        \
+    X(void **, extra)               \
+    X(CUkernel, kern)               \
+    X(CUcontext, ctx)
+
 #ifndef __cuda_cuda_h__ /* the guard of <cuda.h> */
 #define CF__DRIVER_TYPEDEF(name, type) typedef type name;
 CF__DRIVER_TYPES(CF__DRIVER_TYPEDEF)
@@ -208,6 +248,33 @@ typedef struct CUmemAccessDesc_st {
 #undef CF__ACCESS_FIELD
 #undef CF__POOL_FIELD
 
+/* The members of the union that the library uses. */
+typedef union CUlaunchAttributeValue_union {
+    char pad[64];
+    int cooperative;
+    struct {
+        unsigned int x, y, z;
+    } clusterDim;
+    int programmaticStreamSerializationAllowed;
+} CUlaunchAttributeValue;
+typedef struct CUlaunchAttribute_st {
+    CUlaunchAttributeID id;
+    char pad[8 - sizeof(CUlaunchAttributeID)];
+    CUlaunchAttributeValue value;
+} CUlaunchAttribute;
+#define CF__LAUNCH_FIELD(type, name) type name;
+typedef struct CUlaunchConfig_st {
+    CF__LAUNCH_CONFIG_FIELDS(CF__LAUNCH_FIELD)
+} CUlaunchConfig;
+typedef struct CUgraphEdgeData_st {
+    CF__EDGE_FIELDS(CF__LAUNCH_FIELD)
+    unsigned char reserved[5];
+} CUgraphEdgeData;
+typedef struct CUDA_KERNEL_NODE_PARAMS_v2_st {
+    CF__KERNEL_NODE_FIELDS(CF__LAUNCH_FIELD)
+} CUDA_KERNEL_NODE_PARAMS_v2;
+#undef CF__LAUNCH_FIELD
+
 #define CU_STREAM_LEGACY ((CUstream)0x1)
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)
 #endif
@@ -218,7 +285,8 @@ typedef struct CUmemAccessDesc_st {
 #define CF__DRIVER_VERSION 12000
 
 /* Name, version of the signature, parameters, their names. The functions that launches call come first, in one cache
- * line. A function newer than CF__DRIVER_VERSION may be NULL in a table. */
+ * line. A function newer than CF__DRIVER_VERSION may be NULL in a table. The driver's name ends before an underscore,
+ * which tells a newer signature apart. */
 #define CF__DRIVER_FUNCS(X)                                                                                           \
     X(cuLaunchKernel, 4000,                                                                                           \
       (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,      \
@@ -288,10 +356,8 @@ typedef struct CUmemAccessDesc_st {
     X(cuOccupancyMaxPotentialBlockSize, 6050,                                                                         \
       (int *grid, int *block, CUfunction function, size_t (*shared_of)(int block), size_t shared, int limit),         \
       (grid, block, function, shared_of, shared, limit))                                                              \
-    X(cuLaunchCooperativeKernel, 9000,                                                                                \
-      (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,      \
-       unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream, void **args),                \
-      (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, args))                            \
+    X(cuLaunchKernelEx, 11060, (const CUlaunchConfig *config, CUfunction function, void **args, void **extra),        \
+      (config, function, args, extra))                                                                                \
     X(cuDeviceTotalMem, 3020, (size_t * bytes, CUdevice device), (bytes, device))                                     \
     X(cuDeviceGetUuid, 11040, (CUuuid * uuid, CUdevice device), (uuid, device))                                       \
     X(cuDeviceCanAccessPeer, 4000, (int *possible, CUdevice device, CUdevice peer), (possible, device, peer))         \
@@ -325,11 +391,18 @@ typedef struct CUmemAccessDesc_st {
       (CUstream stream, CUstreamCaptureStatus * status, uint64_t * id, CUgraph * graph, const CUgraphNode **nodes,    \
        size_t *count),                                                                                                \
       (stream, status, id, graph, nodes, count))                                                                      \
+    X(cuStreamGetCaptureInfo_edges, 12030,                                                                            \
+      (CUstream stream, CUstreamCaptureStatus * status, uint64_t * id, CUgraph * graph, const CUgraphNode **nodes,    \
+       const CUgraphEdgeData **edges, size_t *count),                                                                 \
+      (stream, status, id, graph, nodes, edges, count))                                                               \
     X(cuLaunchHostFunc, 10000, (CUstream stream, void (*function)(void *data), void *data), (stream, function, data)) \
     X(cuGraphInstantiateWithFlags, 11040, (CUgraphExec * exec, CUgraph graph, unsigned long long flags),              \
       (exec, graph, flags))                                                                                           \
     X(cuGraphDestroy, 10000, (CUgraph graph), (graph))                                                                \
     X(cuGraphExecDestroy, 10000, (CUgraphExec exec), (exec))                                                          \
+    X(cuGraphKernelNodeGetParams, 12000, (CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2 * params), (node, params))     \
+    X(cuGraphExecKernelNodeSetParams, 12000,                                                                          \
+      (CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params), (exec, node, params))           \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050,                                                              \
       (int *blocks, CUfunction function, int threads, size_t shared), (blocks, function, threads, shared))
 

@@ -31,19 +31,28 @@
 /* Type of cuGetProcAddress_v2, of API version 12.0. */
 typedef CUresult get_address(const char *name, void **function, int version, unsigned long long flags, int *found);
 
-static int load_functions(struct cf__driver *driver, get_address *lookup, char *reason, size_t size)
+/* Writes the driver's name of a function of the table. */
+static const char *spell_name(const char *name, char spelled[64])
 {
+    snprintf(spelled, 64, "%.*s", (int)strcspn(name, "_"), name);
+    return spelled;
+}
+
+/* `has`: the driver's version. It may return an older signature if it is asked for one that it does not know. */
+static int load_functions(struct cf__driver *driver, get_address *lookup, int has, char *reason, size_t size)
+{
+    char spelled[64];
     *driver = (struct cf__driver){0};
-#define LOAD(name, version, parameters, names)                                                   \
-    {                                                                                            \
-        void *address = NULL;                                                                    \
-        int asked = (version) > CF__DRIVER_VERSION ? (version) : CF__DRIVER_VERSION;             \
-        if (lookup(#name, &address, asked, 0, NULL) == CUDA_SUCCESS && address) {                \
-            *(void **)&driver->name = address;                                                   \
-        } else if ((version) <= CF__DRIVER_VERSION) {                                            \
-            snprintf(reason, size, "libcuda.so.1 lacks %s; reinstall the NVIDIA driver", #name); \
-            return CF_EDRIVER;                                                                   \
-        }                                                                                        \
+#define LOAD(name, version, parameters, names)                                                                         \
+    {                                                                                                                  \
+        void *address = NULL;                                                                                          \
+        int asked = (version) > CF__DRIVER_VERSION ? (version) : CF__DRIVER_VERSION;                                   \
+        if (asked <= has && lookup(spell_name(#name, spelled), &address, asked, 0, NULL) == CUDA_SUCCESS && address) { \
+            *(void **)&driver->name = address;                                                                         \
+        } else if ((version) <= CF__DRIVER_VERSION) {                                                                  \
+            snprintf(reason, size, "libcuda.so.1 lacks %s; reinstall the NVIDIA driver", #name);                       \
+            return CF_EDRIVER;                                                                                         \
+        }                                                                                                              \
     }
     CF__DRIVER_FUNCS(LOAD)
 #undef LOAD
@@ -98,7 +107,7 @@ static int fill_table(void *library, struct cf__driver *driver, char *reason, si
                  version / 1000, version % 1000 / 10, CF__DRIVER_VERSION / 1000, CF__DRIVER_VERSION % 1000 / 10);
         status = CF_EDRIVER;
     } else {
-        status = load_functions(driver, lookup, reason, size);
+        status = load_functions(driver, lookup, version, reason, size);
     }
     if (status == CF_OK)
         status = check_usable(driver, reason, size);

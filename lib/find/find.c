@@ -12,7 +12,7 @@
 #include "find/find.h"
 
 #include "base/bounds.h"
-#include "base/cachefile.h"
+#include "base/files.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/linker.h"
@@ -237,7 +237,7 @@ static void name_files(struct search *search, int most_major)
     }
 }
 
-int cf__find(const char *function, const char *name, int most_major, char path[CF__PATH])
+int cf__find_part(const char *function, const char *name, int most_major, char path[CF__PATH])
 {
     struct search search = {.path = path};
     int status = find_part(function, name, &search);
@@ -257,7 +257,7 @@ int cf_find(const char *name, const char **path)
     static _Thread_local char found[CF__PATH];
     if (!name || !path)
         return cf__fail(CF_EINVAL, "cf_find: %s is NULL", name ? "path" : "name");
-    int status = cf__find("cf_find", name, NEWEST_MAJOR, found);
+    int status = cf__find_part("cf_find", name, NEWEST_MAJOR, found);
     if (status == CF_OK)
         *path = found;
     return status;

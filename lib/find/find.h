@@ -2,10 +2,10 @@
 #ifndef CF__FIND_H
 #define CF__FIND_H
 
-#include "base/cachefile.h"
+#include "base/bounds.h"
 
 /* Writes the path of a part, as cf_find() does, of a toolkit whose major version is at most `most_major`. Returns a
  * status, whose message names `function`. */
-int cf__find(const char *function, const char *name, int most_major, char path[CF__PATH]);
+int cf__find_part(const char *function, const char *name, int most_major, char path[CF__PATH]);
 
 #endif

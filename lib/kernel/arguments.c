@@ -172,6 +172,21 @@ static int compute_shared(const cf_kernel *kernel, void *const args[], struct cf
     return status;
 }
 
+/* A grid consists of whole clusters. */
+static int check_clusters(const cf_kernel *kernel, const uint32_t grid[CF_GRID_DIMS])
+{
+    const cf_launch_rule *rule = &kernel->launch;
+    int d = 0;
+    while (d < CF_GRID_DIMS && grid[d] % cf__cluster_size(rule, d) == 0)
+        d++;
+    return d == CF_GRID_DIMS ? CF_OK
+                             : cf__fail(CF_EINVAL,
+                                        "%s: its grid of %" PRIu32 " x %" PRIu32 " x %" PRIu32
+                                        " blocks is no multiple of its clusters' %" PRIu32 " x %" PRIu32 " x %" PRIu32,
+                                        kernel->function, grid[0], grid[1], grid[2], cf__cluster_size(rule, 0),
+                                        cf__cluster_size(rule, 1), cf__cluster_size(rule, 2));
+}
+
 int cf__compute_grid(const cf_kernel *kernel, const struct cf__scope *scope, void *const args[], struct cf__grid *size)
 {
     const cf_launch_rule *rule = &kernel->launch;
@@ -193,7 +208,7 @@ int cf__compute_grid(const cf_kernel *kernel, const struct cf__scope *scope, voi
                               max_grid[d]);
         size->grid[d] = (uint32_t)of_grid;
     }
-    return status;
+    return status == CF_OK && !size->is_empty ? check_clusters(kernel, size->grid) : status;
 }
 
 /* ---- Both at once, for kernels without compiled functions ---- */
@@ -253,7 +268,8 @@ static int is_check_ok(struct reading *of, const cf_check *check)
 static inline int is_plain(const cf_kernel *kernel)
 {
     return !kernel->enqueue && !kernel->nvariants && !kernel->nzeros && !kernel->cpu_grid.ops &&
-           !kernel->launch.is_block_auto && !kernel->launch.is_cooperative && !kernel->launch.items.ops;
+           !kernel->launch.is_block_auto && !kernel->launch.is_cooperative && !kernel->launch.items.ops &&
+           !kernel->launch.cluster[0];
 }
 
 /* Computes grid and block of dimension `d`. `threads` is the number of threads of the block so far. */

@@ -11,11 +11,11 @@
 struct cf__loaded;
 struct cf__scope;
 
-/* The same as a kernel's compiled functions, for a kernel that has none, such as one of a program. */
+/* Checks the scalars and computes the launch size of a kernel without compiled functions, such as one of a program.
+ * Returns 0 if the slow path has to do so. */
 int cf__interpret_sizes(const cf_kernel *kernel, void *const args[], cf_launch_size *size);
 
-/* Checks the scalars and computes the launch size with the kernel's compiled functions, if it has them. Returns 0 if the
- * slow path has to do so: it finds and reports errors. */
+/* The same for any kernel, with its compiled functions if it has them. The slow path finds and reports errors. */
 static inline int cf__arguments_ok(const cf_kernel *kernel, void *const args[], cf_launch_size *size)
 {
     return cf__descriptor_ok(kernel) && args &&

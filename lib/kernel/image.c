@@ -202,7 +202,7 @@ static int load_library(const char *function, const cf_image *image, const struc
 /* The text that a kernel's parameters are from, for messages. */
 static const char *name_origin(const cf_kernel *kernel)
 {
-    return cf__is_of_program(kernel) ? "signature" : "descriptor";
+    return kernel->is_of_program ? "signature" : "descriptor";
 }
 
 static size_t param_size(const cf_param *param)
@@ -262,7 +262,7 @@ static int load_cpu_kernel(const cf_kernel *kernel, struct cf__loaded *node)
 {
     if (!kernel->cpu_body)
         return cf__fail(CF_ENOTSUP, "%s: it has no form for the CPU: %s", kernel->function,
-                        cf__is_of_program(kernel) ? "its program is GPU code" : "its annotation says host(none)");
+                        kernel->is_of_program ? "its program is GPU code" : "its annotation says host(none)");
     node->function = (CUfunction)(void *)(uintptr_t)kernel;
     return check_cpu_parameters(kernel);
 }
@@ -273,7 +273,7 @@ static int find_kernel(const struct item *item, const struct cf__driver *driver,
     CUkernel handle;
     const char *call = "cuLibraryGetKernel";
     CUresult result = driver->cuLibraryGetKernel(&handle, library, item->entry);
-    if (result == CUDA_ERROR_NOT_FOUND && cf__is_of_program(item->kernel))
+    if (result == CUDA_ERROR_NOT_FOUND && item->kernel->is_of_program)
         return cf__fail(CF_EIMAGE,
                         "%s: its program has no kernel %s; the name of a kernel in C++ is mangled, unless it is "
                         "extern \"C\" or in options.names",
@@ -312,6 +312,35 @@ static int choose_variants(const cf_kernel *kernel, const struct cf__driver *dri
     return status;
 }
 
+/* Clusters of more blocks are an extension of a device. */
+#define PORTABLE_CLUSTER 8
+
+/* Devices before 9.0 have no clusters, and start a dependent kernel as any other, which is always right. */
+static int prepare_attributes(const cf_kernel *kernel, const struct cf__driver *driver, struct cf__loaded *node)
+{
+    const cf_launch_rule *rule = &kernel->launch;
+    int capability = 90;
+    CUdevice device = 0;
+    int status = rule->passes_cluster || rule->is_dependent
+                     ? query_capability(kernel->function, driver, &device, &capability)
+                     : CF_OK;
+    if (status != CF_OK)
+        return status;
+    if (rule->passes_cluster && capability < 90)
+        return cf__fail(CF_ENOTSUP,
+                        "%s: cluster(...) needs a GPU of compute capability 9.0 or newer, and device %d has %d.%d",
+                        kernel->function, device, capability / 10, capability % 10);
+    node->is_dependent = rule->is_dependent && capability >= 90;
+    if (cf__cluster_size(rule, 0) * cf__cluster_size(rule, 1) * cf__cluster_size(rule, 2) <= PORTABLE_CLUSTER)
+        return CF_OK;
+    CUresult result =
+        driver->cuFuncSetAttribute(node->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+    return result == CUDA_SUCCESS
+               ? CF_OK
+               : cf__fail_driver(driver, result, "cuFuncSetAttribute", "%s: allowing clusters of more than %d blocks",
+                                 kernel->function, PORTABLE_CLUSTER);
+}
+
 static int load_item(const struct item *item, const struct cf__driver *driver, struct cf__loaded *node)
 {
     if (item->kernel && cf__is_tuned(item->kernel))
@@ -331,19 +360,21 @@ static int load_item(const struct item *item, const struct cf__driver *driver, s
     status = load_library(item->function, item->image, driver, NULL, 0, &library);
     if (status == CF_OK)
         status = (item->kernel ? find_kernel : find_symbol)(item, driver, library, node);
+    if (status == CF_OK && item->kernel)
+        status = prepare_attributes(item->kernel, driver, node);
     cf__capture_restore(driver, mode);
     return status;
 }
 
-/* Returns 1 if a launch is a single driver call: no operation, not cooperative, no scratch or zeroed memory, and on the
- * CPU no host(grid(...)), which needs a check. */
-static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver)
+/* Returns 1 if a launch is a single cuLaunchKernel(): no operation, no attributes, no scratch or zeroed memory, and on
+ * the CPU no host(grid(...)), which needs a check. */
+static int is_simple(const cf_kernel *kernel, const struct cf__driver *driver, const struct cf__loaded *made)
 {
     for (uint32_t i = 0; i < kernel->nparams; i++)
-        if (kernel->params[i].direction == CF_SCRATCH)
+        if (cf__takes_scratch(&kernel->params[i]))
             return 0;
-    return !cf_kernel_is_operation(kernel) && !kernel->launch.is_cooperative && kernel->nzeros == 0 &&
-           !(driver->is_cpu && kernel->cpu_grid.ops);
+    return made->function && !cf__launch_has_attributes(kernel, made) && !cf_kernel_is_operation(kernel) &&
+           kernel->nzeros == 0 && !(driver->is_cpu && kernel->cpu_grid.ops);
 }
 
 /* Finds a node whose context is gone; searches skip such nodes until they get another id. */
@@ -392,27 +423,25 @@ static int add_node(const struct item *item, const struct cf__driver *driver, un
 {
     cf_state *state = item->state;
     struct cf__loaded made = {.shared = -1}, *spare = find_spare_node(state);
-    struct cf__loaded *node = spare ? spare : make_node(item);
-    if (!node)
-        return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
     const int is_choice = item->kernel && cf__is_tuned(item->kernel);
     int64_t began = is_choice ? 0 : cf__trace_span_begin();
     int status = load_item(item, driver, &made);
     cf__trace_span_end(began, "load", item->function, NULL);
-    if (status == CF_OK && made.function)
+    if (status != CF_OK)
+        return status;
+    struct cf__loaded *node = spare ? spare : make_node(item);
+    if (!node)
+        return cf__fail(CF_ENOMEM, "%s: no memory to load it", item->function);
+    if (made.function)
         cf__trace_note_kernel(made.function, item->kernel);
     if (!spare) {
         node->next_of_all = nodes;
         nodes = node;
     }
-    if (status != CF_OK) {
-        if (!spare)
-            node->state = NULL;
-        return status;
-    }
     node->owner = owner;
     node->device = owner->device;
-    node->is_simple = made.function && is_simple(item->kernel, driver);
+    node->is_dependent = made.is_dependent;
+    node->is_simple = item->kernel && is_simple(item->kernel, driver, &made);
     node->function = made.function;
     node->address = made.address;
     node->block = made.block;
@@ -597,8 +626,6 @@ void cf__state_retire(cf_state *state)
     __atomic_store_n(&state->loaded, NULL, __ATOMIC_RELEASE);
 }
 
-void (*cf__images_unloaded)(void);
-
 int cf__images_unload(const struct cf__driver *cuda)
 {
     cf__image_lock();
@@ -608,8 +635,8 @@ int cf__images_unload(const struct cf__driver *cuda)
         clear_state(node->state, node->is_in_object, node);
         free(node);
     }
-    if (cf__images_unloaded)
-        cf__images_unloaded();
+    if (cf__context_observer.images_unloaded)
+        cf__context_observer.images_unloaded();
     cf__image_unlock();
     return status;
 }

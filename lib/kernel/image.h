@@ -20,7 +20,8 @@ struct cf__loaded {
     unsigned long long context;   /* id of the context; CF__NO_CONTEXT: spare; atomic */
     CUfunction function;          /* kernel only */
     struct cf__loaded *next;      /* next node of the same state */
-    int is_simple;                /* a launch of the kernel is a single driver call */
+    int is_simple;                /* a launch of the kernel is a single cuLaunchKernel() */
+    int is_dependent;             /* a launch may begin early: the kernel and the device allow it */
     int shared;                   /* limit of dynamic shared memory in bytes; -1: not known yet; atomic */
     int device;                   /* CF_HOST or a GPU's number */
     struct cf__array_table table; /* kernel only */
@@ -28,11 +29,17 @@ struct cf__loaded {
     CUdeviceptr address;          /* symbol only */
     struct cf__choice choice;     /* tuned kernel only, and nothing else is set for it */
     struct cf__context *owner;    /* record of the context */
-    cf_state *state;              /* NULL: retired, or loading failed */
+    cf_state *state;              /* NULL: retired */
     int is_in_object;             /* the state is data of the program or of a shared object */
     struct cf__loaded *next_of_all;
     char name[]; /* entry point, for messages */
 };
+
+/* Returns 1 if a launch passes attributes, to cuLaunchKernelEx(). */
+static inline int cf__launch_has_attributes(const cf_kernel *kernel, const struct cf__loaded *loaded)
+{
+    return kernel->launch.is_cooperative || kernel->launch.passes_cluster || loaded->is_dependent;
+}
 
 /* Finds the node of a state for a context id; NULL if nothing is loaded there. Needs no lock, since nodes are only
  * added. */
@@ -81,8 +88,6 @@ void cf__state_retire(cf_state *state);
 
 /* Unloads all images at cf_shutdown(); `cuda` is NULL if the driver is no longer in use. Returns the latest failure. */
 int cf__images_unload(const struct cf__driver *cuda);
-
-extern void (*cf__images_unloaded)(void); /* called then, under the lock, if it is set */
 
 void cf__images_drop(unsigned long long context); /* forgets nodes of a context that is gone */
 void cf__image_lock(void);                        /* for fork */

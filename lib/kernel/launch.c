@@ -11,10 +11,12 @@
 #include "base/error.h"
 #include "base/fast.h"
 #include "driver/driver.h"
+#include "trace/ranges.h"
 #include "context/enter.h"
 #include "context/inflight.h"
 #include "context/last_stream.h"
 #include "context/lost.h"
+#include "stream/capture.h"
 #include "kernel/arguments.h"
 #include "kernel/image.h"
 #include "kernel/operation.h"
@@ -25,16 +27,63 @@
 
 /* ---- Launching ---- */
 
-static int enqueue_cooperative(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
-                               CUfunction function, cf_stream stream, void *const args[])
+/* Writes the attributes of a kernel's launch; returns their number. */
+static unsigned int list_attributes(const cf_kernel *kernel, const struct cf__loaded *loaded,
+                                    CUlaunchAttribute attributes[3])
+{
+    const cf_launch_rule *rule = &kernel->launch;
+    unsigned int count = 0;
+    if (rule->is_cooperative)
+        attributes[count++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
+    if (rule->passes_cluster)
+        attributes[count++] = (CUlaunchAttribute){
+            .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+            .value.clusterDim = {cf__cluster_size(rule, 0), cf__cluster_size(rule, 1), cf__cluster_size(rule, 2)}};
+    if (loaded->is_dependent)
+        attributes[count++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                                  .value.programmaticStreamSerializationAllowed = 1};
+    return count;
+}
+
+/* The edges of such a launch in a graph have data, which a capture's older queries cannot return. */
+static int check_dependent(const cf_kernel *kernel, const struct cf__scope *scope, cf_stream stream)
+{
+    CUstreamCaptureStatus now;
+    if (scope->driver->cuStreamGetCaptureInfo_edges)
+        return CF_OK;
+    int status = cf__capture_status(kernel->function, scope, stream, &now);
+    if (status == CF_OK && now != CU_STREAM_CAPTURE_STATUS_NONE)
+        return cf__fail(CF_ENOTSUP,
+                        "%s: stream %p is being captured, and a dependent kernel in a capture needs a driver for CUDA "
+                        "12.3 or newer",
+                        kernel->function, (void *)stream);
+    return status;
+}
+
+static int enqueue_with_attributes(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+                                   const struct cf__loaded *loaded, cf_stream stream, void *const args[])
 {
     const uint32_t *grid = size->grid, *block = size->block;
-    CUresult result =
-        scope->driver->cuLaunchCooperativeKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                                                 (unsigned int)size->shared, stream, (void **)(uintptr_t)args);
+    CUlaunchAttribute attributes[3];
+    const CUlaunchConfig config = {.gridDimX = grid[0],
+                                   .gridDimY = grid[1],
+                                   .gridDimZ = grid[2],
+                                   .blockDimX = block[0],
+                                   .blockDimY = block[1],
+                                   .blockDimZ = block[2],
+                                   .sharedMemBytes = (unsigned int)size->shared,
+                                   .hStream = stream,
+                                   .attrs = attributes,
+                                   .numAttrs = list_attributes(kernel, loaded, attributes)};
+    int status = loaded->is_dependent ? check_dependent(kernel, scope, stream) : CF_OK;
+    if (status != CF_OK)
+        return status;
+    struct cf__inflight *note = cf__launch_note(loaded, stream);
+    CUresult result = scope->driver->cuLaunchKernelEx(&config, loaded->function, (void **)(uintptr_t)args, NULL);
+    cf__inflight_launched(note);
     if (result == CUDA_SUCCESS)
         return CF_OK;
-    const char *call = "cuLaunchCooperativeKernel";
+    const char *call = "cuLaunchKernelEx";
     if (result != CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE)
         return cf__fail_driver(scope->driver, result, call, "%s", kernel->function);
     return cf__fail_driver(scope->driver, result, call,
@@ -42,9 +91,8 @@ static int enqueue_cooperative(const cf_kernel *kernel, const struct cf__grid *s
                            kernel->function, (uint64_t)grid[0] * grid[1] * grid[2]);
 }
 
-/* Loads a kernel, or all kernels of an operation, for a launch of that size. */
-static int prepare_kernel(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
-                          void *const args[], struct cf__loaded **loaded)
+int cf__launch_prepare(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+                       void *const args[], struct cf__loaded **loaded)
 {
     if (cf_kernel_is_operation(kernel))
         return cf__operation_prepare(kernel, scope, loaded);
@@ -62,12 +110,8 @@ static int enqueue_loaded(const cf_kernel *kernel, const struct cf__grid *size, 
 {
     if (cf_kernel_is_operation(kernel))
         return cf__operation_enqueue(kernel, scope, loaded, stream, args);
-    if (kernel->launch.is_cooperative) {
-        struct cf__inflight *note = cf__launch_note(loaded, stream);
-        int status = enqueue_cooperative(kernel, size, scope, loaded->function, stream, args);
-        cf__inflight_launched(note);
-        return status;
-    }
+    if (cf__launch_has_attributes(kernel, loaded))
+        return enqueue_with_attributes(kernel, size, scope, loaded, stream, args);
     CUresult result =
         cf__launch_simple(scope->driver, loaded, size->grid, size->block, (unsigned int)size->shared, stream, args);
     return result == CUDA_SUCCESS ? CF_OK
@@ -78,7 +122,7 @@ static int enqueue_kernel(const cf_kernel *kernel, const struct cf__grid *size, 
                           cf_stream stream, void *const args[])
 {
     struct cf__loaded *loaded;
-    int status = prepare_kernel(kernel, size, scope, args, &loaded);
+    int status = cf__launch_prepare(kernel, size, scope, args, &loaded);
     return status == CF_OK ? enqueue_loaded(kernel, size, scope, loaded, stream, args) : status;
 }
 
@@ -87,7 +131,7 @@ static int enqueue_with_scratch(const cf_kernel *kernel, const struct cf__grid *
 {
     struct cf__loaded *loaded;
     struct cf__scratch_args scratch;
-    int status = prepare_kernel(kernel, size, scope, args, &loaded);
+    int status = cf__launch_prepare(kernel, size, scope, args, &loaded);
     if (status == CF_OK)
         status = cf__scratch_args_begin(kernel, scope, loaded->context, stream, args, &scratch);
     if (status != CF_OK)
@@ -114,8 +158,7 @@ static int needs_check(const cf_param *param, const void *arg)
            (cf__is_array(param) || !cf__operation_has_empty(*(void *const *)arg));
 }
 
-/* Checks the pointers of cf_launch() for CF_CHECK=1. */
-static int check_pointers(const cf_kernel *kernel, void *const args[], const struct cf__scope *scope)
+int cf__launch_check_pointers(const cf_kernel *kernel, void *const args[], const struct cf__scope *scope)
 {
     int device, status = cf__scope_device(scope, kernel->function, &device);
     struct cf__range_hint hint = {.size = 0};
@@ -144,12 +187,15 @@ static int launch_checked(const cf_kernel *kernel, cf_stream stream, void *const
     status = cf__enter(&scope, kernel->function, stream);
     if (status != CF_OK)
         return status;
+    int is_range = cf__range_begin(kernel->function, "_async");
     struct cf__grid size;
     status = cf__compute_grid(kernel, &scope, args, &size);
     if (status == CF_OK && cf__is_slow_path(CF__SLOW_PATH_POINTERS))
-        status = check_pointers(kernel, args, &scope);
+        status = cf__launch_check_pointers(kernel, args, &scope);
     if (status == CF_OK)
         status = cf__launch(kernel, &size, &scope, stream, args);
+    if (is_range)
+        cf__range_pop();
     cf__leave(&scope);
     return status;
 }
@@ -185,8 +231,13 @@ static inline int launch_sized(const cf_kernel *kernel, const cf_launch_size *si
         const struct cf__grid grid = {.grid = {size->grid[0], size->grid[1], size->grid[2]},
                                       .block = {size->block[0], size->block[1], size->block[2]},
                                       .shared = (int)size->shared};
-        int status = cf__is_slow_path(CF__SLOW_PATH_POINTERS) ? check_pointers(kernel, args, scope) : CF_OK;
-        return status == CF_OK ? cf__launch(kernel, &grid, scope, stream, args) : status;
+        int is_range = cf__range_begin(kernel->function, "_async");
+        int status = cf__is_slow_path(CF__SLOW_PATH_POINTERS) ? cf__launch_check_pointers(kernel, args, scope) : CF_OK;
+        if (status == CF_OK)
+            status = cf__launch(kernel, &grid, scope, stream, args);
+        if (is_range)
+            cf__range_pop();
+        return status;
     }
     CUresult result = cf__launch_simple(scope->driver, loaded, size->grid, size->block, size->shared, stream, args);
     if (result != CUDA_SUCCESS)

@@ -18,6 +18,13 @@
 int cf__launch(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope, cf_stream stream,
                void *const args[]);
 
+/* Loads a kernel, or all kernels of an operation, for a launch of that size; returns a status and the kernel's node. */
+int cf__launch_prepare(const cf_kernel *kernel, const struct cf__grid *size, const struct cf__scope *scope,
+                       void *const args[], struct cf__loaded **loaded);
+
+/* Checks the pointers of a launch, for CF_CHECK=1; returns a status. */
+int cf__launch_check_pointers(const cf_kernel *kernel, void *const args[], const struct cf__scope *scope);
+
 /* Returns 1 if a launch is a single driver call. The fast paths of cf_launch() and of the plain call use the functions
  * from here on. */
 static inline int cf__is_simple_launch(const struct cf__loaded *loaded, const cf_launch_size *size)

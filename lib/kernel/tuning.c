@@ -20,7 +20,7 @@
 
 #include "kernel/tuning.h"
 
-#include "base/cachefile.h"
+#include "base/files.h"
 #include "base/descriptor.h"
 #include "base/env.h"
 #include "base/lock.h"
@@ -40,7 +40,7 @@ static const char *read_user_lines(void)
     const char *reason = NULL;
     if (!is_read) {
         is_read = 1;
-        snapshot = cf__cachefile_path("CF_TUNING", "tuning", path) ? cf__tuning_read(path, &reason) : NULL;
+        snapshot = cf__file_path("CF_TUNING", "tuning", path) ? cf__tuning_read(path, &reason) : NULL;
         if (reason && (errno != ENOENT || cf__env_file("CF_TUNING")))
             cf__log(CF_LOG_INFO, "%s: %s; it is not used", path, reason);
     }

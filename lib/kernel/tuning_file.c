@@ -21,7 +21,7 @@
 
 #include "kernel/tuning_file.h"
 
-#include "base/cachefile.h"
+#include "base/files.h"
 #include "base/descriptor.h"
 #include "base/env.h"
 #include "base/error.h"
@@ -50,6 +50,11 @@ uint32_t cf__tuning_version(const cf_kernel *kernel)
     const char flags[] = {(char)('0' + !!rule->counts_blocks), (char)('0' + !!rule->is_cooperative),
                           (char)('0' + !!rule->is_block_auto), 0};
     value = hash_text(value, flags);
+    if (rule->passes_cluster || rule->is_dependent || rule->cluster[0]) {
+        snprintf(text, sizeof text, "%d %d %" PRIu32 " %" PRIu32 " %" PRIu32, rule->passes_cluster, rule->is_dependent,
+                 rule->cluster[0], rule->cluster[1], rule->cluster[2]);
+        value = hash_text(value, text);
+    }
     for (int d = 0; d < CF_GRID_DIMS; d++)
         value = hash_text(hash_text(value, rule->grid[d].text), rule->block[d].text);
     value = hash_text(hash_text(value, rule->items.text), rule->shared.text);
@@ -159,7 +164,7 @@ int cf__tuning_variant(const struct cf__tuning_line *line, const cf_kernel *kern
 static char *read_text(const char *path, size_t *size)
 {
     char *text = malloc(CF__TUNING_BYTES + 2);
-    ssize_t got = text ? cf__cachefile_read(path, text, CF__TUNING_BYTES + 1) : -1;
+    ssize_t got = text ? cf__file_read(path, text, CF__TUNING_BYTES + 1) : -1;
     if (got < 0) {
         int error = text ? errno : ENOMEM;
         free(text);
@@ -313,7 +318,7 @@ static int update_file(const char *path, const cf_tuning *results, size_t count)
         status =
             cf__fail(CF_EINVAL, "cf_tuning_save: %s: it would have more than %zu bytes, and none of it would count",
                      path, CF__TUNING_BYTES);
-    else if (!cf__cachefile_replace(path, text.bytes, text.used))
+    else if (!cf__file_replace(path, text.bytes, text.used))
         status = fail_file("writing", path);
     free(before);
     free(text.bytes);
@@ -338,11 +343,11 @@ static int check_results(const cf_tuning *results, size_t count)
 static int lock_and_update(const char *path, const cf_tuning *results, size_t count)
 {
     char locked[PATH_MAX + 8], real[PATH_MAX];
-    if (!cf__cachefile_resolve(path, real))
+    if (!cf__file_resolve(path, real))
         return fail_file("following", path);
     path = real;
     snprintf(locked, sizeof locked, "%s.lock", path);
-    int file = cf__cachefile_lock(locked);
+    int file = cf__file_lock(locked);
     if (file < 0)
         return fail_file("locking", locked);
     int status = update_file(path, results, count);
@@ -353,7 +358,7 @@ static int lock_and_update(const char *path, const cf_tuning *results, size_t co
 
 int cf_tuning_path(char *path, size_t size)
 {
-    return cf__cachefile_copy_path("cf_tuning_path", "CF_TUNING", "tuning", path, size);
+    return cf__file_copy_path("cf_tuning_path", "CF_TUNING", "tuning", path, size);
 }
 
 int cf_tuning_save(const char *path, const cf_tuning *results, size_t count)
@@ -371,6 +376,6 @@ int cf_tuning_save(const char *path, const cf_tuning *results, size_t count)
     if (count == 0)
         return check_file(path ? path : usual);
     if (!path && !cf__env_file("CF_TUNING"))
-        cf__cachefile_make_folders(usual);
+        cf__file_make_folders(usual);
     return lock_and_update(path ? path : usual, results, count);
 }

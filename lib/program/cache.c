@@ -17,12 +17,24 @@
 
 #include "program/cache.h"
 
+#include "base/files.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "program/cache_folder.h"
+#include "program/headers.h"
+
+/* A program that is to be stored. */
+struct entry {
+    const char *folder;
+    char path[CF__PATH];
+    int lock;    /* file descriptor; -1: the folder's file system has no locks */
+    int is_kept; /* 0: the program is not stored */
+    struct cf__headers headers;
+};
 
 /* The first bytes of each entry; the number changes with the format. */
 #define MAGIC "cuferry program 1"
@@ -41,23 +53,31 @@ static void add_texts(struct cf__sha256 *sum, const char *const *texts)
     cf__sha256_add_text(sum, NULL);
 }
 
-/* The compiler's version is in its file's name, size and time: opening it would take longer than a hit may. */
-static void make_key(const struct cf__request *request, const char *nvrtc, const char *toolkit,
+/* The version of the compiler or linker is in its file's name, size and time: opening it would take longer than a hit
+ * may. */
+static void make_key(const struct cf__request *request, const char *library, const char *toolkit,
                      char key[CF__CACHE_NAME + 1])
 {
     const cf_program_options *options = request->options;
     struct cf__sha256 sum;
     struct stat info;
     unsigned char digest[CF__SHA256_BYTES];
-    int64_t numbers[] = {CF_VERSION, options->is_exact, request->capability, 0, 0};
-    if (stat(nvrtc, &info) == 0) {
-        numbers[3] = info.st_size;
-        numbers[4] = info.st_mtim.tv_sec;
+    int64_t numbers[] = {0,
+                         0,
+                         CF_VERSION,
+                         options->is_exact,
+                         options->is_lto,
+                         request->capability,
+                         request->output,
+                         (int64_t)request->input_count};
+    if (stat(library, &info) == 0) {
+        numbers[0] = info.st_size;
+        numbers[1] = info.st_mtim.tv_sec;
     }
     cf__sha256_begin(&sum);
     cf__sha256_add(&sum, numbers, sizeof numbers);
     cf__sha256_add_text(&sum, MAGIC);
-    cf__sha256_add_text(&sum, nvrtc);
+    cf__sha256_add_text(&sum, library);
     cf__sha256_add_text(&sum, toolkit);
     cf__sha256_add_text(&sum, cf__env_file("NVRTC_APPEND_FLAGS"));
     cf__sha256_add_text(&sum, request->source);
@@ -67,9 +87,16 @@ static void make_key(const struct cf__request *request, const char *nvrtc, const
     add_texts(&sum, options->definitions);
     add_texts(&sum, options->names);
     add_texts(&sum, options->flags);
+    add_texts(&sum, options->link_flags);
     for (const cf_program_header *header = options->headers; header && header->name; header++) {
         cf__sha256_add_text(&sum, header->name);
         cf__sha256_add_text(&sum, header->text);
+    }
+    for (size_t i = 0; i < request->input_count; i++) {
+        const uint64_t size = request->inputs[i].size;
+        cf__sha256_add_text(&sum, request->inputs[i].name);
+        cf__sha256_add(&sum, &size, sizeof size);
+        cf__sha256_add(&sum, request->inputs[i].data, size);
     }
     cf__sha256_end(&sum, digest);
     for (size_t i = 0; i < sizeof digest; i++)
@@ -83,7 +110,7 @@ static char *read_entry(const char *path, struct head *head)
 {
     unsigned char digest[CF__SHA256_BYTES];
     size_t total;
-    char *file = cf__cachefile_load(path, &total);
+    char *file = cf__file_load(path, &total);
     if (!file)
         return NULL;
     if (total >= sizeof *head + sizeof digest) {
@@ -99,14 +126,14 @@ static char *read_entry(const char *path, struct head *head)
 }
 
 /* Returns 1 if the headers of an entry, at `at`, are as they were. A file with a right checksum has the right form. */
-static int do_headers_hold(const char *at, uint64_t count)
+static int are_headers_unchanged(const char *at, uint64_t count)
 {
     struct cf__header_state state;
     int result = 1;
     for (uint64_t i = 0; i < count && result; i++) {
         const char *path = at + sizeof state;
         memcpy(&state, at, sizeof state);
-        result = cf__header_holds(path, &state);
+        result = cf__header_is_unchanged(path, &state);
         at = path + strlen(path) + 1;
     }
     return result;
@@ -123,12 +150,13 @@ static char *copy_part(const char **at, uint64_t bytes)
 }
 
 /* Fills `compiled` and returns 1 if the folder has the program. */
-static int look_up(const struct cf__cache_entry *entry, struct cf__compiled *compiled)
+static int look_up(const struct entry *entry, struct cf__compiled *compiled)
 {
     struct head head;
     char *file = read_entry(entry->path, &head);
     const char *at = file ? file + sizeof head : NULL;
-    int is_hit = file && do_headers_hold(at + head.image_bytes + head.log_bytes + head.names_bytes, head.header_count);
+    int is_hit =
+        file && are_headers_unchanged(at + head.image_bytes + head.log_bytes + head.names_bytes, head.header_count);
     if (is_hit) {
         *compiled = (struct cf__compiled){.bytes = head.image_bytes, .names_bytes = head.names_bytes};
         compiled->image = copy_part(&at, head.image_bytes);
@@ -144,7 +172,7 @@ static int look_up(const struct cf__cache_entry *entry, struct cf__compiled *com
 
 /* ---- Writing ---- */
 
-static char *put(char *to, const void *from, size_t bytes)
+static char *put_bytes(char *to, const void *from, size_t bytes)
 {
     if (bytes)
         memcpy(to, from, bytes);
@@ -166,25 +194,25 @@ static char *make_entry(const struct cf__compiled *compiled, const struct cf__he
     char *file = malloc(*total);
     if (!file)
         return NULL;
-    char *at = put(file, &head, sizeof head);
-    at = put(at, compiled->image, head.image_bytes);
-    at = put(at, compiled->log, head.log_bytes);
-    at = put(at, compiled->names, head.names_bytes);
+    char *at = put_bytes(file, &head, sizeof head);
+    at = put_bytes(at, compiled->image, head.image_bytes);
+    at = put_bytes(at, compiled->log, head.log_bytes);
+    at = put_bytes(at, compiled->names, head.names_bytes);
     for (size_t i = 0; i < headers->count; i++) {
         const struct cf__header *header = &headers->list[i];
-        at = put(at, &header->state, sizeof header->state);
-        at = put(at, header->path, strlen(header->path) + 1);
+        at = put_bytes(at, &header->state, sizeof header->state);
+        at = put_bytes(at, header->path, strlen(header->path) + 1);
     }
     cf__sha256_of(file, *total - sizeof digest, digest);
     memcpy(at, digest, sizeof digest);
     return file;
 }
 
-static void store(const struct cf__cache_entry *entry, const struct cf__compiled *compiled)
+static void store_entry(const struct entry *entry, const struct cf__compiled *compiled)
 {
     size_t total;
     char *file = make_entry(compiled, &entry->headers, &total);
-    if (!file || !cf__cachefile_replace(entry->path, file, total))
+    if (!file || !cf__file_replace(entry->path, file, total))
         cf__log(CF_LOG_INFO, "a compiled program is not kept in %s: %s", entry->folder,
                 file ? cf__strerror(errno) : "there is no memory");
     else
@@ -194,16 +222,18 @@ static void store(const struct cf__cache_entry *entry, const struct cf__compiled
 
 /* ---- The steps of a compilation ---- */
 
-static void lock_entry(struct cf__cache_entry *entry)
+static void lock_entry(struct entry *entry)
 {
     char name[CF__PATH + 8];
     snprintf(name, sizeof name, "%s.lock", entry->path);
-    entry->lock = cf__cachefile_lock(name);
-    if (entry->lock < 0)
+    entry->lock = cf__file_lock(name);
+    if (entry->lock >= 0)
+        cf__lock_taken(); /* log lines wait */
+    else
         cf__log(CF_LOG_INFO, "%s: %s; other processes may compile the same program", name, cf__strerror(errno));
 }
 
-static void unlock_entry(struct cf__cache_entry *entry)
+static void unlock_entry(struct entry *entry)
 {
     char name[CF__PATH + 8];
     if (entry->lock < 0)
@@ -213,10 +243,11 @@ static void unlock_entry(struct cf__cache_entry *entry)
     (void)flock(entry->lock, LOCK_UN); /* a child that was forked meanwhile has the file open */
     close(entry->lock);
     entry->lock = -1;
+    cf__lock_given_back();
 }
 
 /* Returns 1 if a flag may add headers. */
-static int do_flags_hide_headers(const struct cf__request *request)
+static int may_flags_add_headers(const struct cf__request *request)
 {
     static const char *const parts[] = {"include", "pch", "optf", "options-file"};
     const char *appended = cf__env_file("NVRTC_APPEND_FLAGS");
@@ -231,28 +262,30 @@ static int do_flags_hide_headers(const struct cf__request *request)
 }
 
 /* Collects the headers before the compilation reads them. */
-static void collect(struct cf__cache_entry *entry, const struct cf__request *request, const char *toolkit)
+static void collect_headers(struct entry *entry, const struct cf__request *request, const char *toolkit)
 {
-    const char *why = do_flags_hide_headers(request) ? "a flag may add headers"
-                                                     : cf__headers_collect(&entry->headers, request, toolkit);
+    const char *why = !request->source                 ? NULL
+                      : may_flags_add_headers(request) ? "a flag may add headers"
+                                                       : cf__headers_collect(&entry->headers, request, toolkit);
     entry->is_kept = !why;
     if (why)
         cf__log(CF_LOG_INFO, "%s: %s is not cached: %s", request->function, request->name, why);
 }
 
-int cf__cache_begin(struct cf__cache_entry *entry, const struct cf__request *request, const char *folder,
-                    const char *nvrtc, const char *toolkit, struct cf__compiled *compiled)
+/* Fills `compiled` and returns CF_OK if the folder has it. Returns CF_OK with an empty `compiled` if not: end_entry()
+ * follows then. Otherwise returns a status. */
+static int begin_entry(struct entry *entry, const struct cf__request *request, const char *library, const char *toolkit,
+                       struct cf__compiled *compiled)
 {
     char key[CF__CACHE_NAME + 1];
-    *entry = (struct cf__cache_entry){.folder = folder, .lock = -1};
-    int status = cf__cache_folder_check(request->function, folder, 1);
+    int status = cf__cache_folder_check(request->function, entry->folder, 1);
     if (status != CF_OK)
         return status;
-    make_key(request, nvrtc, toolkit, key);
-    snprintf(entry->path, sizeof entry->path, "%.*s/%s", (int)(CF__PATH - CF__CACHE_NAME - 2), folder, key);
+    make_key(request, library, toolkit, key);
+    snprintf(entry->path, sizeof entry->path, "%.*s/%s", (int)(CF__PATH - CF__CACHE_NAME - 2), entry->folder, key);
     int is_hit = look_up(entry, compiled);
     if (!is_hit) {
-        collect(entry, request, toolkit);
+        collect_headers(entry, request, toolkit);
         if (entry->is_kept) {
             lock_entry(entry);
             is_hit = look_up(entry, compiled); /* another process may have compiled it meanwhile */
@@ -263,14 +296,39 @@ int cf__cache_begin(struct cf__cache_entry *entry, const struct cf__request *req
         cf__headers_free(&entry->headers);
         (void)utimensat(AT_FDCWD, entry->path, NULL, 0);
     }
-    cf__cache_folder_count(folder, is_hit);
+    cf__cache_folder_count(entry->folder, is_hit);
     return CF_OK;
 }
 
-void cf__cache_end(struct cf__cache_entry *entry, const struct cf__compiled *compiled)
+/* Stores the program, unless `compiled` is NULL or a header changed meanwhile, and lets the others go on. */
+static void end_entry(struct entry *entry, const struct cf__compiled *compiled)
 {
-    if (compiled && entry->is_kept && cf__headers_hold(&entry->headers))
-        store(entry, compiled);
+    if (compiled && entry->is_kept && cf__headers_are_unchanged(&entry->headers))
+        store_entry(entry, compiled);
     unlock_entry(entry);
     cf__headers_free(&entry->headers);
+}
+
+/* Numbers and messages are those of the locale "C" whatever the caller has set. */
+static int make_plain(cf__maker *make, void *data, struct cf__compiled *compiled)
+{
+    struct cf__locale locale = cf__enter_c_locale();
+    int status = make(data, compiled);
+    cf__leave_c_locale(locale);
+    return status;
+}
+
+int cf__cache_make(const struct cf__request *request, const char *library, const char *toolkit, cf__maker *make,
+                   void *data, struct cf__compiled *compiled)
+{
+    const char *folder = request->options->cache ? request->options->cache : cf__env_file("CF_CACHE");
+    if (!folder || !*folder)
+        return make_plain(make, data, compiled);
+    struct entry entry = {.folder = folder, .lock = -1};
+    int status = begin_entry(&entry, request, library, toolkit, compiled);
+    if (status != CF_OK || compiled->image)
+        return status;
+    status = make_plain(make, data, compiled);
+    end_entry(&entry, status == CF_OK ? compiled : NULL);
+    return status;
 }

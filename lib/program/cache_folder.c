@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 
 #include "program/cache_folder.h"
 
-#include "base/cachefile.h"
+#include "base/files.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -42,7 +43,7 @@ int cf__cache_folder_check(const char *function, const char *folder, int is_made
         return status;
     snprintf(entry, sizeof entry, "%s/entry", folder);
     if (is_made)
-        cf__cachefile_make_folders(entry);
+        cf__file_make_folders(entry);
     if (stat(folder, &info) != 0)
         return cf__fail(CF_EINVAL, "%s: the cache folder %s: %s", function, folder, cf__strerror(errno));
     if (!S_ISDIR(info.st_mode))
@@ -86,7 +87,7 @@ static uint64_t read_cap(const char *folder)
 {
     char path[CF__PATH], text[32] = "";
     snprintf(path, sizeof path, "%s/" CAP, folder);
-    return cf__cachefile_read(path, text, sizeof text - 1) > 0 ? strtoull(text, NULL, 10) : CF_CACHE_CAP;
+    return cf__file_read(path, text, sizeof text - 1) > 0 ? strtoull(text, NULL, 10) : CF_CACHE_CAP;
 }
 
 /* ---- Entries ---- */
@@ -101,7 +102,7 @@ struct listing {
     struct entry *entries;
     size_t count, room;
     uint64_t bytes;
-    int is_cut; /* there was no memory for some entries */
+    int error; /* errno; 0: the list is whole */
 };
 
 static void add_entry(struct listing *listing, const char *name, const struct stat *info)
@@ -110,7 +111,7 @@ static void add_entry(struct listing *listing, const char *name, const struct st
         size_t room = listing->room ? 2 * listing->room : 64;
         struct entry *entries = realloc(listing->entries, room * sizeof *entries);
         if (!entries) {
-            listing->is_cut = 1;
+            listing->error = ENOMEM;
             return;
         }
         listing->entries = entries;
@@ -123,24 +124,37 @@ static void add_entry(struct listing *listing, const char *name, const struct st
     listing->bytes += entry->bytes;
 }
 
-/* Lists the entries, and removes what a process left that ended while it wrote one. */
+/* A living process holds the lock of a lock file, or looks after it has got it if the file is still there. */
+static void remove_left_file(int folder, const char *name, int is_lock)
+{
+    int file = is_lock ? openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+    if (!is_lock || (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0))
+        (void)unlinkat(folder, name, 0);
+    if (file >= 0)
+        close(file);
+}
+
+/* Lists the entries, and removes the files of processes that ended while they wrote one. */
 static void list_entries(struct listing *listing, const char *folder)
 {
     enum { LEFT_BEHIND = 3600 }; /* seconds */
     DIR *stream = opendir(folder);
     const struct dirent *item;
-    while (stream && (item = readdir(stream)) != NULL) {
+    listing->error = stream ? 0 : errno;
+    while (stream && (errno = 0, item = readdir(stream)) != NULL) {
         struct stat info;
         size_t digits = strspn(item->d_name, "0123456789abcdef");
         if (digits != CF__CACHE_NAME || fstatat(dirfd(stream), item->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
         if (!item->d_name[digits])
             add_entry(listing, item->d_name, &info);
-        else if (strcmp(item->d_name + digits, ".lock") != 0 && info.st_mtime + LEFT_BEHIND < time(NULL))
-            (void)unlinkat(dirfd(stream), item->d_name, 0);
+        else if (info.st_mtime + LEFT_BEHIND < time(NULL))
+            remove_left_file(dirfd(stream), item->d_name, strcmp(item->d_name + digits, ".lock") == 0);
     }
-    if (stream)
-        closedir(stream);
+    if (!stream)
+        return;
+    listing->error = listing->error ? listing->error : errno;
+    closedir(stream);
 }
 
 static int compare_use(const void *one, const void *other)
@@ -151,25 +165,30 @@ static int compare_use(const void *one, const void *other)
     return a->used.tv_nsec < b->used.tv_nsec ? -1 : a->used.tv_nsec > b->used.tv_nsec;
 }
 
-/* Returns CF_OK; CF_ENOMEM without a message, and removes nothing, if there is no memory for the list. */
+/* Returns 0, or errno. */
+static int remove_file(const char *folder, const char *name)
+{
+    char path[CF__PATH];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return unlink(path) == 0 || errno == ENOENT ? 0 : errno;
+}
+
+/* Returns 0; or errno, and removes nothing if the list is not whole. A cap of 0 removes empty entries, too. */
 static int remove_down_to(const char *folder, uint64_t cap)
 {
     struct listing listing = {0};
-    char path[CF__PATH];
     list_entries(&listing, folder);
-    if (listing.is_cut) {
-        free(listing.entries);
-        return CF_ENOMEM;
-    }
-    if (listing.count)
+    int error = listing.error;
+    if (!error && listing.count)
         qsort(listing.entries, listing.count, sizeof *listing.entries, compare_use);
-    for (size_t i = 0; i < listing.count && listing.bytes > cap; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, listing.entries[i].name);
-        if (unlink(path) == 0)
+    for (size_t i = 0; !listing.error && i < listing.count && (listing.bytes > cap || cap == 0); i++) {
+        int kept = remove_file(folder, listing.entries[i].name);
+        if (!kept)
             listing.bytes -= listing.entries[i].bytes;
+        error = error ? error : kept;
     }
     free(listing.entries);
-    return CF_OK;
+    return error;
 }
 
 void cf__cache_folder_trim(const char *folder)
@@ -179,9 +198,12 @@ void cf__cache_folder_trim(const char *folder)
 
 /* ---- Public functions ---- */
 
-static int fail_memory(const char *function)
+/* Returns CF_OK for 0. */
+static int fail_unless_done(const char *function, const char *folder, int error)
 {
-    return cf__fail(CF_ENOMEM, "%s: there is no memory for the list of the entries", function);
+    if (error == ENOMEM)
+        return cf__fail(CF_ENOMEM, "%s: there is no memory for the list of the entries", function);
+    return error ? cf__fail(CF_EINVAL, "%s: the cache folder %s: %s", function, folder, cf__strerror(error)) : CF_OK;
 }
 
 static int open_folder(const char *function, const char **folder)
@@ -202,32 +224,26 @@ int cf_cache_query(const char *folder, cf_cache_state *state)
         return status;
     struct listing listing = {0};
     list_entries(&listing, folder);
-    if (listing.is_cut) {
-        free(listing.entries);
-        return fail_memory("cf_cache_query");
-    }
+    free(listing.entries);
+    if (listing.error)
+        return fail_unless_done("cf_cache_query", folder, listing.error);
     *state = (cf_cache_state){.bytes = listing.bytes,
                               .entries = listing.count,
                               .hits = read_count(folder, HITS),
                               .misses = read_count(folder, MISSES),
                               .cap = read_cap(folder)};
-    free(listing.entries);
     return CF_OK;
 }
 
 int cf_cache_clear(const char *folder)
 {
-    char path[CF__PATH];
     int status = open_folder("cf_cache_clear", &folder);
     if (status != CF_OK)
         return status;
-    if (remove_down_to(folder, 0) != CF_OK)
-        return fail_memory("cf_cache_clear");
-    snprintf(path, sizeof path, "%s/" HITS, folder);
-    (void)unlink(path);
-    snprintf(path, sizeof path, "%s/" MISSES, folder);
-    (void)unlink(path);
-    return CF_OK;
+    int error = remove_down_to(folder, 0);
+    error = error ? error : remove_file(folder, HITS);
+    error = error ? error : remove_file(folder, MISSES);
+    return fail_unless_done("cf_cache_clear", folder, error);
 }
 
 int cf_cache_cap(const char *folder, uint64_t bytes)
@@ -243,7 +259,5 @@ int cf_cache_cap(const char *folder, uint64_t bytes)
         status = cf__fail(CF_EINVAL, "cf_cache_cap: writing %s: %s", path, cf__strerror(errno));
     if (file >= 0)
         close(file);
-    if (status == CF_OK && remove_down_to(folder, bytes) != CF_OK)
-        status = fail_memory("cf_cache_cap");
-    return status;
+    return status == CF_OK ? fail_unless_done("cf_cache_cap", folder, remove_down_to(folder, bytes)) : status;
 }

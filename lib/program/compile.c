@@ -9,11 +9,9 @@
 
 #include "program/compile.h"
 
-#include "base/cachefile.h"
+#include "base/files.h"
 #include "base/clock.h"
-#include "base/env.h"
 #include "base/error.h"
-#include "base/text.h"
 #include "find/find.h"
 #include "program/cache.h"
 #include "program/nvrtc.h"
@@ -28,6 +26,7 @@ enum { TIME_LIMIT = 5 * 60 * 1000 };
 
 struct compilation {
     const struct cf__request *request;
+    char path[CF__PATH]; /* of NVRTC */
     struct cf__nvrtc nvrtc;
     char toolkit[CF__PATH]; /* folder of the toolkit's headers; "": none */
     char target[48];        /* --gpu-architecture=sm_90 */
@@ -107,7 +106,7 @@ static void add_flags(struct flags *flags, const char *prefix, const char *const
 /* The toolkit's headers come last. Returns 0 if there is no memory. */
 static int make_flags(const struct compilation *compilation, struct flags *flags)
 {
-    enum { OWN = 6, LONGEST_PREFIX = 24 };
+    enum { OWN = 7, LONGEST_PREFIX = 32 };
     const cf_program_options *options = compilation->request->options;
     size_t bytes = strlen(compilation->target) + 2 * strlen(compilation->toolkit) + 64;
     size_t count = OWN + count_texts(options->include_folders, &bytes) + count_texts(options->definitions, &bytes) +
@@ -119,6 +118,8 @@ static int make_flags(const struct compilation *compilation, struct flags *flags
         return 0;
     flags->at = (char *)(flags->list + count);
     add_flag(flags, compilation->target, "");
+    if (compilation->request->output != CF__PROGRAM)
+        add_flag(flags, compilation->request->output == CF__LTO ? "-dlto" : "--relocatable-device-code=true", "");
     if (compilation->nvrtc.version >= HAS_NO_CACHE)
         add_flag(flags, "--no-cache", "");
     if (options->precompiled && compilation->nvrtc.version >= HAS_PRECOMPILED) {
@@ -136,20 +137,24 @@ static int make_flags(const struct compilation *compilation, struct flags *flags
     return 1;
 }
 
-static int check_options(const struct cf__request *request)
+int cf__options_check(const char *function, const cf_program_options *options, int is_link)
 {
-    const cf_program_options *options = request->options;
     for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
         if (options->reserved[i])
-            return cf__fail(CF_EINVAL, "%s: options.reserved[%zu] is not 0", request->function, i);
+            return cf__fail(CF_EINVAL, "%s: options.reserved[%zu] is not 0", function, i);
     if (options->time_limit < 0)
-        return cf__fail(CF_EINVAL, "%s: options.time_limit is %d; it is 0 or more milliseconds", request->function,
+        return cf__fail(CF_EINVAL, "%s: options.time_limit is %d; it is 0 or more milliseconds", function,
                         options->time_limit);
     if (options->is_exact != 0 && options->is_exact != 1)
-        return cf__fail(CF_EINVAL, "%s: options.is_exact is %d; it is 0 or 1", request->function, options->is_exact);
+        return cf__fail(CF_EINVAL, "%s: options.is_exact is %d; it is 0 or 1", function, options->is_exact);
+    if (options->is_lto != 0 && options->is_lto != 1)
+        return cf__fail(CF_EINVAL, "%s: options.is_lto is %d; it is 0 or 1", function, options->is_lto);
+    if (!is_link && (options->is_lto || options->link_flags))
+        return cf__fail(CF_EINVAL, "%s: options.%s is of cf_program_link() alone", function,
+                        options->is_lto ? "is_lto" : "link_flags");
     for (const cf_program_header *header = options->headers; header && header->name; header++)
         if (!header->text)
-            return cf__fail(CF_EINVAL, "%s: options.headers: %s has no text", request->function, header->name);
+            return cf__fail(CF_EINVAL, "%s: options.headers: %s has no text", function, header->name);
     return CF_OK;
 }
 
@@ -198,26 +203,16 @@ static int prepare_program(struct compilation *compilation)
     return result == CF__NVRTC_SUCCESS ? CF_OK : fail_call(compilation, result, "SetFlowCallback");
 }
 
-/* A log that cannot be read is missing; the program is not. */
-static void read_log(const struct compilation *compilation, struct cf__compiled *compiled)
+/* A log that cannot be read is missing; the program is not. Returns 0 if there is no memory. */
+static int read_log(const struct compilation *compilation, struct cf__compiled *compiled)
 {
     size_t bytes = 0;
     if (compilation->nvrtc.GetProgramLogSize(compilation->program, &bytes) != CF__NVRTC_SUCCESS || bytes <= 1)
-        return;
+        return 1;
     compiled->log = calloc(bytes + 1, 1);
     if (compiled->log)
         (void)compilation->nvrtc.GetProgramLog(compilation->program, compiled->log);
-}
-
-/* Finds the first line with an error in a log; the first line if there is none. */
-static const char *find_error(const char *log, int *length)
-{
-    const char *error = strstr(log, "error");
-    while (error && error > log && error[-1] != '\n')
-        error--;
-    error = error ? error : log;
-    *length = (int)strcspn(error, "\n");
-    return error;
+    return compiled->log != NULL;
 }
 
 static int fail_compilation(const struct compilation *compilation, int result, const struct cf__compiled *compiled)
@@ -229,9 +224,7 @@ static int fail_compilation(const struct compilation *compilation, int result, c
                         limit);
     if (result != CF__NVRTC_COMPILATION && result != CF__NVRTC_INVALID_OPTION)
         return fail_call(compilation, result, "CompileProgram");
-    if (!compiled->log)
-        return fail_memory(request);
-    const char *line = find_error(compiled->log, &length);
+    const char *line = cf__log_error(compiled->log ? compiled->log : "NVRTC gave no reason", &length);
     return cf__fail(result == CF__NVRTC_COMPILATION ? CF_ECOMPILE : CF_EINVAL, "%s: %.*s", request->function, length,
                     line);
 }
@@ -243,8 +236,10 @@ static int run_compiler(const struct compilation *compilation, struct cf__compil
         return fail_memory(compilation->request);
     int result = compilation->nvrtc.CompileProgram(compilation->program, flags.count, flags.list);
     free(flags.list);
-    read_log(compilation, compiled);
-    return result == CF__NVRTC_SUCCESS ? CF_OK : fail_compilation(compilation, result, compiled);
+    int has_memory = read_log(compilation, compiled);
+    if (result == CF__NVRTC_SUCCESS)
+        return CF_OK;
+    return has_memory ? fail_compilation(compilation, result, compiled) : fail_memory(compilation->request);
 }
 
 /* ---- The results ---- */
@@ -252,18 +247,21 @@ static int run_compiler(const struct compilation *compilation, struct cf__compil
 static int read_image(const struct compilation *compilation, struct cf__compiled *compiled)
 {
     const struct cf__nvrtc *nvrtc = &compilation->nvrtc;
-    int result = compilation->is_ptx ? nvrtc->GetPTXSize(compilation->program, &compiled->bytes)
-                                     : nvrtc->GetCUBINSize(compilation->program, &compiled->bytes);
+    int is_lto = compilation->request->output == CF__LTO, is_ptx = compilation->is_ptx && !is_lto;
+    const char *call = is_lto ? "GetLTOIR" : is_ptx ? "GetPTX" : "GetCUBIN";
+    int (*get_size)(cf__nvrtc_program, size_t *) = is_lto   ? nvrtc->GetLTOIRSize
+                                                   : is_ptx ? nvrtc->GetPTXSize
+                                                            : nvrtc->GetCUBINSize;
+    int (*get)(cf__nvrtc_program, char *) = is_lto ? nvrtc->GetLTOIR : is_ptx ? nvrtc->GetPTX : nvrtc->GetCUBIN;
+    int result = get_size(compilation->program, &compiled->bytes);
     if (result == CF__NVRTC_SUCCESS) {
         compiled->image = calloc(compiled->bytes + 1, 1);
         if (!compiled->image)
             return fail_memory(compilation->request);
-        result = compilation->is_ptx ? nvrtc->GetPTX(compilation->program, compiled->image)
-                                     : nvrtc->GetCUBIN(compilation->program, compiled->image);
-        compiled->bytes -= compilation->is_ptx && compiled->bytes; /* its own zero */
+        result = get(compilation->program, compiled->image);
+        compiled->bytes -= is_ptx && compiled->bytes; /* its own zero */
     }
-    return result == CF__NVRTC_SUCCESS ? CF_OK
-                                       : fail_call(compilation, result, compilation->is_ptx ? "GetPTX" : "GetCUBIN");
+    return result == CF__NVRTC_SUCCESS ? CF_OK : fail_call(compilation, result, call);
 }
 
 static int read_names(const struct compilation *compilation, struct cf__compiled *compiled)
@@ -287,9 +285,10 @@ static int read_names(const struct compilation *compilation, struct cf__compiled
     return CF_OK;
 }
 
-static int compile_here(struct compilation *compilation, const char *nvrtc, struct cf__compiled *compiled)
+static int make_program(void *data, struct cf__compiled *compiled)
 {
-    int status = cf__nvrtc_open(compilation->request->function, nvrtc, &compilation->nvrtc);
+    struct compilation *compilation = data;
+    int status = cf__nvrtc_open(compilation->request->function, compilation->path, &compilation->nvrtc);
     if (status == CF_OK)
         status = choose_target(compilation);
     if (status == CF_OK)
@@ -307,34 +306,17 @@ static int compile_here(struct compilation *compilation, const char *nvrtc, stru
     return status;
 }
 
-/* Numbers and messages are those of the locale "C" whatever the caller has set. */
-static int compile(struct compilation *compilation, const char *nvrtc, struct cf__compiled *compiled)
-{
-    struct cf__locale locale = cf__enter_c_locale();
-    int status = compile_here(compilation, nvrtc, compiled);
-    cf__leave_c_locale(locale);
-    return status;
-}
-
-int cf__compile(const struct cf__request *request, struct cf__compiled *compiled)
+int cf__compile_source(const struct cf__request *request, struct cf__compiled *compiled)
 {
     struct compilation compilation = {.request = request};
-    const char *folder = request->options->cache ? request->options->cache : cf__env_file("CF_CACHE");
-    char nvrtc[CF__PATH];
     *compiled = (struct cf__compiled){0};
-    int status = check_options(request);
-    if (status == CF_OK)
-        status = cf__find(request->function, "nvrtc", request->driver / 1000, nvrtc);
+    int status = cf__options_check(request->function, request->options, request->output != CF__PROGRAM);
+    if (status == CF_OK && request->compiler)
+        snprintf(compilation.path, sizeof compilation.path, "%s", request->compiler);
+    else if (status == CF_OK)
+        status = cf__find_part(request->function, "nvrtc", request->driver / 1000, compilation.path);
     if (status != CF_OK)
         return status;
-    cf__nvrtc_headers(nvrtc, compilation.toolkit);
-    if (!folder || !*folder)
-        return compile(&compilation, nvrtc, compiled);
-    struct cf__cache_entry entry;
-    status = cf__cache_begin(&entry, request, folder, nvrtc, compilation.toolkit, compiled);
-    if (status != CF_OK || compiled->image)
-        return status;
-    status = compile(&compilation, nvrtc, compiled);
-    cf__cache_end(&entry, status == CF_OK ? compiled : NULL);
-    return status;
+    cf__nvrtc_headers(compilation.path, compilation.toolkit);
+    return cf__cache_make(request, compilation.path, compilation.toolkit, make_program, &compilation, compiled);
 }

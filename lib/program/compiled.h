@@ -1,19 +1,34 @@
-/* compiled.h - a program to compile, and a compiled one. */
+/* compiled.h - a program to compile or link, and the result. */
 #ifndef CF__COMPILED_H
 #define CF__COMPILED_H
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct cf_program_options;
 
+/* Input of a link: GPU code, and a zero after it. */
+struct cf__input {
+    const char *name;
+    char *data;
+    size_t size; /* without the zero */
+};
+
+/* Result of a compilation: a program, or an input of a link. */
+enum cf__output { CF__PROGRAM, CF__RELOCATABLE, CF__LTO };
+
 struct cf__request {
     const char *function; /* in messages */
-    const char *source;
-    const char *name; /* of the source, in the compiler's messages; its folder is searched for headers */
+    const char *source;   /* NULL: a link */
+    const char *compiler; /* path of NVRTC; NULL: cf_find() finds it */
+    const char *name;     /* of the source, in the compiler's messages; its folder is searched for headers */
     const struct cf_program_options *options;
     int capability; /* of the device, times ten */
     int driver;     /* CUDA version of the driver: 13000 is 13.0 */
+    enum cf__output output;
+    const struct cf__input *inputs; /* of a link */
+    size_t input_count;
 };
 
 /* cf__compiled_free() releases it; a zero-initialised struct is empty. */
@@ -31,6 +46,31 @@ static inline void cf__compiled_free(struct cf__compiled *compiled)
     free(compiled->log);
     free(compiled->names);
     *compiled = (struct cf__compiled){0};
+}
+
+/* Returns 1 if a compiler or linker wrote an error with this word: "x.cu(2): error: ...", "ptxas fatal   : ...". Lines
+ * of the source are indented, and warnings may have the word in their texts. */
+static inline int cf__log_line_has(const char *line, int length, const char *word)
+{
+    const char *begin = memmem(line, (size_t)length, word, strlen(word));
+    const char *warning = memmem(line, (size_t)length, "warning", strlen("warning"));
+    if (!begin || *line == ' ' || (warning && warning < begin) || (begin > line && begin[-1] != ' '))
+        return 0;
+    begin += strlen(word);
+    begin += strspn(begin, " ");
+    return *begin == ':' || *begin == '#'; /* #: its number */
+}
+
+/* Finds the first line with an error in a log; the first line if there is none. */
+static inline const char *cf__log_error(const char *log, int *length)
+{
+    for (const char *line = log; *line; line += *length + (line[*length] == '\n')) {
+        *length = (int)strcspn(line, "\n");
+        if (cf__log_line_has(line, *length, "error") || cf__log_line_has(line, *length, "fatal"))
+            return line;
+    }
+    *length = (int)strcspn(log, "\n");
+    return log;
 }
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "program/headers.h"
 
-#include "base/cachefile.h"
+#include "base/files.h"
 
 enum { MOST_HEADERS = 4096 };
 
@@ -47,7 +47,7 @@ void cf__headers_free(struct cf__headers *headers)
 static char *read_file(const char *path, struct cf__header_state *state)
 {
     size_t bytes;
-    char *text = cf__cachefile_load(path, &bytes);
+    char *text = cf__file_load(path, &bytes);
     if (text && (int64_t)bytes == state->bytes) {
         cf__sha256_of(text, bytes, state->digest);
         return text;
@@ -57,7 +57,7 @@ static char *read_file(const char *path, struct cf__header_state *state)
 }
 
 /* Fills all of a state but its digest. Returns 1 if there is a file. */
-static int examine(const char *path, struct cf__header_state *state, struct stat *info)
+static int examine_file(const char *path, struct cf__header_state *state, struct stat *info)
 {
     *state = (struct cf__header_state){.bytes = -1};
     if (stat(path, info) != 0 || !S_ISREG(info->st_mode))
@@ -68,11 +68,11 @@ static int examine(const char *path, struct cf__header_state *state, struct stat
     return 1;
 }
 
-int cf__header_holds(const char *path, const struct cf__header_state *state)
+int cf__header_is_unchanged(const char *path, const struct cf__header_state *state)
 {
     struct cf__header_state now;
     struct stat info;
-    (void)examine(path, &now, &info);
+    (void)examine_file(path, &now, &info);
     if (now.bytes != state->bytes)
         return 0;
     if (now.bytes < 0 || (now.seconds == state->seconds && now.nanoseconds == state->nanoseconds))
@@ -83,10 +83,10 @@ int cf__header_holds(const char *path, const struct cf__header_state *state)
     return is_same;
 }
 
-int cf__headers_hold(const struct cf__headers *headers)
+int cf__headers_are_unchanged(const struct cf__headers *headers)
 {
     size_t i = 0;
-    while (i < headers->count && cf__header_holds(headers->list[i].path, &headers->list[i].state))
+    while (i < headers->count && cf__header_is_unchanged(headers->list[i].path, &headers->list[i].state))
         i++;
     return i == headers->count;
 }
@@ -120,7 +120,7 @@ static int add_place(struct cf__headers *headers, const char *folder, int folder
     for (size_t i = 0; i < headers->count; i++)
         if (strcmp(headers->list[i].path, path) == 0)
             return 0;
-    if (examine(path, &header.state, &info)) {
+    if (examine_file(path, &header.state, &info)) {
         header.device = info.st_dev;
         header.inode = info.st_ino;
         snprintf(parent, sizeof parent, "%.*s.", folder_length(path), path);
@@ -236,7 +236,7 @@ static int scan_includes(struct collection *collection, char *text, size_t lengt
 }
 
 /* `text` is changed. */
-static const char *scan(struct collection *collection, const char *includer, char *text, size_t length)
+static const char *scan_text(struct collection *collection, const char *includer, char *text, size_t length)
 {
     collection->includer = includer;
     int result = scan_includes(collection, text, length);
@@ -248,7 +248,7 @@ static const char *scan(struct collection *collection, const char *includer, cha
 static const char *scan_copy(struct collection *collection, const char *includer, const char *text)
 {
     char *copy = strdup(text);
-    const char *why = copy ? scan(collection, includer, copy, strlen(copy)) : no_memory;
+    const char *why = copy ? scan_text(collection, includer, copy, strlen(copy)) : no_memory;
     free(copy);
     return why;
 }
@@ -276,7 +276,7 @@ static const char *scan_file(struct collection *collection, size_t at)
     if (header->state.seconds + SHORT_AGO >= time(NULL))
         header->state.seconds = header->state.nanoseconds = -1;
     if (!why && !is_scanned(collection->headers, at))
-        why = scan(collection, path, text, (size_t)bytes); /* may move the list */
+        why = scan_text(collection, path, text, (size_t)bytes); /* may move the list */
     free(text);
     free(path);
     return why;

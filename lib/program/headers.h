@@ -33,10 +33,10 @@ struct cf__headers {
 const char *cf__headers_collect(struct cf__headers *headers, const struct cf__request *request, const char *toolkit);
 
 /* Returns 1 if the file is as it was: of the same size and time, or of the same content. */
-int cf__header_holds(const char *path, const struct cf__header_state *state);
+int cf__header_is_unchanged(const char *path, const struct cf__header_state *state);
 
 /* Returns 1 if this is so for all of them. */
-int cf__headers_hold(const struct cf__headers *headers);
+int cf__headers_are_unchanged(const struct cf__headers *headers);
 
 void cf__headers_free(struct cf__headers *headers);
 

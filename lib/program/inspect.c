@@ -1,9 +1,10 @@
-/* inspect.c - checks images that come from outside: cubins, fatbins and PTX.
+/* inspect.c - checks images and inputs of links, which come from outside.
  *
  * The layouts are those of nvcc 12 and 13. A cubin is an ELF file. A fatbin is a header, then entries with a header and
- * a payload each. */
+ * a payload each. An object file has fatbins in a section. */
 #include <elf.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,6 +30,7 @@ struct part {
     const unsigned char *data;
     size_t size;
     struct cf__targets *targets;
+    int is_input; /* of a link: relocatable code */
 };
 
 /* Fails for a part; the format continues "function: the cubin ". */
@@ -147,15 +149,18 @@ static int check_cubin(const struct part *cubin)
         head.e_ident[EI_VERSION] != EV_CURRENT || head.e_ehsize != sizeof head)
         return REFUSE(cubin, "is damaged: its ELF header has class %u, order %u, version %u and %u bytes",
                       head.e_ident[EI_CLASS], head.e_ident[EI_DATA], head.e_ident[EI_VERSION], head.e_ehsize);
-    if (head.e_type == ET_REL)
+    if (head.e_type == ET_REL && !cubin->is_input)
         return REFUSE(cubin, "is relocatable code%s; link it first", "");
-    if (head.e_type != ET_EXEC)
-        return REFUSE(cubin, "is damaged: its ELF type is %u and not %d", head.e_type, ET_EXEC);
+    if (head.e_type == ET_EXEC && cubin->is_input)
+        return REFUSE(cubin, "is linked already%s; nvcc -rdc=true makes code that can be linked", "");
+    if (head.e_type != (cubin->is_input ? ET_REL : ET_EXEC))
+        return REFUSE(cubin, "is damaged: its ELF type is %u and not %d", head.e_type,
+                      cubin->is_input ? ET_REL : ET_EXEC);
     unsigned int target = read_cubin_target(&head);
     if (CF_TARGET_CAPABILITY(target) < 10)
         return REFUSE(cubin, "is damaged: its target is sm_%u", CF_TARGET_CAPABILITY(target));
     int status = check_sections(cubin, &head);
-    if (status == CF_OK)
+    if (status == CF_OK && !cubin->is_input)
         status = check_segments(cubin, &head);
     if (status == CF_OK)
         add_target(cubin->targets->sm, target);
@@ -188,14 +193,17 @@ static int check_entry(const struct part *fatbin, const struct fatbin_entry *ent
 {
     char what[64];
     snprintf(what, sizeof what, "fatbin's entry %d", number);
-    const struct part part = {fatbin->function, what, fatbin->data + offset + entry->head_bytes, (size_t)entry->bytes,
-                              fatbin->targets};
+    struct part part = *fatbin;
+    part.what = what;
+    part.data += offset + entry->head_bytes;
+    part.size = (size_t)entry->bytes;
     unsigned int target = entry->capability | (entry->flags & FLAG_EXACT    ? CF_TARGET_EXACT
                                                : entry->flags & FLAG_FAMILY ? CF_TARGET_FAMILY
                                                                             : 0);
     if (entry->compressed_bytes > entry->bytes)
         return REFUSE(&part, "is damaged: it has %" PRIu64 " bytes, %u of them compressed", entry->bytes,
                       entry->compressed_bytes);
+    fatbin->targets->has_lto |= entry->kind == KIND_LTO;
     if (entry->kind != KIND_PTX && entry->kind != KIND_CUBIN)
         return CF_OK; /* LTO-IR, and kinds of later toolkits */
     if (entry->capability < 10 || entry->capability > 999)
@@ -204,9 +212,9 @@ static int check_entry(const struct part *fatbin, const struct fatbin_entry *ent
         add_target(entry->kind == KIND_PTX ? fatbin->targets->ptx : fatbin->targets->sm, target);
         return CF_OK;
     }
-    struct cf__targets unused = {{0}, {0}}; /* the entry's own flags are the ones that the driver reads */
-    const struct part cubin = {part.function, part.what, part.data, part.size, &unused};
-    int status = check_cubin(&cubin);
+    struct cf__targets unused = {.has_lto = 0}; /* the entry's own flags are the ones that the driver reads */
+    part.targets = &unused;
+    int status = check_cubin(&part);
     if (status == CF_OK)
         add_target(fatbin->targets->sm, target);
     return status;
@@ -215,7 +223,7 @@ static int check_entry(const struct part *fatbin, const struct fatbin_entry *ent
 static int check_fatbin(const struct part *fatbin)
 {
     struct fatbin_head head;
-    int status = CF_OK, has_lto = 0, number = 1;
+    int status = CF_OK, number = 1;
     if (fatbin->size < sizeof head)
         return REFUSE(fatbin, "is cut off: it has %zu bytes and its header %zu", fatbin->size, sizeof head);
     memcpy(&head, fatbin->data, sizeof head);
@@ -234,11 +242,12 @@ static int check_fatbin(const struct part *fatbin)
             return REFUSE(fatbin, "is damaged: entry %d has %u and %" PRIu64 " bytes, and %zu are left", number,
                           entry.head_bytes, entry.bytes, end - at);
         status = check_entry(fatbin, &entry, at, number);
-        has_lto |= entry.kind == KIND_LTO;
         at += entry.head_bytes + (size_t)entry.bytes;
     }
-    if (status == CF_OK && !fatbin->targets->sm[0] && !fatbin->targets->ptx[0])
-        status = REFUSE(fatbin, "has %s", has_lto ? "LTO-IR alone; link it first" : "no code in its entries");
+    if (status == CF_OK && !fatbin->targets->sm[0] && !fatbin->targets->ptx[0] &&
+        !(fatbin->is_input && fatbin->targets->has_lto))
+        status = REFUSE(fatbin, "has %s",
+                        fatbin->targets->has_lto ? "LTO-IR alone; link it first" : "no code in its entries");
     return status;
 }
 
@@ -349,6 +358,125 @@ static int check_ptx(const struct part *ptx)
     return status;
 }
 
+/* ---- Object files and archives ---- */
+
+/* Checks the fatbins of a section, which are aligned to 8 bytes. */
+static int check_fatbins(const struct part *object, size_t offset, size_t bytes)
+{
+    struct part fatbin = *object;
+    fatbin.what = "fatbin in the object";
+    for (size_t at = 0; at < bytes; at += 8) {
+        struct fatbin_head head = {.magic = 0};
+        memcpy(&head, object->data + offset + at, bytes - at < sizeof head ? bytes - at : sizeof head);
+        if (head.magic != fatbin_magic)
+            continue;
+        fatbin.data = object->data + offset + at;
+        fatbin.size = bytes - at;
+        int status = check_fatbin(&fatbin);
+        if (status != CF_OK)
+            return status;
+        at += (head.head_bytes + (size_t)head.bytes - 1) / 8 * 8;
+    }
+    return CF_OK;
+}
+
+/* An object without GPU code for a link has no targets afterwards. */
+static int check_object(const struct part *object)
+{
+    Elf64_Ehdr head;
+    Elf64_Shdr names, section;
+    if (object->size < sizeof head)
+        return REFUSE(object, "is cut off: it has %zu bytes and its header %zu", object->size, sizeof head);
+    memcpy(&head, object->data, sizeof head);
+    if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_type != ET_REL)
+        return REFUSE(object, "is no object file for this link: its ELF header has class %u, order %u and type %u",
+                      head.e_ident[EI_CLASS], head.e_ident[EI_DATA], head.e_type);
+    int status = check_sections(object, &head);
+    for (unsigned int i = 0; status == CF_OK && i < head.e_shnum; i++) {
+        memcpy(&names, object->data + head.e_shoff + head.e_shstrndx * sizeof names, sizeof names);
+        memcpy(&section, object->data + head.e_shoff + i * sizeof section, sizeof section);
+        if (section.sh_type == SHT_PROGBITS &&
+            strcmp((const char *)object->data + names.sh_offset + section.sh_name, "__nv_relfatbin") == 0)
+            status = check_fatbins(object, (size_t)section.sh_offset, (size_t)section.sh_size);
+    }
+    return status;
+}
+
+static int has_code(const struct cf__targets *targets)
+{
+    return targets->sm[0] || targets->ptx[0] || targets->has_lto;
+}
+
+/* Checks that an input has code for the target. */
+static int check_target(const struct part *input, const struct cf__link_target *target)
+{
+    const struct cf__targets *targets = input->targets;
+    unsigned int wanted = CF_TARGET_CAPABILITY(target->sm);
+    if (targets->has_lto && target->is_lto)
+        return CF_OK;
+    for (int is_ptx = 0; is_ptx < 2; is_ptx++)
+        for (const uint16_t *each = is_ptx ? targets->ptx : targets->sm; *each; each++) {
+            unsigned int capability = CF_TARGET_CAPABILITY(*each);
+            int is_within_family = capability <= wanted && capability / 10 == wanted / 10;
+            if (*each & CF_TARGET_EXACT    ? *each == target->sm
+                : *each & CF_TARGET_FAMILY ? is_within_family
+                : is_ptx                   ? capability <= wanted
+                                           : capability == wanted)
+                return CF_OK;
+        }
+    if (!targets->sm[0] && !targets->ptx[0])
+        return cf__fail(CF_EINVAL, "%s: the %s is LTO-IR alone; options.is_lto links it", input->function, input->what);
+    unsigned int first = targets->sm[0] ? targets->sm[0] : targets->ptx[0];
+    return cf__fail(CF_ENOCODE, "%s: the %s has no code for sm_%u%s; its first target is %s_%u%s", input->function,
+                    input->what, wanted, CF_TARGET_SUFFIX(target->sm), targets->sm[0] ? "sm" : "compute",
+                    CF_TARGET_CAPABILITY(first), CF_TARGET_SUFFIX(first));
+}
+
+/* The member's name is in messages as it stands in its header. Sets `has_any` if the member has GPU code. */
+static int check_member(const struct part *archive, size_t offset, size_t bytes, const char *name,
+                        const struct cf__link_target *target, int *has_any)
+{
+    char what[64];
+    struct cf__targets targets = {.has_lto = 0};
+    struct part member = *archive;
+    snprintf(what, sizeof what, "archive's member %.16s", name);
+    what[strcspn(what, "/")] = 0;
+    member.what = what;
+    member.data += offset;
+    member.size = bytes;
+    member.targets = &targets;
+    if (bytes < SELFMAG || memcmp(member.data, ELFMAG, SELFMAG) != 0)
+        return CF_OK; /* a list of symbols or of names */
+    int status = check_object(&member);
+    if (status == CF_OK && has_code(&targets)) {
+        *has_any = 1;
+        status = check_target(&member, target);
+    }
+    return status;
+}
+
+static int check_archive(const struct part *archive, const struct cf__link_target *target)
+{
+    enum { MAGIC = 8, HEAD = 60, SIZE = 48, END = 58 }; /* bytes, and offsets in a member's header */
+    size_t at = MAGIC;
+    int status = CF_OK, has_any = 0;
+    while (status == CF_OK && at < archive->size) {
+        const char *head = (const char *)archive->data + at;
+        char size[11] = "";
+        unsigned long long bytes;
+        if (archive->size - at < HEAD || head[END] != '`' || head[END + 1] != '\n')
+            return REFUSE(archive, "is cut off or damaged: byte %zu begins no member", at);
+        memcpy(size, head + SIZE, sizeof size - 1);
+        if (sscanf(size, "%llu", &bytes) != 1 || !is_within(archive->size, at + HEAD, bytes))
+            return REFUSE(archive, "has %zu bytes, and the member at byte %zu needs more", archive->size, at);
+        status = check_member(archive, at + HEAD, (size_t)bytes, head, target, &has_any);
+        at += HEAD + (size_t)bytes + bytes % 2;
+    }
+    if (status == CF_OK && !has_any)
+        return REFUSE(archive, "has no GPU code for a link%s", "; nvcc -rdc=true makes it");
+    return status;
+}
+
 /* ---- All kinds ---- */
 
 static int is_text(const struct part *part)
@@ -359,27 +487,93 @@ static int is_text(const struct part *part)
     return i == part->size || part->data[i] == '.' || part->data[i] == '/';
 }
 
+/* Returns the kind; 0 if there is none. An ELF file for another machine than a GPU is an object. */
+static enum cf__input_kind find_kind(const struct part *image)
+{
+    uint32_t magic = 0;
+    uint16_t machine = MACHINE_CUDA;
+    memcpy(&magic, image->data, image->size < sizeof magic ? image->size : sizeof magic);
+    if (image->size >= offsetof(Elf64_Ehdr, e_machine) + sizeof machine)
+        memcpy(&machine, image->data + offsetof(Elf64_Ehdr, e_machine), sizeof machine);
+    if (magic == lto_magic || magic == bitcode_magic)
+        return CF__INPUT_LTO;
+    if (image->size >= 8 && memcmp(image->data, "!<arch>\n", 8) == 0)
+        return CF__INPUT_ARCHIVE;
+    if (magic == fatbin_magic)
+        return CF__INPUT_FATBIN;
+    if (image->size >= SELFMAG && memcmp(image->data, ELFMAG, SELFMAG) == 0)
+        return machine == MACHINE_CUDA ? CF__INPUT_CUBIN : CF__INPUT_OBJECT;
+    return is_text(image) ? CF__INPUT_PTX : 0;
+}
+
+static int fail_kind(const struct part *image, const char *kinds)
+{
+    unsigned char first[4] = {0};
+    memcpy(first, image->data, image->size < sizeof first ? image->size : sizeof first);
+    return REFUSE(image, "is no %s: it has %zu bytes and begins with %02x%02x%02x%02x", kinds, image->size, first[0],
+                  first[1], first[2], first[3]);
+}
+
 int cf__inspect_image(const char *function, const unsigned char *data, size_t size, struct cf__targets *targets)
 {
-    struct part image = {function, "image", data, size, targets};
-    uint32_t magic = 0;
-    *targets = (struct cf__targets){{0}, {0}};
-    memcpy(&magic, data, size < sizeof magic ? size : sizeof magic);
-    if (magic == lto_magic || magic == bitcode_magic)
+    struct part image = {function, "image", data, size, targets, 0};
+    *targets = (struct cf__targets){.has_lto = 0};
+    switch (find_kind(&image)) {
+    case CF__INPUT_LTO:
         return REFUSE(&image, "is LTO-IR%s; link it first", "");
-    if (size >= 8 && memcmp(data, "!<arch>\n", 8) == 0)
+    case CF__INPUT_ARCHIVE:
         return REFUSE(&image, "is an archive of object files%s; link it first", "");
-    if (magic == fatbin_magic) {
+    case CF__INPUT_FATBIN:
         image.what = "fatbin";
         return check_fatbin(&image);
-    }
-    if (size >= 4 && memcmp(data, ELFMAG, SELFMAG) == 0) {
+    case CF__INPUT_CUBIN:
+    case CF__INPUT_OBJECT:
         image.what = "cubin";
         return check_cubin(&image);
+    case CF__INPUT_PTX:
+        image.what = "PTX";
+        return check_ptx(&image);
     }
-    if (!is_text(&image))
-        return REFUSE(&image, "is no cubin, fatbin or PTX: it has %zu bytes and begins with %02x%02x%02x%02x", size,
-                      magic & 255, magic >> 8 & 255, magic >> 16 & 255, magic >> 24);
-    image.what = "PTX";
-    return check_ptx(&image);
+    return fail_kind(&image, "cubin, fatbin or PTX");
+}
+
+size_t cf__image_bytes(const char *image, size_t size)
+{
+    size_t end = size;
+    while (end > 0 && !image[end - 1])
+        end--;
+    return memchr(image, 0, end) ? size : end;
+}
+
+static int check_lto(const struct part *lto)
+{
+    enum { LTO_HEAD = 24 };
+    lto->targets->has_lto = 1;
+    return lto->size < LTO_HEAD ? REFUSE(lto, "is cut off: it has %zu bytes and its header %d", lto->size, LTO_HEAD)
+                                : CF_OK;
+}
+
+int cf__inspect_input(const char *function, const unsigned char *data, size_t size,
+                      const struct cf__link_target *target, enum cf__input_kind *kind)
+{
+    static const struct {
+        const char *what;
+        int (*check)(const struct part *part);
+    } kinds[] = {
+        [CF__INPUT_CUBIN] = {"cubin", check_cubin},    [CF__INPUT_PTX] = {"PTX", check_ptx},
+        [CF__INPUT_LTO] = {"LTO-IR", check_lto},       [CF__INPUT_FATBIN] = {"fatbin", check_fatbin},
+        [CF__INPUT_OBJECT] = {"object", check_object}, [CF__INPUT_ARCHIVE] = {"archive", NULL},
+    };
+    struct cf__targets targets = {.has_lto = 0};
+    struct part input = {function, "input", data, size, &targets, 1};
+    *kind = find_kind(&input);
+    if (!*kind)
+        return fail_kind(&input, "PTX, cubin, fatbin, LTO-IR, object file or archive");
+    input.what = kinds[*kind].what;
+    if (*kind == CF__INPUT_ARCHIVE)
+        return check_archive(&input, target);
+    int status = kinds[*kind].check(&input);
+    if (status == CF_OK && !has_code(&targets))
+        return REFUSE(&input, "has no GPU code for a link%s", "; nvcc -rdc=true makes it");
+    return status == CF_OK ? check_target(&input, target) : status;
 }

@@ -9,10 +9,35 @@
 enum { CF__INSPECTED_TARGETS = 64 };
 struct cf__targets {
     uint16_t sm[CF__INSPECTED_TARGETS + 1], ptx[CF__INSPECTED_TARGETS + 1]; /* each ends with 0 */
+    int has_lto;
 };
 
 /* Checks an image before the driver sees it, because the driver trusts the sizes in it, and lists its targets. Returns
  * CF_OK, or CF_EIMAGE with a message that names `function`. */
 int cf__inspect_image(const char *function, const unsigned char *data, size_t size, struct cf__targets *targets);
+
+/* Returns the bytes of an image without zeros at the end of a text. */
+size_t cf__image_bytes(const char *image, size_t size);
+
+/* Kinds of a link's inputs, with nvJitLink's numbers. */
+enum cf__input_kind {
+    CF__INPUT_CUBIN = 1,
+    CF__INPUT_PTX,
+    CF__INPUT_LTO,
+    CF__INPUT_FATBIN,
+    CF__INPUT_OBJECT,
+    CF__INPUT_ARCHIVE
+};
+
+/* Target of a link. */
+struct cf__link_target {
+    unsigned int sm; /* in the form of cf_image */
+    int is_lto;
+};
+
+/* Checks an input of a link before nvJitLink sees it, which leaves code for other targets out without a word, and
+ * writes its kind. Returns CF_OK, CF_EIMAGE, CF_ENOCODE or CF_EINVAL with a message that names `function`. */
+int cf__inspect_input(const char *function, const unsigned char *data, size_t size,
+                      const struct cf__link_target *target, enum cf__input_kind *kind);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "base/cachefile.h"
+#include "base/bounds.h"
 
 typedef struct _nvrtcProgram *cf__nvrtc_program;
 
@@ -30,6 +30,8 @@ enum cf__nvrtc_result {
     X(GetPTX, (cf__nvrtc_program program, char *ptx))                                                      \
     X(GetCUBINSize, (cf__nvrtc_program program, size_t * bytes))                                           \
     X(GetCUBIN, (cf__nvrtc_program program, char *cubin))                                                  \
+    X(GetLTOIRSize, (cf__nvrtc_program program, size_t * bytes))                                           \
+    X(GetLTOIR, (cf__nvrtc_program program, char *lto))                                                    \
     X(GetProgramLogSize, (cf__nvrtc_program program, size_t * bytes))                                      \
     X(GetProgramLog, (cf__nvrtc_program program, char *log))                                               \
     X(AddNameExpression, (cf__nvrtc_program program, const char *name))                                    \

@@ -14,7 +14,7 @@
 
 #include "program/program.h"
 
-#include "base/cachefile.h"
+#include "base/files.h"
 #include "base/crc32.h"
 #include "base/descriptor.h"
 #include "base/error.h"
@@ -46,6 +46,12 @@ static void make_key(void)
     has_key = pthread_key_create(&failed_log, free) == 0;
 }
 
+static int is_key_made(void)
+{
+    (void)pthread_once(&key_once, make_key);
+    return has_key;
+}
+
 __attribute__((destructor)) static void delete_key(void)
 {
     if (has_key)
@@ -56,8 +62,7 @@ __attribute__((destructor)) static void delete_key(void)
 /* Takes `log` for cf_program_log(NULL) of the calling thread; NULL: empty. */
 static void keep_log(char *log)
 {
-    (void)pthread_once(&key_once, make_key);
-    if (has_key) {
+    if (is_key_made()) {
         free(pthread_getspecific(failed_log));
         if (pthread_setspecific(failed_log, log) == 0)
             return;
@@ -67,18 +72,31 @@ static void keep_log(char *log)
 
 const char *cf_program_log(const cf_program *program)
 {
-    const char *log = program ? program->log : has_key ? pthread_getspecific(failed_log) : NULL;
+    const char *log = program ? program->log : is_key_made() ? pthread_getspecific(failed_log) : NULL;
     return log && (!program || program->is_loaded) ? log : "";
 }
 
 /* ---- Making programs ---- */
 
-int cf__program_check(const char *function, const cf_program *program)
+static int check_caller(const char *function, const void *program)
 {
     if (!program)
         return cf__fail(CF_EINVAL, "%s: program is NULL", function);
-    if (cf__log_is_inside())
-        return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", function);
+    return cf__log_is_inside() ? cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", function) : CF_OK;
+}
+
+int cf__program_begin(const char *function, cf_program **program)
+{
+    if (program)
+        *program = NULL;
+    return check_caller(function, program);
+}
+
+int cf__program_check(const char *function, const cf_program *program)
+{
+    int status = check_caller(function, program);
+    if (status != CF_OK)
+        return status;
     return __atomic_load_n(&program->is_loaded, __ATOMIC_ACQUIRE)
                ? CF_OK
                : cf__fail(CF_EINVAL, "%s: the program was unloaded", function);
@@ -99,15 +117,14 @@ static void forget_unloaded(void)
         }
         free(program);
     }
-    if (has_key)
-        keep_log(NULL);
+    keep_log(NULL);
 }
 
 static void add_program(cf_program *program)
 {
     program->is_loaded = 1;
     cf__image_lock();
-    cf__images_unloaded = forget_unloaded;
+    cf__context_observer.images_unloaded = forget_unloaded;
     program->next = programs;
     programs = program;
     cf__image_unlock();
@@ -172,26 +189,27 @@ int cf__program_adopt(const char *function, struct cf__compiled *parts, cf_progr
     return CF_OK;
 }
 
-/* Zero bytes at the end of PTX are no part of the text. */
+static int refuse(int status)
+{
+    return cf__program_drop(&(struct cf__compiled){0}, status);
+}
+
 static int adopt_image(const char *function, char *image, size_t size, cf_program **program)
 {
-    size_t end = size;
-    while (end > 0 && !image[end - 1])
-        end--;
-    int is_text = end > 0 && memchr(image, 0, end) == NULL;
-    return cf__program_adopt(function, &(struct cf__compiled){.image = image, .bytes = is_text ? end : size}, program);
+    return cf__program_adopt(function, &(struct cf__compiled){.image = image, .bytes = cf__image_bytes(image, size)},
+                             program);
 }
 
 int cf_program_load(cf_program **program, const void *data, size_t size)
 {
-    if (!program)
-        return cf__fail(CF_EINVAL, "cf_program_load: program is NULL");
-    *program = NULL;
+    int status = cf__program_begin("cf_program_load", program);
+    if (status != CF_OK)
+        return refuse(status);
     if (!data || size == 0)
-        return cf__fail(CF_EINVAL, "cf_program_load: %s", data ? "size is 0" : "data is NULL");
+        return refuse(cf__fail(CF_EINVAL, "cf_program_load: %s", data ? "size is 0" : "data is NULL"));
     char *copy = size < SIZE_MAX ? malloc(size + 1) : NULL;
     if (!copy)
-        return cf__fail(CF_ENOMEM, "cf_program_load: no memory for %zu bytes", size);
+        return refuse(cf__fail(CF_ENOMEM, "cf_program_load: no memory for %zu bytes", size));
     memcpy(copy, data, size);
     copy[size] = 0;
     return adopt_image("cf_program_load", copy, size, program);
@@ -200,18 +218,18 @@ int cf_program_load(cf_program **program, const void *data, size_t size)
 int cf_program_load_file(cf_program **program, const char *path)
 {
     size_t size;
-    if (!program)
-        return cf__fail(CF_EINVAL, "cf_program_load_file: program is NULL");
-    *program = NULL;
+    int status = cf__program_begin("cf_program_load_file", program);
+    if (status != CF_OK)
+        return refuse(status);
     if (!path)
-        return cf__fail(CF_EINVAL, "cf_program_load_file: path is NULL");
-    char *data = cf__cachefile_load(path, &size);
+        return refuse(cf__fail(CF_EINVAL, "cf_program_load_file: path is NULL"));
+    char *data = cf__file_load(path, &size);
     if (!data)
-        return cf__fail(errno == ENOMEM ? CF_ENOMEM : CF_EINVAL, "cf_program_load_file: %s cannot be read: %s", path,
-                        cf__strerror(errno));
+        return refuse(cf__fail(errno == ENOMEM ? CF_ENOMEM : CF_EINVAL, "cf_program_load_file: %s cannot be read: %s",
+                               path, cf__strerror(errno)));
     if (size == 0) {
         free(data);
-        return cf__fail(CF_EIMAGE, "cf_program_load_file: %s is empty", path);
+        return refuse(cf__fail(CF_EIMAGE, "cf_program_load_file: %s is empty", path));
     }
     return adopt_image("cf_program_load_file", data, size, program);
 }

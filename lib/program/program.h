@@ -11,7 +11,7 @@
 #include "program/compiled.h"
 #include "program/inspect.h"
 
-/* A kernel of a program, whose descriptor has an empty `file`. After an unload the descriptor stays, with the version
+/* A kernel of a program. After an unload the descriptor stays, with the version
  * CF__UNLOADED. */
 struct cf__program_kernel {
     struct cf__program_kernel *next;
@@ -42,6 +42,10 @@ struct cf_program {
     struct cf__program_kernel *kernels;
     struct cf__program_symbol *symbols;
 };
+
+/* Sets `*program` to NULL, and checks the caller of a function that makes a program; returns a status, whose message
+ * names `function`. After a failure cf__program_drop() follows. */
+int cf__program_begin(const char *function, cf_program **program);
 
 /* Makes a program of its parts and takes them, also in case of a failure. Returns a status; messages name
  * `function`. */

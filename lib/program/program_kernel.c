@@ -40,7 +40,8 @@ static int describe_kernel(const cf_program *program, struct cf__program_kernel 
                                .file = "",
                                .image = &program->image,
                                .entry = cf__program_entry(program, made->name),
-                               .state = &made->state};
+                               .state = &made->state,
+                               .is_of_program = 1};
     return cf__signature_read("cf_program_kernel", made->signature, &made->kernel, &made->tables);
 }
 
@@ -125,53 +126,79 @@ int cf_program_kernel(cf_program *program, const char *entry, const char *signat
 
 /* ---- Data ---- */
 
-/* The symbol of a name and a size; NULL if there is no memory. */
-static struct cf__program_symbol *find_or_make_symbol(cf_program *program, const char *name, size_t size)
+static struct cf__program_symbol *find_symbol(const cf_program *program, const char *name, size_t size)
 {
     cf__image_lock();
     struct cf__program_symbol *symbol = program->symbols;
     while (symbol && !(strcmp(symbol->name, name) == 0 && symbol->size == (int64_t)size))
         symbol = symbol->next;
-    size_t bytes = strlen(name) + 1;
-    struct cf__program_symbol *made = symbol ? NULL : calloc(1, sizeof *made + bytes);
-    if (made) {
-        memcpy(made->name, name, bytes);
-        made->size = (int64_t)size;
-        made->symbol = (cf_symbol){.version = CF_REGISTRY_VERSION,
-                                   .name = made->name,
-                                   .function = "cf_program_symbol",
-                                   .type = CF_OPAQUE,
-                                   .lanes = 1,
-                                   .bytes = 1,
-                                   .ndims = 1,
-                                   .extents = &made->size,
-                                   .image = &program->image,
-                                   .entry = cf__program_entry(program, made->name),
-                                   .state = &made->state};
-        made->next = program->symbols;
-        program->symbols = symbol = made;
-    }
     cf__image_unlock();
     return symbol;
 }
 
-int cf_program_symbol(cf_program *program, const char *name, size_t size, void **pointer)
+/* NULL if there is no memory. */
+static struct cf__program_symbol *make_symbol(const cf_program *program, const char *name, size_t size)
+{
+    size_t bytes = strlen(name) + 1;
+    struct cf__program_symbol *made = calloc(1, sizeof *made + bytes);
+    if (!made)
+        return NULL;
+    memcpy(made->name, name, bytes);
+    made->size = (int64_t)size;
+    made->symbol = (cf_symbol){.version = CF_REGISTRY_VERSION,
+                               .name = made->name,
+                               .function = "cf_program_symbol",
+                               .type = CF_OPAQUE,
+                               .lanes = 1,
+                               .bytes = 1,
+                               .ndims = 1,
+                               .extents = &made->size,
+                               .image = &program->image,
+                               .entry = cf__program_entry(program, made->name),
+                               .state = &made->state};
+    return made;
+}
+
+static int locate_symbol(const struct cf__program_symbol *symbol, void **pointer)
 {
     struct cf__scope scope;
+    int status = cf__enter(&scope, "cf_program_symbol", NULL);
+    if (status != CF_OK)
+        return status;
+    status = cf__symbol_locate(&symbol->symbol, &scope, (size_t)symbol->size, pointer);
+    cf__leave(&scope);
+    return status;
+}
+
+/* Adds a symbol that exists. Another thread may have added it, too, which does no harm. */
+static int add_symbol(cf_program *program, const char *name, size_t size, void **pointer)
+{
+    struct cf__program_symbol *made = make_symbol(program, name, size);
+    if (!made)
+        return cf__fail(CF_ENOMEM, "cf_program_symbol: no memory for %s", name);
+    int status = locate_symbol(made, pointer);
+    cf__image_lock();
+    if (status == CF_OK) {
+        made->next = program->symbols;
+        program->symbols = made;
+    } else {
+        cf__state_retire(&made->state);
+    }
+    cf__image_unlock();
+    if (status != CF_OK)
+        free(made);
+    return status;
+}
+
+int cf_program_symbol(cf_program *program, const char *name, size_t size, void **pointer)
+{
     int status = cf__program_check("cf_program_symbol", program);
     if (status != CF_OK)
         return status;
     if (!name || !pointer)
         return cf__fail(CF_EINVAL, "cf_program_symbol: %s is NULL", name ? "pointer" : "name");
-    struct cf__program_symbol *symbol = find_or_make_symbol(program, name, size);
-    if (!symbol)
-        return cf__fail(CF_ENOMEM, "cf_program_symbol: no memory for %s", name);
-    status = cf__enter(&scope, "cf_program_symbol", NULL);
-    if (status != CF_OK)
-        return status;
-    status = cf__symbol_locate(&symbol->symbol, &scope, size, pointer);
-    cf__leave(&scope);
-    return status;
+    const struct cf__program_symbol *symbol = find_symbol(program, name, size);
+    return symbol ? locate_symbol(symbol, pointer) : add_symbol(program, name, size, pointer);
 }
 
 /* ---- Attributes ---- */

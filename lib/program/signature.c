@@ -18,7 +18,10 @@
 #include "base/text.h"
 #include "program/type_name.h"
 
-enum { NESTING = 64 }; /* parentheses, unary operators and ?: within one another, as in annotations */
+enum {
+    STEPS = 4096, /* of an expression: comparisons within comparisons repeat their steps */
+    NESTING = 64  /* parentheses, unary operators and ?: within one another, as in annotations */
+};
 
 enum token { END, NAME, NUMBER, OTHER };
 
@@ -39,6 +42,8 @@ struct reader {
     cf_op *ops;
     char *texts;
     size_t nparams, nexprs, nchecks, nops, ntexts;
+    size_t first_op;                   /* of the expression */
+    int depth, deepest;                /* values on the stack if no step is skipped; most of them */
     int nesting, may_be_real, is_real; /* is_real: it reads a real number */
     const char *integers_only;         /* first operator that takes integers alone */
 };
@@ -92,7 +97,7 @@ static const char *end_of_number(const char *at)
     return at;
 }
 
-static void next(struct reader *reader)
+static void next_token(struct reader *reader)
 {
     static const char pairs[][3] = {"<=", ">=", "==", "!=", "&&", "||", "<<", ">>"};
     if (reader->status != CF_OK)
@@ -123,17 +128,17 @@ static int is_at(const struct reader *reader, const char *spelling)
            memcmp(reader->begin, spelling, length) == 0;
 }
 
-static int accept(struct reader *reader, const char *spelling)
+static int accept_token(struct reader *reader, const char *spelling)
 {
     int is_there = is_at(reader, spelling);
     if (is_there)
-        next(reader);
+        next_token(reader);
     return is_there;
 }
 
-static void expect(struct reader *reader, const char *spelling, const char *what)
+static void expect_token(struct reader *reader, const char *spelling, const char *what)
 {
-    if (!accept(reader, spelling))
+    if (!accept_token(reader, spelling))
         fail_expected(reader, what);
 }
 
@@ -141,6 +146,14 @@ static void expect(struct reader *reader, const char *spelling, const char *what
 
 static size_t add_op(struct reader *reader, int32_t code, int64_t operand)
 {
+    if (reader->nops - reader->first_op == STEPS)
+        fail_at(reader, reader->begin, "the expression has more than %d steps; make it simpler", STEPS);
+    if (reader->status != CF_OK)
+        return reader->first_op; /* after a failure there is no room for more */
+    if (code == CF_OP_CONST || code == CF_OP_PARAM || code == CF_OP_REAL)
+        reader->deepest = ++reader->depth > reader->deepest ? reader->depth : reader->deepest;
+    else if (code != CF_OP_NEG && code != CF_OP_NOT)
+        reader->depth--;
     if (reader->ops)
         reader->ops[reader->nops] = (cf_op){code, operand};
     return reader->nops++;
@@ -171,7 +184,7 @@ static const struct cf__type_name *read_type(struct reader *reader, int *is_cons
 {
     const char *begin = reader->begin;
     char name[32] = "", longer[64];
-    *is_const = accept(reader, "const");
+    *is_const = accept_token(reader, "const");
     if (reader->token != NAME)
         fail_expected(reader, "a type");
     int skipped = strncmp(reader->begin, "cf_", 3) == 0 ? 3 : 0;
@@ -181,9 +194,9 @@ static const struct cf__type_name *read_type(struct reader *reader, int *is_cons
         if (*name && !cf__type_find(longer, 1))
             break;
         snprintf(name, sizeof name, "%.*s", (int)sizeof name - 1, longer);
-        next(reader);
+        next_token(reader);
     }
-    *is_const |= accept(reader, "const");
+    *is_const |= accept_token(reader, "const");
     const struct cf__type_name *type = cf__type_find(name, 0);
     if (!type)
         fail_at(reader, begin, "'%s' is no type of a signature, such as float, int, size_t or float4", name);
@@ -215,11 +228,13 @@ static void read_number(struct reader *reader)
     } else {
         errno = 0;
         unsigned long long number = prefix == 'b' ? strtoull(text + 2, &end, 2) : strtoull(text, &end, 0);
-        if (length >= sizeof text || end[strspn(end, "uUlL")] || errno || number > INT64_MAX)
+        size_t digits = prefix == 'b' ? strspn(text + 2, "01") : 1;
+        if (length >= sizeof text || end[strspn(end, "uUlL")] || errno || number > INT64_MAX || !digits ||
+            (prefix == 'b' && end != text + 2 + digits))
             fail_at(reader, reader->begin, "'%s' is no integer of 63 bits", text);
         add_op(reader, CF_OP_CONST, (int64_t)number);
     }
-    next(reader);
+    next_token(reader);
 }
 
 static void read_parameter_name(struct reader *reader)
@@ -243,46 +258,46 @@ static void read_parameter_name(struct reader *reader)
         reader->is_real |= is_real;
     }
     add_op(reader, CF_OP_PARAM, (int64_t)i);
-    next(reader);
+    next_token(reader);
 }
 
 static void read_min_max(struct reader *reader, int32_t code)
 {
-    expect(reader, "(", "'(' after min or max");
+    expect_token(reader, "(", "'(' after min or max");
     read_expr(reader);
-    expect(reader, ",", "',' between the two values of min or max");
+    expect_token(reader, ",", "',' between the two values of min or max");
     read_expr(reader);
-    expect(reader, ")", "')' after the two values of min or max");
+    expect_token(reader, ")", "')' after the two values of min or max");
     add_op(reader, code, 0);
 }
 
 static void read_sizeof(struct reader *reader)
 {
     int is_const;
-    expect(reader, "(", "'(' after sizeof");
+    expect_token(reader, "(", "'(' after sizeof");
     const char *begin = reader->begin;
     const struct cf__type_name *type = read_type(reader, &is_const);
     if (type && !type->bytes)
         fail_at(reader, begin, "void has no size");
-    expect(reader, ")", "')' after the type");
+    expect_token(reader, ")", "')' after the type");
     add_op(reader, CF_OP_CONST, type ? type->bytes : 0);
 }
 
 static void read_primary(struct reader *reader)
 {
-    if (accept(reader, "(")) {
+    if (accept_token(reader, "(")) {
         read_expr(reader);
-        expect(reader, ")", "')'");
+        expect_token(reader, ")", "')'");
     } else if (reader->token == NUMBER) {
         read_number(reader);
-    } else if (accept(reader, "min")) {
+    } else if (accept_token(reader, "min")) {
         read_min_max(reader, CF_OP_MIN);
-    } else if (accept(reader, "max")) {
+    } else if (accept_token(reader, "max")) {
         read_min_max(reader, CF_OP_MAX);
-    } else if (accept(reader, "sizeof")) {
+    } else if (accept_token(reader, "sizeof")) {
         read_sizeof(reader);
     } else if (is_at(reader, "true") || is_at(reader, "false")) {
-        add_op(reader, CF_OP_CONST, accept(reader, "true") || !accept(reader, "false"));
+        add_op(reader, CF_OP_CONST, accept_token(reader, "true") || !accept_token(reader, "false"));
     } else if (reader->token == NAME) {
         read_parameter_name(reader);
     } else {
@@ -295,12 +310,12 @@ static void read_unary(struct reader *reader)
     if (++reader->nesting > NESTING)
         fail_at(reader, reader->begin, "the expression is nested more than %d deep", NESTING);
     const char *begin = reader->begin;
-    int32_t code = accept(reader, "-")   ? CF_OP_NEG
-                   : accept(reader, "!") ? CF_OP_NOT
-                   : accept(reader, "~") ? CF_OP_BIT_XOR
-                                         : CF_OP_END;
+    int32_t code = accept_token(reader, "-")   ? CF_OP_NEG
+                   : accept_token(reader, "!") ? CF_OP_NOT
+                   : accept_token(reader, "~") ? CF_OP_BIT_XOR
+                                               : CF_OP_END;
     if (code == CF_OP_END) {
-        (void)accept(reader, "+");
+        (void)accept_token(reader, "+");
         read_primary(reader);
     } else {
         read_unary(reader);
@@ -332,7 +347,7 @@ static const struct binary *accept_operator(struct reader *reader, int level)
 {
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
         const char *begin = reader->begin;
-        if (operators[i].level != level || !accept(reader, operators[i].spelling))
+        if (operators[i].level != level || !accept_token(reader, operators[i].spelling))
             continue;
         if (operators[i].is_for_integers && !reader->integers_only)
             reader->integers_only = begin;
@@ -388,37 +403,23 @@ static void read_expr(struct reader *reader)
     if (++reader->nesting > NESTING)
         fail_at(reader, reader->begin, "the expression is nested more than %d deep", NESTING);
     read_level(reader, 0);
-    if (accept(reader, "?")) {
+    if (accept_token(reader, "?")) {
         size_t unless = add_op(reader, CF_OP_UNLESS, 0);
         read_expr(reader);
         set_jump(reader, unless, 1);
         size_t skip = add_op(reader, CF_OP_SKIP, 0);
-        expect(reader, ":", "':' between the two values of ?:");
+        expect_token(reader, ":", "':' between the two values of ?:");
         read_expr(reader);
         set_jump(reader, skip, 0);
     }
     reader->nesting--;
 }
 
-/* The stack never holds more values than this, whichever steps are skipped. */
-static int measure_depth(const cf_op *op)
-{
-    int depth = 0, deepest = 0;
-    for (; op->code != CF_OP_END; op++) {
-        if (op->code == CF_OP_CONST || op->code == CF_OP_PARAM || op->code == CF_OP_REAL)
-            depth++;
-        else if (op->code != CF_OP_NEG && op->code != CF_OP_NOT)
-            depth--;
-        deepest = depth > deepest ? depth : deepest;
-    }
-    return deepest;
-}
-
 static cf_expr read_whole_expr(struct reader *reader, int may_be_real)
 {
     const char *begin = reader->begin;
-    size_t first = reader->nops;
-    reader->nesting = reader->is_real = 0;
+    size_t first = reader->first_op = reader->nops;
+    reader->nesting = reader->is_real = reader->depth = reader->deepest = 0;
     reader->may_be_real = may_be_real;
     reader->integers_only = NULL;
     read_expr(reader);
@@ -427,7 +428,7 @@ static cf_expr read_whole_expr(struct reader *reader, int may_be_real)
         return (cf_expr){NULL, NULL};
     if (reader->is_real && reader->integers_only)
         fail_at(reader, reader->integers_only, "the operator takes integers, and the condition has real numbers");
-    if (reader->ops && measure_depth(reader->ops + first) > CF_EXPR_DEPTH)
+    if (reader->deepest > CF_EXPR_DEPTH)
         fail_at(reader, begin, "the expression needs more than %d values at once; make it simpler", CF_EXPR_DEPTH);
     return (cf_expr){add_text(reader, begin, (size_t)(reader->end_before - begin)),
                      reader->ops ? reader->ops + first : NULL};
@@ -438,27 +439,27 @@ static cf_expr read_whole_expr(struct reader *reader, int may_be_real)
 static void read_extents(struct reader *reader, cf_param *param)
 {
     param->extents = reader->exprs && is_at(reader, "[") ? reader->exprs + reader->nexprs : NULL;
-    for (; accept(reader, "["); param->ndims++) {
+    for (; accept_token(reader, "["); param->ndims++) {
         if (param->ndims == CF_ARRAY_DIMS)
             fail_at(reader, reader->begin, "an array has at most %d dimensions", CF_ARRAY_DIMS);
         cf_expr extent = read_whole_expr(reader, 0);
         if (reader->exprs)
             reader->exprs[reader->nexprs] = extent;
         reader->nexprs++;
-        expect(reader, "]", "']' after the extent");
+        expect_token(reader, "]", "']' after the extent");
     }
 }
 
 static void read_parameter(struct reader *reader)
 {
-    cf_param param = {.direction = accept(reader, "in")      ? CF_IN
-                                   : accept(reader, "out")   ? CF_OUT
-                                   : accept(reader, "inout") ? CF_INOUT
-                                                             : CF_VALUE};
+    cf_param param = {.direction = accept_token(reader, "in")      ? CF_IN
+                                   : accept_token(reader, "out")   ? CF_OUT
+                                   : accept_token(reader, "inout") ? CF_INOUT
+                                                                   : CF_VALUE};
     const char *begin = reader->begin;
     int is_const, is_array = param.direction != CF_VALUE;
     const struct cf__type_name *type = read_type(reader, &is_const);
-    if (!is_array && accept(reader, "*"))
+    if (!is_array && accept_token(reader, "*"))
         param.direction = CF_POINTER;
     if (reader->token != NAME)
         fail_expected(reader, is_array ? "the array's name, without *" : "the parameter's name");
@@ -466,7 +467,7 @@ static void read_parameter(struct reader *reader)
         if (is_at(reader, reader->params[i].name))
             fail_at(reader, reader->begin, "%s is declared twice", reader->params[i].name);
     param.name = add_text(reader, reader->begin, (size_t)(reader->end - reader->begin));
-    next(reader);
+    next_token(reader);
     if (is_array && !is_at(reader, "["))
         fail_expected(reader, "'[' and the array's extent");
     if (!is_array && is_at(reader, "["))
@@ -492,23 +493,22 @@ static void read_parameter(struct reader *reader)
 
 /* ---- Clauses ---- */
 
-/* Reads up to three expressions in parentheses. */
-static void read_sizes(struct reader *reader, const char *name, cf_expr sizes[CF_GRID_DIMS])
+static void read_sizes(struct reader *reader, const char *name, int most, cf_expr *sizes)
 {
     int d = 0;
-    expect(reader, "(", "'(' after the name of a clause");
+    expect_token(reader, "(", "'(' after the name of a clause");
     do {
-        if (d == CF_GRID_DIMS)
-            fail_at(reader, reader->begin, "%s takes at most %d values", name, CF_GRID_DIMS);
+        if (d == most)
+            fail_at(reader, reader->begin, "%s takes %d value%s at most", name, most, most > 1 ? "s" : "");
         else
             sizes[d++] = read_whole_expr(reader, 0);
-    } while (accept(reader, ","));
-    expect(reader, ")", "')' or an operator after the expression");
+    } while (accept_token(reader, ","));
+    expect_token(reader, ")", "')' or an operator after the expression");
 }
 
 static void read_checks(struct reader *reader)
 {
-    expect(reader, "(", "'(' after check");
+    expect_token(reader, "(", "'(' after check");
     do {
         cf_check check = {.array = -1, .condition = read_whole_expr(reader, 1)};
         check.text = check.condition.text;
@@ -516,8 +516,8 @@ static void read_checks(struct reader *reader)
         if (reader->checks)
             reader->checks[reader->nchecks] = check;
         reader->nchecks++;
-    } while (accept(reader, ","));
-    expect(reader, ")", "')' or an operator after the condition");
+    } while (accept_token(reader, ","));
+    expect_token(reader, ")", "')' or an operator after the condition");
 }
 
 static void read_clauses(struct reader *reader)
@@ -526,12 +526,12 @@ static void read_clauses(struct reader *reader)
     static const char *const names[] = {"grid", "blocks", "block", "shared", "check"};
     static const cf_op default_block[] = {{CF_OP_CONST, 256}, {CF_OP_END, 0}};
     cf_launch_rule *rule = &reader->kernel->launch;
-    cf_expr shared[CF_GRID_DIMS] = {{NULL, NULL}};
+    cf_expr *const sizes[] = {rule->grid, rule->grid, rule->block, &rule->shared};
     int seen[CLAUSES] = {0}, clause;
     *rule = (cf_launch_rule){.block = {{"256", default_block}}};
     while (reader->token != END) {
         const char *begin = reader->begin;
-        for (clause = 0; clause < CLAUSES && !accept(reader, names[clause]);)
+        for (clause = 0; clause < CLAUSES && !accept_token(reader, names[clause]);)
             clause++;
         if (clause == CLAUSES)
             fail_expected(reader, "grid, blocks, block, shared or check");
@@ -540,15 +540,12 @@ static void read_clauses(struct reader *reader)
         else if (clause == CHECK)
             read_checks(reader);
         else
-            read_sizes(reader, names[clause], clause == SHARED ? shared : clause == BLOCK ? rule->block : rule->grid);
-        if (clause == SHARED && shared[1].ops)
-            fail_at(reader, begin, "shared takes one value");
-        (void)accept(reader, ",");
+            read_sizes(reader, names[clause], clause == SHARED ? 1 : CF_GRID_DIMS, sizes[clause]);
+        (void)accept_token(reader, ",");
     }
     if (seen[GRID] + seen[BLOCKS] != 1)
         fail_at(reader, reader->begin, seen[GRID] ? "grid and blocks exclude each other" : "grid or blocks is missing");
     rule->counts_blocks = (uint8_t)seen[BLOCKS];
-    rule->shared = shared[0];
 }
 
 /* ---- The signature ---- */
@@ -556,14 +553,14 @@ static void read_clauses(struct reader *reader)
 static void read_signature(struct reader *reader, enum pass pass)
 {
     reader->pass = pass;
-    reader->nparams = reader->nexprs = reader->nchecks = reader->nops = reader->ntexts = 0;
+    reader->nparams = reader->nexprs = reader->nchecks = reader->nops = reader->ntexts = reader->first_op = 0;
     reader->end = reader->text;
-    next(reader);
-    expect(reader, "(", "'(' before the parameters");
-    if (!accept(reader, ")")) {
-        for (read_parameter(reader); accept(reader, ",");)
+    next_token(reader);
+    expect_token(reader, "(", "'(' before the parameters");
+    if (!accept_token(reader, ")")) {
+        for (read_parameter(reader); accept_token(reader, ",");)
             read_parameter(reader);
-        expect(reader, ")", "',' or ')' after a parameter");
+        expect_token(reader, ")", "',' or ')' after a parameter");
     }
     read_clauses(reader);
     reader->kernel->nparams = (uint32_t)reader->nparams;

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/fast.h"
 #include "base/lock.h"
+#include "driver/capture_mode.h"
 #include "driver/driver.h"
 #include "context/enter.h"
 #include "context/handle.h"
@@ -91,15 +92,20 @@ static uint64_t add_capture(struct cf__capture *capture)
     return number;
 }
 
-static void forget_capture(uint64_t number)
+/* Returns the driver's id of the capture; 0: unknown. */
+static uint64_t forget_capture(uint64_t number)
 {
+    uint64_t id = 0;
     cf__lock(&lock);
     struct cf__capture **link = &cf__fast.captures;
     while (*link && (*link)->number != number)
         link = &(*link)->next;
-    if (*link)
+    if (*link) {
+        id = (*link)->id;
         drop_capture(link);
+    }
     cf__unlock(&lock);
+    return id;
 }
 
 static long this_thread_id(void)
@@ -117,6 +123,7 @@ static void note_begun(cf_stream stream, uint64_t number, uint64_t id)
             capture->id = id;
             link = &capture->next;
         } else if (capture->stream == stream && capture->is_begun) {
+            cf__handle_forget_nodes(capture->id);
             drop_capture(link);
         } else {
             link = &capture->next;
@@ -236,6 +243,16 @@ int cf__capture_status(const char *function, const struct cf__scope *scope, cf_s
                                                     function, (void *)stream);
 }
 
+/* Queries the driver's id of a capture, with the newest function: older ones may not know all edges of graphs. */
+static CUresult get_capture_id(const struct cf__scope *scope, cf_stream stream, CUstreamCaptureStatus *now,
+                               uint64_t *id)
+{
+    const struct cf__driver *driver = scope->driver;
+    return driver->cuStreamGetCaptureInfo_edges
+               ? driver->cuStreamGetCaptureInfo_edges(stream, now, id, NULL, NULL, NULL, NULL)
+               : driver->cuStreamGetCaptureInfo(stream, now, id, NULL, NULL, NULL);
+}
+
 static int fail_captured(cf_stream stream)
 {
     return cf__fail(CF_ECAPTURE, "cf_stream_capture_begin: stream %p is being captured already", (void *)stream);
@@ -260,7 +277,7 @@ static int begin_capture(const struct cf__scope *scope, cf_stream stream)
     uint64_t number = add_capture(capture);
     CUresult result = scope->driver->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
     if (result != CUDA_SUCCESS) {
-        forget_capture(number);
+        (void)forget_capture(number);
         if (result == CUDA_ERROR_ILLEGAL_STATE) /* another thread has begun a capture meanwhile */
             return fail_captured(stream);
         return cf__fail_driver(scope->driver, result, "cuStreamBeginCapture", "cf_stream_capture_begin: stream %p",
@@ -268,7 +285,7 @@ static int begin_capture(const struct cf__scope *scope, cf_stream stream)
     }
     /* Without an id, cf_stream_capture_end() cannot recognize other streams that take part in the capture. */
     uint64_t id = 0;
-    if (scope->driver->cuStreamGetCaptureInfo(stream, &now, &id, NULL, NULL, NULL) != CUDA_SUCCESS)
+    if (get_capture_id(scope, stream, &now, &id) != CUDA_SUCCESS)
         id = 0;
     note_begun(stream, number, id);
     return CF_OK;
@@ -287,18 +304,28 @@ int cf_stream_capture_begin(cf_stream stream)
     return status;
 }
 
+/* Without a record, an update could not tell the graph's nodes. */
+static int drop_graph(const char *function, const struct cf__driver *driver, CUgraph graph, uint64_t id)
+{
+    int mode = cf__capture_relax(driver);
+    (void)driver->cuGraphDestroy(graph);
+    cf__capture_restore(driver, mode);
+    cf__handle_forget_nodes(id);
+    return cf__fail(CF_ENOMEM, "%s: no memory", function);
+}
+
 static int end_capture(const struct cf__scope *scope, cf_stream stream, cf_graph *graph)
 {
     const char *function = "cf_stream_capture_end";
     CUstreamCaptureStatus now;
     uint64_t id = 0; /* a broken capture has no id */
     uint64_t number = get_begun_number(stream);
-    CUresult result = scope->driver->cuStreamGetCaptureInfo(stream, &now, &id, NULL, NULL, NULL);
+    CUresult result = get_capture_id(scope, stream, &now, &id);
     if (result != CUDA_SUCCESS)
         return cf__fail_driver(scope->driver, result, "cuStreamGetCaptureInfo", "%s: stream %p", function,
                                (void *)stream);
     if (now == CU_STREAM_CAPTURE_STATUS_NONE) {
-        forget_capture(number); /* the capture ended elsewhere */
+        cf__handle_forget_nodes(forget_capture(number)); /* the capture ended elsewhere */
         return cf__fail(CF_EINVAL, "%s: stream %p is not being captured", function, (void *)stream);
     }
     int status = check_end(function, scope->driver, stream, now == CU_STREAM_CAPTURE_STATUS_ACTIVE ? id : 0, &number);
@@ -307,14 +334,16 @@ static int end_capture(const struct cf__scope *scope, cf_stream stream, cf_graph
     CUgraph captured = NULL;
     result = scope->driver->cuStreamEndCapture(stream, &captured);
     if (result == CUDA_SUCCESS) {
-        forget_capture(number);
-        *graph = cf__handle_add(scope, CF__GRAPH, captured);
+        (void)forget_capture(number);
+        if (!cf__handle_add_captured(scope, CF__GRAPH, captured, id))
+            return drop_graph(function, scope->driver, captured, id);
+        *graph = captured;
         return CF_OK;
     }
     status = cf__fail_driver(scope->driver, result, "cuStreamEndCapture", "%s: stream %p", function, (void *)stream);
     /* Some failures leave the capture open, for example if the stream only takes part in it. */
     if (scope->driver->cuStreamIsCapturing(stream, &now) == CUDA_SUCCESS && now == CU_STREAM_CAPTURE_STATUS_NONE)
-        forget_capture(number);
+        cf__handle_forget_nodes(forget_capture(number));
     return status;
 }
 
@@ -329,6 +358,61 @@ int cf_stream_capture_end(cf_stream stream, cf_graph *graph)
     if (status != CF_OK)
         return status;
     status = end_capture(&scope, stream, graph);
+    cf__leave(&scope);
+    return status;
+}
+
+/* Queries the work that the next work in a captured stream follows. The driver owns the list. */
+static CUresult get_latest(const struct cf__scope *scope, cf_stream stream, CUstreamCaptureStatus *now, uint64_t *id,
+                           const CUgraphNode **nodes, size_t *count)
+{
+    const CUgraphEdgeData *edges;
+    const struct cf__driver *driver = scope->driver;
+    return driver->cuStreamGetCaptureInfo_edges
+               ? driver->cuStreamGetCaptureInfo_edges(stream, now, id, NULL, nodes, &edges, count)
+               : driver->cuStreamGetCaptureInfo(stream, now, id, NULL, nodes, count);
+}
+
+static int find_node(const struct cf__scope *scope, cf_stream stream, cf_graph_node *node)
+{
+    const char *function = "cf_stream_capture_node";
+    CUstreamCaptureStatus now;
+    CUDA_KERNEL_NODE_PARAMS_v2 params;
+    const CUgraphNode *nodes = NULL;
+    uint64_t id = 0;
+    size_t count = 0;
+    CUresult result = get_latest(scope, stream, &now, &id, &nodes, &count);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(scope->driver, result, "cuStreamGetCaptureInfo", "%s: stream %p", function,
+                               (void *)stream);
+    if (now == CU_STREAM_CAPTURE_STATUS_NONE)
+        return cf__fail(CF_EINVAL, "%s: stream %p is not being captured", function, (void *)stream);
+    if (now != CU_STREAM_CAPTURE_STATUS_ACTIVE)
+        return cf__fail(CF_ECAPTURE, "%s: the capture of stream %p is broken", function, (void *)stream);
+    result = count == 1 ? scope->driver->cuGraphKernelNodeGetParams(nodes[0], &params) : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_ERROR_INVALID_VALUE)
+        return cf__fail(CF_EINVAL, "%s: the latest work in stream %p is no single launch of a kernel", function,
+                        (void *)stream);
+    if (result != CUDA_SUCCESS)
+        return cf__fail_driver(scope->driver, result, "cuGraphKernelNodeGetParams", "%s: stream %p", function,
+                               (void *)stream);
+    if (!cf__handle_add_captured(scope, CF__GRAPH_NODE, nodes[0], id))
+        return cf__fail(CF_ENOMEM, "%s: no memory", function);
+    *node = nodes[0];
+    return CF_OK;
+}
+
+int cf_stream_capture_node(cf_stream stream, cf_graph_node *node)
+{
+    if (!node)
+        return cf__fail(CF_EINVAL, "cf_stream_capture_node: node is NULL");
+    if (cf__stream_is_default(stream))
+        return cf__fail(CF_EINVAL, "cf_stream_capture_node: a default stream is not being captured");
+    struct cf__scope scope;
+    int status = cf__enter(&scope, "cf_stream_capture_node", stream);
+    if (status != CF_OK)
+        return status;
+    status = find_node(&scope, stream, node);
     cf__leave(&scope);
     return status;
 }

@@ -70,22 +70,39 @@ static int leave_mark(struct cf__scope *scope, CUresult result, const char *call
     return status;
 }
 
-int cf_event_create(cf_event *event)
+static int create_event(const char *function, cf_event *event, unsigned int flags)
 {
     if (!event)
-        return cf__fail(CF_EINVAL, "cf_event_create: event is NULL");
+        return cf__fail(CF_EINVAL, "%s: event is NULL", function);
     struct cf__scope scope;
-    int status = cf__enter(&scope, "cf_event_create", NULL);
+    int status = cf__enter(&scope, function, NULL);
     if (status != CF_OK)
         return status;
     CUevent made;
-    CUresult result = scope.driver->cuEventCreate(&made, CU_EVENT_DEFAULT);
+    CUresult result = scope.driver->cuEventCreate(&made, flags);
     if (result == CUDA_SUCCESS)
         *event = cf__handle_add(&scope, CF__EVENT, made);
     else
-        status = cf__fail_driver(scope.driver, result, "cuEventCreate", "cf_event_create");
+        status = cf__fail_driver(scope.driver, result, "cuEventCreate", "%s", function);
     cf__leave(&scope);
     return status;
+}
+
+int cf_event_create(cf_event *event)
+{
+    return create_event("cf_event_create", event, CU_EVENT_DEFAULT);
+}
+
+int cf_event_create_with(cf_event *event, unsigned int flags)
+{
+    if (flags & ~(unsigned int)(CF_EVENT_NO_TIMING | CF_EVENT_BLOCKING))
+        return cf__fail(CF_EINVAL,
+                        "cf_event_create_with: flags are 0x%x, and only CF_EVENT_NO_TIMING and "
+                        "CF_EVENT_BLOCKING exist",
+                        flags);
+    return create_event("cf_event_create_with", event,
+                        (flags & CF_EVENT_NO_TIMING ? CU_EVENT_DISABLE_TIMING : 0) |
+                            (flags & CF_EVENT_BLOCKING ? CU_EVENT_BLOCKING_SYNC : 0));
 }
 
 int cf_event_destroy(cf_event event)

@@ -1,4 +1,6 @@
 /* graph.c - graphs of captured streams: the driver's own. */
+#include <stdint.h>
+
 #include <cuferry.h>
 
 #include "base/error.h"
@@ -25,9 +27,15 @@ int cf_graph_instantiate(cf_graph_exec *exec, cf_graph graph)
     CUgraphExec made;
     int mode = cf__capture_relax(scope.driver);
     CUresult result = scope.driver->cuGraphInstantiateWithFlags(&made, graph, 0);
+    int is_recorded = result == CUDA_SUCCESS &&
+                      cf__handle_add_captured(&scope, CF__GRAPH_EXEC, made, cf__handle_get_capture(CF__GRAPH, graph));
+    if (result == CUDA_SUCCESS && !is_recorded)
+        (void)scope.driver->cuGraphExecDestroy(made);
     cf__capture_restore(scope.driver, mode);
-    if (result == CUDA_SUCCESS)
-        *exec = cf__handle_add(&scope, CF__GRAPH_EXEC, made);
+    if (is_recorded)
+        *exec = made;
+    else if (result == CUDA_SUCCESS)
+        status = cf__fail(CF_ENOMEM, "cf_graph_instantiate: no memory");
     else
         status = cf__fail_driver(scope.driver, result, "cuGraphInstantiateWithFlags", "cf_graph_instantiate: graph %p",
                                  (void *)graph);
@@ -44,14 +52,17 @@ static int destroy_graph(const char *function, const char *name, enum cf__handle
     if (status != CF_OK)
         return status;
     unsigned int serial = cf__handle_serial(kind, handle);
+    uint64_t capture = kind == CF__GRAPH ? cf__handle_get_capture(kind, handle) : 0;
     int mode = cf__capture_relax(scope.driver), is_exec = kind == CF__GRAPH_EXEC;
     CUresult result = is_exec ? scope.driver->cuGraphExecDestroy(handle) : scope.driver->cuGraphDestroy(handle);
     cf__capture_restore(scope.driver, mode);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
         cf__handle_remove(kind, handle, serial);
-    else
+        cf__handle_forget_nodes(capture);
+    } else {
         status = cf__fail_driver(scope.driver, result, is_exec ? "cuGraphExecDestroy" : "cuGraphDestroy", "%s: %s %p",
                                  function, name, handle);
+    }
     cf__leave(&scope);
     return status;
 }

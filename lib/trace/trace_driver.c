@@ -141,20 +141,18 @@ static CUresult trace_cuLaunchKernel(const struct cf__driver *driver, CUfunction
     return end_record(&record, result, "launch", "kernel", name, details);
 }
 
-static CUresult trace_cuLaunchCooperativeKernel(const struct cf__driver *driver, CUfunction function,
-                                                unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
-                                                unsigned int block_x, unsigned int block_y, unsigned int block_z,
-                                                unsigned int shared, CUstream stream, void **args)
+static CUresult trace_cuLaunchKernelEx(const struct cf__driver *driver, const CUlaunchConfig *config,
+                                       CUfunction function, void **args, void **extra)
 {
     struct record record;
     char details[CF__TRACE_ARGS], variant[CF__VARIANT];
     const char *name = find_name(driver, function, variant);
-    describe_launch(details, (unsigned int[]){grid_x, grid_y, grid_z}, (unsigned int[]){block_x, block_y, block_z},
-                    shared, variant);
-    begin_record(&record, driver, stream);
-    CUresult result = driver->cuLaunchCooperativeKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
-                                                        shared, stream, args);
-    return end_record(&record, result, "launch", "kernel", name, details);
+    describe_launch(details, (unsigned int[]){config->gridDimX, config->gridDimY, config->gridDimZ},
+                    (unsigned int[]){config->blockDimX, config->blockDimY, config->blockDimZ}, config->sharedMemBytes,
+                    variant);
+    begin_record(&record, driver, config->hStream);
+    return end_record(&record, driver->cuLaunchKernelEx(config, function, args, extra), "launch", "kernel", name,
+                      details);
 }
 
 static CUresult trace_cuGraphLaunch(const struct cf__driver *driver, CUgraphExec exec, CUstream stream)
@@ -352,10 +350,8 @@ static CUresult trace_cuDevicePrimaryCtxReset(const struct cf__driver *driver, C
       (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,       \
        unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream, void **args, void **extra),   \
       (driver, function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, args, extra))              \
-    X(cuLaunchCooperativeKernel,                                                                                       \
-      (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,       \
-       unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream, void **args),                 \
-      (driver, function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, args))                     \
+    X(cuLaunchKernelEx, (const CUlaunchConfig *config, CUfunction function, void **args, void **extra),                \
+      (driver, config, function, args, extra))                                                                         \
     X(cuGraphLaunch, (CUgraphExec exec, CUstream stream), (driver, exec, stream))                                      \
     X(cuLaunchHostFunc, (CUstream stream, void (*function)(void *data), void *data), (driver, stream, function, data)) \
     X(cuMemcpy, (CUdeviceptr target, CUdeviceptr source, size_t bytes), (driver, target, source, bytes))               \

@@ -59,8 +59,8 @@ template <int SIZE> __global__ void __cluster_dims__(SIZE, 1, 1) histogram(const
 }
 
 /* Each block sends its row round the cluster, several times. Blocks of odd rank come to the variable later. */
-#pragma cf kernel blocks(blocks) block(32) inout(x[blocks * 32])
-__global__ void __cluster_dims__(4) rotate(int *x, int blocks, int rounds)
+#pragma cf kernel blocks(blocks) block(32) cluster(4) inout(x[blocks * 32])
+__global__ void rotate(int *x, int blocks, int rounds)
 {
     const auto cluster = cg::this_cluster();
     const unsigned rank = cluster.block_rank(), t = threadIdx.x;

@@ -151,11 +151,10 @@ static void barriers_of_clusters_are_refused_in_cooperative_kernels(void **state
 static void grids_that_clusters_do_not_divide_are_refused(void **state)
 {
     (void)state;
-    if (on_cuda())
-        skip_test(NEEDS_CPU);
-    assert_int_not_equal(cluster_rotate(y, 6, 1), CF_OK);
-    if (!strstr(cf_last_error(), "its grid of 6 x 1 x 1 blocks is no multiple of its clusters' 4 x 1 x 1"))
-        fail_msg("%s", cf_last_error());
+    assert_fails(cluster_rotate(y, 6, 1), CF_EINVAL,
+                 "cluster_rotate: its grid of 6 x 1 x 1 blocks is no multiple of its clusters' 4 x 1 x 1");
+    assert_fails(cluster_leave(y, 3), CF_EINVAL,
+                 "cluster_leave: its grid of 3 x 1 x 1 blocks is no multiple of its clusters' 2 x 1 x 1");
 }
 
 static int set_up(void **state)

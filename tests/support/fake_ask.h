@@ -23,6 +23,9 @@ struct fake_counts {
     size_t pool_used, pool_kept; /* bytes in pool allocations; free bytes that pools keep */
     int priority;                /* of the latest stream created */
     cf_dim3 grid, block;
+    unsigned int event_flags; /* of the latest event */
+    int dependent;            /* launches that may begin early */
+    cf_dim3 cluster;          /* of the latest launch that passed one */
 };
 
 /* PTX with such a comment does not compile, or compiles with a warning. */

@@ -9,6 +9,7 @@
 
 static struct fake_capture *captures;
 static uint64_t capture_count;
+static struct fake_work several; /* is latest after several nodes that do not precede one another */
 static _Thread_local CUstreamCaptureMode thread_mode; /* 0: global */
 static _Thread_local int in_callback;
 
@@ -134,6 +135,7 @@ static struct fake_nodes *finish(struct fake_capture *capture)
         CUstream stream = (CUstream)(void *)object;
         if (object->kind == FAKE_STREAM && stream->capture == capture) {
             stream->capture = NULL;
+            stream->latest = NULL;
             clear(&stream->nodes);
         }
     }
@@ -151,7 +153,46 @@ void fake_release_graph(struct fake_nodes *nodes)
             work->destroy(work);
         free(work);
     }
+    for (struct fake_update *update = nodes->updates, *next; update; update = next) {
+        next = update->next_of_all;
+        free(update->now);
+        free(update);
+    }
     free(nodes);
+}
+
+static int has_node(const struct fake_nodes *nodes, const struct fake_work *node)
+{
+    const struct fake_work *other = nodes->first;
+    while (other && other != node)
+        other = other->next;
+    return other != NULL;
+}
+
+int fake_is_node(const struct fake_work *node)
+{
+    for (const struct fake_capture *capture = captures; capture; capture = capture->next)
+        if (has_node(capture->nodes, node))
+            return 1;
+    for (struct fake_object *object = fake_objects; object; object = object->next)
+        if (object->kind == FAKE_GRAPH && has_node(((CUgraph)(void *)object)->nodes, node))
+            return 1;
+    return 0;
+}
+
+CUresult fake_update_node(CUgraphExec exec, const struct fake_work *node, struct fake_work *now)
+{
+    struct fake_update *update = malloc(sizeof *update);
+    if (!update)
+        abort();
+    if (!fake_is_live(exec, FAKE_EXEC) || !has_node(exec->nodes, node)) {
+        free(update);
+        free(now);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *update = (struct fake_update){exec->updates, exec->nodes->updates, node, now};
+    exec->updates = exec->nodes->updates = update;
+    return CUDA_SUCCESS;
 }
 
 void *fake_add_node(CUstream stream, void (*run)(CUcontext context, struct fake_work *work), size_t size)
@@ -163,7 +204,7 @@ void *fake_add_node(CUstream stream, void (*run)(CUcontext context, struct fake_
     work->run = run;
     work->context = stream->object.context;
     work->id = stream->object.context->id;
-    *nodes->last = work;
+    *nodes->last = stream->latest = work;
     nodes->last = &work->next;
     grow(&stream->nodes, (size_t)(nodes->count / 64 + 1));
     stream->nodes->bits[nodes->count / 64] |= (uint64_t)1 << nodes->count % 64;
@@ -247,13 +288,14 @@ CUresult fake_cuStreamEndCapture(CUstream handle, CUgraph *graph)
     return fake_end(result);
 }
 
-/* The library queries only the id. */
-CUresult fake_cuStreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph,
-                                     const CUgraphNode **nodes, size_t *count)
+/* The library queries the id, and the nodes that the next one follows: at most one. */
+CUresult fake_cuStreamGetCaptureInfo_edges(CUstream handle, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph,
+                                           const CUgraphNode **nodes, const CUgraphEdgeData **edges, size_t *count)
 {
+    static _Thread_local CUgraphNode latest;
     CUstream stream;
     TRY(fake_begin());
-    if (graph || nodes || count)
+    if (graph)
         return fake_end(CUDA_ERROR_NOT_SUPPORTED);
     TRY(fake_find_stream(handle, &stream));
     if (is_default(handle))
@@ -263,7 +305,20 @@ CUresult fake_cuStreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus *sta
                                            : CU_STREAM_CAPTURE_STATUS_ACTIVE;
     if (id && *status == CU_STREAM_CAPTURE_STATUS_ACTIVE)
         *id = stream->capture->number;
+    latest = stream->latest == &several ? NULL : (CUgraphNode)(void *)stream->latest;
+    if (nodes) {
+        *nodes = &latest;
+        *count = latest != NULL;
+    }
+    if (edges)
+        *edges = NULL;
     return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuStreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph,
+                                     const CUgraphNode **nodes, size_t *count)
+{
+    return fake_cuStreamGetCaptureInfo_edges(handle, status, id, graph, nodes, NULL, count);
 }
 
 CUresult fake_cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status)
@@ -282,6 +337,7 @@ void fake_capture_event(CUstream stream, CUevent event)
 {
     clear(&event->nodes);
     event->captured_in = stream->capture ? stream->capture->number : 0;
+    event->latest = stream->latest;
     if (stream->capture)
         unite(&event->nodes, stream->nodes);
 }
@@ -300,6 +356,10 @@ CUresult fake_capture_follow(CUstream stream, CUevent event, int *done)
         return spoil(own, spoil(other, CUDA_ERROR_STREAM_CAPTURE_MERGE));
     if (other->is_broken)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    if (!stream->latest)
+        stream->latest = event->latest;
+    else if (event->latest && event->latest != stream->latest)
+        stream->latest = &several;
     stream->capture = other;
     unite(&stream->nodes, event->nodes);
     return CUDA_SUCCESS;
@@ -390,15 +450,21 @@ CUresult fake_cuGraphExecDestroy(CUgraphExec exec)
 struct run {
     struct fake_work work;
     struct fake_nodes *nodes;
+    const struct fake_update *updates;
 };
 
 static void run_nodes(CUcontext context, struct fake_work *work)
 {
     (void)context;
-    for (struct fake_work *node = ((struct run *)work)->nodes->first; node; node = node->next)
+    const struct run *run = (const struct run *)work;
+    for (struct fake_work *node = run->nodes->first; node; node = node->next) {
+        const struct fake_update *update = run->updates;
+        while (update && update->node != node)
+            update = update->next;
         if (fake_context_is_live(node->context) && node->context->id == node->id &&
             fake_failed(node->context) == CUDA_SUCCESS)
-            node->run(node->context, node);
+            node->run(node->context, update ? update->now : node);
+    }
 }
 
 static void destroy_run(struct fake_work *work)
@@ -420,6 +486,7 @@ CUresult fake_cuGraphLaunch(CUgraphExec exec, CUstream handle)
     struct run *run = fake_submit(stream, run_nodes, sizeof *run);
     run->work.destroy = destroy_run;
     run->nodes = exec->nodes;
+    run->updates = exec->updates;
     run->nodes->owners++;
     fake_counts.graph_launch++;
     exec->stream = stream;

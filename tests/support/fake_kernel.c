@@ -57,14 +57,16 @@ static void add_loaded(void)
     dlclose(program);
 }
 
-/* Returns the i-th kernel of all modules, NULL after the last. */
+/* Returns the i-th kernel of all modules, each before its variants; NULL after the last. */
 static const cf_kernel *kernel_at(size_t i)
 {
-    for (int m = 0; m < module_count; m++) {
-        if (i < modules[m]->count)
-            return modules[m]->kernels[i];
-        i -= modules[m]->count;
-    }
+    for (int m = 0; m < module_count; m++)
+        for (size_t k = 0; k < modules[m]->count; k++) {
+            const cf_kernel *kernel = modules[m]->kernels[k];
+            if (i <= kernel->nvariants)
+                return i == 0 ? kernel : kernel->variants[i - 1];
+            i -= kernel->nvariants + 1;
+        }
     return NULL;
 }
 
@@ -160,15 +162,9 @@ CUresult fake_cuLibraryUnload(CUlibrary library)
 static const cf_kernel *find_entry(const cf_image *image, const char *entry)
 {
     const cf_kernel *kernel;
-    for (size_t i = 0; image && (kernel = kernel_at(i)) != NULL; i++) {
-        if (kernel->image != image)
-            continue;
-        if (strcmp(kernel->entry, entry) == 0)
+    for (size_t i = 0; image && (kernel = kernel_at(i)) != NULL; i++)
+        if (kernel->image == image && strcmp(kernel->entry, entry) == 0)
             return kernel;
-        for (uint32_t v = 0; v < kernel->nvariants; v++)
-            if (strcmp(kernel->variants[v]->entry, entry) == 0)
-                return kernel->variants[v];
-    }
     return NULL;
 }
 
@@ -289,6 +285,8 @@ CUresult fake_cuFuncSetAttribute(CUfunction function, CUfunction_attribute attri
     TRY(fake_begin());
     TRY(check_function(function));
     fake_counts.set_attribute++;
+    if (attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
+        return fake_end(CUDA_SUCCESS);
     if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 || value > fake.shared)
         return fake_end(CUDA_ERROR_INVALID_VALUE);
     function->shared = value;
@@ -351,6 +349,7 @@ CUresult fake_cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset
 struct launch {
     struct fake_work work;
     const cf_kernel *kernel;
+    CUfunction function;
     CUlibrary library;
     cf_dim3 grid, block;
     unsigned int shared;
@@ -446,6 +445,7 @@ static CUresult submit(CUfunction function, cf_dim3 grid, cf_dim3 block, unsigne
         return CUDA_ERROR_NOT_SUPPORTED;
     struct launch *launch = fake_submit(stream, run_launch, sizeof *launch + room_for_all(kernel));
     launch->kernel = kernel;
+    launch->function = function;
     launch->library = function->kernel->library;
     launch->grid = fake_counts.grid = grid;
     launch->block = fake_counts.block = block;
@@ -466,14 +466,80 @@ CUresult fake_cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned 
     return fake_end(extra ? CUDA_ERROR_INVALID_VALUE : submit(function, grid, block, shared, stream, args));
 }
 
-CUresult fake_cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
-                                        unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-                                        unsigned int block_z, unsigned int shared, CUstream stream, void **args)
+/* Reads the attributes; refuses sizes that the kernel does not have. */
+static CUresult read_attributes(const CUlaunchConfig *config, CUfunction function)
 {
-    const cf_dim3 grid = {grid_x, grid_y, grid_z}, block = {block_x, block_y, block_z};
+    for (unsigned int i = 0; i < config->numAttrs; i++) {
+        const CUlaunchAttribute *attribute = &config->attrs[i];
+        uint64_t blocks = (uint64_t)config->gridDimX * config->gridDimY * config->gridDimZ;
+        int is_new = fake_is_live(function, FAKE_FUNCTION) && fake.capability[function->object.context->device] >= 90;
+        switch (attribute->id) {
+        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+            fake_counts.cooperative++;
+            if (blocks > (uint64_t)fake.resident)
+                return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+            fake_counts.cluster =
+                (cf_dim3){attribute->value.clusterDim.x, attribute->value.clusterDim.y, attribute->value.clusterDim.z};
+            if (!is_new || config->gridDimX % fake_counts.cluster.x || config->gridDimY % fake_counts.cluster.y ||
+                config->gridDimZ % fake_counts.cluster.z)
+                return CUDA_ERROR_INVALID_VALUE;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+            fake_counts.dependent++;
+            if (!is_new)
+                return CUDA_ERROR_NOT_SUPPORTED;
+            break;
+        default:
+            return CUDA_ERROR_INVALID_VALUE;
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **args, void **extra)
+{
+    const cf_dim3 grid = {config->gridDimX, config->gridDimY, config->gridDimZ};
+    const cf_dim3 block = {config->blockDimX, config->blockDimY, config->blockDimZ};
     TRY(fake_begin());
-    fake_counts.cooperative++;
-    if ((uint64_t)grid_x * grid_y * grid_z > (uint64_t)fake.resident)
-        return fake_end(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
-    return fake_end(submit(function, grid, block, shared, stream, args));
+    TRY(read_attributes(config, function));
+    return fake_end(extra ? CUDA_ERROR_INVALID_VALUE
+                          : submit(function, grid, block, config->sharedMemBytes, config->hStream, args));
+}
+
+/* ---- Nodes of graphs ---- */
+
+CUresult fake_cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2 *params)
+{
+    const struct launch *launch = (const struct launch *)(const void *)node;
+    TRY(fake_begin());
+    if (!fake_is_node(&launch->work) || launch->work.run != run_launch)
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    *params = (CUDA_KERNEL_NODE_PARAMS_v2){.kern = launch->function->kernel, .sharedMemBytes = launch->shared};
+    return fake_end(CUDA_SUCCESS);
+}
+
+CUresult fake_cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                             const CUDA_KERNEL_NODE_PARAMS_v2 *params)
+{
+    const struct launch *old = (const struct launch *)(const void *)node;
+    const cf_dim3 grid = {params->gridDimX, params->gridDimY, params->gridDimZ};
+    const cf_dim3 block = {params->blockDimX, params->blockDimY, params->blockDimZ};
+    TRY(fake_begin());
+    if (!fake_is_node(&old->work) || old->work.run != run_launch || params->func != old->function ||
+        !is_launchable(grid, block) || params->sharedMemBytes > (unsigned int)params->func->shared)
+        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    size_t size = sizeof *old + room_for_all(old->kernel);
+    struct launch *now = malloc(size);
+    if (!now)
+        abort();
+    memcpy(now, old, size);
+    now->grid = fake_counts.grid = grid;
+    now->block = fake_counts.block = block;
+    now->shared = params->sharedMemBytes;
+    char *at = now->values;
+    for (uint32_t i = 0; i < now->kernel->nparams; at += room(&now->kernel->params[i++]))
+        memcpy(at, params->kernelParams[i], param_size(&now->kernel->params[i]));
+    return fake_end(fake_update_node(exec, &old->work, &now->work));
 }

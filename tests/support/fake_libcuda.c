@@ -138,13 +138,18 @@ EXPORT CUresult cuGetProcAddress_v2(const char *name, void **function, int versi
     *function = NULL;
     if (version > current)
         return CUDA_ERROR_INVALID_VALUE;
-    snprintf(item, sizeof item, ",%s,", name);
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (strcmp(functions[i].name, name) == 0 && !strstr(lacks, item)) {
-            found = functions[i].version > version ? VERSION_NOT_SUFFICIENT : FOUND;
-            if (found == FOUND)
-                *(void (**)(void))function = functions[i].function;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        size_t length = strcspn(functions[i].name, "_"); /* newer signatures of a name come later */
+        snprintf(item, sizeof item, ",%s,", functions[i].name);
+        if (strncmp(functions[i].name, name, length) != 0 || name[length] || strstr(lacks, item))
+            continue;
+        if (functions[i].version <= version) {
+            found = FOUND;
+            *(void (**)(void))function = functions[i].function;
+        } else if (found == NOT_FOUND) {
+            found = VERSION_NOT_SUFFICIENT;
         }
+    }
     if (status)
         *status = found;
     return CUDA_SUCCESS;

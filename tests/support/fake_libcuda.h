@@ -93,6 +93,7 @@ struct CUstream_st {
     struct fake_work *first, **last;
     struct fake_capture *capture; /* the capture that the stream is part of; NULL: none */
     struct fake_set *nodes;       /* nodes of the capture that later work has to follow */
+    struct fake_work *latest;     /* the one that all others precede; NULL: none */
 };
 
 struct CUmemPoolHandle_st {
@@ -111,6 +112,7 @@ struct CUevent_st {
     double time;            /* milliseconds */
     uint64_t captured_in;   /* number of the capture that recorded it last; 0: none */
     struct fake_set *nodes; /* nodes of the capture before the event */
+    struct fake_work *latest;
 };
 
 /* The nodes that a graph and its executable graphs share. */
@@ -118,6 +120,14 @@ struct fake_nodes {
     int owners, has_memory, execs;
     uint64_t count;
     struct fake_work *first, **last;
+    struct fake_update *updates; /* of all executable graphs, to be freed with the nodes */
+};
+
+/* A node that an executable graph runs in place of another. Neither changes, so that runs in flight keep theirs. */
+struct fake_update {
+    struct fake_update *next, *next_of_all;
+    const struct fake_work *node;
+    struct fake_work *now;
 };
 
 struct CUgraph_st {
@@ -128,7 +138,8 @@ struct CUgraph_st {
 struct CUgraphExec_st {
     struct fake_object object;
     struct fake_nodes *nodes;
-    CUstream stream; /* stream and end position of the latest run, which the next run follows */
+    struct fake_update *updates; /* the latest first */
+    CUstream stream;             /* stream and end position of the latest run, which the next run follows */
     uint64_t position;
 };
 
@@ -299,6 +310,12 @@ void fake_forget_stream(CUstream stream);
 void fake_end_captures(CUcontext context);
 
 void fake_release_graph(struct fake_nodes *nodes);
+
+/* Returns 1 if a node is in a graph that was not destroyed, or in an open capture. */
+int fake_is_node(const struct fake_work *node);
+
+/* Makes the executable graph run `now`, from malloc(), in place of a node. */
+CUresult fake_update_node(CUgraphExec exec, const struct fake_work *node, struct fake_work *now);
 
 /* Returns 1 if this thread runs a function that the driver called. */
 int fake_is_in_callback(void);

@@ -243,10 +243,11 @@ CUresult fake_cuEventCreate(CUevent *event, unsigned int flags)
     CUcontext context;
     TRY(fake_begin());
     TRY(fake_current(&context));
-    if (flags & ~(unsigned int)CU_EVENT_DISABLE_TIMING)
+    if (flags & ~(unsigned int)(CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC))
         return fake_end(CUDA_ERROR_NOT_SUPPORTED); /* the library uses no other flags */
     *event = fake_add(FAKE_EVENT, sizeof **event, context);
     (*event)->has_no_time = flags & CU_EVENT_DISABLE_TIMING;
+    fake_counts.event_flags = flags;
     return fake_end(CUDA_SUCCESS);
 }
 

@@ -10,7 +10,7 @@
 #include <cuferry/registry.h>
 
 struct program_image {
-    _Alignas(16) unsigned char bytes[4096];
+    _Alignas(16) unsigned char bytes[16384];
     size_t size;
     uint16_t sm[2], ptx[2];
     cf_image image; /* for a kernel that the played GPU knows */
@@ -135,6 +135,50 @@ static inline void make_fatbin(struct program_image *made, const char *name, uin
     add_bytes(made, "not really what zstd would make", 32);
     made->sm[0] = made->ptx[0] = capability;
     finish_fatbin(made);
+}
+
+/* The object file of a host with GPU code in a section. */
+static inline void make_object(struct program_image *made, const char *section, const void *code, size_t bytes)
+{
+    enum { NAMES = 1, CODE, SECTIONS };
+    char names[48] = "\0.shstrtab";
+    Elf64_Ehdr head = {.e_type = ET_REL,
+                       .e_machine = EM_X86_64,
+                       .e_version = EV_CURRENT,
+                       .e_shoff = sizeof head,
+                       .e_ehsize = sizeof head,
+                       .e_shentsize = sizeof(Elf64_Shdr),
+                       .e_shnum = SECTIONS,
+                       .e_shstrndx = NAMES};
+    memcpy(head.e_ident, ELFMAG, SELFMAG);
+    head.e_ident[EI_CLASS] = ELFCLASS64;
+    head.e_ident[EI_DATA] = ELFDATA2LSB;
+    head.e_ident[EI_VERSION] = EV_CURRENT;
+    snprintf(names + 11, sizeof names - 11, "%s", section);
+    const uint64_t after = sizeof head + SECTIONS * sizeof(Elf64_Shdr);
+    const Elf64_Shdr sections[SECTIONS] = {
+        {.sh_name = 0},
+        {.sh_name = 1, .sh_type = SHT_STRTAB, .sh_offset = after, .sh_size = sizeof names},
+        {.sh_name = 11, .sh_type = SHT_PROGBITS, .sh_offset = after + sizeof names, .sh_size = bytes},
+    };
+    *made = (struct program_image){.size = 0};
+    add_bytes(made, &head, sizeof head);
+    add_bytes(made, sections, sizeof sections);
+    add_bytes(made, names, sizeof names);
+    add_bytes(made, code, bytes);
+}
+
+/* Adds a member to an archive, which begins with the first one. */
+static inline void add_member(struct program_image *made, const char *name, const void *data, size_t bytes)
+{
+    char head[80];
+    if (made->size == 0)
+        add_bytes(made, "!<arch>\n", 8);
+    snprintf(head, sizeof head, "%-16s%-12d%-6d%-6d%-8d%-10zu`\n", name, 0, 0, 0, 644, bytes);
+    add_bytes(made, head, 60);
+    add_bytes(made, data, bytes);
+    if (bytes % 2)
+        add_bytes(made, "\n", 1);
 }
 
 /* `comment` is a line of its own. */

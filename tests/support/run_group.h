@@ -41,6 +41,7 @@
 #define NEEDS_NO_DRIVER "needs a machine without NVIDIA's driver"
 #define NEEDS_NVCC "needs nvcc: tools/dev/setup --with-nvcc installs it"
 #define NEEDS_NVRTC "needs NVRTC"
+#define NEEDS_NVJITLINK "needs NVRTC and nvJitLink"
 #define NEEDS_NO_SANITIZER "needs a build without sanitizers"
 
 static inline void skip_test(const char *reason)

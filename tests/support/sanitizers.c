@@ -9,6 +9,13 @@ const char *__asan_default_options(void)
     return "allocator_may_return_null=1";
 }
 
+/* nvJitLink 13.0 does not free all memory of a link that fails. */
+EXPORT const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libnvJitLink.so";
+}
+
 EXPORT const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {

@@ -216,6 +216,16 @@ __global__ void PAIRS in_pairs(int *x, int n)
     x[0] = n;
 }
 
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 900
+#define cudaGridDependencySynchronize()
+#endif
+#pragma cf kernel blocks(4) block(32) cluster(2, 1) dependent inout(x[n])
+__global__ void in_turn(int *x, int n)
+{
+    cudaGridDependencySynchronize();
+    x[0] = n;
+}
+
 #pragma cf kernel grid(n) block(auto) in(list[n])
 __global__ void pointers(const float *const *list, int n)
 {

@@ -519,6 +519,7 @@ class ModuleTest(Runner):
                 ('together', r'launch +blocks\(2\) block\(32\) shared\(32 \* sizeof\(int\)\) cooperative',
                  'host +not built: .*'),
                 ('in_pairs', r'launch +blocks\(2\) block\(32\) __cluster_dims__\(2, 1\)'),
+                ('in_turn', r'launch +blocks\(4\) block\(32\) cluster\(2, 1\) dependent'),
                 ('pointers', r'launch +grid\(n\) block\(auto\)', r'in +list\[n\], ptr'),
                 ('raw', r'pointer +raw, void \(void \*\)'),
                 ('constants', r'setter +int run_set_table\(const int table\[2\]\[3\]\);'),

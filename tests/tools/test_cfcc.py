@@ -92,6 +92,70 @@ __global__ void last(float *y, int n)
 }
 '''
 
+# Functions that exist as GPU code alone; the CPU has a form of the first kernel.
+GPU_CALLS = '''extern "C" __device__ float mul_f32_f32(float x, float y);
+extern "C" __device__ float sum_reduce(const float *x, int n);
+static void multiply_here(float *r, const float *x, const float *y, int n)
+{
+    for (int i = 0; i < n; i++)
+        r[i] = x[i] * y[i];
+}
+#pragma cf kernel grid(n) in(x[n], y[n]) out(r[n]) host(multiply_here)
+__global__ void multiply_vectors(float *r, const float *x, const float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        r[i] = mul_f32_f32(x[i], y[i]);
+}
+#pragma cf kernel blocks(1) block(1) in(x[n]) out(r[1]) host(none)
+__global__ void reduce(float *r, const float *x, int n)
+{
+    *r = sum_reduce(x, n);
+}
+'''
+
+# A function that runs on the CPU instead of a kernel; the text is no section with GPU code.
+ON_CPU = '''#include <stdint.h>
+extern const char text[];
+const char text[] = "__nv_relfatbin";
+void twice_on_cpu(const float *, float *, int64_t);
+void twice_on_cpu(const float *x, float *y, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = 2 * x[i];
+}
+'''
+
+GPU_FUNCTIONS = {'mul': 'extern "C" __device__ float mul_f32_f32(float x, float y) { return x * y; }\n',
+                 'sum': '''extern "C" __device__ float sum_reduce(const float *x, int n)
+{
+    float sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += x[i];
+    return sum;
+}
+'''}
+
+GPU_CALLS_PROGRAM = '''#include <stdio.h>
+#include <cuferry.h>
+#include "heat.h"
+int main(void)
+{
+    float r[32], x[32], y[32];
+    int wrong = 0;
+    for (int i = 0; i < 32; i++) {
+        x[i] = 1 / (float)(i + 3);
+        y[i] = 0.7f * (float)i;
+    }
+    if (heat_multiply_vectors(r, x, y, 32) != CF_OK || heat_reduce(r, x, 32) != CF_ENOTSUP)
+        return 1;
+    for (int i = 0; i < 32; i++)
+        wrong += r[i] != x[i] * y[i];
+    puts(wrong ? "wrong" : "right");
+    return 0;
+}
+'''
+
 BLOCK_SUMS_PROGRAM = '''#include <stdio.h>
 #include <cuferry.h>
 #include "heat.h"
@@ -286,7 +350,7 @@ class CfccTest:
         self.check('cfcc_kernel_file_gives_object_and_header', self.compile('heat.cu'), 'heat.h', 'heat.o')
         names = defined(os.path.join(self.folder, 'heat.o'), '-g')
         self.expect('cfcc_object_shows_its_functions_and_registry_alone',
-                       names == {'heat_twice', 'heat_twice_async', 'heat_registry'}, names)
+                       names == {'heat_twice', 'heat_twice_async', 'heat_twice_update', 'heat_registry'}, names)
         header = os.path.join(self.folder, 'heat.h')
         os.utime(header, (1, 1))
         os.utime(os.path.join(self.folder, 'heat.o'), (1, 1))
@@ -326,7 +390,8 @@ class CfccTest:
         self.expect('cfcc_includes_headers_beside_the_source', result == (0, '', ''), result)
         functions = {f'heat_{name}' for name in ('fill', 'fill_i32', 'fill_f64', 'move', 'slow', '_hidden',
                                                  'set_scale')}
-        functions |= {f'{name}_async' for name in functions}
+        updates = {f'heat_{name}_update' for name in ('fill_i32', 'fill_f64', 'move', 'slow', '_hidden')}
+        functions |= {f'{name}_async' for name in functions} | updates
         names = defined(os.path.join(self.folder, 'heat.o'), '-g')
         self.expect('cfcc_object_shows_every_kind_of_function', names == functions | {'heat_registry'}, names)
         _, out, _ = run(['nm', '-u', 'heat.o'], cwd=self.folder)
@@ -527,7 +592,8 @@ class CfccTest:
                         f'{result}{out}{err}')
         names = defined(os.path.join(self.folder, 'heat.o'), '-g')
         self.expect('cfcc_object_shows_no_function_that_only_enqueues',
-                    names == {'heat_twice', 'heat_twice_async', 'heat_four', 'heat_four_async', 'heat_registry'}, names)
+                    names == {'heat_twice', 'heat_twice_async', 'heat_twice_update', 'heat_four', 'heat_four_async',
+                              'heat_registry'}, names)
         read = self.read('heat.d')
         self.expect('cfcc_md_names_c_files_and_no_header_that_it_makes', ' four.c' in read and 'heat' not in
                     read.replace('heat.o', '').replace('heat.cu', ''), read)
@@ -614,7 +680,8 @@ class CfccTest:
                 ('no_file', [], 2, 'no kernel file is named'),
                 ('unknown_option', ['--frobnicate', 'heat.cu'], 2, '--frobnicate'),
                 ('other_kind_of_file', ['heat.txt'], 2, 'heat.txt is no kernel file'),
-                ('object_without_shared', ['heat.o'], 2, 'heat.o: objects go with --shared alone'),
+                ('object_without_shared', ['heat.o'], 2, 'heat.o: objects go with --shared alone, or have GPU code of '
+                 'nvcc -rdc=true'),
                 ('missing_file', ['nothing.cu'], 1, 'nothing.cu: no such file'),
                 ('prefix_that_is_no_name', ['--prefix', '2d', 'heat.cu'], 2, "the prefix '2d'"),
                 ('output_that_gives_no_prefix', ['-o', 'my-heat.o', 'heat.cu'], 2, "the prefix 'my-heat'"),
@@ -717,6 +784,12 @@ class CfccTest:
             told = result[2].startswith('heat.cu:8:13: warning: s[i + 8] reads what another lane wrote') and \
                 'write __syncwarp() between the steps [-Wlockstep]\n' in result[2]
             self.expect(f'cfcc_{name}', result[0] == 0 and (told if expected else result[2] == ''), result)
+        self.write('heat.cu', KERNEL.replace('grid(n)', 'grid(n) dependent'))
+        for name, options, expected in (('warns_of_a_dependent_kernel_that_never_waits', [], True),
+                                        ('is_silent_about_dependent_kernels_as_told', ['-Wno-dependent'], False)):
+            result = self.compile(*options, 'heat.cu')
+            told = ' never waits for the kernel before it, ' in result[2] and '[-Wdependent]\n' in result[2]
+            self.expect(f'cfcc_{name}', result[0] == 0 and (told if expected else result[2] == ''), result)
 
     def parallel(self):
         self.fresh()
@@ -759,7 +832,7 @@ class CfccTest:
             with open(os.path.join(ROOT, 'include', header), encoding='utf-8') as file:
                 runtime |= set(re.findall(r'^(?!typedef)(?:CF_CHECKED )?[\w ]+[ *](cf_\w+)\(', file.read(),
                                           re.MULTILINE))
-        public = runtime | {'heat_twice', 'heat_twice_async', 'heat_registry', 'cf_module_info'}
+        public = runtime | {'heat_twice', 'heat_twice_async', 'heat_twice_update', 'heat_registry', 'cf_module_info'}
         self.fresh()
         result = self.compile('--shared', '-o', 'libheat.so', 'heat.cu')
         self.expect('cfcc_shared_library_has_the_prefix_without_lib', result[0] == 0 and 'heat_' in self.read('heat.h'),
@@ -812,9 +885,7 @@ class CfccTest:
         path = os.path.join(self.folder, 'heat.o')
         good = code == 1 and err.startswith('cf-run: heat.o: ') and f"--shared -o FILE.so '{path}' OBJECT.o\n" in err
         self.expect('cf_run_names_the_function_that_an_object_lacks', good, f'{code}: {out}{err}')
-        self.write('body.c', '#include <stdint.h>\nvoid twice_on_cpu(const float *, float *, int64_t);\n'
-                   'void twice_on_cpu(const float *x, float *y, int64_t n)\n{\n'
-                   '    for (int64_t i = 0; i < n; i++)\n        y[i] = 2 * x[i];\n}\n')
+        self.write('body.c', ON_CPU)
         run([*shlex.split(self.config['cc']), '-fPIC', '-c', 'body.c'], cwd=self.folder)
         result = self.compile('--shared', '-o', 'both.so', 'heat.o', 'body.o')
         self.expect('cfcc_shared_takes_the_object_of_a_function', result == (0, '', ''), result)
@@ -886,6 +957,76 @@ class CfccTest:
         expected = 'cfcc: Cuferry was configured without CUDA: heat.o runs on the CPU alone\n'
         self.expect('cfcc_configured_without_cuda_says_so', result == (0, '', expected), result)
 
+    def make_gpu_code(self, *kinds):
+        """Writes relocatable GPU code of both functions, in files of these endings."""
+        for name, text in GPU_FUNCTIONS.items():
+            self.write(f'{name}_f.cu', text)
+            for kind in kinds:
+                flags = ['-c', '-arch=sm_90'] if kind == 'o' else [
+                    f'-{kind}', '-arch=compute_90' if kind == 'ptx' else '-arch=sm_90']
+                code, out, err = run([self.config['nvcc'], '-rdc=true', *flags, f'{name}_f.cu', '-o',
+                                      f'{name}_f.{kind}'], cwd=self.folder)
+                self.expect(f'nvcc_makes_{name}.{kind}', code == 0, f'{out}{err}')
+
+    def gpu_code(self):
+        """GPU code of other compilers is linked with that of the kernels."""
+        if not self.config['nvcc']:
+            self.tap.skip('cfcc_links_gpu_code', NEEDS_NVCC)
+            return
+        self.fresh(heat=GPU_CALLS)
+        self.make_gpu_code('ptx', 'cubin', 'fatbin', 'o')
+        code, out, err = run(['ar', 'rc', 'libboth.a', 'mul_f.o', 'sum_f.o'], cwd=self.folder)
+        self.expect('ar_makes_an_archive', code == 0, f'{out}{err}')
+        for files in (['mul_f.ptx', 'sum_f.cubin'], ['mul_f.fatbin', 'sum_f.o'], ['libboth.a']):
+            result = self.compile('--targets=90', '-MD', '--manifest', 'heat.json', 'heat.cu', *files, cuda=None)
+            self.expect(f'cfcc_links_{"_and_".join(files)}', result == (0, '', ''), result)
+            self.expect(f'cfcc_depends_on_{"_and_".join(files)}',
+                        all(f'  {name}' in self.read('heat.d') for name in files), self.read('heat.d')[-200:])
+        self.write('main.c', GPU_CALLS_PROGRAM)
+        code, out, err = run([*shlex.split(self.config['cc']), *shlex.split(self.config['link_flags']),
+                              f'-I{ROOT}/include', 'main.c', 'heat.o', os.path.join(self.builddir, 'libcuferry.a'),
+                              '-lpthread', '-ldl', '-lm', '-o', 'main'], cwd=self.folder)
+        if code == 0:
+            code, out, err = run(['./main'], cwd=self.folder, env=dict(self.env, CF_DRIVER='host'))
+        self.expect('cfcc_kernels_with_gpu_code_have_their_form_on_the_cpu', (code, out) == (0, 'right\n'),
+                    f'exit {code}: {out}{err}')
+        self.gpu_code_that_is_wrong()
+
+    def archives_with_gpu_code(self):
+        """An archive with GPU code may have a function that the CPU runs, too."""
+        if not self.config['nvcc'] or self.is_sanitized:
+            self.tap.skip('cfcc_shared_links_the_cpus_functions_of_archives',
+                          NEEDS_NO_SANITIZER if self.config['nvcc'] else NEEDS_NVCC)
+            return
+        self.fresh(heat=KERNEL.replace('#pragma cf kernel', '#pragma cf kernel host(twice_on_cpu)'))
+        self.make_gpu_code('o')
+        self.write('body.c', ON_CPU)
+        run([*shlex.split(self.config['cc']), '-fPIC', '-c', 'body.c'], cwd=self.folder)
+        run(['ar', 'rc', 'libmixed.a', 'mul_f.o', 'sum_f.o', 'body.o'], cwd=self.folder)
+        result = self.compile('--shared', '--targets=90', 'heat.cu', 'libmixed.a', cuda=None)
+        self.expect('cfcc_shared_links_the_cpus_functions_of_archives', result == (0, '', ''), result)
+
+    def gpu_code_that_is_wrong(self):
+        cpu = GPU_CALLS.replace(' host(multiply_here)', '')
+        for name, text, files, words, code, expected in (
+                ('undefined_function_is_named', GPU_CALLS, ['mul_f.ptx'], [], 1,
+                 'cfcc: heat.cu: GPU code calls sum_reduce, which is not defined there or in mul_f.ptx; name the file '
+                 'that has it, too: PTX, or code of nvcc -rdc=true'),
+                ('undefined_function_without_gpu_code_is_named', cpu, [], [], 1,
+                 'cfcc: heat.cu: GPU code calls mul_f32_f32, which is not defined there; name the file'),
+                ('function_of_gpu_code_alone_is_refused_on_the_cpu', cpu, ['mul_f.ptx', 'sum_f.ptx'], [], 1,
+                 'cfcc: heat.cu: kernels call mul_f32_f32, which the CPU lacks: it is in mul_f.ptx, sum_f.ptx; annotate '
+                 'these kernels with host(none), or with host(FUNCTION) for a form of their own'),
+                ('link_to_ptx_is_refused', GPU_CALLS, ['mul_f.ptx', 'sum_f.ptx'], ['--targets=90-virtual'], 1,
+                 'cfcc: --targets: mul_f.ptx is linked to machine code, and no target has any'),
+                ('gpu_code_without_kernels_is_refused', None, ['mul_f.ptx'], [], 2,
+                 'mul_f.ptx: GPU code goes with the kernel files that call it')):
+            self.fresh(heat=text or '')
+            self.make_gpu_code('ptx')
+            result = self.compile(*(words or ['--targets=90']), *['heat.cu'] * bool(text), *files, cuda=None)
+            self.expect(f'cfcc_{name}', result[0] == code and expected in result[2] and
+                        not os.path.exists(os.path.join(self.folder, 'heat.o')), result)
+
     def with_nvcc(self):
         if not self.config['nvcc']:
             self.tap.skip('cfcc_builds_for_gpus', NEEDS_NVCC)
@@ -950,6 +1091,8 @@ def main():
         RecordTest(test).run(KERNEL)
         test.without_nvcc()
         test.with_nvcc()
+        test.gpu_code()
+        test.archives_with_gpu_code()
     return tap.close()
 
 

@@ -12,6 +12,19 @@ __global__ void axpy(float a, const float *x, float *y, int n)
         y[i] += a * x[i];
 }
 
+/* Attributes of the launch. GPUs before compute capability 9.0 have no such call. */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 900
+#define cudaGridDependencySynchronize()
+#endif
+#pragma cf kernel blocks(n / 100) block(100) cluster(2) dependent in(x[n]) inout(y[n]) check(n % 200 == 0)
+__global__ void axpy_late(float a, const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    cudaGridDependencySynchronize();
+    if (i < n)
+        y[i] += a * x[i];
+}
+
 /* A check of every element. */
 #pragma cf kernel grid(n) in(x[m], index[n]) out(y[n]) check(0 <= index[:] < m)
 __global__ void pick(const float *x, const int32_t *index, float *y, int m, int n)

@@ -252,6 +252,7 @@ static int act_launch(void)
     void *const args[] = {&a, &dx, &dy, &n};
     return cf_launch(kernel("axpy"), stream, args);
 }
+ACT(axpy_late_async, fault_axpy_late_async(stream, 2, dx, dy, N))
 ACT(preload, cf_preload(&fault_registry))
 ACT(kernel_preload, cf_kernel_preload(kernel("weigh")))
 PREPARE(number, number = -77)
@@ -370,6 +371,7 @@ const struct scene launch_scenes[] = {
     {"cf_call pinned arrays", prepare_pinned, act_pinned, is_pinned_right, clean_pinned, FRESH},
     {"cf_launch", prepare_axpy_async, act_launch, is_device_right, destroy_both, FRESH},
     {"cf_launch by its own function", prepare_axpy_async, act_axpy_async, is_device_right, destroy_both, FRESH},
+    {"cf_launch attributes", prepare_axpy_async, act_axpy_late_async, is_device_right, destroy_both, FRESH},
     {"cf_launch default stream", prepare_axpy_async, act_axpy_async_default, is_device_right, destroy_both, FRESH},
     {"cf_launch scratch", prepare_mirror_async, act_mirror_async, is_device_right, destroy_both, FRESH},
     {"cf_launch an operation", prepare_mirror_async, act_mirror_often_async, is_device_right, destroy_both, FRESH},
@@ -387,6 +389,8 @@ const struct scene launch_scenes[] = {
     {"cf_launch threads that wait", prepare_turn_async, act_turn_together_async, is_turn_right, destroy_both, FRESH},
     {"cf_launch pointers checked", prepare_checked, act_axpy_async, is_device_right, clean_checked, FRESH},
     {"cf_launch captured", prepare_capturing, act_axpy_async, is_capture_right, clean_capturing, FRESH | CAPTURED},
+    {"cf_launch captured, attributes", prepare_capturing, act_axpy_late_async, is_capture_right, clean_capturing,
+     FRESH | CAPTURED},
     {"cf_launch captured, scratch", prepare_mirror_captured, act_mirror_captured, is_capture_right, clean_capturing,
      FRESH | CAPTURED},
     {"cf_launch captured, an operation", prepare_mirror_captured, act_mirror_often_captured, is_capture_right,

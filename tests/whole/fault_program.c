@@ -117,6 +117,43 @@ PREPARE(hit, prepare_miss(); NEED(act_compile()); clean_program())
 RIGHT(compile, is_done == (program != NULL) &&
                    (!is_done || !*cf_program_log(program) || strstr(cf_program_log(program), "k.cu(2): warning")))
 
+/* ---- Links: a source, and code whose symbols the log names ---- */
+
+static const char calling[] = "extern \"C\" __device__ int twice(int);\n"
+                              "__global__ void k(int *p) { *p = twice(*p); int unused; }\n";
+static const char twice[] = ".version 8.0\n.target sm_75\n.address_size 64\n"
+                            ".visible .func (.param .b32 r) twice(.param .b32 x)\n{\n"
+                            "    .reg .b32 %r<3>;\n    ld.param.b32 %r1, [x];\n    add.s32 %r2, %r1, %r1;\n"
+                            "    st.param.b32 [r], %r2;\n    ret;\n}\n";
+static const cf_program_input inputs[] = {{.name = "k.cu",
+                                           .data = calling,
+                                           .size = sizeof calling - 1,
+                                           .is_source = 1,
+                                           .names = (const char *const[]){"k", NULL}},
+                                          {.name = path}};
+
+static void prepare_link(void)
+{
+    prepare_compile();
+    snprintf(path, sizeof path, "%s/twice.ptx", folder);
+    FILE *file = fopen(path, "w");
+    NEED(!file || fputs(twice, file) < 0 || fclose(file) != 0);
+}
+
+static int act_link(void)
+{
+    const cf_program_options of_link = {.cache = folder};
+    return cf_program_link(&program, inputs, 2, &of_link);
+}
+
+static int act_undefined(void)
+{
+    const cf_program_options of_link = {.is_lto = 1};
+    int status = cf_program_link(&program, inputs, 1, &of_link);
+    return status == CF_ECOMPILE ? CF_OK : status;
+}
+PREPARE(linked, prepare_link(); NEED(act_link()); clean_program())
+
 static int act_wrong(void)
 {
     int status = cf_program_compile(&program, "error", "k.cu", NULL);
@@ -153,6 +190,11 @@ const struct scene program_scenes[] = {
     {"cf_program_compile from the cache", prepare_hit, act_compile, is_compile_right, clean_compile,
      CUDA_ONLY | NVRTC | LONG},
     {"cf_program_compile of an error", NULL, act_wrong, is_wrong_right, NULL, CUDA_ONLY | NVRTC},
+    {"cf_program_link into the cache", prepare_link, act_link, is_compile_right, clean_compile,
+     CUDA_ONLY | NVRTC | LINK | LONG},
+    {"cf_program_link from the cache", prepare_linked, act_link, is_compile_right, clean_compile,
+     CUDA_ONLY | NVRTC | LINK | LONG},
+    {"cf_program_link of undefined symbols", NULL, act_undefined, is_wrong_right, NULL, CUDA_ONLY | NVRTC | LINK},
     {"cf_find", prepare_find, act_find, is_find_right, clean_find, 0},
     {"cf_program_kernel", prepare_load, act_kernel, is_kernel_right, clean_program, CUDA_ONLY | FRESH},
     {"cf_program_symbol", prepare_load, act_symbol, NULL, clean_program, CUDA_ONLY | FRESH},

@@ -148,6 +148,7 @@ RIGHT(event_elapsed, is_done ? milliseconds >= 0 : milliseconds == -77)
 PREPARE(no_event, event = NULL)
 ACT(event_create, cf_event_create(&event))
 RIGHT(event_create, is_done == (event != NULL))
+ACT(event_create_with, cf_event_create_with(&event, CF_EVENT_NO_TIMING | CF_EVENT_BLOCKING))
 CLEAN(event, NEED(cf_event_destroy(event)))
 PREPARE(event, NEED(cf_event_create(&event)))
 ACT(event_destroy, cf_event_destroy(event))
@@ -164,6 +165,8 @@ static int is_stream_call_right(int is_done)
 }
 
 /* ---- Graphs ---- */
+
+static cf_graph_node node;
 
 CLEAN(capturing_alone, end_capture(); NEED(cf_graph_destroy(graph)); graph = NULL; destroy_stream())
 PREPARE(capture_begin, make_stream(); graph = NULL)
@@ -184,6 +187,18 @@ PREPARE(exec, prepare_graph(); NEED(cf_graph_instantiate(&exec, graph)))
 ACT(graph_exec_destroy, cf_graph_exec_destroy(exec))
 CLEAN(exec_gone, exec = NULL; NEED(cf_graph_destroy(graph)); graph = NULL; destroy_both())
 ACT(graph_launch, cf_graph_launch(exec, stream))
+PREPARE(node, prepare_capturing(); NEED(fault_axpy_async(stream, 3, dx, dy, N)); node = NULL)
+ACT(capture_node, cf_stream_capture_node(stream, &node))
+RIGHT(capture_node, is_done == (node != NULL))
+PREPARE(update, prepare_node(); NEED(cf_stream_capture_node(stream, &node));
+        NEED(cf_stream_capture_end(stream, &graph)); NEED(cf_graph_instantiate(&exec, graph)))
+ACT(graph_update, fault_axpy_update(exec, node, 2, dx, dy, N))
+static int is_graph_update_right(int is_done)
+{
+    if (is_done)
+        NEED(cf_graph_launch(exec, stream));
+    return is_device_right(is_done);
+}
 
 /* ---- The cache of programs ---- */
 
@@ -268,6 +283,7 @@ const struct scene storage_scenes[] = {
     {"cf_stream_wait", prepare_events, act_stream_wait, NULL, clean_events, 0},
     {"cf_stream_call", prepare_stream, act_stream_call, is_stream_call_right, destroy_stream, 0},
     {"cf_event_create", prepare_no_event, act_event_create, is_event_create_right, clean_event, 0},
+    {"cf_event_create_with", prepare_no_event, act_event_create_with, is_event_create_right, clean_event, 0},
     {"cf_event_destroy", prepare_event, act_event_destroy, NULL, NULL, 0},
     {"cf_event_record", prepare_events, act_event_record, NULL, clean_events, 0},
     {"cf_event_sync", prepare_events, act_event_sync, NULL, clean_events, 0},
@@ -280,6 +296,8 @@ const struct scene storage_scenes[] = {
     {"cf_graph_destroy", prepare_graph, act_graph_destroy, NULL, clean_graph_gone, 0},
     {"cf_graph_exec_destroy", prepare_exec, act_graph_exec_destroy, NULL, clean_exec_gone, 0},
     {"cf_graph_launch", prepare_exec, act_graph_launch, is_device_right, clean_graph, FRESH},
+    {"cf_stream_capture_node", prepare_node, act_capture_node, is_capture_node_right, clean_capturing, 0},
+    {"cf_graph_update", prepare_update, act_graph_update, is_graph_update_right, clean_graph, FRESH},
     {"cf_graph_launch traced", prepare_exec, act_graph_launch, is_device_right, clean_graph, FRESH | TRACED},
     {"cf_device_reset traced", prepare_reset, act_device_reset, NULL, NULL, FRESH | TRACED},
     {"cf_shutdown traced", prepare_shutdown, act_shutdown, NULL, clean_host_data, TRACED},

@@ -100,7 +100,7 @@ static int is_tolerated(const struct attempt *attempt, const char *call)
 static int is_named(const struct attempt *attempt, const char *call)
 {
     char said[64];
-    snprintf(said, sizeof said, "%s returned %u (", call, attempt->result);
+    snprintf(said, sizeof said, "%.*s returned %u (", (int)strcspn(call, "_"), call, attempt->result);
     if (cf_last_driver_result() != (int)attempt->result)
         return 0;
     /* The CPU driver's own message does not name the call. */

@@ -21,6 +21,7 @@ struct scene {
         CAPTURED = 16, /* in a capture, which a failure may break */
         LONG = 128,    /* each attempt takes long: swept quickly unless CHECK_LONG is set */
         NVRTC = 256,   /* needs NVRTC */
+        LINK = 512,    /* needs nvJitLink, too */
         TRACED = 64,   /* with CF_TRACE: a failed call may be the trace's, which is not reported */
     } flags;
 };

@@ -87,7 +87,8 @@ static const struct tolerated tolerated[] = {
     {"cuPointerGetAttributes", "cf_launch", "likewise"},
     /* Queries that a copy can do without. */
     {"cuPointerGetAttributes", "cf_symbol_set", "where registered memory ends: the driver is given all of it"},
-    {"cuStreamGetCaptureInfo", "cf_stream_capture_begin", "which streams only take part, when one of them ends it"},
+    {"cuStreamGetCaptureInfo_edges", "cf_stream_capture_begin",
+     "which streams only take part, when one of them ends it"},
     {"cuCtxGetId", "cf_stream_capture_begin", "that its context is gone, where another has that one's address"},
     /* Records of work in flight, which are only used in messages. */
     {"cuCtxGetId", "cf_graph_launch", "a later fault does not name this graph"},
@@ -124,7 +125,7 @@ static const struct tolerated tolerated[] = {
 static void sweep(void **state)
 {
     const struct scene *scene = *state;
-    const char *nvrtc;
+    const char *part;
     int count = 0;
     /* The first call also allocates a page that is never freed (lib/base/fast.c). */
     assert_ok(cf_device_count(&count));
@@ -133,8 +134,10 @@ static void sweep(void **state)
         skip_test(NEEDS_TWO_GPUS);
     if (scene->flags & CUDA_ONLY && count < 1)
         skip_test(NEEDS_ANY_GPU);
-    if (scene->flags & NVRTC && cf_find("nvrtc", &nvrtc) != CF_OK)
+    if (scene->flags & NVRTC && cf_find("nvrtc", &part) != CF_OK)
         skip_test(NEEDS_NVRTC);
+    if (scene->flags & LINK && cf_find("nvJitLink", &part) != CF_OK)
+        skip_test(NEEDS_NVJITLINK);
     assert_int_equal(fault_sweep(scene, tolerated), 0);
 }
 

@@ -148,12 +148,13 @@ static void use_streams(cf_stream stream)
     int device, least, greatest;
     float milliseconds;
     cf_stream other;
-    cf_event start, stop;
+    cf_event start, stop, waited;
     WORKS(cf_stream_priorities(&least, &greatest));
     WORKS(cf_stream_create_with_priority(&other, greatest));
     WORKS(cf_stream_device(stream, &device));
     WORKS(cf_event_create(&start));
     WORKS(cf_event_create(&stop));
+    WORKS(cf_event_create_with(&waited, CF_EVENT_NO_TIMING | CF_EVENT_BLOCKING));
     WORKS(cf_event_record(start, stream));
     WORKS(cf_stream_wait(other, start));
     WORKS(cf_stream_call(other, do_nothing, NULL));
@@ -167,6 +168,7 @@ static void use_streams(cf_stream stream)
     GIVES(CF_EINVAL, cf_stream_destroy((cf_stream)1));
     WORKS(cf_event_destroy(start));
     WORKS(cf_event_destroy(stop));
+    WORKS(cf_event_destroy(waited));
     WORKS(cf_stream_destroy(other));
 }
 
@@ -238,16 +240,21 @@ static void use_graphs(cf_stream stream)
     int is_capturing;
     cf_graph graph;
     cf_graph_exec exec;
+    cf_graph_node node;
     void *memory;
     WORKS(cf_mem_alloc(&memory, 100));
     WORKS(cf_stream_capture_begin(stream));
     WORKS(cf_stream_is_capturing(stream, &is_capturing));
     WORKS(cf_mem_fill_async(stream, memory, 1, 100));
+    WORKS(cf_fill_f32_async(stream, 1, memory, 25));
+    WORKS(cf_stream_capture_node(stream, &node));
     GIVES(CF_ECAPTURE, cf_stream_sync(stream));
     GIVES(CF_ECAPTURE, cf_device_sync());
     WORKS(cf_stream_capture_end(stream, &graph));
     GIVES(CF_EINVAL, cf_stream_capture_end(stream, &graph));
     WORKS(cf_graph_instantiate(&exec, graph));
+    WORKS(cf_graph_update(exec, node, cf_kernel_find(&cf_registry, "fill_f32"),
+                          (void *const[]){&(float){2}, &memory, &(int64_t){25}}));
     WORKS(cf_graph_launch(exec, stream));
     WORKS(cf_stream_sync(stream));
     WORKS(cf_graph_exec_destroy(exec));

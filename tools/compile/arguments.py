@@ -6,14 +6,17 @@ import re
 import shlex
 import sys
 
+from adopt import KINDS
 from failure import Failure
 from flags import CHECKS
+from symbols import has_section
 from targets import FORMS, wrong_target
 from workspace import stem
 
-USAGE = '''cfcc [--prefix P] [-o FILE.o] [--header FILE.h] [-MD] [options] FILE.cu... [FILE.c...]
+USAGE = '''cfcc [--prefix P] [-o FILE.o] [--header FILE.h] [-MD] [options] FILE.cu... [FILE.c...] [GPU-CODE...]
        cfcc --shared [--prefix P] [-o FILE.so] [options] FILE.cu... [FILE.c...] | FILE.o...
-       cfcc --suggest [--write] [-I DIR] [-D NAME[=TEXT]] FILE.cu...'''
+       cfcc --suggest [--write] [-I DIR] [-D NAME[=TEXT]] FILE.cu...
+       cfcc --adopt triton DIR | numba FILE [-o FILE.cu]'''
 
 
 class Parser(argparse.ArgumentParser):
@@ -24,7 +27,8 @@ class Parser(argparse.ArgumentParser):
 def add_files(parser):
     """Adds the options of inputs and outputs, and those that all compilers take."""
     parser.add_argument('files', nargs='*', metavar='FILE', help='kernel files (.cu, .cuh), and C files (.c) of their '
-                        'operations; with --shared also .o and .a')
+                        'operations; GPU code that kernels call (.ptx, .cubin, .fatbin, and .o and .a of nvcc '
+                        '-rdc=true); with --shared also .o and .a')
     parser.add_argument('--prefix', metavar='P', help='of the C functions (default: the name of the output)')
     parser.add_argument('-o', dest='output', metavar='FILE', help='the object (default: the first file, as .o or .so)')
     parser.add_argument('--header', metavar='FILE', help='the header (default: P.h beside the object)')
@@ -47,10 +51,10 @@ def add_compilers(parser, config):
         parser.add_argument(f'-X{name}', dest=f'{name}_flags', action='append', default=[], metavar='FLAG',
                             help=f'a flag for {compiler}, as in -X{name}=' +
                                  ('-march=native' if name == 'cxx' else '-lineinfo'))
-    parser.add_argument('-Wlockstep', dest='warnings', action='append_const', const='-Wlockstep', default=[],
-                        help='warn where lanes of a warp rely on running in lockstep (default)')
-    parser.add_argument('-Wno-lockstep', dest='warnings', action='append_const', const='-Wno-lockstep',
-                        help='do not')
+    for name, what in (('lockstep', 'where lanes of a warp rely on running in lockstep'),
+                       ('dependent', 'where a dependent kernel never waits for the work before it')):
+        for switch, text in ((f'-W{name}', f'warn {what} (default)'), (f'-Wno-{name}', 'do not')):
+            parser.add_argument(switch, dest='warnings', action='append_const', const=switch, default=[], help=text)
     parser.add_argument('--targets', metavar='LIST', help='GPUs to build machine code for: major, all, native, '
                         'or as 80,90a,100f; with -real no PTX, with -virtual PTX alone')
     parser.add_argument('--cuda', metavar='DIR|no', help='the CUDA toolkit, or CPU code alone')
@@ -67,6 +71,8 @@ def add_modes(parser, config):
                         'and compile nothing')
     parser.add_argument('--write', action='store_true', help='with --suggest: also write the annotations into the '
                         'files')
+    parser.add_argument('--adopt', choices=KINDS, help='write the declarations of the kernels that Triton or Numba '
+                        'compiled, from a folder of the cache of Triton or a file of Numba')
     # For cf-run alone: a checked build of kernel files, of the sources of FILE, or of the bundled kernels; and an
     # output that is run at once, which no other user may be able to change.
     parser.add_argument('--check', choices=sorted(CHECKS), help=argparse.SUPPRESS)
@@ -110,8 +116,8 @@ def arguments(config):
     if options.level is not None:
         parser.error(f'-O {options.level} is no level of optimisation')
     check_values(options, parser)
-    if options.suggest:
-        check_suggest(options, parser)
+    if options.suggest or options.adopt:
+        (check_suggest if options.suggest else check_adopt)(options, parser)
         return options
     if options.write:
         parser.error('--write goes with --suggest alone')
@@ -123,21 +129,40 @@ def arguments(config):
     if options.again or options.bundled:
         if not options.check or options.files or (options.again and options.bundled):
             parser.error('--again FILE and --bundled go with --check alone')
-        options.sources = options.c_files = options.objects = options.files = []
+        options.sources = options.c_files = options.objects = options.gpu_code = options.files = []
         options.manifest = options.depfile = None
         return options
     check(options, parser)
     return options
 
 
-def check_suggest(options, parser):
-    """Refuses options of a compilation, which would have no effect, and files that are no kernel files."""
-    given = [('-o', options.output), ('--header', options.header), ('--shared', options.shared),
-             ('-MD', options.depend), ('--prefix', options.prefix), ('--manifest', options.manifest),
-             ('--tuning', options.tuning)]
+def check_useless(options, parser, mode, given):
+    """Refuses options of a compilation, which would have no effect."""
+    given = [*given, ('--header', options.header), ('--shared', options.shared), ('-MD', options.depend),
+             ('--prefix', options.prefix), ('--manifest', options.manifest), ('--tuning', options.tuning)]
     useless = next((name for name, value in given if value), None)
     if useless:
-        parser.error(f'{useless} has no effect with --suggest, which compiles nothing')
+        parser.error(f'{useless} has no effect with {mode}, which compiles nothing')
+
+
+def check_adopt(options, parser):
+    """Refuses everything but one folder or file, and an output that is there: it may have been edited."""
+    check_useless(options, parser, '--adopt', [('--write', options.write), ('--suggest', options.suggest)])
+    if len(options.files) != 1:
+        parser.error(f'--adopt {options.adopt} takes one ' + (
+            'folder of the cache of Triton' if options.adopt == 'triton' else 'file with PTX or a cubin'))
+    if options.output and os.path.exists(options.output):
+        raise Failure(f'{options.output} is there; name another file with -o')
+    problem = unwritable(options.output, []) if options.output else ''
+    if problem:
+        raise Failure(f'cannot write {options.output}: {problem}')
+    if options.adopt == 'numba':
+        check_inputs(options.files)
+
+
+def check_suggest(options, parser):
+    """Refuses options of a compilation, and files that are no kernel files."""
+    check_useless(options, parser, '--suggest', [('-o', options.output), ('--adopt', options.adopt)])
     if not options.files:
         parser.error('no kernel file is named')
     other = next((f for f in options.files if not f.endswith(('.cu', '.cuh'))), None)
@@ -150,14 +175,21 @@ def check(options, parser):
     """Fills in defaults and refuses impossible options, before anything is run."""
     options.sources = [f for f in options.files if f.endswith(('.cu', '.cuh'))]
     options.c_files = [f for f in options.files if f.endswith('.c')]
-    options.objects = [f for f in options.files if f.endswith(('.o', '.a'))]
-    other = [f for f in options.files if f not in options.sources + options.c_files + options.objects]
+    options.gpu_code = [f for f in options.files if is_gpu_code(f)]
+    # An archive may have code for the CPU, too, which the linker takes if it is needed. Objects of nvcc -rdc=true are
+    # not linked as such: they register their GPU code with a library that is not here.
+    options.objects = [f for f in options.files if f.endswith('.o') and f not in options.gpu_code or
+                       f.endswith('.a') and (options.shared or f not in options.gpu_code)]
+    known = options.sources + options.c_files + options.gpu_code + options.objects
+    other = [f for f in options.files if f not in known]
     if not options.files:
         parser.error('no kernel file is named')
     if other:
         parser.error(f'{other[0]} is no kernel file: their names end with .cu or .cuh')
     if options.objects and not options.shared:
-        parser.error(f'{options.objects[0]}: objects go with --shared alone')
+        parser.error(f'{options.objects[0]}: objects go with --shared alone, or have GPU code of nvcc -rdc=true')
+    if options.gpu_code and not options.sources:
+        parser.error(f'{options.gpu_code[0]}: GPU code goes with the kernel files that call it')
     if options.c_files and not options.sources:
         parser.error(f'{options.c_files[0]}: C files go with the kernel files whose operations they define')
     if not options.sources and (options.prefix or options.header or options.manifest or options.depend or
@@ -173,6 +205,15 @@ def check(options, parser):
     if options.depend and not options.depfile:
         options.depfile = re.sub(r'\.s?o$', '', options.output) + '.d'
     check_files(options)
+
+
+def is_gpu_code(path):
+    """True for files that are linked with the kernels' GPU code: objects and archives have such code in a section."""
+    if path.endswith(('.ptx', '.cubin', '.fatbin')):
+        return True
+    if not path.endswith(('.o', '.a')) or not os.path.isfile(path):
+        return False
+    return has_section(path, '__nv_relfatbin')
 
 
 def prefix_problem(prefix):

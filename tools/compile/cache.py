@@ -11,7 +11,7 @@ from trust import Untrusted, open_folder, read_file
 
 
 def cache_folder():
-    """The library's folder for cached files, see lib/base/cachefile.c; None if the environment names none. Relative
+    """The library's folder for cached files, see lib/base/files.c; None if the environment names none. Relative
     paths are ignored, as the XDG standard demands."""
     for variable, below in (('XDG_CACHE_HOME', 'cuferry'), ('HOME', '.cache/cuferry')):
         if os.path.isabs(os.environ.get(variable, '')):

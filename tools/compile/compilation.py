@@ -6,8 +6,9 @@ import shlex
 import sys
 
 from arguments import check_outputs, internal_header
-from failure import Refused
+from failure import Failure, Refused
 from flags import MISSING
+from symbols import Symbols
 from workspace import stem
 
 # A compiler's message about a header that it does not find.
@@ -22,6 +23,7 @@ class Compilation:
         self.workspace, self.flags = workspace, flags
         self.options, self.config, self.toolkit = workspace.options, workspace.config, workspace.toolkit
         self.pairs = list(zip(workspace.stems, self.options.sources))
+        self.is_linked = bool(self.options.gpu_code and self.toolkit)
 
     def run(self):
         self._generate(self.scan())
@@ -47,9 +49,9 @@ class Compilation:
 
     @property
     def objects(self):
-        kinds = ['stub', 'host'] + (['image'] if self.toolkit else [])
         return [self._path(f'{self.registry}.o'),
-                *(self._path(f'{name}.{kind}.o') for name in self.workspace.stems for kind in kinds),
+                *(self._path(f'{name}.{kind}.o') for name in self.workspace.stems
+                  for kind in ('stub', 'host', 'image')),
                 *(self._path(f'{stem(path)}.operations.o') for path in self.options.c_files)]
 
     @property
@@ -144,6 +146,11 @@ class Compilation:
 
     # ---- The objects
 
+    @property
+    def _gpu(self):
+        """The macro that generated files read: nvcc compiled the kernels."""
+        return ['-DCF__GPU'] if self.toolkit else []
+
     def _compile(self):
         """All objects; objects of device code wait for nvcc."""
         host_flags = self.flags.host()
@@ -152,23 +159,24 @@ class Compilation:
         rest += [self._start_operations(path) for path in self.options.c_files]
         if self.toolkit:
             self._compile_images()
-            rest += [self._start_image(name) for name in self.workspace.stems]
+        rest += [self._start_image(name) for name in self.workspace.stems]
         self.workspace.wait(rest + [self.start_c(f'{name}.stub', source) for name, source in self.pairs])
 
     def _compile_images(self):
-        for ptx, fatbin in [self._start_device(name) for name in self.workspace.stems]:
+        for (_, source), (ptx, fatbin) in zip(self.pairs, [self._start_device(name) for name in self.workspace.stems]):
             self.workspace.wait([ptx])
             # The PTX's compilation has printed the same messages.
             said = len(self.workspace.messages)
-            self.workspace.wait([fatbin])
+            self._wait_for_code(source, [fatbin])
             del self.workspace.messages[said:]
+        if self.is_linked:
+            self._link_images()
         self.workspace.wait([self._start_image_header(name) for name in self.workspace.stems])
 
     def start_c(self, name, source):
-        gpu = ['-DCF__GPU'] if self.toolkit else []
         folder = self.workspace.folder
         return self.workspace.start(
-            self.options.cc, self.config.words('c_flags'), self.options.pass_on, self.flags.mapped(name), gpu,
+            self.options.cc, self.config.words('c_flags'), self.options.pass_on, self.flags.mapped(name), self._gpu,
             ['-iquote', folder, '-I', folder, f'-I{self.config.include}'], self.flags.includes(source),
             ['-c', self._path(f'{name}.c'), '-o', self._path(f'{name}.o')])
 
@@ -194,11 +202,50 @@ class Compilation:
         """PTX of one target, for the entry names, and the image of all targets."""
         common = [self.toolkit.nvcc, *self.toolkit.flags, '-Xcompiler', '-iquote,.', '-I', self.config.include,
                   *self.flags.user, *self.options.nvcc_flags, self._path(f'{name}.dev.cu')]
+        fatbin = self._path(f'{name}.unlinked.fatbin' if self.is_linked else f'{name}.fatbin')
+        common += ['-rdc=true'] * self.is_linked
         ptx = [f'-arch=compute_{self.toolkit.targets.oldest}', '-MD', '-MF', self._path(f'{name}.device.d')]
         start = self.workspace.runner.start
         return (start([*common, '-ptx', *ptx, '-o', self._path(f'{name}.ptx')]),
-                start([*common, '-DCF__TO_BE_EMBEDDED', '-fatbin', *self.toolkit.targets.gencode, '-o',
-                       self._path(f'{name}.fatbin')]))
+                start([*common, '-DCF__TO_BE_EMBEDDED', '-fatbin', *self.toolkit.targets.gencode, '-o', fatbin]))
+
+    def _link_images(self):
+        """Links each file's code with the GPU code that was named. The result has machine code alone."""
+        targets = self.toolkit.targets
+        if not targets.sm:
+            raise Failure(f'--targets: {self.options.gpu_code[0]} is linked to machine code, and no target has any; '
+                          'give such as 90 or 90-real')
+        targets.ptx = []
+        links = [self.workspace.runner.start([
+            self.toolkit.nvcc, *self.toolkit.flags, *self.options.nvcc_flags, '-dlink', '-fatbin', *targets.gencode,
+            self._path(f'{name}.unlinked.fatbin'), *self.options.gpu_code, '-o', self._path(f'{name}.fatbin')])
+            for name in self.workspace.stems]
+        for (_, source), link in zip(self.pairs, links):
+            self._wait_for_code(source, [link])
+
+    def _wait_for_code(self, source, futures):
+        """Waits for GPU code of a kernel file. Undefined functions are reported with the file; ptxas stops at the first
+        one."""
+        try:
+            self.workspace.wait(futures)
+        except Refused as refused:
+            found = re.findall(r"(?:Undefined reference to|Unresolved extern function) '([^']+)'", str(refused))
+            if not found:
+                raise
+            raise Failure(f'{source}: GPU code calls {", ".join(dict.fromkeys(found))}, which is not defined there'
+                          f'{" or in " if self.options.gpu_code else ""}{", ".join(self.options.gpu_code)}; name the '
+                          'file that has it, too: PTX, or code of nvcc -rdc=true') from None
+
+    def check_calls_on_cpu(self):
+        """Refuses CPU kernels that call functions which exist as GPU code alone: the PTX tells which."""
+        for name, source in self.pairs if self.is_linked else []:
+            with open(self._path(f'{name}.ptx'), encoding='utf-8', errors='replace') as file:
+                declared = re.findall(r'^\.extern \.func\s+(?:\([^)]*\)\s*)?([\w$]+)', file.read(), re.MULTILINE)
+            calls = sorted(Symbols(self._path(f'{name}.host.o')).missing.intersection(declared))
+            if calls:
+                raise Failure(f'{source}: kernels call {", ".join(calls)}, which the CPU lacks: it is in '
+                              f'{", ".join(self.options.gpu_code)}; annotate these kernels with host(none), or with '
+                              'host(FUNCTION) for a form of their own')
 
     def _start_image_header(self, name):
         return self._start_generator(
@@ -208,5 +255,5 @@ class Compilation:
 
     def _start_image(self, name):
         # .incbin names the fatbin relative to this folder.
-        return self.workspace.start(self.options.cc, ['-c', f'{name}.image.S', '-o', f'{name}.image.o'],
+        return self.workspace.start(self.options.cc, ['-c', *self._gpu, f'{name}.image.S', '-o', f'{name}.image.o'],
                                     cwd=self.workspace.folder)

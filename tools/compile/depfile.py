@@ -11,15 +11,15 @@ def inputs_of(workspace, made):
     read."""
     inputs, options = {}, workspace.options
     made = list(map(os.path.realpath, made))
-    names = [f'{name}.{kind}.d' for name in workspace.stems for kind in ('scan', 'host', 'device')]
+    names = [f'{name}.{kind}.d' for name in workspace.stems for kind in ('scan', 'host', 'device', 'adopted')]
     names += [f'{stem(path)}.operations.d' for path in workspace.options.c_files]
     for path in map(workspace.path, names):
         for word in _names(path) if os.path.exists(path) else []:
             if not os.path.abspath(word).startswith(f'{workspace.folder}/') and os.path.realpath(word) not in made:
                 word = re.sub(r'^(\./)+', '', word)
                 inputs.setdefault(os.path.realpath(word), workspace.shown.get(word, word))
-    if options.tuning:
-        inputs.setdefault(os.path.realpath(options.tuning), options.tuning)
+    for path in [*options.gpu_code, *filter(None, [options.tuning])]:
+        inputs.setdefault(os.path.realpath(path), path)
     return inputs
 
 

@@ -24,10 +24,10 @@ CHECK_FLAGS = ['-g', '-gdwarf-4', '-O1', '-fno-omit-frame-pointer', '-fno-optimi
 ADDRESS_FLAGS = [['-fno-sanitize=local-bounds']]
 # Volatile accesses are distinguished; reads before a write are kept, and so are copies: gcc turns small copies into
 # moves that its sanitizer does not see.
-THREAD_FLAGS = [['-Wno-tsan'], ['-U_FORTIFY_SOURCE'], ['-fno-builtin-memcpy'], ['-fno-builtin-memmove'], ['-fno-builtin-memset'],
-                ['-mmemcpy-strategy=libcall:-1:noalign'], ['-mmemset-strategy=libcall:-1:noalign'],
-                ['--param=tsan-distinguish-volatile=1'], ['-mllvm', '-tsan-distinguish-volatile=1'],
-                ['-mllvm', '-tsan-instrument-read-before-write=1']]
+THREAD_FLAGS = [['-Wno-tsan'], ['-U_FORTIFY_SOURCE'], ['-fno-builtin-memcpy'], ['-fno-builtin-memmove'],
+                ['-fno-builtin-memset'], ['-mmemcpy-strategy=libcall:-1:noalign'],
+                ['-mmemset-strategy=libcall:-1:noalign'], ['--param=tsan-distinguish-volatile=1'],
+                ['-mllvm', '-tsan-distinguish-volatile=1'], ['-mllvm', '-tsan-instrument-read-before-write=1']]
 
 # Flags accepted from an object, which anyone can have written: with these flags a compiler runs no program, loads no
 # code, and accesses no files except headers. The second pattern excludes flags by name.

@@ -1,4 +1,4 @@
-"""symbols.py - the symbol tables of objects."""
+"""symbols.py - the symbol tables and sections of objects."""
 
 import struct
 
@@ -62,3 +62,37 @@ class Symbols:
             self._data[self._places[name] + 5] &= 0xfc
         with open(path, 'wb') as file:
             file.write(self._data)
+
+
+def has_section(path, name):
+    """True if an object or an archive's object has a section of this name. Damaged files are the linker's to report."""
+    with open(path, 'rb') as file:
+        data = file.read()
+    try:
+        return any(name in _sections(part) for part in (_members(data) if data.startswith(b'!<arch>\n') else [data]))
+    except (struct.error, IndexError, ValueError):
+        return False
+
+
+def _members(archive):
+    at = 8
+    while at + 60 <= len(archive):
+        size = int(archive[at + 48:at + 58])
+        yield archive[at + 60:at + 60 + size]
+        at += 60 + size + size % 2
+
+
+def _sections(data):
+    """Yields the names of an object's sections."""
+    if data[:6] != b'\x7fELF\x02\x01':
+        return
+    start, = struct.unpack_from('<Q', data, 40)
+    size, count, texts = struct.unpack_from('<HHH', data, 58)
+    if not count:           # many sections: the first one has the numbers
+        count, = struct.unpack_from('<Q', data, start + 32)
+    if texts == 0xffff:
+        texts, = struct.unpack_from('<I', data, start + 40)
+    places, = struct.unpack_from('<Q', data, start + texts * size + 24)
+    for i in range(count):
+        name, = struct.unpack_from('<I', data, start + i * size)
+        yield data[places + name:data.index(0, places + name)].decode(errors='replace')

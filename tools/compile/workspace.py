@@ -25,6 +25,11 @@ class Workspace:
     def path(self, name):
         return os.path.join(self.folder, name)
 
+    @property
+    def has_images(self):
+        """True if kernels have their code in images that other compilers made."""
+        return any(os.path.exists(self.path(f'{name}.adopted.d')) for name in self.stems)
+
     def write(self, name, text):
         path = self.path(name)
         with open(path, 'w', encoding='utf-8', errors='surrogateescape') as file:

@@ -55,7 +55,7 @@ static int count_gpus(void)
     return count;
 }
 
-__attribute__((format(printf, 3, 4))) static void add(char *text, size_t size, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void add_text(char *text, size_t size, const char *format, ...)
 {
     size_t used = strlen(text);
     va_list values;
@@ -71,24 +71,24 @@ static void explain_failure(char *text, size_t size, const char *reason)
     char module[256];
     int gpus = count_gpus(), has_library = cf_find("libcuda", &path) == CF_OK;
     diagnosis_kernel_module(module, sizeof module);
-    add(text, size, "CUDA cannot be used: %s.", reason);
+    add_text(text, size, "CUDA cannot be used: %s.", reason);
     if (!gpus && !*module)
-        add(text, size, " This machine shows no NVIDIA GPU on its PCI bus.");
+        add_text(text, size, " This machine shows no NVIDIA GPU on its PCI bus.");
     else if (gpus)
-        add(text, size, " The PCI bus has %d NVIDIA GPU%s.", gpus, gpus == 1 ? "" : "s");
+        add_text(text, size, " The PCI bus has %d NVIDIA GPU%s.", gpus, gpus == 1 ? "" : "s");
     if (!has_library && *module)
-        add(text, size,
-            " NVIDIA's kernel module is loaded and its library is missing: in a container, start it with "
-            "its GPUs (--gpus all) and with NVIDIA_DRIVER_CAPABILITIES=compute,utility; elsewhere, "
-            "install the driver's libraries.");
+        add_text(text, size,
+                 " NVIDIA's kernel module is loaded and its library is missing: in a container, start it with "
+                 "its GPUs (--gpus all) and with NVIDIA_DRIVER_CAPABILITIES=compute,utility; elsewhere, "
+                 "install the driver's libraries.");
     else if (!has_library && gpus)
-        add(text, size, " NVIDIA's driver is not installed.");
+        add_text(text, size, " NVIDIA's driver is not installed.");
     else if (has_library && gpus && access("/dev/nvidiactl", F_OK) != 0)
-        add(text, size,
-            " /dev/nvidiactl is missing: the kernel module is not loaded, or this is a container without "
-            "its GPUs (--gpus all).");
+        add_text(text, size,
+                 " /dev/nvidiactl is missing: the kernel module is not loaded, or this is a container without "
+                 "its GPUs (--gpus all).");
     if (visible)
-        add(text, size, " CUDA_VISIBLE_DEVICES=%s hides all GPUs that it does not name.", visible);
+        add_text(text, size, " CUDA_VISIBLE_DEVICES=%s hides all GPUs that it does not name.", visible);
 }
 
 void diagnosis_why_no_gpu(char *text, size_t size)
@@ -103,7 +103,7 @@ void diagnosis_why_no_gpu(char *text, size_t size)
     detail += strncmp(detail, function, sizeof function - 1) == 0 ? sizeof function - 1 : 0;
     snprintf(reason, sizeof reason, "%s", detail);
     if (strncmp(reason, "CF_", 3) == 0 || strstr(reason, "configured for the CPU"))
-        add(text, size, "%s.", reason);
+        add_text(text, size, "%s.", reason);
     else
         explain_failure(text, size, reason);
 }

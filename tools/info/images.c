@@ -5,47 +5,51 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/image_text.h"
+
+/* A kernel, and an image that it or one of its variants is in. */
+struct place {
+    const cf_image *image;
+    const cf_kernel *kernel;
+};
+
 /* Compares by image, then by name; kernels without an image come last. */
 static int compare_image(const void *one, const void *other)
 {
-    const cf_kernel *a = *(const cf_kernel *const *)one, *b = *(const cf_kernel *const *)other;
+    const struct place *a = one, *b = other;
     if (a->image != b->image) {
-        int order = a->image && b->image ? strcmp(a->file, b->file) : 0;
+        int order = a->image && b->image ? strcmp(a->kernel->file, b->kernel->file) : 0;
         return order ? order : a->image > b->image ? -1 : 1;
     }
-    return strcmp(a->name, b->name);
+    return strcmp(a->kernel->name, b->kernel->name);
 }
 
 static void write_targets(struct writer *writer, const cf_image *image)
 {
-    char target[32];
+    char target[IMAGE_TEXT];
     writer_begin_list(writer, "targets", NULL);
-    for (const uint16_t *sm = image->sm; *sm; sm++) {
-        snprintf(target, sizeof target, "sm_%u%s", CF_TARGET_CAPABILITY((unsigned)*sm), CF_TARGET_SUFFIX(*sm));
+    for (size_t i = 0; image_target(image, i, target); i++)
         writer_item(writer, target);
-    }
-    for (const uint16_t *ptx = image->ptx; *ptx; ptx++) {
-        snprintf(target, sizeof target, "compute_%u%s", CF_TARGET_CAPABILITY((unsigned)*ptx), CF_TARGET_SUFFIX(*ptx));
-        writer_item(writer, target);
-    }
     writer_end_list(writer);
 }
 
-/* Writes one image and its kernels; `count` of them begin at `kernels`. */
-static void write_image(struct writer *writer, const cf_kernel *const *kernels, size_t count)
+/* Writes one image and its kernels; `count` of them begin at `places`. */
+static void write_image(struct writer *writer, const struct place *places, size_t count)
 {
-    const cf_image *image = kernels[0]->image;
+    const cf_image *image = places[0].image;
+    const char *file = places[0].kernel->file;
     int64_t bytes = image ? image->end - image->begin : 0;
-    char heading[512], cuda[32] = "";
+    char heading[512], cuda[IMAGE_TEXT] = "";
     if (image) {
-        snprintf(cuda, sizeof cuda, "%" PRIu32 ".%" PRIu32, image->toolkit / 1000, image->toolkit % 1000 / 10);
-        snprintf(heading, sizeof heading, "  %s: %" PRId64 " bytes by CUDA %s", kernels[0]->file, bytes, cuda);
+        image_toolkit(image, cuda);
+        snprintf(heading, sizeof heading, "  %s: %" PRId64 " bytes %s%s", file, bytes,
+                 *cuda ? "by CUDA " : "from a file of the annotation", cuda);
     } else {
         snprintf(heading, sizeof heading, "  without an image: %zu operations and kernels for the CPU alone", count);
     }
     writer_begin(writer, NULL, heading);
     if (writer->is_json) {
-        writer_text(writer, "file", image ? kernels[0]->file : NULL);
+        writer_text(writer, "file", image ? file : NULL);
         writer_number(writer, "bytes", bytes, NULL);
         writer_text(writer, "cuda", *cuda ? cuda : NULL);
     }
@@ -53,28 +57,46 @@ static void write_image(struct writer *writer, const cf_kernel *const *kernels, 
         write_targets(writer, image);
     writer_begin_list(writer, "kernels", NULL);
     for (size_t i = 0; i < count; i++)
-        writer_item(writer, kernels[i]->name);
+        writer_item(writer, places[i].kernel->name);
     writer_end_list(writer);
     writer_end(writer);
+}
+
+/* Adds a kernel, once for each image; returns the number of places. */
+static size_t add_places(struct place *places, size_t count, const cf_kernel *kernel)
+{
+    size_t first = count;
+    for (uint32_t v = 0; v < (kernel->nvariants ? kernel->nvariants : 1); v++) {
+        const struct place place = {kernel->nvariants ? kernel->variants[v]->image : kernel->image, kernel};
+        size_t i = first;
+        while (i < count && places[i].image != place.image)
+            i++;
+        if (i == count)
+            places[count++] = place;
+    }
+    return count;
 }
 
 int images_write(struct writer *writer, const cf_module *module, struct message *message)
 {
     char heading[64];
-    const cf_kernel **sorted = malloc((module->count + 1) * sizeof *sorted);
-    if (!sorted)
+    size_t most = 1, count = 0;
+    for (size_t i = 0; i < module->count; i++)
+        most += 1 + module->kernels[i]->nvariants;
+    struct place *places = malloc(most * sizeof *places);
+    if (!places)
         return message_set(message, "no memory");
     for (size_t i = 0; i < module->count; i++)
-        sorted[i] = module->kernels[i];
-    qsort(sorted, module->count, sizeof *sorted, compare_image);
+        count = add_places(places, count, module->kernels[i]);
+    qsort(places, count, sizeof *places, compare_image);
     snprintf(heading, sizeof heading, "kernels: %zu", module->count);
     writer_begin_list(writer, "images", heading);
-    for (size_t i = 0, next; i < module->count; i = next) {
-        for (next = i + 1; next < module->count && sorted[next]->image == sorted[i]->image; next++)
+    for (size_t i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count && places[next].image == places[i].image; next++)
             continue;
-        write_image(writer, sorted + i, next - i);
+        write_image(writer, places + i, next - i);
     }
     writer_end_list(writer);
-    free(sorted);
+    free(places);
     return 0;
 }

@@ -19,7 +19,7 @@ static void begin_value(struct writer *writer, const char *key)
     writer->is_first = 0;
 }
 
-static void begin(struct writer *writer, const char *key, const char *heading, char bracket)
+static void begin_group(struct writer *writer, const char *key, const char *heading, char bracket)
 {
     if (writer->is_json) {
         begin_value(writer, key);
@@ -34,15 +34,15 @@ static void begin(struct writer *writer, const char *key, const char *heading, c
 
 void writer_begin(struct writer *writer, const char *key, const char *heading)
 {
-    begin(writer, key, heading, '{');
+    begin_group(writer, key, heading, '{');
 }
 
 void writer_begin_list(struct writer *writer, const char *key, const char *heading)
 {
-    begin(writer, key, heading, '[');
+    begin_group(writer, key, heading, '[');
 }
 
-static void end(struct writer *writer, char bracket)
+static void end_group(struct writer *writer, char bracket)
 {
     writer->depth--;
     if (writer->is_json) {
@@ -58,12 +58,12 @@ static void end(struct writer *writer, char bracket)
 
 void writer_end(struct writer *writer)
 {
-    end(writer, '}');
+    end_group(writer, '}');
 }
 
 void writer_end_list(struct writer *writer)
 {
-    end(writer, ']');
+    end_group(writer, ']');
 }
 
 /* Control characters of file names and variables do not break a line. */

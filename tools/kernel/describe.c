@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/argument.h"
+#include "kernel/image_text.h"
 #include "kernel/instance.h"
 #include "kernel/variant_text.h"
 
@@ -82,18 +83,35 @@ static void print_doc(const char *doc)
     }
 }
 
-static void print_targets(const cf_image *image)
+/* `variant`: the only variant of the kernel that is in the image; NULL: all are. */
+static void print_targets(const cf_image *image, const char *variant)
 {
+    char text[IMAGE_TEXT];
     print_key("cuda");
     if (!image) {
         printf("not built\n");
         return;
     }
-    for (const uint16_t *target = image->sm; *target; target++)
-        printf("sm_%u%s ", CF_TARGET_CAPABILITY((unsigned)*target), CF_TARGET_SUFFIX(*target));
-    for (const uint16_t *target = image->ptx; *target; target++)
-        printf("compute_%u%s ", CF_TARGET_CAPABILITY((unsigned)*target), CF_TARGET_SUFFIX(*target));
-    printf("by CUDA %" PRIu32 ".%" PRIu32 "\n", image->toolkit / 1000, image->toolkit % 1000 / 10);
+    for (size_t i = 0; image_target(image, i, text); i++)
+        printf("%s ", text);
+    image_toolkit(image, text);
+    printf("%s%s", *text ? "by CUDA " : "from a file of the annotation", text);
+    printf("%s%s\n", variant ? ", for " : "", variant ? variant : "");
+}
+
+/* Variants of a kernel of image(...) may have an image each. */
+static void print_images(const cf_kernel *kernel)
+{
+    int differ = 0;
+    for (uint32_t i = 0; i < kernel->nvariants; i++)
+        differ |= kernel->variants[i]->image != kernel->image;
+    if (!differ)
+        print_targets(kernel->image, NULL);
+    for (uint32_t i = 0; differ && i < kernel->nvariants; i++) {
+        struct message text = {""};
+        variant_add(kernel->variants[i], &text);
+        print_targets(kernel->variants[i]->image, text.text);
+    }
 }
 
 static void print_source(const char *file, uint32_t line)
@@ -157,10 +175,14 @@ static void print_launch(const cf_launch_rule *launch)
     if (launch->shared.ops)
         printf(" shared(%s)", launch->shared.text);
     for (int d = 0; d < CF_GRID_DIMS && launch->cluster[d]; d++)
-        printf("%s%" PRIu32, d ? ", " : " __cluster_dims__(", launch->cluster[d]);
+        printf("%s%" PRIu32,
+               d                        ? ", "
+               : launch->passes_cluster ? " cluster("
+                                        : " __cluster_dims__(",
+               launch->cluster[d]);
     if (launch->cluster[0])
         printf(")");
-    printf("%s\n", launch->is_cooperative ? " cooperative" : "");
+    printf("%s%s\n", launch->is_cooperative ? " cooperative" : "", launch->is_dependent ? " dependent" : "");
 }
 
 static void print_expression(const char *key, const cf_expr *expr)
@@ -283,7 +305,7 @@ static void describe_kernel(const cf_module *module, const cf_kernel *kernel)
     print_expression("bytes", &kernel->bytes);
     print_constants(module, kernel);
     if (!cf_kernel_is_operation(kernel))
-        print_targets(kernel->image);
+        print_images(kernel);
     print_host(kernel);
     print_source(kernel->file, kernel->line);
 }
@@ -304,7 +326,7 @@ static void describe_symbol(const cf_module *module, const cf_symbol *symbol)
     for (uint32_t d = 0; d < symbol->ndims; d++)
         printf("[%" PRId64 "]", symbol->extents[d]);
     printf(", %s\n", name);
-    print_targets(symbol->image);
+    print_targets(symbol->image, NULL);
     print_key("host");
     printf("%s\n", symbol->cpu_data ? "built" : "not built");
     print_source(symbol->file, symbol->line);

@@ -15,8 +15,8 @@
 #include <cuferry/kernels.h>
 #include <cuferry/tuning.h>
 
-#include "base/cachefile.h"
 #include "base/file.h"
+#include "base/files.h"
 #include "base/runtime.h"
 
 /* 256 MiB, more than most caches hold. */
@@ -215,7 +215,7 @@ static int read_file(const char *path, char **text, struct message *message)
     *text = calloc(1, CF_MACHINE_BYTES + 2);
     if (!*text)
         return message_set(message, "no memory");
-    ssize_t size = cf__cachefile_read(path, *text, CF_MACHINE_BYTES + 1);
+    ssize_t size = cf__file_read(path, *text, CF_MACHINE_BYTES + 1);
     if (size < 0 && errno != ENOENT)
         return message_set(message, "%s: %s", path, errno == EINVAL ? "it is no file" : strerror(errno));
     if (size > 0 && strncmp(*text, CF_MACHINE_HEADER, strlen(CF_MACHINE_HEADER)) != 0)
@@ -273,11 +273,11 @@ int machine_write(const char *path, const struct machine_lines *lines, struct me
     char real[PATH_MAX], locked[PATH_MAX + 8];
     (void)umask(077); /* readable by the user only */
     if (!getenv("CF_MACHINE_FILE"))
-        cf__cachefile_make_folders(path);
-    if (!cf__cachefile_resolve(path, real))
+        cf__file_make_folders(path);
+    if (!cf__file_resolve(path, real))
         return message_set(message, "%s: %s", path, strerror(errno));
     snprintf(locked, sizeof locked, "%s.lock", real);
-    int file = cf__cachefile_lock(locked);
+    int file = cf__file_lock(locked);
     if (file < 0)
         return message_set(message, "%s: %s", locked, strerror(errno));
     int status = update_file(path, lines, message);

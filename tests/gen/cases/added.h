@@ -7,6 +7,8 @@
 #include <cuferry/generic.h>
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("index")
 #undef index
 #pragma push_macro("is_last")
@@ -19,6 +21,8 @@
 #undef m
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("rows")
 #undef rows
 #pragma push_macro("slack")
@@ -41,6 +45,7 @@ extern "C" {
 /* The CPU alone counts threads by the parameter. */
 CF_CHECKED int t_fill(int *x, int n, int m);
 CF_CHECKED int t_fill_async(cf_stream stream, int *x, int n, int m);
+CF_CHECKED int t_fill_update(cf_graph_exec exec, cf_graph_node node, int *x, int n, int m);
 
 /* A parameter of the type of the instance; it follows scratch memory; one body on the CPU, a part of a call. */
 /* t_mark() takes the types of every instance in C11 and C++; its address is that of t_mark_f32(). */
@@ -57,9 +62,12 @@ CF_CHECKED int t_reverse(const float *x, float *y, int64_t rows, int width, doub
                          bool is_last);
 CF_CHECKED int t_reverse_async(cf_stream stream, const float *x, float *y, int64_t rows, int width, double slack,
                                unsigned char kind, bool is_last);
+CF_CHECKED int t_reverse_update(cf_graph_exec exec, cf_graph_node node, const float *x, float *y, int64_t rows,
+                                int width, double slack, unsigned char kind, bool is_last);
 
 CF_CHECKED int t_with_function(int *x, size_t n);
 CF_CHECKED int t_with_function_async(cf_stream stream, int *x, size_t n);
+CF_CHECKED int t_with_function_update(cf_graph_exec exec, cf_graph_node node, int *x, size_t n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -105,12 +113,14 @@ CF_CHECKED inline int t_mark_async(cf_stream stream, int64_t *x, const int *inde
 
 #endif
 
+#pragma pop_macro("exec")
 #pragma pop_macro("index")
 #pragma pop_macro("is_last")
 #pragma pop_macro("kind")
 #pragma pop_macro("limit")
 #pragma pop_macro("m")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("rows")
 #pragma pop_macro("slack")
 #pragma pop_macro("step")

@@ -7,8 +7,12 @@
 #include <cuferry/generic.h>
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("sign")
 #undef sign
 #pragma push_macro("solver_Sign")
@@ -41,11 +45,14 @@ CF_CHECKED int t_grow(float *x, int n);
 CF_CHECKED int t_grow_async(cf_stream stream, float *x, int n);
 CF_CHECKED int t_grow_f32(float *x, int n);
 CF_CHECKED int t_grow_f32_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_grow_f32_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 CF_CHECKED int t_grow_f64(double *x, int n);
 CF_CHECKED int t_grow_f64_async(cf_stream stream, double *x, int n);
+CF_CHECKED int t_grow_f64_update(cf_graph_exec exec, cf_graph_node node, double *x, int n);
 
 CF_CHECKED int t_negate(double *x, int n, solver_Sign sign);
 CF_CHECKED int t_negate_async(cf_stream stream, double *x, int n, solver_Sign sign);
+CF_CHECKED int t_negate_update(cf_graph_exec exec, cf_graph_node node, double *x, int n, solver_Sign sign);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -90,7 +97,9 @@ CF_CHECKED inline int t_grow_async(cf_stream stream, double *x, int n)
 
 #endif
 
+#pragma pop_macro("exec")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("sign")
 #pragma pop_macro("solver_Sign")
 #pragma pop_macro("solver_Sign_Minus")

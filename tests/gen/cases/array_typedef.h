@@ -21,10 +21,14 @@
 #undef curandStateSobol32
 #pragma push_macro("curandStateSobol64")
 #undef curandStateSobol64
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("geo_matrix")
 #undef geo_matrix
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("row")
 #undef row
 #pragma push_macro("rows")
@@ -119,14 +123,22 @@ CF_CHECKED int t_seed_quasi_v32(const struct curandDirectionVectors32_t *vectors
                                 int n);
 CF_CHECKED int t_seed_quasi_v32_async(cf_stream stream, const struct curandDirectionVectors32_t *vectors,
                                       struct curandStateSobol32 *states, int n);
+CF_CHECKED int t_seed_quasi_v32_update(cf_graph_exec exec, cf_graph_node node,
+                                       const struct curandDirectionVectors32_t *vectors,
+                                       struct curandStateSobol32 *states, int n);
 CF_CHECKED int t_seed_quasi_v64(const struct curandDirectionVectors64_t *vectors, struct curandStateSobol64 *states,
                                 int n);
 CF_CHECKED int t_seed_quasi_v64_async(cf_stream stream, const struct curandDirectionVectors64_t *vectors,
                                       struct curandStateSobol64 *states, int n);
+CF_CHECKED int t_seed_quasi_v64_update(cf_graph_exec exec, cf_graph_node node,
+                                       const struct curandDirectionVectors64_t *vectors,
+                                       struct curandStateSobol64 *states, int n);
 
 CF_CHECKED int t_trace(const struct geo_matrix *turns, const struct Cell *cells, struct row *rows, int n);
 CF_CHECKED int t_trace_async(cf_stream stream, const struct geo_matrix *turns, const struct Cell *cells,
                              struct row *rows, int n);
+CF_CHECKED int t_trace_update(cf_graph_exec exec, cf_graph_node node, const struct geo_matrix *turns,
+                              const struct Cell *cells, struct row *rows, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -182,8 +194,10 @@ CF_CHECKED inline int t_seed_quasi_async(cf_stream stream, const struct curandDi
 #pragma pop_macro("curandDirectionVectors64_t")
 #pragma pop_macro("curandStateSobol32")
 #pragma pop_macro("curandStateSobol64")
+#pragma pop_macro("exec")
 #pragma pop_macro("geo_matrix")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("row")
 #pragma pop_macro("rows")
 #pragma pop_macro("states")

@@ -128,6 +128,13 @@ int t_sum_rows_f32_async(cf_stream cf__stream, const int32_t *first, const uint1
     return cf_launch(&t__k_sum_rows_f32, cf__stream, (void *const[]){&first, &name, &x, &order, &sum, &rows, &n});
 }
 
+int t_sum_rows_f32_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const int32_t *first, const uint16_t *name,
+                          const float *x, int8_t *order, float *sum, int rows, int64_t n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_sum_rows_f32, (void *const[]){&first, &name, &x, &order, &sum,
+        &rows, &n});
+}
+
 const cf_kernel t__k_sum_rows_f64 = {
     CF__OF_sum_rows, .name = "sum_rows_f64", .function = "t_sum_rows_f64",
     .params = (const cf_param[]){
@@ -160,6 +167,13 @@ int t_sum_rows_f64_async(cf_stream cf__stream, const int64_t *first, const uint1
                          int8_t *order, double *sum, int rows, int64_t n)
 {
     return cf_launch(&t__k_sum_rows_f64, cf__stream, (void *const[]){&first, &name, &x, &order, &sum, &rows, &n});
+}
+
+int t_sum_rows_f64_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const int64_t *first, const uint16_t *name,
+                          const double *x, int8_t *order, double *sum, int rows, int64_t n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_sum_rows_f64, (void *const[]){&first, &name, &x, &order, &sum,
+        &rows, &n});
 }
 
 int (t_sum_rows)(const int32_t *first, const uint16_t *name, const float *x, int8_t *order, float *sum, int rows,

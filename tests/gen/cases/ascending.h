@@ -7,12 +7,16 @@
 #include <cuferry/generic.h>
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("first")
 #undef first
 #pragma push_macro("n")
 #undef n
 #pragma push_macro("name")
 #undef name
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("order")
 #undef order
 #pragma push_macro("rows")
@@ -38,10 +42,14 @@ CF_CHECKED int t_sum_rows_f32(const int32_t *first, const uint16_t *name, const 
                               int rows, int64_t n);
 CF_CHECKED int t_sum_rows_f32_async(cf_stream stream, const int32_t *first, const uint16_t *name, const float *x,
                                     int8_t *order, float *sum, int rows, int64_t n);
+CF_CHECKED int t_sum_rows_f32_update(cf_graph_exec exec, cf_graph_node node, const int32_t *first, const uint16_t *name,
+                                     const float *x, int8_t *order, float *sum, int rows, int64_t n);
 CF_CHECKED int t_sum_rows_f64(const int64_t *first, const uint16_t *name, const double *x, int8_t *order, double *sum,
                               int rows, int64_t n);
 CF_CHECKED int t_sum_rows_f64_async(cf_stream stream, const int64_t *first, const uint16_t *name, const double *x,
                                     int8_t *order, double *sum, int rows, int64_t n);
+CF_CHECKED int t_sum_rows_f64_update(cf_graph_exec exec, cf_graph_node node, const int64_t *first, const uint16_t *name,
+                                     const double *x, int8_t *order, double *sum, int rows, int64_t n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -90,9 +98,11 @@ CF_CHECKED inline int t_sum_rows_async(cf_stream stream, const int64_t *first, c
 
 #endif
 
+#pragma pop_macro("exec")
 #pragma pop_macro("first")
 #pragma pop_macro("n")
 #pragma pop_macro("name")
+#pragma pop_macro("node")
 #pragma pop_macro("order")
 #pragma pop_macro("rows")
 #pragma pop_macro("stream")

@@ -195,3 +195,8 @@ __global__ void __attribute__((block_size((256, 1, 1), (2, 1, 1)))) attribute_of
 {
     y[0] = 0;
 }
+#pragma cf kernel grid(n) cluster(2) out(y[n]) host(none)
+__global__ void __block_size__((256, 1, 1), (2, 1, 1)) cluster_twice(float *y, int n)
+{
+    y[0] = 0;
+}

@@ -17,12 +17,16 @@
 #undef counter
 #pragma push_macro("depths")
 #undef depths
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("heights")
 #undef heights
 #pragma push_macro("loop")
 #undef loop
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("stream")
 #undef stream
 #pragma push_macro("x")
@@ -36,17 +40,22 @@ extern "C" {
 
 CF_CHECKED int t_add_1(float *x, int n);
 CF_CHECKED int t_add_1_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_add_1_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_go_on(const int *counter, unsigned long long loop);
 CF_CHECKED int t_go_on_async(cf_stream stream, const int *counter, unsigned long long loop);
+CF_CHECKED int t_go_on_update(cf_graph_exec exec, cf_graph_node node, const int *counter, unsigned long long loop);
 
 CF_CHECKED int t_look_up(unsigned long long heights, unsigned long long depths, float *y, int n);
 CF_CHECKED int t_look_up_async(cf_stream stream, unsigned long long heights, unsigned long long depths, float *y,
                                int n);
+CF_CHECKED int t_look_up_update(cf_graph_exec exec, cf_graph_node node, unsigned long long heights,
+                                unsigned long long depths, float *y, int n);
 
 /* Tensor cores multiply the tiles. */
 CF_CHECKED int t_multiply(const cf_half *a, const cf_half *b, float *c);
 CF_CHECKED int t_multiply_async(cf_stream stream, const cf_half *a, const cf_half *b, float *c);
+CF_CHECKED int t_multiply_update(cf_graph_exec exec, cf_graph_node node, const cf_half *a, const cf_half *b, float *c);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -60,9 +69,11 @@ extern const struct cf_module t_registry;
 #pragma pop_macro("c")
 #pragma pop_macro("counter")
 #pragma pop_macro("depths")
+#pragma pop_macro("exec")
 #pragma pop_macro("heights")
 #pragma pop_macro("loop")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("stream")
 #pragma pop_macro("x")
 #pragma pop_macro("y")

@@ -37,6 +37,8 @@
 #undef bytes
 #pragma push_macro("d")
 #undef d
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("flags")
 #undef flags
 #pragma push_macro("functor")
@@ -47,6 +49,8 @@
 #undef m
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("span")
 #undef span
 #pragma push_macro("spans")
@@ -196,26 +200,35 @@ CF_CHECKED int t_clear_i32(struct TensorInfo_int_unsigned_int a, const struct Sp
                            int n, int m);
 CF_CHECKED int t_clear_i32_async(cf_stream stream, struct TensorInfo_int_unsigned_int a, const struct Span_int *spans,
                                  struct Tensor tensor, int n, int m);
+CF_CHECKED int t_clear_i32_update(cf_graph_exec exec, cf_graph_node node, struct TensorInfo_int_unsigned_int a,
+                                  const struct Span_int *spans, struct Tensor tensor, int n, int m);
 CF_CHECKED int t_clear_i64(struct TensorInfo_long_long a, const struct Span_long *spans, struct Tensor tensor, int n,
                            int m);
 CF_CHECKED int t_clear_i64_async(cf_stream stream, struct TensorInfo_long_long a, const struct Span_long *spans,
                                  struct Tensor tensor, int n, int m);
+CF_CHECKED int t_clear_i64_update(cf_graph_exec exec, cf_graph_node node, struct TensorInfo_long_long a,
+                                  const struct Span_long *spans, struct Tensor tensor, int n, int m);
 
 CF_CHECKED int t_look(struct View view, struct Derived d, const struct flags *flags, const struct Holder *holders,
                       int *y, int n);
 CF_CHECKED int t_look_async(cf_stream stream, struct View view, struct Derived d, const struct flags *flags,
                             const struct Holder *holders, int *y, int n);
+CF_CHECKED int t_look_update(cf_graph_exec exec, cf_graph_node node, struct View view, struct Derived d,
+                             const struct flags *flags, const struct Holder *holders, int *y, int n);
 
 /* t_map() takes the types of every instance in C11 and C++; its address is that of t_map_twice(). */
 CF_CHECKED int t_map(float *x, int n, struct Twice_float functor);
 CF_CHECKED int t_map_async(cf_stream stream, float *x, int n, struct Twice_float functor);
 CF_CHECKED int t_map_twice(float *x, int n, struct Twice_float functor);
 CF_CHECKED int t_map_twice_async(cf_stream stream, float *x, int n, struct Twice_float functor);
+CF_CHECKED int t_map_twice_update(cf_graph_exec exec, cf_graph_node node, float *x, int n, struct Twice_float functor);
 CF_CHECKED int t_map_wide(double *x, int n, struct Twice_double functor);
 CF_CHECKED int t_map_wide_async(cf_stream stream, double *x, int n, struct Twice_double functor);
+CF_CHECKED int t_map_wide_update(cf_graph_exec exec, cf_graph_node node, double *x, int n, struct Twice_double functor);
 
 CF_CHECKED int t_zero_span(struct Span_float span, int n);
 CF_CHECKED int t_zero_span_async(cf_stream stream, struct Span_float span, int n);
+CF_CHECKED int t_zero_span_update(cf_graph_exec exec, cf_graph_node node, struct Span_float span, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -307,11 +320,13 @@ CF_CHECKED inline int t_map_async(cf_stream stream, double *x, int n, struct Twi
 #pragma pop_macro("a")
 #pragma pop_macro("bytes")
 #pragma pop_macro("d")
+#pragma pop_macro("exec")
 #pragma pop_macro("flags")
 #pragma pop_macro("functor")
 #pragma pop_macro("holders")
 #pragma pop_macro("m")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("span")
 #pragma pop_macro("spans")
 #pragma pop_macro("stream")

@@ -114,6 +114,12 @@ int t_passed_over_none_async(cf_stream cf__stream, const float *x, const float *
     return cf_launch(&t__k_passed_over_none, cf__stream, (void *const[]){&x, &y, &n, &dt});
 }
 
+int t_passed_over_none_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const float *x, const float *y, int n,
+                              float dt)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_passed_over_none, (void *const[]){&x, &y, &n, &dt});
+}
+
 const cf_kernel t__k_passed_over_some = {
     CF__OF_passed_over, .name = "passed_over_some", .function = "t_passed_over_some",
     .launch.block = {{"K ? 256 / (K + 0) : 256", (const cf_op[]){{CF_OP_CONST, 4}, {CF_OP_UNLESS, 6},
@@ -151,6 +157,12 @@ int t_passed_over_some(const float *x, const float *y, int n, float dt)
 int t_passed_over_some_async(cf_stream cf__stream, const float *x, const float *y, int n, float dt)
 {
     return cf_launch(&t__k_passed_over_some, cf__stream, (void *const[]){&x, &y, &n, &dt});
+}
+
+int t_passed_over_some_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const float *x, const float *y, int n,
+                              float dt)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_passed_over_some, (void *const[]){&x, &y, &n, &dt});
 }
 
 static const cf_op cf__steps_of_extents_of_x_of_large[] = {
@@ -192,6 +204,11 @@ int t_large_async(cf_stream cf__stream, const float *x, const float *y, const ch
     return cf_launch(&t__k_large, cf__stream, (void *const[]){&x, &y, &z, &n});
 }
 
+int t_large_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const float *x, const float *y, const char *z, int n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_large, (void *const[]){&x, &y, &z, &n});
+}
+
 
 const cf_kernel t__k_largest = {
     .version = CF_REGISTRY_VERSION, .name = "largest", .family = "largest", .function = "t_largest",
@@ -218,4 +235,9 @@ int t_largest(int n)
 int t_largest_async(cf_stream cf__stream, int n)
 {
     return cf_launch(&t__k_largest, cf__stream, (void *const[]){&n});
+}
+
+int t_largest_update(cf_graph_exec cf__exec, cf_graph_node cf__node, int n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_largest, (void *const[]){&n});
 }

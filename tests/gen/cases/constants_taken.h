@@ -8,8 +8,12 @@
 /* This header sets aside macros that have the names of its parameters. */
 #pragma push_macro("dt")
 #undef dt
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("stream")
 #undef stream
 #pragma push_macro("x")
@@ -25,15 +29,22 @@ extern "C" {
 
 CF_CHECKED int t_large(const float *x, const float *y, const char *z, int n);
 CF_CHECKED int t_large_async(cf_stream stream, const float *x, const float *y, const char *z, int n);
+CF_CHECKED int t_large_update(cf_graph_exec exec, cf_graph_node node, const float *x, const float *y, const char *z,
+                              int n);
 
 CF_CHECKED int t_largest(int n);
 CF_CHECKED int t_largest_async(cf_stream stream, int n);
+CF_CHECKED int t_largest_update(cf_graph_exec exec, cf_graph_node node, int n);
 
 /* Constants that a branch passes over, that have a value, or that some arguments make right. */
 CF_CHECKED int t_passed_over_none(const float *x, const float *y, int n, float dt);
 CF_CHECKED int t_passed_over_none_async(cf_stream stream, const float *x, const float *y, int n, float dt);
+CF_CHECKED int t_passed_over_none_update(cf_graph_exec exec, cf_graph_node node, const float *x, const float *y, int n,
+                                         float dt);
 CF_CHECKED int t_passed_over_some(const float *x, const float *y, int n, float dt);
 CF_CHECKED int t_passed_over_some_async(cf_stream stream, const float *x, const float *y, int n, float dt);
+CF_CHECKED int t_passed_over_some_update(cf_graph_exec exec, cf_graph_node node, const float *x, const float *y, int n,
+                                         float dt);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -43,7 +54,9 @@ extern const struct cf_module t_registry;
 #endif
 
 #pragma pop_macro("dt")
+#pragma pop_macro("exec")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("stream")
 #pragma pop_macro("x")
 #pragma pop_macro("y")

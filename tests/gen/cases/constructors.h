@@ -8,8 +8,12 @@
 /* This header sets aside macros that have the names of its parameters. */
 #pragma push_macro("after")
 #undef after
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("p")
 #undef p
 #pragma push_macro("plain")
@@ -42,6 +46,7 @@ extern "C" {
 
 CF_CHECKED int t_use(struct plain p, int *y, int n);
 CF_CHECKED int t_use_async(cf_stream stream, struct plain p, int *y, int n);
+CF_CHECKED int t_use_update(cf_graph_exec exec, cf_graph_node node, struct plain p, int *y, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -51,7 +56,9 @@ extern const struct cf_module t_registry;
 #endif
 
 #pragma pop_macro("after")
+#pragma pop_macro("exec")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("p")
 #pragma pop_macro("plain")
 #pragma pop_macro("stream")

@@ -16,10 +16,14 @@
 #undef curandStateSobol32
 #pragma push_macro("curandStateXORWOW")
 #undef curandStateXORWOW
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("more")
 #undef more
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("others")
 #undef others
 #pragma push_macro("quasi")
@@ -77,14 +81,19 @@ CF_CHECKED int t_draw(struct curandStateXORWOW *states, struct curandStateMRG32k
                       struct curandStateSobol32 *quasi, float *x, int n);
 CF_CHECKED int t_draw_async(cf_stream stream, struct curandStateXORWOW *states, struct curandStateMRG32k3a *more,
                             struct curandStateSobol32 *quasi, float *x, int n);
+CF_CHECKED int t_draw_update(cf_graph_exec exec, cf_graph_node node, struct curandStateXORWOW *states,
+                             struct curandStateMRG32k3a *more, struct curandStateSobol32 *quasi, float *x, int n);
 
 CF_CHECKED int t_halve(float *x, int n);
 CF_CHECKED int t_halve_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_halve_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_seed_states(struct curandStateXORWOW *states, struct curandStatePhilox4_32_10 *others,
                              unsigned long long seed, int n);
 CF_CHECKED int t_seed_states_async(cf_stream stream, struct curandStateXORWOW *states,
                                    struct curandStatePhilox4_32_10 *others, unsigned long long seed, int n);
+CF_CHECKED int t_seed_states_update(cf_graph_exec exec, cf_graph_node node, struct curandStateXORWOW *states,
+                                    struct curandStatePhilox4_32_10 *others, unsigned long long seed, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -98,8 +107,10 @@ extern const struct cf_module t_registry;
 #pragma pop_macro("curandStatePhilox4_32_10")
 #pragma pop_macro("curandStateSobol32")
 #pragma pop_macro("curandStateXORWOW")
+#pragma pop_macro("exec")
 #pragma pop_macro("more")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("others")
 #pragma pop_macro("quasi")
 #pragma pop_macro("seed")

@@ -7,10 +7,14 @@
 #include "declared_types.h"
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("limits")
 #undef limits
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("stream")
 #undef stream
 #pragma push_macro("sun")
@@ -24,6 +28,7 @@ extern "C" {
 
 CF_CHECKED int t_pull(double *x, int n);
 CF_CHECKED int t_pull_async(cf_stream stream, double *x, int n);
+CF_CHECKED int t_pull_update(cf_graph_exec exec, cf_graph_node node, double *x, int n);
 
 CF_CHECKED int t_set_limits(const box limits[2]);
 CF_CHECKED int t_set_limits_async(cf_stream stream, const box limits[2]);
@@ -38,8 +43,10 @@ extern const struct cf_module t_registry;
 }
 #endif
 
+#pragma pop_macro("exec")
 #pragma pop_macro("limits")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("stream")
 #pragma pop_macro("sun")
 #pragma pop_macro("x")

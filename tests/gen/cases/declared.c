@@ -120,6 +120,12 @@ int t_relax_async(cf_stream cf__stream, const double *cf__p_u, double *cf__p_v, 
     return cf_launch(&t__k_relax, cf__stream, (void *const[]){&cf__p_u, &cf__p_v, &cf__p_g, &cf__p_b});
 }
 
+int t_relax_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const double *cf__p_u, double *cf__p_v,
+                   grid_t cf__p_g, box cf__p_b)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_relax, (void *const[]){&cf__p_u, &cf__p_v, &cf__p_g, &cf__p_b});
+}
+
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_move(void *const cf__args[], cf_launch_size *cf__size)
 {
@@ -162,6 +168,13 @@ int t_move_async(cf_stream cf__stream, struct body *cf__p_bodies, cf_float4 cf__
                  int cf__p_n)
 {
     return cf_launch(&t__k_move, cf__stream, (void *const[]){&cf__p_bodies, &cf__p_by, &cf__p_paint, &cf__p_n});
+}
+
+int t_move_update(cf_graph_exec cf__exec, cf_graph_node cf__node, struct body *cf__p_bodies, cf_float4 cf__p_by,
+                  enum color cf__p_paint, int cf__p_n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_move, (void *const[]){&cf__p_bodies, &cf__p_by, &cf__p_paint,
+        &cf__p_n});
 }
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
@@ -227,6 +240,14 @@ int t_narrow_async(cf_stream cf__stream, const cf_half *cf__p_h, const cf_bfloat
         &cf__p_n, &cf__p_mode, &cf__p_size});
 }
 
+int t_narrow_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const cf_half *cf__p_h, const cf_bfloat16 *cf__p_b,
+                    const cf_complex64 *cf__p_c, const cf_complex128 *cf__p_z, bool *cf__p_flags, unsigned int cf__p_n,
+                    char cf__p_mode, cf_uint3 cf__p_size)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_narrow, (void *const[]){&cf__p_h, &cf__p_b, &cf__p_c, &cf__p_z,
+        &cf__p_flags, &cf__p_n, &cf__p_mode, &cf__p_size});
+}
+
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
 static int cf__sizes_rows(void *const cf__args[], cf_launch_size *cf__size)
 {
@@ -272,6 +293,13 @@ int t_rows_async(cf_stream cf__stream, float *const *cf__p_rows, volatile int *c
 {
     return cf_launch(&t__k_rows, cf__stream, (void *const[]){&cf__p_rows, &cf__p_flag, &cf__p_raw, &cf__p_table,
         &cf__p_n});
+}
+
+int t_rows_update(cf_graph_exec cf__exec, cf_graph_node cf__node, float *const *cf__p_rows, volatile int *cf__p_flag,
+                  void *cf__p_raw, const void *const *cf__p_table, long long cf__p_n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_rows, (void *const[]){&cf__p_rows, &cf__p_flag, &cf__p_raw,
+        &cf__p_table, &cf__p_n});
 }
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
@@ -352,6 +380,12 @@ int t_copy_f4_async(cf_stream cf__stream, const cf_float4 *cf__p_a, cf_float4 *c
     return cf_launch(&t__k_copy_f4, cf__stream, (void *const[]){&cf__p_a, &cf__p_b, &cf__p_n});
 }
 
+int t_copy_f4_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const cf_float4 *cf__p_a, cf_float4 *cf__p_b,
+                     size_t cf__p_n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_copy_f4, (void *const[]){&cf__p_a, &cf__p_b, &cf__p_n});
+}
+
 const cf_kernel t__k_copy_i2 = {
     CF__OF_copy, .name = "copy_i2", .function = "t_copy_i2",
     .params = (const cf_param[]){
@@ -370,6 +404,12 @@ int t_copy_i2(const cf_int2 *cf__p_a, cf_int2 *cf__p_b, size_t cf__p_n)
 int t_copy_i2_async(cf_stream cf__stream, const cf_int2 *cf__p_a, cf_int2 *cf__p_b, size_t cf__p_n)
 {
     return cf_launch(&t__k_copy_i2, cf__stream, (void *const[]){&cf__p_a, &cf__p_b, &cf__p_n});
+}
+
+int t_copy_i2_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const cf_int2 *cf__p_a, cf_int2 *cf__p_b,
+                     size_t cf__p_n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_copy_i2, (void *const[]){&cf__p_a, &cf__p_b, &cf__p_n});
 }
 
 const cf_kernel t__k_copy_body = {
@@ -394,6 +434,12 @@ int t_copy_body_async(cf_stream cf__stream, const struct body *cf__p_a, struct b
     return cf_launch(&t__k_copy_body, cf__stream, (void *const[]){&cf__p_a, &cf__p_b, &cf__p_n});
 }
 
+int t_copy_body_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const struct body *cf__p_a, struct body *cf__p_b,
+                       size_t cf__p_n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_copy_body, (void *const[]){&cf__p_a, &cf__p_b, &cf__p_n});
+}
+
 const cf_kernel t__k_copy_box = {
     CF__OF_copy, .name = "copy_box", .function = "t_copy_box",
     .params = (const cf_param[]){
@@ -414,6 +460,11 @@ int t_copy_box(const box *cf__p_a, box *cf__p_b, size_t cf__p_n)
 int t_copy_box_async(cf_stream cf__stream, const box *cf__p_a, box *cf__p_b, size_t cf__p_n)
 {
     return cf_launch(&t__k_copy_box, cf__stream, (void *const[]){&cf__p_a, &cf__p_b, &cf__p_n});
+}
+
+int t_copy_box_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const box *cf__p_a, box *cf__p_b, size_t cf__p_n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_copy_box, (void *const[]){&cf__p_a, &cf__p_b, &cf__p_n});
 }
 
 int (t_copy)(const cf_float4 *cf__p_a, cf_float4 *cf__p_b, size_t cf__p_n)

@@ -18,6 +18,8 @@
 #undef by
 #pragma push_macro("c")
 #undef c
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("flag")
 #undef flag
 #pragma push_macro("flags")
@@ -30,6 +32,8 @@
 #undef mode
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("paint")
 #undef paint
 #pragma push_macro("raw")
@@ -58,29 +62,42 @@ CF_CHECKED int t_copy(const cf_float4 *a, cf_float4 *b, size_t n);
 CF_CHECKED int t_copy_async(cf_stream stream, const cf_float4 *a, cf_float4 *b, size_t n);
 CF_CHECKED int t_copy_f4(const cf_float4 *a, cf_float4 *b, size_t n);
 CF_CHECKED int t_copy_f4_async(cf_stream stream, const cf_float4 *a, cf_float4 *b, size_t n);
+CF_CHECKED int t_copy_f4_update(cf_graph_exec exec, cf_graph_node node, const cf_float4 *a, cf_float4 *b, size_t n);
 CF_CHECKED int t_copy_i2(const cf_int2 *a, cf_int2 *b, size_t n);
 CF_CHECKED int t_copy_i2_async(cf_stream stream, const cf_int2 *a, cf_int2 *b, size_t n);
+CF_CHECKED int t_copy_i2_update(cf_graph_exec exec, cf_graph_node node, const cf_int2 *a, cf_int2 *b, size_t n);
 CF_CHECKED int t_copy_body(const struct body *a, struct body *b, size_t n);
 CF_CHECKED int t_copy_body_async(cf_stream stream, const struct body *a, struct body *b, size_t n);
+CF_CHECKED int t_copy_body_update(cf_graph_exec exec, cf_graph_node node, const struct body *a, struct body *b,
+                                  size_t n);
 CF_CHECKED int t_copy_box(const box *a, box *b, size_t n);
 CF_CHECKED int t_copy_box_async(cf_stream stream, const box *a, box *b, size_t n);
+CF_CHECKED int t_copy_box_update(cf_graph_exec exec, cf_graph_node node, const box *a, box *b, size_t n);
 
 CF_CHECKED int t_move(struct body *bodies, cf_float4 by, enum color paint, int n);
 CF_CHECKED int t_move_async(cf_stream stream, struct body *bodies, cf_float4 by, enum color paint, int n);
+CF_CHECKED int t_move_update(cf_graph_exec exec, cf_graph_node node, struct body *bodies, cf_float4 by,
+                             enum color paint, int n);
 
 CF_CHECKED int t_narrow(const cf_half *h, const cf_bfloat16 *b, const cf_complex64 *c, const cf_complex128 *z,
                         bool *flags, unsigned int n, char mode, cf_uint3 size);
 CF_CHECKED int t_narrow_async(cf_stream stream, const cf_half *h, const cf_bfloat16 *b, const cf_complex64 *c,
                               const cf_complex128 *z, bool *flags, unsigned int n, char mode, cf_uint3 size);
+CF_CHECKED int t_narrow_update(cf_graph_exec exec, cf_graph_node node, const cf_half *h, const cf_bfloat16 *b,
+                               const cf_complex64 *c, const cf_complex128 *z, bool *flags, unsigned int n, char mode,
+                               cf_uint3 size);
 
 /* A struct by value, with extents that are its members. */
 CF_CHECKED int t_relax(const double *u, double *v, grid_t g, box b);
 CF_CHECKED int t_relax_async(cf_stream stream, const double *u, double *v, grid_t g, box b);
+CF_CHECKED int t_relax_update(cf_graph_exec exec, cf_graph_node node, const double *u, double *v, grid_t g, box b);
 
 /* Pointers of every depth; none but rows has an extent. */
 CF_CHECKED int t_rows(float *const *rows, volatile int *flag, void *raw, const void *const *table, long long n);
 CF_CHECKED int t_rows_async(cf_stream stream, float *const *rows, volatile int *flag, void *raw,
                             const void *const *table, long long n);
+CF_CHECKED int t_rows_update(cf_graph_exec exec, cf_graph_node node, float *const *rows, volatile int *flag, void *raw,
+                             const void *const *table, long long n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -156,12 +173,14 @@ CF_CHECKED inline int t_copy_async(cf_stream stream, const box *a, box *b, size_
 #pragma pop_macro("bodies")
 #pragma pop_macro("by")
 #pragma pop_macro("c")
+#pragma pop_macro("exec")
 #pragma pop_macro("flag")
 #pragma pop_macro("flags")
 #pragma pop_macro("g")
 #pragma pop_macro("h")
 #pragma pop_macro("mode")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("paint")
 #pragma pop_macro("raw")
 #pragma pop_macro("rows")

@@ -18,10 +18,14 @@
 #undef by
 #pragma push_macro("bytes")
 #undef bytes
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("is_odd")
 #undef is_odd
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("rule")
 #undef rule
 #pragma push_macro("stream")
@@ -60,6 +64,8 @@ CF_CHECKED int t_shift(double *x, int n, double by, Rule rule, bool is_odd, cons
                        struct Window_float_4 window);
 CF_CHECKED int t_shift_async(cf_stream stream, double *x, int n, double by, Rule rule, bool is_odd,
                              const float *weights, struct Window_float_4 window);
+CF_CHECKED int t_shift_update(cf_graph_exec exec, cf_graph_node node, double *x, int n, double by, Rule rule,
+                              bool is_odd, const float *weights, struct Window_float_4 window);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -74,8 +80,10 @@ extern const struct cf_module t_registry;
 #pragma pop_macro("Window_float_4")
 #pragma pop_macro("by")
 #pragma pop_macro("bytes")
+#pragma pop_macro("exec")
 #pragma pop_macro("is_odd")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("rule")
 #pragma pop_macro("stream")
 #pragma pop_macro("weights")

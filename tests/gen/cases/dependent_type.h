@@ -17,10 +17,14 @@
 #undef a
 #pragma push_macro("b")
 #undef b
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("mode")
 #undef mode
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("step")
 #undef step
 #pragma push_macro("stream")
@@ -80,14 +84,20 @@ CF_CHECKED int t_configured_async(cf_stream stream, unsigned short *y, struct Co
 CF_CHECKED int t_configured_config(unsigned short *y, struct Config t, Config_Mode mode, unsigned short step, int n);
 CF_CHECKED int t_configured_config_async(cf_stream stream, unsigned short *y, struct Config t, Config_Mode mode,
                                          unsigned short step, int n);
+CF_CHECKED int t_configured_config_update(cf_graph_exec exec, cf_graph_node node, unsigned short *y, struct Config t,
+                                          Config_Mode mode, unsigned short step, int n);
 
 /* t_widen() takes the types of every instance in C11 and C++; its address is that of t_widen_f32(). */
 CF_CHECKED int t_widen(const float *x, double *y, cf_float4 *v, int n);
 CF_CHECKED int t_widen_async(cf_stream stream, const float *x, double *y, cf_float4 *v, int n);
 CF_CHECKED int t_widen_f32(const float *x, double *y, cf_float4 *v, int n);
 CF_CHECKED int t_widen_f32_async(cf_stream stream, const float *x, double *y, cf_float4 *v, int n);
+CF_CHECKED int t_widen_f32_update(cf_graph_exec exec, cf_graph_node node, const float *x, double *y, cf_float4 *v,
+                                  int n);
 CF_CHECKED int t_widen_f16(const cf_half *x, float *y, struct traits_pair *v, int n);
 CF_CHECKED int t_widen_f16_async(cf_stream stream, const cf_half *x, float *y, struct traits_pair *v, int n);
+CF_CHECKED int t_widen_f16_update(cf_graph_exec exec, cf_graph_node node, const cf_half *x, float *y,
+                                  struct traits_pair *v, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -149,8 +159,10 @@ CF_CHECKED inline int t_widen_async(cf_stream stream, const cf_half *x, float *y
 #pragma pop_macro("Config_Mode_Fast")
 #pragma pop_macro("a")
 #pragma pop_macro("b")
+#pragma pop_macro("exec")
 #pragma pop_macro("mode")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("step")
 #pragma pop_macro("stream")
 #pragma pop_macro("t")

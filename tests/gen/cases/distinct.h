@@ -7,10 +7,14 @@
 #include <cuferry/generic.h>
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("index")
 #undef index
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("pairs")
 #undef pairs
 #pragma push_macro("stream")
@@ -33,13 +37,17 @@ CF_CHECKED int t_mark(const int32_t *index, float *z, int n);
 CF_CHECKED int t_mark_async(cf_stream stream, const int32_t *index, float *z, int n);
 CF_CHECKED int t_mark_f32(const int32_t *index, float *z, int n);
 CF_CHECKED int t_mark_f32_async(cf_stream stream, const int32_t *index, float *z, int n);
+CF_CHECKED int t_mark_f32_update(cf_graph_exec exec, cf_graph_node node, const int32_t *index, float *z, int n);
 CF_CHECKED int t_mark_f64(const int64_t *index, double *z, int n);
 CF_CHECKED int t_mark_f64_async(cf_stream stream, const int64_t *index, double *z, int n);
+CF_CHECKED int t_mark_f64_update(cf_graph_exec exec, cf_graph_node node, const int64_t *index, double *z, int n);
 
 /* Moves y[i] to z[to[i]], and swaps elements of w by pairs. */
 CF_CHECKED int t_move(const double *y, const uint32_t *to, int64_t *pairs, double *z, double *w, int n);
 CF_CHECKED int t_move_async(cf_stream stream, const double *y, const uint32_t *to, int64_t *pairs, double *z, double *w,
                             int n);
+CF_CHECKED int t_move_update(cf_graph_exec exec, cf_graph_node node, const double *y, const uint32_t *to,
+                             int64_t *pairs, double *z, double *w, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -84,8 +92,10 @@ CF_CHECKED inline int t_mark_async(cf_stream stream, const int64_t *index, doubl
 
 #endif
 
+#pragma pop_macro("exec")
 #pragma pop_macro("index")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("pairs")
 #pragma pop_macro("stream")
 #pragma pop_macro("to")

@@ -20,6 +20,8 @@
 #undef Level
 #pragma push_macro("direction")
 #undef direction
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("fft_Order")
 #undef fft_Order
 #pragma push_macro("fft_Order_Bits")
@@ -34,6 +36,8 @@
 #undef levels
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("order")
 #undef order
 #pragma push_macro("stream")
@@ -90,6 +94,8 @@ CF_CHECKED int t_transform(cf_float2 *x, const Level *levels, int n, Direction d
                            fft_Wide wide);
 CF_CHECKED int t_transform_async(cf_stream stream, cf_float2 *x, const Level *levels, int n, Direction direction,
                                  fft_Order order, fft_Wide wide);
+CF_CHECKED int t_transform_update(cf_graph_exec exec, cf_graph_node node, cf_float2 *x, const Level *levels, int n,
+                                  Direction direction, fft_Order order, fft_Wide wide);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -105,6 +111,7 @@ extern const struct cf_module t_registry;
 #pragma pop_macro("LOW")
 #pragma pop_macro("Level")
 #pragma pop_macro("direction")
+#pragma pop_macro("exec")
 #pragma pop_macro("fft_Order")
 #pragma pop_macro("fft_Order_Bits")
 #pragma pop_macro("fft_Order_Natural")
@@ -112,6 +119,7 @@ extern const struct cf_module t_registry;
 #pragma pop_macro("fft_Wide_Small")
 #pragma pop_macro("levels")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("order")
 #pragma pop_macro("stream")
 #pragma pop_macro("wide")

@@ -14,12 +14,16 @@
 #undef N
 #pragma push_macro("count")
 #undef count
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("index")
 #undef index
 #pragma push_macro("k")
 #undef k
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("pair")
 #undef pair
 #pragma push_macro("res")
@@ -42,14 +46,19 @@ CF_CHECKED int t_fill(cf_float4 *x, cf_float4 value, int n);
 CF_CHECKED int t_fill_async(cf_stream stream, cf_float4 *x, cf_float4 value, int n);
 CF_CHECKED int t_fill_f4(cf_float4 *x, cf_float4 value, int n);
 CF_CHECKED int t_fill_f4_async(cf_stream stream, cf_float4 *x, cf_float4 value, int n);
+CF_CHECKED int t_fill_f4_update(cf_graph_exec exec, cf_graph_node node, cf_float4 *x, cf_float4 value, int n);
 CF_CHECKED int t_fill_pair(struct pair *x, struct pair value, int n);
 CF_CHECKED int t_fill_pair_async(cf_stream stream, struct pair *x, struct pair value, int n);
+CF_CHECKED int t_fill_pair_update(cf_graph_exec exec, cf_graph_node node, struct pair *x, struct pair value, int n);
 CF_CHECKED int t_fill_h(cf_half *x, cf_half value, int n);
 CF_CHECKED int t_fill_h_async(cf_stream stream, cf_half *x, cf_half value, int n);
+CF_CHECKED int t_fill_h_update(cf_graph_exec exec, cf_graph_node node, cf_half *x, cf_half value, int n);
 CF_CHECKED int t_fill_c64(cf_complex64 *x, cf_complex64 value, int n);
 CF_CHECKED int t_fill_c64_async(cf_stream stream, cf_complex64 *x, cf_complex64 value, int n);
+CF_CHECKED int t_fill_c64_update(cf_graph_exec exec, cf_graph_node node, cf_complex64 *x, cf_complex64 value, int n);
 CF_CHECKED int t_fill_u8(unsigned char *x, unsigned char value, int n);
 CF_CHECKED int t_fill_u8_async(cf_stream stream, unsigned char *x, unsigned char value, int n);
+CF_CHECKED int t_fill_u8_update(cf_graph_exec exec, cf_graph_node node, unsigned char *x, unsigned char value, int n);
 
 /* Two types, decided by two groups of pointers. */
 /* t_gather() takes the types of every instance in C11 and C++; its address is that of t_gather_f32_i32(). */
@@ -59,15 +68,23 @@ CF_CHECKED int t_gather_async(cf_stream stream, const float *source, const int32
 CF_CHECKED int t_gather_f32_i32(const float *source, const int32_t *index, float *res, int64_t N, int64_t M);
 CF_CHECKED int t_gather_f32_i32_async(cf_stream stream, const float *source, const int32_t *index, float *res,
                                       int64_t N, int64_t M);
+CF_CHECKED int t_gather_f32_i32_update(cf_graph_exec exec, cf_graph_node node, const float *source,
+                                       const int32_t *index, float *res, int64_t N, int64_t M);
 CF_CHECKED int t_gather_f32_i64(const float *source, const int64_t *index, float *res, int64_t N, int64_t M);
 CF_CHECKED int t_gather_f32_i64_async(cf_stream stream, const float *source, const int64_t *index, float *res,
                                       int64_t N, int64_t M);
+CF_CHECKED int t_gather_f32_i64_update(cf_graph_exec exec, cf_graph_node node, const float *source,
+                                       const int64_t *index, float *res, int64_t N, int64_t M);
 CF_CHECKED int t_gather_f64_i32(const double *source, const int32_t *index, double *res, int64_t N, int64_t M);
 CF_CHECKED int t_gather_f64_i32_async(cf_stream stream, const double *source, const int32_t *index, double *res,
                                       int64_t N, int64_t M);
+CF_CHECKED int t_gather_f64_i32_update(cf_graph_exec exec, cf_graph_node node, const double *source,
+                                       const int32_t *index, double *res, int64_t N, int64_t M);
 CF_CHECKED int t_gather_f64_i64(const double *source, const int64_t *index, double *res, int64_t N, int64_t M);
 CF_CHECKED int t_gather_f64_i64_async(cf_stream stream, const double *source, const int64_t *index, double *res,
                                       int64_t N, int64_t M);
+CF_CHECKED int t_gather_f64_i64_update(cf_graph_exec exec, cf_graph_node node, const double *source,
+                                       const int64_t *index, double *res, int64_t N, int64_t M);
 
 /* A table of types that the instances do not fill. */
 /* t_sparse() takes the types of every instance in C11 and C++; its address is that of t_sparse_a(). */
@@ -75,12 +92,16 @@ CF_CHECKED int t_sparse(float *x, const int *k, int n);
 CF_CHECKED int t_sparse_async(cf_stream stream, float *x, const int *k, int n);
 CF_CHECKED int t_sparse_a(float *x, const int *k, int n);
 CF_CHECKED int t_sparse_a_async(cf_stream stream, float *x, const int *k, int n);
+CF_CHECKED int t_sparse_a_update(cf_graph_exec exec, cf_graph_node node, float *x, const int *k, int n);
 CF_CHECKED int t_sparse_b(float *x, const int64_t *k, int n);
 CF_CHECKED int t_sparse_b_async(cf_stream stream, float *x, const int64_t *k, int n);
+CF_CHECKED int t_sparse_b_update(cf_graph_exec exec, cf_graph_node node, float *x, const int64_t *k, int n);
 CF_CHECKED int t_sparse_c(double *x, const short *k, int n);
 CF_CHECKED int t_sparse_c_async(cf_stream stream, double *x, const short *k, int n);
+CF_CHECKED int t_sparse_c_update(cf_graph_exec exec, cf_graph_node node, double *x, const short *k, int n);
 CF_CHECKED int t_sparse_d(double *x, const signed char *k, int n);
 CF_CHECKED int t_sparse_d_async(cf_stream stream, double *x, const signed char *k, int n);
+CF_CHECKED int t_sparse_d_update(cf_graph_exec exec, cf_graph_node node, double *x, const signed char *k, int n);
 
 /* Its result is of one type, whatever the elements are. */
 /* t_tally() takes the types of every instance in C11 and C++; its address is that of t_tally_f32(). */
@@ -88,8 +109,10 @@ CF_CHECKED int t_tally(const float *x, int64_t *count, int n);
 CF_CHECKED int t_tally_async(cf_stream stream, const float *x, int64_t *count, int n);
 CF_CHECKED int t_tally_f32(const float *x, int64_t *count, int n);
 CF_CHECKED int t_tally_f32_async(cf_stream stream, const float *x, int64_t *count, int n);
+CF_CHECKED int t_tally_f32_update(cf_graph_exec exec, cf_graph_node node, const float *x, int64_t *count, int n);
 CF_CHECKED int t_tally_f64(const double *x, int64_t *count, int n);
 CF_CHECKED int t_tally_f64_async(cf_stream stream, const double *x, int64_t *count, int n);
+CF_CHECKED int t_tally_f64_update(cf_graph_exec exec, cf_graph_node node, const double *x, int64_t *count, int n);
 
 /* Its parameter is called as one of its types. */
 /* t_turn() takes the types of every instance in C11 and C++; its address is that of t_turn_pair(). */
@@ -97,8 +120,10 @@ CF_CHECKED int t_turn(struct pair *pair, int n);
 CF_CHECKED int t_turn_async(cf_stream stream, struct pair *pair, int n);
 CF_CHECKED int t_turn_pair(struct pair *pair, int n);
 CF_CHECKED int t_turn_pair_async(cf_stream stream, struct pair *pair, int n);
+CF_CHECKED int t_turn_pair_update(cf_graph_exec exec, cf_graph_node node, struct pair *pair, int n);
 CF_CHECKED int t_turn_f32(float *pair, int n);
 CF_CHECKED int t_turn_f32_async(cf_stream stream, float *pair, int n);
+CF_CHECKED int t_turn_f32_update(cf_graph_exec exec, cf_graph_node node, float *pair, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -391,9 +416,11 @@ CF_CHECKED inline int t_turn_async(cf_stream stream, float *pair, int n)
 #pragma pop_macro("M")
 #pragma pop_macro("N")
 #pragma pop_macro("count")
+#pragma pop_macro("exec")
 #pragma pop_macro("index")
 #pragma pop_macro("k")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("pair")
 #pragma pop_macro("res")
 #pragma pop_macro("source")

@@ -17,12 +17,16 @@
 #undef cols
 #pragma push_macro("d")
 #undef d
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("ld")
 #undef ld
 #pragma push_macro("m")
 #undef m
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("rows")
 #undef rows
 #pragma push_macro("stream")
@@ -46,10 +50,15 @@ CF_CHECKED int t_add(const float *x, const float *y, float *z, int n);
 CF_CHECKED int t_add_async(cf_stream stream, const float *x, const float *y, float *z, int n);
 CF_CHECKED int t_add_f32(const float *x, const float *y, float *z, int n);
 CF_CHECKED int t_add_f32_async(cf_stream stream, const float *x, const float *y, float *z, int n);
+CF_CHECKED int t_add_f32_update(cf_graph_exec exec, cf_graph_node node, const float *x, const float *y, float *z,
+                                int n);
 CF_CHECKED int t_add_i32(const int32_t *x, const int32_t *y, int32_t *z, int n);
 CF_CHECKED int t_add_i32_async(cf_stream stream, const int32_t *x, const int32_t *y, int32_t *z, int n);
+CF_CHECKED int t_add_i32_update(cf_graph_exec exec, cf_graph_node node, const int32_t *x, const int32_t *y, int32_t *z,
+                                int n);
 CF_CHECKED int t_add_bytes(const bool *x, const bool *y, bool *z, int n);
 CF_CHECKED int t_add_bytes_async(cf_stream stream, const bool *x, const bool *y, bool *z, int n);
+CF_CHECKED int t_add_bytes_update(cf_graph_exec exec, cf_graph_node node, const bool *x, const bool *y, bool *z, int n);
 
 CF_CHECKED int t_again(const double *a, const double *b, double *c, double *d, int n);
 CF_CHECKED int t_again_async(cf_stream stream, const double *a, const double *b, double *c, double *d, int n);
@@ -57,12 +66,15 @@ CF_CHECKED int t_again_async(cf_stream stream, const double *a, const double *b,
 /* The CPU's grid is the GPU's, and no other. */
 CF_CHECKED int t_as_many(float *x, int n);
 CF_CHECKED int t_as_many_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_as_many_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 /* Two lists, in two ways to write them, beside an array that is apart from all that is written. */
 CF_CHECKED int t_both(const double *a, const double *b, const double *weight, double *c, double *d, int rows, int cols,
                       int ld);
 CF_CHECKED int t_both_async(cf_stream stream, const double *a, const double *b, const double *weight, double *c,
                             double *d, int rows, int cols, int ld);
+CF_CHECKED int t_both_update(cf_graph_exec exec, cf_graph_node node, const double *a, const double *b,
+                             const double *weight, double *c, double *d, int rows, int cols, int ld);
 
 /* Elements of other sizes, which no call can take in place, beside some of the same. */
 /* t_convert() takes the types of every instance in C11 and C++; its address is that of t_convert_f32_f32(). */
@@ -70,12 +82,16 @@ CF_CHECKED int t_convert(const float *x, float *y, int n, int m);
 CF_CHECKED int t_convert_async(cf_stream stream, const float *x, float *y, int n, int m);
 CF_CHECKED int t_convert_f32_f32(const float *x, float *y, int n, int m);
 CF_CHECKED int t_convert_f32_f32_async(cf_stream stream, const float *x, float *y, int n, int m);
+CF_CHECKED int t_convert_f32_f32_update(cf_graph_exec exec, cf_graph_node node, const float *x, float *y, int n, int m);
 CF_CHECKED int t_convert_f32_f64(const float *x, double *y, int n, int m);
 CF_CHECKED int t_convert_f32_f64_async(cf_stream stream, const float *x, double *y, int n, int m);
+CF_CHECKED int t_convert_f32_f64_update(cf_graph_exec exec, cf_graph_node node, const float *x, double *y, int n,
+                                        int m);
 
 /* Of two constants that are tuned some combinations are none. */
 CF_CHECKED int t_tuned(float *x, int n);
 CF_CHECKED int t_tuned_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_tuned_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -171,9 +187,11 @@ CF_CHECKED inline int t_convert_async(cf_stream stream, const float *x, double *
 #pragma pop_macro("c")
 #pragma pop_macro("cols")
 #pragma pop_macro("d")
+#pragma pop_macro("exec")
 #pragma pop_macro("ld")
 #pragma pop_macro("m")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("rows")
 #pragma pop_macro("stream")
 #pragma pop_macro("weight")

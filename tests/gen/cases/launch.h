@@ -11,6 +11,8 @@
 #undef a
 #pragma push_macro("dt")
 #undef dt
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("first")
 #undef first
 #pragma push_macro("key")
@@ -21,6 +23,8 @@
 #undef local
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("nx")
 #undef nx
 #pragma push_macro("ny")
@@ -61,24 +65,31 @@ extern "C" {
 
 CF_CHECKED int t_any_block(double *x, const uint8_t *key, uint64_t n);
 CF_CHECKED int t_any_block_async(cf_stream stream, double *x, const uint8_t *key, uint64_t n);
+CF_CHECKED int t_any_block_update(cf_graph_exec exec, cf_graph_node node, double *x, const uint8_t *key, uint64_t n);
 
 /* Rows of a padded field. */
 CF_CHECKED int t_blur(const float *u, float *v, int nx, int ny, int ld, float scale);
 CF_CHECKED int t_blur_async(cf_stream stream, const float *u, float *v, int nx, int ny, int ld, float scale);
+CF_CHECKED int t_blur_update(cf_graph_exec exec, cf_graph_node node, const float *u, float *v, int nx, int ny, int ld,
+                             float scale);
 
 /* t_count() takes the types of every instance in C11 and C++; its address is that of t_count_i32(). */
 CF_CHECKED int t_count(int *x, int n);
 CF_CHECKED int t_count_async(cf_stream stream, int *x, int n);
 CF_CHECKED int t_count_i32(int *x, int n);
 CF_CHECKED int t_count_i32_async(cf_stream stream, int *x, int n);
+CF_CHECKED int t_count_i32_update(cf_graph_exec exec, cf_graph_node node, int *x, int n);
 CF_CHECKED int t_count_u32(unsigned int *x, int n);
 CF_CHECKED int t_count_u32_async(cf_stream stream, unsigned int *x, int n);
+CF_CHECKED int t_count_u32_update(cf_graph_exec exec, cf_graph_node node, unsigned int *x, int n);
 
 CF_CHECKED int t_four(const float *x, float *y, long first, long n);
 CF_CHECKED int t_four_async(cf_stream stream, const float *x, float *y, long first, long n);
+CF_CHECKED int t_four_update(cf_graph_exec exec, cf_graph_node node, const float *x, float *y, long first, long n);
 
 CF_CHECKED int t_together(int *x, int n);
 CF_CHECKED int t_together_async(cf_stream stream, int *x, int n);
+CF_CHECKED int t_together_update(cf_graph_exec exec, cf_graph_node node, int *x, int n);
 
 /* The sum of n elements. */
 /* t_total() takes the types of every instance in C11 and C++; its address is that of t_total_f32(). */
@@ -163,11 +174,13 @@ CF_CHECKED inline int t_count_async(cf_stream stream, unsigned int *x, int n)
 
 #pragma pop_macro("a")
 #pragma pop_macro("dt")
+#pragma pop_macro("exec")
 #pragma pop_macro("first")
 #pragma pop_macro("key")
 #pragma pop_macro("ld")
 #pragma pop_macro("local")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("nx")
 #pragma pop_macro("ny")
 #pragma pop_macro("own")

@@ -6,8 +6,12 @@
 #include <cuferry/types.h>
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("seed")
 #undef seed
 #pragma push_macro("stream")
@@ -24,13 +28,16 @@ extern "C" {
 /* The sum of a block, by CUB. */
 CF_CHECKED int t_block_sum(const float *x, float *sum);
 CF_CHECKED int t_block_sum_async(cf_stream stream, const float *x, float *sum);
+CF_CHECKED int t_block_sum_update(cf_graph_exec exec, cf_graph_node node, const float *x, float *sum);
 
 CF_CHECKED int t_doubled(float *x, int n);
 CF_CHECKED int t_doubled_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_doubled_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 /* Random numbers of cuRAND on a GPU, of an own generator on the CPU. */
 CF_CHECKED int t_noise(float *x, unsigned int seed, int n);
 CF_CHECKED int t_noise_async(cf_stream stream, float *x, unsigned int seed, int n);
+CF_CHECKED int t_noise_update(cf_graph_exec exec, cf_graph_node node, float *x, unsigned int seed, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -39,7 +46,9 @@ extern const struct cf_module t_registry;
 }
 #endif
 
+#pragma pop_macro("exec")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("seed")
 #pragma pop_macro("stream")
 #pragma pop_macro("sum")

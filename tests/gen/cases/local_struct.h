@@ -37,6 +37,8 @@
 #undef everything_SOME
 #pragma push_macro("everything_kind")
 #undef everything_kind
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("f")
 #undef f
 #pragma push_macro("first")
@@ -71,6 +73,8 @@
 #undef n
 #pragma push_macro("next")
 #undef next
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("nx")
 #undef nx
 #pragma push_macro("ny")
@@ -280,20 +284,27 @@ extern "C" {
 
 CF_CHECKED int t_bounds(float *y, int n);
 CF_CHECKED int t_bounds_async(cf_stream stream, float *y, int n);
+CF_CHECKED int t_bounds_update(cf_graph_exec exec, cf_graph_node node, float *y, int n);
 
 CF_CHECKED int t_decay(float *u, struct Params p);
 CF_CHECKED int t_decay_async(cf_stream stream, float *u, struct Params p);
+CF_CHECKED int t_decay_update(cf_graph_exec exec, cf_graph_node node, float *u, struct Params p);
 
 CF_CHECKED int t_every(struct everything *x, const struct cell *cells, int n);
 CF_CHECKED int t_every_async(cf_stream stream, struct everything *x, const struct cell *cells, int n);
+CF_CHECKED int t_every_update(cf_graph_exec exec, cf_graph_node node, struct everything *x, const struct cell *cells,
+                              int n);
 
 /* t_fill() takes the types of every instance in C11 and C++; its address is that of t_fill_box(). */
 CF_CHECKED int t_fill(struct geo_box *y, struct geo_box value, int n);
 CF_CHECKED int t_fill_async(cf_stream stream, struct geo_box *y, struct geo_box value, int n);
 CF_CHECKED int t_fill_box(struct geo_box *y, struct geo_box value, int n);
 CF_CHECKED int t_fill_box_async(cf_stream stream, struct geo_box *y, struct geo_box value, int n);
+CF_CHECKED int t_fill_box_update(cf_graph_exec exec, cf_graph_node node, struct geo_box *y, struct geo_box value,
+                                 int n);
 CF_CHECKED int t_fill_either(union either *y, union either value, int n);
 CF_CHECKED int t_fill_either_async(cf_stream stream, union either *y, union either value, int n);
+CF_CHECKED int t_fill_either_update(cf_graph_exec exec, cf_graph_node node, union either *y, union either value, int n);
 
 CF_CHECKED int t_set_limits(const struct geo_box limits[2]);
 CF_CHECKED int t_set_limits_async(cf_stream stream, const struct geo_box limits[2]);
@@ -356,6 +367,7 @@ CF_CHECKED inline int t_fill_async(cf_stream stream, union either *y, union eith
 #pragma pop_macro("everything_NONE")
 #pragma pop_macro("everything_SOME")
 #pragma pop_macro("everything_kind")
+#pragma pop_macro("exec")
 #pragma pop_macro("f")
 #pragma pop_macro("first")
 #pragma pop_macro("g")
@@ -373,6 +385,7 @@ CF_CHECKED inline int t_fill_async(cf_stream stream, union either *y, union eith
 #pragma pop_macro("mass")
 #pragma pop_macro("n")
 #pragma pop_macro("next")
+#pragma pop_macro("node")
 #pragma pop_macro("nx")
 #pragma pop_macro("ny")
 #pragma pop_macro("other")

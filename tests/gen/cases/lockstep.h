@@ -8,12 +8,16 @@
 /* This header sets aside macros that have the names of its parameters. */
 #pragma push_macro("Queue")
 #undef Queue
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("head")
 #undef head
 #pragma push_macro("items")
 #undef items
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("queues")
 #undef queues
 #pragma push_macro("stream")
@@ -42,69 +46,92 @@ extern "C" {
 
 CF_CHECKED int t_adds_another_row(float *x);
 CF_CHECKED int t_adds_another_row_async(cf_stream stream, float *x);
+CF_CHECKED int t_adds_another_row_update(cf_graph_exec exec, cf_graph_node node, float *x);
 
 CF_CHECKED int t_calls_a_specialisation(float *x);
 CF_CHECKED int t_calls_a_specialisation_async(cf_stream stream, float *x);
+CF_CHECKED int t_calls_a_specialisation_update(cf_graph_exec exec, cf_graph_node node, float *x);
 
 CF_CHECKED int t_calls_an_operator(int *x);
 CF_CHECKED int t_calls_an_operator_async(cf_stream stream, int *x);
+CF_CHECKED int t_calls_an_operator_update(cf_graph_exec exec, cf_graph_node node, int *x);
 
 CF_CHECKED int t_compares_a_name_of_a_barrier(int *x, int waiting, int n);
 CF_CHECKED int t_compares_a_name_of_a_barrier_async(cf_stream stream, int *x, int waiting, int n);
+CF_CHECKED int t_compares_a_name_of_a_barrier_update(cf_graph_exec exec, cf_graph_node node, int *x, int waiting,
+                                                     int n);
 
 CF_CHECKED int t_fences_for_the_compiler(int *x);
 CF_CHECKED int t_fences_for_the_compiler_async(cf_stream stream, int *x);
+CF_CHECKED int t_fences_for_the_compiler_update(cf_graph_exec exec, cf_graph_node node, int *x);
 
 CF_CHECKED int t_folds_by_volatile_pointer(float *x);
 CF_CHECKED int t_folds_by_volatile_pointer_async(cf_stream stream, float *x);
+CF_CHECKED int t_folds_by_volatile_pointer_update(cf_graph_exec exec, cf_graph_node node, float *x);
 
 CF_CHECKED int t_folds_in_function(float *x);
 CF_CHECKED int t_folds_in_function_async(cf_stream stream, float *x);
+CF_CHECKED int t_folds_in_function_update(cf_graph_exec exec, cf_graph_node node, float *x);
 
 CF_CHECKED int t_folds_in_loop(float *x);
 CF_CHECKED int t_folds_in_loop_async(cf_stream stream, float *x);
+CF_CHECKED int t_folds_in_loop_update(cf_graph_exec exec, cf_graph_node node, float *x);
 
 CF_CHECKED int t_folds_in_while(float *x);
 CF_CHECKED int t_folds_in_while_async(cf_stream stream, float *x);
+CF_CHECKED int t_folds_in_while_update(cf_graph_exec exec, cf_graph_node node, float *x);
 
 CF_CHECKED int t_folds_in_while_with_barriers(float *x);
 CF_CHECKED int t_folds_in_while_with_barriers_async(cf_stream stream, float *x);
+CF_CHECKED int t_folds_in_while_with_barriers_update(cf_graph_exec exec, cf_graph_node node, float *x);
 
 CF_CHECKED int t_folds_on_gpus_alone(float *x);
 CF_CHECKED int t_folds_on_gpus_alone_async(cf_stream stream, float *x);
+CF_CHECKED int t_folds_on_gpus_alone_update(cf_graph_exec exec, cf_graph_node node, float *x);
 
 CF_CHECKED int t_folds_rows_in_loop(float *x);
 CF_CHECKED int t_folds_rows_in_loop_async(cf_stream stream, float *x);
+CF_CHECKED int t_folds_rows_in_loop_update(cf_graph_exec exec, cf_graph_node node, float *x);
 
 CF_CHECKED int t_folds_with_barriers(float *x);
 CF_CHECKED int t_folds_with_barriers_async(cf_stream stream, float *x);
+CF_CHECKED int t_folds_with_barriers_update(cf_graph_exec exec, cf_graph_node node, float *x);
 
 CF_CHECKED int t_one_lane_with_barriers(float *x, const float *y);
 CF_CHECKED int t_one_lane_with_barriers_async(cf_stream stream, float *x, const float *y);
+CF_CHECKED int t_one_lane_with_barriers_update(cf_graph_exec exec, cf_graph_node node, float *x, const float *y);
 
 CF_CHECKED int t_one_lane_with_other_barriers(int *x);
 CF_CHECKED int t_one_lane_with_other_barriers_async(cf_stream stream, int *x);
+CF_CHECKED int t_one_lane_with_other_barriers_update(cf_graph_exec exec, cf_graph_node node, int *x);
 
 CF_CHECKED int t_reads_before_the_write(float *x);
 CF_CHECKED int t_reads_before_the_write_async(cf_stream stream, float *x);
+CF_CHECKED int t_reads_before_the_write_update(cf_graph_exec exec, cf_graph_node node, float *x);
 
 CF_CHECKED int t_scans(float *x);
 CF_CHECKED int t_scans_async(cf_stream stream, float *x);
+CF_CHECKED int t_scans_update(cf_graph_exec exec, cf_graph_node node, float *x);
 
 CF_CHECKED int t_shifts_after_the_read(int *x);
 CF_CHECKED int t_shifts_after_the_read_async(cf_stream stream, int *x);
+CF_CHECKED int t_shifts_after_the_read_update(cf_graph_exec exec, cf_graph_node node, int *x);
 
 CF_CHECKED int t_shifts_an_index(int *x);
 CF_CHECKED int t_shifts_an_index_async(cf_stream stream, int *x);
+CF_CHECKED int t_shifts_an_index_update(cf_graph_exec exec, cf_graph_node node, int *x);
 
 CF_CHECKED int t_sums_of_other_elements(float *x);
 CF_CHECKED int t_sums_of_other_elements_async(cf_stream stream, float *x);
+CF_CHECKED int t_sums_of_other_elements_update(cf_graph_exec exec, cf_graph_node node, float *x);
 
 CF_CHECKED int t_takes_in_function(struct Queue *queues, int *x, int n);
 CF_CHECKED int t_takes_in_function_async(cf_stream stream, struct Queue *queues, int *x, int n);
+CF_CHECKED int t_takes_in_function_update(cf_graph_exec exec, cf_graph_node node, struct Queue *queues, int *x, int n);
 
 CF_CHECKED int t_writes_in_the_next_round(float *x, const float *y);
 CF_CHECKED int t_writes_in_the_next_round_async(cf_stream stream, float *x, const float *y);
+CF_CHECKED int t_writes_in_the_next_round_update(cf_graph_exec exec, cf_graph_node node, float *x, const float *y);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -114,9 +141,11 @@ extern const struct cf_module t_registry;
 #endif
 
 #pragma pop_macro("Queue")
+#pragma pop_macro("exec")
 #pragma pop_macro("head")
 #pragma pop_macro("items")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("queues")
 #pragma pop_macro("stream")
 #pragma pop_macro("waiting")

@@ -14,12 +14,16 @@
 #undef boxes_z
 #pragma push_macro("edges")
 #undef edges
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("grids")
 #undef grids
 #pragma push_macro("m")
 #undef m
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("stream")
 #undef stream
 #pragma push_macro("x")
@@ -37,11 +41,17 @@ CF_CHECKED int t_pick(const cf_int4 *x, const grid_t *grids, float *y, int n);
 CF_CHECKED int t_pick_async(cf_stream stream, const cf_int4 *x, const grid_t *grids, float *y, int n);
 CF_CHECKED int t_pick_i32(const cf_int4 *x, const grid_t *grids, float *y, int n);
 CF_CHECKED int t_pick_i32_async(cf_stream stream, const cf_int4 *x, const grid_t *grids, float *y, int n);
+CF_CHECKED int t_pick_i32_update(cf_graph_exec exec, cf_graph_node node, const cf_int4 *x, const grid_t *grids,
+                                 float *y, int n);
 CF_CHECKED int t_pick_u8(const cf_uchar4 *x, const grid_t *grids, float *y, int n);
 CF_CHECKED int t_pick_u8_async(cf_stream stream, const cf_uchar4 *x, const grid_t *grids, float *y, int n);
+CF_CHECKED int t_pick_u8_update(cf_graph_exec exec, cf_graph_node node, const cf_uchar4 *x, const grid_t *grids,
+                                float *y, int n);
 
 CF_CHECKED int t_place(const cf_int2 *edges, box *boxes, int n, int m, long boxes_z);
 CF_CHECKED int t_place_async(cf_stream stream, const cf_int2 *edges, box *boxes, int n, int m, long boxes_z);
+CF_CHECKED int t_place_update(cf_graph_exec exec, cf_graph_node node, const cf_int2 *edges, box *boxes, int n, int m,
+                              long boxes_z);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -89,9 +99,11 @@ CF_CHECKED inline int t_pick_async(cf_stream stream, const cf_uchar4 *x, const g
 #pragma pop_macro("boxes")
 #pragma pop_macro("boxes_z")
 #pragma pop_macro("edges")
+#pragma pop_macro("exec")
 #pragma pop_macro("grids")
 #pragma pop_macro("m")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("stream")
 #pragma pop_macro("x")
 #pragma pop_macro("y")

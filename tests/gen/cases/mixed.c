@@ -72,6 +72,11 @@ int t_k_async(cf_stream cf__stream, double *x, int n, float y)
     return cf_launch(&t__k_k, cf__stream, (void *const[]){&x, &n, &y});
 }
 
+int t_k_update(cf_graph_exec cf__exec, cf_graph_node cf__node, double *x, int n, float y)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_k, (void *const[]){&x, &n, &y});
+}
+
 extern void *const t__v_a4;
 extern const uint32_t t__w_a4;
 extern const cf_symbol t__d_a4;

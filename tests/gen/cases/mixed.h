@@ -16,8 +16,12 @@
 #undef c1
 #pragma push_macro("d1")
 #undef d1
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("raw")
 #undef raw
 #pragma push_macro("stream")
@@ -33,6 +37,7 @@ extern "C" {
 
 CF_CHECKED int t_k(double *x, int n, float y);
 CF_CHECKED int t_k_async(cf_stream stream, double *x, int n, float y);
+CF_CHECKED int t_k_update(cf_graph_exec exec, cf_graph_node node, double *x, int n, float y);
 
 CF_CHECKED int t_set_a1(int a1);
 CF_CHECKED int t_set_a1_async(cf_stream stream, int a1);
@@ -67,7 +72,9 @@ extern const struct cf_module t_registry;
 #pragma pop_macro("b4")
 #pragma pop_macro("c1")
 #pragma pop_macro("d1")
+#pragma pop_macro("exec")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("raw")
 #pragma pop_macro("stream")
 #pragma pop_macro("x")

@@ -13,12 +13,16 @@
 #undef T
 #pragma push_macro("args")
 #undef args
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("image")
 #undef image
 #pragma push_macro("k")
 #undef k
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("scale")
 #undef scale
 #pragma push_macro("stream")
@@ -34,16 +38,20 @@ extern "C" {
 
 CF_CHECKED int t_image(const float *image, float *y, long n, int args);
 CF_CHECKED int t_image_async(cf_stream stream, const float *image, float *y, long n, int args);
+CF_CHECKED int t_image_update(cf_graph_exec exec, cf_graph_node node, const float *image, float *y, long n, int args);
 
 CF_CHECKED int t_later(int *x, int n);
 CF_CHECKED int t_later_async(cf_stream stream, int *x, int n);
+CF_CHECKED int t_later_update(cf_graph_exec exec, cf_graph_node node, int *x, int n);
 
 CF_CHECKED int t_locate(double *T, int64_t N);
 CF_CHECKED int t_locate_async(cf_stream stream, double *T, int64_t N);
+CF_CHECKED int t_locate_update(cf_graph_exec exec, cf_graph_node node, double *T, int64_t N);
 
 /* A parameter of the kernel's own name. */
 CF_CHECKED int t_scale(float *x, float scale, int n);
 CF_CHECKED int t_scale_async(cf_stream stream, float *x, float scale, int n);
+CF_CHECKED int t_scale_update(cf_graph_exec exec, cf_graph_node node, float *x, float scale, int n);
 
 /* The instances do not fill a table of types: the selections get defaults. */
 /* t_sparse() takes the types of every instance in C11 and C++; its address is that of t_sparse_a(). */
@@ -51,12 +59,16 @@ CF_CHECKED int t_sparse(float *x, const int *k, int n);
 CF_CHECKED int t_sparse_async(cf_stream stream, float *x, const int *k, int n);
 CF_CHECKED int t_sparse_a(float *x, const int *k, int n);
 CF_CHECKED int t_sparse_a_async(cf_stream stream, float *x, const int *k, int n);
+CF_CHECKED int t_sparse_a_update(cf_graph_exec exec, cf_graph_node node, float *x, const int *k, int n);
 CF_CHECKED int t_sparse_b(float *x, const int64_t *k, int n);
 CF_CHECKED int t_sparse_b_async(cf_stream stream, float *x, const int64_t *k, int n);
+CF_CHECKED int t_sparse_b_update(cf_graph_exec exec, cf_graph_node node, float *x, const int64_t *k, int n);
 CF_CHECKED int t_sparse_c(double *x, const short *k, int n);
 CF_CHECKED int t_sparse_c_async(cf_stream stream, double *x, const short *k, int n);
+CF_CHECKED int t_sparse_c_update(cf_graph_exec exec, cf_graph_node node, double *x, const short *k, int n);
 CF_CHECKED int t_sparse_d(double *x, const signed char *k, int n);
 CF_CHECKED int t_sparse_d_async(cf_stream stream, double *x, const signed char *k, int n);
+CF_CHECKED int t_sparse_d_update(cf_graph_exec exec, cf_graph_node node, double *x, const signed char *k, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -150,9 +162,11 @@ CF_CHECKED inline int t_sparse_async(cf_stream stream, double *x, const signed c
 #pragma pop_macro("N")
 #pragma pop_macro("T")
 #pragma pop_macro("args")
+#pragma pop_macro("exec")
 #pragma pop_macro("image")
 #pragma pop_macro("k")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("scale")
 #pragma pop_macro("stream")
 #pragma pop_macro("x")

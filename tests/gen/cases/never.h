@@ -6,10 +6,14 @@
 #include <cuferry/types.h>
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("m")
 #undef m
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("stream")
 #undef stream
 #pragma push_macro("y")
@@ -21,13 +25,16 @@ extern "C" {
 
 CF_CHECKED int t_always(int *y, int n, unsigned int m);
 CF_CHECKED int t_always_async(cf_stream stream, int *y, int n, unsigned int m);
+CF_CHECKED int t_always_update(cf_graph_exec exec, cf_graph_node node, int *y, int n, unsigned int m);
 
 CF_CHECKED int t_in_one(int *y, int n);
 CF_CHECKED int t_in_one_async(cf_stream stream, int *y, int n);
+CF_CHECKED int t_in_one_update(cf_graph_exec exec, cf_graph_node node, int *y, int n);
 
 /* never - checks that no call passes, and a check that each call passes: compilers do not warn of the compiled sizes. */
 CF_CHECKED int t_in_two(int *y, int n);
 CF_CHECKED int t_in_two_async(cf_stream stream, int *y, int n);
+CF_CHECKED int t_in_two_update(cf_graph_exec exec, cf_graph_node node, int *y, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -36,8 +43,10 @@ extern const struct cf_module t_registry;
 }
 #endif
 
+#pragma pop_macro("exec")
 #pragma pop_macro("m")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("stream")
 #pragma pop_macro("y")
 

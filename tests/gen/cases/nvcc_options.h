@@ -6,8 +6,12 @@
 #include <cuferry/types.h>
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("stream")
 #undef stream
 #pragma push_macro("x")
@@ -19,6 +23,7 @@ extern "C" {
 
 CF_CHECKED int t_climb(int *x, int n);
 CF_CHECKED int t_climb_async(cf_stream stream, int *x, int n);
+CF_CHECKED int t_climb_update(cf_graph_exec exec, cf_graph_node node, int *x, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -27,7 +32,9 @@ extern const struct cf_module t_registry;
 }
 #endif
 
+#pragma pop_macro("exec")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("stream")
 #pragma pop_macro("x")
 

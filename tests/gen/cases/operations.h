@@ -13,10 +13,14 @@
 #undef bits
 #pragma push_macro("counts")
 #undef counts
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("keys")
 #undef keys
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("sorted")
 #undef sorted
 #pragma push_macro("stream")
@@ -46,9 +50,13 @@ CF_CHECKED int t_move_async(cf_stream stream, const uint32_t *keys, const uint32
 CF_CHECKED int t_move_u32(const uint32_t *keys, const uint32_t *counts, uint32_t *sorted, int64_t n);
 CF_CHECKED int t_move_u32_async(cf_stream stream, const uint32_t *keys, const uint32_t *counts, uint32_t *sorted,
                                 int64_t n);
+CF_CHECKED int t_move_u32_update(cf_graph_exec exec, cf_graph_node node, const uint32_t *keys, const uint32_t *counts,
+                                 uint32_t *sorted, int64_t n);
 CF_CHECKED int t_move_u64(const uint64_t *keys, const uint32_t *counts, uint64_t *sorted, int64_t n);
 CF_CHECKED int t_move_u64_async(cf_stream stream, const uint64_t *keys, const uint32_t *counts, uint64_t *sorted,
                                 int64_t n);
+CF_CHECKED int t_move_u64_update(cf_graph_exec exec, cf_graph_node node, const uint64_t *keys, const uint32_t *counts,
+                                 uint64_t *sorted, int64_t n);
 
 /* Nothing but kernels that the CPU has. */
 CF_CHECKED int t_nothing(void);
@@ -176,8 +184,10 @@ CF_CHECKED inline int t_sort_async(cf_stream stream, const uint64_t *keys, uint6
 #pragma pop_macro("N")
 #pragma pop_macro("bits")
 #pragma pop_macro("counts")
+#pragma pop_macro("exec")
 #pragma pop_macro("keys")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("sorted")
 #pragma pop_macro("stream")
 #pragma pop_macro("x")

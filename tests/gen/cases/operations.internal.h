@@ -13,6 +13,8 @@
 #undef counts
 #pragma push_macro("elsewhere")
 #undef elsewhere
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("index")
 #undef index
 #pragma push_macro("keys")
@@ -23,6 +25,8 @@
 #undef m
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("other")
 #undef other
 #pragma push_macro("sorted")
@@ -78,11 +82,13 @@ CF_CHECKED int t__enqueue_sort_some(cf_stream cf__stream, float *x, const int32_
 #pragma pop_macro("bits")
 #pragma pop_macro("counts")
 #pragma pop_macro("elsewhere")
+#pragma pop_macro("exec")
 #pragma pop_macro("index")
 #pragma pop_macro("keys")
 #pragma pop_macro("ld")
 #pragma pop_macro("m")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("other")
 #pragma pop_macro("sorted")
 #pragma pop_macro("stream")

@@ -11,8 +11,12 @@
 #undef address
 #pragma push_macro("addresses")
 #undef addresses
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("r")
 #undef r
 #pragma push_macro("rows")
@@ -36,112 +40,151 @@ extern "C" {
 
 CF_CHECKED int t_bounded_closed_casts(float *x, int64_t n);
 CF_CHECKED int t_bounded_closed_casts_async(cf_stream stream, float *x, int64_t n);
+CF_CHECKED int t_bounded_closed_casts_update(cf_graph_exec exec, cf_graph_node node, float *x, int64_t n);
 
 CF_CHECKED int t_bounded_closed_class(float *x, int n);
 CF_CHECKED int t_bounded_closed_class_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_bounded_closed_class_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_bounded_closed_host(float *x, int n);
 CF_CHECKED int t_bounded_closed_host_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_bounded_closed_host_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_bounded_closed_host_elsewhere(float *x, int n);
 CF_CHECKED int t_bounded_closed_host_elsewhere_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_bounded_closed_host_elsewhere_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_bounded_closed_plain(float *x, int n);
 CF_CHECKED int t_bounded_closed_plain_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_bounded_closed_plain_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_bounded_closed_prints(float *x, int n);
 CF_CHECKED int t_bounded_closed_prints_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_bounded_closed_prints_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_bounded_closed_range(float *x, struct range r, int n);
 CF_CHECKED int t_bounded_closed_range_async(cf_stream stream, float *x, struct range r, int n);
+CF_CHECKED int t_bounded_closed_range_update(cf_graph_exec exec, cf_graph_node node, float *x, struct range r, int n);
 
 CF_CHECKED int t_bounded_closed_table(float *x, int n);
 CF_CHECKED int t_bounded_closed_table_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_bounded_closed_table_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_bounded_closed_word(float *x, int n);
 CF_CHECKED int t_bounded_closed_word_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_bounded_closed_word_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_bounded_closed_wrapper(float *x, int n);
 CF_CHECKED int t_bounded_closed_wrapper_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_bounded_closed_wrapper_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_bounded_open_address(float *x, uint64_t address, int n);
 CF_CHECKED int t_bounded_open_address_async(cf_stream stream, float *x, uint64_t address, int n);
+CF_CHECKED int t_bounded_open_address_update(cf_graph_exec exec, cf_graph_node node, float *x, uint64_t address, int n);
 
 CF_CHECKED int t_bounded_open_addresses(float *x, const uint64_t *addresses, int n);
 CF_CHECKED int t_bounded_open_addresses_async(cf_stream stream, float *x, const uint64_t *addresses, int n);
+CF_CHECKED int t_bounded_open_addresses_update(cf_graph_exec exec, cf_graph_node node, float *x,
+                                               const uint64_t *addresses, int n);
 
 CF_CHECKED int t_bounded_open_constant(float *x, int n);
 CF_CHECKED int t_bounded_open_constant_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_bounded_open_constant_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_bounded_open_device(float *x, int n);
 CF_CHECKED int t_bounded_open_device_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_bounded_open_device_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_bounded_open_extern(float *x, int n);
 CF_CHECKED int t_bounded_open_extern_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_bounded_open_extern_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_bounded_open_header(float *x, int n);
 CF_CHECKED int t_bounded_open_header_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_bounded_open_header_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_bounded_open_host(float *x, int n);
 CF_CHECKED int t_bounded_open_host_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_bounded_open_host_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_bounded_open_local_static(float *x, int n);
 CF_CHECKED int t_bounded_open_local_static_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_bounded_open_local_static_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_bounded_open_namespace(float *x, int n);
 CF_CHECKED int t_bounded_open_namespace_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_bounded_open_namespace_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_bounded_open_pointer_that_changes(float *x, int n);
 CF_CHECKED int t_bounded_open_pointer_that_changes_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_bounded_open_pointer_that_changes_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_bounded_open_rows(float *x, const float *const *rows, int n);
 CF_CHECKED int t_bounded_open_rows_async(cf_stream stream, float *x, const float *const *rows, int n);
+CF_CHECKED int t_bounded_open_rows_update(cf_graph_exec exec, cf_graph_node node, float *x, const float *const *rows,
+                                          int n);
 
 CF_CHECKED int t_bounded_open_through_a_function(float *x, int n);
 CF_CHECKED int t_bounded_open_through_a_function_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_bounded_open_through_a_function_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_bounded_open_undeclared(float *x, float *y, int n);
 CF_CHECKED int t_bounded_open_undeclared_async(cf_stream stream, float *x, float *y, int n);
+CF_CHECKED int t_bounded_open_undeclared_update(cf_graph_exec exec, cf_graph_node node, float *x, float *y, int n);
 
 CF_CHECKED int t_bounded_open_view(float *x, struct view v, int n);
 CF_CHECKED int t_bounded_open_view_async(cf_stream stream, float *x, struct view v, int n);
+CF_CHECKED int t_bounded_open_view_update(cf_graph_exec exec, cf_graph_node node, float *x, struct view v, int n);
 
 CF_CHECKED int t_bounded_open_views(float *x, const struct view *views, int n);
 CF_CHECKED int t_bounded_open_views_async(cf_stream stream, float *x, const struct view *views, int n);
+CF_CHECKED int t_bounded_open_views_update(cf_graph_exec exec, cf_graph_node node, float *x, const struct view *views,
+                                           int n);
 
 CF_CHECKED int t_bounded_open_with_its_class(float *x, int n);
 CF_CHECKED int t_bounded_open_with_its_class_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_bounded_open_with_its_class_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_loops_closed_each_other(float *x, int n);
 CF_CHECKED int t_loops_closed_each_other_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_loops_closed_each_other_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_loops_closed_goto(float *x, int n);
 CF_CHECKED int t_loops_closed_goto_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_loops_closed_goto_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_loops_closed_helper(float *x, int n);
 CF_CHECKED int t_loops_closed_helper_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_loops_closed_helper_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_loops_closed_itself(float *x, int n);
 CF_CHECKED int t_loops_closed_itself_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_loops_closed_itself_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_loops_closed_macro(float *x, int n);
 CF_CHECKED int t_loops_closed_macro_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_loops_closed_macro_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_loops_closed_method(float *x, int n);
 CF_CHECKED int t_loops_closed_method_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_loops_closed_method_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_loops_closed_method_itself(float *x, int n);
 CF_CHECKED int t_loops_closed_method_itself_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_loops_closed_method_itself_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_loops_closed_plain(float *x, int n);
 CF_CHECKED int t_loops_closed_plain_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_loops_closed_plain_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 /* Annotated where it is declared. */
 CF_CHECKED int t_loops_open_later(float *x, int n);
 CF_CHECKED int t_loops_open_later_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_loops_open_later_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_loops_open_unknown(float *x, int n);
 CF_CHECKED int t_loops_open_unknown_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_loops_open_unknown_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 CF_CHECKED int t_set_weights(const float weights[3]);
 CF_CHECKED int t_set_weights_async(cf_stream stream, const float weights[3]);
@@ -155,7 +198,9 @@ extern const struct cf_module t_registry;
 
 #pragma pop_macro("address")
 #pragma pop_macro("addresses")
+#pragma pop_macro("exec")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("r")
 #pragma pop_macro("rows")
 #pragma pop_macro("stream")

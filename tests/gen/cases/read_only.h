@@ -7,10 +7,14 @@
 #include <cuferry/generic.h>
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("index")
 #undef index
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("rows")
 #undef rows
 #pragma push_macro("stream")
@@ -31,6 +35,8 @@ extern "C" {
 /* Arrays that a kernel promises not to write, through pointers that would let it: C callers pass them as const. */
 CF_CHECKED int t_add(const float *x, const float *y, const volatile float *v, float *z, int n);
 CF_CHECKED int t_add_async(cf_stream stream, const float *x, const float *y, const volatile float *v, float *z, int n);
+CF_CHECKED int t_add_update(cf_graph_exec exec, cf_graph_node node, const float *x, const float *y,
+                            const volatile float *v, float *z, int n);
 
 /* Pointers to rows, and an instance whose elements are const already. */
 /* t_first() takes the types of every instance in C11 and C++; its address is that of t_first_f32(). */
@@ -38,8 +44,12 @@ CF_CHECKED int t_first(float *const *rows, const int *index, float *z, int n);
 CF_CHECKED int t_first_async(cf_stream stream, float *const *rows, const int *index, float *z, int n);
 CF_CHECKED int t_first_f32(float *const *rows, const int *index, float *z, int n);
 CF_CHECKED int t_first_f32_async(cf_stream stream, float *const *rows, const int *index, float *z, int n);
+CF_CHECKED int t_first_f32_update(cf_graph_exec exec, cf_graph_node node, float *const *rows, const int *index,
+                                  float *z, int n);
 CF_CHECKED int t_first_f64(double *const *rows, const int *index, double *z, int n);
 CF_CHECKED int t_first_f64_async(cf_stream stream, double *const *rows, const int *index, double *z, int n);
+CF_CHECKED int t_first_f64_update(cf_graph_exec exec, cf_graph_node node, double *const *rows, const int *index,
+                                  double *z, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -86,8 +96,10 @@ CF_CHECKED inline int t_first_async(cf_stream stream, double *const *rows, const
 
 #endif
 
+#pragma pop_macro("exec")
 #pragma pop_macro("index")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("rows")
 #pragma pop_macro("stream")
 #pragma pop_macro("v")

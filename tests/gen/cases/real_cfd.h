@@ -13,6 +13,8 @@
 #undef density
 #pragma push_macro("energy")
 #undef energy
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("filter_weight")
 #undef filter_weight
 #pragma push_macro("halo")
@@ -29,6 +31,8 @@
 #undef momentum
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("nx")
 #undef nx
 #pragma push_macro("ny")
@@ -61,29 +65,44 @@ extern "C" {
 /* Upwind advection of some order. */
 CF_CHECKED int t_advect_f32_1(const float *u, float *v, int n, float courant);
 CF_CHECKED int t_advect_f32_1_async(cf_stream stream, const float *u, float *v, int n, float courant);
+CF_CHECKED int t_advect_f32_1_update(cf_graph_exec exec, cf_graph_node node, const float *u, float *v, int n,
+                                     float courant);
 CF_CHECKED int t_advect_f32_2(const float *u, float *v, int n, float courant);
 CF_CHECKED int t_advect_f32_2_async(cf_stream stream, const float *u, float *v, int n, float courant);
+CF_CHECKED int t_advect_f32_2_update(cf_graph_exec exec, cf_graph_node node, const float *u, float *v, int n,
+                                     float courant);
 CF_CHECKED int t_advect_f64_1(const double *u, double *v, int n, double courant);
 CF_CHECKED int t_advect_f64_1_async(cf_stream stream, const double *u, double *v, int n, double courant);
+CF_CHECKED int t_advect_f64_1_update(cf_graph_exec exec, cf_graph_node node, const double *u, double *v, int n,
+                                     double courant);
 CF_CHECKED int t_advect_f64_2(const double *u, double *v, int n, double courant);
 CF_CHECKED int t_advect_f64_2_async(cf_stream stream, const double *u, double *v, int n, double courant);
+CF_CHECKED int t_advect_f64_2_update(cf_graph_exec exec, cf_graph_node node, const double *u, double *v, int n,
+                                     double courant);
 
 /* One explicit step of diffusion inside a box with a halo one cell wide. */
 CF_CHECKED int t_diffuse(const double *u, double *v, int nx, int ny, int nz, double lambda);
 CF_CHECKED int t_diffuse_async(cf_stream stream, const double *u, double *v, int nx, int ny, int nz, double lambda);
+CF_CHECKED int t_diffuse_update(cf_graph_exec exec, cf_graph_node node, const double *u, double *v, int nx, int ny,
+                                int nz, double lambda);
 
 /* Fills the halo at one side of x with what stands inside. An enumeration by its tag alone, as C++ may write it. */
 CF_CHECKED int t_fill_halo(double *u, int nx, int ny, int halo, enum side where, bool reflect);
 CF_CHECKED int t_fill_halo_async(cf_stream stream, double *u, int nx, int ny, int halo, enum side where, bool reflect);
+CF_CHECKED int t_fill_halo_update(cf_graph_exec exec, cf_graph_node node, double *u, int nx, int ny, int halo,
+                                  enum side where, bool reflect);
 
 /* A filter of five points, its weights in constant memory. */
 CF_CHECKED int t_filter(const double *u, double *v, int n);
 CF_CHECKED int t_filter_async(cf_stream stream, const double *u, double *v, int n);
+CF_CHECKED int t_filter_update(cf_graph_exec exec, cf_graph_node node, const double *u, double *v, int n);
 
 /* Rusanov fluxes between cells, from a state given as a struct of pointers. */
 CF_CHECKED int t_fluxes(flow_state state, double *mass, double *momentum, double *energy, int n);
 CF_CHECKED int t_fluxes_async(cf_stream stream, flow_state state, double *mass, double *momentum, double *energy,
                               int n);
+CF_CHECKED int t_fluxes_update(cf_graph_exec exec, cf_graph_node node, flow_state state, double *mass, double *momentum,
+                               double *energy, int n);
 
 /* The fastest wave: partial maxima of blocks, then of all after the barrier of a cooperative grid. */
 CF_CHECKED int t_largest_speed(const double *density, const double *momentum, const double *energy, double *speed,
@@ -94,14 +113,18 @@ CF_CHECKED int t_largest_speed_async(cf_stream stream, const double *density, co
 /* The same in a plane of a mesh whose rows are padded. */
 CF_CHECKED int t_relax(const double *u, double *v, struct mesh m);
 CF_CHECKED int t_relax_async(cf_stream stream, const double *u, double *v, struct mesh m);
+CF_CHECKED int t_relax_update(cf_graph_exec exec, cf_graph_node node, const double *u, double *v, struct mesh m);
 
 /* Slopes of every cell, by the limiter that the caller chooses. */
 CF_CHECKED int t_slopes(const double *u, double *slope, int n, limiter kind);
 CF_CHECKED int t_slopes_async(cf_stream stream, const double *u, double *slope, int n, limiter kind);
+CF_CHECKED int t_slopes_update(cf_graph_exec exec, cf_graph_node node, const double *u, double *slope, int n,
+                               limiter kind);
 
 /* A tile and its rim in shared memory of a size that the launch gives. */
 CF_CHECKED int t_smooth(const double *u, double *v, int nx, int ny);
 CF_CHECKED int t_smooth_async(cf_stream stream, const double *u, double *v, int nx, int ny);
+CF_CHECKED int t_smooth_update(cf_graph_exec exec, cf_graph_node node, const double *u, double *v, int nx, int ny);
 
 /* Weights of the five points of the filter, the middle one third. */
 CF_CHECKED int t_set_filter_weight(const double filter_weight[5]);
@@ -120,6 +143,7 @@ extern const struct cf_module t_registry;
 #pragma pop_macro("courant")
 #pragma pop_macro("density")
 #pragma pop_macro("energy")
+#pragma pop_macro("exec")
 #pragma pop_macro("filter_weight")
 #pragma pop_macro("halo")
 #pragma pop_macro("kind")
@@ -128,6 +152,7 @@ extern const struct cf_module t_registry;
 #pragma pop_macro("mass")
 #pragma pop_macro("momentum")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("nx")
 #pragma pop_macro("ny")
 #pragma pop_macro("nz")

@@ -26,6 +26,8 @@
 #undef eigenvalue
 #pragma push_macro("energy")
 #undef energy
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("fermi")
 #undef fermi
 #pragma push_macro("integral")
@@ -34,6 +36,8 @@
 #undef kinetic
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("nx")
 #undef nx
 #pragma push_macro("ny")
@@ -79,39 +83,56 @@ CF_CHECKED int t_apply_kinetic_c64(const float *kinetic, const cf_float2 *psi, c
                                    int waves, int bands);
 CF_CHECKED int t_apply_kinetic_c64_async(cf_stream stream, const float *kinetic, const cf_float2 *psi,
                                          cf_float2 *result, float shift, int waves, int bands);
+CF_CHECKED int t_apply_kinetic_c64_update(cf_graph_exec exec, cf_graph_node node, const float *kinetic,
+                                          const cf_float2 *psi, cf_float2 *result, float shift, int waves, int bands);
 CF_CHECKED int t_apply_kinetic_c128(const double *kinetic, const cf_double2 *psi, cf_double2 *result, double shift,
                                     int waves, int bands);
 CF_CHECKED int t_apply_kinetic_c128_async(cf_stream stream, const double *kinetic, const cf_double2 *psi,
                                           cf_double2 *result, double shift, int waves, int bands);
+CF_CHECKED int t_apply_kinetic_c128_update(cf_graph_exec exec, cf_graph_node node, const double *kinetic,
+                                           const cf_double2 *psi, cf_double2 *result, double shift, int waves,
+                                           int bands);
 
 /* Two-electron integrals contracted with a density matrix: four dimensions. */
 CF_CHECKED int t_coulomb(const double *integral, const double *D, double *J, short n);
 CF_CHECKED int t_coulomb_async(cf_stream stream, const double *integral, const double *D, double *J, short n);
+CF_CHECKED int t_coulomb_update(cf_graph_exec exec, cf_graph_node node, const double *integral, const double *D,
+                                double *J, short n);
 
 /* Density from occupied orbitals, one per row. */
 CF_CHECKED int t_density(const cf_complex128 *psi, const double *occupation, double *rho, int bands, int64_t points);
 CF_CHECKED int t_density_async(cf_stream stream, const cf_complex128 *psi, const double *occupation, double *rho,
                                int bands, int64_t points);
+CF_CHECKED int t_density_update(cf_graph_exec exec, cf_graph_node node, const cf_complex128 *psi,
+                                const double *occupation, double *rho, int bands, int64_t points);
 
 /* Exchange energy density and potential of the local density approximation; other functionals leave zeros. */
 CF_CHECKED int t_exchange(const double *rho, double *energy, double *potential, long long n, enum functional which);
 CF_CHECKED int t_exchange_async(cf_stream stream, const double *rho, double *energy, double *potential, long long n,
                                 enum functional which);
+CF_CHECKED int t_exchange_update(cf_graph_exec exec, cf_graph_node node, const double *rho, double *energy,
+                                 double *potential, long long n, enum functional which);
 
 /* Gaussians of a basis at points of space; the basis travels as a struct with its exponents. */
 CF_CHECKED int t_gaussians(struct basis b, const cf_double3 *point, double *value);
 CF_CHECKED int t_gaussians_async(cf_stream stream, struct basis b, const cf_double3 *point, double *value);
+CF_CHECKED int t_gaussians_update(cf_graph_exec exec, cf_graph_node node, struct basis b, const cf_double3 *point,
+                                  double *value);
 
 /* Occupations by the Fermi function. */
 CF_CHECKED int t_occupy(const double *eigenvalue, double *occupation, unsigned int bands, double fermi, double beta);
 CF_CHECKED int t_occupy_async(cf_stream stream, const double *eigenvalue, double *occupation, unsigned int bands,
                               double fermi, double beta);
+CF_CHECKED int t_occupy_update(cf_graph_exec exec, cf_graph_node node, const double *eigenvalue, double *occupation,
+                               unsigned int bands, double fermi, double beta);
 
 /* Plane waves of a sphere put into a box, by their indices. */
 CF_CHECKED int t_scatter_waves(const int *at, const cf_double2 *psi, cf_double2 *box, int waves, int nx, int ny,
                                int nz);
 CF_CHECKED int t_scatter_waves_async(cf_stream stream, const int *at, const cf_double2 *psi, cf_double2 *box, int waves,
                                      int nx, int ny, int nz);
+CF_CHECKED int t_scatter_waves_update(cf_graph_exec exec, cf_graph_node node, const int *at, const cf_double2 *psi,
+                                      cf_double2 *box, int waves, int nx, int ny, int nz);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -167,10 +188,12 @@ CF_CHECKED inline int t_apply_kinetic_async(cf_stream stream, const double *kine
 #pragma pop_macro("box")
 #pragma pop_macro("eigenvalue")
 #pragma pop_macro("energy")
+#pragma pop_macro("exec")
 #pragma pop_macro("fermi")
 #pragma pop_macro("integral")
 #pragma pop_macro("kinetic")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("nx")
 #pragma pop_macro("ny")
 #pragma pop_macro("nz")

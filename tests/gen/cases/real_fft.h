@@ -18,12 +18,16 @@
 #undef c
 #pragma push_macro("data")
 #undef data
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("factor")
 #undef factor
 #pragma push_macro("from")
 #undef from
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("phase")
 #undef phase
 #pragma push_macro("scale")
@@ -45,36 +49,52 @@ extern "C" {
 CF_CHECKED int t_butterfly_c64_forward(cf_complex64 *data, const cf_complex64 *factor, int n, int batch, int stride);
 CF_CHECKED int t_butterfly_c64_forward_async(cf_stream stream, cf_complex64 *data, const cf_complex64 *factor, int n,
                                              int batch, int stride);
+CF_CHECKED int t_butterfly_c64_forward_update(cf_graph_exec exec, cf_graph_node node, cf_complex64 *data,
+                                              const cf_complex64 *factor, int n, int batch, int stride);
 CF_CHECKED int t_butterfly_c64_inverse(cf_complex64 *data, const cf_complex64 *factor, int n, int batch, int stride);
 CF_CHECKED int t_butterfly_c64_inverse_async(cf_stream stream, cf_complex64 *data, const cf_complex64 *factor, int n,
                                              int batch, int stride);
+CF_CHECKED int t_butterfly_c64_inverse_update(cf_graph_exec exec, cf_graph_node node, cf_complex64 *data,
+                                              const cf_complex64 *factor, int n, int batch, int stride);
 CF_CHECKED int t_butterfly_c128_forward(cf_complex128 *data, const cf_complex128 *factor, int n, int batch, int stride);
 CF_CHECKED int t_butterfly_c128_forward_async(cf_stream stream, cf_complex128 *data, const cf_complex128 *factor, int n,
                                               int batch, int stride);
+CF_CHECKED int t_butterfly_c128_forward_update(cf_graph_exec exec, cf_graph_node node, cf_complex128 *data,
+                                               const cf_complex128 *factor, int n, int batch, int stride);
 
 /* The product of two spectra, scaled. */
 CF_CHECKED int t_multiply_spectra(const cf_complex128 *a, const cf_complex128 *b, cf_complex128 *c, double scale,
                                   long n);
 CF_CHECKED int t_multiply_spectra_async(cf_stream stream, const cf_complex128 *a, const cf_complex128 *b,
                                         cf_complex128 *c, double scale, long n);
+CF_CHECKED int t_multiply_spectra_update(cf_graph_exec exec, cf_graph_node node, const cf_complex128 *a,
+                                         const cf_complex128 *b, cf_complex128 *c, double scale, long n);
 
 /* The order in which a transform of 2^bits points reads. */
 CF_CHECKED int t_reorder(const cf_complex64 *from, cf_complex64 *to, unsigned int n, int bits);
 CF_CHECKED int t_reorder_async(cf_stream stream, const cf_complex64 *from, cf_complex64 *to, unsigned int n, int bits);
+CF_CHECKED int t_reorder_update(cf_graph_exec exec, cf_graph_node node, const cf_complex64 *from, cf_complex64 *to,
+                                unsigned int n, int bits);
 
 /* A scalar that is complex, by value. */
 CF_CHECKED int t_rotate(cf_complex64 *x, cf_complex64 phase, int n);
 CF_CHECKED int t_rotate_async(cf_stream stream, cf_complex64 *x, cf_complex64 phase, int n);
+CF_CHECKED int t_rotate_update(cf_graph_exec exec, cf_graph_node node, cf_complex64 *x, cf_complex64 phase, int n);
 
 /* Whole transforms of 64 points in the registers and the shared memory of one block. */
 CF_CHECKED int t_small_transform_p64(cf_float2 *data, unsigned int batch);
 CF_CHECKED int t_small_transform_p64_async(cf_stream stream, cf_float2 *data, unsigned int batch);
+CF_CHECKED int t_small_transform_p64_update(cf_graph_exec exec, cf_graph_node node, cf_float2 *data,
+                                            unsigned int batch);
 CF_CHECKED int t_small_transform_p1024(cf_float2 *data, unsigned int batch);
 CF_CHECKED int t_small_transform_p1024_async(cf_stream stream, cf_float2 *data, unsigned int batch);
+CF_CHECKED int t_small_transform_p1024_update(cf_graph_exec exec, cf_graph_node node, cf_float2 *data,
+                                              unsigned int batch);
 
 /* exp(-2 pi i k / n) for all k. */
 CF_CHECKED int t_twiddles(cf_float2 *factor, int n);
 CF_CHECKED int t_twiddles_async(cf_stream stream, cf_float2 *factor, int n);
+CF_CHECKED int t_twiddles_update(cf_graph_exec exec, cf_graph_node node, cf_float2 *factor, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -89,9 +109,11 @@ extern const struct cf_module t_registry;
 #pragma pop_macro("bits")
 #pragma pop_macro("c")
 #pragma pop_macro("data")
+#pragma pop_macro("exec")
 #pragma pop_macro("factor")
 #pragma pop_macro("from")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("phase")
 #pragma pop_macro("scale")
 #pragma pop_macro("stream")

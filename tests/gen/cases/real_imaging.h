@@ -18,6 +18,8 @@
 #undef count
 #pragma push_macro("data")
 #undef data
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("field")
 #undef field
 #pragma push_macro("grey")
@@ -30,6 +32,8 @@
 #undef mixed
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("picture")
 #undef picture
 #pragma push_macro("pitch")
@@ -62,40 +66,56 @@ extern "C" {
 /* A pixel as a union by value. */
 CF_CHECKED int t_fill(pixel *pixels, pixel colour, int64_t n);
 CF_CHECKED int t_fill_async(cf_stream stream, pixel *pixels, pixel colour, int64_t n);
+CF_CHECKED int t_fill_update(cf_graph_exec exec, cf_graph_node node, pixel *pixels, pixel colour, int64_t n);
 
 /* A row filter over a window of constant memory; rows stand a pitch of bytes apart, as cudaMallocPitch() gives it. */
 CF_CHECKED int t_filter_rows_r1(const float *source, float *target, int width, int height, size_t pitch);
 CF_CHECKED int t_filter_rows_r1_async(cf_stream stream, const float *source, float *target, int width, int height,
                                       size_t pitch);
+CF_CHECKED int t_filter_rows_r1_update(cf_graph_exec exec, cf_graph_node node, const float *source, float *target,
+                                       int width, int height, size_t pitch);
 CF_CHECKED int t_filter_rows_r3(const float *source, float *target, int width, int height, size_t pitch);
 CF_CHECKED int t_filter_rows_r3_async(cf_stream stream, const float *source, float *target, int width, int height,
                                       size_t pitch);
+CF_CHECKED int t_filter_rows_r3_update(cf_graph_exec exec, cf_graph_node node, const float *source, float *target,
+                                       int width, int height, size_t pitch);
 CF_CHECKED int t_filter_rows_r7(const float *source, float *target, int width, int height, size_t pitch);
 CF_CHECKED int t_filter_rows_r7_async(cf_stream stream, const float *source, float *target, int width, int height,
                                       size_t pitch);
+CF_CHECKED int t_filter_rows_r7_update(cf_graph_exec exec, cf_graph_node node, const float *source, float *target,
+                                       int width, int height, size_t pitch);
 
 /* Counts of the values of bytes, gathered in shared memory first. */
 CF_CHECKED int t_histogram(const unsigned char *data, unsigned int *bins, size_t count);
 CF_CHECKED int t_histogram_async(cf_stream stream, const unsigned char *data, unsigned int *bins, size_t count);
+CF_CHECKED int t_histogram_update(cf_graph_exec exec, cf_graph_node node, const unsigned char *data, unsigned int *bins,
+                                  size_t count);
 
 /* Images of several channels, each a plane of its own behind a table of pointers; the table does not change. */
 CF_CHECKED int t_interleave(const float *const *planes, float *mixed, int channels, int width, int height);
 CF_CHECKED int t_interleave_async(cf_stream stream, const float *const *planes, float *mixed, int channels, int width,
                                   int height);
+CF_CHECKED int t_interleave_update(cf_graph_exec exec, cf_graph_node node, const float *const *planes, float *mixed,
+                                   int channels, int width, int height);
 
 /* Bilinear samples of a field of pairs at given places. */
 CF_CHECKED int t_resample(const cf_float2 *field, cf_uint3 size, const cf_float2 *place, cf_float2 *sample,
                           unsigned int n);
 CF_CHECKED int t_resample_async(cf_stream stream, const cf_float2 *field, cf_uint3 size, const cf_float2 *place,
                                 cf_float2 *sample, unsigned int n);
+CF_CHECKED int t_resample_update(cf_graph_exec exec, cf_graph_node node, const cf_float2 *field, cf_uint3 size,
+                                 const cf_float2 *place, cf_float2 *sample, unsigned int n);
 
 /* An image as a struct with its pointer, thresholded in place. */
 CF_CHECKED int t_threshold(image picture, unsigned char level);
 CF_CHECKED int t_threshold_async(cf_stream stream, image picture, unsigned char level);
+CF_CHECKED int t_threshold_update(cf_graph_exec exec, cf_graph_node node, image picture, unsigned char level);
 
 /* Grey values of pixels. */
 CF_CHECKED int t_to_grey(const cf_uchar4 *source, unsigned char *grey, int width, int height);
 CF_CHECKED int t_to_grey_async(cf_stream stream, const cf_uchar4 *source, unsigned char *grey, int width, int height);
+CF_CHECKED int t_to_grey_update(cf_graph_exec exec, cf_graph_node node, const cf_uchar4 *source, unsigned char *grey,
+                                int width, int height);
 
 /* A transposed matrix, by tiles of a size to be found. */
 /* t_transpose() takes the types of every instance in C11 and C++; its address is that of t_transpose_u8(). */
@@ -105,10 +125,16 @@ CF_CHECKED int t_transpose_async(cf_stream stream, const unsigned char *source, 
 CF_CHECKED int t_transpose_u8(const unsigned char *source, unsigned char *target, int width, int height);
 CF_CHECKED int t_transpose_u8_async(cf_stream stream, const unsigned char *source, unsigned char *target, int width,
                                     int height);
+CF_CHECKED int t_transpose_u8_update(cf_graph_exec exec, cf_graph_node node, const unsigned char *source,
+                                     unsigned char *target, int width, int height);
 CF_CHECKED int t_transpose_f32(const float *source, float *target, int width, int height);
 CF_CHECKED int t_transpose_f32_async(cf_stream stream, const float *source, float *target, int width, int height);
+CF_CHECKED int t_transpose_f32_update(cf_graph_exec exec, cf_graph_node node, const float *source, float *target,
+                                      int width, int height);
 CF_CHECKED int t_transpose_f64(const double *source, double *target, int width, int height);
 CF_CHECKED int t_transpose_f64_async(cf_stream stream, const double *source, double *target, int width, int height);
+CF_CHECKED int t_transpose_f64_update(cf_graph_exec exec, cf_graph_node node, const double *source, double *target,
+                                      int width, int height);
 
 /* The right half of a symmetric window. */
 CF_CHECKED int t_set_window(const float window[8]);
@@ -181,12 +207,14 @@ CF_CHECKED inline int t_transpose_async(cf_stream stream, const double *source, 
 #pragma pop_macro("colour")
 #pragma pop_macro("count")
 #pragma pop_macro("data")
+#pragma pop_macro("exec")
 #pragma pop_macro("field")
 #pragma pop_macro("grey")
 #pragma pop_macro("height")
 #pragma pop_macro("level")
 #pragma pop_macro("mixed")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("picture")
 #pragma pop_macro("pitch")
 #pragma pop_macro("pixels")

@@ -17,6 +17,8 @@
 #undef direction_y
 #pragma push_macro("energy")
 #undef energy
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("f")
 #undef f
 #pragma push_macro("from")
@@ -29,6 +31,8 @@
 #undef n
 #pragma push_macro("neighbour")
 #undef neighbour
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("nx")
 #undef nx
 #pragma push_macro("ny")
@@ -65,6 +69,7 @@ extern "C" {
 /* y = a x + y */
 CF_CHECKED int t_axpy_single(const float *x, float *y, float a, long n);
 CF_CHECKED int t_axpy_single_async(cf_stream stream, const float *x, float *y, float a, long n);
+CF_CHECKED int t_axpy_single_update(cf_graph_exec exec, cf_graph_node node, const float *x, float *y, float a, long n);
 
 /* Relaxes the populations of each site towards equilibrium. */
 /* t_collide() takes the types of every instance in C11 and C++; its address is that of t_collide_f32(). */
@@ -72,31 +77,45 @@ CF_CHECKED int t_collide(float *f, const uint8_t *solid, int nx, int ny, float o
 CF_CHECKED int t_collide_async(cf_stream stream, float *f, const uint8_t *solid, int nx, int ny, float omega);
 CF_CHECKED int t_collide_f32(float *f, const uint8_t *solid, int nx, int ny, float omega);
 CF_CHECKED int t_collide_f32_async(cf_stream stream, float *f, const uint8_t *solid, int nx, int ny, float omega);
+CF_CHECKED int t_collide_f32_update(cf_graph_exec exec, cf_graph_node node, float *f, const uint8_t *solid, int nx,
+                                    int ny, float omega);
 CF_CHECKED int t_collide_f64(double *f, const uint8_t *solid, int nx, int ny, double omega);
 CF_CHECKED int t_collide_f64_async(cf_stream stream, double *f, const uint8_t *solid, int nx, int ny, double omega);
+CF_CHECKED int t_collide_f64_update(cf_graph_exec exec, cf_graph_node node, double *f, const uint8_t *solid, int nx,
+                                    int ny, double omega);
 
 /* The hopping term of one parity: 8 neighbours of each site, in the pairs of numbers that such codes store. */
 CF_CHECKED int t_hop(const int32_t *neighbour, const cf_double2 *psi, cf_double2 *chi, long volume, int parity,
                      double kappa);
 CF_CHECKED int t_hop_async(cf_stream stream, const int32_t *neighbour, const cf_double2 *psi, cf_double2 *chi,
                            long volume, int parity, double kappa);
+CF_CHECKED int t_hop_update(cf_graph_exec exec, cf_graph_node node, const int32_t *neighbour, const cf_double2 *psi,
+                            cf_double2 *chi, long volume, int parity, double kappa);
 
 /* Ising energies of rings of PERIOD spins. */
 CF_CHECKED int t_ising(const signed char *spin, short *energy, unsigned long n);
 CF_CHECKED int t_ising_async(cf_stream stream, const signed char *spin, short *energy, unsigned long n);
+CF_CHECKED int t_ising_update(cf_graph_exec exec, cf_graph_node node, const signed char *spin, short *energy,
+                              unsigned long n);
 
 /* Complex colour vectors multiplied by the links of the lattice, one 3 by 3 matrix per site. */
 CF_CHECKED int t_multiply_links(const cf_complex128 *link, const cf_complex128 *psi, cf_complex128 *chi, int sites);
 CF_CHECKED int t_multiply_links_async(cf_stream stream, const cf_complex128 *link, const cf_complex128 *psi,
                                       cf_complex128 *chi, int sites);
+CF_CHECKED int t_multiply_links_update(cf_graph_exec exec, cf_graph_node node, const cf_complex128 *link,
+                                       const cf_complex128 *psi, cf_complex128 *chi, int sites);
 
 /* Moves the populations along their directions, around the edges. */
 CF_CHECKED int t_propagate(const double *from, double *to, cf_uint2 size);
 CF_CHECKED int t_propagate_async(cf_stream stream, const double *from, double *to, cf_uint2 size);
+CF_CHECKED int t_propagate_update(cf_graph_exec exec, cf_graph_node node, const double *from, double *to,
+                                  cf_uint2 size);
 
 /* y = x + a y */
 CF_CHECKED int t_xpay_double(const double *x, double *y, double a, long n);
 CF_CHECKED int t_xpay_double_async(cf_stream stream, const double *x, double *y, double a, long n);
+CF_CHECKED int t_xpay_double_update(cf_graph_exec exec, cf_graph_node node, const double *x, double *y, double a,
+                                    long n);
 
 /* The nine directions of D2Q9. */
 CF_CHECKED int t_set_direction_x(const int direction_x[9]);
@@ -153,12 +172,14 @@ CF_CHECKED inline int t_collide_async(cf_stream stream, double *f, const uint8_t
 #pragma pop_macro("direction_x")
 #pragma pop_macro("direction_y")
 #pragma pop_macro("energy")
+#pragma pop_macro("exec")
 #pragma pop_macro("f")
 #pragma pop_macro("from")
 #pragma pop_macro("kappa")
 #pragma pop_macro("link")
 #pragma pop_macro("n")
 #pragma pop_macro("neighbour")
+#pragma pop_macro("node")
 #pragma pop_macro("nx")
 #pragma pop_macro("ny")
 #pragma pop_macro("omega")

@@ -32,6 +32,8 @@
 #undef end
 #pragma push_macro("energy")
 #undef energy
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("force")
 #undef force
 #pragma push_macro("frozen")
@@ -48,6 +50,8 @@
 #undef narrow
 #pragma push_macro("neighbour")
 #undef neighbour
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("origin")
 #undef origin
 #pragma push_macro("p")
@@ -80,21 +84,29 @@ CF_CHECKED int t_assign_cells(const cf_float3 *position, unsigned int *cell, uns
                               cf_float3 origin, float inverse, unsigned int n);
 CF_CHECKED int t_assign_cells_async(cf_stream stream, const cf_float3 *position, unsigned int *cell, unsigned int *rank,
                                     cf_int3 cells, cf_float3 origin, float inverse, unsigned int n);
+CF_CHECKED int t_assign_cells_update(cf_graph_exec exec, cf_graph_node node, const cf_float3 *position,
+                                     unsigned int *cell, unsigned int *rank, cf_int3 cells, cf_float3 origin,
+                                     float inverse, unsigned int n);
 
 /* Where each cell begins and ends among sorted particles. */
 CF_CHECKED int t_cell_bounds(const unsigned int *cell, unsigned int *begin, unsigned int *end, unsigned int n,
                              unsigned int cells);
 CF_CHECKED int t_cell_bounds_async(cf_stream stream, const unsigned int *cell, unsigned int *begin, unsigned int *end,
                                    unsigned int n, unsigned int cells);
+CF_CHECKED int t_cell_bounds_update(cf_graph_exec exec, cf_graph_node node, const unsigned int *cell,
+                                    unsigned int *begin, unsigned int *end, unsigned int n, unsigned int cells);
 
 /* The same by a box with arrays of its own; its cells are counted by atomics. */
 CF_CHECKED int t_count_cells(const float *x, const float *y, const float *z, int *population, cell_box box, int n);
 CF_CHECKED int t_count_cells_async(cf_stream stream, const float *x, const float *y, const float *z, int *population,
                                    cell_box box, int n);
+CF_CHECKED int t_count_cells_update(cf_graph_exec exec, cf_graph_node node, const float *x, const float *y,
+                                    const float *z, int *population, cell_box box, int n);
 
 /* Half a step of the velocities and one of the positions; everything stands in a struct of pointers. */
 CF_CHECKED int t_kick_drift(particles p, float dt, bool frozen);
 CF_CHECKED int t_kick_drift_async(cf_stream stream, particles p, float dt, bool frozen);
+CF_CHECKED int t_kick_drift_update(cf_graph_exec exec, cf_graph_node node, particles p, float dt, bool frozen);
 
 /* Kinetic energy by the shuffles of one block. */
 /* t_kinetic() takes the types of every instance in C11 and C++; its address is that of t_kinetic_f32(). */
@@ -102,27 +114,38 @@ CF_CHECKED int t_kinetic(const float *velocity, const float *mass, float *energy
 CF_CHECKED int t_kinetic_async(cf_stream stream, const float *velocity, const float *mass, float *energy, int n);
 CF_CHECKED int t_kinetic_f32(const float *velocity, const float *mass, float *energy, int n);
 CF_CHECKED int t_kinetic_f32_async(cf_stream stream, const float *velocity, const float *mass, float *energy, int n);
+CF_CHECKED int t_kinetic_f32_update(cf_graph_exec exec, cf_graph_node node, const float *velocity, const float *mass,
+                                    float *energy, int n);
 CF_CHECKED int t_kinetic_f64(const double *velocity, const double *mass, double *energy, int n);
 CF_CHECKED int t_kinetic_f64_async(cf_stream stream, const double *velocity, const double *mass, double *energy, int n);
+CF_CHECKED int t_kinetic_f64_update(cf_graph_exec exec, cf_graph_node node, const double *velocity, const double *mass,
+                                    double *energy, int n);
 
 /* Forces and energies of Lennard-Jones particles, with lists of neighbours stored column by column. */
 CF_CHECKED int t_lennard_jones(const cf_float4 *position, cf_float4 *force, const int *neighbour, const int *count,
                                int n, float cutoff, float length);
 CF_CHECKED int t_lennard_jones_async(cf_stream stream, const cf_float4 *position, cf_float4 *force,
                                      const int *neighbour, const int *count, int n, float cutoff, float length);
+CF_CHECKED int t_lennard_jones_update(cf_graph_exec exec, cf_graph_node node, const cf_float4 *position,
+                                      cf_float4 *force, const int *neighbour, const int *count, int n, float cutoff,
+                                      float length);
 
 /* Pairs of floats stored as halves. */
 CF_CHECKED int t_pack(const cf_float2 *wide, cf_half2 *narrow, size_t n);
 CF_CHECKED int t_pack_async(cf_stream stream, const cf_float2 *wide, cf_half2 *narrow, size_t n);
+CF_CHECKED int t_pack_update(cf_graph_exec exec, cf_graph_node node, const cf_float2 *wide, cf_half2 *narrow, size_t n);
 
 /* Springs between pairs of particles, an array of structs. */
 CF_CHECKED int t_springs(const struct bond *bond, int bonds, const double *x, double *force, int n);
 CF_CHECKED int t_springs_async(cf_stream stream, const struct bond *bond, int bonds, const double *x, double *force,
                                int n);
+CF_CHECKED int t_springs_update(cf_graph_exec exec, cf_graph_node node, const struct bond *bond, int bonds,
+                                const double *x, double *force, int n);
 
 /* Columns of a table of pointers, moved back into the box. */
 CF_CHECKED int t_wrap(float **columns, int n, float length);
 CF_CHECKED int t_wrap_async(cf_stream stream, float **columns, int n, float length);
+CF_CHECKED int t_wrap_update(cf_graph_exec exec, cf_graph_node node, float **columns, int n, float length);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -188,6 +211,7 @@ CF_CHECKED inline int t_kinetic_async(cf_stream stream, const double *velocity, 
 #pragma pop_macro("dt")
 #pragma pop_macro("end")
 #pragma pop_macro("energy")
+#pragma pop_macro("exec")
 #pragma pop_macro("force")
 #pragma pop_macro("frozen")
 #pragma pop_macro("inverse")
@@ -196,6 +220,7 @@ CF_CHECKED inline int t_kinetic_async(cf_stream stream, const double *velocity, 
 #pragma pop_macro("n")
 #pragma pop_macro("narrow")
 #pragma pop_macro("neighbour")
+#pragma pop_macro("node")
 #pragma pop_macro("origin")
 #pragma pop_macro("p")
 #pragma pop_macro("population")

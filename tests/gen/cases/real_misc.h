@@ -15,6 +15,8 @@
 #undef count
 #pragma push_macro("done")
 #undef done
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("factor")
 #undef factor
 #pragma push_macro("handle")
@@ -31,6 +33,8 @@
 #undef length
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("number")
 #undef number
 #pragma push_macro("offset")
@@ -59,26 +63,36 @@ extern "C" {
 /* Characters, turned into capitals; a flag that others watch is set at the end. */
 CF_CHECKED int t_capitals(char *text, volatile int *done, unsigned short length);
 CF_CHECKED int t_capitals_async(cf_stream stream, char *text, volatile int *done, unsigned short length);
+CF_CHECKED int t_capitals_update(cf_graph_exec exec, cf_graph_node node, char *text, volatile int *done,
+                                 unsigned short length);
 
 /* One exchange of a bitonic sort. */
 CF_CHECKED int t_exchange_pairs(uint32_t *key, uint32_t n, uint32_t j, uint32_t k);
 CF_CHECKED int t_exchange_pairs_async(cf_stream stream, uint32_t *key, uint32_t n, uint32_t j, uint32_t k);
+CF_CHECKED int t_exchange_pairs_update(cf_graph_exec exec, cf_graph_node node, uint32_t *key, uint32_t n, uint32_t j,
+                                       uint32_t k);
 
 /* Bytes of any type, written with one value. */
 CF_CHECKED int t_fill_bytes(void *target, int value, ptrdiff_t count);
 CF_CHECKED int t_fill_bytes_async(cf_stream stream, void *target, int value, ptrdiff_t count);
+CF_CHECKED int t_fill_bytes_update(cf_graph_exec exec, cf_graph_node node, void *target, int value, ptrdiff_t count);
 
 /* Handles of objects, as integers that hold pointers. */
 CF_CHECKED int t_follow(const uintptr_t *handle, long offset, int *value, long long n);
 CF_CHECKED int t_follow_async(cf_stream stream, const uintptr_t *handle, long offset, int *value, long long n);
+CF_CHECKED int t_follow_update(cf_graph_exec exec, cf_graph_node node, const uintptr_t *handle, long offset, int *value,
+                               long long n);
 
 /* y = a x + y in half precision. */
 CF_CHECKED int t_half_axpy(cf_half a, const cf_half *x, cf_half *y, int n);
 CF_CHECKED int t_half_axpy_async(cf_stream stream, cf_half a, const cf_half *x, cf_half *y, int n);
+CF_CHECKED int t_half_axpy_update(cf_graph_exec exec, cf_graph_node node, cf_half a, const cf_half *x, cf_half *y,
+                                  int n);
 
 /* The lane and the clock of each thread, by PTX. */
 CF_CHECKED int t_lanes(unsigned int *lane, int n);
 CF_CHECKED int t_lanes_async(cf_stream stream, unsigned int *lane, int n);
+CF_CHECKED int t_lanes_update(cf_graph_exec exec, cf_graph_node node, unsigned int *lane, int n);
 
 /* Wide and narrow numbers in one template. */
 /* t_narrow() takes the types of every instance in C11 and C++; its address is that of t_narrow_f16(). */
@@ -86,10 +100,13 @@ CF_CHECKED int t_narrow(const float *x, cf_half *y, int n);
 CF_CHECKED int t_narrow_async(cf_stream stream, const float *x, cf_half *y, int n);
 CF_CHECKED int t_narrow_f16(const float *x, cf_half *y, int n);
 CF_CHECKED int t_narrow_f16_async(cf_stream stream, const float *x, cf_half *y, int n);
+CF_CHECKED int t_narrow_f16_update(cf_graph_exec exec, cf_graph_node node, const float *x, cf_half *y, int n);
 CF_CHECKED int t_narrow_bf16(const float *x, cf_bfloat16 *y, int n);
 CF_CHECKED int t_narrow_bf16_async(cf_stream stream, const float *x, cf_bfloat16 *y, int n);
+CF_CHECKED int t_narrow_bf16_update(cf_graph_exec exec, cf_graph_node node, const float *x, cf_bfloat16 *y, int n);
 CF_CHECKED int t_narrow_f16_f64(const double *x, cf_half *y, int n);
 CF_CHECKED int t_narrow_f16_f64_async(cf_stream stream, const double *x, cf_half *y, int n);
+CF_CHECKED int t_narrow_f16_f64_update(cf_graph_exec exec, cf_graph_node node, const double *x, cf_half *y, int n);
 
 /* The blocks' sums of elements, or of their squares; a thread adds several. */
 CF_CHECKED int t_reduce_sum_f32(const float *x, float *sum, unsigned int n);
@@ -104,14 +121,17 @@ CF_CHECKED int t_reduce_squares_f64_async(cf_stream stream, const double *x, dou
 /* The other. */
 CF_CHECKED int t_scale_double(double *x, double factor, int n);
 CF_CHECKED int t_scale_double_async(cf_stream stream, double *x, double factor, int n);
+CF_CHECKED int t_scale_double_update(cf_graph_exec exec, cf_graph_node node, double *x, double factor, int n);
 
 /* One name in C++ for two kernels, two names in C. */
 CF_CHECKED int t_scale_single(float *x, float factor, int n);
 CF_CHECKED int t_scale_single_async(cf_stream stream, float *x, float factor, int n);
+CF_CHECKED int t_scale_single_update(cf_graph_exec exec, cf_graph_node node, float *x, float factor, int n);
 
 /* A generator of random numbers, one state per thread. */
 CF_CHECKED int t_xorshift(uint64_t *state, float *number, size_t n);
 CF_CHECKED int t_xorshift_async(cf_stream stream, uint64_t *state, float *number, size_t n);
+CF_CHECKED int t_xorshift_update(cf_graph_exec exec, cf_graph_node node, uint64_t *state, float *number, size_t n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -187,6 +207,7 @@ CF_CHECKED inline int t_narrow_async(cf_stream stream, const double *x, cf_half 
 #pragma pop_macro("a")
 #pragma pop_macro("count")
 #pragma pop_macro("done")
+#pragma pop_macro("exec")
 #pragma pop_macro("factor")
 #pragma pop_macro("handle")
 #pragma pop_macro("j")
@@ -195,6 +216,7 @@ CF_CHECKED inline int t_narrow_async(cf_stream stream, const double *x, cf_half 
 #pragma pop_macro("lane")
 #pragma pop_macro("length")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("number")
 #pragma pop_macro("offset")
 #pragma pop_macro("state")

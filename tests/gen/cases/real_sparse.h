@@ -22,6 +22,8 @@
 #undef diagonal
 #pragma push_macro("entries")
 #undef entries
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("is_entry")
 #undef is_entry
 #pragma push_macro("ld")
@@ -32,6 +34,8 @@
 #undef m
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("omega")
 #undef omega
 #pragma push_macro("row")
@@ -58,6 +62,8 @@ extern "C" {
 /* y = a x + b y, AXPBY_ITEMS elements per thread. */
 CF_CHECKED int t_axpby(size_t n, double a, const double *x, double b, double *y);
 CF_CHECKED int t_axpby_async(cf_stream stream, size_t n, double a, const double *x, double b, double *y);
+CF_CHECKED int t_axpby_update(cf_graph_exec exec, cf_graph_node node, size_t n, double a, const double *x, double b,
+                              double *y);
 
 /* COO: an entry per thread, added atomically. */
 /* t_coo_multiply() takes the types of every instance in C11 and C++; its address is that of t_coo_multiply_f32(). */
@@ -69,14 +75,22 @@ CF_CHECKED int t_coo_multiply_f32(int64_t entries, const int32_t *row, const int
                                   const float *x, float *y, int32_t rows, int32_t columns);
 CF_CHECKED int t_coo_multiply_f32_async(cf_stream stream, int64_t entries, const int32_t *row, const int32_t *column,
                                         const float *value, const float *x, float *y, int32_t rows, int32_t columns);
+CF_CHECKED int t_coo_multiply_f32_update(cf_graph_exec exec, cf_graph_node node, int64_t entries, const int32_t *row,
+                                         const int32_t *column, const float *value, const float *x, float *y,
+                                         int32_t rows, int32_t columns);
 CF_CHECKED int t_coo_multiply_f64(int64_t entries, const int32_t *row, const int32_t *column, const double *value,
                                   const double *x, double *y, int32_t rows, int32_t columns);
 CF_CHECKED int t_coo_multiply_f64_async(cf_stream stream, int64_t entries, const int32_t *row, const int32_t *column,
                                         const double *value, const double *x, double *y, int32_t rows, int32_t columns);
+CF_CHECKED int t_coo_multiply_f64_update(cf_graph_exec exec, cf_graph_node node, int64_t entries, const int32_t *row,
+                                         const int32_t *column, const double *value, const double *x, double *y,
+                                         int32_t rows, int32_t columns);
 
 /* The matrix behind a pointer. */
 CF_CHECKED int t_csr_diagonal(const struct csr *A, double *diagonal, int32_t rows);
 CF_CHECKED int t_csr_diagonal_async(cf_stream stream, const struct csr *A, double *diagonal, int32_t rows);
+CF_CHECKED int t_csr_diagonal_update(cf_graph_exec exec, cf_graph_node node, const struct csr *A, double *diagonal,
+                                     int32_t rows);
 
 /* A row per thread. */
 /* t_csr_multiply() takes the types of every instance in C11 and C++; its address is that of t_csr_multiply_f32_i32(). */
@@ -88,11 +102,17 @@ CF_CHECKED int t_csr_multiply_f32_i32(const int *start, const int *column, const
                                       int rows, int columns, int entries);
 CF_CHECKED int t_csr_multiply_f32_i32_async(cf_stream stream, const int *start, const int *column, const float *value,
                                             const float *x, float *y, int rows, int columns, int entries);
+CF_CHECKED int t_csr_multiply_f32_i32_update(cf_graph_exec exec, cf_graph_node node, const int *start,
+                                             const int *column, const float *value, const float *x, float *y, int rows,
+                                             int columns, int entries);
 CF_CHECKED int t_csr_multiply_f64_i64(const int64_t *start, const int64_t *column, const double *value, const double *x,
                                       double *y, int64_t rows, int64_t columns, int64_t entries);
 CF_CHECKED int t_csr_multiply_f64_i64_async(cf_stream stream, const int64_t *start, const int64_t *column,
                                             const double *value, const double *x, double *y, int64_t rows,
                                             int64_t columns, int64_t entries);
+CF_CHECKED int t_csr_multiply_f64_i64_update(cf_graph_exec exec, cf_graph_node node, const int64_t *start,
+                                             const int64_t *column, const double *value, const double *x, double *y,
+                                             int64_t rows, int64_t columns, int64_t entries);
 
 /* t_csr_vector() takes the types of every instance in C11 and C++; its address is that of t_csr_vector_f32(). */
 CF_CHECKED int t_csr_vector(const int *start, const int *column, const float *value, const float *x, float *y, int rows,
@@ -103,26 +123,36 @@ CF_CHECKED int t_csr_vector_f32(const int *start, const int *column, const float
                                 int rows, int entries, int n);
 CF_CHECKED int t_csr_vector_f32_async(cf_stream stream, const int *start, const int *column, const float *value,
                                       const float *x, float *y, int rows, int entries, int n);
+CF_CHECKED int t_csr_vector_f32_update(cf_graph_exec exec, cf_graph_node node, const int *start, const int *column,
+                                       const float *value, const float *x, float *y, int rows, int entries, int n);
 CF_CHECKED int t_csr_vector_f64(const int *start, const int *column, const double *value, const double *x, double *y,
                                 int rows, int entries, int n);
 CF_CHECKED int t_csr_vector_f64_async(cf_stream stream, const int *start, const int *column, const double *value,
                                       const double *x, double *y, int rows, int entries, int n);
+CF_CHECKED int t_csr_vector_f64_update(cf_graph_exec exec, cf_graph_node node, const int *start, const int *column,
+                                       const double *value, const double *x, double *y, int rows, int entries, int n);
 
 /* ELL: as many entries in each row, stored column by column. */
 CF_CHECKED int t_ell_multiply(const int32_t *column, const double *value, const double *x, double *y, size_t rows,
                               size_t columns, size_t ld);
 CF_CHECKED int t_ell_multiply_async(cf_stream stream, const int32_t *column, const double *value, const double *x,
                                     double *y, size_t rows, size_t columns, size_t ld);
+CF_CHECKED int t_ell_multiply_update(cf_graph_exec exec, cf_graph_node node, const int32_t *column, const double *value,
+                                     const double *x, double *y, size_t rows, size_t columns, size_t ld);
 
 /* The matrix by value, as a struct of pointers with its sizes. */
 CF_CHECKED int t_jacobi_sweep(struct csr A, const double *b, const double *x, double *y, double omega);
 CF_CHECKED int t_jacobi_sweep_async(cf_stream stream, struct csr A, const double *b, const double *x, double *y,
                                     double omega);
+CF_CHECKED int t_jacobi_sweep_update(cf_graph_exec exec, cf_graph_node node, struct csr A, const double *b,
+                                     const double *x, double *y, double omega);
 
 /* Where the rows of a dense block with a leading dimension have entries, as one flag per element. */
 CF_CHECKED int t_pattern(int m, int n, const float *a, int lda, bool *is_entry, float threshold);
 CF_CHECKED int t_pattern_async(cf_stream stream, int m, int n, const float *a, int lda, bool *is_entry,
                                float threshold);
+CF_CHECKED int t_pattern_update(cf_graph_exec exec, cf_graph_node node, int m, int n, const float *a, int lda,
+                                bool *is_entry, float threshold);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -258,11 +288,13 @@ CF_CHECKED inline int t_csr_vector_async(cf_stream stream, const int *start, con
 #pragma pop_macro("columns")
 #pragma pop_macro("diagonal")
 #pragma pop_macro("entries")
+#pragma pop_macro("exec")
 #pragma pop_macro("is_entry")
 #pragma pop_macro("ld")
 #pragma pop_macro("lda")
 #pragma pop_macro("m")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("omega")
 #pragma pop_macro("row")
 #pragma pop_macro("rows")

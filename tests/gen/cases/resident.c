@@ -68,6 +68,11 @@ int t_told_async(cf_stream cf__stream, const float *table, float *y, void *raw, 
     return cf_launch(&t__k_told, cf__stream, (void *const[]){&table, &y, &raw, &n});
 }
 
+int t_told_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const float *table, float *y, void *raw, int n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_told, (void *const[]){&table, &y, &raw, &n});
+}
+
 #define CF__PARAM_forgotten__u \
     .name = "u", .direction = CF_POINTER, .lanes = 1
 #define CF__PARAM_forgotten__y \
@@ -103,6 +108,12 @@ int t_forgotten_f32_async(cf_stream cf__stream, const float *u, float *y, float 
     return cf_launch(&t__k_forgotten_f32, cf__stream, (void *const[]){&u, &y, &rows, &n});
 }
 
+int t_forgotten_f32_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const float *u, float *y, float *const *rows,
+                           int n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_forgotten_f32, (void *const[]){&u, &y, &rows, &n});
+}
+
 const cf_kernel t__k_forgotten_f64 = {
     CF__OF_forgotten, .name = "forgotten_f64", .function = "t_forgotten_f64",
     .params = (const cf_param[]){
@@ -122,6 +133,12 @@ int t_forgotten_f64(const double *u, double *y, float *const *rows, int n)
 int t_forgotten_f64_async(cf_stream cf__stream, const double *u, double *y, float *const *rows, int n)
 {
     return cf_launch(&t__k_forgotten_f64, cf__stream, (void *const[]){&u, &y, &rows, &n});
+}
+
+int t_forgotten_f64_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const double *u, double *y,
+                           float *const *rows, int n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_forgotten_f64, (void *const[]){&u, &y, &rows, &n});
 }
 
 int (t_forgotten)(const float *u, float *y, float *const *rows, int n)

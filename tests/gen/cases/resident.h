@@ -7,8 +7,12 @@
 #include <cuferry/generic.h>
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("raw")
 #undef raw
 #pragma push_macro("rows")
@@ -31,11 +35,16 @@ CF_CHECKED int t_forgotten(const float *u, float *y, float *const *rows, int n);
 CF_CHECKED int t_forgotten_async(cf_stream stream, const float *u, float *y, float *const *rows, int n);
 CF_CHECKED int t_forgotten_f32(const float *u, float *y, float *const *rows, int n);
 CF_CHECKED int t_forgotten_f32_async(cf_stream stream, const float *u, float *y, float *const *rows, int n);
+CF_CHECKED int t_forgotten_f32_update(cf_graph_exec exec, cf_graph_node node, const float *u, float *y,
+                                      float *const *rows, int n);
 CF_CHECKED int t_forgotten_f64(const double *u, double *y, float *const *rows, int n);
 CF_CHECKED int t_forgotten_f64_async(cf_stream stream, const double *u, double *y, float *const *rows, int n);
+CF_CHECKED int t_forgotten_f64_update(cf_graph_exec exec, cf_graph_node node, const double *u, double *y,
+                                      float *const *rows, int n);
 
 CF_CHECKED int t_told(const float *table, float *y, void *raw, int n);
 CF_CHECKED int t_told_async(cf_stream stream, const float *table, float *y, void *raw, int n);
+CF_CHECKED int t_told_update(cf_graph_exec exec, cf_graph_node node, const float *table, float *y, void *raw, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -82,7 +91,9 @@ CF_CHECKED inline int t_forgotten_async(cf_stream stream, const double *u, doubl
 
 #endif
 
+#pragma pop_macro("exec")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("raw")
 #pragma pop_macro("rows")
 #pragma pop_macro("stream")

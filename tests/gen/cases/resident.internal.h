@@ -5,8 +5,12 @@
 #include "t.h"
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("raw")
 #undef raw
 #pragma push_macro("rows")
@@ -34,7 +38,9 @@ CF_CHECKED int t__enqueue_chained(cf_stream stream, const float *u, float *y, in
 }
 #endif
 
+#pragma pop_macro("exec")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("raw")
 #pragma pop_macro("rows")
 #pragma pop_macro("stream")

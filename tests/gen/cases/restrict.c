@@ -69,6 +69,11 @@ int t_add_async(cf_stream cf__stream, const float *x, const float *y, float *z, 
     return cf_launch(&t__k_add, cf__stream, (void *const[]){&x, &y, &z, &n});
 }
 
+int t_add_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const float *x, const float *y, float *z, int n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_add, (void *const[]){&x, &y, &z, &n});
+}
+
 
 const cf_kernel t__k_accumulate = {
     .version = CF_REGISTRY_VERSION, .name = "accumulate", .family = "accumulate", .function = "t_accumulate",
@@ -97,6 +102,11 @@ int t_accumulate(const float *x, const float *y, float *z, int n)
 int t_accumulate_async(cf_stream cf__stream, const float *x, const float *y, float *z, int n)
 {
     return cf_launch(&t__k_accumulate, cf__stream, (void *const[]){&x, &y, &z, &n});
+}
+
+int t_accumulate_update(cf_graph_exec cf__exec, cf_graph_node cf__node, const float *x, const float *y, float *z, int n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_accumulate, (void *const[]){&x, &y, &z, &n});
 }
 
 /* Checks the scalars and computes the launch size; 0 sends the call to the slow path. */
@@ -180,4 +190,9 @@ int t_alone(float *x, float *table, int n)
 int t_alone_async(cf_stream cf__stream, float *x, float *table, int n)
 {
     return cf_launch(&t__k_alone, cf__stream, (void *const[]){&x, &table, &n});
+}
+
+int t_alone_update(cf_graph_exec cf__exec, cf_graph_node cf__node, float *x, float *table, int n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_alone, (void *const[]){&x, &table, &n});
 }

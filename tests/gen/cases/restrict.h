@@ -6,8 +6,12 @@
 #include <cuferry/types.h>
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("stream")
 #undef stream
 #pragma push_macro("table")
@@ -26,14 +30,18 @@ extern "C" {
 /* A reader is apart from what is written; the macro says it. */
 CF_CHECKED int t_accumulate(const float *x, const float *y, float *z, int n);
 CF_CHECKED int t_accumulate_async(cf_stream stream, const float *x, const float *y, float *z, int n);
+CF_CHECKED int t_accumulate_update(cf_graph_exec exec, cf_graph_node node, const float *x, const float *y, float *z,
+                                   int n);
 
 /* All three: what is written is apart from all. */
 CF_CHECKED int t_add(const float *x, const float *y, float *z, int n);
 CF_CHECKED int t_add_async(cf_stream stream, const float *x, const float *y, float *z, int n);
+CF_CHECKED int t_add_update(cf_graph_exec exec, cf_graph_node node, const float *x, const float *y, float *z, int n);
 
 /* One array, beside a pointer that has no extent. */
 CF_CHECKED int t_alone(float *x, float *table, int n);
 CF_CHECKED int t_alone_async(cf_stream stream, float *x, float *table, int n);
+CF_CHECKED int t_alone_update(cf_graph_exec exec, cf_graph_node node, float *x, float *table, int n);
 
 /* What is read alone may be one array. */
 CF_CHECKED int t_compare(const float *x, const float *y, int n);
@@ -46,7 +54,9 @@ extern const struct cf_module t_registry;
 }
 #endif
 
+#pragma pop_macro("exec")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("stream")
 #pragma pop_macro("table")
 #pragma pop_macro("x")

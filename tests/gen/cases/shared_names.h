@@ -8,8 +8,12 @@
 /* This header sets aside macros that have the names of its parameters. */
 #pragma push_macro("buffer")
 #undef buffer
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("stream")
 #undef stream
 #pragma push_macro("x")
@@ -23,34 +27,44 @@ extern "C" {
 
 CF_CHECKED int t_shared_binding(float *y, int n);
 CF_CHECKED int t_shared_binding_async(cf_stream stream, float *y, int n);
+CF_CHECKED int t_shared_binding_update(cf_graph_exec exec, cf_graph_node node, float *y, int n);
 
 CF_CHECKED int t_shared_enumerator(float *y, int n);
 CF_CHECKED int t_shared_enumerator_async(cf_stream stream, float *y, int n);
+CF_CHECKED int t_shared_enumerator_update(cf_graph_exec exec, cf_graph_node node, float *y, int n);
 
 CF_CHECKED int t_shared_in_another(float *y, int n);
 CF_CHECKED int t_shared_in_another_async(cf_stream stream, float *y, int n);
+CF_CHECKED int t_shared_in_another_update(cf_graph_exec exec, cf_graph_node node, float *y, int n);
 
 CF_CHECKED int t_shared_local(float *y, int n);
 CF_CHECKED int t_shared_local_async(cf_stream stream, float *y, int n);
+CF_CHECKED int t_shared_local_update(cf_graph_exec exec, cf_graph_node node, float *y, int n);
 
 CF_CHECKED int t_shared_member(float *y, int n);
 CF_CHECKED int t_shared_member_async(cf_stream stream, float *y, int n);
+CF_CHECKED int t_shared_member_update(cf_graph_exec exec, cf_graph_node node, float *y, int n);
 
 /* Said to be none. */
 CF_CHECKED int t_shared_of_none(float *y, int n);
 CF_CHECKED int t_shared_of_none_async(cf_stream stream, float *y, int n);
+CF_CHECKED int t_shared_of_none_update(cf_graph_exec exec, cf_graph_node node, float *y, int n);
 
 CF_CHECKED int t_shared_overload(const float *x, float *y, int n);
 CF_CHECKED int t_shared_overload_async(cf_stream stream, const float *x, float *y, int n);
+CF_CHECKED int t_shared_overload_update(cf_graph_exec exec, cf_graph_node node, const float *x, float *y, int n);
 
 CF_CHECKED int t_shared_parameter(float *buffer, int n);
 CF_CHECKED int t_shared_parameter_async(cf_stream stream, float *buffer, int n);
+CF_CHECKED int t_shared_parameter_update(cf_graph_exec exec, cf_graph_node node, float *buffer, int n);
 
 CF_CHECKED int t_shared_second(float *y, int n);
 CF_CHECKED int t_shared_second_async(cf_stream stream, float *y, int n);
+CF_CHECKED int t_shared_second_update(cf_graph_exec exec, cf_graph_node node, float *y, int n);
 
 CF_CHECKED int t_shared_specialised(float *y, int n);
 CF_CHECKED int t_shared_specialised_async(cf_stream stream, float *y, int n);
+CF_CHECKED int t_shared_specialised_update(cf_graph_exec exec, cf_graph_node node, float *y, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -60,7 +74,9 @@ extern const struct cf_module t_registry;
 #endif
 
 #pragma pop_macro("buffer")
+#pragma pop_macro("exec")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("stream")
 #pragma pop_macro("x")
 #pragma pop_macro("y")

@@ -25,6 +25,8 @@
 #undef dt
 #pragma push_macro("e")
 #undef e
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("f")
 #undef f
 #pragma push_macro("g")
@@ -47,6 +49,8 @@
 #undef m
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("size")
 #undef size
 #pragma push_macro("stream")
@@ -68,20 +72,27 @@ extern "C" {
 CF_CHECKED int t_arithmetic(const float *x, const double *y, const char *z, int64_t n, int64_t m);
 CF_CHECKED int t_arithmetic_async(cf_stream stream, const float *x, const double *y, const char *z, int64_t n,
                                   int64_t m);
+CF_CHECKED int t_arithmetic_update(cf_graph_exec exec, cf_graph_node node, const float *x, const double *y,
+                                   const char *z, int64_t n, int64_t m);
 
 CF_CHECKED int t_bits(const char *x, const int *y, int64_t n, uint32_t m);
 CF_CHECKED int t_bits_async(cf_stream stream, const char *x, const int *y, int64_t n, uint32_t m);
+CF_CHECKED int t_bits_update(cf_graph_exec exec, cf_graph_node node, const char *x, const int *y, int64_t n,
+                             uint32_t m);
 
 /* By numbers that are known at the call alone. */
 CF_CHECKED int t_coarse(const float *x, int64_t n, int level);
 CF_CHECKED int t_coarse_async(cf_stream stream, const float *x, int64_t n, int level);
+CF_CHECKED int t_coarse_update(cf_graph_exec exec, cf_graph_node node, const float *x, int64_t n, int level);
 
 /* Left to the interpreter: a compiler could round this once where the interpreter rounds twice. */
 CF_CHECKED int t_contracted(const double *x, double a, double b, int n);
 CF_CHECKED int t_contracted_async(cf_stream stream, const double *x, double a, double b, int n);
+CF_CHECKED int t_contracted_update(cf_graph_exec exec, cf_graph_node node, const double *x, double a, double b, int n);
 
 CF_CHECKED int t_division(const float *x, long n, long m, long k);
 CF_CHECKED int t_division_async(cf_stream stream, const float *x, long n, long m, long k);
+CF_CHECKED int t_division_update(cf_graph_exec exec, cf_graph_node node, const float *x, long n, long m, long k);
 
 /* Every type that an expression reads. */
 CF_CHECKED int t_every_type(int8_t a, int16_t b, int32_t c, int64_t d, uint8_t e, uint16_t f, uint32_t g, uint64_t h,
@@ -89,33 +100,48 @@ CF_CHECKED int t_every_type(int8_t a, int16_t b, int32_t c, int64_t d, uint8_t e
 CF_CHECKED int t_every_type_async(cf_stream stream, int8_t a, int16_t b, int32_t c, int64_t d, uint8_t e, uint16_t f,
                                   uint32_t g, uint64_t h, char i, const float *x, float *y, bool k, long long l,
                                   unsigned long long m);
+CF_CHECKED int t_every_type_update(cf_graph_exec exec, cf_graph_node node, int8_t a, int16_t b, int32_t c, int64_t d,
+                                   uint8_t e, uint16_t f, uint32_t g, uint64_t h, char i, const float *x, float *y,
+                                   bool k, long long l, unsigned long long m);
 
 /* Members, some of types that only the C compiler can tell. */
 CF_CHECKED int t_members(const particle_t *x, struct box b, enum way way, cf_int4 lanes);
 CF_CHECKED int t_members_async(cf_stream stream, const particle_t *x, struct box b, enum way way, cf_int4 lanes);
+CF_CHECKED int t_members_update(cf_graph_exec exec, cf_graph_node node, const particle_t *x, struct box b, enum way way,
+                                cf_int4 lanes);
 
 /* Names that the generated function must not take for its own. */
 CF_CHECKED int t_names(const float *cf, int args, int size, int cf_launch_size);
 CF_CHECKED int t_names_async(cf_stream stream, const float *cf, int args, int size, int cf_launch_size);
+CF_CHECKED int t_names_update(cf_graph_exec exec, cf_graph_node node, const float *cf, int args, int size,
+                              int cf_launch_size);
 
 /* Never in order, so that nothing is compiled. */
 CF_CHECKED int t_never(const double *x, int n);
 CF_CHECKED int t_never_async(cf_stream stream, const double *x, int n);
+CF_CHECKED int t_never_update(cf_graph_exec exec, cf_graph_node node, const double *x, int n);
 
 /* Real numbers. */
 CF_CHECKED int t_real_checks(const double *x, float dt, double h, uint32_t n);
 CF_CHECKED int t_real_checks_async(cf_stream stream, const double *x, float dt, double h, uint32_t n);
+CF_CHECKED int t_real_checks_update(cf_graph_exec exec, cf_graph_node node, const double *x, float dt, double h,
+                                    uint32_t n);
 
 CF_CHECKED int t_sections(const float *x, const double *y, short *z, int n, int m, int k, int l, int64_t ld);
 CF_CHECKED int t_sections_async(cf_stream stream, const float *x, const double *y, short *z, int n, int m, int k, int l,
                                 int64_t ld);
+CF_CHECKED int t_sections_update(cf_graph_exec exec, cf_graph_node node, const float *x, const double *y, short *z,
+                                 int n, int m, int k, int l, int64_t ld);
 
 CF_CHECKED int t_three_dimensions(const float *x, int n, int a, int b, int c);
 CF_CHECKED int t_three_dimensions_async(cf_stream stream, const float *x, int n, int a, int b, int c);
+CF_CHECKED int t_three_dimensions_update(cf_graph_exec exec, cf_graph_node node, const float *x, int n, int a, int b,
+                                         int c);
 
 /* Comparisons are numbers, too. */
 CF_CHECKED int t_truth(const float *x, int n, uint16_t m);
 CF_CHECKED int t_truth_async(cf_stream stream, const float *x, int n, uint16_t m);
+CF_CHECKED int t_truth_update(cf_graph_exec exec, cf_graph_node node, const float *x, int n, uint16_t m);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -133,6 +159,7 @@ extern const struct cf_module t_registry;
 #pragma pop_macro("d")
 #pragma pop_macro("dt")
 #pragma pop_macro("e")
+#pragma pop_macro("exec")
 #pragma pop_macro("f")
 #pragma pop_macro("g")
 #pragma pop_macro("h")
@@ -144,6 +171,7 @@ extern const struct cf_module t_registry;
 #pragma pop_macro("level")
 #pragma pop_macro("m")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("size")
 #pragma pop_macro("stream")
 #pragma pop_macro("way")

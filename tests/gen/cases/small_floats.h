@@ -18,10 +18,14 @@
 #undef d
 #pragma push_macro("e")
 #undef e
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("f")
 #undef f
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("scale")
 #undef scale
 #pragma push_macro("stream")
@@ -40,10 +44,14 @@ extern "C" {
 CF_CHECKED int t_clear(uint8_t *a, uint16_t *b, uint16_t *c, uint32_t *d, uint16_t *e, uint32_t *f, int n);
 CF_CHECKED int t_clear_async(cf_stream stream, uint8_t *a, uint16_t *b, uint16_t *c, uint32_t *d, uint16_t *e,
                              uint32_t *f, int n);
+CF_CHECKED int t_clear_update(cf_graph_exec exec, cf_graph_node node, uint8_t *a, uint16_t *b, uint16_t *c, uint32_t *d,
+                              uint16_t *e, uint32_t *f, int n);
 
 CF_CHECKED int t_widen(const uint8_t *scale, const uint8_t *x, uint8_t *y, uint8_t *z, uint8_t by, int n);
 CF_CHECKED int t_widen_async(cf_stream stream, const uint8_t *scale, const uint8_t *x, uint8_t *y, uint8_t *z,
                              uint8_t by, int n);
+CF_CHECKED int t_widen_update(cf_graph_exec exec, cf_graph_node node, const uint8_t *scale, const uint8_t *x,
+                              uint8_t *y, uint8_t *z, uint8_t by, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -58,8 +66,10 @@ extern const struct cf_module t_registry;
 #pragma pop_macro("c")
 #pragma pop_macro("d")
 #pragma pop_macro("e")
+#pragma pop_macro("exec")
 #pragma pop_macro("f")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("scale")
 #pragma pop_macro("stream")
 #pragma pop_macro("x")

@@ -78,6 +78,11 @@ int t_axpy_f32_async(cf_stream cf__stream, float a, const float *x, float *y, in
     return cf_launch(&t__k_axpy_f32, cf__stream, (void *const[]){&a, &x, &y, &n});
 }
 
+int t_axpy_f32_update(cf_graph_exec cf__exec, cf_graph_node cf__node, float a, const float *x, float *y, int64_t n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_axpy_f32, (void *const[]){&a, &x, &y, &n});
+}
+
 const cf_kernel t__k_axpy_f64 = {
     CF__OF_axpy, .name = "axpy_f64", .function = "t_axpy_f64",
     .params = (const cf_param[]){
@@ -97,6 +102,11 @@ int t_axpy_f64(double a, const double *x, double *y, int64_t n)
 int t_axpy_f64_async(cf_stream cf__stream, double a, const double *x, double *y, int64_t n)
 {
     return cf_launch(&t__k_axpy_f64, cf__stream, (void *const[]){&a, &x, &y, &n});
+}
+
+int t_axpy_f64_update(cf_graph_exec cf__exec, cf_graph_node cf__node, double a, const double *x, double *y, int64_t n)
+{
+    return cf_graph_update(cf__exec, cf__node, &t__k_axpy_f64, (void *const[]){&a, &x, &y, &n});
 }
 
 int (t_axpy)(float a, const float *x, float *y, int64_t n)

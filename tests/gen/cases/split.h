@@ -9,12 +9,16 @@
 /* This header sets aside macros that have the names of its parameters. */
 #pragma push_macro("a")
 #undef a
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("index")
 #undef index
 #pragma push_macro("m")
 #undef m
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("res")
 #undef res
 #pragma push_macro("rows")
@@ -40,8 +44,11 @@ CF_CHECKED int t_axpy(float a, const float *x, float *y, int64_t n);
 CF_CHECKED int t_axpy_async(cf_stream stream, float a, const float *x, float *y, int64_t n);
 CF_CHECKED int t_axpy_f32(float a, const float *x, float *y, int64_t n);
 CF_CHECKED int t_axpy_f32_async(cf_stream stream, float a, const float *x, float *y, int64_t n);
+CF_CHECKED int t_axpy_f32_update(cf_graph_exec exec, cf_graph_node node, float a, const float *x, float *y, int64_t n);
 CF_CHECKED int t_axpy_f64(double a, const double *x, double *y, int64_t n);
 CF_CHECKED int t_axpy_f64_async(cf_stream stream, double a, const double *x, double *y, int64_t n);
+CF_CHECKED int t_axpy_f64_update(cf_graph_exec exec, cf_graph_node node, double a, const double *x, double *y,
+                                 int64_t n);
 
 /* Rows go with it, and what is looked up does not; a count of another type. */
 CF_CHECKED int t_pick(const float *source, const int *index, float *res, int rows, int width, int m);
@@ -94,9 +101,11 @@ CF_CHECKED inline int t_axpy_async(cf_stream stream, double a, const double *x, 
 #endif
 
 #pragma pop_macro("a")
+#pragma pop_macro("exec")
 #pragma pop_macro("index")
 #pragma pop_macro("m")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("res")
 #pragma pop_macro("rows")
 #pragma pop_macro("source")

@@ -14,6 +14,10 @@
 #undef cols
 #pragma push_macro("counter")
 #undef counter
+#pragma push_macro("exec")
+#undef exec
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("nx")
 #undef nx
 #pragma push_macro("ny")
@@ -37,6 +41,8 @@ extern "C" {
 
 CF_CHECKED int t_rowsum(const float *a, float *sum, long rows, size_t cols);
 CF_CHECKED int t_rowsum_async(cf_stream stream, const float *a, float *sum, long rows, size_t cols);
+CF_CHECKED int t_rowsum_update(cf_graph_exec exec, cf_graph_node node, const float *a, float *sum, long rows,
+                               size_t cols);
 
 /* One Jacobi step over the inside of an ny by nx field.
  *
@@ -44,12 +50,17 @@ CF_CHECKED int t_rowsum_async(cf_stream stream, const float *a, float *sum, long
 CF_CHECKED int t_step_w64(const double *u, double *v, int nx, int ny, unsigned short stride, double c);
 CF_CHECKED int t_step_w64_async(cf_stream stream, const double *u, double *v, int nx, int ny, unsigned short stride,
                                 double c);
+CF_CHECKED int t_step_w64_update(cf_graph_exec exec, cf_graph_node node, const double *u, double *v, int nx, int ny,
+                                 unsigned short stride, double c);
 CF_CHECKED int t_step_w128(const double *u, double *v, int nx, int ny, unsigned short stride, double c);
 CF_CHECKED int t_step_w128_async(cf_stream stream, const double *u, double *v, int nx, int ny, unsigned short stride,
                                  double c);
+CF_CHECKED int t_step_w128_update(cf_graph_exec exec, cf_graph_node node, const double *u, double *v, int nx, int ny,
+                                  unsigned short stride, double c);
 
 CF_CHECKED int t_tick(unsigned long long *counter, long stream);
 CF_CHECKED int t_tick_async(cf_stream cf__stream, unsigned long long *counter, long stream);
+CF_CHECKED int t_tick_update(cf_graph_exec exec, cf_graph_node node, unsigned long long *counter, long stream);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -62,6 +73,8 @@ extern const struct cf_module t_registry;
 #pragma pop_macro("c")
 #pragma pop_macro("cols")
 #pragma pop_macro("counter")
+#pragma pop_macro("exec")
+#pragma pop_macro("node")
 #pragma pop_macro("nx")
 #pragma pop_macro("ny")
 #pragma pop_macro("rows")

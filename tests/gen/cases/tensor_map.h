@@ -12,10 +12,14 @@
 #undef by
 #pragma push_macro("columns")
 #undef columns
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("map")
 #undef map
 #pragma push_macro("maps")
 #undef maps
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("rows")
 #undef rows
 #pragma push_macro("stream")
@@ -44,9 +48,12 @@ extern "C" {
 
 CF_CHECKED int t_fetch(cf_tensor_map map, const cf_tensor_map *maps, float *y, int rows);
 CF_CHECKED int t_fetch_async(cf_stream stream, cf_tensor_map map, const cf_tensor_map *maps, float *y, int rows);
+CF_CHECKED int t_fetch_update(cf_graph_exec exec, cf_graph_node node, cf_tensor_map map, const cf_tensor_map *maps,
+                              float *y, int rows);
 
 CF_CHECKED int t_scale(float *x, struct Tile tile, float by);
 CF_CHECKED int t_scale_async(cf_stream stream, float *x, struct Tile tile, float by);
+CF_CHECKED int t_scale_update(cf_graph_exec exec, cf_graph_node node, float *x, struct Tile tile, float by);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -58,8 +65,10 @@ extern const struct cf_module t_registry;
 #pragma pop_macro("Tile")
 #pragma pop_macro("by")
 #pragma pop_macro("columns")
+#pragma pop_macro("exec")
 #pragma pop_macro("map")
 #pragma pop_macro("maps")
+#pragma pop_macro("node")
 #pragma pop_macro("rows")
 #pragma pop_macro("stream")
 #pragma pop_macro("tile")

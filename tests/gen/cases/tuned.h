@@ -6,8 +6,12 @@
 #include <cuferry/types.h>
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("stream")
 #undef stream
 #pragma push_macro("x")
@@ -22,14 +26,17 @@ extern "C" {
 /* Two: the definition uses it. */
 CF_CHECKED int t_defined(const float *x, float *y, int n);
 CF_CHECKED int t_defined_async(cf_stream stream, const float *x, float *y, int n);
+CF_CHECKED int t_defined_update(cf_graph_exec exec, cf_graph_node node, const float *x, float *y, int n);
 
 /* Two: the definition calls it otherwise. */
 CF_CHECKED int t_renamed(const float *x, float *y, int n);
 CF_CHECKED int t_renamed_async(cf_stream stream, const float *x, float *y, int n);
+CF_CHECKED int t_renamed_update(cf_graph_exec exec, cf_graph_node node, const float *x, float *y, int n);
 
 /* One body for both: the constant is in the launch alone. */
 CF_CHECKED int t_shared(float *x, int n);
 CF_CHECKED int t_shared_async(cf_stream stream, float *x, int n);
+CF_CHECKED int t_shared_update(cf_graph_exec exec, cf_graph_node node, float *x, int n);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -38,7 +45,9 @@ extern const struct cf_module t_registry;
 }
 #endif
 
+#pragma pop_macro("exec")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("stream")
 #pragma pop_macro("x")
 #pragma pop_macro("y")

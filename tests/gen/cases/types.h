@@ -17,6 +17,8 @@
 #undef d
 #pragma push_macro("e")
 #undef e
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("f")
 #undef f
 #pragma push_macro("g")
@@ -31,6 +33,8 @@
 #undef lower
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("stream")
 #undef stream
 #pragma push_macro("upper")
@@ -49,19 +53,28 @@ CF_CHECKED int t_everything(int8_t *a, int16_t *b, int32_t *c, int64_t *d, uint8
 CF_CHECKED int t_everything_async(cf_stream stream, int8_t *a, int16_t *b, int32_t *c, int64_t *d, uint8_t *e,
                                   uint16_t *f, uint32_t *g, uint64_t *h, const float *i, const double *j,
                                   unsigned long n);
+CF_CHECKED int t_everything_update(cf_graph_exec exec, cf_graph_node node, int8_t *a, int16_t *b, int32_t *c,
+                                   int64_t *d, uint8_t *e, uint16_t *f, uint32_t *g, uint64_t *h, const float *i,
+                                   const double *j, unsigned long n);
 
 /* t_ranged() takes the types of every instance in C11 and C++; its address is that of t_ranged_i32(). */
 CF_CHECKED int t_ranged(const int *x, int64_t n, int64_t lower, int64_t upper);
 CF_CHECKED int t_ranged_async(cf_stream stream, const int *x, int64_t n, int64_t lower, int64_t upper);
 CF_CHECKED int t_ranged_i32(const int *x, int64_t n, int64_t lower, int64_t upper);
 CF_CHECKED int t_ranged_i32_async(cf_stream stream, const int *x, int64_t n, int64_t lower, int64_t upper);
+CF_CHECKED int t_ranged_i32_update(cf_graph_exec exec, cf_graph_node node, const int *x, int64_t n, int64_t lower,
+                                   int64_t upper);
 CF_CHECKED int t_ranged_i64(const int64_t *x, int64_t n, int64_t lower, int64_t upper);
 CF_CHECKED int t_ranged_i64_async(cf_stream stream, const int64_t *x, int64_t n, int64_t lower, int64_t upper);
+CF_CHECKED int t_ranged_i64_update(cf_graph_exec exec, cf_graph_node node, const int64_t *x, int64_t n, int64_t lower,
+                                   int64_t upper);
 
 CF_CHECKED int t_set_f32(int *x, int n, float value);
 CF_CHECKED int t_set_f32_async(cf_stream stream, int *x, int n, float value);
+CF_CHECKED int t_set_f32_update(cf_graph_exec exec, cf_graph_node node, int *x, int n, float value);
 CF_CHECKED int t_set_f64(int *x, int n, double value);
 CF_CHECKED int t_set_f64_async(cf_stream stream, int *x, int n, double value);
+CF_CHECKED int t_set_f64_update(cf_graph_exec exec, cf_graph_node node, int *x, int n, double value);
 
 /* All of them, for look-up by name: see <cuferry/registry.h>. A program that names it links every kernel. */
 extern const struct cf_module t_registry;
@@ -111,6 +124,7 @@ CF_CHECKED inline int t_ranged_async(cf_stream stream, const int64_t *x, int64_t
 #pragma pop_macro("c")
 #pragma pop_macro("d")
 #pragma pop_macro("e")
+#pragma pop_macro("exec")
 #pragma pop_macro("f")
 #pragma pop_macro("g")
 #pragma pop_macro("h")
@@ -118,6 +132,7 @@ CF_CHECKED inline int t_ranged_async(cf_stream stream, const int64_t *x, int64_t
 #pragma pop_macro("j")
 #pragma pop_macro("lower")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("stream")
 #pragma pop_macro("upper")
 #pragma pop_macro("value")

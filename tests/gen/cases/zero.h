@@ -7,10 +7,14 @@
 #include <cuferry/generic.h>
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("exec")
+#undef exec
 #pragma push_macro("k")
 #undef k
 #pragma push_macro("n")
 #undef n
+#pragma push_macro("node")
+#undef node
 #pragma push_macro("stream")
 #undef stream
 #pragma push_macro("x")
@@ -82,8 +86,10 @@ CF_CHECKED inline int t_shifted_async(cf_stream stream, int64_t *y, int n, int k
 
 #endif
 
+#pragma pop_macro("exec")
 #pragma pop_macro("k")
 #pragma pop_macro("n")
+#pragma pop_macro("node")
 #pragma pop_macro("stream")
 #pragma pop_macro("x")
 #pragma pop_macro("y")

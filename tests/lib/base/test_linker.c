@@ -3,7 +3,11 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/linker.h"
 
@@ -48,6 +52,46 @@ static void libraries_of_the_cache_are_found(void **state)
         skip_test("needs ldconfig");
 }
 
+/* In a child process with mounts of its own. Returns 0, or the line of a failure. */
+static int find_in_a_cache_of(const char *folder)
+{
+    char command[2 * CF__PATH], cache[128], expected[128], path[CF__PATH];
+    snprintf(cache, sizeof cache, "%s/cache", folder);
+    snprintf(expected, sizeof expected, "%s/libm.so.6", folder);
+    if (!cf__linker_find("libm.so.6", path))
+        return __LINE__;
+    snprintf(command, sizeof command,
+             "cp -L %s %s && echo %s >%s/list && PATH=$PATH:/sbin:/usr/sbin ldconfig -X -C %s -f %s/list", path, folder,
+             folder, folder, cache, folder);
+    if (system(command) != 0)
+        return __LINE__;
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount(cache, "/etc/ld.so.cache", NULL, MS_BIND, NULL) != 0)
+        return 0; /* no rights for that */
+    return cf__linker_find("libm.so.6", path) && strcmp(path, expected) == 0 ? 0 : __LINE__;
+}
+
+static void cache_counts_before_the_default_folders(void **state)
+{
+    (void)state;
+    int status;
+    char folder[] = "/tmp/cf_linker_XXXXXX", command[64];
+    if (geteuid() != 0)
+        skip_test("needs to be run by root");
+    assert_non_null(mkdtemp(folder));
+    pid_t child = fork();
+    if (child == 0) {
+        int line = find_in_a_cache_of(folder);
+        if (line)
+            fprintf(stderr, "line %d fails\n", line);
+        _exit(line != 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(status, 0);
+}
+
 static void library_that_is_nowhere_is_not_found(void **state)
 {
     (void)state;
@@ -60,6 +104,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loaded_library_is_found),
         cmocka_unit_test(libraries_of_the_cache_are_found),
+        cmocka_unit_test(cache_counts_before_the_default_folders),
         cmocka_unit_test(library_that_is_nowhere_is_not_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

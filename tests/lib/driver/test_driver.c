@@ -12,6 +12,8 @@
 
 #if CF_CONFIG_CUDA_TYPEDEFS
 
+#define PFN_cuStreamGetCaptureInfo_edges_v12030 PFN_cuStreamGetCaptureInfo_v12030
+
 /* Each function pointer has the type that the toolkit gives this version of the function. */
 #define COMPARE(name, version, parameters, names)                                                             \
     _Static_assert(                                                                                           \
@@ -94,6 +96,40 @@ CF__ACCESS_FIELDS(COMPARE)
 #undef COMPARE
 _Static_assert(sizeof(struct our_access) == sizeof(CUmemAccessDesc), "CUmemAccessDesc has another size");
 
+#define COMPARE(type, name)                                                                                       \
+    _Static_assert(offsetof(struct our_config, name) == offsetof(CUlaunchConfig, name), #name " lies elsewhere"); \
+    _Static_assert(sizeof(type) == sizeof(((CUlaunchConfig *)NULL)->name), #name " has another size");
+#define DECLARE(type, name) type name;
+struct our_config {
+    CF__LAUNCH_CONFIG_FIELDS(DECLARE)
+};
+struct our_edge {
+    CF__EDGE_FIELDS(DECLARE)
+};
+struct our_node {
+    CF__KERNEL_NODE_FIELDS(DECLARE)
+};
+#undef DECLARE
+CF__LAUNCH_CONFIG_FIELDS(COMPARE)
+#undef COMPARE
+_Static_assert(sizeof(struct our_config) == sizeof(CUlaunchConfig), "CUlaunchConfig has another size");
+#define COMPARE(type, name) \
+    _Static_assert(offsetof(struct our_edge, name) == offsetof(CUgraphEdgeData, name), #name " lies elsewhere");
+CF__EDGE_FIELDS(COMPARE)
+#undef COMPARE
+#define COMPARE(type, name)                                                                       \
+    _Static_assert(offsetof(struct our_node, name) == offsetof(CUDA_KERNEL_NODE_PARAMS_v2, name), \
+                   #name " lies elsewhere");                                                      \
+    _Static_assert(sizeof(type) == sizeof(((CUDA_KERNEL_NODE_PARAMS_v2 *)NULL)->name), #name " has another size");
+CF__KERNEL_NODE_FIELDS(COMPARE)
+#undef COMPARE
+_Static_assert(sizeof(struct our_node) == sizeof(CUDA_KERNEL_NODE_PARAMS_v2), "the parameters have another size");
+_Static_assert(sizeof(CUgraphEdgeData) == 8, "CUgraphEdgeData has another size");
+_Static_assert(sizeof(CUlaunchAttribute) == 72 && offsetof(CUlaunchAttribute, value) == 8 &&
+                   sizeof(CUlaunchAttributeValue) == 64 &&
+                   sizeof((CUlaunchAttributeValue){.cooperative = 1}.cooperative) == 4,
+               "CUlaunchAttribute has another layout");
+
 _Static_assert(sizeof(CUuuid) == 16 && sizeof(((CUuuid *)NULL)->bytes) == 16, "CUuuid has another size");
 
 static void driver_declarations_all_were_compared(void **state)
@@ -130,6 +166,7 @@ static void driver_handles_are_the_toolkits(void **state)
     assert_true(__builtin_types_compatible_p(cf_event, CUevent));
     assert_true(__builtin_types_compatible_p(cf_graph, CUgraph));
     assert_true(__builtin_types_compatible_p(cf_graph_exec, CUgraphExec));
+    assert_true(__builtin_types_compatible_p(cf_graph_node, CUgraphNode));
 }
 
 #else

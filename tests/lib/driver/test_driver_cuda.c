@@ -304,6 +304,8 @@ static void driver_usable_is_filled_and_stays_open(void **state)
     int version = 0, count = 0;
     fill(&driver);
     assert_true(driver.cuKernelGetParamInfo != NULL);
+    assert_true(driver.cuStreamGetCaptureInfo_edges != NULL);
+    assert_true((void (*)(void))driver.cuStreamGetCaptureInfo_edges != (void (*)(void))driver.cuStreamGetCaptureInfo);
     assert_int_equal(driver.cuDriverGetVersion(&version), CUDA_SUCCESS);
     assert_int_equal(version, 13000);
     assert_int_equal(driver.cuDeviceGetCount(&count), CUDA_SUCCESS);
@@ -317,6 +319,7 @@ static void driver_of_cuda_12_0_lacks_what_is_newer(void **state)
     struct cf__driver driver;
     fill(&driver);
     assert_true(driver.cuKernelGetParamInfo == NULL);
+    assert_true(driver.cuStreamGetCaptureInfo_edges == NULL);
 }
 
 static void driver_lacking_what_is_newer_is_filled(void **state)

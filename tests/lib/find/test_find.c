@@ -80,13 +80,13 @@ static void places_are_searched_in_order(void **state)
                   {"VIRTUAL_ENV", "venv", "venv/lib/python3.11/site-packages/nvidia/cublas/lib/libcublas.so.12"},
                   {"CF_CUDA_HOME", "own", "own/lib/libcublas.so.12"}};
     char path[CF__PATH], expected[CF__PATH];
-    if (cf__find("test", "cublas", 12, path) == CF_OK)
+    if (cf__find_part("test", "cublas", 12, path) == CF_OK)
         skip_test("needs a machine without cuBLAS of CUDA 12");
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         place_file(places[i].file);
         set_variable(places[i].variable, places[i].folder);
         snprintf(expected, sizeof expected, "%s/%s", root, places[i].file);
-        assert_ok(cf__find("test", "cublas", 12, path));
+        assert_ok(cf__find_part("test", "cublas", 12, path));
         assert_string_equal(path, expected);
     }
     setenv("CF_CUDA_HOME", "", 1); /* as if it were unset */
@@ -123,13 +123,13 @@ static void newer_major_is_left_out(void **state)
     place_file("own/lib/libnvrtc.so.12");
     place_file("own/lib/libcusparse.so.12");
     set_variable("CF_CUDA_HOME", "own");
-    assert_ok(cf__find("test", "nvrtc", 13, path));
+    assert_ok(cf__find_part("test", "nvrtc", 13, path));
     snprintf(expected, sizeof expected, "%s/own/lib/libnvrtc.so.13", root);
     assert_string_equal(path, expected);
-    assert_ok(cf__find("test", "nvrtc", 12, path));
+    assert_ok(cf__find_part("test", "nvrtc", 12, path));
     expected[strlen(expected) - 1] = '2';
     assert_string_equal(path, expected);
-    assert_ok(cf__find("test", "cusparse", 12, path)); /* its number is of no toolkit */
+    assert_ok(cf__find_part("test", "cusparse", 12, path)); /* its number is of no toolkit */
     expect_found("cusparse", "own/lib/libcusparse.so.12");
 }
 
@@ -176,9 +176,9 @@ static void missing_part_is_reported_with_the_places(void **state)
     char path[CF__PATH];
     set_variable("CF_CUDA_HOME", "none");
     set_variable("VIRTUAL_ENV", "venv");
-    if (cf__find("cf_test", "cublas", 12, path) == CF_OK)
+    if (cf__find_part("cf_test", "cublas", 12, path) == CF_OK)
         skip_test("needs a machine without cuBLAS of CUDA 12");
-    assert_int_equal(cf__find("cf_test", "cublas", 12, path), CF_ENOTSUP);
+    assert_int_equal(cf__find_part("cf_test", "cublas", 12, path), CF_ENOTSUP);
     static const char *const parts[] = {"cf_test: libcublas.so.12 was not found in ",
                                         "/none/{lib64,lib,targets/",
                                         ", the loaded libraries, ",

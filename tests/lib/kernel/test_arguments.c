@@ -1,4 +1,4 @@
-/* test_arguments.c - the launch rule apart from grid and block: items, block(auto), shared memory, cooperative
+/* test_arguments.c - the launch rule apart from grid and block: items, block(auto), shared memory, attributes of
  * launches, CPU bodies that are called once, and the parameter sizes that a CPU body declares. */
 #include "handmade_kernel.h"
 
@@ -276,9 +276,160 @@ static void rule_cooperative_grid_past_the_device_is_invalid(void **unused)
     assert_ok(call(64 * 20, 0, 0));
     assert_fails(call(64 * 20 + 1, 0, 0), CF_EINVAL,
                  "made_look: its grid of 21 blocks does not fit the device at once, as cooperative asks: "
-                 "cuLaunchCooperativeKernel returned 720 (CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, ");
+                 "cuLaunchKernelEx returned 720 (CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, ");
     assert_int_equal(seen.calls, 0);
     assert_ok(call(64, 0, 0));
+}
+
+/* ---- Clusters ---- */
+
+static void set_cluster(uint32_t x, uint32_t y, int is_passed)
+{
+    kernel.launch.cluster[0] = x;
+    kernel.launch.cluster[1] = y;
+    kernel.launch.passes_cluster = (uint8_t)is_passed;
+}
+
+static void rule_cluster_is_told_to_the_driver(void **unused)
+{
+    (void)unused;
+    const struct fake_counts *counts = fake_counts();
+    kernel.launch.grid[1] = two;
+    set_cluster(4, 2, 1);
+    int launches = counts->launch;
+    assert_ok(call(64 * 8, 0, 0));
+    assert_true(seen.blocks == 16 && counts->launch == launches);
+    assert_true(counts->cluster.x == 4 && counts->cluster.y == 2 && counts->cluster.z == 1);
+}
+
+/* The kernel says its size itself, so that the launch is a simple one. */
+static void rule_cluster_of_the_kernel_is_not_told(void **unused)
+{
+    (void)unused;
+    const struct fake_counts *counts = fake_counts();
+    set_cluster(4, 0, 0);
+    int launches = counts->launch;
+    assert_ok(call(64 * 8, 0, 0));
+    assert_true(counts->launch == launches + 1 && counts->cluster.x == 0);
+}
+
+static void rule_cluster_of_more_than_8_blocks_is_requested(void **unused)
+{
+    (void)unused;
+    const struct fake_counts *counts = fake_counts();
+    int requests = counts->set_attribute;
+    set_cluster(4, 2, 1);
+    kernel.launch.grid[1] = two;
+    assert_ok(call(64 * 8, 0, 0));
+    assert_int_equal(counts->set_attribute, requests);
+    assert_ok(tear_down(NULL));
+    set_cluster(8, 2, 1);
+    assert_ok(call(64 * 8, 0, 0));
+    assert_int_equal(counts->set_attribute, requests + 1);
+}
+
+static void rule_grid_that_clusters_do_not_divide_is_invalid(void **unused)
+{
+    (void)unused;
+    for (int is_passed = 0; is_passed < 2; is_passed++) {
+        set_cluster(2, 0, is_passed);
+        expect_blocks(0, 0, 0);
+        expect_blocks(64 * 4, 0, 4);
+        assert_fails(call(64 * 3, 0, 0), CF_EINVAL,
+                     "made_look: its grid of 3 x 1 x 1 blocks is no multiple of its clusters' 2 x 1 x 1");
+        assert_int_equal(seen.calls, 0);
+        assert_ok(tear_down(NULL));
+    }
+    set_cluster(1, 2, 1);
+    assert_fails(call(64, 0, 0), CF_EINVAL,
+                 "made_look: its grid of 1 x 1 x 1 blocks is no multiple of its clusters' 1 x 2 x 1");
+}
+
+static const uint16_t targets_80[] = {80, 0};
+
+static void rule_cluster_before_9_0_is_not_supported(void **unused)
+{
+    (void)unused;
+    image.image.sm = image.image.ptx = targets_80;
+    set_cluster(2, 0, 1);
+    assert_fails(call(64 * 4, 0, 0), CF_ENOTSUP,
+                 "made_look: cluster(...) needs a GPU of compute capability 9.0 or newer, and device 0 has 8.0");
+}
+
+/* ---- dependent ---- */
+
+static int launch(cf_stream stream)
+{
+    int64_t count = 64, bytes = 0;
+    int32_t of_items = 0;
+    struct box box = {"twenty characters...", 7};
+    return cf_launch(&kernel, stream, (void *const[]){&count, &of_items, &bytes, &box});
+}
+
+static void rule_dependent_may_begin_early(void **unused)
+{
+    (void)unused;
+    kernel.launch.is_dependent = 1;
+    expect_blocks(640, 0, 10);
+    if (played_gpu_is_in_use()) {
+        const struct fake_counts *counts = fake_counts();
+        int before = counts->dependent, others = counts->launch;
+        assert_ok(launch(NULL));
+        assert_true(counts->dependent == before + 1 && counts->launch == others);
+        assert_ok(cf_stream_sync(NULL));
+    }
+}
+
+static void rule_dependent_before_9_0_is_a_simple_launch(void **unused)
+{
+    (void)unused;
+    const struct fake_counts *counts = fake_counts();
+    image.image.sm = image.image.ptx = targets_80;
+    kernel.launch.is_dependent = 1;
+    expect_blocks(640, 0, 10);
+    assert_true(counts->dependent == 0 && counts->launch == 1);
+}
+
+static void rule_dependent_is_recorded(void **unused)
+{
+    (void)unused;
+    cf_stream stream;
+    cf_graph graph;
+    cf_graph_exec exec;
+    kernel.launch.is_dependent = 1;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(launch(stream));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    seen.blocks = 0;
+    assert_ok(cf_graph_launch(exec, stream));
+    assert_ok(cf_stream_sync(stream));
+    assert_int_equal(seen.blocks, 1);
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_stream_destroy(stream));
+}
+
+static void rule_dependent_in_a_capture_needs_cuda_12_3(void **unused)
+{
+    (void)unused;
+    cf_stream stream;
+    cf_graph graph;
+    char text[160];
+    kernel.launch.is_dependent = 1;
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(launch(stream));
+    assert_ok(cf_stream_capture_begin(stream));
+    snprintf(text, sizeof text,
+             "made_look_async: stream %p is being captured, and a dependent kernel in a capture needs a driver for "
+             "CUDA 12.3 "
+             "or newer",
+             (void *)stream);
+    assert_fails(launch(stream), CF_ENOTSUP, text);
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_stream_destroy(stream));
 }
 
 /* ---- CPU bodies ---- */
@@ -360,6 +511,15 @@ int main(int argc, char *argv[])
         TEST(rule_bad_shared_is_invalid),
         TEST(rule_shared_of_8_threads_is_enough_for_each),
         TEST(rule_cooperative_is_launched_as_such),
+        TEST(rule_grid_that_clusters_do_not_divide_is_invalid),
+        fake_test(rule_cluster_is_told_to_the_driver, "CF_DRIVER"),
+        fake_test(rule_cluster_of_the_kernel_is_not_told, "CF_DRIVER"),
+        fake_test(rule_cluster_of_more_than_8_blocks_is_requested, "CF_DRIVER"),
+        fake_test(rule_cluster_before_9_0_is_not_supported, "FAKE_CUDA=cc=80"),
+        TEST(rule_dependent_may_begin_early),
+        TEST(rule_dependent_is_recorded),
+        fake_test(rule_dependent_before_9_0_is_a_simple_launch, "FAKE_CUDA=cc=80"),
+        fake_test(rule_dependent_in_a_capture_needs_cuda_12_3, "FAKE_CUDA=version=12020"),
         TEST(body_of_blocks_is_called_in_parts),
         TEST(body_of_the_whole_is_called_once_by_the_caller),
         TEST(body_that_is_not_there_is_not_supported),

@@ -162,6 +162,34 @@ static void variant_of_the_size_class_runs(void **state)
     assert_int_equal(wide, 1);
 }
 
+static void update_keeps_the_variant_of_the_capture(void **state)
+{
+    (void)state;
+    int32_t *memory, ways[2] = {-1, -1};
+    cf_stream stream;
+    cf_graph graph;
+    cf_graph_node node;
+    cf_graph_exec exec;
+    write_text("which_i32", BEGIN "@ ! 2^10 WAY=2 1 2\n@ ! 2^20 WAY=3 1 2\n");
+    assert_ok(cf_mem_alloc((void **)&memory, sizeof ways));
+    assert_ok(cf_stream_create(&stream));
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(tuning_which_i32_async(stream, memory, 1024));
+    assert_ok(cf_stream_capture_node(stream, &node));
+    assert_ok(cf_stream_capture_end(stream, &graph));
+    assert_ok(cf_graph_instantiate(&exec, graph));
+    assert_ok(tuning_which_i32_update(exec, node, memory + 1, 1 << 20));
+    assert_ok(cf_mem_copy(memory, ways, sizeof ways));
+    assert_ok(cf_graph_launch(exec, stream));
+    assert_ok(cf_stream_sync(stream));
+    assert_ok(cf_mem_copy(ways, memory, sizeof ways));
+    assert_true(ways[0] == -1 && ways[1] == 2);
+    assert_ok(cf_graph_exec_destroy(exec));
+    assert_ok(cf_graph_destroy(graph));
+    assert_ok(cf_stream_destroy(stream));
+    assert_ok(cf_mem_free(memory));
+}
+
 static void size_is_that_of_the_arrays(void **state)
 {
     (void)state;
@@ -694,7 +722,7 @@ static void place_of_the_file_is_what_the_environment_says(void **state)
 static void version_changes_with_each_part_of_the_launch_rule(void **state)
 {
     (void)state;
-    enum { PARTS = 3 + 2 * CF_GRID_DIMS + 2 + 2 };
+    enum { FLAGS = 5, PARTS = FLAGS + 2 * CF_GRID_DIMS + 2 + CF_GRID_DIMS + 2 };
     const cf_kernel *kernel = kernel_of("both");
     uint32_t versions[PARTS + 1] = {cf__tuning_version(kernel)};
     for (int part = 0; part < PARTS; part++) {
@@ -702,17 +730,20 @@ static void version_changes_with_each_part_of_the_launch_rule(void **state)
         cf_param params[3];
         cf_launch_rule *rule = &changed.launch;
         cf_expr *exprs[2 * CF_GRID_DIMS + 2] = {&rule->items, &rule->shared};
-        uint8_t *const flags[] = {&rule->counts_blocks, &rule->is_cooperative, &rule->is_block_auto};
+        uint8_t *const flags[] = {&rule->counts_blocks, &rule->is_cooperative, &rule->is_block_auto,
+                                  &rule->passes_cluster, &rule->is_dependent};
         for (int d = 0; d < CF_GRID_DIMS; d++) {
             exprs[2 + 2 * d] = &rule->grid[d];
             exprs[3 + 2 * d] = &rule->block[d];
         }
         memcpy(params, kernel->params, sizeof params);
         params[0].ctype = "const double *";
-        if (part < 3)
+        if (part < FLAGS)
             *flags[part] ^= 1;
+        else if (part < PARTS - 2 - CF_GRID_DIMS)
+            exprs[part - FLAGS]->text = "n + 7";
         else if (part < PARTS - 2)
-            exprs[part - 3]->text = "n + 7";
+            memcpy(rule->cluster, (uint32_t[]){2, part == PARTS - 4, part == PARTS - 3}, sizeof rule->cluster);
         else if (part == PARTS - 2)
             changed.params = params;
         else
@@ -1046,6 +1077,7 @@ int main(int argc, char *argv[])
     const struct CMUnitTest tests[] = {
         TEST(first_variant_runs_where_nothing_was_measured),
         TEST(variant_of_the_size_class_runs),
+        TEST(update_keeps_the_variant_of_the_capture),
         TEST(size_is_that_of_the_arrays),
         TEST(variants_run_as_they_are),
         TEST(variants_of_a_declaration_run_as_they_are),

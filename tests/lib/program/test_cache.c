@@ -4,6 +4,8 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +22,7 @@ static char cache[80]; /* folder of the cache */
 static cf_program_options options;
 static const char *source;
 static int capability;
+static int is_logged; /* compilations log */
 
 __attribute__((format(printf, 1, 2))) static void run_shell(const char *format, ...)
 {
@@ -56,6 +59,7 @@ static int set_up(void **state)
     options = (cf_program_options){.include_folders = folders, .cache = cache};
     source = "#include <size.h>\nextern \"C\" __global__ void fill(int *p) { p[threadIdx.x] = SIZE; int unused; }\n";
     capability = 90;
+    is_logged = 0;
     return 0;
 }
 
@@ -66,18 +70,45 @@ static int tear_down(void **state)
     return 0;
 }
 
+static struct cf__request make_request(void)
+{
+    return (struct cf__request){.function = "cf_test",
+                                .source = source,
+                                .name = "fill.cu",
+                                .options = &options,
+                                .capability = capability,
+                                .driver = 13990};
+}
+
+static int lines, lines_under_a_lock;
+
+static void count_lines(void *data, int level, const char *text)
+{
+    const struct dirent *item;
+    DIR *folder = opendir(cache);
+    (void)data, (void)level, (void)text;
+    while (folder && (item = readdir(folder)) != NULL)
+        lines_under_a_lock += strstr(item->d_name, ".lock") != NULL;
+    if (folder)
+        closedir(folder);
+    lines++;
+}
+
 /* In a child process. Returns the sum of the bytes of the program, which differs from that of others; or the status. */
 static int compile_now(void)
 {
     struct cf__compiled compiled;
-    struct cf__request request = {"cf_test", source, "fill.cu", &options, capability, 13990};
-    int status = cf__compile(&request, &compiled);
+    struct cf__request request = make_request();
+    cf_set_log(is_logged ? count_lines : NULL, NULL);
+    int status = cf__compile_source(&request, &compiled);
     unsigned sum = 0;
     for (size_t i = 0; i < compiled.bytes; i++)
         sum = 31 * sum + (unsigned char)compiled.image[i];
     sum = sum >> 1 | 1;
     if (status == CF_OK && (!compiled.log || !strstr(compiled.log, "fill.cu(2): warning")))
         sum = 0; /* the log is missing */
+    if (is_logged && (lines == 0 || lines_under_a_lock))
+        sum = 0;
     if (status != CF_OK)
         fprintf(stderr, "%s\n", cf_last_error());
     cf__compiled_free(&compiled);
@@ -298,6 +329,17 @@ static void damaged_entry_is_compiled_again(void **state)
     expect_counts(2, 3, 1);
 }
 
+/* The callback of the log may wait for another compilation. */
+static void log_lines_wait_for_the_end_of_the_lock(void **state)
+{
+    (void)state;
+    write_file("size.h", "#define SIZE 4\n");
+    int right = compile();
+    damage_entry(0);
+    is_logged = 1;
+    assert_int_equal(compile(), right);
+}
+
 static void failure_is_not_kept(void **state)
 {
     (void)state;
@@ -363,11 +405,70 @@ static void clear_removes_all(void **state)
     expect_counts(0, 1, 1);
 }
 
+#define DIGITS "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void empty_entry_is_removed(void **state)
+{
+    (void)state;
+    cf_cache_state counts;
+    run_shell("mkdir %s", cache);
+    write_file("cache/" DIGITS, "%s", "");
+    assert_ok(cf_cache_query(cache, &counts));
+    assert_true(counts.entries == 1 && counts.bytes == 0);
+    assert_ok(cf_cache_clear(cache));
+    expect_counts(0, 0, 0);
+    write_file("cache/" DIGITS, "%s", "");
+    assert_ok(cf_cache_cap(cache, 0));
+    expect_counts(0, 0, 0);
+}
+
+static void entry_that_cannot_be_removed_is_reported(void **state)
+{
+    (void)state;
+    run_shell("mkdir -p %s/" DIGITS, cache);
+    assert_fails(cf_cache_clear(cache), CF_EINVAL, "cf_cache_clear: the cache folder /tmp/");
+    assert_non_null(strstr(cf_last_error(), "/cache: Is a directory"));
+    assert_fails(cf_cache_cap(cache, 0), CF_EINVAL, "cf_cache_cap: the cache folder /tmp/");
+    run_shell("rmdir %s/" DIGITS " && mkdir %s/hits", cache, cache);
+    assert_fails(cf_cache_clear(cache), CF_EINVAL, "/cache: Is a directory");
+}
+
+static void folder_that_cannot_be_listed_is_reported(void **state)
+{
+    (void)state;
+    cf_cache_state counts;
+    struct rlimit before;
+    run_shell("mkdir %s", cache);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){3, before.rlim_max}), 0);
+    int query = cf_cache_query(cache, &counts), clear = cf_cache_clear(cache);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(query, CF_EINVAL);
+    assert_int_equal(clear, CF_EINVAL);
+    assert_non_null(strstr(cf_last_error(), "/cache: Too many open files"));
+}
+
+static void locks_of_processes_that_ended_are_removed(void **state)
+{
+    (void)state;
+    char path[256];
+    cf_cache_state counts;
+    run_shell("mkdir %s && touch -d '2 hours ago' %s/" DIGITS ".lock", cache, cache);
+    snprintf(path, sizeof path, "%s/" DIGITS ".lock", cache);
+    int file = open(path, O_RDWR);
+    assert_int_equal(flock(file, LOCK_EX), 0);
+    assert_ok(cf_cache_query(cache, &counts));
+    assert_int_equal(access(path, F_OK), 0);
+    close(file);
+    assert_ok(cf_cache_query(cache, &counts));
+    assert_int_equal(access(path, F_OK), -1);
+}
+
 static void expect_refused(const char *detail)
 {
     struct cf__compiled compiled;
-    struct cf__request request = {"cf_test", source, "fill.cu", &options, 90, 13990};
-    assert_fails(cf__compile(&request, &compiled), CF_EINVAL, detail);
+    struct cf__request request = make_request();
+    assert_fails(cf__compile_source(&request, &compiled), CF_EINVAL, detail);
     assert_null(compiled.image);
 }
 
@@ -391,8 +492,8 @@ static void folder_of_others_is_refused(void **state)
     run_shell("chmod 755 %s && chmod 555 %s", root, cache);
     assert_int_equal(seteuid(OUTSIDER), 0);
     struct cf__compiled compiled;
-    struct cf__request request = {"cf_test", source, "fill.cu", &options, 90, 13990};
-    int status = cf__compile(&request, &compiled);
+    struct cf__request request = make_request();
+    int status = cf__compile_source(&request, &compiled);
     assert_int_equal(seteuid(0), 0);
     assert_int_equal(status, CF_EINVAL);
     assert_non_null(strstr(cf_last_error(), "/cache cannot be written: Permission denied"));
@@ -421,10 +522,15 @@ int main(void)
         TEST(source_that_hides_its_headers_is_not_kept),
         TEST(headers_in_a_circle_are_kept),
         TEST(damaged_entry_is_compiled_again),
+        TEST(log_lines_wait_for_the_end_of_the_lock),
         TEST(failure_is_not_kept),
         TEST(processes_at_the_same_time_compile_once),
         TEST(cap_removes_what_was_not_used_for_long),
         TEST(clear_removes_all),
+        TEST(empty_entry_is_removed),
+        TEST(entry_that_cannot_be_removed_is_reported),
+        TEST(folder_that_cannot_be_listed_is_reported),
+        TEST(locks_of_processes_that_ended_are_removed),
         TEST(folder_of_others_is_refused),
         TEST(bad_arguments_are_refused),
     };

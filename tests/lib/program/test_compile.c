@@ -28,6 +28,16 @@ static int tear_down(void **state)
     return 0;
 }
 
+static struct cf__request make_request(const char *source, int capability, int driver)
+{
+    return (struct cf__request){.function = "cf_test",
+                                .source = source,
+                                .name = "saxpy.cu",
+                                .options = &options,
+                                .capability = capability,
+                                .driver = driver};
+}
+
 /* Compiles for a device with this capability and a driver for CUDA 13. */
 static int compile_for(int capability, const char *source)
 {
@@ -35,8 +45,8 @@ static int compile_for(int capability, const char *source)
     if (cf_find("nvrtc", &path) != CF_OK)
         skip_test(NEEDS_NVRTC);
     cf__compiled_free(&compiled);
-    struct cf__request request = {"cf_test", source, "saxpy.cu", &options, capability, 13990};
-    return cf__compile(&request, &compiled);
+    struct cf__request request = make_request(source, capability, 13990);
+    return cf__compile_source(&request, &compiled);
 }
 
 #define SAXPY                                                                                 \
@@ -110,6 +120,30 @@ static void error_has_file_and_line_and_the_log_has_all(void **state)
     assert_non_null(strstr(compiled.log, "saxpy.cu(5): error: identifier \"y\" is undefined"));
     assert_null(compiled.image);
     assert_string_equal(cf_status_name(CF_ECOMPILE), "CF_ECOMPILE");
+}
+
+static void expect_error_line(const char *log, const char *line)
+{
+    int length;
+    const char *found = cf__log_error(log, &length);
+    if ((size_t)length != strlen(line) || memcmp(found, line, strlen(line)) != 0)
+        fail_msg("%.*s", length, found);
+}
+
+static void error_is_told_from_other_lines_of_a_log(void **state)
+{
+    (void)state;
+    expect_error_line("a.cu(2): warning #177-D: variable \"error\" was declared: error: no\n"
+                      "    puts(\"an error: none\");\nerror_table.cu(1): note\n"
+                      "a.cu(5): error: identifier \"x\" is undefined\na.cu(6): error: y\n",
+                      "a.cu(5): error: identifier \"x\" is undefined");
+    expect_error_line("about terrors: all\na.cu(1): catastrophic error: no a.h", "a.cu(1): catastrophic error: no a.h");
+    expect_error_line("a\na.cu(7): error #20: b\n", "a.cu(7): error #20: b");
+    expect_error_line("ptxas info    : 0 error(s)\nptxas application ptx input, line 4; fatal   : Parsing\n",
+                      "ptxas application ptx input, line 4; fatal   : Parsing");
+    expect_error_line("info\nerror   : Undefined reference to 'f'\n", "error   : Undefined reference to 'f'");
+    expect_error_line("first\nsecond\n", "first");
+    expect_error_line("", "");
 }
 
 static void warnings_of_a_success_are_in_the_log(void **state)
@@ -210,6 +244,14 @@ static void wrong_options_are_named(void **state)
     options.is_exact = 7;
     assert_fails(compile_for(90, SAXPY), CF_EINVAL, "cf_test: options.is_exact is 7; it is 0 or 1");
     options.is_exact = 0;
+    options.is_lto = 2;
+    assert_fails(compile_for(90, SAXPY), CF_EINVAL, "cf_test: options.is_lto is 2; it is 0 or 1");
+    options.is_lto = 1;
+    assert_fails(compile_for(90, SAXPY), CF_EINVAL, "cf_test: options.is_lto is of cf_program_link() alone");
+    options.is_lto = 0;
+    options.link_flags = (const char *const[]){NULL};
+    assert_fails(compile_for(90, SAXPY), CF_EINVAL, "cf_test: options.link_flags is of cf_program_link() alone");
+    options.link_flags = NULL;
     options.reserved[3] = 1;
     assert_fails(compile_for(90, SAXPY), CF_EINVAL, "cf_test: options.reserved[3] is not 0");
 }
@@ -218,9 +260,9 @@ static void wrong_options_are_named(void **state)
 static void missing_nvrtc_is_reported_with_the_places(void **state)
 {
     (void)state;
-    struct cf__request request = {"cf_test", SAXPY, "saxpy.cu", &options, 90, 12040};
+    struct cf__request request = make_request(SAXPY, 90, 12040);
     setenv("CF_CUDA_HOME", "/nowhere", 1);
-    int status = cf__compile(&request, &compiled);
+    int status = cf__compile_source(&request, &compiled);
     unsetenv("CF_CUDA_HOME");
     if (status == CF_OK)
         skip_test("needs a machine without NVRTC of CUDA 12");
@@ -240,15 +282,15 @@ static void library_that_is_not_nvrtc_is_named(void **state)
              folder, folder, folder);
     assert_int_equal(system(command), 0);
     setenv("CF_CUDA_HOME", folder, 1);
-    struct cf__request request = {"cf_test", SAXPY, "saxpy.cu", &options, 90, 13000};
-    assert_fails(cf__compile(&request, &compiled), CF_ENOTSUP, "/lib/libnvrtc.so.13 lacks nvrtc");
+    struct cf__request request = make_request(SAXPY, 90, 13000);
+    assert_fails(cf__compile_source(&request, &compiled), CF_ENOTSUP, "/lib/libnvrtc.so.13 lacks nvrtc");
     snprintf(command, sizeof command, "echo text >%s/lib/libnvrtc.so.12", folder);
     assert_int_equal(system(command), 0);
     request.driver = 12080;
-    assert_fails(cf__compile(&request, &compiled), CF_ENOTSUP, "cf_test: NVRTC cannot be opened: ");
+    assert_fails(cf__compile_source(&request, &compiled), CF_ENOTSUP, "cf_test: NVRTC cannot be opened: ");
     snprintf(command, sizeof command, "head -c 1000 %s/lib/libnvrtc.so.13 >%s/lib/libnvrtc.so.12", folder, folder);
     assert_int_equal(system(command), 0);
-    assert_fails(cf__compile(&request, &compiled), CF_ENOTSUP, "/lib/libnvrtc.so.12 is cut off");
+    assert_fails(cf__compile_source(&request, &compiled), CF_ENOTSUP, "/lib/libnvrtc.so.12 is cut off");
     unsetenv("CF_CUDA_HOME");
     snprintf(command, sizeof command, "rm -r %s", folder);
     assert_int_equal(system(command), 0);
@@ -263,6 +305,7 @@ int main(void)
         TEST(exact_code_is_of_one_capability),
         TEST(device_that_is_too_old_has_no_code),
         TEST(error_has_file_and_line_and_the_log_has_all),
+        TEST(error_is_told_from_other_lines_of_a_log),
         TEST(warnings_of_a_success_are_in_the_log),
         TEST(definitions_and_headers_are_seen),
         TEST(name_expressions_have_lowered_names),

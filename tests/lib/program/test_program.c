@@ -2,12 +2,14 @@
  * images are made by hand; the played GPU knows them by their bytes. */
 #include "handmade_kernel.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <cuferry/program.h>
 
 #include "program_image.h"
+#include "program/program.h"
 
 /* ---- The kernels, as the played GPU knows them ---- */
 
@@ -275,6 +277,45 @@ static void program_log_has_the_compilers_text(void **state)
     assert_string_equal(cf_program_log(program), "ptxas application ptx input, line 4; warning : odd\n");
 }
 
+static int make_wrongly(int way)
+{
+    cf_program *failed = NULL;
+    switch (way) {
+    case 0:
+        return cf_program_load(NULL, x, 4);
+    case 1:
+        return cf_program_load(&failed, NULL, 4);
+    case 2:
+        return cf_program_load_file(&failed, NULL);
+    case 3:
+        return cf_program_load_file(&failed, "/tmp/no_such_file");
+    case 4:
+        return cf_program_load_file(NULL, "/tmp");
+    case 5:
+        return cf_program_compile(&failed, NULL, NULL, NULL);
+    case 6:
+        return cf_program_compile(NULL, "", NULL, NULL);
+    default:
+        return cf_program_link(&failed, NULL, 1, NULL);
+    }
+}
+
+static void program_log_is_of_the_latest_failure(void **state)
+{
+    (void)state;
+    needs_gpu();
+    struct program_image wrong;
+    cf_program *failed;
+    make_ptx(&wrong, "saxpy", 80, FAKE_WRONG_PTX);
+    for (int way = 0; way < 8; way++) {
+        assert_int_equal(cf_program_load(&failed, wrong.bytes, wrong.size), CF_EIMAGE);
+        assert_string_not_equal(cf_program_log(NULL), "");
+        assert_int_equal(make_wrongly(way), CF_EINVAL);
+        if (*cf_program_log(NULL))
+            fail_msg("the log of way %d is an older one", way);
+    }
+}
+
 /* ---- Kernels ---- */
 
 static void kernel_on_device_arrays_and_a_stream_runs(void **state)
@@ -494,6 +535,26 @@ static void symbol_that_disagrees_is_refused(void **state)
     assert_fails(cf_program_symbol(program, NULL, 8, &pointer), CF_EINVAL, "cf_program_symbol: name is NULL");
     assert_fails(cf_program_symbol(program, "coeff", 12, NULL), CF_EINVAL, "cf_program_symbol: pointer is NULL");
     assert_ptr_equal(pointer, x);
+    assert_null(program->symbols);
+}
+
+/* Failures of other kinds come first, so that the C library keeps what it needs for them. */
+static void kernels_that_are_not_there_leave_nothing(void **state)
+{
+    (void)state;
+    enum { NAMES = 400 };
+    if (SANITIZED)
+        skip_test(NEEDS_NO_SANITIZER);
+    load(&cubin);
+    size_t before = 0;
+    for (int i = 0; i < NAMES; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "no_kernel_%d", i);
+        assert_int_equal(cf_program_kernel(program, name, "() blocks(1)", &kernel), CF_EIMAGE);
+        if (i == NAMES / 2)
+            before = mallinfo2().uordblks;
+    }
+    assert_true(mallinfo2().uordblks < before + 64 * NAMES / 2);
 }
 
 static void attributes_are_the_drivers(void **state)
@@ -636,19 +697,29 @@ static void unload_in_a_forked_child_leaves_the_parents(void **state)
     expect_call();
 }
 
-static int in_log[4];
+static int refused_in_log;
+
+static void count_refusal(int status)
+{
+    refused_in_log += status == CF_EINVAL && strstr(cf_last_error(), ": called from the callback of cf_set_log()");
+}
 
 static void use_program(void *data, int level, const char *text)
 {
     void *pointer;
     const cf_kernel *other;
     cf_program *loaded;
+    const cf_program_options options = {.time_limit = -1};
+    const cf_program_input input = {.name = "none"};
     (void)data, (void)level, (void)text;
     cf_set_log(NULL, NULL);
-    in_log[0] = cf_program_unload(program);
-    in_log[1] = cf_program_kernel(program, "saxpy", SIGNATURE, &other);
-    in_log[2] = cf_program_symbol(program, "coeff", 12, &pointer);
-    in_log[3] = cf_program_load(&loaded, cubin.bytes, cubin.size);
+    count_refusal(cf_program_unload(program));
+    count_refusal(cf_program_kernel(program, "saxpy", SIGNATURE, &other));
+    count_refusal(cf_program_symbol(program, "coeff", 12, &pointer));
+    count_refusal(cf_program_load(&loaded, cubin.bytes, cubin.size));
+    count_refusal(cf_program_load_file(&loaded, "/tmp/no_such_file"));
+    count_refusal(cf_program_compile(&loaded, "", NULL, &options));
+    count_refusal(cf_program_link(&loaded, &input, 1, &options));
 }
 
 static void use_within_the_log_is_refused(void **state)
@@ -656,9 +727,8 @@ static void use_within_the_log_is_refused(void **state)
     (void)state;
     load(&cubin);
     cf_set_log(use_program, NULL);
-    assert_fails(cf_program_symbol(program, NULL, 12, NULL), CF_EINVAL, "cf_program_load: called from the callback");
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(in_log[i], CF_EINVAL);
+    assert_fails(cf_program_symbol(program, NULL, 12, NULL), CF_EINVAL, "cf_program_link: called from the callback");
+    assert_int_equal(refused_in_log, 7);
     expect_call();
 }
 
@@ -688,6 +758,7 @@ int main(int argc, char *argv[])
         cmocka_unit_test(program_on_the_cpu_is_refused),
         fake_test(program_without_code_for_the_gpu_is_refused, "CF_DRIVER=cuda"),
         fake_test(program_log_has_the_compilers_text, "CF_DRIVER=cuda"),
+        fake_test(program_log_is_of_the_latest_failure, "CF_DRIVER=cuda"),
         fake_test(kernel_on_device_arrays_and_a_stream_runs, "CF_DRIVER=cuda"),
         fake_test(kernel_arguments_are_checked, "CF_DRIVER=cuda"),
         fake_test(kernel_asked_for_again_is_the_same, "CF_DRIVER=cuda"),
@@ -699,6 +770,7 @@ int main(int argc, char *argv[])
         fake_test(kernel_used_by_8_threads_runs, "CF_DRIVER=cuda"),
         fake_test(symbol_is_memory_of_the_device, "CF_DRIVER=cuda"),
         fake_test(symbol_that_disagrees_is_refused, "CF_DRIVER=cuda"),
+        fake_test(kernels_that_are_not_there_leave_nothing, "CF_DRIVER=cuda"),
         fake_test(attributes_are_the_drivers, "CF_DRIVER=cuda"),
         fake_test(unload_waits_for_launches, "CF_DRIVER=cuda"),
         fake_test(unload_during_a_capture_is_refused, "CF_DRIVER=cuda"),

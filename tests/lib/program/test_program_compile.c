@@ -1,5 +1,5 @@
-/* test_program_compile.c - programs of CUDA C++: compiled, loaded and launched on any GPU. The played GPU knows images
- * by their bytes: the tests compile each source once to register its kernels. */
+/* test_program_compile.c - programs of CUDA C++: compiled or linked, loaded and launched on any GPU. The played GPU
+ * knows images by their bytes: the tests compile each source once to register its kernels. */
 #include "handmade_kernel.h"
 
 #include <pthread.h>
@@ -9,6 +9,7 @@
 
 #include "find/find.h"
 #include "program/compile.h"
+#include "program/link.h"
 
 #define SAXPY                                                         \
     "extern \"C\" __global__\n"                                       \
@@ -26,6 +27,19 @@
     "    if (threadIdx.x < n)\n"                                      \
     "        x[threadIdx.x] *= a * ns::factor;\n"                     \
     "}\n"
+#define MULTIPLY                                                                                \
+    "extern \"C\" __device__ int mul_f32_f32(float *product, float x, float y);\n"              \
+    "extern \"C\" __global__ void multiply_vectors(float *r, const float *x, const float *y)\n" \
+    "{\n"                                                                                       \
+    "    mul_f32_f32(&r[threadIdx.x], x[threadIdx.x], y[threadIdx.x]);\n"                       \
+    "}\n"
+#define MUL                                                                       \
+    "extern \"C\" __device__ int mul_f32_f32(float *product, float x, float y)\n" \
+    "{\n"                                                                         \
+    "    *product = x * y;\n"                                                     \
+    "    return 0;\n"                                                             \
+    "}\n"
+#define MULTIPLY_SIGNATURE "(float *r, float *x, float *y) blocks(1) block(32)"
 #define SAXPY_SIGNATURE "(float a, in float x[n], in float y[n], out float out[n], size_t n) grid(n) block(512)"
 #define SCALE_SIGNATURE "(float *x, float a, int n) blocks(1) block(n)"
 
@@ -64,16 +78,32 @@ static const cf_param saxpy_params[] = {
     ARRAY_1D("out", float, CF_F32, CF_OUT, extent),
     VALUE("n", uint64_t, CF_U64),
 };
+static void multiply_vectors(const cf_host_launch *launch, uint64_t begin, uint64_t end)
+{
+    float *r = *(float *const *)launch->args[0];
+    const float *x = *(const float *const *)launch->args[1], *y = *(const float *const *)launch->args[2];
+    for (uint64_t i = begin * launch->block.x; i < end * launch->block.x; i++)
+        r[i] = x[i] * y[i];
+}
+
+#define POINTER(param_name)                                                                                      \
+    {                                                                                                            \
+        .name = param_name, .ctype = "float *", .type = CF_F32, .direction = CF_POINTER, .lanes = 1, .bytes = 4, \
+        .align = 4                                                                                               \
+    }
+static const cf_param multiply_params[] = {POINTER("r"), POINTER("x"), POINTER("y")};
 static const cf_param scale_params[] = {
-    {.name = "x", .ctype = "float *", .type = CF_F32, .direction = CF_POINTER, .lanes = 1, .bytes = 4, .align = 4},
+    POINTER("x"),
     VALUE("a", float, CF_F32),
     VALUE("n", int, CF_I32),
 };
 
-static struct cf__compiled of_saxpy, of_scale;
+static struct cf__compiled of_saxpy, of_scale, of_multiply[2];
 static uint16_t target[2];
 static cf_image saxpy_image = {.sm = target, .ptx = &target[1], .state = &(cf_state){NULL}};
 static cf_image scale_image = {.sm = target, .ptx = &target[1], .state = &(cf_state){NULL}};
+static cf_image multiply_image[2] = {{.sm = target, .ptx = &target[1], .state = &(cf_state){NULL}},
+                                     {.sm = target, .ptx = &target[1], .state = &(cf_state){NULL}}};
 static cf_kernel saxpy_twin = {.version = CF_REGISTRY_VERSION,
                                .name = "saxpy",
                                .family = "saxpy",
@@ -103,23 +133,55 @@ static cf_symbol factor_twin = {.version = CF_REGISTRY_VERSION,
                                 .cpu_data = &factor_data,
                                 .cpu_bytes = &factor_bytes,
                                 .state = &(cf_state){NULL}};
-static const cf_kernel *const kernels[] = {&saxpy_twin, &scale_twin};
+#define MULTIPLY_TWIN(twin_name, number)                                                                           \
+    {                                                                                                              \
+        .version = CF_REGISTRY_VERSION, .name = twin_name, .family = twin_name, .function = twin_name, .file = "", \
+        .image = &multiply_image[number], .entry = "multiply_vectors", .nparams = 3, .params = multiply_params,    \
+        .cpu_body = multiply_vectors, .state = &(cf_state)                                                         \
+        {                                                                                                          \
+            NULL                                                                                                   \
+        }                                                                                                          \
+    }
+static cf_kernel multiply_twins[2] = {MULTIPLY_TWIN("multiply", 0), MULTIPLY_TWIN("multiply_lto", 1)};
+static const cf_kernel *const kernels[] = {&saxpy_twin, &scale_twin, &multiply_twins[0], &multiply_twins[1]};
 static const cf_symbol *const symbols[] = {&factor_twin};
-static const cf_module module = {.version = CF_REGISTRY_VERSION,
-                                 .prefix = "compiled",
-                                 .count = 2,
-                                 .kernels = kernels,
-                                 .nsymbols = 1,
-                                 .symbols = symbols};
+static cf_module module = {.version = CF_REGISTRY_VERSION,
+                           .prefix = "compiled",
+                           .count = 4,
+                           .kernels = kernels,
+                           .nsymbols = 1,
+                           .symbols = symbols};
 
 static int compile_twin(struct cf__compiled *compiled, cf_image *image, const char *source,
                         const cf_program_options *options, int64_t driver)
 {
-    struct cf__request request = {"compile_twin", source, "twin.cu", options, target[0], (int)driver};
-    if (cf__compile(&request, compiled) != CF_OK)
+    struct cf__request request = {.function = "compile_twin",
+                                  .source = source,
+                                  .name = "twin.cu",
+                                  .options = options,
+                                  .capability = target[0],
+                                  .driver = (int)driver};
+    if (cf__compile_source(&request, compiled) != CF_OK)
         return -1;
     image->begin = (const unsigned char *)compiled->image;
     image->end = image->begin + compiled->bytes;
+    return 0;
+}
+
+static const cf_program_input inputs[] = {
+    {.name = "multiply.cu", .data = MULTIPLY, .size = sizeof MULTIPLY - 1, .is_source = 1},
+    {.name = "mul.cu", .data = MUL, .size = sizeof MUL - 1, .is_source = 1}};
+
+/* Without and with optimization across the inputs. */
+static int link_twin(int is_lto, int64_t driver)
+{
+    cf_program_options options = {.is_lto = is_lto};
+    struct cf__request request = {
+        .function = "link_twin", .options = &options, .capability = target[0], .driver = (int)driver};
+    if (cf__link_inputs(&request, inputs, 2, &of_multiply[is_lto]) != CF_OK)
+        return -1;
+    multiply_image[is_lto].begin = (const unsigned char *)of_multiply[is_lto].image;
+    multiply_image[is_lto].end = multiply_image[is_lto].begin + of_multiply[is_lto].bytes;
     return 0;
 }
 
@@ -130,7 +192,7 @@ static const char *after(const char *text)
 
 /* ---- Fixture ---- */
 
-static const char *why_not; /* tests of a GPU are skipped for this reason; NULL: none are */
+static const char *why_not, *why_not_linked; /* tests of a GPU are skipped for this reason; NULL: none are */
 static cf_program *program;
 static const cf_kernel *kernel;
 static char folder[64];
@@ -140,19 +202,24 @@ static int set_up_group(void **state)
     (void)state;
     int64_t capability, driver;
     unsetenv("CF_CACHE");
-    why_not = NEEDS_ANY_GPU;
+    why_not = why_not_linked = NEEDS_ANY_GPU;
     if (!on_cuda())
         return 0;
     if (cf_device_property(0, CF_PROPERTY_CAPABILITY, &capability) != CF_OK ||
         cf_device_property(0, CF_PROPERTY_DRIVER, &driver) != CF_OK)
         return -1;
     char path[CF__PATH]; /* of the driver's major version or an older one */
-    why_not = cf__find("test", "nvrtc", (int)driver / 1000, path) == CF_OK ? NULL : NEEDS_NVRTC;
+    why_not = cf__find_part("test", "nvrtc", (int)driver / 1000, path) == CF_OK ? NULL : NEEDS_NVRTC;
+    why_not_linked =
+        !why_not && cf__find_part("test", "nvJitLink", (int)driver / 1000, path) == CF_OK ? NULL : NEEDS_NVJITLINK;
     if (why_not || !played_gpu_is_in_use())
         return 0;
     target[0] = (uint16_t)capability;
     if (compile_twin(&of_saxpy, &saxpy_image, SAXPY, &exact_options, driver) != 0 ||
         compile_twin(&of_scale, &scale_image, SCALE, &scale_options, driver) != 0)
+        return -1;
+    module.count = why_not_linked ? 2 : 4;
+    if (!why_not_linked && (link_twin(0, driver) != 0 || link_twin(1, driver) != 0))
         return -1;
     scale_twin.entry = after(of_scale.names);
     factor_twin.entry = after(after(scale_twin.entry));
@@ -165,6 +232,8 @@ static int tear_down_group(void **state)
     (void)state;
     cf__compiled_free(&of_saxpy);
     cf__compiled_free(&of_scale);
+    cf__compiled_free(&of_multiply[0]);
+    cf__compiled_free(&of_multiply[1]);
     return 0;
 }
 
@@ -287,6 +356,49 @@ static void name_expressions_stand_for_a_kernel_and_for_data(void **state)
     assert_fails(cf_program_kernel(program, "scale<int>", SCALE_SIGNATURE, &kernel), CF_EIMAGE, "scale<int>");
 }
 
+static void expect_product(const char *way)
+{
+    enum { N = 32 };
+    float x[N], y[N], product[N];
+    for (int i = 0; i < N; i++) {
+        x[i] = 1 / (float)(i + 3);
+        y[i] = (float)i * 0.7f;
+    }
+    if (cf_program_kernel(program, "multiply_vectors", MULTIPLY_SIGNATURE, &kernel) != CF_OK)
+        fail_msg("%s: %s", way, cf_last_error());
+    void *dx = upload(x, sizeof x), *dy = upload(y, sizeof y), *dr = upload(y, sizeof y);
+    void *const args[] = {&dr, &dx, &dy};
+    assert_ok(cf_launch(kernel, NULL, args));
+    assert_ok(cf_mem_copy(product, dr, sizeof product));
+    for (int i = 0; i < N; i++)
+        assert_true(product[i] == x[i] * y[i]);
+    assert_ok(cf_mem_free(dx));
+    assert_ok(cf_mem_free(dy));
+    assert_ok(cf_mem_free(dr));
+}
+
+static void link_calls_a_function_of_another_input(void **state)
+{
+    (void)state;
+    if (why_not_linked)
+        skip_test(why_not_linked);
+    for (int is_lto = 0; is_lto < 2; is_lto++) {
+        const cf_program_options options = {.is_lto = is_lto, .cache = folder};
+        for (unsigned is_hit = 0; is_hit < 2; is_hit++) {
+            if (cf_program_link(&program, inputs, 2, &options) != CF_OK)
+                fail_msg("%s", cf_last_error());
+            expect_product(is_lto ? "with LTO" : "without LTO");
+            assert_ok(cf_program_unload(program));
+            program = NULL;
+        }
+    }
+    cf_program *none = (cf_program *)&none;
+    assert_fails(cf_program_link(&none, inputs, 1, NULL), CF_ECOMPILE,
+                 "cf_program_link: undefined symbols: mul_f32_f32 (needed by multiply.cu)");
+    assert_null(none);
+    assert_non_null(strstr(cf_program_log(NULL), "'mul_f32_f32' in 'multiply.cu'"));
+}
+
 static void log_after_success_has_the_warnings(void **state)
 {
     (void)state;
@@ -387,6 +499,8 @@ static void log_after_a_failure_has_all_errors(void **state)
     assert_null(strstr(cf_program_log(NULL), "wrong.cu"));
     assert_fails(cf_program_compile(&none, SAXPY, NULL, &(cf_program_options){.time_limit = -1}), CF_EINVAL,
                  "cf_program_compile: options.time_limit is -1");
+    assert_fails(cf_program_compile(&none, SAXPY, NULL, &(cf_program_options){.is_lto = 1}), CF_EINVAL,
+                 "cf_program_compile: options.is_lto is of cf_program_link() alone");
     assert_string_equal(cf_program_log(NULL), ""); /* of the latest failure, which has none */
 }
 
@@ -397,10 +511,14 @@ static void *compile_on_the_cpu(void *unused)
     cf_program *none = (cf_program *)&none;
     static const char expected[] =
         "cf_program_compile: NVRTC compiles for a GPU, and the calling thread's device is CF_HOST";
+    static const char of_link[] =
+        "cf_program_link: nvJitLink links for a GPU, and the calling thread's device is CF_HOST";
     if (cf_device_use(CF_HOST) != CF_OK)
         return "the CPU cannot be used";
     if (cf_program_compile(&none, SAXPY, NULL, NULL) != CF_ENOTSUP || strcmp(cf_last_error(), expected) != 0)
         return "the status or the detail is another one";
+    if (cf_program_link(&none, inputs, 2, NULL) != CF_ENOTSUP || strcmp(cf_last_error(), of_link) != 0)
+        return "the status or the detail of the link is another one";
     return none ? "the program is not NULL" : NULL;
 }
 
@@ -421,6 +539,9 @@ static void null_arguments_are_named(void **state)
     cf_program *none = (cf_program *)&none;
     assert_fails(cf_program_compile(NULL, SAXPY, NULL, NULL), CF_EINVAL, "cf_program_compile: program is NULL");
     assert_fails(cf_program_compile(&none, NULL, NULL, NULL), CF_EINVAL, "cf_program_compile: source is NULL");
+    assert_fails(cf_program_link(NULL, inputs, 2, NULL), CF_EINVAL, "cf_program_link: program is NULL");
+    none = (cf_program *)&none;
+    assert_fails(cf_program_link(&none, NULL, 2, NULL), CF_EINVAL, "cf_program_link: inputs is NULL");
     assert_null(none);
 }
 
@@ -432,7 +553,7 @@ int main(void)
         TEST(log_after_success_has_the_warnings), TEST(unloaded_program_is_refused),
         TEST(second_compilation_is_a_hit),        TEST(cache_of_the_environment_is_used),
         TEST(log_after_a_failure_has_all_errors), TEST(device_that_is_the_cpu_is_refused),
-        TEST(null_arguments_are_named),
+        TEST(null_arguments_are_named),           TEST(link_calls_a_function_of_another_input),
     };
     return RUN_ON_DRIVER(tests, set_up_group, tear_down_group);
 }

@@ -258,6 +258,151 @@ static void ptx_that_is_wrong_is_refused(void **state)
     expect_ptx(".version 9.0\n\x02", "test: the PTX is damaged: byte 13 is 02, which is no text");
 }
 
+/* ---- Inputs of a link ---- */
+
+static enum cf__input_kind found;
+
+static int inspect_input(const unsigned char *bytes, size_t size, unsigned int sm, int is_lto)
+{
+    const struct cf__link_target target = {sm, is_lto};
+    unsigned char *copy = malloc(size ? size : 1);
+    assert_non_null(copy);
+    memcpy(copy, bytes, size);
+    int status = cf__inspect_input("test: x", copy, size, &target, &found);
+    free(copy);
+    return status;
+}
+
+static void expect_input(const struct program_image *made, enum cf__input_kind expected)
+{
+    if (inspect_input(made->bytes, made->size, 90, 1) != CF_OK)
+        fail_msg("%s", cf_last_error());
+    assert_int_equal(found, expected);
+}
+
+static void expect_wrong_input(const struct program_image *made, int status, const char *detail)
+{
+    assert_int_equal(inspect_input(made->bytes, made->size, 90, 0), status);
+    assert_string_equal(cf_last_error(), detail);
+}
+
+static void make_relocatable(struct program_image *made)
+{
+    make_cubin(made, "mul", 90);
+    made->bytes[16] = ET_REL;
+}
+
+/* An entry of this kind and target, without a payload that the checks look at. */
+static void make_entry(struct program_image *made, uint16_t entry, uint32_t capability, uint64_t flags)
+{
+    begin_fatbin(made);
+    add_fatbin_entry(made, entry, capability, 16, 9, flags);
+    add_bytes(made, "compressed bytes", 16);
+    finish_fatbin(made);
+}
+
+static void input_of_each_kind_is_told_by_its_bytes(void **state)
+{
+    (void)state;
+    struct program_image code, object, archive = {.size = 0};
+    make_relocatable(&code);
+    expect_input(&code, CF__INPUT_CUBIN);
+    make_ptx(&code, "mul", 75, "");
+    expect_input(&code, CF__INPUT_PTX);
+    code = (struct program_image){.bytes = "\xed\x43\x4e\x7f", .size = 24};
+    expect_input(&code, CF__INPUT_LTO);
+    make_entry(&code, 8, 90, 0x11);
+    expect_input(&code, CF__INPUT_FATBIN);
+    make_object(&object, "__nv_relfatbin", code.bytes, code.size);
+    expect_input(&object, CF__INPUT_OBJECT);
+    add_member(&archive, "/", "names", 5);
+    add_member(&archive, "mul.o/", object.bytes, object.size);
+    expect_input(&archive, CF__INPUT_ARCHIVE);
+}
+
+static void input_of_another_target_is_refused(void **state)
+{
+    (void)state;
+    struct program_image code, object, archive = {.size = 0};
+    make_entry(&code, 2, 80, 0x11);
+    expect_wrong_input(&code, CF_ENOCODE, "test: x: the fatbin has no code for sm_90; its first target is sm_80");
+    make_object(&object, "__nv_relfatbin", code.bytes, code.size);
+    expect_wrong_input(&object, CF_ENOCODE, "test: x: the object has no code for sm_90; its first target is sm_80");
+    add_member(&archive, "mul.o/", object.bytes, object.size);
+    expect_wrong_input(&archive, CF_ENOCODE,
+                       "test: x: the archive's member mul.o has no code for sm_90; its first target is sm_80");
+    make_entry(&code, 8, 90, 0x11);
+    expect_wrong_input(&code, CF_EINVAL, "test: x: the fatbin is LTO-IR alone; options.is_lto links it");
+    make_entry(&code, 1, 90, 0x100011);
+    expect_wrong_input(&code, CF_ENOCODE, "test: x: the fatbin has no code for sm_90; its first target is compute_90a");
+    assert_ok(inspect_input(code.bytes, code.size, 90 | CF_TARGET_EXACT, 0));
+    make_entry(&code, 2, 100, 0x200011);
+    assert_ok(inspect_input(code.bytes, code.size, 103, 0));
+    assert_int_equal(inspect_input(code.bytes, code.size, 120, 0), CF_ENOCODE);
+    assert_string_equal(cf_last_error(), "test: x: the fatbin has no code for sm_120; its first target is sm_100f");
+}
+
+static void input_that_is_wrong_is_refused(void **state)
+{
+    (void)state;
+    struct program_image code, object, archive = {.size = 0};
+    make_cubin(&code, "mul", 90);
+    expect_wrong_input(&code, CF_EIMAGE,
+                       "test: x: the cubin is linked already; nvcc -rdc=true makes code that can be linked");
+    make_object(&object, ".nv_fatbin", "none", 4);
+    expect_wrong_input(&object, CF_EIMAGE, "test: x: the object has no GPU code for a link; nvcc -rdc=true makes it");
+    add_member(&archive, "a/", object.bytes, object.size);
+    expect_wrong_input(&archive, CF_EIMAGE, "test: x: the archive has no GPU code for a link; nvcc -rdc=true makes it");
+    object.bytes[4] = ELFCLASS32;
+    expect_wrong_input(&object, CF_EIMAGE,
+                       "test: x: the object is no object file for this link: its ELF header has class 1, order 1 and "
+                       "type 1");
+    make_entry(&code, 8, 90, 0x11);
+    code.bytes[20] = 8;
+    make_object(&object, "__nv_relfatbin", code.bytes, code.size);
+    expect_wrong_input(&object, CF_EIMAGE,
+                       "test: x: the fatbin in the object is damaged: entry 1 has 8 and 16 bytes, and 80 are left");
+    archive.bytes[66] = 0;
+    expect_wrong_input(&archive, CF_EIMAGE, "test: x: the archive is cut off or damaged: byte 8 begins no member");
+    archive.size = 0;
+    add_member(&archive, "a/", "1234", 4);
+    archive.bytes[8 + 48] = '9';
+    expect_wrong_input(&archive, CF_EIMAGE, "test: x: the archive has 72 bytes, and the member at byte 8 needs more");
+    code = (struct program_image){.bytes = "\xed\x43\x4e\x7f", .size = 23};
+    expect_wrong_input(&code, CF_EIMAGE, "test: x: the LTO-IR is cut off: it has 23 bytes and its header 24");
+    code.bytes[0] = 1;
+    expect_wrong_input(&code, CF_EIMAGE,
+                       "test: x: the input is no PTX, cubin, fatbin, LTO-IR, object file or archive: it has 23 bytes "
+                       "and begins with 01434e7f");
+}
+
+/* Each length, and each byte with other values; the bytes of a payload are not looked at. */
+static void input_damaged_anywhere_gets_a_status(void **state)
+{
+    (void)state;
+    long refused = 0, taken = 0;
+    struct program_image code, inputs[3] = {{.size = 0}};
+    make_entry(&code, 2, 90, 0x11);
+    make_relocatable(&inputs[0]);
+    make_object(&inputs[1], "__nv_relfatbin", code.bytes, code.size);
+    add_member(&inputs[2], "mul.o/", inputs[1].bytes, inputs[1].size);
+    for (int i = 0; i < 3; i++) {
+        assert_ok(inspect_input(inputs[i].bytes, inputs[i].size, 90, 0));
+        for (size_t size = 1; size < inputs[i].size; size++)
+            refused += inspect_input(inputs[i].bytes, size, 90, 0) != CF_OK;
+        for (size_t at = 0; at < inputs[i].size; at++)
+            for (int change = 1; change < 256; change += 7) {
+                inputs[i].bytes[at] ^= (unsigned char)change;
+                int status = inspect_input(inputs[i].bytes, inputs[i].size, 90, 0);
+                assert_true(status == CF_OK || status == CF_EIMAGE || status == CF_ENOCODE || status == CF_EINVAL);
+                taken += status == CF_OK;
+                refused += status != CF_OK;
+                inputs[i].bytes[at] ^= (unsigned char)change;
+            }
+    }
+    assert_true(refused > 5000 && taken > 5000);
+}
+
 /* ---- Every length and every byte ---- */
 
 enum { PTX = 2 };
@@ -320,6 +465,10 @@ int main(void)
         cmocka_unit_test(cubin_with_wrong_sections_is_refused),
         cmocka_unit_test(fatbin_with_wrong_sizes_is_refused),
         cmocka_unit_test(ptx_that_is_wrong_is_refused),
+        cmocka_unit_test(input_of_each_kind_is_told_by_its_bytes),
+        cmocka_unit_test(input_of_another_target_is_refused),
+        cmocka_unit_test(input_that_is_wrong_is_refused),
+        cmocka_unit_test(input_damaged_anywhere_gets_a_status),
         cmocka_unit_test(image_cut_off_at_any_byte_is_refused),
         cmocka_unit_test(image_with_any_byte_damaged_gets_a_status),
     };

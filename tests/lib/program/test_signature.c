@@ -274,16 +274,20 @@ static const struct {
     {"(int n) grid(x[:] < 3)",
      "column 15 of the signature: expected ')' or an operator after the expression, found '['"},
     {"(int n) grid", "column 13 of the signature: expected '(' after the name of a clause, found the end"},
-    {"(int n) grid(1, 2, 3, 4)", "column 23 of the signature: grid takes at most 3 values"},
+    {"(int n) grid(1, 2, 3, 4)", "column 23 of the signature: grid takes 3 values at most"},
     {"(int n) grid(n) grid(n)", "column 17 of the signature: grid stands twice"},
     {"(int n) grid(n) blocks(n)", "column 26 of the signature: grid and blocks exclude each other"},
     {"(int n)", "column 8 of the signature: grid or blocks is missing"},
     {"(int n) block(n)", "column 17 of the signature: grid or blocks is missing"},
-    {"(int n) grid(n) shared(1, 2)", "column 17 of the signature: shared takes one value"},
+    {"(int n) grid(n) shared(1, 2)", "column 27 of the signature: shared takes 1 value at most"},
     {"(int n) grid(n) items(4)",
      "column 17 of the signature: expected grid, blocks, block, shared or check, found 'items'"},
     {"(int n) grid(n) ;", "column 17 of the signature: expected grid, blocks, block, shared or check, found ';'"},
     {"(int n) grid(n) check()", "column 23 of the signature: expected a number, a parameter or '(', found ')'"},
+    {"(int n) grid(0b)", "column 14 of the signature: '0b' is no integer of 63 bits"},
+    {"(int n) grid(0bu)", "column 14 of the signature: '0bu' is no integer of 63 bits"},
+    {"(int n) grid(0b0b1)", "column 14 of the signature: '0b0b1' is no integer of 63 bits"},
+    {"(int n) grid(0b12)", "column 14 of the signature: '0b12' is no integer of 63 bits"},
     {"(int n) grid(1+(2+(3+(4+(5+(6+(7+(8+(9+(1+(2+(3+(4+(5+(6+(7+n))))))))))))))))",
      "column 14 of the signature: the expression needs more than 16 values at once; make it simpler"},
 };
@@ -313,6 +317,22 @@ static void signature_nested_too_deep_is_refused(void **state)
     memset(text + 13, '-', 900);
     assert_int_equal(read_signature(text), CF_EINVAL);
     assert_non_null(strstr(cf_last_error(), "the expression is nested more than 64 deep"));
+}
+
+/* The second comparison of a chain repeats the steps of its first term, and these those of the terms within. */
+static void signature_of_nested_comparisons_is_refused(void **state)
+{
+    (void)state;
+    char text[1024] = "(int n) grid(n) check(";
+    for (int i = 0; i < 30; i++)
+        strcat(text, "0<(");
+    strcat(text, "n");
+    for (int i = 0; i < 30; i++)
+        strcat(text, ")<2");
+    strcat(text, ")");
+    assert_int_equal(read_signature(text), CF_EINVAL);
+    assert_non_null(strstr(cf_last_error(), "the expression has more than 4096 steps; make it simpler"));
+    expect_read("(int n) grid(n) check(0 < (0 < (0 < n < 9) < 2) < 2)");
 }
 
 /* Each beginning of a signature, and each one with a byte changed, is read or refused. */
@@ -349,6 +369,7 @@ int main(void)
         cmocka_unit_test_teardown(signature_checks_are_read, tear_down),
         cmocka_unit_test_teardown(signature_that_is_wrong_names_the_column, tear_down),
         cmocka_unit_test_teardown(signature_nested_too_deep_is_refused, tear_down),
+        cmocka_unit_test_teardown(signature_of_nested_comparisons_is_refused, tear_down),
         cmocka_unit_test_teardown(signature_with_any_damage_gets_a_status, tear_down),
     };
     return RUN_ON_DRIVER(tests, NULL, NULL);

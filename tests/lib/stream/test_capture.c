@@ -1,5 +1,6 @@
 /* test_capture.c - capture of streams: which thread begins and ends it, which streams take part, and which calls
  * must not break it. */
+#include "context/handle.h"
 #include "graph_fixture.h"
 
 /* ---- Arguments and states ---- */
@@ -330,6 +331,30 @@ static void stream_capture_of_another_library_is_not_broken(void **state)
     assert_ok(cf_graph_exec_destroy(exec));
 }
 
+static void nodes_of_a_capture_that_another_library_ends_are_forgotten(void **state)
+{
+    (void)state;
+    if (!on_cuda())
+        skip_test(NEEDS_ANY_GPU);
+    const struct cf__driver *driver = other_library();
+    for (int is_begun_again = 0; is_begun_again < 2; is_begun_again++) {
+        cf_graph graph = NULL;
+        cf_graph_node node;
+        assert_ok(cf_stream_capture_begin(stream));
+        assert_ok(gather(stream));
+        assert_ok(cf_stream_capture_node(stream, &node));
+        assert_true(cf__handle_get_capture(CF__GRAPH_NODE, node) != 0);
+        assert_int_equal(driver->cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+        if (is_begun_again) {
+            assert_ok(cf_stream_capture_begin(stream));
+            assert_ok(cf_graph_destroy(end()));
+        } else
+            assert_int_equal(cf_stream_capture_end(stream, &graph), CF_EINVAL);
+        assert_true(cf__handle_get_capture(CF__GRAPH_NODE, node) == 0);
+        assert_ok(cf_graph_destroy(graph));
+    }
+}
+
 /* The launch of a graph may break that capture, as a raw launch does, but nothing else. */
 static void graph_launch_in_a_capture_of_another_library_is_ecapture(void **state)
 {
@@ -564,6 +589,7 @@ int main(int argc, char *argv[])
         TEST(stream_functions_of_a_captured_stream_are_ecapture),
         TEST(stream_capture_all_else_does_not_break_it),
         TEST(stream_capture_of_another_library_is_not_broken),
+        TEST(nodes_of_a_capture_that_another_library_ends_are_forgotten),
         TEST(graph_launch_in_a_capture_of_another_library_is_ecapture),
         TEST(graph_launch_in_a_capture_leaves_it_as_it_is),
         TEST(capture_in_a_context_that_is_gone_keeps_nobody_waiting),

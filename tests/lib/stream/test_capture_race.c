@@ -25,10 +25,10 @@ static void call_once(void (**function)(void))
 
 #define FUNCTIONS(X)                                                                                                 \
     X(cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus * status), (stream, status), &after_is_capturing) \
-    X(cuStreamGetCaptureInfo,                                                                                        \
+    X(cuStreamGetCaptureInfo_edges,                                                                                  \
       (CUstream stream, CUstreamCaptureStatus * status, uint64_t * id, CUgraph * graph, const CUgraphNode **nodes,   \
-       size_t *count),                                                                                               \
-      (stream, status, id, graph, nodes, count), &after_info)                                                        \
+       const CUgraphEdgeData **edges, size_t *count),                                                                \
+      (stream, status, id, graph, nodes, edges, count), &after_info)                                                 \
     X(cuStreamEndCapture, (CUstream stream, CUgraph * graph), (stream, graph), &after_end)
 
 #define DEFINE(name, parameters, arguments, after)  \

@@ -1,5 +1,5 @@
 /* test_event.c - events: lifetime, recording in streams, waiting, querying, and elapsed time. */
-#include "run_group.h"
+#include "played_gpu.h"
 
 #include <math.h>
 #include <time.h>
@@ -286,6 +286,41 @@ static void event_elapsed_unrecorded_event_is_invalid(void **state)
     assert_ok(cf_event_destroy(fresh));
 }
 
+/* Each combination of flags gives an event that can be recorded and waited for. */
+static void event_create_with_flags_makes_such_an_event(void **state)
+{
+    (void)state;
+    cf_event timed, event = NULL;
+    char text[160];
+    float time;
+    assert_fails(cf_event_create_with(NULL, 0), CF_EINVAL, "cf_event_create_with: event is NULL");
+    assert_fails(cf_event_create_with(&event, 6), CF_EINVAL,
+                 "cf_event_create_with: flags are 0x6, and only CF_EVENT_NO_TIMING and CF_EVENT_BLOCKING exist");
+    assert_null(event);
+    assert_ok(cf_event_create(&timed));
+    assert_ok(cf_event_record(timed, NULL));
+    for (unsigned int flags = 0; flags <= (CF_EVENT_NO_TIMING | CF_EVENT_BLOCKING); flags++) {
+        assert_ok(cf_event_create_with(&event, flags));
+        if (played_gpu_counts())
+            assert_int_equal(played_gpu_counts()->event_flags,
+                             (flags & CF_EVENT_NO_TIMING ? CU_EVENT_DISABLE_TIMING : 0) |
+                                 (flags & CF_EVENT_BLOCKING ? CU_EVENT_BLOCKING_SYNC : 0));
+        assert_ok(cf_event_record(event, NULL));
+        assert_ok(cf_event_sync(event));
+        assert_ok(cf_event_query(event));
+        if (flags & CF_EVENT_NO_TIMING) {
+            snprintf(text, sizeof text,
+                     "cf_event_elapsed: start %p, stop %p; stop was never recorded, or has no times: ", (void *)timed,
+                     (void *)event);
+            assert_fails(cf_event_elapsed(&time, timed, event), CF_EINVAL, text);
+        } else {
+            assert_ok(cf_event_elapsed(&time, timed, event));
+        }
+        assert_ok(cf_event_destroy(event));
+    }
+    assert_ok(cf_event_destroy(timed));
+}
+
 static void event_elapsed_same_event_is_0(void **state)
 {
     (void)state;
@@ -466,6 +501,7 @@ int main(void)
         cmocka_unit_test(event_destroy_recorded_event_succeeds),
         cmocka_unit_test(event_functions_event_of_a_capture_has_no_mark),
         cmocka_unit_test(event_elapsed_unrecorded_event_is_invalid),
+        cmocka_unit_test(event_create_with_flags_makes_such_an_event),
         cmocka_unit_test(event_elapsed_same_event_is_0),
         cmocka_unit_test(event_elapsed_pause_is_measured),
         cmocka_unit_test(event_elapsed_marks_in_order_add_up),

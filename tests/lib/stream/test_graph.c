@@ -1,4 +1,8 @@
 /* test_graph.c - running graphs of captured streams, their memory, and the device they belong to. */
+#include <sys/resource.h>
+
+#include "context/enter.h"
+#include "context/handle.h"
 #include "graph_fixture.h"
 
 /* ---- Arguments and states ---- */
@@ -49,6 +53,68 @@ static void graph_functions_other_handles_are_invalid(void **state)
     assert_int_equal(cf_graph_destroy(graph), CF_EINVAL);
     assert_int_equal(cf_graph_instantiate(&exec, graph), CF_EINVAL);
     assert_null(exec);
+}
+
+/* ---- Records ---- */
+
+#define FILLING ((uint64_t)1 << 40) /* no capture's id */
+
+static rlim_t this_process_bytes(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu", &pages), 1);
+    fclose(file);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Calls a function while the table of records is full and has no memory to grow. */
+static int call_without_room(int (*call)(void *), void *data)
+{
+    struct cf__scope scope;
+    struct rlimit before;
+    uintptr_t handle = 16;
+    assert_ok(cf__enter(&scope, "test", NULL));
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){this_process_bytes() + (1 << 20), before.rlim_max}), 0);
+    while (cf__handle_add_captured(&scope, CF__GRAPH_NODE, (void *)(handle += 16), FILLING))
+        continue;
+    int status = call(data);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    cf__handle_forget_nodes(FILLING);
+    cf__leave(&scope);
+    return status;
+}
+
+static int end_there(void *graph)
+{
+    return cf_stream_capture_end(stream, graph);
+}
+
+static int instantiate_there(void *graph)
+{
+    cf_graph_exec exec;
+    return cf_graph_instantiate(&exec, graph);
+}
+
+static void graph_functions_without_memory_for_a_record_fail(void **state)
+{
+    (void)state;
+    if (!played_gpu_is_in_use())
+        skip_test(NEEDS_ANY_GPU);
+    if (SANITIZED)
+        skip_test(NEEDS_NO_SANITIZER);
+    cf_graph graph = NULL;
+    assert_ok(cf_stream_capture_begin(stream));
+    assert_ok(gather(stream));
+    assert_int_equal(call_without_room(end_there, &graph), CF_ENOMEM);
+    assert_null(graph);
+    expect_capturing(stream, 0);
+    assert_ok(cf_stream_capture_begin(stream));
+    graph = end();
+    assert_int_equal(call_without_room(instantiate_there, graph), CF_ENOMEM);
+    assert_ok(cf_graph_destroy(graph));
 }
 
 /* ---- Runs ---- */
@@ -347,6 +413,7 @@ int main(int argc, char *argv[])
     const struct CMUnitTest tests[] = {
         TEST(graph_functions_bad_arguments_are_named),
         TEST(graph_functions_other_handles_are_invalid),
+        TEST(graph_functions_without_memory_for_a_record_fail),
         TEST(graph_of_nothing_runs),
         TEST(graph_launch_repeats_the_work_with_new_data),
         TEST(graph_launch_runs_follow_each_other),

@@ -1,40 +1,39 @@
-/* cachefile.h - small text files that one process keeps for the next. */
-#ifndef CF__CACHEFILE_H
-#define CF__CACHEFILE_H
+/* files.h - small text files that one process keeps for the next. */
+#ifndef CF__FILES_H
+#define CF__FILES_H
 
 #include <limits.h>
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Bytes of a file's path, with the closing zero. */
-#define CF__PATH 4096
+#include "base/bounds.h"
 
 /* Writes the path of a file: the value of the environment variable `variable`, or cuferry/`name` in $XDG_CACHE_HOME or
  * ~/.cache if the variable is unset. Returns 0 if there is no path: the variable is empty, or no folder is known. */
-int cf__cachefile_path(const char *variable, const char *name, char path[CF__PATH]);
+int cf__file_path(const char *variable, const char *name, char path[CF__PATH]);
 
 /* Writes the same path into `path`, of `size` bytes, and returns a status; messages name the public `function`. */
-int cf__cachefile_copy_path(const char *function, const char *variable, const char *name, char *path, size_t size);
+int cf__file_copy_path(const char *function, const char *variable, const char *name, char *path, size_t size);
 
 /* Creates the folder of the file `path` and that folder's parent, if they are missing. */
-void cf__cachefile_make_folders(const char *path);
+void cf__file_make_folders(const char *path);
 
 /* Reads at most `size` bytes of a regular file. Returns the number of bytes read, or -1 with `errno`. */
-ssize_t cf__cachefile_read(const char *path, char *text, size_t size);
+ssize_t cf__file_read(const char *path, char *text, size_t size);
 
 /* Reads a whole regular file, and adds a zero. Returns memory that the caller frees, or NULL with `errno`. */
-char *cf__cachefile_load(const char *path, size_t *size);
+char *cf__file_load(const char *path, size_t *size);
 
 /* Writes a new file beside `path` and renames it to `path`, with the permissions of the old file. Returns 0 with
  * `errno` on failure. */
-int cf__cachefile_replace(const char *path, const char *bytes, size_t count);
+int cf__file_replace(const char *path, const char *bytes, size_t count);
 
 /* Writes the path to which the symbolic links of `path` lead, also if no file is there yet: replacing `real` keeps the
  * links. Returns 0 with `errno` on failure. */
-int cf__cachefile_resolve(const char *path, char real[PATH_MAX]);
+int cf__file_resolve(const char *path, char real[PATH_MAX]);
 
 /* Creates the lock file `name` if needed, and waits for its lock. Returns a descriptor, or -1 with `errno`. The caller
  * removes the file, then closes the descriptor. */
-int cf__cachefile_lock(const char *name);
+int cf__file_lock(const char *name);
 
 #endif

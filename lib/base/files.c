@@ -1,4 +1,4 @@
-/* cachefile.c - small text files that one process keeps for the next, in the user's cache folder. */
+/* files.c - small text files that one process keeps for the next, in the user's cache folder. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,13 +12,13 @@
 
 #include <cuferry.h>
 
-#include "base/cachefile.h"
+#include "base/files.h"
 
 #include "base/env.h"
 #include "base/error.h"
 #include "base/write.h"
 
-int cf__cachefile_path(const char *variable, const char *name, char path[CF__PATH])
+int cf__file_path(const char *variable, const char *name, char path[CF__PATH])
 {
     const char *file = cf__env_file(variable), *cache = cf__env_file("XDG_CACHE_HOME"), *home = cf__env_file("HOME");
     int used;
@@ -35,12 +35,12 @@ int cf__cachefile_path(const char *variable, const char *name, char path[CF__PAT
     return used < CF__PATH;
 }
 
-int cf__cachefile_copy_path(const char *function, const char *variable, const char *name, char *path, size_t size)
+int cf__file_copy_path(const char *function, const char *variable, const char *name, char *path, size_t size)
 {
     char found[CF__PATH];
     if (!path)
         return cf__fail(CF_EINVAL, "%s: path is NULL", function);
-    if (!cf__cachefile_path(variable, name, found))
+    if (!cf__file_path(variable, name, found))
         return cf__fail(CF_ENOTSUP, "%s: %s is empty, or there is no folder for it", function, variable);
     if (strlen(found) >= size)
         return cf__fail(CF_EINVAL, "%s: the path has %zu bytes and there is room for %zu", function, strlen(found) + 1,
@@ -49,7 +49,7 @@ int cf__cachefile_copy_path(const char *function, const char *variable, const ch
     return CF_OK;
 }
 
-void cf__cachefile_make_folders(const char *path)
+void cf__file_make_folders(const char *path)
 {
     char folder[CF__PATH];
     snprintf(folder, sizeof folder, "%s", path);
@@ -66,7 +66,7 @@ void cf__cachefile_make_folders(const char *path)
     (void)mkdir(folder, 0700);
 }
 
-ssize_t cf__cachefile_read(const char *path, char *text, size_t size)
+ssize_t cf__file_read(const char *path, char *text, size_t size)
 {
     struct stat status;
     size_t used = 0;
@@ -94,7 +94,7 @@ ssize_t cf__cachefile_read(const char *path, char *text, size_t size)
     return is_ok ? (ssize_t)used : -1;
 }
 
-char *cf__cachefile_load(const char *path, size_t *size)
+char *cf__file_load(const char *path, size_t *size)
 {
     struct stat status;
     if (stat(path, &status) != 0)
@@ -103,7 +103,7 @@ char *cf__cachefile_load(const char *path, size_t *size)
     char *text = malloc(room + 1);
     if (!text)
         return errno = ENOMEM, NULL;
-    ssize_t used = cf__cachefile_read(path, text, room);
+    ssize_t used = cf__file_read(path, text, room);
     if (used < 0) {
         int error = errno;
         free(text);
@@ -114,7 +114,7 @@ char *cf__cachefile_load(const char *path, size_t *size)
     return text;
 }
 
-int cf__cachefile_replace(const char *path, const char *bytes, size_t count)
+int cf__file_replace(const char *path, const char *bytes, size_t count)
 {
     char temporary[CF__PATH + 32];
     struct stat before;
@@ -136,7 +136,7 @@ int cf__cachefile_replace(const char *path, const char *bytes, size_t count)
     return errno = error, 0;
 }
 
-int cf__cachefile_resolve(const char *path, char real[PATH_MAX])
+int cf__file_resolve(const char *path, char real[PATH_MAX])
 {
     enum { MOST_LINKS = 40 }; /* the kernel's limit */
     char target[PATH_MAX];
@@ -161,7 +161,7 @@ int cf__cachefile_resolve(const char *path, char real[PATH_MAX])
 }
 
 /* An earlier owner removes the file before it unlocks it: a lock counts only if the name still leads to this file. */
-int cf__cachefile_lock(const char *name)
+int cf__file_lock(const char *name)
 {
     enum { TRIES = 100 }; /* on some file systems, inode numbers are never the same twice */
     for (int try = 0; try < TRIES; try++) {

@@ -1,11 +1,11 @@
-/* test_cachefile.c - the location of cache files, their folders, and reading them. */
+/* test_files.c - the location of cache files, their folders, and reading them. */
 #include "run_group.h"
 
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cachefile.h"
+#include "base/files.h"
 
 static char folder[64];
 
@@ -31,23 +31,23 @@ static void path_is_given_or_of_the_user(void **state)
     setenv("XDG_CACHE_HOME", "/cache", 1);
     setenv("HOME", "/home", 1);
     setenv("CF_SOME", "a file", 1);
-    assert_true(cf__cachefile_path("CF_SOME", "name", path));
+    assert_true(cf__file_path("CF_SOME", "name", path));
     assert_string_equal(path, "a file");
     unsetenv("CF_SOME");
-    assert_true(cf__cachefile_path("CF_SOME", "name", path));
+    assert_true(cf__file_path("CF_SOME", "name", path));
     assert_string_equal(path, "/cache/cuferry/name");
     setenv("CF_SOME", "", 1);
-    assert_false(cf__cachefile_path("CF_SOME", "name", path));
+    assert_false(cf__file_path("CF_SOME", "name", path));
     unsetenv("CF_SOME");
     setenv("XDG_CACHE_HOME", "cache", 1); /* relative paths are ignored */
-    assert_true(cf__cachefile_path("CF_SOME", "name", path));
+    assert_true(cf__file_path("CF_SOME", "name", path));
     assert_string_equal(path, "/home/.cache/cuferry/name");
     unsetenv("HOME");
-    assert_false(cf__cachefile_path("CF_SOME", "name", path));
+    assert_false(cf__file_path("CF_SOME", "name", path));
     memset(long_name, 'x', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = 0;
     setenv("CF_SOME", long_name, 1);
-    assert_false(cf__cachefile_path("CF_SOME", "name", path));
+    assert_false(cf__file_path("CF_SOME", "name", path));
 }
 
 static void folders_are_made_two_deep(void **state)
@@ -56,12 +56,12 @@ static void folders_are_made_two_deep(void **state)
     char path[128];
     struct stat status;
     snprintf(path, sizeof path, "%s/.cache/cuferry/name", folder);
-    cf__cachefile_make_folders(path);
+    cf__file_make_folders(path);
     *strrchr(path, '/') = 0;
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0700);
-    cf__cachefile_make_folders("name"); /* has no folder */
-    cf__cachefile_make_folders("/name");
+    cf__file_make_folders("name"); /* has no folder */
+    cf__file_make_folders("/name");
 }
 
 static void file_is_read_and_nothing_else(void **state)
@@ -69,20 +69,20 @@ static void file_is_read_and_nothing_else(void **state)
     (void)state;
     char path[128], text[16];
     snprintf(path, sizeof path, "%s/file", folder);
-    assert_int_equal(cf__cachefile_read(path, text, sizeof text), -1);
+    assert_int_equal(cf__file_read(path, text, sizeof text), -1);
     assert_int_equal(errno, ENOENT);
     FILE *file = fopen(path, "w");
     assert_int_equal(fputs("0123456789abcdef more", file) < 0, 0);
     fclose(file);
-    assert_int_equal(cf__cachefile_read(path, text, sizeof text), 16);
+    assert_int_equal(cf__file_read(path, text, sizeof text), 16);
     assert_memory_equal(text, "0123456789abcdef", 16);
-    assert_int_equal(cf__cachefile_read(path, text, 4), 4);
-    assert_int_equal(cf__cachefile_read(folder, text, sizeof text), -1);
-    assert_int_equal(cf__cachefile_read("/dev/null", text, sizeof text), -1);
+    assert_int_equal(cf__file_read(path, text, 4), 4);
+    assert_int_equal(cf__file_read(folder, text, sizeof text), -1);
+    assert_int_equal(cf__file_read("/dev/null", text, sizeof text), -1);
     assert_int_equal(errno, EINVAL);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(cf__cachefile_read(path, text, sizeof text), -1);
+    assert_int_equal(cf__file_read(path, text, sizeof text), -1);
 }
 
 int main(void)

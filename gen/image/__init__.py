@@ -1,0 +1,1 @@
+"""Images of GPU code that other compilers made: their targets and kernels."""

@@ -1,0 +1,60 @@
+/* ranges.c - NVTX ranges around calls of kernels. NVTX is headers alone: a profiler names its library in an environment
+ * variable, which these headers load at their first function. */
+#include <stdio.h>
+
+#include "trace/ranges.h"
+
+#include "base/env.h"
+#include "config.h"
+
+#if CF_CONFIG_NVTX
+/* NVTX's state is this file's own, so that the archive has no names but the library's. The first macro is the guard of
+ * NVTX's definitions of the others. */
+#define __NVTX_LINKONCE_H__ /* NOLINT */
+#define NVTX_LINKONCE_DEFINE_GLOBAL static
+#define NVTX_LINKONCE_FWDDECL_GLOBAL static
+#define NVTX_LINKONCE_DEFINE_FUNCTION static
+#define NVTX_LINKONCE_FWDDECL_FUNCTION static
+#define NVTX_SUPPORT_STATIC_INJECTION_LIBRARY 0
+#include <nvtx3/nvToolsExt.h>
+
+static nvtxDomainHandle_t domain; /* NULL: no profiler is attached */
+
+void cf__ranges_open(void)
+{
+    if (!domain && cf__env_file("NVTX_INJECTION64_PATH")) /* NVTX itself would load it with others' rights, too */
+        domain = nvtxDomainCreateA("cuferry");
+    cf__slow_path_set(CF__SLOW_PATH_RANGES, domain != NULL);
+}
+
+void cf__range_push(const char *function, const char *suffix)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s%s", function, suffix);
+    const nvtxEventAttributes_t attributes = {.version = NVTX_VERSION,
+                                              .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+                                              .messageType = NVTX_MESSAGE_TYPE_ASCII,
+                                              .message.ascii = name};
+    (void)nvtxDomainRangePushEx(domain, &attributes);
+}
+
+void cf__range_pop(void)
+{
+    (void)nvtxDomainRangePop(domain);
+}
+
+#else
+
+void cf__ranges_open(void)
+{
+}
+
+void cf__range_push(const char *function, const char *suffix)
+{
+    (void)function, (void)suffix;
+}
+
+void cf__range_pop(void)
+{
+}
+#endif

@@ -1,0 +1,289 @@
+"""adopt.py - writes declarations of kernels that Triton or Numba compiled."""
+
+import json
+import math
+import os
+import re
+import sys
+
+from failure import Failure, Refused
+from workspace import stem
+
+KINDS = ('triton', 'numba')
+# Types in Triton's IR and in the names of Numba's kernels.
+TRITON = {'i1': 'bool', 'i8': 'int8_t', 'i16': 'int16_t', 'i32': 'int32_t', 'i64': 'int64_t', 'f16': '__half',
+          'bf16': '__nv_bfloat16', 'f32': 'float', 'f64': 'double', 'f8E4M3FN': '__nv_fp8_e4m3',
+          'f8E5M2': '__nv_fp8_e5m2'}
+NUMBA = {'a': 'int8_t', 'h': 'uint8_t', 's': 'int16_t', 't': 'uint16_t', 'i': 'int32_t', 'j': 'uint32_t',
+         'x': 'int64_t', 'y': 'uint64_t', 'b': 'bool', 'f': 'float', 'd': 'double', 'Dh': '__half'}
+NUMBA_ELEMENTS = {'float16': '__half', 'float32': 'float', 'float64': 'double', 'boolean': 'bool', 'bool': 'bool',
+                  **{f'{sign}int{bits}': f'{sign}int{bits}_t' for sign in ('', 'u') for bits in (8, 16, 32, 64)}}
+HEADERS = {'__half': 'cuda_fp16.h', '__nv_bfloat16': 'cuda_bf16.h', '__nv_fp8_e4m3': 'cuda_fp8.h',
+           '__nv_fp8_e5m2': 'cuda_fp8.h'}
+# Types of PTX, for entries without IR: the element of a pointer is not known.
+PTX = {'ptr': 'void *', 'f32': 'float', 'f64': 'double', 'u8': 'uint8_t', 'u16': 'uint16_t', 'u32': 'int32_t',
+       'b32': 'int32_t', 'u64': 'int64_t', 'b64': 'int64_t'}
+# Memory that Triton's launcher supplies: keys of its JSON for the bytes, one key for each trailing pointer.
+SCRATCH = {'global_scratch_size': 'global_scratch', 'profile_scratch_size': 'profile_scratch'}
+
+
+class Declaration:
+    """A kernel's declaration. Parameters are (type, name); `clauses` precede those of arrays."""
+
+    def __init__(self, origin, image, entry, params, clauses, scratch=()):
+        self.origin, self.image, self.entry = origin, image, entry
+        self.params, self.clauses, self.scratch = params, clauses, list(scratch)
+
+    def spell(self, name):
+        clauses = [f'image("{self.image}")', *[f'entry("{self.entry}")'] * (name != self.entry), *self.clauses]
+        for ctype, param in self.params:
+            if ctype == 'void *':
+                clauses.append(f'resident({param})')
+            elif ctype.endswith('*'):
+                clauses.append(f'inout({param}[/* elements? */])')
+        clauses += [f'scratch({", ".join(f"{param}[0]" for param in self.scratch)})'] * bool(self.scratch)
+        lines = ['#pragma cf kernel']
+        for clause in clauses:
+            if len(f'{lines[-1]} {clause} \\') > 100:
+                lines.append('   ')
+            lines[-1] += f' {clause}'
+        params = [f'{ctype}{"" if ctype.endswith("*") else " "}{param}' for ctype, param in self.params]
+        params += [f'char *{param}' for param in self.scratch]
+        return (f'/* {self.origin} */\n' + ' \\\n'.join(lines) +
+                f'\n__global__ void {name}({", ".join(params)});\n')
+
+
+def adopt(options, config, runner):
+    """Prints the declarations of the kernels in a file or a folder, or writes them to the output."""
+    read = {'triton': read_triton, 'numba': read_numba}[options.adopt]
+    found = read(options.files[0], lambda path: read_facts(config, runner, path),
+                 os.path.dirname(options.output or ''))
+    words = {re.sub(r'[ *]', '', ctype) for each, _ in found for ctype, _ in each.params}
+    headers = ['stdint.h'] + sorted({HEADERS[word] for word in words if word in HEADERS})
+    text = ''.join(f'#include <{name}>\n' for name in headers)
+    text += ''.join('\n' + each.spell(name) for each, name in found)
+    if not options.output:
+        sys.stdout.write(text)
+        return 0
+    with open(options.output, 'x', encoding='utf-8') as file:
+        file.write(text)
+    return 0
+
+
+def read_facts(config, runner, path):
+    """What the generator reads in an image."""
+    try:
+        facts = json.loads(runner.start([sys.executable, config.generator, '--facts', '--', path]).result())
+    except Refused as error:
+        raise Failure(re.sub('^cfgen: ', '', str(error)).strip()) from error
+    if facts['entries'] is None:
+        raise Failure(f'{path}: it is compressed; give its PTX or its cubin')
+    return facts
+
+
+def list_targets(facts):
+    return ' and '.join([f'sm_{n}' for n in facts['sm']] + [f'compute_{n}' for n in facts['ptx']])
+
+
+def block_clause(block):
+    """The clause, without dimensions of one thread at the end; none if any block fits."""
+    while len(block) > 1 and block[-1] == 1:
+        block.pop()
+    return [f'block({", ".join(map(str, block))})'] if block else []
+
+
+# ---- Triton
+
+def read_triton(folder, facts_of, start):
+    """The declaration of the one kernel in an entry of Triton's cache."""
+    if not os.path.isdir(folder):
+        raise Failure(f'{folder}: it is no folder; --adopt triton takes an entry of Triton\'s cache, such as '
+                      '~/.triton/cache/HASH')
+    names = [n for n in sorted(os.listdir(folder)) if n.endswith('.json') and not n.startswith('__grp__')]
+    if len(names) != 1:
+        raise Failure(f'{folder}: an entry of Triton\'s cache has one NAME.json, and this folder has {len(names)}')
+    base = os.path.join(folder, stem(names[0]))
+    options = read_options(f'{base}.json')
+    image = next((base + end for end in ('.cubin', '.ptx') if os.path.isfile(base + end)), None)
+    if not image:
+        raise Failure(f'{folder}: there is neither {stem(base)}.cubin nor {stem(base)}.ptx')
+    facts = facts_of(image)
+    name = options.get('name', stem(base))
+    if name not in facts['entries']:
+        raise Failure(f'{image} has no kernel {name}, which {base}.json names; it has '
+                      f'{", ".join(facts["entries"]) or "none"}')
+    entry = facts['entries'][name]
+    of_ptx = facts_of(f'{base}.ptx')['entries'].get(name) if os.path.isfile(f'{base}.ptx') else None
+    params, scratch = triton_params(base, name, len(entry['params']), of_ptx, options)
+    block = entry['block'] or (of_ptx or entry)['block'] or [options['num_warps'] * options.get('warp_size', 32)]
+    clusters = cluster_sizes(f'{base}.json', options)
+    # Triton's launcher starts a whole cluster for each program.
+    blocks = [f'(/* programs along {axis}? */) * {n}' for axis, n in zip('xyz', clusters)] or ['/* programs? */']
+    clauses = [f'blocks({", ".join(blocks)})', *block_clause(block)]
+    clauses += [f'cluster({", ".join(map(str, clusters))})'] * bool(clusters)
+    clauses += [f'shared({options["shared"]})'] * bool(options.get('shared'))
+    clauses += ['cooperative'] * bool(options.get('launch_cooperative_grid'))
+    clauses += ['dependent'] * bool(options.get('launch_pdl'))
+    origin = f'{name}, which Triton compiled for {list_targets(facts)}.'
+    return [(Declaration(origin, os.path.relpath(image, start or '.'), name, params, clauses, scratch), name)]
+
+
+def read_options(path):
+    """The JSON of a cache entry. Refuses kernels that need memory beside their arguments."""
+    try:
+        with open(path, encoding='utf-8') as file:
+            options = json.load(file)
+        needed = {'num_warps': options['num_warps'], **{k: options.get(k, 0) for k in (*SCRATCH, 'shared')},
+                  'num_ctas': options.get('num_ctas', 1)}
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise Failure(f'{path}: it is no JSON of Triton\'s cache: {error}') from error
+    wrong = next((k for k, v in needed.items() if not isinstance(v, int)), None)
+    if wrong:
+        raise Failure(f'{path}: {wrong} is {needed[wrong]!r} and no number')
+    target = options.get('target')
+    backend = target.get('backend', 'cuda') if isinstance(target, dict) else 'cuda'
+    if backend != 'cuda':
+        raise Failure(f'{path}: the kernel is for {backend}, and not for CUDA')
+    for key in SCRATCH:
+        if needed[key]:
+            raise Failure(f'{path}: the kernel needs scratch memory for each block ({key} is {needed[key]}), which no '
+                          'launch here supplies; compile it without')
+    return options
+
+
+def cluster_sizes(path, options):
+    """The blocks of a cluster along each axis, without dimensions of one at the end; none without clusters."""
+    count = options.get('num_ctas', 1)
+    sizes = options.get('cluster_dims', [count, 1, 1])     # versions without it have clusters along x
+    if not isinstance(sizes, list) or len(sizes) > 3 or not all(isinstance(n, int) and n > 0 for n in sizes) or \
+            math.prod(sizes) != count:
+        raise Failure(f'{path}: cluster_dims is {sizes!r}, and the kernel runs in clusters of {count} blocks')
+    while sizes and sizes[-1] == 1:
+        sizes = sizes[:-1]
+    return sizes
+
+
+def triton_params(base, name, count, of_ptx, options):
+    """The parameters, and the names of those that only Triton's launcher passes."""
+    if os.path.isfile(f'{base}.ttir'):
+        params = ttir_params(f'{base}.ttir', name)
+        extra = count - len(params)
+    elif of_ptx:
+        extra = sum(key in options for key in SCRATCH)
+        types = of_ptx['types'][:len(of_ptx['types']) - extra]
+        params = [(ptx_type(f'{base}.ptx', t), f'arg{n}') for n, t in enumerate(types)]
+    else:
+        raise Failure(f'{base}.ttir: it is missing, and so is {stem(base)}.ptx; the types of parameters are there')
+    if not 0 <= extra <= len(SCRATCH):
+        raise Failure(f'{base}.ttir: {name} has {len(params)} parameters there, and {count} in its image')
+    return params, list(SCRATCH.values())[:extra]
+
+
+def ptx_type(path, name):
+    if name not in PTX:
+        raise Failure(f'{path}: a parameter has the type .{name}, which has no form in C')
+    return PTX[name]
+
+
+def ttir_params(path, name):
+    with open(path, encoding='utf-8', errors='replace') as file:
+        text = file.read()
+    at = re.search(rf'\btt\.func\s+(?:public\s+)?@"?{re.escape(name)}"?\(', text)
+    if not at:
+        raise Failure(f'{path}: there is no function {name}')
+    names = dict(re.findall(r'^(#loc\d*) = loc\("([A-Za-z_]\w*)"[()]', text, re.MULTILINE))
+    return [ttir_param(path, part, names) for part in split_arguments(text[at.end():])]
+
+
+def split_arguments(text):
+    """The parts between commas up to the parenthesis that closes the list."""
+    parts, depth, begin = [], 0, 0
+    for match in re.finditer(r'"(?:[^"\\]|\\.)*"|->|[(<{\[]|[)>}\]]|,', text):
+        word = match.group()
+        if word in '(<{[':
+            depth += 1
+        elif depth == 0 and word in ',)':
+            parts.append(text[begin:match.start()].strip())
+            begin = match.end()
+            if word == ')':
+                return [part for part in parts if part]
+        elif word in ')>}]':
+            depth -= 1
+    return []
+
+
+def ttir_param(path, text, names):
+    """The type and the name of one parameter; `names`: what the locations at the file's end call them."""
+    found = re.match(r'%(\w+): (?:!tt\.ptr<(\w+)(?:, \d+)?>|(\w+))(?=[\s{]|$)', text)
+    ctype = TRITON.get(found[2] or found[3]) if found else None
+    if not ctype:
+        raise Failure(f"{path}: the parameter '{text.split(' loc(')[0]}' has no form in C; pointers to numbers, and "
+                      'numbers, have')
+    own = re.search(r' loc\("([A-Za-z_]\w*)"[()]', text)
+    ref = re.search(r' loc\((#loc\d*)\)', text)
+    name = own[1] if own else names.get(ref[1] if ref else '', found[1])
+    return ctype + ' *' * bool(found[2]), name
+
+
+# ---- Numba
+
+def read_numba(path, facts_of, start):
+    """The declarations of all kernels in a file."""
+    facts = facts_of(path)
+    if not facts['entries']:
+        raise Failure(f'{path}: it has no kernel; compile a kernel, and no device function')
+    found = []
+    for entry, values in facts['entries'].items():
+        name, ctypes = numba_name(path, entry)
+        if len(ctypes) != len(values['params']):
+            raise Failure(f'{path}: {name} has {len(ctypes)} arguments in its name, and {len(values["params"])} in its '
+                          'code')
+        clauses = ['grid(/* threads? */)', *block_clause(values['block'])]
+        origin = f'{name}, which Numba compiled for {list_targets(facts)}.'
+        params = [(ctype, f'arg{number}') for number, ctype in enumerate(ctypes)]
+        found.append((Declaration(origin, os.path.relpath(path, start or '.'), entry, params, clauses), name))
+    return found
+
+
+def numba_name(path, entry):
+    """The function's name and the C types of its arguments, which the name of the entry tells."""
+    at, name, ended = 3, '', False
+    while entry.startswith('_ZN') and at < len(entry) and not ended:
+        tag, number = entry[at] == 'B', re.match(r'B?(\d+)', entry[at:])
+        if number:
+            begin = at + number.end()
+            at = begin + int(number[1])
+            name = name if tag else entry[begin:at]
+        else:
+            ended = entry[at] == 'E'
+            at += 1
+            if not ended:
+                break
+    if not ended or not re.fullmatch(r'[A-Za-z_]\w*', name):
+        raise Failure(f'{path}: the name of {entry} does not tell its types as names of Numba do; declare it by hand, '
+                      'with image(...) and entry(...)')
+    return name, numba_types(path, name, entry[at:])
+
+
+def numba_types(path, name, text):
+    ctypes = []
+    while text:
+        number = re.match(r'\d+', text)
+        if number:
+            word = text[number.end():number.end() + int(number[0])]
+            rest = text[number.end() + int(number[0]):]
+            element = NUMBA_ELEMENTS.get(re.sub(r'(_2a|\$2a)$', '', word))
+            if rest.startswith('I') or element is None or not word.endswith('2a'):
+                kind = 'an array' if word == 'Array' else f'a {word}'
+                raise Failure(f'{path}: argument {len(ctypes)} of {name} is {kind}; compile it with pointers and '
+                              'numbers, such as types.CPointer(types.float32) and types.int64')
+            ctypes.append(f'{element} *')
+            text = rest
+            continue
+        code = text[:2] if text[:2] in NUMBA else text[:1]
+        if code not in NUMBA:
+            raise Failure(f"{path}: argument {len(ctypes)} of {name} has the type '{code}' of Numba, which has no form "
+                          'in C')
+        ctypes.append(NUMBA[code])
+        text = text[len(code):]
+    return ctypes
