@@ -1,8 +1,23 @@
-/* curand_kernel.h - types of cuRAND, for kernels that only GPUs run: their sizes, which the generated
- * code compares with the toolkit's. */
+/* curand_kernel.h - the functions of cuRAND for kernels: the toolkit's own header, which CPUs run too. */
 #ifndef CUFERRY_SHADOW_CURAND_KERNEL_H
 #define CUFERRY_SHADOW_CURAND_KERNEL_H
 
+#if __has_include_next(<curand_kernel.h>) && !defined CF__SCAN
+
+#include <library_types.h>
+
+/* The toolkit's header declares these indices for host code. Only MTGP32 uses them. */
+#pragma push_macro("threadIdx")
+#pragma push_macro("blockDim")
+#undef threadIdx
+#undef blockDim
+#include_next <curand_kernel.h>
+#pragma pop_macro("blockDim")
+#pragma pop_macro("threadIdx")
+
+#else
+
+/* The generator sees states as bytes, whose size the generated code compares with the toolkit's. */
 #define CF__CURAND_STATE(kind, size, alignment)                            \
     struct curandState##kind {                                             \
       private:                                                             \
@@ -29,5 +44,12 @@ typedef struct curandStateXORWOW curandState;
 /* The generator reads system headers with device code, and so the types above. */
 __device__ void curand_init(unsigned long long seed, unsigned long long subsequence, unsigned long long offset,
                             curandState_t *state);
+
+#if !__has_include_next(<curand_kernel.h>)
+/* The generator refuses uses of cuRAND in the CPU's kernels. */
+struct cf__without_curand;
+#endif
+
+#endif
 
 #endif
