@@ -106,7 +106,7 @@ def find_foreign(kernel, everything):
         used = _find_library(list(device_tokens(declaration)), lacking)
         if used:
             return used
-    lacks_random = any(d.name == 'cf__without_curand' for d in everything)
+    lacks_random = any('cf__without_curand' in d.names for d in everything)
     for declaration in find_reached(kernel, everything):
         parameters = declaration.parameters if declaration.function is not None else ()
         tokens = [t for parameter in parameters for t in parameter] + list(body_tokens(declaration))

@@ -17,7 +17,22 @@
 
 #else
 
-/* The generator sees states as bytes, whose size the generated code compares with the toolkit's. */
+/* The generator sees most states as bytes, whose size the generated code compares with the toolkit's. States with padding
+ * have their members: cf-run --verify compares padding otherwise. */
+struct curandStateXORWOW {
+    unsigned int d, v[5];
+    int boxmuller_flag, boxmuller_flag_double;
+    float boxmuller_extra;
+    double boxmuller_extra_double;
+};
+
+struct curandStateMRG32k3a {
+    unsigned int s1[3], s2[3];
+    int boxmuller_flag, boxmuller_flag_double;
+    float boxmuller_extra;
+    double boxmuller_extra_double;
+};
+
 #define CF__CURAND_STATE(kind, size, alignment)                            \
     struct curandState##kind {                                             \
       private:                                                             \
@@ -25,8 +40,6 @@
     };                                                                     \
     typedef struct curandState##kind curandState##kind##_t
 
-CF__CURAND_STATE(XORWOW, 48, 8);
-CF__CURAND_STATE(MRG32k3a, 48, 8);
 CF__CURAND_STATE(Philox4_32_10, 64, 16);
 CF__CURAND_STATE(Mtgp32, 4112, 8);
 CF__CURAND_STATE(Sobol32, 140, 4);
@@ -36,6 +49,8 @@ CF__CURAND_STATE(ScrambledSobol64, 536, 8);
 
 typedef unsigned int curandDirectionVectors32_t[32];
 typedef unsigned long long curandDirectionVectors64_t[64];
+typedef struct curandStateXORWOW curandStateXORWOW_t;
+typedef struct curandStateMRG32k3a curandStateMRG32k3a_t;
 typedef struct curandStateXORWOW curandState_t;
 typedef struct curandStateXORWOW curandState;
 
