@@ -66,8 +66,8 @@ static void check_philox(void)
     static cf_uint4 four[N], four_counts[N];
     static cf_float4 four_shares[N], four_normal[N];
     check_call(draws_fours(four, four_shares, four_normal, four_counts, 0, N));
-    expect(four[0].x == known[0][0] && four[0].y == known[0][1] && four[0].z == known[0][2] &&
-               four[0].w == known[0][3], "four numbers of Philox");
+    expect(four[0].x == known[0][0] && four[0].y == known[0][1] && four[0].z == known[0][2] && four[0].w == known[0][3],
+           "four numbers of Philox");
     double sum = 0, squares = 0, events = 0;
     int is_same = 1;
     for (int i = 0; i < N; i++) {
