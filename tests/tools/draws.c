@@ -122,6 +122,7 @@ static void check_quasi(void)
     static struct curandDirectionVectors32_t narrow;
     static struct curandDirectionVectors64_t wide;
     static unsigned x32[N], scrambled32[N];
+    static double normals32[N], normals64[N];
     static unsigned long long x64[N], scrambled64[N];
     unsigned vectors32[32];
     unsigned long long vectors64[64];
@@ -131,9 +132,9 @@ static void check_quasi(void)
         vectors32[i] = 1U << (31 - i);
     memcpy(&narrow, vectors32, sizeof vectors32);
     memcpy(&wide, vectors64, sizeof vectors64);
-    check_call(draws_quasi_v32(&narrow, x32, scrambled32, exact, 0x12345678, N));
-    check_call(draws_quasi_v64(&wide, x64, scrambled64, doubles, 0x123456789abcdef, N));
-    int is_same = 1;
+    check_call(draws_quasi_v32(&narrow, x32, scrambled32, exact, normal, normals32, 0x12345678, N));
+    check_call(draws_quasi_v64(&wide, x64, scrambled64, doubles, normal, normals64, 0x123456789abcdef, N));
+    int is_same = 1, is_normal = 1;
     for (unsigned i = 0; i < N; i++) {
         unsigned long long reversed = 0;
         for (int bit = 0; bit < 12; bit++)
@@ -141,8 +142,12 @@ static void check_quasi(void)
         is_same = is_same && x64[i] == reversed && x32[i] == reversed >> 32 &&
                   scrambled32[i] == (x32[i] ^ 0x12345678) && scrambled64[i] == (x64[i] ^ 0x123456789abcdef) &&
                   fabs(exact[i] - x32[i] * 0x1p-32) < 1e-9 && fabs(doubles[i] - (double)x64[i] * 0x1p-64) < 1e-15;
+        is_normal = is_normal && fabs(erfc(-normals32[i] * M_SQRT1_2) / 2 - exact[i]) < 1e-9 &&
+                    fabs(erfc(-normals64[i] * M_SQRT1_2) / 2 - doubles[i]) < 1e-12 &&
+                    fabs(erfc(-normal[i] * M_SQRT1_2) / 2 - doubles[i]) < 1e-6;
     }
     expect(is_same, "numbers of Sobol");
+    expect(is_normal, "normal numbers of Sobol");
 }
 
 int main(void)

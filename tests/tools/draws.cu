@@ -68,12 +68,13 @@ __global__ void fours(uint4 *x, float4 *shares, float4 *normal, uint4 *counts, u
     counts[i] = curand_poisson4(&last, 3);
 }
 
-#pragma cf kernel grid(n) in(vectors[1]) out(x[n], scrambled[n], shares[n])
+#pragma cf kernel grid(n) in(vectors[1]) out(x[n], scrambled[n], shares[n], normal[n], exact[n])
 #pragma cf instances(v32: curandDirectionVectors32_t, curandStateSobol32_t, curandStateScrambledSobol32_t, unsigned; \
                      v64: curandDirectionVectors64_t, curandStateSobol64_t, curandStateScrambledSobol64_t, \
                           unsigned long long)
 template <typename Vectors, typename State, typename Scrambled, typename Bits>
-__global__ void quasi(Vectors *vectors, Bits *x, Bits *scrambled, double *shares, Bits scramble, int n)
+__global__ void quasi(Vectors *vectors, Bits *x, Bits *scrambled, double *shares, float *normal, double *exact,
+                      Bits scramble, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
@@ -85,5 +86,9 @@ __global__ void quasi(Vectors *vectors, Bits *x, Bits *scrambled, double *shares
     x[i] = curand(&state);
     scrambled[i] = curand(&other);
     curand_init(*vectors, i, &state);
+    State same = state;
     shares[i] = curand_uniform_double(&state);
+    exact[i] = curand_normal_double(&same);
+    curand_init(*vectors, 0, i, &other);
+    normal[i] = curand_normal(&other);
 }

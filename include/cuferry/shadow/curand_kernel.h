@@ -6,6 +6,9 @@
 
 #include <library_types.h>
 
+/* Without this promise, the normal numbers of host code from Sobol's generators are 0. */
+#define HOST_HAVE_ERFCINVF
+
 /* The toolkit's header declares these indices for host code. Only MTGP32 uses them. */
 #pragma push_macro("threadIdx")
 #pragma push_macro("blockDim")
