@@ -26,7 +26,7 @@ _RANKS = {'tiled_partition'}
 _FOREIGN = (
     ('|'.join(WORDS), 'inline assembly', 'write C++ beside it, under #ifndef __CUDA_ARCH__'),
     (r'wmma|nvcuda|mma_sync|load_matrix_sync', 'matrices of a warp', 'multiply tiles in __shared__ memory'),
-    (r'curand\w*', 'cuRAND', 'write the generator in the kernel file'),
+    (r'curandStateMtgp32\w*|curand_mtgp32\w*', "cuRAND's MTGP32", 'use another generator, such as Philox4_32_10'),
     (r'__cluster(?!_dims__)\w*', 'functions of clusters without a group',
      'use cooperative_groups::this_cluster()'),
     (r'tex[123]D\w*|texCubemap\w*|surf[123]D\w*', 'textures', 'read the array through a pointer'),
@@ -117,16 +117,21 @@ def find_foreign(kernel, everything):
         used = _find_library(list(device_tokens(declaration)), lacking)
         if used:
             return used
+    lacks_random = any('cf__without_curand' in d.names for d in everything)
     for declaration in find_reached(kernel, everything):
-        body = list(body_tokens(declaration))
-        for at, token in enumerate(body):
+        parameters = declaration.parameters if declaration.function is not None else ()
+        tokens = [t for parameter in parameters for t in parameter] + list(body_tokens(declaration))
+        for at, token in enumerate(tokens):
             if token.text == 'cuda':
-                texts = [t.text for t in body[at:at + 3]]
+                texts = [t.text for t in tokens[at:at + 3]]
                 if texts[:2] == ['cuda', '::'] and texts[2:] and texts[2] in _FOREIGN_OF_CUDA:
                     return (f'cuda::{texts[2]}', 'use __syncthreads() or cuda::barrier, and plain copies or '
                                                  'cuda::memcpy_async()')
+            if lacks_random and token.kind == 'identifier' and token.text.startswith('curand'):
+                return f'cuRAND ({token.text})', ("install the toolkit's curand_kernel.h, or write the generator in the "
+                                                  'kernel file')
             if token.kind == 'identifier' and _ANY_FOREIGN.fullmatch(token.text):
-                used = find_unknown(body, at) if token.text in WORDS else (token.text, None)
+                used = find_unknown(tokens, at) if token.text in WORDS else (token.text, None)
                 if used:
                     return next((f'{what} ({used[0]})', used[1] or instead) for words, what, instead in _FOREIGN_WORDS
                                 if words.fullmatch(token.text))

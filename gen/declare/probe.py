@@ -104,12 +104,14 @@ class Probe:
         asked, self._waiting = self._waiting, []
         text = self._scanner.text
         std = re.search(r'^#define __cplusplus 20(\d\d)', text, re.MULTILINE)
+        # The specialisations are more errors than clang reports by default: many types have several names.
+        limit = '-ferror-limit=0' if '\n#define __clang__ ' in text else '-fmax-errors=0'
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'probe.cpp')
             with open(path, 'w', encoding='utf-8', errors='surrogateescape') as file:
                 file.write(self._spell_unit(asked, types))
             run = self._run([f'-std=c++{std.group(1) if std else 17}', '-isystem', f'{INCLUDE}/cuferry/shadow',
-                             f'-I{INCLUDE}', '-fmax-errors=0', '-Wno-fatal-errors', path])
+                             f'-I{INCLUDE}', limit, '-Wno-fatal-errors', path])
         said = run.stderr.decode(errors='replace')
         self._answers.update(dict.fromkeys((question for question, _ in asked), None))
         # A compiler may go on with another type or value than the one that it refuses.

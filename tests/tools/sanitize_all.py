@@ -39,8 +39,8 @@ GIVEN = {
                    ['flatten', 'parents={folder}/tree.npy']],
     'port_scan': [['compact', *COMPACT], ['compact_active', *COMPACT]],
 }
-# Files whose kernels fail on purpose, or are only there to be compiled.
-LEFT_OUT = {'bench', 'planted', 'fault', 'interop_cuda', 'language', 'operation', 'verify', 'run', 'tuning'}
+# Files whose kernels fail on purpose, are only there to be compiled, or need cuRAND.
+LEFT_OUT = {'bench', 'draws', 'planted', 'fault', 'interop_cuda', 'language', 'operation', 'verify', 'run', 'tuning'}
 
 
 def processor_time():

@@ -174,6 +174,23 @@ int main(void)
 }
 '''
 
+DRAW = '''#include <curand_kernel.h>
+#pragma cf kernel grid(n) inout(states[n]) out(x[n])
+__global__ void draw(curandState *states, float *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = curand_uniform(&states[i]);
+}
+#pragma cf kernel grid(n) out(states[n]) host(none)
+__global__ void seed(curandState *states, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        curand_init(1, i, 0, &states[i]);
+}
+'''
+
 INTERFACES = '''#include <stdint.h>
 #include "body.h"
 
@@ -656,20 +673,41 @@ class CfccTest:
                                             'LIB_DEVICE void meet() { int nothing; __syncthreads(); }\n')
             self.write('main.c', BLOCK_SUMS_PROGRAM)
             code, out, err = self.compile(*words, '-Xcxx=-isystem', '-Xcxx=lib', '-Xcxx=-Werror', 'heat.cu')
-            if code == 0:
-                command = [*shlex.split(self.config['cc']), *shlex.split(self.config['link_flags']),
-                           f'-I{ROOT}/include',
-                           'main.c', 'heat.o', os.path.join(self.builddir, 'libcuferry.a'), '-lpthread', '-ldl', '-lm',
-                           '-o', 'main']
-                code, out, err = run(command, cwd=self.folder)
-            if code == 0:
-                code, out, err = run(['./main'], cwd=self.folder, env=self.env)
-            self.expect(test, (code, out) == (0, 'right\n'), f'exit {code}: {out}{err}')
+            self.prints_right(test, (code, out, err), 'main.c', 'heat.o')
         self.fresh(heat=BLOCK_SUMS.replace('#include <deep/sum.cuh>', '#define SUM <deep/sum.cuh>\n#include SUM'))
         self.write('lib/deep/sum.cuh', SYSTEM_HEADER)
         self.write('lib/deep/meet.cuh', 'static __device__ void meet() { __syncthreads(); }\n')
         result = self.compile('-Xcxx=-isystem', '-Xcxx=lib', 'heat.cu')
         self.expect('cfcc_shared_memory_of_a_header_that_a_macro_names_compiles', result == (0, '', ''), result)
+
+    def prints_right(self, test, result, *files):
+        """Links a program with the object of a run and runs it: it prints `right`."""
+        code, out, err = result
+        if code == 0:
+            command = [*shlex.split(self.config['cc']), *shlex.split(self.config['link_flags']), f'-I{ROOT}/include',
+                       *files, os.path.join(self.builddir, 'libcuferry.a'), '-lpthread', '-ldl', '-lm', '-o', 'main']
+            code, out, err = run(command, cwd=self.folder)
+        if code == 0:
+            code, out, err = run(['./main'], cwd=self.folder, env=self.env)
+        self.expect(test, (code, out) == (0, 'right\n'), f'exit {code}: {out}{err}')
+
+    def random_numbers(self):
+        """The CPU draws the numbers of cuRAND's generators as they are published."""
+        nvcc = self.config['nvcc']
+        header = os.path.join(os.path.dirname(os.path.realpath(nvcc)), '..', 'include', 'curand_kernel.h')
+        for name, words, cuda in (('gcc', [], None), ('clang', ['--cc', 'clang', '--cxx', 'clang++'], '--cuda=no'),
+                                  ('gcc_as_c++20', ['-Xcxx=-std=c++20', '-O0'], '--cuda=no')):
+            test = f'cfcc_curand_draws_published_numbers_with_{name}'
+            if not nvcc or not os.path.isfile(header):
+                self.tap.skip(test, NEEDS_NVCC if not nvcc else "needs the toolkit's curand_kernel.h")
+                continue
+            if 'clang' in words and not shutil.which('clang++'):
+                self.tap.skip(test, NEEDS_CLANG)
+                continue
+            self.fresh(unused='')
+            for file in ('draws.cu', 'draws.c'):
+                shutil.copy(os.path.join(ROOT, 'tests', 'tools', file), self.folder)
+            self.prints_right(test, self.compile(*words, 'draws.cu', cuda=cuda), 'draws.c', 'draws.o')
 
     # ---- Refused arguments and files
 
@@ -951,6 +989,15 @@ class CfccTest:
         result = self.compile('heat.cu', cfcc=copy, cuda=None, PATH=path)
         self.expect('cfcc_without_nvcc_says_so_in_one_line',
                        result == (0, '', 'cfcc: no nvcc was found: heat.o runs on the CPU alone\n'), result)
+        self.write('draw.cu', DRAW)
+        code, _, err = self.compile(*self.folders_without('curand_kernel.h'), 'draw.cu', cfcc=copy, PATH=path)
+        self.expect('cfcc_curand_without_its_header_is_refused', code == 1 and err.count('error: ') == 1 and
+                    'draw.cu:3:17: error: draw uses cuRAND (curandState), which the CPU does not run; install the '
+                    "toolkit's curand_kernel.h, or write the generator in the kernel file, or add host(none)" in err,
+                    f'exit {code}: {err}')
+        self.write('draw.cu', DRAW.replace('out(x[n])', 'out(x[n]) host(none)'))
+        result = self.compile(*self.folders_without('curand_kernel.h'), 'draw.cu', cfcc=copy, PATH=path)
+        self.expect('cfcc_curand_without_its_header_runs_on_gpus', result == (0, '', ''), result)
         with open(os.path.join(folder, 'cfcc.json'), 'w', encoding='utf-8') as file:
             json.dump(dict(config, cuda='no'), file)
         result = self.compile('heat.cu', cfcc=copy, cuda=None)
@@ -1027,6 +1074,13 @@ class CfccTest:
             self.expect(f'cfcc_{name}', result[0] == code and expected in result[2] and
                         not os.path.exists(os.path.join(self.folder, 'heat.o')), result)
 
+    def folders_without(self, header):
+        """Options by which the compiler searches all of its own folders except those with a header."""
+        shown = run([*shlex.split(self.config['cxx']), '-E', '-v', '-x', 'c++', os.devnull])[2]
+        folders = re.findall(r'^ (/.*)$', shown[shown.index('#include <...>'):shown.index('End of search')], re.MULTILINE)
+        return ['-Xcxx=-nostdinc', *(f'-Xcxx=-idirafter{folder}' for folder in folders
+                                     if not os.path.exists(os.path.join(folder, header)))]
+
     def with_nvcc(self):
         if not self.config['nvcc']:
             self.tap.skip('cfcc_builds_for_gpus', NEEDS_NVCC)
@@ -1081,6 +1135,7 @@ def main():
         test.macros()
         test.operations()
         test.system_headers()
+        test.random_numbers()
         test.errors()
         test.bad_kernels()
         test.warnings()

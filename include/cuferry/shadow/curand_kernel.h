@@ -1,7 +1,40 @@
-/* curand_kernel.h - types of cuRAND, for kernels that only GPUs run: their sizes, which the generated
- * code compares with the toolkit's. */
+/* curand_kernel.h - the functions of cuRAND for kernels: the toolkit's own header, which CPUs run too. */
 #ifndef CUFERRY_SHADOW_CURAND_KERNEL_H
 #define CUFERRY_SHADOW_CURAND_KERNEL_H
+
+#if __has_include_next(<curand_kernel.h>) && !defined CF__SCAN
+
+#include <library_types.h>
+
+/* Without this promise, the normal numbers of host code from Sobol's generators are 0. */
+#define HOST_HAVE_ERFCINVF
+
+/* The toolkit's header declares these indices for host code. Only MTGP32 uses them. */
+#pragma push_macro("threadIdx")
+#pragma push_macro("blockDim")
+#undef threadIdx
+#undef blockDim
+#include_next <curand_kernel.h>
+#pragma pop_macro("blockDim")
+#pragma pop_macro("threadIdx")
+
+#else
+
+/* The generator sees most states as bytes, whose size the generated code compares with the toolkit's. States with padding
+ * have their members: cf-run --verify compares padding otherwise. */
+struct curandStateXORWOW {
+    unsigned int d, v[5];
+    int boxmuller_flag, boxmuller_flag_double;
+    float boxmuller_extra;
+    double boxmuller_extra_double;
+};
+
+struct curandStateMRG32k3a {
+    unsigned int s1[3], s2[3];
+    int boxmuller_flag, boxmuller_flag_double;
+    float boxmuller_extra;
+    double boxmuller_extra_double;
+};
 
 #define CF__CURAND_STATE(kind, size, alignment)                            \
     struct curandState##kind {                                             \
@@ -10,8 +43,6 @@
     };                                                                     \
     typedef struct curandState##kind curandState##kind##_t
 
-CF__CURAND_STATE(XORWOW, 48, 8);
-CF__CURAND_STATE(MRG32k3a, 48, 8);
 CF__CURAND_STATE(Philox4_32_10, 64, 16);
 CF__CURAND_STATE(Mtgp32, 4112, 8);
 CF__CURAND_STATE(Sobol32, 140, 4);
@@ -21,6 +52,8 @@ CF__CURAND_STATE(ScrambledSobol64, 536, 8);
 
 typedef unsigned int curandDirectionVectors32_t[32];
 typedef unsigned long long curandDirectionVectors64_t[64];
+typedef struct curandStateXORWOW curandStateXORWOW_t;
+typedef struct curandStateMRG32k3a curandStateMRG32k3a_t;
 typedef struct curandStateXORWOW curandState_t;
 typedef struct curandStateXORWOW curandState;
 
@@ -29,5 +62,12 @@ typedef struct curandStateXORWOW curandState;
 /* The generator reads system headers with device code, and so the types above. */
 __device__ void curand_init(unsigned long long seed, unsigned long long subsequence, unsigned long long offset,
                             curandState_t *state);
+
+#if !__has_include_next(<curand_kernel.h>)
+/* The generator refuses uses of cuRAND in the CPU's kernels. */
+struct cf__without_curand;
+#endif
+
+#endif
 
 #endif

@@ -6,6 +6,14 @@
 #include <cuferry/types.h>
 
 /* This header sets aside macros that have the names of its parameters. */
+#pragma push_macro("boxmuller_extra")
+#undef boxmuller_extra
+#pragma push_macro("boxmuller_extra_double")
+#undef boxmuller_extra_double
+#pragma push_macro("boxmuller_flag")
+#undef boxmuller_flag
+#pragma push_macro("boxmuller_flag_double")
+#undef boxmuller_flag_double
 #pragma push_macro("bytes")
 #undef bytes
 #pragma push_macro("curandStateMRG32k3a")
@@ -16,6 +24,8 @@
 #undef curandStateSobol32
 #pragma push_macro("curandStateXORWOW")
 #undef curandStateXORWOW
+#pragma push_macro("d")
+#undef d
 #pragma push_macro("exec")
 #undef exec
 #pragma push_macro("more")
@@ -28,23 +38,39 @@
 #undef others
 #pragma push_macro("quasi")
 #undef quasi
+#pragma push_macro("s1")
+#undef s1
+#pragma push_macro("s2")
+#undef s2
 #pragma push_macro("seed")
 #undef seed
 #pragma push_macro("states")
 #undef states
 #pragma push_macro("stream")
 #undef stream
+#pragma push_macro("v")
+#undef v
 #pragma push_macro("x")
 #undef x
 
-/* Bytes alone in C: curandStateXORWOW has private members. */
 #ifndef CUFERRY_TYPE_curandStateXORWOW
 #define CUFERRY_TYPE_curandStateXORWOW
 struct curandStateXORWOW {
-    __attribute__((aligned(8))) unsigned char bytes[48];
+    unsigned int d;
+    unsigned int v[5];
+    int boxmuller_flag;
+    int boxmuller_flag_double;
+    float boxmuller_extra;
+    double boxmuller_extra_double;
 };
 #endif
 CF__SIZED_TYPE(struct curandStateXORWOW, 48, 8);
+CF__PLACED_MEMBER(struct curandStateXORWOW, d, 0);
+CF__PLACED_MEMBER(struct curandStateXORWOW, v, 4);
+CF__PLACED_MEMBER(struct curandStateXORWOW, boxmuller_flag, 24);
+CF__PLACED_MEMBER(struct curandStateXORWOW, boxmuller_flag_double, 28);
+CF__PLACED_MEMBER(struct curandStateXORWOW, boxmuller_extra, 32);
+CF__PLACED_MEMBER(struct curandStateXORWOW, boxmuller_extra_double, 40);
 
 /* Bytes alone in C: curandStatePhilox4_32_10 has private members. */
 #ifndef CUFERRY_TYPE_curandStatePhilox4_32_10
@@ -55,14 +81,24 @@ struct curandStatePhilox4_32_10 {
 #endif
 CF__SIZED_TYPE(struct curandStatePhilox4_32_10, 64, 16);
 
-/* Bytes alone in C: curandStateMRG32k3a has private members. */
 #ifndef CUFERRY_TYPE_curandStateMRG32k3a
 #define CUFERRY_TYPE_curandStateMRG32k3a
 struct curandStateMRG32k3a {
-    __attribute__((aligned(8))) unsigned char bytes[48];
+    unsigned int s1[3];
+    unsigned int s2[3];
+    int boxmuller_flag;
+    int boxmuller_flag_double;
+    float boxmuller_extra;
+    double boxmuller_extra_double;
 };
 #endif
 CF__SIZED_TYPE(struct curandStateMRG32k3a, 48, 8);
+CF__PLACED_MEMBER(struct curandStateMRG32k3a, s1, 0);
+CF__PLACED_MEMBER(struct curandStateMRG32k3a, s2, 12);
+CF__PLACED_MEMBER(struct curandStateMRG32k3a, boxmuller_flag, 24);
+CF__PLACED_MEMBER(struct curandStateMRG32k3a, boxmuller_flag_double, 28);
+CF__PLACED_MEMBER(struct curandStateMRG32k3a, boxmuller_extra, 32);
+CF__PLACED_MEMBER(struct curandStateMRG32k3a, boxmuller_extra_double, 40);
 
 /* Bytes alone in C: curandStateSobol32 has private members. */
 #ifndef CUFERRY_TYPE_curandStateSobol32
@@ -102,20 +138,28 @@ extern const struct cf_module t_registry;
 }
 #endif
 
+#pragma pop_macro("boxmuller_extra")
+#pragma pop_macro("boxmuller_extra_double")
+#pragma pop_macro("boxmuller_flag")
+#pragma pop_macro("boxmuller_flag_double")
 #pragma pop_macro("bytes")
 #pragma pop_macro("curandStateMRG32k3a")
 #pragma pop_macro("curandStatePhilox4_32_10")
 #pragma pop_macro("curandStateSobol32")
 #pragma pop_macro("curandStateXORWOW")
+#pragma pop_macro("d")
 #pragma pop_macro("exec")
 #pragma pop_macro("more")
 #pragma pop_macro("n")
 #pragma pop_macro("node")
 #pragma pop_macro("others")
 #pragma pop_macro("quasi")
+#pragma pop_macro("s1")
+#pragma pop_macro("s2")
 #pragma pop_macro("seed")
 #pragma pop_macro("states")
 #pragma pop_macro("stream")
+#pragma pop_macro("v")
 #pragma pop_macro("x")
 
 #endif /* CUFERRY_T_H */

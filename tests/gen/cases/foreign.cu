@@ -169,11 +169,16 @@ __global__ void own_scan(int *cells, int n)
 }
 
 #pragma cf kernel grid(n) inout(x[n])
-__global__ void numbers(float *x, int n)
+__global__ void twister(float *x, int n)
 {
-    curandState state;
-    curand_init(1, threadIdx.x, 0, &state);
-    x[threadIdx.x] = curand_uniform(&state);
+    curandStateMtgp32 *state = nullptr;
+    x[threadIdx.x] = curand_uniform(state);
+}
+
+#pragma cf kernel grid(n) inout(states[1], x[n])
+__global__ void twister_states(curandStateMtgp32_t *states, float *x, int n)
+{
+    x[threadIdx.x] = curand_uniform(states);
 }
 
 #pragma cf kernel grid(n) inout(x[n])
