@@ -1077,7 +1077,8 @@ class CfccTest:
     def folders_without(self, header):
         """Options by which the compiler searches all of its own folders except those with a header."""
         shown = run([*shlex.split(self.config['cxx']), '-E', '-v', '-x', 'c++', os.devnull])[2]
-        folders = re.findall(r'^ (/.*)$', shown[shown.index('#include <...>'):shown.index('End of search')], re.MULTILINE)
+        listed = shown[shown.index('#include <...>'):shown.index('End of search')]
+        folders = re.findall(r'^ (/.*)$', listed, re.MULTILINE)
         return ['-Xcxx=-nostdinc', *(f'-Xcxx=-idirafter{folder}' for folder in folders
                                      if not os.path.exists(os.path.join(folder, header)))]
 
