@@ -39,11 +39,13 @@ def check_device_function(token, declaration):
 
 def read_device_function(declaration, location, has_host):
     """Returns a function that a file defines for others or expects of them. `location`: of its name."""
-    head = without_attributes(declaration.head)
-    is_c = [t.kind for t in head[:1]] == ['string']     # of extern "C"
-    return DeviceFunction('::'.join([s for s in declaration.scope if s] + [declaration.name]),
-                          list_parameters(declaration), spell_tokens(head[is_c:]), location,
-                          declaration.body is not None, has_host)
+    name = '::'.join([s for s in declaration.scope if s] + [declaration.name])
+    head = [t for t in without_attributes(declaration.head) if t.kind != 'string']      # of extern "C"
+    after = head.index(declaration.head[declaration.function]) + 1
+    before = spell_tokens(head[:after])
+    signature = before[:len(before) - len(declaration.name)] + name + spell_tokens(head[after:])
+    return DeviceFunction(name, list_parameters(declaration), signature, location, declaration.body is not None,
+                          has_host)
 
 
 def list_outside(declarations):

@@ -27,7 +27,7 @@ class Parser(argparse.ArgumentParser):
 def add_files(parser):
     """Adds the options of inputs and outputs, and those that all compilers take."""
     parser.add_argument('files', nargs='*', metavar='FILE', help='kernel files (.cu, .cuh), and C files (.c) of their '
-                        'operations; GPU code that kernels call (.ptx, .cubin, .fatbin, and .o and .a of nvcc '
+                        'operations; GPU code that kernels call (.ptx, .cubin, .fatbin, .ltoir, and .o and .a of nvcc '
                         '-rdc=true); with --shared also .o and .a')
     parser.add_argument('--prefix', metavar='P', help='of the C functions (default: the name of the output)')
     parser.add_argument('-o', dest='output', metavar='FILE', help='the object (default: the first file, as .o or .so)')
@@ -209,7 +209,7 @@ def check(options, parser):
 
 def is_gpu_code(path):
     """True for files that are linked with the kernels' GPU code: objects and archives have such code in a section."""
-    if path.endswith(('.ptx', '.cubin', '.fatbin')):
+    if path.endswith(('.ptx', '.cubin', '.fatbin', '.ltoir')):
         return True
     if not path.endswith(('.o', '.a')) or not os.path.isfile(path):
         return False

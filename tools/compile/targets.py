@@ -70,6 +70,11 @@ class Targets:
     def oldest(self):
         return min(self.sm + self.ptx, key=_order)
 
+    def gencode_for_link(self, is_debugged):
+        """nvcc's options for code that is linked: LTO-IR, or machine code for debuggers."""
+        kind = 'sm' if is_debugged else 'lto'
+        return [word for n in self.sm for word in ('-gencode', f'arch=compute_{n},code={kind}_{n}')]
+
     @property
     def gencode(self):
         """nvcc's options."""
