@@ -40,8 +40,9 @@ class Devices:
         declared, defined = self._find(symbol, stem), self._find(symbol)
         signatures = ' or '.join(dict.fromkeys(f['signature'] for f in declared)) or symbol
         place = declared[0]['place'] if declared else source
-        if is_on_cpu and (defined or self._gpu_code):
-            where = f'it has host(none) at {defined[0]["place"]}' if defined else f'it is in {", ".join(self._gpu_code)}'
+        none = [f for f in defined if not f['has_host']]
+        if is_on_cpu and (none or self._gpu_code):
+            where = f'it has host(none) at {none[0]["place"]}' if none else f'it is in {", ".join(self._gpu_code)}'
             return (f'{place}: error: the CPU lacks {signatures}: {where}; annotate kernels that call it with '
                     'host(none), or with host(FUNCTION) for a form of their own')
         others = f', nor in {", ".join(self._gpu_code)}' if self._gpu_code else ''
