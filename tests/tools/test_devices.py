@@ -89,18 +89,34 @@ LOST = ('caller.cu:2:32: error: float q::lost(const float *, unsigned int n) is 
 LACKING = ('caller.cu:1:16: error: the CPU lacks int lane_of(int x): it has host(none) at lane.cu:2:16; annotate kernels '
            'that call it with host(none), or with host(FUNCTION) for a form of their own\n')
 
+NUMBA = os.path.join(ROOT, 'tests/fixtures/adopted/numba')
+OF_NUMBA = '''extern "C" __device__ float mul_f32(float x, float y);
+extern "C" __device__ float sum_f32(const float *x, int n);
+#pragma cf kernel grid(n) in(x[n], y[n]) out(r[n]) host(none)
+extern "C" __global__ void multiply_vectors(const float *x, const float *y, float *r, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        r[i] = mul_f32(x[i], y[i]);
+}
+#pragma cf kernel blocks(1) block(1) in(x[n]) out(r[1]) host(none)
+extern "C" __global__ void sum_reduce(const float *x, float *r, int n)
+{
+    *r = sum_f32(x, n);
+}
+'''
+
 
 class DevicesTest(CfccTest):
     def runs(self, name, *objects):
-        """The program gives the right numbers with the driver of the environment."""
+        """The program gives the right numbers on the CPU."""
         self.write('main.c', PROGRAM)
         config = self.config
         code, out, err = run([*shlex.split(config['cc']), *shlex.split(config['link_flags']), f'-I{ROOT}/include',
                               'main.c', *objects, os.path.join(self.builddir, 'libcuferry.a'), '-lpthread', '-ldl',
                               '-lm', '-o', 'main'], cwd=self.folder)
         if code == 0:
-            code, out, err = run(['./main'], cwd=self.folder, 
-                                 env=dict(self.env, CF_DRIVER=os.environ.get('CF_DRIVER', 'host')))
+            code, out, err = run(['./main'], cwd=self.folder, env=self.env)
         self.expect(name, (code, out) == (0, EXPECTED), f'exit {code}: {out}{err}')
 
     def several(self):
@@ -132,6 +148,51 @@ class DevicesTest(CfccTest):
             self.expect('cfcc_files_that_call_one_another_have_one_image', images == ['heat__i_flux', 'heat__i_other'],
                         images)
             self.runs(f'cfcc_kernels_with_linked_code_run_after_{words[-1]}', 'heat.o')
+
+    def of_numba(self):
+        """Device functions of Numba, as PTX and as LTO-IR, link into kernels."""
+        for kinds in (('ptx', 'ptx'), ('ltoir', 'ltoir'), ('ltoir', 'ptx')):
+            self.fresh(heat=OF_NUMBA)
+            files = [os.path.join(NUMBA, f'{name}_f32.{kind}') for name, kind in zip(('mul', 'sum'), kinds)]
+            result = self.compile('--targets=90', '-MD', 'heat.cu', *files, cuda=None)
+            self.expect(f'cfcc_links_functions_of_numba_as_{"_and_".join(kinds)}', result == (0, '', '') and all(
+                path in self.read('heat.d') for path in files), result)
+        for kind in ('ptx', 'ltoir'):
+            self.fresh(heat=OF_NUMBA.replace('sum_f32(', 'sum_f64(').replace('mul_f32(x[i]', 'mul_f64(x[i]').replace(
+                'extern "C" __device__ float mul_f32', 'extern "C" __device__ float mul_f64'))
+            result = self.compile('--targets=90', 'heat.cu', os.path.join(NUMBA, f'mul_f32.{kind}'), cuda=None)
+            self.refused(f'cfcc_each_undefined_function_beside_{kind}_is_named', result, 1, *(
+                f'heat.cu:{line}:29: error: float {name}_f64({args}) is defined in no kernel file, nor in '
+                for line, name, args in ((1, 'mul', 'float x, float y'), (2, 'sum', 'const float *x, int n'))))
+        self.fresh(heat=OF_NUMBA)
+        result = self.compile('--targets=80', 'heat.cu', os.path.join(NUMBA, 'mul_f32.ptx'), cuda=None)
+        self.expect('cfcc_linked_code_for_newer_targets_is_refused', result[0] == 1 and 'mul_f32.ptx' in result[2],
+                    result)
+
+    def linked_entries(self):
+        """A link keeps all kernels, whatever it links with them."""
+        self.fresh(heat=OF_NUMBA.split('#pragma')[0].split('\n', 1)[0] + '\nextern "C" __global__ void entry(float *x)\n'
+                   '{\n    *x = mul_f32(x[1], x[2]);\n}\n', mul='extern "C" __device__ float mul_f32(float x, float y) '
+                   '{ return x * y; }\n')
+        nvcc = [self.config['nvcc'], '-rdc=true']
+        commands = {'heat.fatbin': ['-fatbin', '-gencode', 'arch=compute_90,code=lto_90'],
+                    'mul.fatbin': ['-fatbin', '-arch=sm_90'], 'mul.cubin': ['-cubin', '-arch=sm_90'],
+                    'mul.ptx': ['-ptx', '-arch=compute_80'], 'mul.o': ['-c', '-arch=sm_90'],
+                    'mul.ltoir': ['-dlto', '-ltoir', '-arch=sm_90']}
+        for name, words in commands.items():
+            source = name.split('.', maxsplit=1)[0] + '.cu'
+            code, out, err = run([*nvcc, *words, source, '-o', name], cwd=self.folder)
+            self.expect(f'nvcc_makes_{name}', code == 0, f'{out}{err}')
+        run(['ar', 'rc', 'mul.a', 'mul.o'], cwd=self.folder)
+        sys.path.insert(0, os.path.join(ROOT, 'tools/compile'))
+        from toolkit import Toolkit     # pylint: disable=import-error,import-outside-toplevel
+        library = Toolkit(self.config['nvcc'], '90', []).nvjitlink
+        for name in [*commands, 'mul.a'][1:]:
+            code, out, err = run([sys.executable, os.path.join(ROOT, 'tools/compile/jitlink.py'), library, 'x.cubin',
+                                  '-arch=sm_90', '-lto', '--', 'heat.fatbin', name], cwd=self.folder)
+            facts = run([sys.executable, os.path.join(ROOT, 'gen/cfgen'), '--facts', 'x.cubin'], cwd=self.folder)[1]
+            self.expect(f'link_with_{name}_keeps_the_kernel', (code, out, err) == (0, '', '') and
+                        '"entries": {"entry": ' in facts, f'exit {code}: {out}{err}{facts}')
 
     def wrong_on_the_cpu(self):
         for name, files, expected in (('undefined', {'lane': LANE}, LACKING + LOST),
@@ -187,6 +248,8 @@ def main():
         test.wrong_on_the_cpu()
         if test.config['nvcc']:
             test.on_the_gpu()
+            test.of_numba()
+            test.linked_entries()
             test.wrong_on_the_gpu()
         else:
             tap.skip('cfcc_links_device_functions', NEEDS_NVCC)
