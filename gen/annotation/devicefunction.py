@@ -1,5 +1,5 @@
-"""Device functions that kernels of other files call: definitions with `#pragma cf device`, and declarations of functions
-that another file defines."""
+"""Device functions that kernels of other files call: definitions with `#pragma cf device`, and declarations of
+functions that another file defines."""
 
 from base.model import DeviceFunction
 from cpu.members import list_parameters

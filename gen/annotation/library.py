@@ -66,8 +66,8 @@ def check_devices(files, diagnostics):
     for function in (d for f in files for d in f.devices if d.is_defined):
         other = seen.setdefault((function.name, function.parameters), function)
         if other.location == function.location and other is not function:
-            diagnostics.error(function.location, f'{function.name} would be defined twice: several kernel files include '
-                              'this definition; leave a declaration here, and define it in one kernel file')
+            diagnostics.error(function.location, f'{function.name} would be defined twice: several kernel files '
+                              'include this definition; leave a declaration here, and define it in one kernel file')
         elif other is not function:
             diagnostics.error(function.location, f'{function.name} is already defined at {other.location.file}:'
                               f'{other.location.line}; rename one, or leave #pragma cf device out and make it static')

@@ -106,8 +106,8 @@ class CpuForm:
                                    'host(none) to its annotation')
         self._arch_only.check(declaration, name, ())
         if self._runs_together(declaration) or reads_indices(declaration, self._declarations):
-            raise TokenError(name, f'{name.text} reads indices of its thread, uses its block or asserts, and on the CPU '
-                                   'functions that other files call do not know their thread; pass what it needs, '
+            raise TokenError(name, f'{name.text} reads indices of its thread, uses its block or asserts, and on the '
+                                   'CPU functions that other files call do not know their thread; pass what it needs, '
                                    'define it in a header, or add host(none) to its annotation')
 
     def find_doubts(self, clauses, kernel):

@@ -232,8 +232,8 @@ class Compilation:
         for name in filter(self._is_linked, self.workspace.stems):
             images.setdefault(self.devices.image_of.get(name, name), []).append(name)
         if images and not self.toolkit.targets.sm:
-            raise Failure(f'--targets: {self.options.gpu_code[0] if self.options.gpu_code else self.options.sources[0]} '
-                          'is linked to machine code, and no target has any; give such as 90 or 90-real')
+            raise Failure(f'--targets: {(self.options.gpu_code or self.options.sources)[0]} is linked to machine code, '
+                          'and no target has any; give such as 90 or 90-real')
         links = [(names, [self._start_link(f'{image}.{sm}', sm, [f'{name}.unlinked.fatbin' for name in names],
                                             not self.is_debugged)
                           for sm in self.toolkit.targets.sm]) for image, names in images.items()]
@@ -265,8 +265,8 @@ class Compilation:
             twice = TWICE.findall(str(refused))
             if twice:
                 files = ', '.join(source for name, source in self.pairs if name in names)
-                raise Failure(f'{files}: {", ".join(dict.fromkeys(twice))} is defined twice in GPU code that is linked; '
-                              'make it static in the files that do not share it') from None
+                raise Failure(f'{files}: {", ".join(dict.fromkeys(twice))} is defined twice in GPU code that is '
+                              'linked; make it static in the files that do not share it') from None
             if not UNDEFINED.search(str(refused)):
                 raise
             # ptxas stops at the first function; the link of PTX names all.
