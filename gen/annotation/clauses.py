@@ -44,6 +44,7 @@ class Clauses:
         self.is_kernel = False      # `kernel` or `operation` was read
         self.is_operation = False
         self.device = None          # token of `device`: a device function that kernels of other files call
+        self.numba = None           # token; Numba calls this function, too
         self.uses = {}              # kernel's name: token; the kernels that an operation enqueues
         self.internal = None        # token
         self.name = None            # token
@@ -126,12 +127,16 @@ def _read_device(cursor, clauses, directive):
     if clauses.is_kernel or clauses.instances_token:
         raise TokenError(directive, '#pragma cf device stands alone above a function')
     clauses.is_kernel, clauses.device, clauses.token = True, directive, directive
-    if cursor.accept('host'):
-        cursor.expect('(', 'after host')
-        clauses.host = cursor.expect('none', 'in host(...)')
-        cursor.expect(')', 'after none')
-    if cursor.token.kind != 'end':
-        raise TokenError(cursor.token, 'host(none) is the only clause of #pragma cf device' + tell_found(cursor.token))
+    while cursor.token.kind != 'end':
+        if cursor.at('numba'):
+            clauses.numba = cursor.take()
+        elif cursor.accept('host'):
+            cursor.expect('(', 'after host')
+            clauses.host = cursor.expect('none', 'in host(...)')
+            cursor.expect(')', 'after none')
+        else:
+            raise TokenError(cursor.token, 'the clauses of #pragma cf device are host(none) and numba' +
+                             tell_found(cursor.token))
 
 
 def _missing(pragma, blank):

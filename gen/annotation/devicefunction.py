@@ -1,11 +1,18 @@
 """Device functions that kernels of other files call: definitions with `#pragma cf device`, and declarations of
 functions that another file defines."""
 
+from dataclasses import replace
+
 from base.model import DeviceFunction
 from cpu.members import list_parameters
+from declare.kerneldecl import read_param, read_params
 from tokens.brackets import without_attributes
-from tokens.lexer import spell_tokens, TokenError
+from tokens.cursor import Cursor
+from tokens.lexer import spell_tokens, Token, TokenError
 
+# Types of C in Numba.
+_NUMBA = {'bool': 'boolean', 'f32': 'float32', 'f64': 'float64',
+          **{f'{sign[:1] or "i"}{bits}': f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64)}}
 # Words of functions that have code only where they are called.
 _INLINE = ('inline', '__forceinline__', '__inline__', 'constexpr', 'consteval')
 
@@ -37,15 +44,35 @@ def check_device_function(token, declaration):
                                f'{inline} out: the link inlines functions of other files, too')
 
 
-def read_device_function(declaration, location, has_host):
-    """Returns a function that a file defines for others or expects of them. `location`: of its name."""
+def read_device_function(declaration, has_host):
+    """Returns a function that a file defines for others or expects of them."""
     name = '::'.join([s for s in declaration.scope if s] + [declaration.name])
     head = [t for t in without_attributes(declaration.head) if t.kind != 'string']      # of extern "C"
     after = head.index(declaration.head[declaration.function]) + 1
     before = spell_tokens(head[:after])
     signature = before[:len(before) - len(declaration.name)] + name + spell_tokens(head[after:])
-    return DeviceFunction(name, list_parameters(declaration), signature, location, declaration.body is not None,
-                          has_host)
+    return DeviceFunction(name, list_parameters(declaration), signature,
+                          declaration.head[declaration.function].location, declaration.body is not None, has_host)
+
+
+def add_numba(function, declaration, types):
+    """Returns a function with its types for Numba. Raises TokenError for a type that Numba cannot pass."""
+    token = declaration.head[declaration.function]
+    end = declaration.last
+    cursor = Cursor([*declaration.head[declaration.function + 1:], Token('end', '', end.file, end.line, end.column)])
+    front = [t for t in declaration.head[:declaration.function] if t.kind != 'string' and t.text != 'extern']
+    raws = [read_param([*front, token]), *read_params(cursor, "the function's name")]
+    found = []
+    for raw in raws:
+        is_void = raw is raws[0] and raw.words == ['void'] and not raw.pointer
+        param = None if is_void else types.read_param(raw, declaration.scope, {}, {})
+        name = 'void' if is_void else _NUMBA.get(param.type.short) if param.type.kind in ('integer', 'float') else None
+        if name is None or len(raw.pointers) > 1:
+            raise TokenError(raw.first, 'functions for Numba take and return bool, integers except char, float, double '
+                                        'and pointers to these')
+        found.append(('void' if is_void else param.cxx, f'CPointer({name})' if raw.pointer else name))
+    spelled = f'{found[0][1]}({", ".join(name for _, name in found[1:])})'
+    return replace(function, numba=spelled, params=tuple(cxx for cxx, _ in found))
 
 
 def list_outside(declarations):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from annotation.adopted import Adopted
 from annotation.clauses import Clauses, is_include, read_pragma
-from annotation.devicefunction import check_device_function, list_outside, read_device_function
+from annotation.devicefunction import add_numba, check_device_function, list_outside, read_device_function
 from annotation.instance import Instantiation
 from annotation.operation import check_operation
 from annotation.types import FileTypes
@@ -37,6 +37,7 @@ class _File:
         self._data = []             # declarations of __constant__ data
         self._kernels = []          # (Clauses, KernelDeclaration, doc)
         self._devices = []          # (Clauses, Declaration) of functions for other files
+        self._functions = []        # DeviceFunction of each
         self._symbols = []
         self._notes = []
 
@@ -50,7 +51,7 @@ class _File:
         self._check_includes()
         self._types.complete()
         cpu = CpuForm(self._scanner, self._path, self._declarations)
-        self._check_devices(cpu)
+        self._read_devices(cpu)
         read = self._diagnostics.count
         instances, kernels = self._read_kernels(cpu)
         while self._probe.is_waiting:       # the compiler's answers may raise more questions
@@ -74,24 +75,20 @@ class _File:
                           tuple(t.text[1:-1] for t in self._types.includes),
                           tuple(self._notes), tuple(instances.proofs), host, cpu.copy_device_source(), types,
                           tuple(self._probe.aliases), frozenset(self._types.shared), self._list_leaves(kernels),
-                          tuple(self._list_devices()))
+                          (*self._functions, *(read_device_function(d, d.has('__host__'))
+                                               for d in list_outside(self._declarations))))
 
-    def _check_devices(self, cpu):
+    def _read_devices(self, cpu):
         for clauses, declaration in self._devices:
             try:
                 check_device_function(clauses.token, declaration)
                 if not clauses.host:
                     cpu.check_device_function(declaration)
+                self._functions.append(read_device_function(declaration, not clauses.host))
+                if clauses.numba:
+                    self._functions[-1] = add_numba(self._functions[-1], declaration, self._types)
             except TokenError as error:
                 self._add_error(error.token, str(error))
-
-    def _list_devices(self):
-        """Yields the functions for other files, and the declarations of theirs."""
-        for clauses, declaration in self._devices:
-            yield read_device_function(declaration, declaration.head[declaration.function].location, not clauses.host)
-        for declaration in list_outside(self._declarations):
-            yield read_device_function(declaration, declaration.head[declaration.function].location,
-                                       declaration.has('__host__'))
 
     def _list_leaves(self, kernels):
         """Returns the values within each struct that is an element of an argument."""

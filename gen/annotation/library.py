@@ -62,8 +62,12 @@ def check_types(files, diagnostics):
 
 def check_devices(files, diagnostics):
     """Checks that each device function that other files call is defined once."""
-    seen = {}
+    seen, of_numba = {}, {}
     for function in (d for f in files for d in f.devices if d.is_defined):
+        namesake = of_numba.setdefault(function.name.split('::')[-1], function) if function.numba else function
+        if namesake is not function:
+            diagnostics.error(function.location, f'{namesake.name} at {namesake.location.file}:'
+                              f'{namesake.location.line} is for Numba, too, which has one function of a name; rename one')
         other = seen.setdefault((function.name, function.parameters), function)
         if other.location == function.location and other is not function:
             diagnostics.error(function.location, f'{function.name} would be defined twice: several kernel files '

@@ -285,6 +285,8 @@ class DeviceFunction:
     location: Location              # of the name
     is_defined: bool
     has_host: bool                  # the CPU has the function; for a declaration, host code can call it
+    numba: str = ''                 # its types as Numba spells them: float32(float32, float32); '': not for Numba
+    params: Tuple[str, ...] = ()    # C++ types of the result and the parameters, for Numba
 
 
 @dataclass(frozen=True)

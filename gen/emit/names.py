@@ -31,6 +31,16 @@ def devices_name(prefix):
     return f'{prefix}_devices.json'
 
 
+def wrappers_name(name):
+    """Returns the name of the device source with functions for Numba. Only files with such functions have it."""
+    return f'{name}.numba.cu'
+
+
+def module_name(prefix):
+    """Returns the name of the Python module that declares these functions."""
+    return f'{prefix}_numba.py'
+
+
 def internal_header_name(header):
     """Returns the name of the header for operations' C files."""
     return f'{header[:-2] if header.endswith(".h") else header}_internal.h'

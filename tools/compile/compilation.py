@@ -225,12 +225,41 @@ class Compilation:
         """True if nvcc makes code for debuggers, which it does not optimise at the link."""
         return not {'-G', '--device-debug'}.isdisjoint(self.options.nvcc_flags)
 
+    def _start_numba(self, name):
+        """The code of a file for Numba, as a fatbin and as LTO-IR."""
+        source = self._path(f'{name}.numba.cu')
+        common = [self.toolkit.nvcc, *self.toolkit.flags, '-Xcompiler', '-iquote,.', '-I', self.config.include,
+                  *self.flags.user, *self.options.nvcc_flags, '-DCF__TO_BE_EMBEDDED', '-rdc=true',
+                  source if os.path.exists(source) else self._path(f'{name}.dev.cu')]
+        start, targets = self.workspace.runner.start, self.toolkit.targets
+        return [start([*common, '-fatbin', *targets.gencode, '-o', self._path(f'{name}.numba.fatbin')]),
+                start([*common, '-dlto', '-ltoir', f'-arch=sm_{targets.oldest}', '-o',
+                       self._path(f'{name}.numba.ltoir')])]
+
+    def for_numba(self):
+        """The files for Numba, as (path, name): a module, and the code of the files that it needs."""
+        with_code = {self._image_of(f['file']) for f in self.devices.functions if f['numba']}
+        if not with_code or not self.toolkit:
+            raise Failure('--numba: ' + ('it needs nvcc, whose code Numba links' if with_code else 'no function has '
+                                         '#pragma cf device numba'))
+        names = [name for name in self.workspace.stems if self._image_of(name) in with_code]
+        said = len(self.workspace.messages)     # the images have printed the same messages
+        self.workspace.wait([future for name in names for future in self._start_numba(name)])
+        del self.workspace.messages[said:]
+        module = f'{self.options.prefix}_numba.py'
+        return [(self._path(module), module)] + [(self._path(f'{name}.numba.{kind}'), f'{name}.{kind}')
+                                                 for name in names for kind in ('fatbin', 'ltoir')]
+
+    def _image_of(self, name):
+        """The file, by its stem, that has the image with a file's code."""
+        return self.devices.image_of.get(name, name)
+
     def _link_images(self):
         """Links the code of files that call one another's functions, and the GPU code that was named. The results have
         machine code alone."""
         images = {}
         for name in filter(self._is_linked, self.workspace.stems):
-            images.setdefault(self.devices.image_of.get(name, name), []).append(name)
+            images.setdefault(self._image_of(name), []).append(name)
         if images and not self.toolkit.targets.sm:
             raise Failure(f'--targets: {(self.options.gpu_code or self.options.sources)[0]} is linked to machine code, '
                           'and no target has any; give such as 90 or 90-real')
@@ -293,7 +322,7 @@ class Compilation:
         return self._start_generator(
             '--image', self._path(f'{name}.image.h'), '--toolkit', str(self.toolkit.version),
             f'--sm={",".join(targets.sm)}', f'--ptx={"" if is_linked else ",".join(targets.ptx)}',
-            self._path(f'{name}.ptx'), self._path(f'{self.devices.image_of.get(name, name)}.fatbin'))
+            self._path(f'{name}.ptx'), self._path(f'{self._image_of(name)}.fatbin'))
 
     def _start_image(self, name):
         # .incbin names the fatbin relative to this folder.

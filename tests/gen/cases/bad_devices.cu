@@ -53,3 +53,20 @@ __device__ int f16(int x)
 struct s operator+(struct s a, struct s b) { return a; }
 #pragma cf device host(none)
 __device__ int f17(int x) { asm("foo"); return x; }
+struct pair { int x, y; };
+#pragma cf device numba
+__device__ float of_struct(struct pair a) { return 1; }
+#pragma cf device numba
+__device__ char of_char(int a) { return 1; }
+#pragma cf device numba host(none)
+__device__ void of_pointers(float **a) { }
+#pragma cf device numba
+__device__ void *of_void(float *a) { return 0; }
+#pragma cf device numba
+__device__ float without_name(int) { return 1; }
+#pragma cf device numba
+__device__ float of_one_name(int x) { return 1; }
+namespace q {
+#pragma cf device numba
+__device__ float of_one_name(float x) { return 1; }
+}
