@@ -9,6 +9,7 @@ from arguments import check_outputs, internal_header
 from devices import Devices
 from failure import Failure, Refused
 from flags import link_flags, MISSING
+from linkimage import link_command, pack_command
 from symbols import Symbols
 from workspace import stem
 
@@ -275,16 +276,13 @@ class Compilation:
         options = [f'-arch=sm_{sm}', *link_flags(self.options.nvcc_flags)]
         if is_lto or any(path.endswith('.ltoir') for path in self.options.gpu_code):
             options.append('-lto')
-        return self.workspace.runner.start([
-            sys.executable, os.path.join(os.path.dirname(os.path.realpath(__file__)), 'jitlink.py'),
-            self.toolkit.nvjitlink, self._path(f'{name}.cubin'), *options, '--', *map(self._path, inputs),
-            *self.options.gpu_code])
+        return self.workspace.runner.start(link_command(
+            self.toolkit, options, self._path(f'{name}.cubin'), [*map(self._path, inputs), *self.options.gpu_code]))
 
     def _start_pack(self, image):
-        flags = [f'-{flag}' for flag in self.toolkit.flags if flag.startswith('-compress-mode')]
-        return self.workspace.runner.start([
-            self.toolkit.fatbinary, '-64', *flags, f'--create={self._path(f"{image}.fatbin")}', '-link',
-            *(f'--image3=kind=elf,sm={sm},file={self._path(f"{image}.{sm}.cubin")}' for sm in self.toolkit.targets.sm)])
+        return self.workspace.runner.start(pack_command(
+            self.toolkit, self._path(f'{image}.fatbin'),
+            {sm: self._path(f'{image}.{sm}.cubin') for sm in self.toolkit.targets.sm}))
 
     def _wait_for_code(self, names, futures):
         """Waits for GPU code of kernel files. Undefined functions are reported at their declarations."""

@@ -1,6 +1,8 @@
-"""symbols.py - the symbol tables and sections of objects."""
+"""symbols.py - the symbol tables and sections of objects. The build of the library runs this file, which prints the
+functions of an object that kernels of other files call."""
 
 import struct
+import sys
 
 from failure import Failure
 
@@ -100,3 +102,7 @@ def _sections(data):
     for i in range(count):
         name, = struct.unpack_from('<I', data, start + i * size)
         yield data[places + name:data.index(0, places + name)].decode(errors='replace')
+
+
+if __name__ == '__main__':
+    print('\n'.join(Symbols(sys.argv[1]).linked()))

@@ -101,13 +101,15 @@ def _native():
 
 
 def main():
-    """Prints the lists `sm` and `ptx`, the oldest target and nvcc's options, a line each, or the failure."""
+    """Prints the lists `sm` and `ptx`, the oldest target, nvcc's options and those for linked code, a line each, or the
+    failure."""
     try:
         targets = Targets(*sys.argv[1:])
     except Failure as failure:
         print(failure)
         sys.exit(1)
-    print(','.join(targets.sm), ','.join(targets.ptx), targets.oldest, ' '.join(targets.gencode), sep='\n')
+    print(','.join(targets.sm), ','.join(targets.ptx), targets.oldest, ' '.join(targets.gencode),
+          ' '.join(targets.gencode_for_link(False)), sep='\n')
 
 
 if __name__ == '__main__':
