@@ -67,7 +67,8 @@ def check_devices(files, diagnostics):
         namesake = of_numba.setdefault(function.name.split('::')[-1], function) if function.numba else function
         if namesake is not function:
             diagnostics.error(function.location, f'{namesake.name} at {namesake.location.file}:'
-                              f'{namesake.location.line} is for Numba, too, which has one function of a name; rename one')
+                              f'{namesake.location.line} is for Numba, too, which has one function of a name; rename '
+                              'one')
         other = seen.setdefault((function.name, function.parameters), function)
         if other.location == function.location and other is not function:
             diagnostics.error(function.location, f'{function.name} would be defined twice: several kernel files '
