@@ -12,7 +12,7 @@ CLAUSES = ('name', 'grid', 'blocks', 'block', 'items', 'shared', 'cooperative', 
            'inout', 'resident', 'scratch', 'zero', 'rezero', 'pitch', 'check', 'inplace', 'host', 'tune', 'tolerance',
            'flops', 'bytes', 'split', 'param', 'include', 'uses', 'internal', 'image', 'entry')
 # Words of annotations that no macro may replace.
-WORDS = frozenset(('kernel', 'instances') + CLAUSES)
+WORDS = frozenset(('kernel', 'device', 'instances') + CLAUSES)
 # Removed clauses with their replacement; {} is the first word in their parentheses.
 GONE = {**{order: f'{order} is a condition; write check({order}({{}}))' for order in ORDERS},
         'instead': "the clause 'instead' is gone; leave it out: the caller chooses the kernel, or calls the operation "
@@ -43,6 +43,8 @@ class Clauses:
         self.token = token          # token of `kernel` or `operation`, or of the first pragma
         self.is_kernel = False      # `kernel` or `operation` was read
         self.is_operation = False
+        self.device = None          # token of `device`: a device function that kernels of other files call
+        self.numba = None           # token; Numba calls this function, too
         self.uses = {}              # kernel's name: token; the kernels that an operation enqueues
         self.internal = None        # token
         self.name = None            # token
@@ -94,7 +96,9 @@ def read_pragma(pragma, clauses, diagnostics):
     directive = cursor.take()
     try:
         check_names(pragma.tokens)
-        if directive.text in ('kernel', 'operation'):
+        if directive.text == 'device' or clauses.device and directive.text != 'include':
+            _read_device(cursor, clauses, directive)
+        elif directive.text in ('kernel', 'operation'):
             if clauses.is_kernel:
                 what = 'operation' if clauses.is_operation else 'kernel'
                 raise TokenError(directive, f'a second #pragma cf {directive.text} for one {what}; put its clauses '
@@ -113,10 +117,26 @@ def read_pragma(pragma, clauses, diagnostics):
         elif directive.text == 'include':
             clauses.includes += _read_headers(cursor, directive)
         else:
-            raise TokenError(directive, 'expected kernel, operation, instances or include after #pragma cf' +
+            raise TokenError(directive, 'expected kernel, operation, device, instances or include after #pragma cf' +
                              tell_found(directive))
     except TokenError as error:
         diagnostics.error(error.token.location, str(error))
+
+
+def _read_device(cursor, clauses, directive):
+    if clauses.is_kernel or clauses.instances_token:
+        raise TokenError(directive, '#pragma cf device stands alone above a function')
+    clauses.is_kernel, clauses.device, clauses.token = True, directive, directive
+    while cursor.token.kind != 'end':
+        if cursor.at('numba'):
+            clauses.numba = cursor.take()
+        elif cursor.accept('host'):
+            cursor.expect('(', 'after host')
+            clauses.host = cursor.expect('none', 'in host(...)')
+            cursor.expect(')', 'after none')
+        else:
+            raise TokenError(cursor.token, 'the clauses of #pragma cf device are host(none) and numba' +
+                             tell_found(cursor.token))
 
 
 def _missing(pragma, blank):

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from annotation.adopted import Adopted
 from annotation.clauses import Clauses, is_include, read_pragma
+from annotation.devicefunction import add_numba, check_device_function, list_outside, read_device_function
 from annotation.instance import Instantiation
 from annotation.operation import check_operation
 from annotation.types import FileTypes
@@ -35,6 +36,8 @@ class _File:
         self._adopted = Adopted(scanner)
         self._data = []             # declarations of __constant__ data
         self._kernels = []          # (Clauses, KernelDeclaration, doc)
+        self._devices = []          # (Clauses, Declaration) of functions for other files
+        self._functions = []        # DeviceFunction of each
         self._symbols = []
         self._notes = []
 
@@ -48,6 +51,7 @@ class _File:
         self._check_includes()
         self._types.complete()
         cpu = CpuForm(self._scanner, self._path, self._declarations)
+        self._read_devices(cpu)
         read = self._diagnostics.count
         instances, kernels = self._read_kernels(cpu)
         while self._probe.is_waiting:       # the compiler's answers may raise more questions
@@ -57,7 +61,7 @@ class _File:
             instances, kernels = self._read_kernels(cpu)
         if opened:
             self._tell_unclosed(opened, before)
-        if not self._kernels and self._diagnostics.count == before:
+        if not self._kernels and not self._devices and self._diagnostics.count == before:
             self._diagnostics.error(Location(self._path, 1, 1), 'no kernel is annotated in this file; write #pragma cf '
                                     'kernel ... above a __global__ function')
         host, types = '', self._types.layouts.definitions()
@@ -65,11 +69,26 @@ class _File:
             # Annotations may name types that no kernel names.
             texts = [t.cxx for t in types] + [cxx for _, _, cxx in self._probe.aliases]
             host = cpu.copy_source(self._items, [(c, d) for c, d, _ in self._kernels],
+                                   [d for c, d in self._devices if not c.host],
                                    _list_words(kernels, self._symbols, instances.proofs, texts), self._add_error)
         return KernelFile(self._path, stem, tuple(kernels), tuple(self._symbols),
                           tuple(t.text[1:-1] for t in self._types.includes),
                           tuple(self._notes), tuple(instances.proofs), host, cpu.copy_device_source(), types,
-                          tuple(self._probe.aliases), frozenset(self._types.shared), self._list_leaves(kernels))
+                          tuple(self._probe.aliases), frozenset(self._types.shared), self._list_leaves(kernels),
+                          (*self._functions, *(read_device_function(d, d.has('__host__'))
+                                               for d in list_outside(self._declarations))))
+
+    def _read_devices(self, cpu):
+        for clauses, declaration in self._devices:
+            try:
+                check_device_function(clauses.token, declaration)
+                if not clauses.host:
+                    cpu.check_device_function(declaration)
+                self._functions.append(read_device_function(declaration, not clauses.host))
+                if clauses.numba:
+                    self._functions[-1] = add_numba(self._functions[-1], declaration, self._types)
+            except TokenError as error:
+                self._add_error(error.token, str(error))
 
     def _list_leaves(self, kernels):
         """Returns the values within each struct that is an element of an argument."""
@@ -144,6 +163,9 @@ class _File:
                 self._add_error(first, 'this annotation belongs to no kernel; write #pragma cf kernel ... above it')
             return
         self._types.add_includes(clauses.includes)
+        if clauses.device:
+            self._devices += [(clauses, declaration)] * (self._diagnostics.count == before)
+            return
         if not clauses.is_operation and (declaration is None or not declaration.has('__global__')):
             # The message shows the annotation, where readers look, unless there is a declaration to show.
             self._add_error(declaration.head[0] if declaration else clauses.token,

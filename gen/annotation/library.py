@@ -1,4 +1,4 @@
-"""Checks all kernel files of one library: each C function is defined once, each type has one definition, and each
+"""Checks all kernel files of one library: each function is defined once, each type has one definition, and each
 constant has one copy."""
 
 from dataclasses import replace
@@ -58,6 +58,36 @@ def check_types(files, diagnostics):
             if (other.cxx, other.text, other.fields) != (definition.cxx, definition.text, definition.fields):
                 diagnostics.error(definition.location, f'{name} is another type at {other.location.file}:'
                                   f'{other.location.line}, and C programs see both in one header; rename one')
+
+
+def check_devices(files, diagnostics):
+    """Checks that each device function that other files call is defined once."""
+    seen, of_numba = {}, {}
+    for function in (d for f in files for d in f.devices if d.is_defined):
+        namesake = of_numba.setdefault(function.name.split('::')[-1], function) if function.numba else function
+        if namesake is not function:
+            diagnostics.error(function.location, f'{namesake.name} at {namesake.location.file}:'
+                              f'{namesake.location.line} is for Numba, too, which has one function of a name; rename '
+                              'one')
+        other = seen.setdefault((function.name, function.parameters), function)
+        if other.location == function.location and other is not function:
+            diagnostics.error(function.location, f'{function.name} would be defined twice: several kernel files '
+                              'include this definition; leave a declaration here, and define it in one kernel file')
+        elif other is not function:
+            diagnostics.error(function.location, f'{function.name} is already defined at {other.location.file}:'
+                              f'{other.location.line}; rename one, or leave #pragma cf device out and make it static')
+
+
+def join_images(files):
+    """Gives one image to files that call device functions of one another: the first one's."""
+    image_of = {file.stem: file.stem for file in files}
+    owners = {d.name: f.stem for f in files for d in f.devices if d.is_defined}
+    for file in files:
+        for owner in (owners[d.name] for d in file.devices if not d.is_defined and d.name in owners):
+            one, other = sorted((image_of[file.stem], image_of[owner]), key=list(image_of).index)
+            image_of = {stem: one if of == other else of for stem, of in image_of.items()}
+    shared = [of for of in image_of.values() if list(image_of.values()).count(of) > 1]
+    return [replace(f, image_of=image_of[f.stem]) if image_of[f.stem] in shared else f for f in files]
 
 
 def drop_copies(files):

@@ -277,6 +277,19 @@ class Kernel:
 
 
 @dataclass(frozen=True)
+class DeviceFunction:
+    """A device function that a file defines for kernels of other files, or the declaration of one that it calls."""
+    name: str                       # C++ name: heat::mul
+    parameters: Tuple[Tuple[str, ...], ...]     # words of their types
+    signature: str                  # as written: float mul(float x, float y)
+    location: Location              # of the name
+    is_defined: bool
+    has_host: bool                  # the CPU has the function; for a declaration, host code can call it
+    numba: str = ''                 # its types as Numba spells them: float32(float32, float32); '': not for Numba
+    params: Tuple[str, ...] = ()    # C++ types of the result and the parameters, for Numba
+
+
+@dataclass(frozen=True)
 class Symbol:
     """__constant__ data that gets a setter."""
     name: str                       # C name: coeff
@@ -303,6 +316,8 @@ class KernelFile:
     aliases: Tuple[Tuple[Tuple[str, ...], str, str], ...] = ()  # C++ types with no name: scope, name to give, type
     shared: frozenset = frozenset()         # headers, by displayed name, that C programs see through include(...)
     leaves: Tuple[Tuple[str, Tuple[Leaf, ...]], ...] = ()   # structs of arrays: C name, values in each element
+    devices: Tuple[DeviceFunction, ...] = ()    # those that it defines for other files, and those that it calls
+    image_of: str = ''              # the file, by its stem, whose image has this one's code, too; '': its own
 
     @property
     def instances(self):

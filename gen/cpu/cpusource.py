@@ -18,19 +18,22 @@ _FOREIGN = frozenset(('throw', 'try', 'dynamic_cast', 'typeid', 'threadIdx', 'bl
 _MOST_LINES = 8
 
 
-def copy_for_cpu(scanner, items, declarations, kernels, functions, words, loop_edits, report):
+def copy_for_cpu(scanner, items, declarations, kernels, devices, functions, words, loop_edits, report):
     """Returns the copy; '' if it has nothing.
 
     `items`: the tokens and pragmas of the file, with the ranges of `declarations`. `kernels`: declarations of the
-    kernels that the CPU runs. `functions`: names of functions that the CPU runs instead of kernels. `words`: other
-    names that the generated code uses. `loop_edits`: changes of find_loop() by declaration. `report` takes an error and
-    its token."""
-    choice = _Choice(scanner, declarations, kernels, functions, words)
+    kernels that the CPU runs. `devices`: those of device functions that other files call. `functions`: names of
+    functions that the CPU runs instead of kernels. `words`: other names that the generated code uses. `loop_edits`:
+    changes of find_loop() by declaration. `report` takes an error and its token."""
+    choice = _Choice(scanner, declarations, [*kernels, *devices], functions, words)
     outside, edits = Outside(declarations), {}
     for declaration in choice.needed:
         try:
-            edits.update(_find_edits(declaration, declaration in choice.kernels, outside,
+            edits.update(_find_edits(declaration, declaration in kernels, outside,
                                      loop_edits.get(id(declaration), ())))
+            if declaration in devices:
+                place = declaration.head[2 * (declaration.head[1].kind == 'string')]    # after extern "C"
+                edits[id(place)] = f'CF__LINKED {edits.get(id(place), place.text)}'
         except TokenError as error:
             report(error.token, str(error))
     writer = _Writer(scanner.markers, edits, choice.left_out)
@@ -53,12 +56,11 @@ def copy_for_cpu(scanner, items, declarations, kernels, functions, words, loop_e
 class _Choice:
     """The declarations of the copy."""
 
-    def __init__(self, scanner, declarations, kernels, functions, words):
+    def __init__(self, scanner, declarations, entries, functions, words):
         self._scanner = scanner
-        self.kernels = set(kernels)
         others = [d for d in declarations if not d.has('__global__') and not d.is_instantiation and not d.is_directive]
         data = [d for d in others if d.function is None and d.has('__constant__')]
-        roots = [*kernels, *data]
+        roots = [*entries, *data]
         on_device = find_reachable(roots, [d for d in others if _may_be_on_device(d)], words)
         is_empty = not (roots or functions)
         # Host functions that replace kernels, and those in the values of constants.

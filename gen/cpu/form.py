@@ -10,7 +10,7 @@ from cpu.devicesource import copy_for_device
 from cpu.dynamicmem import Dynamic
 from cpu.effects import Reach
 from cpu.lockstep import find_lockstep
-from cpu.loops import find_loop
+from cpu.loops import find_loop, reads_indices
 from cpu.members import mark_definitions
 from cpu.numeric import has_only_numbers
 from cpu.onelane import find_written_by_one
@@ -96,6 +96,20 @@ class CpuForm:
         found = self._find_kernel_loop(declaration.token.text)
         return Host(loop=replace(found[0], is_numeric=self._is_numeric(declaration, params, types)) if found else None)
 
+    def check_device_function(self, declaration):
+        """Raises TokenError if the CPU cannot run a function that kernels of other files call: the state of a thread
+        and of its block is in the file of the kernel."""
+        name = declaration.head[declaration.function]
+        used = find_foreign(declaration, self._declarations)
+        if used:
+            raise TokenError(name, f'{name.text} uses {used[0]}, which the CPU does not run; {used[1]}, or add '
+                                   'host(none) to its annotation')
+        self._arch_only.check(declaration, name, ())
+        if self._runs_together(declaration) or reads_indices(declaration, self._declarations):
+            raise TokenError(name, f'{name.text} reads indices of its thread, uses its block or asserts, and on the '
+                                   'CPU functions that other files call do not know their thread; pass what it needs, '
+                                   'define it in a header, or add host(none) to its annotation')
+
     def find_doubts(self, clauses, kernel):
         """Yields (token, message, name of the warning) for code that may do something else than meant."""
         if clauses.dependent and not clauses.image and not any(may_wait_for_work(d, self._declarations)
@@ -142,9 +156,9 @@ class CpuForm:
         """Returns the text that nvcc compiles in place of the file; '' if that is the file itself."""
         return copy_for_device(self._scanner, self._path, self._declarations)
 
-    def copy_source(self, items, kernels, words, error):
-        """Returns the copy that the CPU compiles, for kernels given as (clauses, declaration). `items`: the file's
-        tokens and pragmas. `words`: names that the generated code uses."""
+    def copy_source(self, items, kernels, devices, words, error):
+        """Returns the copy that the CPU compiles, for kernels given as (clauses, declaration), and for device functions
+        that other files call. `items`: the file's tokens and pragmas. `words`: names that the generated code uses."""
         kept = [d.declaration for c, d in kernels if not (c.host or c.is_operation)]
         annotated = {id(d.declaration) for _, d in kernels}
         names = {d.token.text for c, d in kernels if not (c.host or c.is_operation)}
@@ -155,4 +169,4 @@ class CpuForm:
             if not any(self._runs_together(d) for d in kept if d.name == name):
                 edits.update((self._find_kernel_loop(name) or (None, {}))[1])
         functions = {c.host.text for c, _ in kernels if c.host}
-        return copy_for_cpu(self._scanner, items, self._declarations, kept, functions, words, edits, error)
+        return copy_for_cpu(self._scanner, items, self._declarations, kept, devices, functions, words, edits, error)

@@ -15,6 +15,7 @@ import re
 
 from base.model import Guard, Loop
 from cpu.assembly import reads_registers
+from cpu.members import body_tokens
 from cpu.reachable import find_reachable
 from tokens.brackets import matching, SPECIFIERS, without_attributes
 from tokens.lexer import spell_tokens
@@ -26,6 +27,7 @@ _OPERATORS = {'<', '>', '<=', '>=', '==', '!=', '&', '|', '^', '!', 'and', 'or',
 _OPENINGS = {'threadIdx', 'blockIdx', '(', 'static_cast'}
 # Functions of the library's headers that read the indices are reached through this name.
 _GROUPS = 'cooperative_groups'
+_OF_GROUPS = re.compile(r'(this|thread|block|grid|group|num|coalesced|tiled|meta)_\w+|\w+_(group|rank|partition)')
 _AXES = {'x': 0, 'y': 1, 'z': 2}
 _TYPES = {'bool', 'char', 'short', 'int', 'long', 'unsigned', 'signed', 'float', 'double', 'size_t', 'ptrdiff_t'} | {
     f'{u}int{n}_t' for u in ('', 'u') for n in (8, 16, 32, 64)}
@@ -59,7 +61,7 @@ def find_loop(name, declarations, path, lines):
     helpers = _helpers(declarations)
     analysis = _Analysis(bodies[0], _data(declarations), helpers, lines)
     edits[id(bodies[0])] += analysis.edits()
-    reads_elsewhere = _read_indices(bodies[0], declarations, analysis.helpers_left())
+    reads_elsewhere = _reads_elsewhere(bodies[0], declarations, analysis.helpers_left())
     loop = Loop(tuple(analysis.guards), not reads_elsewhere and not analysis.uses_thread(), reads_elsewhere)
     return loop, edits
 
@@ -163,7 +165,16 @@ def _helpers(declarations):
     return {name: helper for name, helper in found.items() if functions[name] == 1}
 
 
-def _read_indices(kernel, declarations, helpers):
+def reads_indices(function, declarations):
+    """True if a function that is no kernel, or one that it calls, reads the indices."""
+    words = INDICES | {_GROUPS}
+    reached = find_reachable([function], [d for d in declarations if not d.has('__global__')])
+    return any(not words.isdisjoint(d.words) or reads_registers(d.body or ()) for d in reached) or (
+        any(_GROUPS in d.words for d in declarations) and
+        any(t.kind == 'identifier' and _OF_GROUPS.fullmatch(t.text) for d in reached for t in body_tokens(d)))
+
+
+def _reads_elsewhere(kernel, declarations, helpers):
     """True if functions that a kernel calls read the indices, apart from `helpers` that it no longer calls. A template
     may call functions that its arguments name."""
     others = [d for d in declarations if not d.has('__global__') and not any(d is h for h in helpers)]

@@ -47,13 +47,13 @@ def _is_given(member):
 
 def mark_definitions(declarations):
     """Marks functions that are declared with __device__ and defined without it: for nvcc, they are device functions."""
-    known = {(d.scope, d.name, _list_parameters(d)) for d in declarations
+    known = {(d.scope, d.name, list_parameters(d)) for d in declarations
              if d.function is not None and d.body is None and d.has('__device__')}
     for declaration in declarations:
         if declaration.function is None or declaration.body is None or declaration.is_on_device:
             continue
         front = [t.text for t in declaration.head[:declaration.function]]
-        parameters = _list_parameters(declaration)
+        parameters = list_parameters(declaration)
         if front[-1:] == ['::']:
             owners = [d for d in declarations if d.is_class and front[-2] in d.names]
             declaration.is_on_device = any(_declares_on_device(d.body, declaration.name, parameters) for d in owners)
@@ -61,7 +61,7 @@ def mark_definitions(declarations):
             declaration.is_on_device = (declaration.scope, declaration.name, parameters) in known
 
 
-def _list_parameters(function):
+def list_parameters(function):
     """Returns the types of a function's parameters as they are written."""
     types = []
     for parameter in function.parameters:
@@ -75,4 +75,4 @@ def _list_parameters(function):
 def _declares_on_device(body, name, parameters):
     """True if a class declares such a member with __device__."""
     return any(member.function is not None and member.name == name and member.has('__device__') and
-               _list_parameters(member) == parameters for _, _, member in split_members(body))
+               list_parameters(member) == parameters for _, _, member in split_members(body))

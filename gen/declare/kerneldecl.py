@@ -171,7 +171,7 @@ def read_params(cursor, name, may_default=False):
         return []
     if [] in parts:
         raise TokenError(token, 'a parameter needs a type and a name')
-    return [_read_param(part) for part in parts]
+    return [read_param(part) for part in parts]
 
 
 def _check_names_differ(params):
@@ -200,8 +200,8 @@ def _check_form(tokens):
             raise TokenError(token, 'a default argument cannot reach C callers; leave it out')
 
 
-def _read_param(tokens):
-    """Reads one parameter: qualifiers and a type, pointers, a name, brackets."""
+def read_param(tokens):
+    """Returns a parameter from its tokens: qualifiers and a type, pointers, a name, brackets."""
     first = tokens[0]
     is_restrict = _is_restrict(tokens)
     tokens = without_attributes(tokens)

@@ -27,7 +27,9 @@ def list_targets(names):
 def emit_image(file, prefix):
     own = _emit_data(image_name(prefix, file), image_end_name(prefix, file), f'    .incbin "{file.stem}.fatbin"\n')
     # An adopted image is copied: the file may change before the assembler runs.
-    return (banner(file.path) + '    .section .rodata\n' + f'#ifdef CF__GPU\n{own}#endif\n' * has_own_image(file) +
+    is_here = file.image_of in ('', file.stem)
+    return (banner(file.path) + '    .section .rodata\n' +
+            f'#ifdef CF__GPU\n{own}#endif\n' * (is_here and has_own_image(file)) +
             ''.join(_emit_data(adopted_name(prefix, file, number), adopted_end_name(prefix, file, number),
                                _emit_bytes(image.data)) for number, image in enumerate(file.images)) +
             '    .section .note.GNU-stack,"",%progbits\n')
@@ -41,8 +43,8 @@ def emit_inputs(file, root):
 
 
 def has_own_image(file):
-    """True if the build has code or data of the file that nvcc compiles."""
-    return bool(file.compiled or file.symbols)
+    """True if the build has code or data of the file that nvcc compiles, or its image is that of other files, too."""
+    return bool(file.compiled or file.symbols or file.image_of)
 
 
 def _emit_data(symbol, end, text):

@@ -25,6 +25,22 @@ def adopted_inputs_name(name):
     return f'{name}.adopted.d'
 
 
+def devices_name(prefix):
+    """Returns the name of the list of functions that kernel files define for one another, and of files that share an
+    image. Only libraries with such functions have it."""
+    return f'{prefix}_devices.json'
+
+
+def wrappers_name(name):
+    """Returns the name of the device source with functions for Numba. Only files with such functions have it."""
+    return f'{name}.numba.cu'
+
+
+def module_name(prefix):
+    """Returns the name of the Python module that declares these functions."""
+    return f'{prefix}_numba.py'
+
+
 def internal_header_name(header):
     """Returns the name of the header for operations' C files."""
     return f'{header[:-2] if header.endswith(".h") else header}_internal.h'
@@ -71,6 +87,11 @@ def image_name(prefix, file):
 def image_end_name(prefix, file):
     """Returns the C name of the end of the image."""
     return f'{prefix}__j_{identifier(file.stem)}'
+
+
+def shared_image_name(prefix, file):
+    """Returns the C name of the descriptor of an image that has the code of several kernel files."""
+    return f'{prefix}__g_{identifier(file.image_of)}'
 
 
 def adopted_name(prefix, file, number):

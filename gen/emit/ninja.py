@@ -6,9 +6,10 @@ from base.folders import source_files
 from base.text import banner
 
 
-def emit_edges(paths, outputs, gpu):
-    """`outputs`: the files that one run of cfgen writes. `gpu`: adds the edges of device code. A C file beside a kernel
-    file with the same name contains the functions of its operations."""
+def emit_edges(paths, outputs, gpu, images):
+    """`outputs`: the files that one run of cfgen writes. `gpu`: adds the edges of device code. `images`: for files that
+    share an image, its file, by their stems. A C file beside a kernel file with the same name contains the functions
+    of its operations."""
     # Listed one by one: restat does not work through a phony edge.
     generator = ''.join(f' $\n    $srcdir/{name}' for name in (
         'include/cuferry/registry.h', *(f'gen/{name}' for name in source_files())))
@@ -21,7 +22,19 @@ def emit_edges(paths, outputs, gpu):
         objects += [f'{base}.stub.o', f'{base}.host.o', f'{base}.image.o']
         text.append(f'\nbuild {base}.ii: scan {_escape_path(path)}\n'
                     f'build {base}.host.o: cxx_host {base}.host.cpp\n')
-        if gpu:
+        if stem in images:
+            text.append('  keep_linked = 1\n')
+        if gpu and stem in images:
+            is_owner = images[stem] == stem
+            code = ' '.join(f'gen/{other}.unlinked.fatbin' for other, of in images.items() if of == stem)
+            text.append(f'build {base}.ptx: nvcc_ptx {base}.dev.cu\n  rdc = -rdc=true\n'
+                        f'build {base}.unlinked.fatbin: nvcc_unlinked {base}.dev.cu\n' +
+                        f'build {base}.fatbin: link_image {code}\n' * is_owner +
+                        f'build {base}.image.h: image_header {base}.ptx gen/{images[stem]}.fatbin |{generator}\n'
+                        '  image_facts = $linked_facts\n'
+                        f'build {base}.image.o: as_image {base}.image.S{f" | {base}.fatbin" * is_owner}\n'
+                        f'build {base}.stub.o: cc {base}.stub.c | {base}.image.h\n')
+        elif gpu:
             text.append(f'build {base}.ptx: nvcc_ptx {base}.dev.cu\n'
                         f'build {base}.image.h: image_header {base}.ptx {base}.fatbin |{generator}\n'
                         f'build {base}.fatbin: nvcc_fatbin {base}.dev.cu\n'

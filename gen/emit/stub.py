@@ -11,7 +11,7 @@ from emit.descriptor import (doc_string, emit_family, emit_leaves, list_called_c
 from emit.image import has_own_image, list_targets
 from emit.names import (adopted_end_name, adopted_name, cpu_body_name, cpu_bytes_name, cpu_data_bytes_name,
                         cpu_data_name, descriptor_name, enqueuer_name, image_end_name, image_name, setter_name,
-                        symbol_descriptor_name)
+                        shared_image_name, symbol_descriptor_name)
 from emit.signature import enqueuer_parameter_list, is_set_by_value, parameter_list, setter_parameter
 from emit.sizes import emit_sizes
 from emit.tables import flow_fields, Tables
@@ -188,12 +188,15 @@ class _Stub:
 
 
 def _emit_image_macros(file, prefix):
-    image = _emit_image('cf__image', image_name(prefix, file), image_end_name(prefix, file),
-                        ('CF__CRC32', 'CF__TOOLKIT', 'CF__SM ', 'CF__PTX '))
+    facts = 'CF__CRC32', 'CF__TOOLKIT', 'CF__SM ', 'CF__PTX '
+    name = shared_image_name(prefix, file) if file.image_of else 'cf__image'
+    image = f'extern const cf_image {name};\n' * bool(file.image_of)
+    if file.image_of in ('', file.stem):
+        image += _emit_image(name, image_name(prefix, file), image_end_name(prefix, file), facts, bool(file.image_of))
     return ('#ifdef CF__GPU /* the build has an nvcc */\n'
             f'#include "{file.stem}.image.h"\n{image}'
-            '#define CF__IMAGE(name) .image = &cf__image, .entry = CF__ENTRY_##name\n'
-            '#define CF__DATA(name) .image = &cf__image, .entry = CF__DATA_##name\n'
+            f'#define CF__IMAGE(name) .image = &{name}, .entry = CF__ENTRY_##name\n'
+            f'#define CF__DATA(name) .image = &{name}, .entry = CF__DATA_##name\n'
             '#else\n#define CF__IMAGE(name) .image = NULL\n#define CF__DATA(name) .image = NULL\n#endif\n')
 
 
@@ -204,10 +207,10 @@ def _emit_adopted(file, prefix, number, image):
                                                adopted_end_name(prefix, file, number), facts)
 
 
-def _emit_image(name, symbol, end, facts):
+def _emit_image(name, symbol, end, facts, is_shared=False):
     crc32, toolkit, sm, ptx = facts
     return (f'extern const unsigned char {symbol}[], {end}[];\n'
-            f'static const cf_image {name} = {{\n'
+            f'{"" if is_shared else "static "}const cf_image {name} = {{\n'
             f'    .begin = {symbol},\n    .end = {end},\n    .crc32 = {crc32},\n    .toolkit = {toolkit},\n'
             f'    .sm = (const uint16_t[]){{{sm}0}},\n    .ptx = (const uint16_t[]){{{ptx}0}},\n'
             '    .state = &(cf_state){NULL},\n};\n')

@@ -45,6 +45,7 @@ class GeneratorTest:
         self.reserved_names()
         self.command_line()
         self.families_in_several_files()
+        self.devices_in_several_files()
         self.types_in_several_files()
         self.headers_of_one_name()
         self.headers_that_a_name_may_mean()
@@ -354,6 +355,32 @@ class GeneratorTest:
                 fine = ('Traceback' not in err and code == 1 and said in err if said else
                         uses == [('op_f32', '&cf__k_add_f32'), ('op_f64', '&cf__k_add_f64')])
                 self.tap.check(f'cfgen_instances_in_several_files_{name}', '' if fine else f'{uses}{err}')
+
+    def devices_in_several_files(self):
+        """Files that call device functions of one another have one image, and other files their own."""
+        kernel = ('#include "half.cuh"\n#pragma cf kernel grid(n) inout(x[n])\n'
+                  '__global__ void {0}(float *x, int n)\n{{\n    x[0] = {1};\n}}\n')
+        define = '#include "half.cuh"\n#pragma cf device\n__device__ float half_of(float x) { return x / 2; }\n'
+        files = {'first.cu': kernel.format('first', 'x[1]'), 'second.cu': kernel.format('second', 'half_of(x[1])'),
+                 'third.cu': define, 'half.cuh': '__device__ float half_of(float x);\n'}
+        for name, changed, expected, said in (
+                ('share_an_image', {}, {'second': 'second', 'third': 'second'}, ''),
+                ('that_define_what_they_call_have_their_own',
+                 {'second.cu': files['second.cu'].replace('\n', '\nstatic __device__ float half_of(float x) '
+                                                          '{ return x; }\n', 1)}, {}, ''),
+                ('with_two_definitions_are_refused', {'first.cu': define}, None,
+                 'third.cu:3:18: error: half_of is already defined at '),
+                ('with_a_definition_in_a_header_are_refused',
+                 {'half.cuh': '#pragma once\n' + define.split('\n', 1)[1], 'third.cu': kernel.format('third', 'x[1]')},
+                 None, 'half.cuh:3:18: error: half_of would be defined twice: several kernel files include this')):
+            with tempfile.TemporaryDirectory() as folder:
+                for path, text in {**files, **changed}.items():
+                    with open(os.path.join(folder, path), 'w', encoding='utf-8') as file:
+                        file.write(text)
+                code, _, err = self.cfgen(folder, *(os.path.join(folder, path) for path in files if '.cuh' not in path))
+                images = None if code else json.loads(read(os.path.join(folder, 'cf_devices.json')))['images']
+                self.tap.check(f'cfgen_device_functions_in_several_files_{name}', '' if images == expected and (
+                    said in err if said else not err) else f'{images}{err}')
 
     def types_in_several_files(self):
         """A type has one definition, whichever files use it; two types of one name are refused."""

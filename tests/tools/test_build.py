@@ -140,6 +140,23 @@ class BuildTest:
         code, out, err = run([os.path.join(self.build, 'cf-run'), '--driver', 'host', 'extra', 'n=100', 'x=-'])
         self.tap.check('ninja_new_kernel_file_joins_the_library', f'exit {code}: {out}{err}' if code else '')
 
+    def device_functions(self):
+        """Files that call functions of one another are linked once one of them has such a function."""
+        define = '#pragma cf device\n__device__ float limit_of(long i) { return 3 * i; }\n'
+        call = ('__device__ float limit_of(long i);\n#pragma cf kernel grid(n) out(x[n])\n'
+                '__global__ void extra(float *x, long n)\n{\n    long i = (long)blockIdx.x * blockDim.x + threadIdx.x;\n'
+                '    if (i < n)\n        x[i] = limit_of(i);\n}\n')
+        for name, text in (('extra', call), ('limit', define)):
+            with open(os.path.join(self.tree, 'kernels', f'{name}.cu'), 'w', encoding='utf-8') as file:
+                file.write(text)
+        built = self.ninja('cf-run')
+        lost = {'CXX gen/limit.host.o', *['LINK gen/extra.fatbin', 'CFGEN gen/limit.image.h'] * self.gpu} - set(built)
+        self.tap.check('ninja_links_kernel_files_with_device_functions', f'{lost} {built}' if lost else '')
+        code, out, err = run([os.path.join(self.build, 'cf-run'), '--driver', 'host', 'extra', 'n=100', 'x=-'])
+        self.tap.check('ninja_device_functions_of_other_files_run', f'exit {code}: {out}{err}' if code else '')
+        self.tap.check('ninja_second_run_after_a_link_does_nothing', '\n'.join(self.ninja('cf-run')))
+        os.remove(os.path.join(self.tree, 'kernels', 'limit.cu'))
+
     def bad_kernel(self):
         path = os.path.join(self.tree, 'kernels', 'extra.cu')
         with open(path, 'w', encoding='utf-8') as file:
@@ -175,6 +192,7 @@ def main():
         test.refuses()
         test.first_build()
         test.later_builds()
+        test.device_functions()
         test.bad_kernel()
         test.reconfigures()
     return tap.close()

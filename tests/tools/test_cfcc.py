@@ -1057,13 +1057,19 @@ class CfccTest:
         cpu = GPU_CALLS.replace(' host(multiply_here)', '')
         for name, text, files, words, code, expected in (
                 ('undefined_function_is_named', GPU_CALLS, ['mul_f.ptx'], [], 1,
-                 'cfcc: heat.cu: GPU code calls sum_reduce, which is not defined there or in mul_f.ptx; name the file '
-                 'that has it, too: PTX, or code of nvcc -rdc=true'),
+                 'heat.cu:2:29: error: float sum_reduce(const float *x, int n) is defined in no kernel file, nor in '
+                 'mul_f.ptx; write #pragma cf device above its definition in a kernel file, or name the GPU code that '
+                 'has it\n'),
                 ('undefined_function_without_gpu_code_is_named', cpu, [], [], 1,
-                 'cfcc: heat.cu: GPU code calls mul_f32_f32, which is not defined there; name the file'),
+                 'heat.cu:1:29: error: float mul_f32_f32(float x, float y) is defined in no kernel file; write '
+                 '#pragma cf device above its definition in a kernel file, or name the GPU code that has it\n'
+                 'heat.cu:2:29: error: float sum_reduce(const float *x, int n) is defined in no kernel file; '),
                 ('function_of_gpu_code_alone_is_refused_on_the_cpu', cpu, ['mul_f.ptx', 'sum_f.ptx'], [], 1,
-                 'cfcc: heat.cu: kernels call mul_f32_f32, which the CPU lacks: it is in mul_f.ptx, sum_f.ptx; annotate '
-                 'these kernels with host(none), or with host(FUNCTION) for a form of their own'),
+                 'heat.cu:1:29: error: the CPU lacks float mul_f32_f32(float x, float y): it is in mul_f.ptx, '
+                 'sum_f.ptx; annotate kernels that call it with host(none), or with host(FUNCTION) for a form of their '
+                 'own'),
+                ('function_of_gpu_code_alone_is_refused_without_cuda', cpu, ['mul_f.ptx', 'sum_f.ptx'], ['--cuda=no'],
+                 1, 'heat.cu:1:29: error: the CPU lacks float mul_f32_f32(float x, float y): it is in mul_f.ptx, '),
                 ('link_to_ptx_is_refused', GPU_CALLS, ['mul_f.ptx', 'sum_f.ptx'], ['--targets=90-virtual'], 1,
                  'cfcc: --targets: mul_f.ptx is linked to machine code, and no target has any'),
                 ('gpu_code_without_kernels_is_refused', None, ['mul_f.ptx'], [], 2,

@@ -27,13 +27,15 @@ class Parser(argparse.ArgumentParser):
 def add_files(parser):
     """Adds the options of inputs and outputs, and those that all compilers take."""
     parser.add_argument('files', nargs='*', metavar='FILE', help='kernel files (.cu, .cuh), and C files (.c) of their '
-                        'operations; GPU code that kernels call (.ptx, .cubin, .fatbin, and .o and .a of nvcc '
+                        'operations; GPU code that kernels call (.ptx, .cubin, .fatbin, .ltoir, and .o and .a of nvcc '
                         '-rdc=true); with --shared also .o and .a')
     parser.add_argument('--prefix', metavar='P', help='of the C functions (default: the name of the output)')
     parser.add_argument('-o', dest='output', metavar='FILE', help='the object (default: the first file, as .o or .so)')
     parser.add_argument('--header', metavar='FILE', help='the header (default: P.h beside the object)')
     parser.add_argument('--shared', action='store_true', help='make a shared object that contains the runtime')
     parser.add_argument('--manifest', metavar='FILE', help='also write what is known of the kernels, as JSON')
+    parser.add_argument('--numba', metavar='DIR', help='also write a Python module and GPU code there, by which Numba '
+                        'calls functions with #pragma cf device numba')
     parser.add_argument('--tuning', metavar='FILE', help='variants of tuned kernels that run where nothing was '
                         'measured, as cf-tune wrote them')
     parser.add_argument('-I', dest='includes', action='append', default=[], metavar='DIR', help='a folder of headers')
@@ -130,7 +132,7 @@ def arguments(config):
         if not options.check or options.files or (options.again and options.bundled):
             parser.error('--again FILE and --bundled go with --check alone')
         options.sources = options.c_files = options.objects = options.gpu_code = options.files = []
-        options.manifest = options.depfile = None
+        options.manifest = options.numba = options.depfile = None
         return options
     check(options, parser)
     return options
@@ -139,7 +141,8 @@ def arguments(config):
 def check_useless(options, parser, mode, given):
     """Refuses options of a compilation, which would have no effect."""
     given = [*given, ('--header', options.header), ('--shared', options.shared), ('-MD', options.depend),
-             ('--prefix', options.prefix), ('--manifest', options.manifest), ('--tuning', options.tuning)]
+             ('--prefix', options.prefix), ('--manifest', options.manifest), ('--numba', options.numba),
+             ('--tuning', options.tuning)]
     useless = next((name for name, value in given if value), None)
     if useless:
         parser.error(f'{useless} has no effect with {mode}, which compiles nothing')
@@ -192,9 +195,9 @@ def check(options, parser):
         parser.error(f'{options.gpu_code[0]}: GPU code goes with the kernel files that call it')
     if options.c_files and not options.sources:
         parser.error(f'{options.c_files[0]}: C files go with the kernel files whose operations they define')
-    if not options.sources and (options.prefix or options.header or options.manifest or options.depend or
-                                options.depfile or options.tuning):
-        parser.error('--prefix, --header, --manifest, --tuning, -MD and -MF go with kernel files')
+    if not options.sources and (options.prefix or options.header or options.manifest or options.numba or
+                                options.depend or options.depfile or options.tuning):
+        parser.error('--prefix, --header, --manifest, --numba, --tuning, -MD and -MF go with kernel files')
     options.output = options.output or stem((options.sources or options.files)[0]) + ('.so' if options.shared else '.o')
     # libheat.so is the library heat.
     options.prefix = options.prefix or re.sub('^lib(?=.)', '', stem(options.output))
@@ -209,7 +212,7 @@ def check(options, parser):
 
 def is_gpu_code(path):
     """True for files that are linked with the kernels' GPU code: objects and archives have such code in a section."""
-    if path.endswith(('.ptx', '.cubin', '.fatbin')):
+    if path.endswith(('.ptx', '.cubin', '.fatbin', '.ltoir')):
         return True
     if not path.endswith(('.o', '.a')) or not os.path.isfile(path):
         return False
@@ -233,6 +236,8 @@ def check_inputs(paths):
 def check_files(options):
     check_inputs(options.files + [options.tuning] * bool(options.tuning))
     check_names(options)
+    if options.numba and not os.path.isdir(options.numba):
+        raise Failure(f'--numba {options.numba}: there is no such folder')
     check_outputs(options, [options.header] if options.sources else [])
 
 

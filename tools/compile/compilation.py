@@ -6,14 +6,20 @@ import shlex
 import sys
 
 from arguments import check_outputs, internal_header
+from devices import Devices
 from failure import Failure, Refused
-from flags import MISSING
+from flags import link_flags, MISSING
+from linkimage import link_command, pack_command
 from symbols import Symbols
 from workspace import stem
 
 # A compiler's message about a header that it does not find.
 NOT_FOUND = re.compile(r"^(?P<place>\S.*?:\d+(?::\d+)?): fatal error: (?:(?P<gcc>[^\n']+): No such file or directory|"
                        r"'(?P<clang>[^\n']+)' file not found)$", re.MULTILINE)
+
+# Linkers' messages about functions and data.
+UNDEFINED = re.compile(r"(?:Undefined reference to|Unresolved extern (?:function|variable)) '([^']+)'")
+TWICE = re.compile(r"(?:Multiple definition of|Linking globals named) '([^']+)'")
 
 
 class Compilation:
@@ -23,7 +29,7 @@ class Compilation:
         self.workspace, self.flags = workspace, flags
         self.options, self.config, self.toolkit = workspace.options, workspace.config, workspace.toolkit
         self.pairs = list(zip(workspace.stems, self.options.sources))
-        self.is_linked = bool(self.options.gpu_code and self.toolkit)
+        self.devices = None         # read once the generator has run
 
     def run(self):
         self._generate(self.scan())
@@ -131,6 +137,7 @@ class Compilation:
         if os.path.exists(self._path(internal)):
             check_outputs(self.options, [self.options.header, internal_header(self.options)])
             os.rename(self._path(internal), self._path(os.path.join('header', internal)))
+        self.devices = Devices(self._path(f'{self.options.prefix}_devices.json'), self.options)
         if self.options.bundled and self.internal:
             self._rename_bundled()
 
@@ -163,14 +170,13 @@ class Compilation:
         self.workspace.wait(rest + [self.start_c(f'{name}.stub', source) for name, source in self.pairs])
 
     def _compile_images(self):
-        for (_, source), (ptx, fatbin) in zip(self.pairs, [self._start_device(name) for name in self.workspace.stems]):
+        for name, (ptx, fatbin) in zip(self.workspace.stems, list(map(self._start_device, self.workspace.stems))):
             self.workspace.wait([ptx])
             # The PTX's compilation has printed the same messages.
             said = len(self.workspace.messages)
-            self._wait_for_code(source, [fatbin])
+            self._wait_for_code([name], [fatbin])
             del self.workspace.messages[said:]
-        if self.is_linked:
-            self._link_images()
+        self._link_images()
         self.workspace.wait([self._start_image_header(name) for name in self.workspace.stems])
 
     def start_c(self, name, source):
@@ -198,60 +204,123 @@ class Compilation:
             ['-MD', '-MF', self._path(f'{name}.host.d'), '-MT', 'host'],
             ['-c', self._path(f'{name}.host.cpp'), '-o', self._path(f'{name}.host.o')])
 
+    def _is_linked(self, name):
+        """True if a file's code is linked with other code."""
+        return bool(self.options.gpu_code) or name in self.devices.image_of
+
     def _start_device(self, name):
-        """PTX of one target, for the entry names, and the image of all targets."""
+        """PTX of one target, for the entry names, and the image of all targets, or its code for the link."""
         common = [self.toolkit.nvcc, *self.toolkit.flags, '-Xcompiler', '-iquote,.', '-I', self.config.include,
                   *self.flags.user, *self.options.nvcc_flags, self._path(f'{name}.dev.cu')]
-        fatbin = self._path(f'{name}.unlinked.fatbin' if self.is_linked else f'{name}.fatbin')
-        common += ['-rdc=true'] * self.is_linked
         ptx = [f'-arch=compute_{self.toolkit.targets.oldest}', '-MD', '-MF', self._path(f'{name}.device.d')]
+        targets, fatbin = self.toolkit.targets.gencode, self._path(f'{name}.fatbin')
+        if self._is_linked(name):
+            common, fatbin = [*common, '-rdc=true'], self._path(f'{name}.unlinked.fatbin')
+            targets = self.toolkit.targets.gencode_for_link(self.is_debugged)
         start = self.workspace.runner.start
         return (start([*common, '-ptx', *ptx, '-o', self._path(f'{name}.ptx')]),
-                start([*common, '-DCF__TO_BE_EMBEDDED', '-fatbin', *self.toolkit.targets.gencode, '-o', fatbin]))
+                start([*common, '-DCF__TO_BE_EMBEDDED', '-fatbin', *targets, '-o', fatbin]))
+
+    @property
+    def is_debugged(self):
+        """True if nvcc makes code for debuggers, which it does not optimise at the link."""
+        return not {'-G', '--device-debug'}.isdisjoint(self.options.nvcc_flags)
+
+    def _start_numba(self, name):
+        """The code of a file for Numba, as a fatbin and as LTO-IR."""
+        source = self._path(f'{name}.numba.cu')
+        common = [self.toolkit.nvcc, *self.toolkit.flags, '-Xcompiler', '-iquote,.', '-I', self.config.include,
+                  *self.flags.user, *self.options.nvcc_flags, '-DCF__TO_BE_EMBEDDED', '-rdc=true',
+                  source if os.path.exists(source) else self._path(f'{name}.dev.cu')]
+        start, targets = self.workspace.runner.start, self.toolkit.targets
+        return [start([*common, '-fatbin', *targets.gencode, '-o', self._path(f'{name}.numba.fatbin')]),
+                start([*common, '-dlto', '-ltoir', f'-arch=sm_{targets.oldest}', '-o',
+                       self._path(f'{name}.numba.ltoir')])]
+
+    def for_numba(self):
+        """The files for Numba, as (path, name): a module, and the code of the files that it needs."""
+        with_code = {self._image_of(f['file']) for f in self.devices.functions if f['numba']}
+        if not with_code or not self.toolkit:
+            raise Failure('--numba: ' + ('it needs nvcc, whose code Numba links' if with_code else 'no function has '
+                                         '#pragma cf device numba'))
+        names = [name for name in self.workspace.stems if self._image_of(name) in with_code]
+        said = len(self.workspace.messages)     # the images have printed the same messages
+        self.workspace.wait([future for name in names for future in self._start_numba(name)])
+        del self.workspace.messages[said:]
+        module = f'{self.options.prefix}_numba.py'
+        return [(self._path(module), module)] + [(self._path(f'{name}.numba.{kind}'), f'{name}.{kind}')
+                                                 for name in names for kind in ('fatbin', 'ltoir')]
+
+    def _image_of(self, name):
+        """The file, by its stem, that has the image with a file's code."""
+        return self.devices.image_of.get(name, name)
 
     def _link_images(self):
-        """Links each file's code with the GPU code that was named. The result has machine code alone."""
-        targets = self.toolkit.targets
-        if not targets.sm:
-            raise Failure(f'--targets: {self.options.gpu_code[0]} is linked to machine code, and no target has any; '
-                          'give such as 90 or 90-real')
-        targets.ptx = []
-        links = [self.workspace.runner.start([
-            self.toolkit.nvcc, *self.toolkit.flags, *self.options.nvcc_flags, '-dlink', '-fatbin', *targets.gencode,
-            self._path(f'{name}.unlinked.fatbin'), *self.options.gpu_code, '-o', self._path(f'{name}.fatbin')])
-            for name in self.workspace.stems]
-        for (_, source), link in zip(self.pairs, links):
-            self._wait_for_code(source, [link])
+        """Links the code of files that call one another's functions, and the GPU code that was named. The results have
+        machine code alone."""
+        images = {}
+        for name in filter(self._is_linked, self.workspace.stems):
+            images.setdefault(self._image_of(name), []).append(name)
+        if images and not self.toolkit.targets.sm:
+            raise Failure(f'--targets: {(self.options.gpu_code or self.options.sources)[0]} is linked to machine code, '
+                          'and no target has any; give such as 90 or 90-real')
+        links = [(names, [self._start_link(f'{image}.{sm}', sm, [f'{name}.unlinked.fatbin' for name in names],
+                                            not self.is_debugged)
+                          for sm in self.toolkit.targets.sm]) for image, names in images.items()]
+        for names, futures in links:
+            self._wait_for_code(names, futures)
+        self.workspace.wait([self._start_pack(image) for image in images])
 
-    def _wait_for_code(self, source, futures):
-        """Waits for GPU code of a kernel file. Undefined functions are reported with the file; ptxas stops at the first
-        one."""
+    def _start_link(self, name, sm, inputs, is_lto):
+        """Links code of kernel files and the GPU code that was named for one target."""
+        options = [f'-arch=sm_{sm}', *link_flags(self.options.nvcc_flags)]
+        if is_lto or any(path.endswith('.ltoir') for path in self.options.gpu_code):
+            options.append('-lto')
+        return self.workspace.runner.start(link_command(
+            self.toolkit, options, self._path(f'{name}.cubin'), [*map(self._path, inputs), *self.options.gpu_code]))
+
+    def _start_pack(self, image):
+        return self.workspace.runner.start(pack_command(
+            self.toolkit, self._path(f'{image}.fatbin'),
+            {sm: self._path(f'{image}.{sm}.cubin') for sm in self.toolkit.targets.sm}))
+
+    def _wait_for_code(self, names, futures):
+        """Waits for GPU code of kernel files. Undefined functions are reported at their declarations."""
         try:
             self.workspace.wait(futures)
         except Refused as refused:
-            found = re.findall(r"(?:Undefined reference to|Unresolved extern function) '([^']+)'", str(refused))
-            if not found:
+            twice = TWICE.findall(str(refused))
+            if twice:
+                files = ', '.join(source for name, source in self.pairs if name in names)
+                raise Failure(f'{files}: {", ".join(dict.fromkeys(twice))} is defined twice in GPU code that is '
+                              'linked; make it static in the files that do not share it') from None
+            if not UNDEFINED.search(str(refused)):
                 raise
-            raise Failure(f'{source}: GPU code calls {", ".join(dict.fromkeys(found))}, which is not defined there'
-                          f'{" or in " if self.options.gpu_code else ""}{", ".join(self.options.gpu_code)}; name the '
-                          'file that has it, too: PTX, or code of nvcc -rdc=true') from None
+            # ptxas stops at the first function; the link of PTX names all.
+            symbols = UNDEFINED.findall(str(refused))
+            try:
+                newest = [self.toolkit.targets.oldest, *self.toolkit.targets.sm][-1]
+                self._start_link('none', newest, [f'{name}.ptx' for name in names], False).result()
+            except Refused as all_of_them:
+                symbols = UNDEFINED.findall(str(all_of_them)) or symbols
+            raise self.devices.refuse([pair for pair in self.pairs if pair[0] in names], symbols) from None
 
     def check_calls_on_cpu(self):
-        """Refuses CPU kernels that call functions which exist as GPU code alone: the PTX tells which."""
-        for name, source in self.pairs if self.is_linked else []:
-            with open(self._path(f'{name}.ptx'), encoding='utf-8', errors='replace') as file:
-                declared = re.findall(r'^\.extern \.func\s+(?:\([^)]*\)\s*)?([\w$]+)', file.read(), re.MULTILINE)
-            calls = sorted(Symbols(self._path(f'{name}.host.o')).missing.intersection(declared))
-            if calls:
-                raise Failure(f'{source}: kernels call {", ".join(calls)}, which the CPU lacks: it is in '
-                              f'{", ".join(self.options.gpu_code)}; annotate these kernels with host(none), or with '
-                              'host(FUNCTION) for a form of their own')
+        """Refuses CPU kernels that call functions which exist as GPU code alone, or nowhere."""
+        linked = {name for path in self.hosts for name in Symbols(path).linked()} if self.devices.functions else ()
+        for (name, source), path in zip(self.pairs, self.hosts) if self.devices.functions else []:
+            missing = [symbol for symbol in Symbols(path).missing.difference(linked)
+                       if self.devices.is_declared(name, symbol, False)]
+            if missing:
+                raise self.devices.refuse([(name, source)], missing, True)
 
     def _start_image_header(self, name):
+        is_linked = self._is_linked(name)
+        targets = self.toolkit.targets
         return self._start_generator(
             '--image', self._path(f'{name}.image.h'), '--toolkit', str(self.toolkit.version),
-            f'--sm={",".join(self.toolkit.targets.sm)}', f'--ptx={",".join(self.toolkit.targets.ptx)}',
-            self._path(f'{name}.ptx'), self._path(f'{name}.fatbin'))
+            f'--sm={",".join(targets.sm)}', f'--ptx={"" if is_linked else ",".join(targets.ptx)}',
+            self._path(f'{name}.ptx'), self._path(f'{self._image_of(name)}.fatbin'))
 
     def _start_image(self, name):
         # .incbin names the fatbin relative to this folder.

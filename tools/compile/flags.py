@@ -46,6 +46,20 @@ NOT_OF_RECORDS_WITH_A_VALUE = re.compile(
     r'Xassembler|Xlinker|Xpreprocessor|mllvm|target|aux-info|dumpbase|dumpdir|-param|-sysroot|-include|-imacros)')
 
 
+def link_flags(nvcc_flags):
+    """The flags for nvcc that the link obeys, in the form of nvJitLink."""
+    found = []
+    for flag in nvcc_flags:
+        name, _, value = flag.lstrip('-').partition('=')
+        if name == 'maxrregcount':
+            found.append(f'-maxrregcount={value}')
+        elif name in ('Xptxas', 'ptxas-options'):
+            found += [f'-Xptxas={word}' for word in value.split(',')]
+        elif name in ('lineinfo', 'generate-line-info', 'G', 'device-debug'):
+            found.append('-g' if name in ('G', 'device-debug') else '-lineinfo')
+    return found
+
+
 def grouped(words):
     """A command line's words as tuples: a flag and its value, or one word."""
     words = iter(words)

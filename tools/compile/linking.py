@@ -48,12 +48,16 @@ class Linking:
         return separate
 
     def _make_helpers_local(self):
-        """Kernel files may have different helper functions, classes and templates of the same name, as on a GPU."""
+        """Kernel files may have different helper functions, classes and templates of the same name, as on a GPU. Only
+        functions with #pragma cf device are for all of them."""
         hosts = self.compilation.hosts
         start = self.workspace.runner.start
         self.workspace.wait([start([self.config['ld'], '-r', '--force-group-allocation', '-o', f'{path}.all', path])
                              for path in hosts])
-        self.workspace.wait([start([self.config['objcopy'], '-w', f'--keep-global-symbol={self.options.prefix}__*',
+        kept = [f'{self.options.prefix}__*']
+        for path in hosts if self.compilation.devices.functions else []:
+            kept += Symbols(path).linked()
+        self.workspace.wait([start([self.config['objcopy'], '-w', *(f'--keep-global-symbol={name}' for name in kept),
                                     f'{path}.all', path]) for path in hosts])
 
     def share(self, objects):

@@ -1,6 +1,8 @@
-"""symbols.py - the symbol tables and sections of objects."""
+"""symbols.py - the symbol tables and sections of objects. The build of the library runs this file, which prints the
+functions of an object that kernels of other files call."""
 
 import struct
+import sys
 
 from failure import Failure
 
@@ -10,7 +12,7 @@ class Symbols:
     hides an object's hidden symbols in a shared object, too, and no GNU tool can undo it; the visibility is a byte of
     the symbol table."""
 
-    TYPE_OBJECT, TYPE_FUNCTION, BIND_LOCAL, SECTION_SYMBOLS = 1, 2, 0, 2
+    TYPE_OBJECT, TYPE_FUNCTION, BIND_LOCAL, SECTION_SYMBOLS, PROTECTED = 1, 2, 0, 2, 3
 
     def __init__(self, path):
         with open(path, 'rb') as file:
@@ -50,6 +52,10 @@ class Symbols:
 
     def functions(self):
         return self._of_type(self.TYPE_FUNCTION)
+
+    def linked(self):
+        """The functions that kernels of other files call: no others have protected visibility."""
+        return [name for name in self if self._data[self._places[name] + 5] & 3 == self.PROTECTED]
 
     def registries(self):
         """The prefixes of the libraries in the object."""
@@ -96,3 +102,7 @@ def _sections(data):
     for i in range(count):
         name, = struct.unpack_from('<I', data, start + i * size)
         yield data[places + name:data.index(0, places + name)].decode(errors='replace')
+
+
+if __name__ == '__main__':
+    print('\n'.join(Symbols(sys.argv[1]).linked()))

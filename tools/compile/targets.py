@@ -70,6 +70,11 @@ class Targets:
     def oldest(self):
         return min(self.sm + self.ptx, key=_order)
 
+    def gencode_for_link(self, is_debugged):
+        """nvcc's options for code that is linked: LTO-IR, or machine code for debuggers."""
+        kind = 'sm' if is_debugged else 'lto'
+        return [word for n in self.sm for word in ('-gencode', f'arch=compute_{n},code={kind}_{n}')]
+
     @property
     def gencode(self):
         """nvcc's options."""
@@ -96,13 +101,15 @@ def _native():
 
 
 def main():
-    """Prints the lists `sm` and `ptx`, the oldest target and nvcc's options, a line each, or the failure."""
+    """Prints the lists `sm` and `ptx`, the oldest target, nvcc's options and those for linked code, a line each, or the
+    failure."""
     try:
         targets = Targets(*sys.argv[1:])
     except Failure as failure:
         print(failure)
         sys.exit(1)
-    print(','.join(targets.sm), ','.join(targets.ptx), targets.oldest, ' '.join(targets.gencode), sep='\n')
+    print(','.join(targets.sm), ','.join(targets.ptx), targets.oldest, ' '.join(targets.gencode),
+          ' '.join(targets.gencode_for_link(False)), sep='\n')
 
 
 if __name__ == '__main__':

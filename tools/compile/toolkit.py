@@ -24,6 +24,20 @@ class Toolkit:
         self.targets = Targets(nvcc, targets)
 
 
+    @property
+    def fatbinary(self):
+        return os.path.join(os.path.dirname(self.nvcc), 'fatbinary')
+
+    @property
+    def nvjitlink(self):
+        """The path of its linker for GPU code, or the name by which the dynamic linker looks for it."""
+        name = f'libnvJitLink.so.{self.version // 1000}'
+        tops = [os.path.dirname(os.path.dirname(path)) for path in (self.nvcc, os.path.realpath(self.nvcc))]
+        folders = [os.path.join(top, *parts) for top in tops
+                   for parts in (('lib64',), ('lib',), ('targets', 'x86_64-linux', 'lib'), ('..', 'nvjitlink', 'lib'))]
+        return next((path for path in (os.path.join(folder, name) for folder in folders) if os.path.exists(path)), name)
+
+
 def is_toolkit(folder):
     """True for the folder of a toolkit's headers."""
     return os.path.isfile(os.path.join(folder, 'cuda_runtime_api.h'))

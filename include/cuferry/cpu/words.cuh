@@ -12,6 +12,8 @@
 /* A kernel with __noinline__ is not inlined; gcc would warn of the contradicting attributes. */
 #pragma GCC diagnostic ignored "-Wattributes"
 #define __global__ inline CF__INLINE
+/* Before a function that kernels of other files call; no other function of an object has this visibility. */
+#define CF__LINKED __attribute__((visibility("protected")))
 #define __device__
 #define __host__
 #define __constant__ /* the generator adds `static` */

@@ -1,0 +1,47 @@
+"""linkimage.py - links the GPU code of kernel files to one image with machine code for some targets.
+
+The build of the library runs this file: linkimage.py NVCC SM,... OUTPUT.fatbin INPUT.fatbin..."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+from failure import Failure
+from toolkit import Toolkit
+
+JITLINK = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'jitlink.py')
+
+
+def link_command(toolkit, options, output, inputs):
+    """The command that links code for one target, which `options` name, to a cubin."""
+    return [sys.executable, JITLINK, toolkit.nvjitlink, output, *options, '--', *inputs]
+
+
+def pack_command(toolkit, output, cubins):
+    """The command that makes a fatbin of cubins by their targets."""
+    flags = [f'-{flag}' for flag in toolkit.flags if flag.startswith('-compress-mode')]
+    return [toolkit.fatbinary, '-64', *flags, f'--create={output}', '-link',
+            *(f'--image3=kind=elf,sm={sm},file={path}' for sm, path in cubins.items())]
+
+
+def main():
+    nvcc, targets, output, *inputs = sys.argv[1:]
+    if not targets:
+        sys.exit(f'{output}: code of several files is linked to machine code, and no target has any; configure with '
+                 '--targets=90 or the like')
+    try:
+        toolkit = Toolkit(shutil.which(nvcc), ','.join(f'{sm}-real' for sm in targets.split(',')),
+                          ['-compress-mode=size'])
+    except Failure as failure:
+        sys.exit(str(failure))
+    cubins = {sm: f'{output}.{sm}.cubin' for sm in toolkit.targets.sm}
+    for sm, path in cubins.items():
+        subprocess.run(link_command(toolkit, [f'-arch=sm_{sm}', '-lto'], path, inputs), check=True)
+    subprocess.run(pack_command(toolkit, output, cubins), check=True)
+    for path in cubins.values():
+        os.remove(path)
+
+
+if __name__ == '__main__':
+    main()
