@@ -160,8 +160,7 @@ static inline void compare_fill(struct compare *of)
         memset(of->values[i], 0, sizeof of->values[i]);
         of->args[i] = of->values[i];
         if (param->direction == CF_SCRATCH) {
-            if (!compare_is_empty(param))
-                of->args[i] = NULL;
+            of->args[i] = compare_is_empty(param) ? of->values[i] : NULL;
         } else if (param->direction != CF_VALUE) {
             uintptr_t pointer = compare_random(of) % 16 ? 0x1000 : 0;
             memcpy(of->values[i], &pointer, sizeof pointer);
@@ -174,8 +173,9 @@ static inline void compare_fill(struct compare *of)
             if (op->code == CF_OP_MEMBER)
                 compare_write(of, CF_MEMBER_TYPE(op->operand),
                               of->values[CF_MEMBER_PARAM(op->operand)] + CF_MEMBER_OFFSET(op->operand));
-    if (kernel->nparams && compare_random(of) % 64 == 0)
-        of->args[compare_random(of) % kernel->nparams] = NULL;
+    uint64_t absent = kernel->nparams ? compare_random(of) % (64ULL * kernel->nparams) : 0;
+    if (absent < kernel->nparams && kernel->params[absent].direction != CF_SCRATCH)
+        of->args[absent] = NULL;
 }
 
 /* Returns the difference of a size from the interpreter's, as the end of a sentence, or NULL. */
