@@ -28,8 +28,7 @@ static int start_child(char *const arguments[], char *const environment[], posix
         return error;
     (void)sigfillset(&all);
     (void)sigemptyset(&none);
-    (void)posix_spawnattr_setflags(&attributes,
-                                   POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     (void)posix_spawnattr_setsigdefault(&attributes, &all);
     (void)posix_spawnattr_setsigmask(&attributes, &none);
     error = posix_spawn(child, arguments[0], files, &attributes, arguments, environment);

@@ -132,8 +132,8 @@ static int write_file(const struct build *build, const char *name, const char *l
         (void)mkdir(path, 0700);
     }
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    int is_written = file >= 0 && cf__write(file, line, first, 0) == 0 &&
-                     cf__write(file, bytes, count, (off_t)first) == 0;
+    int is_written =
+        file >= 0 && cf__write(file, line, first, 0) == 0 && cf__write(file, bytes, count, (off_t)first) == 0;
     int error = errno;
     if (file >= 0)
         close(file);
@@ -237,26 +237,49 @@ static int run_cfcc(const struct build *build, struct cf__compiled *compiled)
 
 /* ---- The shared object ---- */
 
+static int has_gpu_code(const cf_module *module)
+{
+    for (size_t i = 0; i < module->count; i++) {
+        const cf_kernel *kernel = module->kernels[i];
+        if (kernel->image || (kernel->nvariants && kernel->variants[0]->image))
+            return 1;
+    }
+    return 0;
+}
+
+/* Loads the file, and writes the library and the module. Returns NULL, or the reason why it cannot be loaded. */
+static const char *load_file(struct build *build, const char *path)
+{
+    cf_module_info_function *info = NULL;
+    if (cf__linker_is_cut_off(path))
+        return "it is cut off";
+    build->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!build->library)
+        return dlerror();
+    *(void **)&info = dlsym(build->library, "cf_module_info");
+    build->module = info ? info() : NULL;
+    return build->module && build->module->version == CF_REGISTRY_VERSION && build->module->count
+               ? NULL
+               : "it has no kernels of this Cuferry's version";
+}
+
 static int open_shared(struct build *build)
 {
+    const struct cf__request *request = build->request;
     char path[CF__PATH + 16];
-    const char *function = build->request->function, *why = "it is cut off";
+    int status = CF_OK;
     snprintf(path, sizeof path, "%s" SHARED, build->folder);
-    if (!cf__linker_is_cut_off(path)) {
-        cf_module_info_function *info = NULL;
-        build->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        why = build->library ? "it has no kernels of this Cuferry's version" : dlerror();
-        if (build->library)
-            *(void **)&info = dlsym(build->library, "cf_module_info");
-        build->module = info ? info() : NULL;
-        if (build->module && build->module->version == CF_REGISTRY_VERSION && build->module->count)
-            return CF_OK;
-    }
-    int status = cf__fail(CF_EIMAGE, "%s: the output of CF_CFCC=%s cannot be loaded: %s", function, build->cfcc,
-                          why ? why : path);
-    if (build->library)
+    const char *why = load_file(build, path);
+    if (why)
+        status = cf__fail(CF_EIMAGE, "%s: the output of CF_CFCC=%s cannot be loaded: %s", request->function,
+                          build->cfcc, why);
+    else if (request->capability && !has_gpu_code(build->module))
+        status = cf__fail(CF_ENOCODE, "%s: %s: cfcc made no code for the GPU; install nvcc, or use CF_HOST",
+                          request->function, request->name);
+    if (status != CF_OK && build->library) {
         dlclose(build->library);
-    build->library = NULL;
+        build->library = NULL;
+    }
     return status;
 }
 

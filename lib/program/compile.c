@@ -114,8 +114,8 @@ static int make_flags(const struct compilation *compilation, struct cf__flags *f
     enum { OWN = 7 };
     const cf_program_options *options = compilation->request->options;
     size_t bytes = strlen(compilation->target) + 2 * strlen(compilation->toolkit) + 64;
-    size_t count = OWN + cf__flags_count(options->include_folders, &bytes) + cf__flags_count(options->definitions, &bytes) +
-                   cf__flags_count(options->flags, &bytes);
+    size_t count = OWN + cf__flags_count(options->include_folders, &bytes) +
+                   cf__flags_count(options->definitions, &bytes) + cf__flags_count(options->flags, &bytes);
     bytes += options->precompiled ? strlen(options->precompiled) : 0;
     if (!cf__flags_begin(flags, count, bytes))
         return 0;

@@ -38,7 +38,7 @@ struct cf_program {
     char *log, *names; /* as in struct cf__compiled */
     cf_image image;    /* of an annotated source, it has only a state, which is in the library */
     cf_state state;
-    void *library; /* of an annotated source: dlclose() closes it; NULL: GPU code */
+    void *library;           /* of an annotated source: dlclose() closes it; NULL: GPU code */
     const cf_module *module; /* the kernels in the library */
     struct cf__targets targets;
     struct cf__program_kernel *kernels;

@@ -16,9 +16,9 @@ static int ask_device(struct cf__request *request, const char *advice)
     int64_t capability, driver;
     int device, status = cf_device_current(&device);
     if (status == CF_OK && device == CF_HOST)
-        return advice ? cf__fail(CF_ENOTSUP, "%s: the calling thread's device is CF_HOST: %s", request->function,
-                                 advice)
-                      : CF_OK;
+        return advice
+                   ? cf__fail(CF_ENOTSUP, "%s: the calling thread's device is CF_HOST: %s", request->function, advice)
+                   : CF_OK;
     if (status == CF_OK)
         status = cf_device_property(device, CF_PROPERTY_CAPABILITY, &capability);
     if (status == CF_OK)

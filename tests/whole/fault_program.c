@@ -137,9 +137,11 @@ static void run_cfcc(void)
     find_paths(self, fake);
     *strrchr(self, '/') = 0;
     snprintf(kept, sizeof kept, "/tmp/cf_fault_program_%ld.so", (long)getpid());
-    snprintf(command, sizeof command, "echo '%s' >%s/step.h; echo '%s' >%s/k.cu; '%.*s/../cfcc' --shared --kernels%s"
-             " -o %s --header %s/k_kernels.h --prefix k %s/k.cu", headers[0].text, folder, annotated, folder,
-             PATH_MAX / 2, self, on_cuda() ? "" : " --cuda=no", kept, folder, folder);
+    snprintf(command, sizeof command,
+             "echo '%s' >%s/step.h; echo '%s' >%s/k.cu; '%.*s/../cfcc' --shared --kernels%s"
+             " -o %s --header %s/k_kernels.h --prefix k %s/k.cu",
+             headers[0].text, folder, annotated, folder, PATH_MAX / 2, self, on_cuda() ? "" : " --cuda=no", kept,
+             folder, folder);
     NEED(system(command));
     NEED(atexit(remove_kept));
 }
@@ -151,8 +153,9 @@ static void prepare_annotated(void)
         run_cfcc();
     snprintf(path, sizeof path, "%s/cfcc", folder);
     FILE *file = fopen(path, "w");
-    NEED(!file || fprintf(file, "#!/bin/sh\nwhile [ \"$1\" != -o ]; do\n    shift\ndone\ncp %s \"$2\"\necho said\n",
-                          kept) < 0 || fclose(file) != 0);
+    NEED(!file ||
+         fprintf(file, "#!/bin/sh\nwhile [ \"$1\" != -o ]; do\n    shift\ndone\ncp %s \"$2\"\necho said\n", kept) < 0 ||
+         fclose(file) != 0);
     NEED(chmod(path, 0700));
     NEED(setenv("CF_CFCC", path, 1));
 }

@@ -13,16 +13,16 @@
 
 #include "program/cfcc.h"
 
-#define STEP                                                            \
-    "#include \"scale.h\"\n"                                            \
-    "__constant__ float factor = 1;\n"                                  \
-    "// #pragma cf kernel is in a comment\n"                            \
-    "#pragma cf kernel grid(n) in(x[n]) inout(y[n])\n"                  \
-    "__global__ void step(float a, const float *x, float *y, int n)\n"  \
-    "{\n"                                                               \
-    "    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);\n"       \
-    "    if (i < n)\n"                                                  \
-    "        y[i] += SCALE * OFFSET * factor * a * x[i];\n"             \
+#define STEP                                                           \
+    "#include \"scale.h\"\n"                                           \
+    "__constant__ float factor = 1;\n"                                 \
+    "// #pragma cf kernel is in a comment\n"                           \
+    "#pragma cf kernel grid(n) in(x[n]) inout(y[n])\n"                 \
+    "__global__ void step(float a, const float *x, float *y, int n)\n" \
+    "{\n"                                                              \
+    "    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);\n"      \
+    "    if (i < n)\n"                                                 \
+    "        y[i] += SCALE * OFFSET * factor * a * x[i];\n"            \
     "}\n"                                                              \
     "#pragma cf kernel grid(n) dependent inout(y[n])\n"                \
     "__global__ void worry(float *y, int n)\n"                         \
@@ -32,7 +32,7 @@
 
 enum { N = 300 };
 
-static char cfcc[PATH_MAX];           /* of this build */
+static char cfcc[PATH_MAX]; /* of this build */
 static char folder[] = "/tmp/cf_of_cfcc_XXXXXX", script[64], temporary[64], cache[64];
 static cf_program *program;
 static const cf_kernel *kernel;
@@ -193,6 +193,24 @@ static void error_has_the_name_and_the_line(void **state)
     }
 }
 
+static void device_needs_its_code(void **state)
+{
+    (void)state;
+    static const cf_program_header scale[] = {{"scale.h", "#define SCALE 3\n"}, {NULL, NULL}};
+    const cf_program_options options = {.headers = scale,
+                                        .definitions = of_step.definitions,
+                                        .flags = (const char *const[]){"--cuda=no", NULL}};
+    setenv("CF_CFCC", cfcc, 1);
+    if (!on_cuda()) {
+        compile(&options);
+        expect_step(1);
+        return;
+    }
+    assert_fails(cf_program_compile(&program, STEP, "k.cu", &options), CF_ENOCODE,
+                 "cf_program_compile: k.cu: cfcc made no code for the GPU");
+    assert_null(program);
+}
+
 /* ---- Kernels and data ---- */
 
 static void unloaded_kernel_is_refused(void **state)
@@ -222,7 +240,7 @@ static void two_programs_of_a_source_have_their_own_data(void **state)
     const float two = 2, five = 5;
     void *pointer;
     if (played_gpu_is_in_use()) /* it knows images by their bytes */
-        skip_test("needs the CPU's driver or a GPU");
+        skip_test(NEEDS_CPU);
     use_copy();
     compile(&of_step);
     other = program;
@@ -250,8 +268,7 @@ static void names_that_are_not_there_are_refused(void **state)
                  "step has an annotation: its signature is NULL");
     assert_fails(cf_program_kernel(program, NULL, NULL, &kernel), CF_EINVAL, "entry is NULL");
     assert_fails(cf_program_symbol(program, "jump", 4, &pointer), CF_EIMAGE, "no __constant__ data jump");
-    assert_fails(cf_program_symbol(program, "factor", 8, &pointer), CF_EIMAGE,
-                 "factor has 4 bytes, and 8 in the call");
+    assert_fails(cf_program_symbol(program, "factor", 8, &pointer), CF_EIMAGE, "factor has 4 bytes, and 8 in the call");
     assert_null(pointer);
 }
 
@@ -435,10 +452,12 @@ static volatile sig_atomic_t signals;
 
 static void count_signal(int number)
 {
+    const int before = errno;
     (void)number;
     signals++;
     while (waitpid(-1, NULL, WNOHANG) > 0)
         continue;
+    errno = before;
 }
 
 static void program_may_ignore_or_collect_children(void **state)
@@ -511,7 +530,8 @@ static void options_without_meaning_are_refused(void **state)
 {
     (void)state;
     static const char *const some[] = {"x", NULL};
-    static const cf_program_header above[] = {{"../x.h", ""}, {NULL, NULL}}, twice[] = {{"program.cu", ""}, {NULL, NULL}};
+    static const cf_program_header above[] = {{"../x.h", ""}, {NULL, NULL}},
+                                   twice[] = {{"program.cu", ""}, {NULL, NULL}};
     const struct {
         cf_program_options options;
         const char *detail;
@@ -536,11 +556,18 @@ static void annotation_is_a_directive(void **state)
 {
     (void)state;
     static const char *const with[] = {
-        "#pragma cf kernel", "int x;\n \t#  pragma\tcf  kernel grid(n)\n", "/* a */ #pragma cf/* b */kernel(n)",
-        "#pragma \\\n cf kernel", "char c = '\"';\n#pragma cf kernel\n", "// \"\n#pragma cf kernel"};
-    static const char *const without[] = {
-        "", "#pragma cf", "#pragma cf kernels", "#pragma cf\nkernel", "x #pragma cf kernel", "// a\n//#pragma cf kernel\n",
-        "/*\n#pragma cf kernel\n*/", "const char *t = \"\\\n#pragma cf kernel\";", "#pragma once cf kernel", "/* open"};
+        "#pragma cf kernel",      "int x;\n \t#  pragma\tcf  kernel grid(n)\n", "/* a */ #pragma cf/* b */kernel(n)",
+        "#pragma \\\n cf kernel", "char c = '\"';\n#pragma cf kernel\n",        "// \"\n#pragma cf kernel"};
+    static const char *const without[] = {"",
+                                          "#pragma cf",
+                                          "#pragma cf kernels",
+                                          "#pragma cf\nkernel",
+                                          "x #pragma cf kernel",
+                                          "// a\n//#pragma cf kernel\n",
+                                          "/*\n#pragma cf kernel\n*/",
+                                          "const char *t = \"\\\n#pragma cf kernel\";",
+                                          "#pragma once cf kernel",
+                                          "/* open"};
     for (size_t i = 0; i < sizeof with / sizeof *with; i++)
         if (!cf__cfcc_takes(with[i]))
             fail_msg("it has an annotation: %s", with[i]);
@@ -559,6 +586,7 @@ int main(int argc, char *argv[])
     const struct CMUnitTest tests[] = {
         TEST(kernel_runs_where_the_thread_is),
         TEST(error_has_the_name_and_the_line),
+        TEST(device_needs_its_code),
         TEST(unloaded_kernel_is_refused),
         TEST(two_programs_of_a_source_have_their_own_data),
         TEST(names_that_are_not_there_are_refused),
