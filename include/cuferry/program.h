@@ -89,17 +89,18 @@ typedef struct cf_program_options {
  * The time limit is for the compilation alone: waiting for a process that compiles the same program has none, nor has
  * a link. NVRTC of early versions of CUDA 12 cannot be stopped.
  *
- * An annotated source has a directive `#pragma cf kernel` (kernels/LANGUAGE.md). The cfcc at the path in the environment
- * variable CF_CFCC compiles it, in a process of its own, for the CPU and for the thread's GPU; without the variable
- * nothing is run. All files are in a folder of TMPDIR, which is removed before the function returns. The time limit ends
- * cfcc with all programs that it runs. The program's kernels and `__constant__` data have the names of the annotations;
- * options.names, precompiled and is_exact are refused. The library takes no signal of the process, which may ignore
- * SIGCHLD or collect all children; its threads' streams, arrays and calls are those of all other kernels.
+ * An annotated source has a directive `#pragma cf kernel` (kernels/LANGUAGE.md). The cfcc at the path in the
+ * environment variable CF_CFCC compiles it, in a process of its own, for the CPU and for the thread's GPU; without the
+ * variable nothing is run. All files are in a folder of TMPDIR, which is removed before the function returns. The time
+ * limit ends cfcc with all programs that it runs. The names of kernels and __constant__ data are those of the
+ * annotations; options.names, precompiled and is_exact are refused. The library handles no signal, and the process may
+ * ignore SIGCHLD or collect all its children.
  *
  * CF_ECOMPILE: the source does not compile, or not within the time limit. CF_EINVAL: an option is wrong, or the cache's
- * folder. CF_EIMAGE: the output of cfcc cannot be loaded. CF_ENOCODE: NVRTC or cfcc makes no code for the GPU. CF_ENOTSUP:
- * there is no NVRTC, and the detail lists the paths that were tried; CF_CFCC names no program that can be run; or the
- * calling thread's device is CF_HOST and the source is not annotated. After a failure `*program` is NULL. */
+ * folder. CF_EIMAGE: the output of cfcc cannot be loaded. CF_ENOCODE: NVRTC or cfcc makes no code for the GPU.
+ * CF_ENOTSUP: there is no NVRTC, and the detail lists the paths that were tried; CF_CFCC names no program that can be
+ * run; or the calling thread's device is CF_HOST and the source is not annotated. After a failure `*program` is
+ * NULL. */
 CF_CHECKED int cf_program_compile(cf_program **program, const char *source, const char *name,
                                   const cf_program_options *options);
 

@@ -168,7 +168,7 @@ static int make_arguments(const struct build *build, struct cf__flags *flags)
     size_t bytes = strlen(build->cfcc) + 4 * strlen(build->folder) + strlen(name) + 64;
     size_t count = OWN + cf__flags_count(options->include_folders, &bytes) +
                    cf__flags_count(options->definitions, &bytes) + cf__flags_count(options->flags, &bytes);
-    char text[CF__PATH];
+    char text[CF__PATH + 16];
     if (!cf__flags_begin(flags, count, bytes))
         return 0;
     cf__flags_add(flags, build->cfcc, "");
