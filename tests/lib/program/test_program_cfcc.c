@@ -197,9 +197,8 @@ static void device_needs_its_code(void **state)
 {
     (void)state;
     static const cf_program_header scale[] = {{"scale.h", "#define SCALE 3\n"}, {NULL, NULL}};
-    const cf_program_options options = {.headers = scale,
-                                        .definitions = of_step.definitions,
-                                        .flags = (const char *const[]){"--cuda=no", NULL}};
+    const cf_program_options options = {
+        .headers = scale, .definitions = of_step.definitions, .flags = (const char *const[]){"--cuda=no", NULL}};
     setenv("CF_CFCC", cfcc, 1);
     if (!on_cuda()) {
         compile(&options);
