@@ -324,6 +324,13 @@ static int load_copy(struct build *build, const struct cf__compiled *compiled)
 
 /* ---- The program ---- */
 
+static int has_empty(const char *const *texts)
+{
+    while (texts && *texts && **texts)
+        texts++;
+    return texts && *texts;
+}
+
 static int check_request(const struct build *build)
 {
     const struct cf__request *request = build->request;
@@ -338,6 +345,9 @@ static int check_request(const struct build *build)
     for (const char *const *flag = options->flags; status == CF_OK && flag && *flag; flag++)
         if (**flag != '-')
             status = cf__fail(CF_EINVAL, "%s: options.flags: '%s' is no option of cfcc", request->function, *flag);
+    if (status == CF_OK && (has_empty(options->definitions) || has_empty(options->include_folders)))
+        status = cf__fail(CF_EINVAL, "%s: options.%s: a text is empty", request->function,
+                          has_empty(options->definitions) ? "definitions" : "include_folders");
     if (status == CF_OK && (!build->cfcc || !strchr(build->cfcc, '/')))
         status = cf__fail(CF_ENOTSUP,
                           "%s: cfcc compiles annotated kernels, and CF_CFCC does not name its path, such as "

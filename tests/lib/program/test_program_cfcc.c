@@ -528,7 +528,7 @@ static void fork_at_the_same_time_holds_nothing_up(void **state)
 static void options_without_meaning_are_refused(void **state)
 {
     (void)state;
-    static const char *const some[] = {"x", NULL};
+    static const char *const some[] = {"x", NULL}, *const empty[] = {"x", "", NULL};
     static const cf_program_header above[] = {{"../x.h", ""}, {NULL, NULL}},
                                    twice[] = {{"program.cu", ""}, {NULL, NULL}};
     const struct {
@@ -539,6 +539,8 @@ static void options_without_meaning_are_refused(void **state)
         {{.precompiled = "x"}, "options.precompiled has no meaning"},
         {{.is_exact = 1}, "options.is_exact has no meaning"},
         {{.is_lto = 1}, "options.is_lto is of cf_program_link() alone"},
+        {{.definitions = empty}, "options.definitions: a text is empty"},
+        {{.include_folders = empty}, "options.include_folders: a text is empty"},
         {{.flags = some}, "options.flags: 'x' is no option of cfcc"},
         {{.headers = above}, "options.headers: ../x.h is no name of a file in a folder"},
         {{.headers = twice}, "program.cu cannot be written: File exists"},
