@@ -1,4 +1,4 @@
-/* program.h - programs: GPU code that is loaded or compiled at run time, and its kernels as descriptors.
+/* program.h - programs: code that is loaded or compiled at run time, and its kernels as descriptors.
  *
  *     cf_program *program;
  *     const cf_kernel *saxpy;
@@ -64,19 +64,20 @@ typedef struct cf_program_header {
 typedef struct cf_program_options {
     const char *const *include_folders; /* searched before the toolkit's */
     const char *const *definitions;     /* macros: "N=1024", "FAST" */
-    const cf_program_header *headers;   /* headers from memory */
+    const cf_program_header *headers;   /* headers from memory; for cfcc, the names of files below a folder */
     const char *const *names;           /* name expressions of kernels and data: "scale<float>", "ns::step" */
-    const char *const *flags;           /* further options of NVRTC: "--fmad=false" */
+    const char *const *flags;           /* further options of NVRTC: "--fmad=false"; or of cfcc: "-Xcxx=-g" */
     const char *const *link_flags;      /* further options of nvJitLink: "-maxrregcount=32", "-fma=0" */
     const char *precompiled;            /* folder for precompiled headers (NVRTC 12.8); NULL: none are used */
     const char *cache;                  /* folder of the cache; NULL: of the environment variable CF_CACHE, or none */
     int is_exact;                       /* 1: code for this capability only, as sm_90a for 9.0 */
     int is_lto;                         /* 1: a link optimizes across its inputs */
-    int time_limit;                     /* milliseconds for NVRTC to compile a source; 0: five minutes */
+    int time_limit;                     /* milliseconds for NVRTC or cfcc to compile a source; 0: five minutes */
     uint64_t reserved[8];               /* 0 */
 } cf_program_options;
 
-/* Compiles CUDA C++ with NVRTC for the calling thread's GPU and loads it. `source` is the text; `name` is its name in
+/* Compiles CUDA C++ for the calling thread's device and loads it: with NVRTC for a GPU or, if the source is annotated,
+ * with cfcc, also for CF_HOST; see below. `source` is the text; `name` is its name in
  * messages, and its folder is searched for headers in quotes; NULL: "program.cu". `options` may be NULL. The program is
  * machine code of the GPU's capability, or PTX of the newest target that NVRTC knows if it does not know the GPU. NVRTC
  * is found as by cf_find(); it is of the driver's CUDA version or an older one, and keeps nothing by itself.
@@ -88,9 +89,18 @@ typedef struct cf_program_options {
  * The time limit is for the compilation alone: waiting for a process that compiles the same program has none, nor has
  * a link. NVRTC of early versions of CUDA 12 cannot be stopped.
  *
+ * An annotated source has a directive `#pragma cf kernel` (kernels/LANGUAGE.md). The cfcc at the path in the
+ * environment variable CF_CFCC compiles it, in a process of its own, for the CPU and for the thread's GPU; without the
+ * variable nothing is run. All files are in a folder of TMPDIR, which is removed before the function returns. The time
+ * limit ends cfcc with all programs that it runs. The names of kernels and __constant__ data are those of the
+ * annotations; options.names, precompiled and is_exact are refused. The library handles no signal, and the process may
+ * ignore SIGCHLD or collect all its children.
+ *
  * CF_ECOMPILE: the source does not compile, or not within the time limit. CF_EINVAL: an option is wrong, or the cache's
- * folder. CF_ENOCODE: NVRTC does not compile for the GPU. CF_ENOTSUP: there is no NVRTC, and the detail lists the paths
- * that were tried; or the calling thread's device is CF_HOST. After a failure `*program` is NULL. */
+ * folder. CF_EIMAGE: the output of cfcc cannot be loaded. CF_ENOCODE: NVRTC or cfcc makes no code for the GPU.
+ * CF_ENOTSUP: there is no NVRTC, and the detail lists the paths that were tried; CF_CFCC names no program that can be
+ * run; or the calling thread's device is CF_HOST and the source is not annotated. After a failure `*program` is
+ * NULL. */
 CF_CHECKED int cf_program_compile(cf_program **program, const char *source, const char *name,
                                   const cf_program_options *options);
 
@@ -132,7 +142,8 @@ struct cf_kernel;
 
 /* Writes the descriptor of a kernel to `kernel`, for cf_call(), cf_launch() and all other functions with a descriptor;
  * the program owns it, and the same entry and signature give the same descriptor. `entry` is the kernel's name in the
- * image: its own with extern "C", else the mangled name.
+ * image: its own with extern "C", else the mangled name. For a kernel of an annotated source it is the instance's name,
+ * such as "scale_f32", and `signature` is NULL: the descriptor is that of the annotation.
  *
  * The signature declares the parameters in the kernel's order, then the launch:
  *
@@ -158,7 +169,8 @@ CF_CHECKED int cf_program_kernel(cf_program *program, const char *entry, const c
 
 /* Writes the address of a __device__ or __constant__ variable of `size` bytes in the current context to `pointer`:
  * device memory, for cf_mem_copy() and for kernels of this context. It is valid until the program is unloaded, or the
- * context is gone. `name` is the variable's name in the image. CF_EIMAGE: there is none, or it has another size. */
+ * context is gone. `name` is the variable's name in the image; an annotated source has __constant__ variables only.
+ * CF_EIMAGE: there is none, or it has another size. */
 CF_CHECKED int cf_program_symbol(cf_program *program, const char *name, size_t size, void **pointer);
 
 /* Attributes of a loaded kernel: enumerator, value, meaning. */
@@ -184,9 +196,10 @@ CF_CHECKED int cf_kernel_attribute(const struct cf_kernel *kernel, int attribute
 
 /* A folder that keeps compiled programs for later processes. It belongs to the user alone, and the library creates it
  * if it is missing. An entry counts as long as the source, its name, the options, the device's capability, the toolkit
- * and the headers are the same; headers of the toolkit count as the toolkit does. Processes that compile the same
- * program at the same time wait for the first one. A program is compiled anew each time if its headers cannot be told
- * by reading: after `#include MACRO`, __has_include, __DATE__ and the like, or flags that add headers.
+ * or the program cfcc, and the headers are the same; headers of the toolkit count as the toolkit does. Processes that
+ * compile the same program at the same time wait for the first one. A program is compiled anew each time if its headers
+ * cannot be told by reading: after `#include MACRO`, __has_include, __DATE__ and the like, with files in an annotation,
+ * or with flags that add headers.
  *
  * For each function below `folder` is the cache; NULL: of CF_CACHE. CF_EINVAL: there is no such folder, it belongs to
  * another user, others can write to it, or an entry cannot be removed. CF_ENOMEM: there is no memory for the list of

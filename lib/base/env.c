@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cuferry.h>
 
@@ -81,4 +82,20 @@ int cf__env_read_threads(int most, int *threads)
 const char *cf__env_file(const char *name)
 {
     return secure_getenv(name);
+}
+
+char **cf__env_with(char *setting)
+{
+    size_t count = 0, used = 0, name = strcspn(setting, "=") + 1;
+    while (environ && environ[count])
+        count++;
+    char **all = malloc((count + 2) * sizeof *all);
+    for (size_t i = 0; all && i < count; i++)
+        if (strncmp(environ[i], setting, name) != 0)
+            all[used++] = environ[i];
+    if (all) {
+        all[used] = setting;
+        all[used + 1] = NULL;
+    }
+    return all;
 }

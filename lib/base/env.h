@@ -31,4 +31,8 @@ int cf__env_read_threads(int most, int *threads);
  * rights than its user's (secure_getenv). */
 const char *cf__env_file(const char *name);
 
+/* Makes an environment for another process: this one's, with a `setting` such as "TMPDIR=/tmp". The caller frees the
+ * list, which refers to the texts. Returns NULL if there is no memory. */
+char **cf__env_with(char *setting);
+
 #endif

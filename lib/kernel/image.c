@@ -55,11 +55,16 @@ static struct library {
     struct library *next;
 } * libraries;
 
-/* Returns 1 if the program or a shared object that is still open contains the state. */
-static int is_in_object(const cf_state *state)
+/* Returns the address of the program or shared object, still open, that contains the state; NULL if none does. */
+static const void *find_object(const cf_state *state)
 {
     Dl_info info;
-    return dladdr(state, &info) != 0;
+    return dladdr(state, &info) ? info.dli_fbase : NULL;
+}
+
+static int is_in_object(const cf_state *state)
+{
+    return find_object(state) != NULL;
 }
 
 /* Clears a state, unless dlclose() has taken it away or another object owns its address now. */
@@ -587,13 +592,20 @@ int cf__kernel_set_shared(const cf_kernel *kernel, const struct cf__scope *scope
 
 /* ---- The end ---- */
 
-/* Unloads the library of a state, or all of them for NULL. A library that fails to unload stays usable, for another
+/* Returns 1 if the state is `one`, or is data of the shared object at `object`. */
+static int is_part(const cf_state *state, int is_in_object, const cf_state *one, const void *object)
+{
+    return state == one || (object && is_in_object && find_object(state) == object);
+}
+
+/* Unloads the library of a state and all of its shared object, or all there are for NULL. A library that fails to unload stays usable, for another
  * attempt. The caller holds the lock. */
 static int unload_libraries(const char *function, const struct cf__driver *cuda, const cf_state *state)
 {
+    const void *object = state ? find_object(state) : NULL;
     int status = CF_OK;
     for (struct library **link = &libraries, *library; (library = *link) != NULL;) {
-        int is_meant = !state || library->state == state;
+        int is_meant = !state || is_part(library->state, library->is_in_object, state, object);
         CUresult result = is_meant && cuda ? cuda->cuLibraryUnload(library->handle) : CUDA_SUCCESS;
         int has_failed = result != CUDA_SUCCESS && !cf__result_is_gone(result);
         if (has_failed)
@@ -617,13 +629,25 @@ int cf__image_unload(const char *function, const struct cf__driver *cuda, const 
     return status;
 }
 
+static void retire_node(struct cf__loaded *node)
+{
+    __atomic_store_n(&node->context, CF__NO_CONTEXT, __ATOMIC_RELEASE);
+    node->state = NULL;
+}
+
 void cf__state_retire(cf_state *state)
 {
-    for (struct cf__loaded *node = state->loaded; node; node = node->next) {
-        __atomic_store_n(&node->context, CF__NO_CONTEXT, __ATOMIC_RELEASE);
-        node->state = NULL;
-    }
+    for (struct cf__loaded *node = state->loaded; node; node = node->next)
+        retire_node(node);
     __atomic_store_n(&state->loaded, NULL, __ATOMIC_RELEASE);
+}
+
+void cf__object_retire(const cf_state *state)
+{
+    const void *object = find_object(state);
+    for (struct cf__loaded *node = nodes; node; node = node->next_of_all)
+        if (node->state && is_part(node->state, node->is_in_object, state, object))
+            retire_node(node);
 }
 
 int cf__images_unload(const struct cf__driver *cuda)

@@ -80,11 +80,15 @@ int cf__symbol_load(const cf_symbol *symbol, const struct cf__scope *scope, stru
 /* Loads an image before its first kernel. `log` of `size` bytes gets the text of the driver's compiler; NULL: none. */
 int cf__image_load(const char *function, const cf_image *image, const struct cf__scope *scope, char *log, size_t size);
 
-/* Unloads one image; `cuda` as below. The caller holds the lock. Nodes of its kernels stay in their states. */
+/* Unloads one image, and the other images of the shared object that contains its state; `cuda` as below. The caller
+ * holds the lock. Nodes of their kernels stay in their states. */
 int cf__image_unload(const char *function, const struct cf__driver *cuda, const cf_image *image);
 
 /* Takes the nodes from a state whose memory goes. The caller holds the lock. */
 void cf__state_retire(cf_state *state);
+
+/* Takes the nodes from all states of the shared object that contains `state`, before dlclose(). */
+void cf__object_retire(const cf_state *state);
 
 /* Unloads all images at cf_shutdown(); `cuda` is NULL if the driver is no longer in use. Returns the latest failure. */
 int cf__images_unload(const struct cf__driver *cuda);

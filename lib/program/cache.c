@@ -249,7 +249,8 @@ static void unlock_entry(struct entry *entry)
 /* Returns 1 if a flag may add headers. */
 static int may_flags_add_headers(const struct cf__request *request)
 {
-    static const char *const parts[] = {"include", "pch", "optf", "options-file"};
+    static const char *const parts[] = {"include", "pch", "optf",    "options-file", "=-I",
+                                        "=-i",     "=@",  "=native", "tuning"};
     const char *appended = cf__env_file("NVRTC_APPEND_FLAGS");
     for (const char *const *flag = request->options->flags; flag && *flag; flag++) {
         if (strncmp(*flag, "-I", 2) == 0)

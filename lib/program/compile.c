@@ -21,9 +21,6 @@ enum { HAS_PRECOMPILED = 12080, HAS_NO_CACHE = 12090 };
 
 enum { OLDEST_EXACT = 90 }; /* capability times ten */
 
-/* Milliseconds that a compilation may take by default. */
-enum { TIME_LIMIT = 5 * 60 * 1000 };
-
 struct compilation {
     const struct cf__request *request;
     char path[CF__PATH]; /* of NVRTC */
@@ -76,7 +73,13 @@ static int choose_target(struct compilation *compilation)
 
 /* ---- Options ---- */
 
-static size_t count_texts(const char *const *texts, size_t *bytes)
+int cf__compile_limit(const cf_program_options *options)
+{
+    enum { FIVE_MINUTES = 5 * 60 * 1000 };
+    return options->time_limit ? options->time_limit : FIVE_MINUTES;
+}
+
+size_t cf__flags_count(const char *const *texts, size_t *bytes)
 {
     size_t count = 0;
     for (; texts && texts[count]; count++)
@@ -84,53 +87,52 @@ static size_t count_texts(const char *const *texts, size_t *bytes)
     return count;
 }
 
-/* NVRTC's options, in one block of memory: the pointers, then the texts that were put together. */
-struct flags {
-    const char **list;
-    int count;
-    char *at; /* where the next text goes */
-};
+int cf__flags_begin(struct cf__flags *flags, size_t count, size_t bytes)
+{
+    enum { LONGEST_PREFIX = 32 };
+    flags->count = 0;
+    flags->list = malloc(count * (sizeof *flags->list + LONGEST_PREFIX + 1) + bytes);
+    flags->at = flags->list ? (char *)(flags->list + count) : NULL;
+    return flags->list != NULL;
+}
 
-static void add_flag(struct flags *flags, const char *prefix, const char *text)
+void cf__flags_add(struct cf__flags *flags, const char *prefix, const char *text)
 {
     flags->list[flags->count++] = flags->at;
     flags->at += sprintf(flags->at, "%s%s", prefix, text) + 1;
 }
 
-static void add_flags(struct flags *flags, const char *prefix, const char *const *texts)
+void cf__flags_add_all(struct cf__flags *flags, const char *prefix, const char *const *texts)
 {
     for (; texts && *texts; texts++)
-        add_flag(flags, prefix, *texts);
+        cf__flags_add(flags, prefix, *texts);
 }
 
 /* The toolkit's headers come last. Returns 0 if there is no memory. */
-static int make_flags(const struct compilation *compilation, struct flags *flags)
+static int make_flags(const struct compilation *compilation, struct cf__flags *flags)
 {
-    enum { OWN = 7, LONGEST_PREFIX = 32 };
+    enum { OWN = 7 };
     const cf_program_options *options = compilation->request->options;
     size_t bytes = strlen(compilation->target) + 2 * strlen(compilation->toolkit) + 64;
-    size_t count = OWN + count_texts(options->include_folders, &bytes) + count_texts(options->definitions, &bytes) +
-                   count_texts(options->flags, &bytes);
+    size_t count = OWN + cf__flags_count(options->include_folders, &bytes) +
+                   cf__flags_count(options->definitions, &bytes) + cf__flags_count(options->flags, &bytes);
     bytes += options->precompiled ? strlen(options->precompiled) : 0;
-    flags->count = 0;
-    flags->list = malloc(count * (sizeof *flags->list + LONGEST_PREFIX + 1) + bytes);
-    if (!flags->list)
+    if (!cf__flags_begin(flags, count, bytes))
         return 0;
-    flags->at = (char *)(flags->list + count);
-    add_flag(flags, compilation->target, "");
+    cf__flags_add(flags, compilation->target, "");
     if (compilation->request->output != CF__PROGRAM)
-        add_flag(flags, compilation->request->output == CF__LTO ? "-dlto" : "--relocatable-device-code=true", "");
+        cf__flags_add(flags, compilation->request->output == CF__LTO ? "-dlto" : "--relocatable-device-code=true", "");
     if (compilation->nvrtc.version >= HAS_NO_CACHE)
-        add_flag(flags, "--no-cache", "");
+        cf__flags_add(flags, "--no-cache", "");
     if (options->precompiled && compilation->nvrtc.version >= HAS_PRECOMPILED) {
-        add_flag(flags, "--pch", "");
-        add_flag(flags, "--pch-dir=", options->precompiled);
+        cf__flags_add(flags, "--pch", "");
+        cf__flags_add(flags, "--pch-dir=", options->precompiled);
     }
-    add_flags(flags, "--define-macro=", options->definitions);
-    add_flags(flags, "", options->flags);
-    add_flags(flags, "--include-path=", options->include_folders);
+    cf__flags_add_all(flags, "--define-macro=", options->definitions);
+    cf__flags_add_all(flags, "", options->flags);
+    cf__flags_add_all(flags, "--include-path=", options->include_folders);
     if (*compilation->toolkit) {
-        add_flag(flags, "--include-path=", compilation->toolkit);
+        cf__flags_add(flags, "--include-path=", compilation->toolkit);
         flags->list[flags->count++] = flags->at; /* libcu++ of CUDA 13 */
         sprintf(flags->at, "--include-path=%s/cccl", compilation->toolkit);
     }
@@ -192,7 +194,7 @@ static int is_late(void *data, void *reserved)
 static int prepare_program(struct compilation *compilation)
 {
     const cf_program_options *options = compilation->request->options;
-    int limit = options->time_limit ? options->time_limit : TIME_LIMIT, result;
+    int limit = cf__compile_limit(options), result;
     for (const char *const *name = options->names; name && *name; name++)
         if ((result = compilation->nvrtc.AddNameExpression(compilation->program, *name)) != CF__NVRTC_SUCCESS)
             return fail_call(compilation, result, "AddNameExpression");
@@ -218,7 +220,7 @@ static int read_log(const struct compilation *compilation, struct cf__compiled *
 static int fail_compilation(const struct compilation *compilation, int result, const struct cf__compiled *compiled)
 {
     const struct cf__request *request = compilation->request;
-    int length, limit = request->options->time_limit ? request->options->time_limit : TIME_LIMIT;
+    int length, limit = cf__compile_limit(request->options);
     if (result == CF__NVRTC_CANCELLED)
         return cf__fail(CF_ECOMPILE, "%s: %s: compiling took longer than %d ms", request->function, request->name,
                         limit);
@@ -231,7 +233,7 @@ static int fail_compilation(const struct compilation *compilation, int result, c
 
 static int run_compiler(const struct compilation *compilation, struct cf__compiled *compiled)
 {
-    struct flags flags;
+    struct cf__flags flags;
     if (!make_flags(compilation, &flags))
         return fail_memory(compilation->request);
     int result = compilation->nvrtc.CompileProgram(compilation->program, flags.count, flags.list);

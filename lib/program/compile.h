@@ -10,6 +10,26 @@
  * `function`. */
 int cf__options_check(const char *function, const cf_program_options *options, int is_link);
 
+/* Returns the time limit of a compilation in milliseconds. */
+int cf__compile_limit(const cf_program_options *options);
+
+/* Arguments of a compiler, in one block of memory: the pointers, then the texts that were put together. */
+struct cf__flags {
+    const char **list; /* the caller frees it */
+    int count;
+    char *at; /* where the next text goes */
+};
+
+/* Returns the number of texts in a list, and adds their lengths to `bytes`. */
+size_t cf__flags_count(const char *const *texts, size_t *bytes);
+
+/* Makes room for `count` arguments, whose texts without prefixes have `bytes` bytes. Returns 0 if there is no memory. */
+int cf__flags_begin(struct cf__flags *flags, size_t count, size_t bytes);
+
+/* Add an argument, and one for each text of a list. A prefix has at most 32 bytes. */
+void cf__flags_add(struct cf__flags *flags, const char *prefix, const char *text);
+void cf__flags_add_all(struct cf__flags *flags, const char *prefix, const char *const *texts);
+
 /* Compiles a source, or takes it from the cache. Returns a status of cf_program_compile(), whose message names
  * request->function. The log is in `compiled` in each case; the caller frees `compiled` with cf__compiled_free(). */
 int cf__compile_source(const struct cf__request *request, struct cf__compiled *compiled);

@@ -192,10 +192,20 @@ static int begins_with(const char *at, const char *end, const char *word)
     return (size_t)(end - at) >= length && memcmp(at, word, length) == 0;
 }
 
+/* Returns 1 for an annotation that names files, as image("x.cubin") does. */
+static int has_files(const char *at, const char *end)
+{
+    at = begins_with(at, end, "pragma") ? skip_blanks(at + strlen("pragma"), end) : end;
+    const char *line = memchr(at, '\n', (size_t)(end - at));
+    return begins_with(at, end, "cf") && memchr(at, '"', (size_t)((line ? line : end) - at));
+}
+
 /* Reads a directive after its '#'. */
 static int read_directive(struct collection *collection, const char *at, const char *end)
 {
     at = skip_blanks(at, end);
+    if (has_files(at, end))
+        return -1;
     if (begins_with(at, end, "embed"))
         return -1;
     int is_import = begins_with(at, end, "import");

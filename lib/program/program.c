@@ -2,6 +2,7 @@
  *
  * Each program has an image of its own, which lib/kernel/image.c loads in contexts as it does the images of generated
  * kernels. Unloaded programs stay in the list until cf_shutdown(), so that their handles are refused. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -120,13 +121,16 @@ static void forget_unloaded(void)
     keep_log(NULL);
 }
 
-static void add_program(cf_program *program)
+void cf__program_add(cf_program *made, struct cf__compiled *parts)
 {
-    program->is_loaded = 1;
+    made->data = parts->image;
+    made->log = parts->log;
+    made->names = parts->names;
+    made->is_loaded = 1;
     cf__image_lock();
     cf__context_observer.images_unloaded = forget_unloaded;
-    program->next = programs;
-    programs = program;
+    made->next = programs;
+    programs = made;
     cf__image_unlock();
 }
 
@@ -181,10 +185,7 @@ int cf__program_adopt(const char *function, struct cf__compiled *parts, cf_progr
         free(made);
         return cf__program_drop(parts, status);
     }
-    made->data = parts->image;
-    made->log = parts->log;
-    made->names = parts->names;
-    add_program(made);
+    cf__program_add(made, parts);
     *program = made;
     return CF_OK;
 }
@@ -291,6 +292,8 @@ static void retire_parts(cf_program *program)
         cf__state_retire(&symbol->state);
         free(symbol);
     }
+    if (program->library)
+        cf__object_retire(program->image.state);
     free(program->data);
     free(program->names);
     free(program->log);
@@ -313,5 +316,7 @@ int cf_program_unload(cf_program *program)
     if (status == CF_OK)
         retire_parts(program);
     cf__image_unlock();
+    if (status == CF_OK && program->library)
+        dlclose(program->library);
     return status;
 }

@@ -36,8 +36,10 @@ struct cf_program {
     int is_loaded;
     char *data;        /* the image's bytes, then a zero */
     char *log, *names; /* as in struct cf__compiled */
-    cf_image image;
+    cf_image image;    /* of an annotated source, it has only a state, which is in the library */
     cf_state state;
+    void *library;           /* of an annotated source: dlclose() closes it; NULL: GPU code */
+    const cf_module *module; /* the kernels in the library */
     struct cf__targets targets;
     struct cf__program_kernel *kernels;
     struct cf__program_symbol *symbols;
@@ -46,6 +48,9 @@ struct cf_program {
 /* Sets `*program` to NULL, and checks the caller of a function that makes a program; returns a status, whose message
  * names `function`. After a failure cf__program_drop() follows. */
 int cf__program_begin(const char *function, cf_program **program);
+
+/* Adds a new program to the list; it takes the parts. */
+void cf__program_add(cf_program *made, struct cf__compiled *parts);
 
 /* Makes a program of its parts and takes them, also in case of a failure. Returns a status; messages name
  * `function`. */

@@ -2,20 +2,23 @@
 #include <cuferry.h>
 #include <cuferry/program.h>
 
+#include "program/cfcc.h"
 #include "program/compile.h"
 #include "program/link.h"
 #include "program/program.h"
 
 #include "base/error.h"
 
-/* Writes the capability of the calling thread's GPU, and the CUDA version of its driver. */
-static int ask_device(struct cf__request *request, const char *part)
+/* Writes the capability of the calling thread's GPU, and the CUDA version of its driver. For CF_HOST the function fails
+ * with `advice`, and writes nothing if that is NULL. */
+static int ask_device(struct cf__request *request, const char *advice)
 {
     int64_t capability, driver;
     int device, status = cf_device_current(&device);
     if (status == CF_OK && device == CF_HOST)
-        return cf__fail(CF_ENOTSUP, "%s: %s for a GPU, and the calling thread's device is CF_HOST", request->function,
-                        part);
+        return advice
+                   ? cf__fail(CF_ENOTSUP, "%s: the calling thread's device is CF_HOST: %s", request->function, advice)
+                   : CF_OK;
     if (status == CF_OK)
         status = cf_device_property(device, CF_PROPERTY_CAPABILITY, &capability);
     if (status == CF_OK)
@@ -39,8 +42,13 @@ int cf_program_compile(cf_program **program, const char *source, const char *nam
     int status = cf__program_begin("cf_program_compile", program);
     if (status == CF_OK && !source)
         status = cf__fail(CF_EINVAL, "cf_program_compile: source is NULL");
+    const int is_annotated = status == CF_OK && cf__cfcc_takes(source);
     if (status == CF_OK)
-        status = ask_device(&request, "NVRTC compiles");
+        status = ask_device(&request, is_annotated ? NULL
+                                                   : "NVRTC compiles for GPUs; for the CPU, annotate the kernels with "
+                                                     "#pragma cf kernel, and name cfcc in CF_CFCC");
+    if (status == CF_OK && is_annotated)
+        return cf__cfcc_compile(&request, program);
     if (status == CF_OK)
         status = cf__compile_source(&request, &compiled);
     return status == CF_OK ? cf__program_adopt("cf_program_compile", &compiled, program)
@@ -56,7 +64,7 @@ int cf_program_link(cf_program **program, const cf_program_input *inputs, size_t
     if (status == CF_OK && !inputs)
         status = cf__fail(CF_EINVAL, "cf_program_link: inputs is NULL");
     if (status == CF_OK)
-        status = ask_device(&request, "nvJitLink links");
+        status = ask_device(&request, "nvJitLink links for GPUs");
     if (status == CF_OK)
         status = cf__link_inputs(&request, inputs, count, &compiled);
     return status == CF_OK ? cf__program_adopt("cf_program_link", &compiled, program)

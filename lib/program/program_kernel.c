@@ -1,4 +1,5 @@
 /* program_kernel.c - the kernels and data of programs, and attributes of kernels. */
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +32,25 @@ static const cf_kernel *find_kernel(const cf_program *program, const char *entry
     return each ? &each->kernel : NULL;
 }
 
+/* Copies the descriptor of an annotated kernel: the copy is still there after an unload, and says so. */
+static int copy_descriptor(const cf_program *program, struct cf__program_kernel *made)
+{
+    const cf_kernel *found = cf_kernel_find(program->module, made->name), *first = cf_kernel_at(program->module, 0);
+    if (!found)
+        return cf__fail(CF_EIMAGE,
+                        "cf_program_kernel: the source has no kernel %s; a kernel is called as its instance, and the "
+                        "first one is %s",
+                        made->name, first ? first->name : "missing");
+    made->kernel = *found;
+    made->kernel.name = made->kernel.function = made->name;
+    made->kernel.state = &made->state;
+    return CF_OK;
+}
+
 static int describe_kernel(const cf_program *program, struct cf__program_kernel *made)
 {
+    if (program->module)
+        return copy_descriptor(program, made);
     made->kernel = (cf_kernel){.version = CF_REGISTRY_VERSION,
                                .name = made->name,
                                .family = made->name,
@@ -54,7 +72,7 @@ static int load_kernel(const cf_kernel *kernel)
     if (status != CF_OK)
         return status;
     status = cf__load_all(kernel, &scope, &loaded);
-    if (status == CF_OK && !scope.driver->cuKernelGetParamInfo)
+    if (status == CF_OK && kernel->is_of_program && !scope.driver->cuKernelGetParamInfo)
         cf__log(CF_LOG_INFO, "%s: drivers before CUDA 12.4 do not know parameters: the signature was not compared",
                 kernel->function);
     cf__leave(&scope);
@@ -113,11 +131,14 @@ int cf_program_kernel(cf_program *program, const char *entry, const char *signat
     int status = cf__program_check("cf_program_kernel", program);
     if (status != CF_OK)
         return status;
-    if (!entry || !kernel || !signature)
+    if (!entry || !kernel || (!signature && !program->module))
         return cf__fail(CF_EINVAL, "cf_program_kernel: %s is NULL",
                         !entry    ? "entry"
                         : !kernel ? "kernel"
                                   : "signature");
+    if (signature && program->module)
+        return cf__fail(CF_EINVAL, "cf_program_kernel: %s has an annotation: its signature is NULL", entry);
+    signature = program->module ? "" : signature;
     cf__image_lock();
     *kernel = find_kernel(program, entry, signature);
     cf__image_unlock();
@@ -134,6 +155,26 @@ static struct cf__program_symbol *find_symbol(const cf_program *program, const c
         symbol = symbol->next;
     cf__image_unlock();
     return symbol;
+}
+
+/* Finds the data of an annotated source. */
+static int copy_symbol(const cf_program *program, struct cf__program_symbol *made)
+{
+    size_t i = 0, bytes = 0;
+    while (i < program->module->nsymbols && strcmp(program->module->symbols[i]->name, made->name) != 0)
+        i++;
+    if (i == program->module->nsymbols)
+        return cf__fail(CF_EIMAGE, "cf_program_symbol: the source has no __constant__ data %s with a setter",
+                        made->name);
+    int status = cf__symbol_size(program->module->symbols[i], &bytes);
+    if (status == CF_OK && (int64_t)bytes != made->size)
+        return cf__fail(CF_EIMAGE, "cf_program_symbol: %s has %zu bytes, and %" PRId64 " in the call", made->name,
+                        bytes, made->size);
+    made->symbol = *program->module->symbols[i];
+    made->symbol.name = made->name;
+    made->symbol.function = "cf_program_symbol";
+    made->symbol.state = &made->state;
+    return status;
 }
 
 /* NULL if there is no memory. */
@@ -176,7 +217,9 @@ static int add_symbol(cf_program *program, const char *name, size_t size, void *
     struct cf__program_symbol *made = make_symbol(program, name, size);
     if (!made)
         return cf__fail(CF_ENOMEM, "cf_program_symbol: no memory for %s", name);
-    int status = locate_symbol(made, pointer);
+    int status = program->module ? copy_symbol(program, made) : CF_OK;
+    if (status == CF_OK)
+        status = locate_symbol(made, pointer);
     cf__image_lock();
     if (status == CF_OK) {
         made->next = program->symbols;

@@ -16,28 +16,30 @@
 
 /* ---- Modules ---- */
 
-#define MODULES 8
+#define MODULES 16
 
-static const cf_module *modules[MODULES] = {&cf_registry};
-static int module_count = 1;
+static const cf_module *modules[MODULES] = {&cf_registry}; /* those of tests, then those of shared objects */
+static int module_count = 1, added_count = 1;
 
 __attribute__((visibility("default"))) fake_cuda_add_function fake_cuda_add;
 
 /* Must be called before the first image is loaded. */
 void fake_cuda_add(const cf_module *module)
 {
-    for (int m = 0; m < module_count; m++)
+    for (int m = 0; m < added_count; m++)
         if (modules[m] == module)
             return;
-    if (module_count == MODULES)
+    if (added_count == MODULES)
         abort();
-    modules[module_count++] = module;
+    modules[added_count++] = module;
+    module_count = added_count;
 }
 
-/* Adds the kernels of shared objects that cfcc built and the program has loaded since. */
+/* Adds the kernels of the shared objects that cfcc built and that are open now. */
 static void add_loaded(void)
 {
     struct link_map *map = NULL;
+    module_count = added_count;
     void *program = dlopen(NULL, RTLD_NOW);
     if (!program || dlinfo(program, RTLD_DI_LINKMAP, &map) != 0)
         return;
@@ -49,8 +51,10 @@ static void add_loaded(void)
         int is_known = !info;
         for (int m = 0; info && m < module_count; m++)
             is_known |= modules[m] == info();
+        if (!is_known && module_count == MODULES)
+            abort();
         if (!is_known)
-            fake_cuda_add(info());
+            modules[module_count++] = info();
         if (object)
             dlclose(object);
     }
@@ -162,6 +166,7 @@ CUresult fake_cuLibraryUnload(CUlibrary library)
 static const cf_kernel *find_entry(const cf_image *image, const char *entry)
 {
     const cf_kernel *kernel;
+    add_loaded();
     for (size_t i = 0; image && (kernel = kernel_at(i)) != NULL; i++)
         if (kernel->image == image && strcmp(kernel->entry, entry) == 0)
             return kernel;
@@ -195,6 +200,7 @@ CUresult fake_cuLibraryGetGlobal(CUdeviceptr *pointer, size_t *bytes, CUlibrary 
     if (!fake_is_live(library, FAKE_LIBRARY))
         return fake_end(CUDA_ERROR_INVALID_HANDLE);
     TRY(fake_current(&context));
+    add_loaded();
     for (int m = 0; library->image && m < module_count; m++)
         for (size_t i = 0; i < modules[m]->nsymbols; i++) {
             const cf_symbol *symbol = modules[m]->symbols[i];

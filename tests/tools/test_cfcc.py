@@ -505,12 +505,12 @@ class CfccTest:
             self.tap.skip('cfcc_works_with_clang', NEEDS_CLANG)
 
     def help(self):
-        """The help lists the options of the manual, and not the options that only cf-run uses."""
+        """The help lists the options of the manual, and not the options that only cf-run and the library use."""
         code, out, err = self.compile('--help', cuda=None)
         options = set(re.findall(r'^  (--?[A-Za-z][\w-]*)', out, re.MULTILINE)) - {'-h'}
         with open(os.path.join(ROOT, 'tools', 'compile', 'cfcc.1'), encoding='utf-8') as file:
             page = file.read().replace('\\-', '-')
-        internal = options & {'--check', '--again', '--bundled', '--private'}
+        internal = options & {'--check', '--again', '--bundled', '--private', '--kernels'}
         missing = [option for option in options if option not in page]
         self.expect('cfcc_help_has_what_the_manual_has', code == 0 and not internal and not missing
                     and len(options) > 12,
@@ -720,6 +720,7 @@ class CfccTest:
                 ('other_kind_of_file', ['heat.txt'], 2, 'heat.txt is no kernel file'),
                 ('object_without_shared', ['heat.o'], 2, 'heat.o: objects go with --shared alone, or have GPU code of '
                  'nvcc -rdc=true'),
+                ('kernels_without_shared', ['--kernels', 'heat.cu'], 2, '--kernels goes with --shared alone'),
                 ('missing_file', ['nothing.cu'], 1, 'nothing.cu: no such file'),
                 ('prefix_that_is_no_name', ['--prefix', '2d', 'heat.cu'], 2, "the prefix '2d'"),
                 ('output_that_gives_no_prefix', ['-o', 'my-heat.o', 'heat.cu'], 2, "the prefix 'my-heat'"),
@@ -884,6 +885,10 @@ class CfccTest:
         names = defined(os.path.join(self.folder, 'heat.so'), '-D')
         self.expect('cfcc_shared_object_exports_its_functions_and_the_runtime', names == public, names ^ public)
         self.loads('cfcc_shared_object_loads_alone', './heat.so')
+        result = self.compile('--shared', '--kernels', '-o', 'kernels.so', '--prefix', 'heat', 'heat.cu')
+        names = defined(os.path.join(self.folder, 'kernels.so'), '-D')
+        self.expect('cfcc_shared_object_of_kernels_exports_their_module_alone', result == (0, '', '') and
+                    names == {'cf_module_info'}, f'{result}{names}')
         self.write('user.c', 'int cf_shutdown(void);\nint main(void) { return cf_shutdown(); }\n')
         result = run([*shlex.split(self.config['cc']), 'user.c', './heat.so', '-o', 'user'], cwd=self.folder)
         if result[0] == 0:

@@ -117,6 +117,66 @@ PREPARE(hit, prepare_miss(); NEED(act_compile()); clean_program())
 RIGHT(compile, is_done == (program != NULL) &&
                    (!is_done || !*cf_program_log(program) || strstr(cf_program_log(program), "k.cu(2): warning")))
 
+/* ---- Annotated sources: in place of cfcc, a script copies the shared object that cfcc made at first ---- */
+
+static const char annotated[] = "#include \"step.h\"\n"
+                                "#pragma cf kernel grid(n) inout(p[n])\n"
+                                "__global__ void k(int *p, int n) { if (threadIdx.x == 0) p[blockIdx.x] = n * STEP; }\n"
+                                "__constant__ float factor = 1;\n";
+static char kept[64];
+static const cf_program_options of_annotated = {.headers = headers, .cache = folder};
+
+static void remove_kept(void)
+{
+    (void)unlink(kept);
+}
+
+static void run_cfcc(void)
+{
+    char self[PATH_MAX], fake[PATH_MAX], command[PATH_MAX + 512];
+    find_paths(self, fake);
+    *strrchr(self, '/') = 0;
+    snprintf(kept, sizeof kept, "/tmp/cf_fault_program_%ld.so", (long)getpid());
+    snprintf(command, sizeof command,
+             "echo '%s' >%s/step.h; echo '%s' >%s/k.cu; '%.*s/../cfcc' --shared --kernels%s"
+             " -o %s --header %s/k_kernels.h --prefix k %s/k.cu",
+             headers[0].text, folder, annotated, folder, PATH_MAX / 2, self, on_cuda() ? "" : " --cuda=no", kept,
+             folder, folder);
+    NEED(system(command));
+    NEED(atexit(remove_kept));
+}
+
+static void prepare_annotated(void)
+{
+    prepare_compile();
+    if (!*kept)
+        run_cfcc();
+    snprintf(path, sizeof path, "%s/cfcc", folder);
+    FILE *file = fopen(path, "w");
+    NEED(!file ||
+         fprintf(file, "#!/bin/sh\nwhile [ \"$1\" != -o ]; do\n    shift\ndone\ncp %s \"$2\"\necho said\n", kept) < 0 ||
+         fclose(file) != 0);
+    NEED(chmod(path, 0700));
+    NEED(setenv("CF_CFCC", path, 1));
+}
+ACT(annotated, cf_program_compile(&program, annotated, "k.cu", &of_annotated))
+ACT(uncached, cf_program_compile(&program, annotated, "k.cu", &(cf_program_options){.headers = headers}))
+ACT(copied, cf_program_kernel(program, "k", NULL, &kernel))
+ACT(factor, cf_program_symbol(program, "factor", sizeof(float), &pointer))
+CLEAN(annotated, NEED(unsetenv("CF_CFCC")); clean_program(); clean_folder())
+PREPARE(annotated_hit, prepare_annotated(); NEED(act_annotated()); clean_program())
+PREPARE(copied, prepare_annotated(); NEED(act_uncached()))
+RIGHT(annotated, is_done == (program != NULL) &&
+                     (!is_done || !*cf_program_log(program) || strcmp(cf_program_log(program), "said\n") == 0))
+
+/* The kernel is used in this context. */
+static void prepare_annotated_unload(void)
+{
+    prepare_copied();
+    NEED(act_copied());
+    NEED(act_factor());
+}
+
 /* ---- Links: a source, and code whose symbols the log names ---- */
 
 static const char calling[] = "extern \"C\" __device__ int twice(int);\n"
@@ -190,6 +250,14 @@ const struct scene program_scenes[] = {
     {"cf_program_compile from the cache", prepare_hit, act_compile, is_compile_right, clean_compile,
      CUDA_ONLY | NVRTC | LONG},
     {"cf_program_compile of an error", NULL, act_wrong, is_wrong_right, NULL, CUDA_ONLY | NVRTC},
+    {"cf_program_compile of annotations", prepare_annotated, act_uncached, is_annotated_right, clean_annotated, 0},
+    {"cf_program_compile of annotations into the cache", prepare_annotated, act_annotated, is_annotated_right,
+     clean_annotated, 0},
+    {"cf_program_compile of annotations from the cache", prepare_annotated_hit, act_annotated, is_annotated_right,
+     clean_annotated, 0},
+    {"cf_program_kernel of annotations", prepare_copied, act_copied, is_kernel_right, clean_annotated, FRESH},
+    {"cf_program_symbol of annotations", prepare_copied, act_factor, NULL, clean_annotated, FRESH},
+    {"cf_program_unload of annotations", prepare_annotated_unload, act_unload, NULL, clean_annotated, FRESH},
     {"cf_program_link into the cache", prepare_link, act_link, is_compile_right, clean_compile,
      CUDA_ONLY | NVRTC | LINK | LONG},
     {"cf_program_link from the cache", prepare_linked, act_link, is_compile_right, clean_compile,

@@ -81,6 +81,8 @@ def add_modes(parser, config):
     parser.add_argument('--again', metavar='FILE', help=argparse.SUPPRESS)
     parser.add_argument('--bundled', action='store_true', help=argparse.SUPPRESS)
     parser.add_argument('--private', action='store_true', help=argparse.SUPPRESS)
+    # For the library alone: a shared object with descriptors for the runtime that opens it, and none of its own.
+    parser.add_argument('--kernels', action='store_true', help=argparse.SUPPRESS)
     parser.add_argument('--version', action='version', version=f'cfcc {config["version"]}')
 
 
@@ -191,6 +193,8 @@ def check(options, parser):
         parser.error(f'{other[0]} is no kernel file: their names end with .cu or .cuh')
     if options.objects and not options.shared:
         parser.error(f'{options.objects[0]}: objects go with --shared alone, or have GPU code of nvcc -rdc=true')
+    if options.kernels and not options.shared:
+        parser.error('--kernels goes with --shared alone')
     if options.gpu_code and not options.sources:
         parser.error(f'{options.gpu_code[0]}: GPU code goes with the kernel files that call it')
     if options.c_files and not options.sources:

@@ -61,7 +61,7 @@ class Linking:
                                     f'{path}.all', path]) for path in hosts])
 
     def share(self, objects):
-        """Links a shared object with the runtime, whose own functions are public, too."""
+        """Links a shared object with the runtime, whose own functions are public, too; with --kernels, without it."""
         prefix, own = library_of(objects)
         runtime = sorted(public_functions(self.config))
         whole = self._with_runtime(objects, prefix, runtime)
@@ -69,7 +69,7 @@ class Linking:
             kept = ([self.record.own()] if self.options.sources else []) + self.record.of_others(self.options.objects)
             self._run([self.config['objcopy'], *self.record.flags(kept), whole])
         symbols = Symbols(whole)
-        public = [n for n in symbols if n in own or n in runtime or n == 'cf_module_info']
+        public = [n for n in symbols if n == 'cf_module_info' or not self.options.kernels and (n in own or n in runtime)]
         symbols.show(public, whole)
         try:
             return self._link(whole, public, self.options.cxx if needs_cxx(symbols) else self.options.cc)
@@ -80,8 +80,13 @@ class Linking:
         self.workspace.write('module.c', f'#include <cuferry/registry.h>\nextern const cf_module {prefix}_registry;\n'
                              'cf_module_info_function cf_module_info;\nconst cf_module *cf_module_info(void)\n{\n'
                              f'    return &{prefix}_registry;\n}}\n')
+        wanted = []
+        if self.options.kernels:    # entry points call the runtime, and nobody calls them
+            with open(self.workspace.path('module.c'), 'a', encoding='utf-8') as file:
+                file.writelines(f'int {name}(void);\nint {name}(void)\n{{\n    return -1;\n}}\n' for name in runtime)
+        else:
+            wanted = [word for name in runtime for word in ('-u', name)]
         self.workspace.wait([self.compilation.start_c('module', '.')])
-        wanted = [word for name in runtime for word in ('-u', name)]
         whole = self.workspace.path('whole.o')
         self._run([self.config['ld'], '-r', *wanted, '-o', whole, self.workspace.path('module.o'), *objects,
                    self.config.library])

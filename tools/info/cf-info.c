@@ -219,12 +219,25 @@ static void write_parts(struct writer *writer)
 
 static void write_environment(struct writer *writer)
 {
-    static const char *const names[] = {"CF_CACHE",        "CF_CHECK",          "CF_CUDA_HOME",
-                                        "CF_DRIVER",       "CF_HOST_DATA",      "CF_HOST_ORDER",
-                                        "CF_MACHINE_FILE", "CF_THREADS",        "CF_TRACE",
-                                        "CF_TUNING",       "CONDA_PREFIX",      "CUDA_HOME",
-                                        "CUDA_PATH",       "CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES",
-                                        "LD_LIBRARY_PATH", "VIRTUAL_ENV",       "NVIDIA_VISIBLE_DEVICES"};
+    static const char *const names[] = {"CF_CACHE",
+                                        "CF_CFCC",
+                                        "CF_CHECK",
+                                        "CF_CUDA_HOME",
+                                        "CF_DRIVER",
+                                        "CF_HOST_DATA",
+                                        "CF_HOST_ORDER",
+                                        "CF_MACHINE_FILE",
+                                        "CF_THREADS",
+                                        "CF_TRACE",
+                                        "CF_TUNING",
+                                        "CONDA_PREFIX",
+                                        "CUDA_HOME",
+                                        "CUDA_PATH",
+                                        "CUDA_DEVICE_ORDER",
+                                        "CUDA_VISIBLE_DEVICES",
+                                        "LD_LIBRARY_PATH",
+                                        "VIRTUAL_ENV",
+                                        "NVIDIA_VISIBLE_DEVICES"};
     writer_begin(writer, "environment", "environment");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (getenv(names[i]))

@@ -509,10 +509,10 @@ static void *compile_on_the_cpu(void *unused)
 {
     (void)unused;
     cf_program *none = (cf_program *)&none;
-    static const char expected[] =
-        "cf_program_compile: NVRTC compiles for a GPU, and the calling thread's device is CF_HOST";
-    static const char of_link[] =
-        "cf_program_link: nvJitLink links for a GPU, and the calling thread's device is CF_HOST";
+    static const char expected[] = "cf_program_compile: the calling thread's device is CF_HOST: NVRTC compiles for "
+                                   "GPUs; for the CPU, annotate the "
+                                   "kernels with #pragma cf kernel, and name cfcc in CF_CFCC";
+    static const char of_link[] = "cf_program_link: the calling thread's device is CF_HOST: nvJitLink links for GPUs";
     if (cf_device_use(CF_HOST) != CF_OK)
         return "the CPU cannot be used";
     if (cf_program_compile(&none, SAXPY, NULL, NULL) != CF_ENOTSUP || strcmp(cf_last_error(), expected) != 0)

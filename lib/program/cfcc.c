@@ -1,0 +1,383 @@
+/* cfcc.c - makes programs of annotated sources: runs cfcc, and loads the shared object that it writes.
+ *
+ * The shared object has descriptors for this runtime and none of its own, whose fork handlers might run while it is
+ * closed. All files are in a folder that is removed as soon as it is loaded. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cuferry.h>
+#include <cuferry/program.h>
+#include <cuferry/registry.h>
+
+#include "program/cfcc.h"
+
+#include "base/child.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/linker.h"
+#include "base/text.h"
+#include "base/write.h"
+#include "program/cache.h"
+#include "program/compile.h"
+#include "program/program.h"
+
+/* Files in the folder. */
+#define SOURCE "program.cu"
+#define SHARED "program.so"
+#define LOG "log"
+
+struct build {
+    const struct cf__request *request;
+    const char *cfcc;      /* path */
+    char folder[CF__PATH]; /* with a slash at its end */
+    void *library;         /* of dlopen() */
+    const cf_module *module;
+};
+
+static int fail_memory(const struct cf__request *request)
+{
+    return cf__fail(CF_ENOMEM, "%s: %s: there is no memory for the compilation", request->function, request->name);
+}
+
+/* ---- Annotations ---- */
+
+/* Returns the end of the comment or literal that begins at `at`; `at` if there is none. */
+static const char *skip_text(const char *at)
+{
+    if (at[0] == '/' && at[1] == '/')
+        return at + strcspn(at, "\n");
+    if (at[0] == '/' && at[1] == '*') {
+        const char *end = strstr(at + 2, "*/");
+        return end ? end + 2 : at + strlen(at);
+    }
+    if (*at != '"' && *at != '\'')
+        return at;
+    const char *end = at + 1;
+    while (*end && *end != '\n' && *end != *at)
+        end += end[0] == '\\' && end[1] ? 2 : 1;
+    return end + (*end == *at);
+}
+
+int cf__cfcc_takes(const char *source)
+{
+    static const char *const words[] = {"#", "pragma", "cf", "kernel"};
+    enum { WORDS = sizeof words / sizeof *words };
+    int found = 0; /* words of this line; more than WORDS: other words */
+    for (const char *at = source; *at && found != WORDS;) {
+        const char *next = skip_text(at);
+        if (next > at) {
+            at = next;
+        } else if (strchr(" \t\v\f\r\n\\", *at)) { /* a backslash continues the line */
+            found = *at == '\n' && !(at > source && at[-1] == '\\') ? 0 : found;
+            at++;
+        } else {
+            size_t length = strcspn(at, " \t\v\f\r\n\\#/\"'(");
+            length = length ? length : 1;
+            int is_next = found < WORDS && strlen(words[found]) == length && memcmp(at, words[found], length) == 0;
+            found = is_next ? found + 1 : WORDS + 1;
+            at += length;
+        }
+    }
+    return found == WORDS;
+}
+
+/* ---- The folder ---- */
+
+static int make_folder(struct build *build)
+{
+    const char *temporary = cf__env_file("TMPDIR");
+    temporary = temporary && *temporary ? temporary : "/tmp";
+    int length = snprintf(build->folder, sizeof build->folder - 1, "%s/cuferry-XXXXXX", temporary);
+    errno = ENAMETOOLONG;
+    if (length + 64 >= (int)sizeof build->folder || !mkdtemp(build->folder))
+        return cf__fail(CF_ENOTSUP, "%s: no folder can be made in %s: %s; TMPDIR names another one",
+                        build->request->function, temporary, cf__strerror(errno));
+    strcpy(build->folder + length, "/");
+    return CF_OK;
+}
+
+static int remove_item(const char *path, const struct stat *info, int kind, struct FTW *place)
+{
+    (void)info, (void)kind, (void)place;
+    (void)remove(path);
+    return 0;
+}
+
+static void remove_folder(const struct build *build)
+{
+    enum { OPEN_FILES = 8 };
+    (void)nftw(build->folder, remove_item, OPEN_FILES, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Writes a new file, after a first line. */
+static int write_file(const struct build *build, const char *name, const char *line, const char *bytes, size_t count)
+{
+    char path[2 * CF__PATH];
+    size_t first = strlen(line);
+    if (!*name || *name == '/' || strstr(name, "..") || strlen(name) >= CF__PATH)
+        return cf__fail(CF_EINVAL, "%s: options.headers: %s is no name of a file in a folder", build->request->function,
+                        *name ? name : "\"\"");
+    snprintf(path, sizeof path, "%s%s", build->folder, name);
+    for (char *slash = path + strlen(build->folder); (slash = strchr(slash, '/')) != NULL; *slash++ = '/') {
+        *slash = 0;
+        (void)mkdir(path, 0700);
+    }
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int is_written =
+        file >= 0 && cf__write(file, line, first, 0) == 0 && cf__write(file, bytes, count, (off_t)first) == 0;
+    int error = errno;
+    if (file >= 0)
+        close(file);
+    return is_written ? CF_OK
+                      : cf__fail(CF_EINVAL, "%s: %s cannot be written: %s", build->request->function, path,
+                                 cf__strerror(error));
+}
+
+static int write_sources(const struct build *build)
+{
+    const struct cf__request *request = build->request;
+    char line[CF__PATH + 16];
+    if (strpbrk(request->name, "\"\\\n\r") || strlen(request->name) >= CF__PATH)
+        return cf__fail(CF_EINVAL, "%s: the name of the source is too long, or has a quote, a backslash or two lines",
+                        request->function);
+    snprintf(line, sizeof line, "#line 1 \"%s\"\n", request->name);
+    int status = write_file(build, SOURCE, line, request->source, strlen(request->source));
+    const cf_program_header *header = request->options->headers;
+    for (; status == CF_OK && header && header->name; header++)
+        status = write_file(build, header->name, "", header->text, strlen(header->text));
+    return status;
+}
+
+/* ---- cfcc ---- */
+
+/* The user's flags come last, so that they count. */
+static int make_arguments(const struct build *build, struct cf__flags *flags)
+{
+    enum { OWN = 11 };
+    const cf_program_options *options = build->request->options;
+    const char *name = build->request->name, *slash = strrchr(name, '/');
+    size_t bytes = strlen(build->cfcc) + 4 * strlen(build->folder) + strlen(name) + 64;
+    size_t count = OWN + cf__flags_count(options->include_folders, &bytes) +
+                   cf__flags_count(options->definitions, &bytes) + cf__flags_count(options->flags, &bytes);
+    char text[CF__PATH + 16];
+    if (!cf__flags_begin(flags, count, bytes))
+        return 0;
+    cf__flags_add(flags, build->cfcc, "");
+    cf__flags_add(flags, "--shared", "");
+    cf__flags_add(flags, "--kernels", "");
+    cf__flags_add(flags, "--private", "");
+    cf__flags_add(flags, "-o", "");
+    cf__flags_add(flags, build->folder, SHARED);
+    snprintf(text, sizeof text, "--targets=%d", build->request->capability);
+    cf__flags_add(flags, build->request->capability ? text : "--cuda=no", "");
+    cf__flags_add(flags, "-I", build->folder);
+    snprintf(text, sizeof text, "-I%.*s", slash ? (int)(slash + 1 - name) : 0, name);
+    if (slash)
+        cf__flags_add(flags, text, "");
+    cf__flags_add_all(flags, "-I", options->include_folders);
+    cf__flags_add_all(flags, "-D", options->definitions);
+    cf__flags_add_all(flags, "", options->flags);
+    cf__flags_add(flags, build->folder, SOURCE);
+    flags->list[flags->count] = NULL;
+    return 1;
+}
+
+/* Reads the text of cfcc, and takes this folder from the paths in it. Without memory there is none. */
+static char *read_log(const struct build *build, const char *path)
+{
+    const char *mark = build->folder + strlen(build->folder) - strlen("cuferry-XXXXXX/");
+    size_t bytes;
+    char *log = cf__file_load(path, &bytes), *at = log;
+    while (at && (at = strstr(at, mark)) != NULL) {
+        const char *after = at + strlen(mark);
+        while (at > log && !strchr(" \n\"'", at[-1]))
+            at--;
+        memmove(at, after, strlen(after) + 1);
+    }
+    if (log && *log)
+        return log;
+    free(log);
+    return NULL;
+}
+
+static int run_cfcc(const struct build *build, struct cf__compiled *compiled)
+{
+    const struct cf__request *request = build->request;
+    struct cf__flags flags;
+    char log[CF__PATH + 16];
+    int status, length, limit = cf__compile_limit(request->options);
+    if (!make_arguments(build, &flags))
+        return fail_memory(request);
+    snprintf(log, sizeof log, "%s" LOG, build->folder);
+    int error = cf__child_run((char *const *)(uintptr_t)flags.list, build->folder, log, limit, &status);
+    free(flags.list);
+    if (error == ENOMEM)
+        return fail_memory(request);
+    compiled->log = read_log(build, log);
+    if (error == ETIMEDOUT)
+        return cf__fail(CF_ECOMPILE, "%s: %s: compiling took longer than %d ms", request->function, request->name,
+                        limit);
+    if (error)
+        return cf__fail(CF_ENOTSUP, "%s: CF_CFCC=%s cannot be run: %s", request->function, build->cfcc,
+                        cf__strerror(error));
+    if (status == 0 || status == -1)
+        return CF_OK;
+    const char *line = cf__log_error(compiled->log ? compiled->log : "cfcc gave no reason", &length);
+    return cf__fail(CF_ECOMPILE, "%s: %.*s", request->function, length, line);
+}
+
+/* ---- The shared object ---- */
+
+static int has_gpu_code(const cf_module *module)
+{
+    for (size_t i = 0; i < module->count; i++) {
+        const cf_kernel *kernel = module->kernels[i];
+        if (kernel->image || (kernel->nvariants && kernel->variants[0]->image))
+            return 1;
+    }
+    return 0;
+}
+
+/* Loads the file, and writes the library and the module. Returns NULL, or the reason why it cannot be loaded. */
+static const char *load_file(struct build *build, const char *path)
+{
+    cf_module_info_function *info = NULL;
+    if (cf__linker_is_cut_off(path))
+        return "it is cut off";
+    build->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!build->library)
+        return dlerror();
+    *(void **)&info = dlsym(build->library, "cf_module_info");
+    build->module = info ? info() : NULL;
+    return build->module && build->module->version == CF_REGISTRY_VERSION && build->module->count
+               ? NULL
+               : "it has no kernels of this Cuferry's version";
+}
+
+static int open_shared(struct build *build)
+{
+    const struct cf__request *request = build->request;
+    char path[CF__PATH + 16];
+    int status = CF_OK;
+    snprintf(path, sizeof path, "%s" SHARED, build->folder);
+    const char *why = load_file(build, path);
+    if (why)
+        status = cf__fail(CF_EIMAGE, "%s: the output of CF_CFCC=%s cannot be loaded: %s", request->function,
+                          build->cfcc, why);
+    else if (request->capability && !has_gpu_code(build->module))
+        status = cf__fail(CF_ENOCODE, "%s: %s: cfcc made no code for the GPU; install nvcc, or use CF_HOST",
+                          request->function, request->name);
+    if (status != CF_OK && build->library) {
+        dlclose(build->library);
+        build->library = NULL;
+    }
+    return status;
+}
+
+static int read_shared(const struct build *build, struct cf__compiled *compiled)
+{
+    char path[CF__PATH + 16];
+    snprintf(path, sizeof path, "%s" SHARED, build->folder);
+    compiled->image = cf__file_load(path, &compiled->bytes);
+    return compiled->image ? CF_OK : fail_memory(build->request);
+}
+
+/* Makes the shared object and loads it. */
+static int make_shared(void *data, struct cf__compiled *compiled)
+{
+    struct build *build = data;
+    int status = make_folder(build);
+    if (status != CF_OK)
+        return status;
+    status = write_sources(build);
+    if (status == CF_OK)
+        status = run_cfcc(build, compiled);
+    if (status == CF_OK)
+        status = open_shared(build);
+    if (status == CF_OK)
+        status = read_shared(build, compiled);
+    remove_folder(build);
+    return status;
+}
+
+/* Loads a shared object of the cache. */
+static int load_copy(struct build *build, const struct cf__compiled *compiled)
+{
+    int status = make_folder(build);
+    if (status != CF_OK)
+        return status;
+    status = write_file(build, SHARED, "", compiled->image, compiled->bytes);
+    if (status == CF_OK)
+        status = open_shared(build);
+    remove_folder(build);
+    return status;
+}
+
+/* ---- The program ---- */
+
+static int has_empty(const char *const *texts)
+{
+    while (texts && *texts && **texts)
+        texts++;
+    return texts && *texts;
+}
+
+static int check_request(const struct build *build)
+{
+    const struct cf__request *request = build->request;
+    const cf_program_options *options = request->options;
+    const char *useless = options->names         ? "names"
+                          : options->precompiled ? "precompiled"
+                          : options->is_exact    ? "is_exact"
+                                                 : NULL;
+    int status = cf__options_check(request->function, options, 0);
+    if (status == CF_OK && useless)
+        status = cf__fail(CF_EINVAL, "%s: options.%s has no meaning for annotated kernels", request->function, useless);
+    for (const char *const *flag = options->flags; status == CF_OK && flag && *flag; flag++)
+        if (**flag != '-')
+            status = cf__fail(CF_EINVAL, "%s: options.flags: '%s' is no option of cfcc", request->function, *flag);
+    if (status == CF_OK && (has_empty(options->definitions) || has_empty(options->include_folders)))
+        status = cf__fail(CF_EINVAL, "%s: options.%s: a text is empty", request->function,
+                          has_empty(options->definitions) ? "definitions" : "include_folders");
+    if (status == CF_OK && (!build->cfcc || !strchr(build->cfcc, '/')))
+        status = cf__fail(CF_ENOTSUP,
+                          "%s: cfcc compiles annotated kernels, and CF_CFCC does not name its path, such as "
+                          "/usr/bin/cfcc",
+                          request->function);
+    return status;
+}
+
+int cf__cfcc_compile(const struct cf__request *request, cf_program **program)
+{
+    struct build build = {.request = request, .cfcc = cf__env_file("CF_CFCC")};
+    struct cf__compiled parts = {0};
+    int status = check_request(&build);
+    if (status == CF_OK)
+        status = cf__cache_make(request, build.cfcc, "", make_shared, &build, &parts);
+    if (status == CF_OK && !build.library)
+        status = load_copy(&build, &parts);
+    cf_program *made = status == CF_OK ? calloc(1, sizeof *made) : NULL;
+    if (!made) {
+        status = status == CF_OK ? fail_memory(request) : status;
+        if (build.library)
+            dlclose(build.library);
+        return cf__program_drop(&parts, status);
+    }
+    free(parts.image);
+    parts.image = NULL;
+    made->library = build.library;
+    made->module = build.module;
+    made->image.state = build.module->kernels[0]->state;
+    cf__program_add(made, &parts);
+    *program = made;
+    return CF_OK;
+}
