@@ -69,7 +69,8 @@ class Linking:
             kept = ([self.record.own()] if self.options.sources else []) + self.record.of_others(self.options.objects)
             self._run([self.config['objcopy'], *self.record.flags(kept), whole])
         symbols = Symbols(whole)
-        public = [n for n in symbols if n == 'cf_module_info' or not self.options.kernels and (n in own or n in runtime)]
+        public = [n for n in symbols if n == 'cf_module_info' or
+                  not self.options.kernels and (n in own or n in runtime)]
         symbols.show(public, whole)
         try:
             return self._link(whole, public, self.options.cxx if needs_cxx(symbols) else self.options.cc)
