@@ -19,7 +19,6 @@
 
 #include "kernel/image.h"
 
-#include "base/crc32.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/lock.h"
@@ -34,6 +33,7 @@
 #include "context/lost.h"
 #include "kernel/array_table.h"
 #include "kernel/expr.h"
+#include "kernel/image_check.h"
 #include "kernel/tuning.h"
 
 /* A kernel or a symbol to be loaded. */
@@ -84,96 +84,6 @@ void cf__image_unlock(void)
     cf__unlock(&lock);
 }
 
-/* ---- Checks before the driver sees an image ---- */
-
-/* The driver may crash on a damaged image, so the library checks images itself. */
-static int check_intact(const char *function, const cf_image *image)
-{
-    uint32_t crc = cf__crc32(image->begin, image->end);
-    if (image->begin < image->end && crc == image->crc32)
-        return CF_OK;
-    return cf__fail(CF_EIMAGE,
-                    "%s: its image of %td bytes is damaged: its checksum is %08" PRIx32 " and not %08" PRIx32, function,
-                    image->end - image->begin, crc, image->crc32);
-}
-
-static void list_targets(const cf_image *image, char *text, size_t size)
-{
-    size_t used = 0;
-    text[0] = 0;
-    for (const uint16_t *sm = image->sm; *sm && used < size; sm++)
-        used += (size_t)snprintf(text + used, size - used, "%ssm_%u%s", used ? " " : "",
-                                 CF_TARGET_CAPABILITY((unsigned)*sm), CF_TARGET_SUFFIX(*sm));
-    for (const uint16_t *ptx = image->ptx; *ptx && used < size; ptx++)
-        used += (size_t)snprintf(text + used, size - used, "%scompute_%u%s", used ? " " : "",
-                                 CF_TARGET_CAPABILITY((unsigned)*ptx), CF_TARGET_SUFFIX(*ptx));
-}
-
-/* Machine code runs on devices of its major version and the same or a higher minor version, PTX on devices of its
- * target and all later ones; code for 90a runs on 9.0 alone, and PTX for 100f as machine code does. */
-static int runs_on(uint16_t target, int is_ptx, int capability)
-{
-    const int of_target = CF_TARGET_CAPABILITY(target);
-    if (target & CF_TARGET_EXACT)
-        return of_target == capability;
-    const int is_any_later = is_ptx && !(target & CF_TARGET_FAMILY);
-    return of_target <= capability && (is_any_later || of_target / 10 == capability / 10);
-}
-
-static int has_code(const cf_image *image, int capability)
-{
-    for (const uint16_t *sm = image->sm; *sm; sm++)
-        if (runs_on(*sm, 0, capability))
-            return 1;
-    for (const uint16_t *ptx = image->ptx; *ptx; ptx++)
-        if (runs_on(*ptx, 1, capability))
-            return 1;
-    return 0;
-}
-
-/* Looks up the current device and its compute capability times ten. */
-static int query_capability(const char *function, const struct cf__driver *driver, CUdevice *device, int *capability)
-{
-    int major = 0, minor = 0;
-    const char *call = "cuCtxGetDevice";
-    CUresult result = driver->cuCtxGetDevice(device);
-    if (result == CUDA_SUCCESS) {
-        call = "cuDeviceGetAttribute";
-        result = driver->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, *device);
-    }
-    if (result == CUDA_SUCCESS)
-        result = driver->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, *device);
-    *capability = 10 * major + minor;
-    return result == CUDA_SUCCESS ? CF_OK
-                                  : cf__fail_driver(driver, result, call, "%s: asking for the device", function);
-}
-
-static int check_device(const char *function, const cf_image *image, const struct cf__driver *driver)
-{
-    int version = 0, capability;
-    CUdevice device;
-    CUresult result = driver->cuDriverGetVersion(&version);
-    if (result != CUDA_SUCCESS)
-        return cf__fail_driver(driver, result, "cuDriverGetVersion", "%s: asking for the device", function);
-    int status = query_capability(function, driver, &device, &capability);
-    if (status != CF_OK)
-        return status;
-    if ((uint32_t)version / 1000 < image->toolkit / 1000)
-        return cf__fail(CF_EDRIVER,
-                        "%s: its image is of CUDA %u.%u and the driver is for CUDA %d.%d; update the driver, or build "
-                        "with an older toolkit",
-                        function, image->toolkit / 1000, image->toolkit % 1000 / 10, version / 1000,
-                        version % 1000 / 10);
-    if (!has_code(image, capability)) {
-        char targets[128];
-        list_targets(image, targets, sizeof targets);
-        return cf__fail(CF_ENOCODE, "%s: its image has code for %s and device %d is sm_%d; %s%d", function,
-                        *targets ? targets : "no target", device, capability,
-                        image->toolkit ? "build with --targets=" : "compile it for sm_", capability);
-    }
-    return CF_OK;
-}
-
 /* ---- Loading; the caller holds the lock ---- */
 
 /* `log` of `size` bytes gets the text of the driver's compiler; NULL: none. */
@@ -186,7 +96,7 @@ static int load_library(const char *function, const cf_image *image, const struc
     *library = state->loaded;
     if (*library)
         return CF_OK;
-    int status = check_intact(function, image);
+    int status = cf__image_check_intact(function, image);
     if (status != CF_OK)
         return status;
     struct library *made = malloc(sizeof *made);
@@ -311,7 +221,7 @@ static int choose_variants(const cf_kernel *kernel, const struct cf__driver *dri
 {
     int capability = 0;
     CUdevice device;
-    int status = driver->is_cpu ? CF_OK : query_capability(kernel->function, driver, &device, &capability);
+    int status = driver->is_cpu ? CF_OK : cf__query_capability(kernel->function, driver, &device, &capability);
     if (status == CF_OK)
         cf__tuning_choose(kernel, capability, &node->choice);
     return status;
@@ -327,7 +237,7 @@ static int prepare_attributes(const cf_kernel *kernel, const struct cf__driver *
     int capability = 90;
     CUdevice device = 0;
     int status = rule->passes_cluster || rule->is_dependent
-                     ? query_capability(kernel->function, driver, &device, &capability)
+                     ? cf__query_capability(kernel->function, driver, &device, &capability)
                      : CF_OK;
     if (status != CF_OK)
         return status;
@@ -356,7 +266,7 @@ static int load_item(const struct item *item, const struct cf__driver *driver, s
         return load_cpu_kernel(item->kernel, node);
     if (!item->image)
         return cf__fail(CF_ENOCODE, "%s: it was built for the CPU alone; build it where nvcc is", item->function);
-    int status = check_device(item->function, item->image, driver);
+    int status = cf__image_check_device(item->function, item->image, driver);
     if (status != CF_OK)
         return status;
 
@@ -498,7 +408,7 @@ int cf__image_load(const char *function, const cf_image *image, const struct cf_
     CUlibrary library;
     if (cf__log_is_inside())
         return fail_in_callback(function);
-    int status = check_device(function, image, scope->driver);
+    int status = cf__image_check_device(function, image, scope->driver);
     if (status != CF_OK)
         return status;
     cf__image_lock();
@@ -598,8 +508,8 @@ static int is_part(const cf_state *state, int is_in_object, const cf_state *one,
     return state == one || (object && is_in_object && find_object(state) == object);
 }
 
-/* Unloads the library of a state and all of its shared object, or all there are for NULL. A library that fails to unload stays usable, for another
- * attempt. The caller holds the lock. */
+/* Unloads the libraries of a state's shared object, or all libraries for NULL. A library that fails to unload stays
+ * usable, for another attempt. The caller holds the lock. */
 static int unload_libraries(const char *function, const struct cf__driver *cuda, const cf_state *state)
 {
     const void *object = state ? find_object(state) : NULL;

@@ -8,7 +8,7 @@ from failure import Refused
 
 
 class Devices:
-    """What the generator tells of these functions; nothing for libraries without any."""
+    """The functions that the generator lists; none for libraries without any."""
 
     def __init__(self, path, options):
         self._gpu_code = options.gpu_code

@@ -347,7 +347,7 @@ static void threads_compile_a_source_once(void **state)
     program = NULL;
 }
 
-/* ---- What is wrong with CF_CFCC ---- */
+/* ---- Wrong values of CF_CFCC ---- */
 
 static void cfcc_that_is_not_there_is_not_supported(void **state)
 {
