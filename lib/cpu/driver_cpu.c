@@ -308,6 +308,12 @@ CUresult cf__cpu_cuLibraryUnload(CUlibrary library)
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+CUresult cf__cpu_cuLibraryGetModule(CUmodule *module, CUlibrary library)
+{
+    (void)module, (void)library;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 CUresult cf__cpu_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
 {
     (void)kernel, (void)library, (void)name;

@@ -19,6 +19,7 @@
     X(CUstream, struct CUstream_st *)            \
     X(CUevent, struct CUevent_st *)              \
     X(CUfunction, struct CUfunc_st *)            \
+    X(CUmodule, struct CUmod_st *)               \
     X(CUlibrary, struct CUlib_st *)              \
     X(CUkernel, struct CUkern_st *)              \
     X(CUdevice_attribute, unsigned int)          \
@@ -343,6 +344,7 @@ typedef struct CUDA_KERNEL_NODE_PARAMS_v2_st {
        CUlibraryOption *options, void **values, unsigned int count),                                                  \
       (library, code, jit_options, jit_values, jit_count, options, values, count))                                    \
     X(cuLibraryUnload, 12000, (CUlibrary library), (library))                                                         \
+    X(cuLibraryGetModule, 12000, (CUmodule * module, CUlibrary library), (module, library))                           \
     X(cuLibraryGetKernel, 12000, (CUkernel * kernel, CUlibrary library, const char *name), (kernel, library, name))   \
     X(cuLibraryGetGlobal, 12000, (CUdeviceptr * pointer, size_t * bytes, CUlibrary library, const char *name),        \
       (pointer, bytes, library, name))                                                                                \

@@ -50,7 +50,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cf__loaded *nodes; /* nodes of all states */
 static struct library {
     CUlibrary handle;
-    cf_state *state; /* state of the image */
+    cf_state *state; /* state of the image; NULL: the image was refused */
     int is_in_object;
     struct library *next;
 } * libraries;
@@ -102,10 +102,21 @@ static int load_library(const char *function, const cf_image *image, const struc
     struct library *made = malloc(sizeof *made);
     if (!made)
         return cf__fail(CF_ENOMEM, "%s: no memory to load its image", function);
+    const char *call = "cuLibraryLoadData";
     CUresult result = driver->cuLibraryLoadData(library, image->begin, options, values, log ? 2 : 0, NULL, NULL, 0);
+    if (result == CUDA_SUCCESS && log) { /* newer drivers load wrong PTX, and refuse to give its module */
+        CUmodule module;
+        call = "cuLibraryGetModule";
+        result = driver->cuLibraryGetModule(&module, *library);
+        if (result != CUDA_SUCCESS && driver->cuLibraryUnload(*library) != CUDA_SUCCESS) {
+            *made = (struct library){*library, NULL, 0, libraries}; /* cf_shutdown() unloads it */
+            libraries = made;
+            made = NULL;
+        }
+    }
     if (result != CUDA_SUCCESS) {
         free(made);
-        return cf__fail_driver(driver, result, "cuLibraryLoadData", "%s: loading its image", function);
+        return cf__fail_driver(driver, result, call, "%s: loading its image", function);
     }
     *made = (struct library){*library, state, is_in_object(state), libraries};
     libraries = made;

@@ -130,13 +130,26 @@ CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_opti
     for (unsigned int i = 0; i < jit_count; i++)
         if (jit_options[i] == CU_JIT_ERROR_LOG_BUFFER)
             write_compiler_log(code, jit_values[i]);
-    if (strstr((const char *)code, FAKE_WRONG_PTX))
-        return fake_end(CUDA_ERROR_INVALID_PTX);
     TRY(fake.load);
     fake_counts.load++;
     fake_dawdle();
     *library = fake_add(FAKE_LIBRARY, sizeof **library, NULL);
     (*library)->image = find_image(code, size);
+    (*library)->is_wrong = strstr((const char *)code, FAKE_WRONG_PTX) != NULL;
+    return fake_end(CUDA_SUCCESS);
+}
+
+/* As the real driver: wrong PTX loads, and its code cannot be had. */
+CUresult fake_cuLibraryGetModule(CUmodule *module, CUlibrary library)
+{
+    CUcontext context;
+    TRY(fake_begin());
+    if (!fake_is_live(library, FAKE_LIBRARY))
+        return fake_end(CUDA_ERROR_INVALID_HANDLE);
+    TRY(fake_current(&context));
+    if (library->is_wrong)
+        return fake_end(CUDA_ERROR_INVALID_PTX);
+    *module = (CUmodule)(void *)library;
     return fake_end(CUDA_SUCCESS);
 }
 

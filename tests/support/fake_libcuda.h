@@ -146,6 +146,7 @@ struct CUgraphExec_st {
 struct CUlib_st {
     struct fake_object object;
     const cf_image *image; /* the played GPU's own copy; NULL for an unknown image */
+    int is_wrong;          /* PTX that the compiler refused */
 };
 
 struct CUkern_st {

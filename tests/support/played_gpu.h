@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,7 +18,7 @@
 struct fake_test {
     const char *name;
     CMUnitTestFunction run;
-    const char *environment[4]; /* "NAME=value" sets, "NAME" removes; see set_environment() */
+    const char *environment[4]; /* "NAME=value" sets, "NAME" removes; see make_command() */
 };
 
 /* A row of a table of tests; it may stand beside rows of cmocka_unit_test(). */
@@ -53,38 +54,44 @@ static inline void find_paths(char self[PATH_MAX], char fake[PATH_MAX])
         fake[0] = 0;
 }
 
-/* Called between fork and exec. */
-static inline void set_environment(const char *fake, const char *const environment[])
+/* Writes the command that runs a test in a process of its own: env(1) removes and sets variables, once more for each
+ * entry of `environment`. */
+static inline void make_command(const struct fake_test *test, const char *self, const char *fake,
+                                const char *command[64])
 {
     static const char *const decided_here[] = {
         "FAKE_CUDA", "CF_DRIVER", "CF_THREADS", "CF_CHECK", "CMOCKA_MESSAGE_OUTPUT", "CMOCKA_XML_FILE"};
-    for (size_t i = 0; i < sizeof decided_here / sizeof *decided_here; i++)
-        unsetenv(decided_here[i]);
-    setenv("CF_HOST_DATA", "stage", 1); /* tests of a GPU must not run on the CPU */
+    static char path[3 * PATH_MAX];
+    size_t count = 0, own = strlen(fake);
+    command[count++] = "env";
+    for (size_t i = 0; i < sizeof decided_here / sizeof *decided_here; i++) {
+        command[count++] = "-u";
+        command[count++] = decided_here[i];
+    }
+    command[count++] = "CF_HOST_DATA=stage"; /* tests of a GPU must not run on the CPU */
+    command[count++] = path;
     /* Other folders of the path stay, such as the folder of a CMocka copy; LD_LIBRARY_PATH in the list replaces the
      * played GPU's folder only. */
-    static char with[3 * PATH_MAX], without[PATH_MAX];
     const char *others = getenv("LD_LIBRARY_PATH");
     if (!others)
         others = "";
-    size_t own = strlen(fake);
     if (strncmp(others, fake, own) == 0 && (others[own] == ':' || !others[own]))
         others += own + (others[own] == ':');
-    snprintf(without, sizeof without, "%s", others);
-    for (; *environment; environment++) {
-        char name[64];
-        size_t length = strcspn(*environment, "=");
-        const char *value = (*environment)[length] ? *environment + length + 1 : NULL;
-        snprintf(name, sizeof name, "%.*s", (int)length, *environment);
-        if (strcmp(name, "LD_LIBRARY_PATH") == 0)
-            fake = value ? value : "";
-        else if (value)
-            setenv(name, value, 1);
-        else
-            unsetenv(name);
+    for (const char *const *entry = test->environment; *entry; entry++) {
+        const char *value = strchr(*entry, '=');
+        if (strncmp(*entry, "LD_LIBRARY_PATH", 15) == 0) {
+            fake = value ? value + 1 : "";
+            continue;
+        }
+        command[count++] = "env";
+        if (!value)
+            command[count++] = "-u";
+        command[count++] = *entry;
     }
-    snprintf(with, sizeof with, "%s%s%s", fake, *fake && *without ? ":" : "", without);
-    setenv("LD_LIBRARY_PATH", with, 1);
+    snprintf(path, sizeof path, "LD_LIBRARY_PATH=%s%s%s", fake, *fake && *others ? ":" : "", others);
+    command[count++] = self;
+    command[count++] = test->name;
+    command[count] = NULL;
 }
 
 static inline void run_on_fake(void **state)
@@ -97,18 +104,20 @@ static inline void run_on_fake(void **state)
         skip_test(getenv("CHECK_WITHOUT_CUDA") ? "needs a build for GPUs" : NEEDS_NVCC);
     int ends[2], status = -1;
     assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        dup2(ends[1], STDERR_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        set_environment(fake, test->environment);
-        alarm(600); /* ends a process that hangs */
-        execl(self, self, test->name, (char *)NULL);
-        _exit(127);
-    }
+    const char *command[64];
+    make_command(test, self, fake, command);
+    /* A fork would copy the pages of sanitizers, for which a small machine may lack memory. */
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    assert_int_equal(posix_spawn_file_actions_init(&actions), 0);
+    assert_int_equal(posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO), 0);
+    assert_int_equal(posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO), 0);
+    assert_int_equal(posix_spawn_file_actions_addclose(&actions, ends[0]), 0);
+    assert_int_equal(posix_spawn_file_actions_addclose(&actions, ends[1]), 0);
+    int problem = posix_spawnp(&child, "env", &actions, NULL, (char *const *)command, environ);
+    if (problem)
+        fail_msg("the test's own process did not start: %s", strerror(problem));
+    posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     size_t used = 0;
     for (ssize_t got; (got = read(ends[0], output + used, sizeof output - 1 - used)) > 0;)
@@ -131,6 +140,7 @@ static inline int run_with_fake(int argc, char *argv[], const struct CMUnitTest 
     for (size_t i = 0; argc > 1 && i < count; i++)
         if (tests[i].test_func == run_on_fake && strcmp(tests[i].name, argv[1]) == 0) {
             const struct fake_test *test = tests[i].initial_state;
+            alarm(600); /* ends a process that hangs */
             const struct CMUnitTest one = {test->name, test->run, setup, teardown, NULL};
             return _cmocka_run_group_tests(test->name, &one, 1, NULL, NULL);
         }

@@ -762,6 +762,8 @@ static void library_functions_are_not_supported(void **state)
     assert_int_equal(host->cuKernelGetFunction(&function, kernel), CUDA_ERROR_NOT_SUPPORTED);
     CUdeviceptr pointer;
     size_t bytes;
+    CUmodule module;
+    assert_int_equal(host->cuLibraryGetModule(&module, library), CUDA_ERROR_NOT_SUPPORTED);
     assert_int_equal(host->cuLibraryGetGlobal(&pointer, &bytes, library, "x"), CUDA_ERROR_NOT_SUPPORTED);
     assert_int_equal(host->cuLibraryUnload(library), CUDA_ERROR_NOT_SUPPORTED);
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;

@@ -270,7 +270,7 @@ static void program_log_has_the_compilers_text(void **state)
     cf_program *failed;
     make_ptx(&wrong, "saxpy", 80, FAKE_WRONG_PTX);
     assert_fails(cf_program_load(&failed, wrong.bytes, wrong.size), CF_EIMAGE,
-                 "cf_program_load: loading its image: cuLibraryLoadData returned 218 (CUDA_ERROR_INVALID_PTX");
+                 "cf_program_load: loading its image: cuLibraryGetModule returned 218 (CUDA_ERROR_INVALID_PTX");
     assert_null(failed);
     assert_string_equal(cf_program_log(failed), "ptxas application ptx input, line 4; fatal   : Parsing error near "
                                                 "'wrong': syntax error\n");
