@@ -142,7 +142,8 @@ int cf__program_drop(struct cf__compiled *parts, int status)
     return status;
 }
 
-/* The driver's compiler writes its text to the log, if that is empty. */
+/* The driver's compiler writes its text to the log, if that is empty. The log stays with a loaded program, also without
+ * a text: the driver may compile for another device later. */
 static int load_image(const char *function, cf_program *program, struct cf__compiled *parts)
 {
     struct cf__scope scope;
@@ -158,7 +159,7 @@ static int load_image(const char *function, cf_program *program, struct cf__comp
     else
         status = cf__image_load(function, &program->image, &scope, log, LOG_BYTES);
     cf__leave(&scope);
-    if (log && *log)
+    if (log && (status == CF_OK || *log))
         parts->log = log;
     else
         free(log);

@@ -9,21 +9,12 @@
 #include <cuferry/program.h>
 
 #include "program_image.h"
+#include "saxpy_kernel.h"
 #include "program/program.h"
 
 /* ---- The kernels, as the played GPU knows them ---- */
 
 #define SIGNATURE "(float a, in float x[n], in float y[n], out float out[n], size_t n) grid(n) block(512) check(a != 0)"
-
-static void saxpy(const cf_host_launch *launch, uint64_t begin, uint64_t end)
-{
-    float a = *(const float *)launch->args[0];
-    const float *x = *(const float *const *)launch->args[1], *y = *(const float *const *)launch->args[2];
-    float *out = *(float *const *)launch->args[3];
-    uint64_t n = *(const uint64_t *)launch->args[4];
-    for (uint64_t i = begin * launch->block.x; i < end * launch->block.x && i < n; i++)
-        out[i] = a * x[i] + y[i];
-}
 
 static float coeff[3] = {0, 0, 0};
 static void *coeff_data = coeff;
@@ -36,14 +27,6 @@ static void weigh(const cf_host_launch *launch, uint64_t begin, uint64_t end)
         x[i] *= coeff[i % 3];
 }
 
-static const cf_expr extent = NUMBER("n", 4);
-static const cf_param saxpy_params[] = {
-    VALUE("a", float, CF_F32),
-    ARRAY_1D("x", float, CF_F32, CF_IN, extent),
-    ARRAY_1D("y", float, CF_F32, CF_IN, extent),
-    ARRAY_1D("out", float, CF_F32, CF_OUT, extent),
-    VALUE("n", uint64_t, CF_U64),
-};
 static const cf_param weigh_params[] = {
     {.name = "x", .ctype = "float *", .type = CF_F32, .direction = CF_POINTER, .lanes = 1, .bytes = 4, .align = 4}};
 

@@ -1,6 +1,7 @@
 /* test_program_compile.c - programs of CUDA C++: compiled or linked, loaded and launched on any GPU. The played GPU
  * knows images by their bytes: the tests compile each source once to register its kernels. */
 #include "handmade_kernel.h"
+#include "saxpy_kernel.h"
 
 #include <pthread.h>
 #include <sys/stat.h>
@@ -48,16 +49,6 @@ static const cf_program_options scale_options = {.names = (const char *const[]){
 
 /* ---- The kernels, as the played GPU knows them ---- */
 
-static void saxpy(const cf_host_launch *launch, uint64_t begin, uint64_t end)
-{
-    float a = *(const float *)launch->args[0];
-    const float *x = *(const float *const *)launch->args[1], *y = *(const float *const *)launch->args[2];
-    float *out = *(float *const *)launch->args[3];
-    uint64_t n = *(const uint64_t *)launch->args[4];
-    for (uint64_t i = begin * launch->block.x; i < end * launch->block.x && i < n; i++)
-        out[i] = a * x[i] + y[i];
-}
-
 static int factor;
 static void *factor_data = &factor;
 static const uint32_t factor_bytes = sizeof factor;
@@ -70,14 +61,6 @@ static void scale(const cf_host_launch *launch, uint64_t begin, uint64_t end)
         x[i] *= a * (float)factor;
 }
 
-static const cf_expr extent = NUMBER("n", 4);
-static const cf_param saxpy_params[] = {
-    VALUE("a", float, CF_F32),
-    ARRAY_1D("x", float, CF_F32, CF_IN, extent),
-    ARRAY_1D("y", float, CF_F32, CF_IN, extent),
-    ARRAY_1D("out", float, CF_F32, CF_OUT, extent),
-    VALUE("n", uint64_t, CF_U64),
-};
 static void multiply_vectors(const cf_host_launch *launch, uint64_t begin, uint64_t end)
 {
     float *r = *(float *const *)launch->args[0];
