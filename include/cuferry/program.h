@@ -1,7 +1,7 @@
 /* program.h - programs: code that is loaded or compiled at run time, and its kernels as descriptors.
  *
  *     cf_program *program;
- *     const cf_kernel *saxpy;
+ *     const struct cf_kernel *saxpy;
  *     status = cf_program_load_file(&program, "saxpy.cubin");
  *     status = cf_program_kernel(program, "saxpy",
  *                                "(float a, in float x[n], in float y[n], out float out[n], size_t n)"
@@ -9,8 +9,8 @@
  *     void *const args[] = {&a, &x, &y, &out, &n};
  *     status = cf_call(saxpy, args);
  *
- * Any thread may call the functions at any time, with two exceptions: after cf_program_unload() begins, no other call
- * may use the program, and no launch of its kernels may begin. */
+ * Any thread may call the functions at any time, with one exception: while cf_program_unload() runs, no other call may
+ * use the program or its kernels. Calls after it fail; after the next cf_shutdown() they are not allowed. */
 #ifndef CUFERRY_PROGRAM_H
 #define CUFERRY_PROGRAM_H
 
@@ -38,9 +38,10 @@ typedef struct cf_program cf_program;
 CF_CHECKED int cf_program_load(cf_program **program, const void *data, size_t size);
 CF_CHECKED int cf_program_load_file(cf_program **program, const char *path);
 
-/* Returns the text that compiler and linker wrote when the program was made, for PTX the driver's compiler; empty if
- * they wrote none. It is valid until the program is unloaded. For NULL the function returns the text of the calling
- * thread's latest program that could not be made, valid until the next failure or the thread's end. */
+/* Returns the text that compiler and linker wrote when the program was made, for PTX the errors of the driver's
+ * compiler; empty if they wrote none. It is valid until the program is unloaded. For NULL the function returns the text
+ * of the calling thread's latest program that could not be made, valid until the thread's next failure, its
+ * cf_shutdown() or its end. */
 const char *cf_program_log(const cf_program *program);
 
 /* Unloads a program from all GPUs, after the launches of its kernels that are in flight. NULL is ignored. Afterwards
@@ -94,12 +95,13 @@ typedef struct cf_program_options {
  * variable nothing is run. All files are in a folder of TMPDIR, which is removed before the function returns. The time
  * limit ends cfcc with all programs that it runs. The names of kernels and __constant__ data are those of the
  * annotations; options.names, precompiled and is_exact are refused. The library handles no signal, and the process may
- * ignore SIGCHLD or collect all its children.
+ * ignore SIGCHLD or collect all its children. A process that ends during the call leaves cfcc running and the folder
+ * in place.
  *
  * CF_ECOMPILE: the source does not compile, or not within the time limit. CF_EINVAL: an option is wrong, or the cache's
  * folder. CF_EIMAGE: the output of cfcc cannot be loaded. CF_ENOCODE: NVRTC or cfcc makes no code for the GPU.
  * CF_ENOTSUP: there is no NVRTC, and the detail lists the paths that were tried; CF_CFCC names no program that can be
- * run; or the calling thread's device is CF_HOST and the source is not annotated. After a failure `*program` is
+ * run; files cannot be written in TMPDIR; or the calling thread's device is CF_HOST and the source is not annotated. After a failure `*program` is
  * NULL. */
 CF_CHECKED int cf_program_compile(cf_program **program, const char *source, const char *name,
                                   const cf_program_options *options);
@@ -163,14 +165,16 @@ struct cf_kernel;
  *
  * The kernel is found on the calling thread's GPU, and a driver for CUDA 12.4 or newer compares the sizes of its
  * parameters. CF_EINVAL: the signature is wrong; the detail names the column and what was expected. CF_EIMAGE: the
- * image has no such kernel, or the kernel has other parameters. */
+ * image has no such kernel, or the kernel has other parameters. CF_ENOCODE: the image has no code for the GPU.
+ * CF_ENOTSUP: the calling thread's device is CF_HOST, and the program has no form for the CPU. After a failure `*kernel`
+ * is as before. */
 CF_CHECKED int cf_program_kernel(cf_program *program, const char *entry, const char *signature,
                                  const struct cf_kernel **kernel);
 
 /* Writes the address of a __device__ or __constant__ variable of `size` bytes in the current context to `pointer`:
  * device memory, for cf_mem_copy() and for kernels of this context. It is valid until the program is unloaded, or the
  * context is gone. `name` is the variable's name in the image; an annotated source has __constant__ variables only.
- * CF_EIMAGE: there is none, or it has another size. */
+ * CF_EIMAGE: there is none, or it has another size. After a failure `*pointer` is as before. */
 CF_CHECKED int cf_program_symbol(cf_program *program, const char *name, size_t size, void **pointer);
 
 /* Attributes of a loaded kernel: enumerator, value, meaning. */

@@ -1,4 +1,4 @@
-/* files.c - small text files that one process keeps for the next, in the user's cache folder. */
+/* files.c - reads whole files, and keeps small ones for the next process in the user's cache folder. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -66,51 +66,89 @@ void cf__file_make_folders(const char *path)
     (void)mkdir(folder, 0700);
 }
 
-ssize_t cf__file_read(const char *path, char *text, size_t size)
+/* Opens a regular file. Returns a descriptor and the file's present size, or -1 with `errno`. */
+static int open_regular(const char *path, size_t *size)
 {
     struct stat status;
-    size_t used = 0;
     /* Opening a pipe or a device must not block. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0)
         return -1;
-    int is_ok = fstat(file, &status) == 0;
-    if (is_ok && !S_ISREG(status.st_mode)) {
-        errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
-        is_ok = 0;
+    int error = fstat(file, &status) == 0 ? 0 : errno;
+    if (!error && !S_ISREG(status.st_mode))
+        error = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+    if (error) {
+        close(file);
+        return errno = error, -1;
     }
-    while (is_ok && used < size) {
+    *size = (size_t)status.st_size;
+    return file;
+}
+
+/* Reads until `size` bytes are there or the file ends. Returns the number of bytes, or -1 with `errno`. */
+static ssize_t read_all(int file, char *text, size_t size)
+{
+    size_t used = 0;
+    while (used < size) {
         ssize_t got = read(file, text + used, size - used);
         if (got < 0 && errno == EINTR)
             continue;
-        is_ok = got >= 0;
-        if (got <= 0)
+        if (got < 0)
+            return -1;
+        if (got == 0)
             break;
         used += (size_t)got;
     }
+    return (ssize_t)used;
+}
+
+ssize_t cf__file_read(const char *path, char *text, size_t size)
+{
+    size_t present;
+    int file = open_regular(path, &present);
+    if (file < 0)
+        return -1;
+    ssize_t used = read_all(file, text, size);
     int error = errno;
     close(file);
     errno = error;
-    return is_ok ? (ssize_t)used : -1;
+    return used;
+}
+
+/* The file may grow meanwhile, and files of the kernel say that they are empty. */
+static char *load_all(int file, size_t room, size_t *size)
+{
+    char *text = NULL;
+    size_t used = 0;
+    for (;;) {
+        char *longer = realloc(text, used + room + 1);
+        ssize_t got = longer ? read_all(file, longer + used, room + 1) : -1;
+        if (longer)
+            text = longer;
+        if (got < 0) {
+            int error = longer ? errno : ENOMEM;
+            free(text);
+            return errno = error, NULL;
+        }
+        used += (size_t)got;
+        if ((size_t)got <= room)
+            break;
+        room = used;
+    }
+    text[used] = 0;
+    *size = used;
+    return text;
 }
 
 char *cf__file_load(const char *path, size_t *size)
 {
-    struct stat status;
-    if (stat(path, &status) != 0)
-        return NULL;
-    size_t room = S_ISREG(status.st_mode) ? (size_t)status.st_size : 0;
-    char *text = malloc(room + 1);
-    if (!text)
-        return errno = ENOMEM, NULL;
-    ssize_t used = cf__file_read(path, text, room);
-    if (used < 0) {
-        int error = errno;
-        free(text);
-        return errno = error, NULL;
-    }
-    text[used] = 0;
-    *size = (size_t)used;
+    size_t room = 0;
+    int file = open_regular(path, &room);
+    char *text = file < 0 ? NULL : load_all(file, room, size);
+    int error = errno;
+    if (file >= 0)
+        close(file);
+    errno = error;
     return text;
 }
 

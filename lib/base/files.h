@@ -1,4 +1,4 @@
-/* files.h - small text files that one process keeps for the next. */
+/* files.h - reads whole files, and keeps small ones for the next process. */
 #ifndef CF__FILES_H
 #define CF__FILES_H
 

@@ -188,7 +188,8 @@ static int load_cpu_kernel(const cf_kernel *kernel, struct cf__loaded *node)
 {
     if (!kernel->cpu_body)
         return cf__fail(CF_ENOTSUP, "%s: it has no form for the CPU: %s", kernel->function,
-                        kernel->is_of_program ? "its program is GPU code" : "its annotation says host(none)");
+                        kernel->is_of_program ? "its program is GPU code"
+                                              : "its annotation has host(none), or image(...) without host(function)");
     node->function = (CUfunction)(void *)(uintptr_t)kernel;
     return check_cpu_parameters(kernel);
 }

@@ -80,6 +80,7 @@ static void make_key(const struct cf__request *request, const char *library, con
     cf__sha256_add_text(&sum, library);
     cf__sha256_add_text(&sum, toolkit);
     cf__sha256_add_text(&sum, cf__env_file("NVRTC_APPEND_FLAGS"));
+    cf__sha256_add_text(&sum, request->tools);
     cf__sha256_add_text(&sum, request->source);
     cf__sha256_add_text(&sum, request->name);
     cf__sha256_add_text(&sum, options->precompiled);
@@ -259,14 +260,22 @@ static int may_flags_add_headers(const struct cf__request *request)
             if (strstr(*flag, parts[i]))
                 return 1;
     }
-    return appended && *appended;
+    if (appended && *appended)
+        return 1;
+    static const char *const folders[] = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"};
+    for (size_t i = 0; request->tools && i < sizeof folders / sizeof *folders; i++) {
+        const char *value = cf__env_file(folders[i]);
+        if (value && *value)
+            return 1;
+    }
+    return 0;
 }
 
 /* Collects the headers before the compilation reads them. */
 static void collect_headers(struct entry *entry, const struct cf__request *request, const char *toolkit)
 {
     const char *why = !request->source                 ? NULL
-                      : may_flags_add_headers(request) ? "a flag may add headers"
+                      : may_flags_add_headers(request) ? "a flag or a variable may add headers"
                                                        : cf__headers_collect(&entry->headers, request, toolkit);
     entry->is_kept = !why;
     if (why)

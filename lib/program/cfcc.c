@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,8 @@
 #include "program/program.h"
 
 /* Files in the folder. */
-#define SOURCE "program.cu"
+#define SOURCES "sources/" /* the source and headers of the caller, whose names may be any */
+#define SOURCE SOURCES "program.cu"
 #define SHARED "program.so"
 #define LOG "log"
 
@@ -118,15 +120,13 @@ static void remove_folder(const struct build *build)
     (void)nftw(build->folder, remove_item, OPEN_FILES, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Writes a new file, after a first line. */
-static int write_file(const struct build *build, const char *name, const char *line, const char *bytes, size_t count)
+/* Writes a new file below a folder of the folder, after a first line. */
+static int write_file(const struct build *build, const char *folder, const char *name, const char *line,
+                      const char *bytes, size_t count)
 {
     char path[2 * CF__PATH];
     size_t first = strlen(line);
-    if (!*name || *name == '/' || strstr(name, "..") || strlen(name) >= CF__PATH)
-        return cf__fail(CF_EINVAL, "%s: options.headers: %s is no name of a file in a folder", build->request->function,
-                        *name ? name : "\"\"");
-    snprintf(path, sizeof path, "%s%s", build->folder, name);
+    snprintf(path, sizeof path, "%s%s%s", build->folder, folder, name);
     for (char *slash = path + strlen(build->folder); (slash = strchr(slash, '/')) != NULL; *slash++ = '/') {
         *slash = 0;
         (void)mkdir(path, 0700);
@@ -137,9 +137,32 @@ static int write_file(const struct build *build, const char *name, const char *l
     int error = errno;
     if (file >= 0)
         close(file);
-    return is_written ? CF_OK
-                      : cf__fail(CF_EINVAL, "%s: %s cannot be written: %s", build->request->function, path,
-                                 cf__strerror(error));
+    if (is_written)
+        return CF_OK;
+    /* The caller has named two files alike, or one as the folder of another. */
+    int is_callers = error == EEXIST || error == ENOTDIR || error == EISDIR || error == ENAMETOOLONG;
+    return cf__fail(is_callers ? CF_EINVAL : CF_ENOTSUP, "%s: %s cannot be written: %s", build->request->function, path,
+                    cf__strerror(error));
+}
+
+/* A header's name must not lead out of the folder. */
+static int is_inside(const char *name)
+{
+    size_t length = strlen(name);
+    if (length == 0 || length >= CF__PATH || *name == '/' || name[length - 1] == '/')
+        return 0;
+    for (const char *part = name; *part; part += strcspn(part, "/"), part += *part == '/')
+        if (part[0] == '.' && part[1] == '.' && (part[2] == '/' || !part[2]))
+            return 0;
+    return 1;
+}
+
+static int write_header(const struct build *build, const cf_program_header *header)
+{
+    if (!is_inside(header->name))
+        return cf__fail(CF_EINVAL, "%s: options.headers: %s is no name of a file in a folder", build->request->function,
+                        *header->name ? header->name : "\"\"");
+    return write_file(build, SOURCES, header->name, "", header->text, strlen(header->text));
 }
 
 static int write_sources(const struct build *build)
@@ -150,10 +173,10 @@ static int write_sources(const struct build *build)
         return cf__fail(CF_EINVAL, "%s: the name of the source is too long, or has a quote, a backslash or two lines",
                         request->function);
     snprintf(line, sizeof line, "#line 1 \"%s\"\n", request->name);
-    int status = write_file(build, SOURCE, line, request->source, strlen(request->source));
+    int status = write_file(build, "", SOURCE, line, request->source, strlen(request->source));
     const cf_program_header *header = request->options->headers;
     for (; status == CF_OK && header && header->name; header++)
-        status = write_file(build, header->name, "", header->text, strlen(header->text));
+        status = write_header(build, header);
     return status;
 }
 
@@ -168,7 +191,8 @@ static int make_arguments(const struct build *build, struct cf__flags *flags)
     size_t bytes = strlen(build->cfcc) + 4 * strlen(build->folder) + strlen(name) + 64;
     size_t count = OWN + cf__flags_count(options->include_folders, &bytes) +
                    cf__flags_count(options->definitions, &bytes) + cf__flags_count(options->flags, &bytes);
-    char text[CF__PATH + 16];
+    char text[CF__PATH + 16], folder[CF__PATH + 16];
+    snprintf(folder, sizeof folder, "%s" SOURCES, build->folder);
     if (!cf__flags_begin(flags, count, bytes))
         return 0;
     cf__flags_add(flags, build->cfcc, "");
@@ -179,7 +203,7 @@ static int make_arguments(const struct build *build, struct cf__flags *flags)
     cf__flags_add(flags, build->folder, SHARED);
     snprintf(text, sizeof text, "--targets=%d", build->request->capability);
     cf__flags_add(flags, build->request->capability ? text : "--cuda=no", "");
-    cf__flags_add(flags, "-I", build->folder);
+    cf__flags_add(flags, "-I", folder);
     snprintf(text, sizeof text, "-I%.*s", slash ? (int)(slash + 1 - name) : 0, name);
     if (slash)
         cf__flags_add(flags, text, "");
@@ -199,6 +223,7 @@ static char *read_log(const struct build *build, const char *path)
     char *log = cf__file_load(path, &bytes), *at = log;
     while (at && (at = strstr(at, mark)) != NULL) {
         const char *after = at + strlen(mark);
+        after += strncmp(after, SOURCES, strlen(SOURCES)) == 0 ? strlen(SOURCES) : 0;
         while (at > log && !strchr(" \n\"'", at[-1]))
             at--;
         memmove(at, after, strlen(after) + 1);
@@ -288,7 +313,11 @@ static int read_shared(const struct build *build, struct cf__compiled *compiled)
     char path[CF__PATH + 16];
     snprintf(path, sizeof path, "%s" SHARED, build->folder);
     compiled->image = cf__file_load(path, &compiled->bytes);
-    return compiled->image ? CF_OK : fail_memory(build->request);
+    if (compiled->image)
+        return CF_OK;
+    return errno == ENOMEM
+               ? fail_memory(build->request)
+               : cf__fail(CF_ENOTSUP, "%s: %s cannot be read: %s", build->request->function, path, cf__strerror(errno));
 }
 
 /* Makes the shared object and loads it. */
@@ -315,7 +344,7 @@ static int load_copy(struct build *build, const struct cf__compiled *compiled)
     int status = make_folder(build);
     if (status != CF_OK)
         return status;
-    status = write_file(build, SHARED, "", compiled->image, compiled->bytes);
+    status = write_file(build, "", SHARED, "", compiled->image, compiled->bytes);
     if (status == CF_OK)
         status = open_shared(build);
     remove_folder(build);
@@ -323,6 +352,37 @@ static int load_copy(struct build *build, const struct cf__compiled *compiled)
 }
 
 /* ---- The program ---- */
+
+/* Returns the text of cfcc.json, which has compilers and flags, and the variables; NULL without memory. */
+static char *read_tools(const char *cfcc)
+{
+    static const char *const places[] = {"", "../lib/cuferry/"};
+    static const char *const variables[] = {"PATH",  "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",
+                                            "CPATH", "C_INCLUDE_PATH",     "CPLUS_INCLUDE_PATH"};
+    enum { VARIABLES = sizeof variables / sizeof *variables };
+    char real[PATH_MAX], path[PATH_MAX + 32], *text = NULL;
+    const char *slash = realpath(cfcc, real) ? strrchr(real, '/') : NULL;
+    size_t bytes = 0, room = 1;
+    for (size_t i = 0; slash && !text && i < sizeof places / sizeof *places; i++) {
+        snprintf(path, sizeof path, "%.*s/%scfcc.json", (int)(slash - real), real, places[i]);
+        text = cf__file_load(path, &bytes);
+    }
+    for (int i = 0; i < VARIABLES; i++) {
+        const char *value = cf__env_file(variables[i]);
+        room += 1 + (value ? strlen(value) : 0);
+    }
+    char *longer = realloc(text, bytes + room);
+    if (!longer) {
+        free(text);
+        return NULL;
+    }
+    char *end = longer + bytes;
+    for (int i = 0; i < VARIABLES; i++) {
+        const char *value = cf__env_file(variables[i]);
+        end += sprintf(end, "\n%s", value ? value : "");
+    }
+    return longer;
+}
 
 static int has_empty(const char *const *texts)
 {
@@ -350,19 +410,25 @@ static int check_request(const struct build *build)
                           has_empty(options->definitions) ? "definitions" : "include_folders");
     if (status == CF_OK && (!build->cfcc || !strchr(build->cfcc, '/')))
         status = cf__fail(CF_ENOTSUP,
-                          "%s: cfcc compiles annotated kernels, and CF_CFCC does not name its path, such as "
+                          "%s: cfcc compiles annotated kernels, and CF_CFCC%s%s is no path with a slash, such as "
                           "/usr/bin/cfcc",
-                          request->function);
+                          request->function, build->cfcc ? "=" : "", build->cfcc ? build->cfcc : "");
     return status;
 }
 
 int cf__cfcc_compile(const struct cf__request *request, cf_program **program)
 {
-    struct build build = {.request = request, .cfcc = cf__env_file("CF_CFCC")};
+    struct cf__request keyed = *request;
+    struct build build = {.request = &keyed, .cfcc = cf__env_file("CF_CFCC")};
     struct cf__compiled parts = {0};
     int status = check_request(&build);
+    char *tools = status == CF_OK ? read_tools(build.cfcc) : NULL;
+    if (status == CF_OK && !tools)
+        status = fail_memory(request);
+    keyed.tools = tools;
     if (status == CF_OK)
-        status = cf__cache_make(request, build.cfcc, "", make_shared, &build, &parts);
+        status = cf__cache_make(&keyed, build.cfcc, "", make_shared, &build, &parts);
+    free(tools);
     if (status == CF_OK && !build.library)
         status = load_copy(&build, &parts);
     cf_program *made = status == CF_OK ? calloc(1, sizeof *made) : NULL;

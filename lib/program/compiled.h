@@ -27,6 +27,7 @@ struct cf__request {
     int capability; /* of the device, times ten */
     int driver;     /* CUDA version of the driver: 13000 is 13.0 */
     enum cf__output output;
+    const char *tools;              /* what else the outcome depends on, for the cache; NULL: nothing */
     const struct cf__input *inputs; /* of a link */
     size_t input_count;
 };

@@ -482,7 +482,7 @@ static int check_archive(const struct part *archive, const struct cf__link_targe
 static int is_text(const struct part *part)
 {
     size_t i = 0;
-    while (i < part->size && strchr(" \t\r\n\f\v", part->data[i]))
+    while (i < part->size && part->data[i] && strchr(" \t\r\n\f\v", part->data[i]))
         i++;
     return i == part->size || part->data[i] == '.' || part->data[i] == '/';
 }

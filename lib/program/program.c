@@ -142,15 +142,27 @@ int cf__program_drop(struct cf__compiled *parts, int status)
     return status;
 }
 
-/* The driver's compiler writes its text to the log, if that is empty. The log stays with a loaded program, also without
- * a text: the driver may compile for another device later. */
+/* Makes room for the driver's compiler behind the text of the log. */
+static char *extend_log(struct cf__compiled *parts)
+{
+    size_t used = parts->log ? strlen(parts->log) : 0;
+    char *log = realloc(parts->log, used + LOG_BYTES);
+    if (!log)
+        return NULL;
+    parts->log = log;
+    return memset(log + used, 0, LOG_BYTES);
+}
+
+/* The log of PTX stays with a loaded program, also without a text: the driver may compile for another device later. */
 static int load_image(const char *function, cf_program *program, struct cf__compiled *parts)
 {
     struct cf__scope scope;
+    char *log = NULL;
+    if (program->targets.ptx[0] && !(log = extend_log(parts)))
+        return cf__fail(CF_ENOMEM, "%s: no memory for the program's log", function);
     int status = cf__enter(&scope, function, NULL);
     if (status != CF_OK)
         return status;
-    char *log = !parts->log && program->targets.ptx[0] ? calloc(1, LOG_BYTES) : NULL;
     if (scope.driver->is_cpu)
         status = cf__fail(CF_ENOTSUP,
                           "%s: the image is GPU code and the call is on the CPU: there is no GPU, or CF_DRIVER or "
@@ -159,10 +171,6 @@ static int load_image(const char *function, cf_program *program, struct cf__comp
     else
         status = cf__image_load(function, &program->image, &scope, log, LOG_BYTES);
     cf__leave(&scope);
-    if (log && (status == CF_OK || *log))
-        parts->log = log;
-    else
-        free(log);
     return status;
 }
 
@@ -198,8 +206,10 @@ static int refuse(int status)
 
 static int adopt_image(const char *function, char *image, size_t size, cf_program **program)
 {
-    return cf__program_adopt(function, &(struct cf__compiled){.image = image, .bytes = cf__image_bytes(image, size)},
-                             program);
+    struct cf__compiled parts = {.image = image, .bytes = cf__image_bytes(image, size)};
+    if (parts.bytes == 0)
+        return cf__program_drop(&parts, cf__fail(CF_EIMAGE, "%s: the image has nothing but zeros", function));
+    return cf__program_adopt(function, &parts, program);
 }
 
 int cf_program_load(cf_program **program, const void *data, size_t size)

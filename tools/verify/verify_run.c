@@ -103,8 +103,7 @@ static int look_at_input(const struct verify_call *call, uint32_t i, const struc
     if (at == room)
         return 0;
     const int64_t element = ((int64_t)at - (int64_t)guard()) / (int64_t)call->arrays[i].section.type.bytes;
-    return message_set(message,
-                       "%s " MESSAGE_WRITTEN_INPUT "; its first such element is %" PRId64 " from its pointer on",
+    return message_set(message, "%s " MESSAGE_WRITTEN_INPUT "; the first is element %" PRId64,
                        call->kernel->params[i].name, element);
 }
 

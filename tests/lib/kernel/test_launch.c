@@ -577,7 +577,8 @@ static void launch_kernel_without_code_is_refused(void **state)
     } else {
         kernel.cpu_body = NULL;
         expect_kernel_refusal(&kernel, CF_ENOTSUP,
-                              "cf_gather_f32_i32_async: it has no form for the CPU: its annotation says host(none)");
+                              "cf_gather_f32_i32_async: it has no form for the CPU: its annotation has host(none), or "
+                              "image(...) without host(function)");
     }
 }
 

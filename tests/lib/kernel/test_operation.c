@@ -409,9 +409,9 @@ static void kernel_without_a_form_for_the_cpu_is_named(void **state)
         assert_int_equal(one, played_gpu_is_in_use() ? 1 : 2);
         return;
     }
-    assert_fails(
-        operation_only_on_gpus(&one), CF_ENOTSUP,
-        "operation_only_on_gpus: in operation_on_gpus: it has no form for the CPU: its annotation says host(none)");
+    assert_fails(operation_only_on_gpus(&one), CF_ENOTSUP,
+                 "operation_only_on_gpus: in operation_on_gpus: it has no form for the CPU: its annotation has "
+                 "host(none), or image(...) without host(function)");
 }
 
 static int elsewhere(const cf_kernel *kernel, cf_stream stream, void *const args[])

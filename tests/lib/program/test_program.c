@@ -241,6 +241,18 @@ static void program_without_code_for_the_gpu_is_refused(void **state)
     assert_null(program);
 }
 
+static void zeros_are_no_image(void **state)
+{
+    (void)state;
+    static const char zeros[64];
+    assert_fails(cf_program_load(&program, zeros, sizeof zeros), CF_EIMAGE,
+                 "cf_program_load: the image has nothing but zeros");
+    assert_fails(cf_program_load(&program, "\0x", 2), CF_EIMAGE, "it has 2 bytes and begins with 0078");
+    /* A file of the kernel, whose size is said to be 0. */
+    assert_fails(cf_program_load_file(&program, "/proc/self/status"), CF_EIMAGE, "is no cubin, fatbin or PTX");
+    assert_null(program);
+}
+
 static void program_log_has_the_compilers_text(void **state)
 {
     (void)state;
@@ -740,6 +752,7 @@ int main(int argc, char *argv[])
         cmocka_unit_test(program_of_bad_arguments_is_refused),
         cmocka_unit_test(program_on_the_cpu_is_refused),
         fake_test(program_without_code_for_the_gpu_is_refused, "CF_DRIVER=cuda"),
+        fake_test(zeros_are_no_image, "CF_DRIVER=cuda"),
         fake_test(program_log_has_the_compilers_text, "CF_DRIVER=cuda"),
         fake_test(program_log_is_of_the_latest_failure, "CF_DRIVER=cuda"),
         fake_test(kernel_on_device_arrays_and_a_stream_runs, "CF_DRIVER=cuda"),

@@ -196,12 +196,18 @@ static void error_has_the_name_and_the_line(void **state)
 static void device_needs_its_code(void **state)
 {
     (void)state;
-    static const cf_program_header scale[] = {{"scale.h", "#define SCALE 3\n"}, {NULL, NULL}};
+    /* Names of cfcc's own files, and two points that lead nowhere. */
+    static const cf_program_header scale[] = {{"scale.h", "#include \"program.h\"\n"},
+                                              {"program.h", "#include \"v1..2.h\"\n"},
+                                              {"v1..2.h", "#define SCALE 3\n"},
+                                              {"log", "no message\n"},
+                                              {NULL, NULL}};
     const cf_program_options options = {
         .headers = scale, .definitions = of_step.definitions, .flags = (const char *const[]){"--cuda=no", NULL}};
     setenv("CF_CFCC", cfcc, 1);
     if (!on_cuda()) {
         compile(&options);
+        assert_null(strstr(cf_program_log(program), "no message"));
         expect_step(1);
         return;
     }
@@ -290,27 +296,42 @@ static int use_cache(const char *self_cache)
     return cf_program_unload(program) != CF_OK || cf_shutdown() != CF_OK || !has_log;
 }
 
+/* Runs use_cache() in a process with one more variable. */
+static void run_process(const char *variable)
+{
+    char self[PATH_MAX], fake[PATH_MAX];
+    int status = -1;
+    find_paths(self, fake);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (variable)
+            setenv(variable, "-DX", 1);
+        execl(self, self, "use_cache", temporary, cache, (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 static void second_process_does_not_compile(void **state)
 {
     (void)state;
-    char self[PATH_MAX], fake[PATH_MAX];
     cf_cache_state now;
-    find_paths(self, fake);
     use_script("echo said; echo run >>$folder/runs; cp $folder/kept.so \"$out\"");
-    for (int i = 0; i < 3; i++) {
-        int status = -1;
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0) {
-            execl(self, self, "use_cache", temporary, cache, (char *)NULL);
-            _exit(127);
-        }
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_int_equal(status, 0);
-    }
+    for (int i = 0; i < 3; i++)
+        run_process(NULL);
     assert_ok(cf_cache_query(cache, &now));
     assert_int_equal(now.entries, 1);
     assert_int_equal(now.misses, 1);
+    assert_int_equal(now.hits, 2);
+    run_process("NVCC_APPEND_FLAGS"); /* another program */
+    assert_ok(cf_cache_query(cache, &now));
+    assert_int_equal(now.entries, 2);
+    run_process("CPATH"); /* its headers are not known */
+    run_process("CPATH");
+    assert_ok(cf_cache_query(cache, &now));
+    assert_int_equal(now.entries, 2);
     assert_int_equal(now.hits, 2);
 }
 
@@ -353,9 +374,9 @@ static void cfcc_that_is_not_there_is_not_supported(void **state)
 {
     (void)state;
     unsetenv("CF_CFCC");
-    expect_failure(CF_ENOTSUP, "CF_CFCC does not name its path");
+    expect_failure(CF_ENOTSUP, "CF_CFCC is no path with a slash");
     setenv("CF_CFCC", "cfcc", 1);
-    expect_failure(CF_ENOTSUP, "CF_CFCC does not name its path");
+    expect_failure(CF_ENOTSUP, "CF_CFCC=cfcc is no path with a slash");
     setenv("CF_CFCC", "/nowhere/cfcc", 1);
     expect_failure(CF_ENOTSUP, "CF_CFCC=/nowhere/cfcc cannot be run: No such file");
     setenv("CF_CFCC", folder, 1);
@@ -529,7 +550,8 @@ static void options_without_meaning_are_refused(void **state)
 {
     (void)state;
     static const char *const some[] = {"x", NULL}, *const empty[] = {"x", "", NULL};
-    static const cf_program_header above[] = {{"../x.h", ""}, {NULL, NULL}},
+    static const cf_program_header above[] = {{"../x.h", ""}, {NULL, NULL}}, folder_only[] = {{"x/", ""}, {NULL, NULL}},
+                                   nested[] = {{"x/../../y.h", ""}, {NULL, NULL}},
                                    twice[] = {{"program.cu", ""}, {NULL, NULL}};
     const struct {
         cf_program_options options;
@@ -543,6 +565,8 @@ static void options_without_meaning_are_refused(void **state)
         {{.include_folders = empty}, "options.include_folders: a text is empty"},
         {{.flags = some}, "options.flags: 'x' is no option of cfcc"},
         {{.headers = above}, "options.headers: ../x.h is no name of a file in a folder"},
+        {{.headers = folder_only}, "options.headers: x/ is no name of a file in a folder"},
+        {{.headers = nested}, "options.headers: x/../../y.h is no name of a file in a folder"},
         {{.headers = twice}, "program.cu cannot be written: File exists"},
     };
     use_copy();
