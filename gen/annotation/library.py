@@ -78,12 +78,20 @@ def check_devices(files, diagnostics):
                               f'{other.location.line}; rename one, or leave #pragma cf device out and make it static')
 
 
+def _owners(function, overloads):
+    """The files that may define a function: one spelling of its types names one file, and another spelling may be any
+    of the overloads."""
+    return [overloads[function.parameters]] if function.parameters in overloads else overloads.values()
+
+
 def join_images(files):
     """Gives one image to files that call device functions of one another: the first one's."""
     image_of = {file.stem: file.stem for file in files}
-    owners = {d.name: f.stem for f in files for d in f.devices if d.is_defined}
+    owners = {}
+    for file, function in ((f, d) for f in files for d in f.devices if d.is_defined):
+        owners.setdefault(function.name, {}).setdefault(function.parameters, file.stem)
     for file in files:
-        for owner in (owners[d.name] for d in file.devices if not d.is_defined and d.name in owners):
+        for owner in (o for d in file.devices if not d.is_defined for o in _owners(d, owners.get(d.name, {}))):
             one, other = sorted((image_of[file.stem], image_of[owner]), key=list(image_of).index)
             image_of = {stem: one if of == other else of for stem, of in image_of.items()}
     shared = [of for of in image_of.values() if list(image_of.values()).count(of) > 1]

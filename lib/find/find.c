@@ -208,6 +208,7 @@ static int find_part(const char *function, const char *name, struct search *sear
         CF_PART_LIST(HEADER)
 #undef HEADER
     };
+    _Static_assert(sizeof headers / sizeof *headers == sizeof parts / sizeof *parts, "both list the same parts");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strcmp(parts[i].name, name) == 0 || strcmp(headers[i], name) == 0) {
             search->part = &parts[i];

@@ -431,6 +431,8 @@ class AdoptTest:
                 ('texts_for_clusters', {'cluster_dims': ['2']}, "cluster_dims is ['2'], and"),
                 ('other_backends', {'target': {'backend': 'hip'}}, 'for hip, and not for CUDA'),
                 ('texts_for_numbers', {'shared': 'much'}, "shared is 'much' and no number"),
+                ('texts_for_warps', {'warp_size': '32'}, "warp_size is '32' and no number"),
+                ('nulls_for_warps', {'warp_size': None}, 'warp_size is None and no number'),
                 ('other_names', {'name': 'other'}, 'has no kernel other, which')):
             self.changed(**options)
             self.refused(name, ['triton', 'other'], text)

@@ -89,6 +89,19 @@ LOST = ('caller.cu:2:32: error: float q::lost(const float *, unsigned int n) is 
 LACKING = ('caller.cu:1:16: error: the CPU lacks int lane_of(int x): it has host(none) at lane.cu:2:16; annotate kernels '
            'that call it with host(none), or with host(FUNCTION) for a form of their own\n')
 
+# Overloads in two files, and a file that calls one of them.
+OVERLOADS = {'a': '#pragma cf device\n__device__ float f(int x) { return x + 1; }\n',
+             'b': '#pragma cf device\n__device__ float f(float x) { return x + 2; }\n',
+             'c': '''__device__ float f(int x);
+#pragma cf kernel grid(n) out(x[n])
+__global__ void fill(float *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = f(i);
+}
+'''}
+
 NUMBA = os.path.join(ROOT, 'tests/fixtures/adopted/numba')
 OF_NUMBA = '''extern "C" __device__ float mul_f32(float x, float y);
 extern "C" __device__ float sum_f32(const float *x, int n);
@@ -148,6 +161,20 @@ class DevicesTest(CfccTest):
             self.expect('cfcc_files_that_call_one_another_have_one_image', images == ['heat__i_flux', 'heat__i_other'],
                         images)
             self.runs(f'cfcc_kernels_with_linked_code_run_after_{words[-1]}', 'heat.o')
+
+    def overloads(self):
+        """A file links with the file of the overload that it calls, and messages name the overload that is missing."""
+        self.fresh(**OVERLOADS)
+        result = self.compile('--targets=90', '-o', 'heat.o', 'a.cu', 'b.cu', 'c.cu', cuda=None)
+        self.expect('cfcc_links_the_overload_that_is_called', result == (0, '', ''), result)
+        images = sorted(name for name in defined(os.path.join(self.folder, 'heat.o')) if name.startswith('heat__i_'))
+        self.expect('cfcc_leaves_files_of_other_overloads_alone', images == ['heat__i_a'], images)
+        missing = OVERLOADS['c'].replace('f(int x);', 'f(int x), f(double x);').replace('= f(i)', '= f(i) + f(1.0)')
+        for words, cuda in (([], '--cuda=no'), (['--targets=90'], None)):
+            self.fresh(**{**OVERLOADS, 'c': missing.replace('), f(', ');\n__device__ float f(')})
+            result = self.compile(*words, '-o', 'heat.o', 'a.cu', 'b.cu', 'c.cu', cuda=cuda)
+            self.refused('cfcc_missing_overload_is_named' + '_in_a_link' * bool(words), result, 1,
+                         'c.cu:2:18: error: float f(double x) is defined in no kernel file; ')
 
     def of_numba(self):
         """Device functions of Numba, as PTX and as LTO-IR, link into kernels."""
@@ -248,6 +275,7 @@ def main():
         test.wrong_on_the_cpu()
         if test.config['nvcc']:
             test.on_the_gpu()
+            test.overloads()
             test.of_numba()
             test.linked_entries()
             test.wrong_on_the_gpu()

@@ -121,7 +121,7 @@ def read_triton(folder, facts_of, start):
     blocks = [f'(/* programs along {axis}? */) * {n}' for axis, n in zip('xyz', clusters)] or ['/* programs? */']
     clauses = [f'blocks({", ".join(blocks)})', *block_clause(block)]
     clauses += [f'cluster({", ".join(map(str, clusters))})'] * bool(clusters)
-    clauses += [f'shared({options["shared"]})'] * bool(options.get('shared'))
+    clauses += [f'shared({options.get("shared")})'] * bool(options.get('shared'))
     clauses += ['cooperative'] * bool(options.get('launch_cooperative_grid'))
     clauses += ['dependent'] * bool(options.get('launch_pdl'))
     origin = f'{name}, which Triton compiled for {list_targets(facts)}.'
@@ -134,7 +134,7 @@ def read_options(path):
         with open(path, encoding='utf-8') as file:
             options = json.load(file)
         needed = {'num_warps': options['num_warps'], **{k: options.get(k, 0) for k in (*SCRATCH, 'shared')},
-                  'num_ctas': options.get('num_ctas', 1)}
+                  'num_ctas': options.get('num_ctas', 1), 'warp_size': options.get('warp_size', 32)}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise Failure(f'{path}: it is no JSON of Triton\'s cache: {error}') from error
     wrong = next((k for k, v in needed.items() if not isinstance(v, int)), None)

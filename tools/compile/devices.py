@@ -38,9 +38,13 @@ class Devices:
 
     def _tell(self, stem, source, symbol, is_on_cpu):
         declared, defined = self._find(symbol, stem), self._find(symbol)
+        found = [f['parameters'] for f in defined if f['has_host'] or not is_on_cpu]
+        # Mangled parameters are not read: the overloads that a file defines are not the missing ones.
+        declared = [f for f in declared if f['parameters'] not in found] or declared
         signatures = ' or '.join(dict.fromkeys(f['signature'] for f in declared)) or symbol
         place = declared[0]['place'] if declared else source
-        none = [f for f in defined if not f['has_host']]
+        none = [f for f in defined if not f['has_host'] and
+                f['parameters'] in [d['parameters'] for d in declared]]
         if is_on_cpu and (none or self._gpu_code):
             where = f'it has host(none) at {none[0]["place"]}' if none else f'it is in {", ".join(self._gpu_code)}'
             return (f'{place}: error: the CPU lacks {signatures}: {where}; annotate kernels that call it with '
