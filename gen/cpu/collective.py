@@ -127,14 +127,14 @@ def find_foreign(kernel, everything):
                 if texts[:2] == ['cuda', '::'] and texts[2:] and texts[2] in _FOREIGN_OF_CUDA:
                     return (f'cuda::{texts[2]}', 'use __syncthreads() or cuda::barrier, and plain copies or '
                                                  'cuda::memcpy_async()')
-            if lacks_random and token.kind == 'identifier' and token.text.startswith('curand'):
-                return f'cuRAND ({token.text})', ("install the toolkit's curand_kernel.h, or write the generator in "
-                                                  'the kernel file')
             if token.kind == 'identifier' and _ANY_FOREIGN.fullmatch(token.text):
                 used = find_unknown(tokens, at) if token.text in WORDS else (token.text, None)
                 if used:
                     return next((f'{what} ({used[0]})', used[1] or instead) for words, what, instead in _FOREIGN_WORDS
                                 if words.fullmatch(token.text))
+            if lacks_random and token.kind == 'identifier' and token.text.startswith('curand'):
+                return f'cuRAND ({token.text})', ("install the toolkit's curand_kernel.h, or write the generator in "
+                                                  'the kernel file')
     return None
 
 

@@ -15,6 +15,8 @@
 #include "driver/driver_cuda.h"
 #include "fake_ask.h"
 
+extern char **environ;
+
 struct fake_test {
     const char *name;
     CMUnitTestFunction run;
