@@ -1,6 +1,7 @@
 """Device functions that kernels of other files call: definitions with `#pragma cf device`, and declarations of
 functions that another file defines."""
 
+import keyword
 from dataclasses import replace
 
 from base.model import DeviceFunction
@@ -13,6 +14,8 @@ from tokens.lexer import spell_tokens, Token, TokenError
 # Types of C in Numba.
 _NUMBA = {'bool': 'boolean', 'f32': 'float32', 'f64': 'float64',
           **{f'{sign[:1] or "i"}{bits}': f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64)}}
+# Names in the module of emit/numba.py.
+_OF_MODULE = ('cuda', 'os', '_FOLDER', 'FATBINS', 'LTOIRS')
 # Words of functions that have code only where they are called.
 _INLINE = ('inline', '__forceinline__', '__inline__', 'constexpr', 'consteval')
 
@@ -58,6 +61,9 @@ def read_device_function(declaration, has_host):
 def add_numba(function, declaration, types):
     """Returns a function with its types for Numba. Raises TokenError for a type that Numba cannot pass."""
     token = declaration.head[declaration.function]
+    if keyword.iskeyword(token.text) or token.text in _OF_MODULE:
+        raise TokenError(token, f'{token.text} cannot be the name of a function in the Python module for Numba; rename '
+                                'it')
     end = declaration.last
     cursor = Cursor([*declaration.head[declaration.function + 1:], Token('end', '', end.file, end.line, end.column)])
     front = [t for t in declaration.head[:declaration.function] if t.kind != 'string' and t.text != 'extern']

@@ -18,12 +18,6 @@
 #include "base/linker.h"
 #include "driver/driver_cuda.h"
 
-#if defined __aarch64__
-#define TARGET_FOLDER "targets/sbsa-linux"
-#else
-#define TARGET_FOLDER "targets/x86_64-linux"
-#endif
-
 enum { NEWEST_MAJOR = 13, MAJORS = 2 };
 
 /* Versions in the name of each library's file: of CUDA 13, of CUDA 12. */
@@ -105,9 +99,9 @@ static int try_pattern(struct search *search, const char *folders)
 /* A toolkit's folder, as a pattern. */
 static int try_toolkit(struct search *search, const char *home)
 {
-    static const char *const libraries[] = {"lib64", "lib", TARGET_FOLDER "/lib"}, *const headers[] = {"include",
-                                                                                                       TARGET_FOLDER
-                                                                                                       "/include"};
+    static const char *const libraries[] = {"lib64", "lib", CF__TARGET_FOLDER "/lib"}, *const headers[] = {
+                                                                                           "include", CF__TARGET_FOLDER
+                                                                                           "/include"};
     const char *const *below = search->header ? headers : libraries;
     size_t count = search->header ? sizeof headers / sizeof *headers : sizeof libraries / sizeof *libraries;
     char folder[CF__PATH];
@@ -116,7 +110,7 @@ static int try_toolkit(struct search *search, const char *home)
             try_pattern(search, folder))
             return 1;
     note_tried(search, search->header ? "%s/{include,%s}" : "%s/{lib64,lib,%s}", home,
-               search->header ? TARGET_FOLDER "/include" : TARGET_FOLDER "/lib");
+               search->header ? CF__TARGET_FOLDER "/include" : CF__TARGET_FOLDER "/lib");
     return 0;
 }
 
@@ -145,26 +139,29 @@ static int try_wheels(struct search *search, const char *environment)
 
 /* ---- Libraries of the process, and of the dynamic linker ---- */
 
+struct loaded {
+    struct search *search;
+    const char *file;
+};
+
 static int check_object(struct dl_phdr_info *object, size_t size, void *data)
 {
-    struct search *search = data;
+    const struct loaded *loaded = data;
     const char *slash = strrchr(object->dlpi_name, '/');
+    size_t length = strlen(loaded->file);
     (void)size;
-    for (int i = 0; slash && i < MAJORS && *search->files[i]; i++) {
-        size_t length = strlen(search->files[i]);
-        if (strncmp(slash + 1, search->files[i], length) == 0 && (!slash[1 + length] || slash[1 + length] == '.') &&
-            take_path(search, object->dlpi_name))
-            return 1;
-    }
-    return 0;
+    return slash && strncmp(slash + 1, loaded->file, length) == 0 && (!slash[1 + length] || slash[1 + length] == '.') &&
+           take_path(loaded->search, object->dlpi_name);
 }
 
 static int try_loaded(struct search *search)
 {
     if (search->header)
         return 0;
+    int is_found = 0;
     cf__driver_search_lock();
-    int is_found = dl_iterate_phdr(check_object, search);
+    for (int i = 0; !is_found && i < MAJORS && *search->files[i]; i++)
+        is_found = dl_iterate_phdr(check_object, &(struct loaded){search, search->files[i]});
     cf__driver_search_unlock();
     if (is_found)
         return 1;

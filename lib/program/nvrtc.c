@@ -9,6 +9,7 @@
 #include "program/nvrtc.h"
 
 #include "base/files.h"
+#include "find/find.h"
 #include "program/library.h"
 
 static const struct cf__library_function functions[] = {
@@ -30,10 +31,12 @@ int cf__nvrtc_open(const char *function, const char *path, struct cf__nvrtc *nvr
     return cf__library_check_major(function, path, major, minor);
 }
 
-/* Toolkits have the headers beside the libraries, the wheels of CUDA 12 in a package of their own. */
+/* Toolkits have the headers beside the libraries, the wheels of CUDA 12 in a package of their own, Conda's packages in a
+ * folder of the processor, and distributions in /usr/include, two folders above. */
 void cf__nvrtc_headers(const char *path, char folder[CF__PATH])
 {
-    static const char *const below[] = {"../include", "../../cuda_runtime/include"};
+    static const char *const below[] = {"../include", "../../cuda_runtime/include", "../" CF__TARGET_FOLDER "/include",
+                                        "../../include"};
     const char *slash = strrchr(path, '/');
     char header[CF__PATH + 32];
     for (size_t i = 0; slash && i < sizeof below / sizeof *below; i++) {

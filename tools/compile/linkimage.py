@@ -36,11 +36,15 @@ def main():
     except Failure as failure:
         sys.exit(str(failure))
     cubins = {sm: f'{output}.{sm}.cubin' for sm in toolkit.targets.sm}
-    for sm, path in cubins.items():
-        subprocess.run(link_command(toolkit, [f'-arch=sm_{sm}', '-lto'], path, inputs), check=True)
-    subprocess.run(pack_command(toolkit, output, cubins), check=True)
-    for path in cubins.values():
-        os.remove(path)
+    commands = [link_command(toolkit, [f'-arch=sm_{sm}', '-lto'], path, inputs) for sm, path in cubins.items()]
+    try:
+        for command in (*commands, pack_command(toolkit, output, cubins)):
+            code = subprocess.run(command, check=False).returncode
+            if code != 0:
+                sys.exit(code)
+    finally:
+        for path in filter(os.path.exists, cubins.values()):
+            os.remove(path)
 
 
 if __name__ == '__main__':

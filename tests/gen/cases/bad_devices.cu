@@ -70,3 +70,7 @@ namespace q {
 #pragma cf device numba
 __device__ float of_one_name(float x) { return 1; }
 }
+#pragma cf device numba
+__device__ float lambda(float x) { return x; }
+#pragma cf device numba
+__device__ float cuda(float x) { return x; }

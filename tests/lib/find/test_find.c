@@ -150,6 +150,23 @@ static void loaded_library_is_found_before_wheels(void **state)
     dlclose(library);
 }
 
+static void newest_loaded_library_is_found(void **state)
+{
+    (void)state;
+    void *libraries[2];
+    char path[128];
+    run_shell("echo 'int x;' >%s/x.c && mkdir %s/loaded", root, root);
+    for (int i = 0; i < 2; i++) { /* the older one is loaded first */
+        snprintf(path, sizeof path, "%s/loaded/libcudart.so.%d", root, 12 + i);
+        run_shell("cc -shared -fPIC -Wl,-soname,%s %s/x.c -o %s", strrchr(path, '/') + 1, root, path);
+        libraries[i] = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        assert_non_null(libraries[i]);
+    }
+    expect_found("cudart", "loaded/libcudart.so.13");
+    for (int i = 0; i < 2; i++)
+        dlclose(libraries[i]);
+}
+
 /* The linker's folders: a library of every system stands for a part, since tests can add no folder to a process. */
 static void driver_of_the_linker_is_found_and_no_toolkit(void **state)
 {
@@ -209,6 +226,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(header_is_found_as_its_folder, set_up, tear_down),
         cmocka_unit_test_setup_teardown(newer_major_is_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(loaded_library_is_found_before_wheels, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(newest_loaded_library_is_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(driver_of_the_linker_is_found_and_no_toolkit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(missing_part_is_reported_with_the_places, set_up, tear_down),
         cmocka_unit_test(bad_arguments_are_refused),

@@ -1,6 +1,7 @@
 /* test_compile.c - compiling CUDA C++ at run time: targets, options, names, logs and failures. NVRTC needs no GPU. */
 #include "run_group.h"
 
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,8 @@
 #include <cuferry/program.h>
 
 #include "program/compile.h"
+#include "program/nvrtc.h"
+#include "find/find.h"
 
 static struct cf__compiled compiled;
 static cf_program_options options;
@@ -296,11 +299,36 @@ static void library_that_is_not_nvrtc_is_named(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* In the layouts of the toolkit, of wheels, of Conda and of distributions. */
+static void headers_are_beside_each_kind_of_library(void **state)
+{
+    (void)state;
+    static const char *const layouts[][2] = {{"lib64", "include"},
+                                             {"cuda_nvrtc/lib", "cuda_runtime/include"},
+                                             {"lib", CF__TARGET_FOLDER "/include"},
+                                             {"lib/x86_64-linux-gnu", "include"}};
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+        char root[] = "/tmp/cf_headers_XXXXXX", command[512], path[CF__PATH], folder[CF__PATH], real[PATH_MAX];
+        assert_non_null(mkdtemp(root));
+        snprintf(command, sizeof command, "mkdir -p %s/%s %s/%s && touch %s/%s/cuda_fp16.h", root, layouts[i][0], root,
+                 layouts[i][1], root, layouts[i][1]);
+        assert_int_equal(system(command), 0);
+        snprintf(path, sizeof path, "%s/%s/libnvrtc.so.12", root, layouts[i][0]);
+        cf__nvrtc_headers(path, folder);
+        assert_non_null(realpath(folder, real));
+        snprintf(path, sizeof path, "%s/%s", root, layouts[i][1]);
+        assert_string_equal(real, path);
+        snprintf(command, sizeof command, "rm -r %s", root);
+        assert_int_equal(system(command), 0);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(saxpy_is_machine_code_of_the_device),
+        TEST(headers_are_beside_each_kind_of_library),
         TEST(unknown_device_gets_ptx_of_the_newest_target),
         TEST(exact_code_is_of_one_capability),
         TEST(device_that_is_too_old_has_no_code),
