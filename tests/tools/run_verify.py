@@ -99,8 +99,8 @@ class VerifyTest(Runner):
         for kernel, culprits in (
                 ('forgets', [r'n = 31: y\[30\] is not written; 1 of 31 elements are not']),
                 ('spills', [r'nx = \d+, ny = \d+, ld = \d+: \d+ bytes beside the section of v are overwritten']),
-                ('scribbles', [r'n = \d+: x is written, although it is an in\(\); declare it inout\(\.\.\.\); its '
-                               r'the first is element 5']),
+                ('scribbles', [r'n = \d+: x is written, although it is an in\(\); declare it inout\(\.\.\.\); the '
+                               r'first is element 5']),
                 ('passes', [r'n = 33: 1 bytes beside the section of y are overwritten']),
                 ('deals', [r'n = 0, m = 5: y\[0\] is not written; 5 of 5 elements are not']),
                 ('precedes', [r'n = 33: 2 bytes beside the section of y are overwritten']),

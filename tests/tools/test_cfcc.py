@@ -714,14 +714,12 @@ class CfccTest:
     def errors(self):
         self.fresh(heat=KERNEL, **{'my kernel': KERNEL})
         self.write('sub/heat.cu', KERNEL)
-        self.write('plain.o', '')
         for name, arguments, code, expected in (
                 ('no_file', [], 2, 'no kernel file is named'),
                 ('unknown_option', ['--frobnicate', 'heat.cu'], 2, '--frobnicate'),
                 ('other_kind_of_file', ['heat.txt'], 2, 'heat.txt is no kernel file'),
-                ('object_without_shared', ['plain.o'], 2, 'plain.o: objects go with --shared alone, or have GPU code of '
+                ('object_without_shared', ['heat.o'], 2, 'heat.o: objects go with --shared alone, or have GPU code of '
                  'nvcc -rdc=true'),
-                ('missing_object', ['heat.cu', 'heat.o'], 1, 'heat.o: no such file'),
                 ('kernels_without_shared', ['--kernels', 'heat.cu'], 2, '--kernels goes with --shared alone'),
                 ('missing_file', ['nothing.cu'], 1, 'nothing.cu: no such file'),
                 ('prefix_that_is_no_name', ['--prefix', '2d', 'heat.cu'], 2, "the prefix '2d'"),

@@ -191,9 +191,6 @@ def check(options, parser):
         parser.error('no kernel file is named')
     if other:
         parser.error(f'{other[0]} is no kernel file: their names end with .cu or .cuh')
-    missing = [f for f in options.objects if not os.path.exists(f)]
-    if missing:
-        raise Failure(f'{missing[0]}: no such file')
     if options.objects and not options.shared:
         parser.error(f'{options.objects[0]}: objects go with --shared alone, or have GPU code of nvcc -rdc=true')
     if options.kernels and not options.shared:
