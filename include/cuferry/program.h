@@ -101,8 +101,8 @@ typedef struct cf_program_options {
  * CF_ECOMPILE: the source does not compile, or not within the time limit. CF_EINVAL: an option is wrong, or the cache's
  * folder. CF_EIMAGE: the output of cfcc cannot be loaded. CF_ENOCODE: NVRTC or cfcc makes no code for the GPU.
  * CF_ENOTSUP: there is no NVRTC, and the detail lists the paths that were tried; CF_CFCC names no program that can be
- * run; files cannot be written in TMPDIR; or the calling thread's device is CF_HOST and the source is not annotated. After a failure `*program` is
- * NULL. */
+ * run; files cannot be written in TMPDIR; or the calling thread's device is CF_HOST and the source is not annotated.
+ * After a failure `*program` is NULL. */
 CF_CHECKED int cf_program_compile(cf_program **program, const char *source, const char *name,
                                   const cf_program_options *options);
 
