@@ -108,15 +108,19 @@ def _read_real(token):
             value = float.fromhex(text.rstrip('fFlL'))
         except (OverflowError, ValueError):
             value = float('inf')
-        return _real_bits(token, value)
+        return _real_bits(token, value, text[-1] in 'fF')
     if re.fullmatch(r'(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[fFlL]?', text) and not re.fullmatch(r'\d+[lL]?', text):
-        return _real_bits(token, float(text.rstrip('fFlL')))
+        return _real_bits(token, float(text.rstrip('fFlL')), text[-1] in 'fF')
     return 'CONST', _read_number(token)
 
 
-def _real_bits(token, value):
+def _real_bits(token, value, is_float):
+    try:
+        value = struct.unpack('<f', struct.pack('<f', value))[0] if is_float else value
+    except OverflowError:
+        value = float('inf')
     if value == float('inf'):
-        raise TokenError(token, f'{token.text} does not fit a double')
+        raise TokenError(token, f'{token.text} does not fit a {"float" if is_float else "double"}')
     return 'REAL', struct.unpack('<q', struct.pack('<d', value))[0]
 
 

@@ -27,24 +27,24 @@ static const uint32_t constants[64] = {
 
 static void add_block(uint32_t state[8], const unsigned char *block)
 {
-    uint32_t w[64], v[8];
+    uint32_t w[64], a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
     for (int i = 0; i < 16; i++)
         w[i] = read_word(block + 4 * i);
     for (int i = 16; i < 64; i++)
         w[i] = w[i - 16] + (rotate_right(w[i - 15], 7) ^ rotate_right(w[i - 15], 18) ^ w[i - 15] >> 3) + w[i - 7] +
                (rotate_right(w[i - 2], 17) ^ rotate_right(w[i - 2], 19) ^ w[i - 2] >> 10);
-    memcpy(v, state, sizeof v);
     for (int i = 0; i < 64; i++) {
-        uint32_t first = v[7] + (rotate_right(v[4], 6) ^ rotate_right(v[4], 11) ^ rotate_right(v[4], 25)) +
-                         ((v[4] & v[5]) ^ (~v[4] & v[6])) + constants[i] + w[i];
-        uint32_t second = (rotate_right(v[0], 2) ^ rotate_right(v[0], 13) ^ rotate_right(v[0], 22)) +
-                          ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += first;
-        v[0] = first + second;
+        uint32_t first = h + (rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25)) + ((e & f) ^ (~e & g)) +
+                         constants[i] + w[i];
+        uint32_t second =
+            (rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+        h = g, g = f, f = e, e = d + first;
+        d = c, c = b, b = a, a = first + second;
     }
+    const uint32_t added[8] = {a, b, c, d, e, f, g, h};
     for (int i = 0; i < 8; i++)
-        state[i] += v[i];
+        state[i] += added[i];
 }
 
 void cf__sha256_begin(struct cf__sha256 *sum)

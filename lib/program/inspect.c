@@ -14,158 +14,11 @@
 
 #include "program/inspect.h"
 
-#include "base/error.h"
+#include "program/elf.h"
+#include "program/image_part.h"
 
 /* The first four bytes of images. */
 static const uint32_t fatbin_magic = 0xba55ed50, lto_magic = 0x7f4e43ed, bitcode_magic = 0xdec04342;
-
-enum {
-    MACHINE_CUDA = 190,
-    ABI_SINCE_13 = 8 /* e_ident[EI_ABIVERSION] of cubins whose flags have the target in their second byte */
-};
-
-/* Part of an image: a whole one, or an entry of a fatbin. */
-struct part {
-    const char *function, *what; /* for messages */
-    const unsigned char *data;
-    size_t size;
-    struct cf__targets *targets;
-    int is_input; /* of a link: relocatable code */
-};
-
-/* Fails for a part; the format continues "function: the cubin ". */
-#define REFUSE(part, format, ...) cf__fail(CF_EIMAGE, "%s: the %s " format, (part)->function, (part)->what, __VA_ARGS__)
-
-static int is_within(size_t whole, uint64_t offset, uint64_t bytes)
-{
-    return offset <= whole && bytes <= whole - offset;
-}
-
-static void add_target(uint16_t list[], unsigned int target)
-{
-    int i = 0;
-    while (i < CF__INSPECTED_TARGETS && list[i] && list[i] != target)
-        i++;
-    if (i < CF__INSPECTED_TARGETS)
-        list[i] = (uint16_t)target;
-}
-
-/* ---- Cubins ---- */
-
-static int check_section(const struct part *cubin, const Elf64_Ehdr *head, const Elf64_Shdr *names, unsigned int i)
-{
-    Elf64_Shdr section;
-    memcpy(&section, cubin->data + head->e_shoff + i * sizeof section, sizeof section);
-    uint64_t bytes = section.sh_type == SHT_NOBITS || section.sh_type == SHT_NULL ? 0 : section.sh_size;
-    if (bytes && !is_within(cubin->size, section.sh_offset, bytes))
-        return REFUSE(cubin, "has %zu bytes, and section %u needs %" PRIu64 " bytes from %" PRIu64, cubin->size, i,
-                      bytes, section.sh_offset);
-    if (section.sh_name >= names->sh_size)
-        return REFUSE(cubin, "is damaged: the name of section %u is outside of the names", i);
-    if (section.sh_link >= head->e_shnum)
-        return REFUSE(cubin, "is damaged: section %u refers to section %u of %u", i, section.sh_link, head->e_shnum);
-    if (section.sh_type != SHT_SYMTAB)
-        return CF_OK;
-    if (section.sh_entsize != sizeof(Elf64_Sym) || section.sh_size % sizeof(Elf64_Sym))
-        return REFUSE(cubin, "is damaged: its symbols have %" PRIu64 " bytes and not %zu", section.sh_entsize,
-                      sizeof(Elf64_Sym));
-    Elf64_Shdr texts;
-    memcpy(&texts, cubin->data + head->e_shoff + section.sh_link * sizeof texts, sizeof texts);
-    if (texts.sh_type != SHT_STRTAB || !is_within(cubin->size, texts.sh_offset, texts.sh_size))
-        return REFUSE(cubin, "is damaged: its symbols have no names in section %u", section.sh_link);
-    for (uint64_t at = 0; at < section.sh_size; at += sizeof(Elf64_Sym)) {
-        Elf64_Sym symbol;
-        memcpy(&symbol, cubin->data + section.sh_offset + at, sizeof symbol);
-        if (symbol.st_name >= texts.sh_size)
-            return REFUSE(cubin, "is damaged: the name of symbol %" PRIu64 " is outside of the names",
-                          at / sizeof symbol);
-        if (symbol.st_shndx >= head->e_shnum && symbol.st_shndx < SHN_LORESERVE)
-            return REFUSE(cubin, "is damaged: symbol %" PRIu64 " is in section %u of %u", at / sizeof symbol,
-                          symbol.st_shndx, head->e_shnum);
-    }
-    return CF_OK;
-}
-
-static int check_sections(const struct part *cubin, const Elf64_Ehdr *head)
-{
-    Elf64_Shdr names;
-    if (head->e_shnum == 0 || head->e_shentsize != sizeof names)
-        return REFUSE(cubin, "is damaged: it has %u sections of %u bytes", head->e_shnum, head->e_shentsize);
-    if (!is_within(cubin->size, head->e_shoff, head->e_shnum * sizeof names))
-        return REFUSE(cubin, "has %zu bytes, and its %u sections are listed from byte %" PRIu64 " on", cubin->size,
-                      head->e_shnum, head->e_shoff);
-    if (head->e_shstrndx >= head->e_shnum)
-        return REFUSE(cubin, "is damaged: the names of its sections are section %u of %u", head->e_shstrndx,
-                      head->e_shnum);
-    memcpy(&names, cubin->data + head->e_shoff + head->e_shstrndx * sizeof names, sizeof names);
-    if (names.sh_type != SHT_STRTAB || names.sh_size == 0 || !is_within(cubin->size, names.sh_offset, names.sh_size) ||
-        cubin->data[names.sh_offset + names.sh_size - 1])
-        return REFUSE(cubin, "is damaged: section %u has no names", head->e_shstrndx);
-    int status = CF_OK;
-    for (unsigned int i = 0; status == CF_OK && i < head->e_shnum; i++)
-        status = check_section(cubin, head, &names, i);
-    return status;
-}
-
-static int check_segments(const struct part *cubin, const Elf64_Ehdr *head)
-{
-    Elf64_Phdr segment;
-    if (head->e_phnum == 0 || head->e_phentsize != sizeof segment)
-        return REFUSE(cubin, "is damaged: it has %u segments of %u bytes", head->e_phnum, head->e_phentsize);
-    if (!is_within(cubin->size, head->e_phoff, head->e_phnum * sizeof segment))
-        return REFUSE(cubin, "has %zu bytes, and its %u segments are listed from byte %" PRIu64 " on", cubin->size,
-                      head->e_phnum, head->e_phoff);
-    for (unsigned int i = 0; i < head->e_phnum; i++) {
-        memcpy(&segment, cubin->data + head->e_phoff + i * sizeof segment, sizeof segment);
-        if (!is_within(cubin->size, segment.p_offset, segment.p_filesz))
-            return REFUSE(cubin, "has %zu bytes, and segment %u needs %" PRIu64 " bytes from %" PRIu64, cubin->size, i,
-                          segment.p_filesz, segment.p_offset);
-    }
-    return CF_OK;
-}
-
-/* The target is in the flags: before CUDA 13 in the lowest byte, with 0x800 for sm_90a; since then in the second one,
- * with 8 for such targets. */
-static unsigned int read_cubin_target(const Elf64_Ehdr *head)
-{
-    int is_new = head->e_ident[EI_ABIVERSION] >= ABI_SINCE_13;
-    unsigned int capability = (is_new ? head->e_flags >> 8 : head->e_flags) & 0xff;
-    return capability | (head->e_flags & (is_new ? 8 : 0x800) ? CF_TARGET_EXACT : 0);
-}
-
-static int check_cubin(const struct part *cubin)
-{
-    Elf64_Ehdr head;
-    if (cubin->size < sizeof head)
-        return REFUSE(cubin, "is cut off: it has %zu bytes and its header %zu", cubin->size, sizeof head);
-    memcpy(&head, cubin->data, sizeof head);
-    if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
-        return REFUSE(cubin, "is damaged: it begins with byte %02x and not as an ELF file", cubin->data[0]);
-    if (head.e_machine != MACHINE_CUDA)
-        return REFUSE(cubin,
-                      "is an ELF file for machine %u and not for a GPU (%d); code in object files has to be linked",
-                      head.e_machine, MACHINE_CUDA);
-    if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB ||
-        head.e_ident[EI_VERSION] != EV_CURRENT || head.e_ehsize != sizeof head)
-        return REFUSE(cubin, "is damaged: its ELF header has class %u, order %u, version %u and %u bytes",
-                      head.e_ident[EI_CLASS], head.e_ident[EI_DATA], head.e_ident[EI_VERSION], head.e_ehsize);
-    if (head.e_type == ET_REL && !cubin->is_input)
-        return REFUSE(cubin, "is relocatable code%s; link it first", "");
-    if (head.e_type == ET_EXEC && cubin->is_input)
-        return REFUSE(cubin, "is linked already%s; nvcc -rdc=true makes code that can be linked", "");
-    if (head.e_type != (cubin->is_input ? ET_REL : ET_EXEC))
-        return REFUSE(cubin, "is damaged: its ELF type is %u and not %d", head.e_type,
-                      cubin->is_input ? ET_REL : ET_EXEC);
-    unsigned int target = read_cubin_target(&head);
-    if (CF_TARGET_CAPABILITY(target) < 10)
-        return REFUSE(cubin, "is damaged: its target is sm_%u", CF_TARGET_CAPABILITY(target));
-    int status = check_sections(cubin, &head);
-    if (status == CF_OK && !cubin->is_input)
-        status = check_segments(cubin, &head);
-    if (status == CF_OK)
-        add_target(cubin->targets->sm, target);
-    return status;
-}
 
 /* ---- Fatbins ---- */
 
@@ -189,11 +42,11 @@ struct fatbin_entry {
 
 enum { KIND_PTX = 1, KIND_CUBIN = 2, KIND_LTO = 8, FLAG_EXACT = 0x100000, FLAG_FAMILY = 0x200000 };
 
-static int check_entry(const struct part *fatbin, const struct fatbin_entry *entry, size_t offset, int number)
+static int check_entry(const struct cf__image_part *fatbin, const struct fatbin_entry *entry, size_t offset, int number)
 {
     char what[64];
     snprintf(what, sizeof what, "fatbin's entry %d", number);
-    struct part part = *fatbin;
+    struct cf__image_part part = *fatbin;
     part.what = what;
     part.data += offset + entry->head_bytes;
     part.size = (size_t)entry->bytes;
@@ -201,60 +54,61 @@ static int check_entry(const struct part *fatbin, const struct fatbin_entry *ent
                                                : entry->flags & FLAG_FAMILY ? CF_TARGET_FAMILY
                                                                             : 0);
     if (entry->compressed_bytes > entry->bytes)
-        return REFUSE(&part, "is damaged: it has %" PRIu64 " bytes, %u of them compressed", entry->bytes,
-                      entry->compressed_bytes);
+        return CF__REFUSE_PART(&part, "is damaged: it has %" PRIu64 " bytes, %u of them compressed", entry->bytes,
+                               entry->compressed_bytes);
     fatbin->targets->has_lto |= entry->kind == KIND_LTO;
     if (entry->kind != KIND_PTX && entry->kind != KIND_CUBIN)
         return CF_OK; /* LTO-IR, and kinds of later toolkits */
     if (entry->capability < 10 || entry->capability > 999)
-        return REFUSE(&part, "is damaged: its target is sm_%u", entry->capability);
+        return CF__REFUSE_PART(&part, "is damaged: its target is sm_%u", entry->capability);
     if (entry->kind == KIND_PTX || entry->compressed_bytes) {
-        add_target(entry->kind == KIND_PTX ? fatbin->targets->ptx : fatbin->targets->sm, target);
+        cf__list_target(entry->kind == KIND_PTX ? fatbin->targets->ptx : fatbin->targets->sm, target);
         return CF_OK;
     }
     struct cf__targets unused = {.has_lto = 0}; /* the entry's own flags are the ones that the driver reads */
     part.targets = &unused;
-    int status = check_cubin(&part);
+    int status = cf__elf_check_cubin(&part);
     if (status == CF_OK)
-        add_target(fatbin->targets->sm, target);
+        cf__list_target(fatbin->targets->sm, target);
     return status;
 }
 
-static int check_fatbin(const struct part *fatbin)
+static int check_fatbin(const struct cf__image_part *fatbin)
 {
     struct fatbin_head head;
     int status = CF_OK, number = 1;
     if (fatbin->size < sizeof head)
-        return REFUSE(fatbin, "is cut off: it has %zu bytes and its header %zu", fatbin->size, sizeof head);
+        return CF__REFUSE_PART(fatbin, "is cut off: it has %zu bytes and its header %zu", fatbin->size, sizeof head);
     memcpy(&head, fatbin->data, sizeof head);
     if (head.version != 1 || head.head_bytes < sizeof head)
-        return REFUSE(fatbin, "is damaged: its header has version %u and %u bytes", head.version, head.head_bytes);
-    if (!is_within(fatbin->size, head.head_bytes, head.bytes))
-        return REFUSE(fatbin, "has %zu bytes, and its entries need %" PRIu64 " bytes from %u", fatbin->size, head.bytes,
-                      head.head_bytes);
+        return CF__REFUSE_PART(fatbin, "is damaged: its header has version %u and %u bytes", head.version,
+                               head.head_bytes);
+    if (!cf__is_within_part(fatbin->size, head.head_bytes, head.bytes))
+        return CF__REFUSE_PART(fatbin, "has %zu bytes, and its entries need %" PRIu64 " bytes from %u", fatbin->size,
+                               head.bytes, head.head_bytes);
     size_t at = head.head_bytes, end = at + (size_t)head.bytes;
     for (; status == CF_OK && at < end; number++) {
         struct fatbin_entry entry;
         if (end - at < sizeof entry)
-            return REFUSE(fatbin, "is damaged: entry %d has %zu bytes", number, end - at);
+            return CF__REFUSE_PART(fatbin, "is damaged: entry %d has %zu bytes", number, end - at);
         memcpy(&entry, fatbin->data + at, sizeof entry);
         if (entry.head_bytes < sizeof entry || entry.head_bytes > end - at || entry.bytes > end - at - entry.head_bytes)
-            return REFUSE(fatbin, "is damaged: entry %d has %u and %" PRIu64 " bytes, and %zu are left", number,
-                          entry.head_bytes, entry.bytes, end - at);
+            return CF__REFUSE_PART(fatbin, "is damaged: entry %d has %u and %" PRIu64 " bytes, and %zu are left",
+                                   number, entry.head_bytes, entry.bytes, end - at);
         status = check_entry(fatbin, &entry, at, number);
         at += entry.head_bytes + (size_t)entry.bytes;
     }
     if (status == CF_OK && !fatbin->targets->sm[0] && !fatbin->targets->ptx[0] &&
         !(fatbin->is_input && fatbin->targets->has_lto))
-        status = REFUSE(fatbin, "has %s",
-                        fatbin->targets->has_lto ? "LTO-IR alone; link it first" : "no code in its entries");
+        status = CF__REFUSE_PART(fatbin, "has %s",
+                                 fatbin->targets->has_lto ? "LTO-IR alone; link it first" : "no code in its entries");
     return status;
 }
 
 /* ---- PTX ---- */
 
 struct text {
-    const struct part *ptx;
+    const struct cf__image_part *ptx;
     const char *at, *end;
     unsigned int line;
     char word[16]; /* the current one, cut off, or another character; "": the end of the text */
@@ -276,7 +130,7 @@ static int skip_past(struct text *text, size_t opened, const char *close, const 
 {
     const char *begin = text->at + opened, *end = memmem(begin, (size_t)(text->end - begin), close, strlen(close));
     if (!end && what)
-        return REFUSE(text->ptx, "is cut off: the %s of line %u has no end", what, text->line);
+        return CF__REFUSE_PART(text->ptx, "is cut off: the %s of line %u has no end", what, text->line);
     for (end = end ? end + strlen(close) : text->end; text->at < end; text->at++)
         text->line += *text->at == '\n';
     return CF_OK;
@@ -314,10 +168,10 @@ static int read_ptx_target(struct text *text)
     if (status != CF_OK)
         return status;
     if (sscanf(text->word, "sm_%4u%c", &capability, &suffix) < 1 || capability < 10 || capability > 999)
-        return REFUSE(text->ptx, "is damaged: the .target of line %u is no GPU such as sm_90", text->line);
-    add_target(text->ptx->targets->ptx, capability | (suffix == 'a'   ? CF_TARGET_EXACT
-                                                      : suffix == 'f' ? CF_TARGET_FAMILY
-                                                                      : 0));
+        return CF__REFUSE_PART(text->ptx, "is damaged: the .target of line %u is no GPU such as sm_90", text->line);
+    cf__list_target(text->ptx->targets->ptx, capability | (suffix == 'a'   ? CF_TARGET_EXACT
+                                                           : suffix == 'f' ? CF_TARGET_FAMILY
+                                                                           : 0));
     return CF_OK;
 }
 
@@ -329,41 +183,41 @@ static int read_ptx_version(struct text *text)
     if (status == CF_OK && is_version)
         status = next_word(text);
     if (status == CF_OK && !(is_version && sscanf(text->word, "%3u.%3u", &major, &minor) == 2))
-        return REFUSE(text->ptx, "begins without a .version in line %u", text->line);
+        return CF__REFUSE_PART(text->ptx, "begins without a .version in line %u", text->line);
     return status;
 }
 
 /* Follows the braces, so that a text that was cut off is found. */
-static int check_ptx(const struct part *ptx)
+static int check_ptx(const struct cf__image_part *ptx)
 {
     struct text text = {
         .ptx = ptx, .at = (const char *)ptx->data, .end = (const char *)ptx->data + ptx->size, .line = 1};
     unsigned int depth = 0, opened = 0;
     for (size_t i = 0; i < ptx->size; i++)
         if (ptx->data[i] < ' ' && !(ptx->data[i] >= '\t' && ptx->data[i] <= '\r'))
-            return REFUSE(ptx, "is damaged: byte %zu is %02x, which is no text", i, ptx->data[i]);
+            return CF__REFUSE_PART(ptx, "is damaged: byte %zu is %02x, which is no text", i, ptx->data[i]);
     int status = read_ptx_version(&text);
     while (status == CF_OK && (status = next_word(&text)) == CF_OK && *text.word) {
         opened = *text.word == '{' && depth == 0 ? text.line : opened;
         if (*text.word == '}' && depth == 0)
-            return REFUSE(ptx, "is damaged: line %u has a } without a {", text.line);
+            return CF__REFUSE_PART(ptx, "is damaged: line %u has a } without a {", text.line);
         depth += (*text.word == '{') - (unsigned int)(*text.word == '}');
         if (strcmp(text.word, ".target") == 0)
             status = read_ptx_target(&text);
     }
     if (status == CF_OK && !ptx->targets->ptx[0])
-        return REFUSE(ptx, "is cut off: its %u lines have no .target", text.line);
+        return CF__REFUSE_PART(ptx, "is cut off: its %u lines have no .target", text.line);
     if (status == CF_OK && depth)
-        return REFUSE(ptx, "is cut off: the { of line %u has no }", opened);
+        return CF__REFUSE_PART(ptx, "is cut off: the { of line %u has no }", opened);
     return status;
 }
 
 /* ---- Object files and archives ---- */
 
 /* Checks the fatbins of a section, which are aligned to 8 bytes. */
-static int check_fatbins(const struct part *object, size_t offset, size_t bytes)
+static int check_fatbins(const struct cf__image_part *object, size_t offset, size_t bytes)
 {
-    struct part fatbin = *object;
+    struct cf__image_part fatbin = *object;
     fatbin.what = "fatbin in the object";
     for (size_t at = 0; at < bytes; at += 8) {
         struct fatbin_head head = {.magic = 0};
@@ -381,22 +235,22 @@ static int check_fatbins(const struct part *object, size_t offset, size_t bytes)
 }
 
 /* An object without GPU code for a link has no targets afterwards. */
-static int check_object(const struct part *object)
+static int check_object(const struct cf__image_part *object)
 {
     Elf64_Ehdr head;
-    Elf64_Shdr names, section;
+    struct cf__elf_sections sections;
     if (object->size < sizeof head)
-        return REFUSE(object, "is cut off: it has %zu bytes and its header %zu", object->size, sizeof head);
+        return CF__REFUSE_PART(object, "is cut off: it has %zu bytes and its header %zu", object->size, sizeof head);
     memcpy(&head, object->data, sizeof head);
     if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_type != ET_REL)
-        return REFUSE(object, "is no object file for this link: its ELF header has class %u, order %u and type %u",
-                      head.e_ident[EI_CLASS], head.e_ident[EI_DATA], head.e_type);
-    int status = check_sections(object, &head);
-    for (unsigned int i = 0; status == CF_OK && i < head.e_shnum; i++) {
-        memcpy(&names, object->data + head.e_shoff + head.e_shstrndx * sizeof names, sizeof names);
-        memcpy(&section, object->data + head.e_shoff + i * sizeof section, sizeof section);
+        return CF__REFUSE_PART(object,
+                               "is no object file for this link: its ELF header has class %u, order %u and type %u",
+                               head.e_ident[EI_CLASS], head.e_ident[EI_DATA], head.e_type);
+    int status = cf__elf_check_sections(object, &head, &sections);
+    for (uint64_t i = 0; status == CF_OK && i < sections.count; i++) {
+        Elf64_Shdr section = cf__elf_section(&sections, i);
         if (section.sh_type == SHT_PROGBITS &&
-            strcmp((const char *)object->data + names.sh_offset + section.sh_name, "__nv_relfatbin") == 0)
+            strcmp((const char *)object->data + sections.names.sh_offset + section.sh_name, "__nv_relfatbin") == 0)
             status = check_fatbins(object, (size_t)section.sh_offset, (size_t)section.sh_size);
     }
     return status;
@@ -408,7 +262,7 @@ static int has_code(const struct cf__targets *targets)
 }
 
 /* Checks that an input has code for the target. */
-static int check_target(const struct part *input, const struct cf__link_target *target)
+static int check_target(const struct cf__image_part *input, const struct cf__link_target *target)
 {
     const struct cf__targets *targets = input->targets;
     unsigned int wanted = CF_TARGET_CAPABILITY(target->sm);
@@ -433,12 +287,12 @@ static int check_target(const struct part *input, const struct cf__link_target *
 }
 
 /* The member's name is in messages as it stands in its header. Sets `has_any` if the member has GPU code. */
-static int check_member(const struct part *archive, size_t offset, size_t bytes, const char *name,
+static int check_member(const struct cf__image_part *archive, size_t offset, size_t bytes, const char *name,
                         const struct cf__link_target *target, int *has_any)
 {
     char what[64];
     struct cf__targets targets = {.has_lto = 0};
-    struct part member = *archive;
+    struct cf__image_part member = *archive;
     snprintf(what, sizeof what, "archive's member %.16s", name);
     what[strcspn(what, "/")] = 0;
     member.what = what;
@@ -455,7 +309,7 @@ static int check_member(const struct part *archive, size_t offset, size_t bytes,
     return status;
 }
 
-static int check_archive(const struct part *archive, const struct cf__link_target *target)
+static int check_archive(const struct cf__image_part *archive, const struct cf__link_target *target)
 {
     enum { MAGIC = 8, HEAD = 60, SIZE = 48, END = 58 }; /* bytes, and offsets in a member's header */
     size_t at = MAGIC;
@@ -465,21 +319,21 @@ static int check_archive(const struct part *archive, const struct cf__link_targe
         char size[11] = "";
         unsigned long long bytes;
         if (archive->size - at < HEAD || head[END] != '`' || head[END + 1] != '\n')
-            return REFUSE(archive, "is cut off or damaged: byte %zu begins no member", at);
+            return CF__REFUSE_PART(archive, "is cut off or damaged: byte %zu begins no member", at);
         memcpy(size, head + SIZE, sizeof size - 1);
-        if (sscanf(size, "%llu", &bytes) != 1 || !is_within(archive->size, at + HEAD, bytes))
-            return REFUSE(archive, "has %zu bytes, and the member at byte %zu needs more", archive->size, at);
+        if (sscanf(size, "%llu", &bytes) != 1 || !cf__is_within_part(archive->size, at + HEAD, bytes))
+            return CF__REFUSE_PART(archive, "has %zu bytes, and the member at byte %zu needs more", archive->size, at);
         status = check_member(archive, at + HEAD, (size_t)bytes, head, target, &has_any);
         at += HEAD + (size_t)bytes + bytes % 2;
     }
     if (status == CF_OK && !has_any)
-        return REFUSE(archive, "has no GPU code for a link%s", "; nvcc -rdc=true makes it");
+        return CF__REFUSE_PART(archive, "has no GPU code for a link%s", "; nvcc -rdc=true makes it");
     return status;
 }
 
 /* ---- All kinds ---- */
 
-static int is_text(const struct part *part)
+static int is_text(const struct cf__image_part *part)
 {
     size_t i = 0;
     while (i < part->size && part->data[i] && strchr(" \t\r\n\f\v", part->data[i]))
@@ -488,10 +342,10 @@ static int is_text(const struct part *part)
 }
 
 /* Returns the kind; 0 if there is none. An ELF file for another machine than a GPU is an object. */
-static enum cf__input_kind find_kind(const struct part *image)
+static enum cf__input_kind find_kind(const struct cf__image_part *image)
 {
     uint32_t magic = 0;
-    uint16_t machine = MACHINE_CUDA;
+    uint16_t machine = CF__MACHINE_CUDA;
     memcpy(&magic, image->data, image->size < sizeof magic ? image->size : sizeof magic);
     if (image->size >= offsetof(Elf64_Ehdr, e_machine) + sizeof machine)
         memcpy(&machine, image->data + offsetof(Elf64_Ehdr, e_machine), sizeof machine);
@@ -502,34 +356,34 @@ static enum cf__input_kind find_kind(const struct part *image)
     if (magic == fatbin_magic)
         return CF__INPUT_FATBIN;
     if (image->size >= SELFMAG && memcmp(image->data, ELFMAG, SELFMAG) == 0)
-        return machine == MACHINE_CUDA ? CF__INPUT_CUBIN : CF__INPUT_OBJECT;
+        return machine == CF__MACHINE_CUDA ? CF__INPUT_CUBIN : CF__INPUT_OBJECT;
     return is_text(image) ? CF__INPUT_PTX : 0;
 }
 
-static int fail_kind(const struct part *image, const char *kinds)
+static int fail_kind(const struct cf__image_part *image, const char *kinds)
 {
     unsigned char first[4] = {0};
     memcpy(first, image->data, image->size < sizeof first ? image->size : sizeof first);
-    return REFUSE(image, "is no %s: it has %zu bytes and begins with %02x%02x%02x%02x", kinds, image->size, first[0],
-                  first[1], first[2], first[3]);
+    return CF__REFUSE_PART(image, "is no %s: it has %zu bytes and begins with %02x%02x%02x%02x", kinds, image->size,
+                           first[0], first[1], first[2], first[3]);
 }
 
 int cf__inspect_image(const char *function, const unsigned char *data, size_t size, struct cf__targets *targets)
 {
-    struct part image = {function, "image", data, size, targets, 0};
+    struct cf__image_part image = {function, "image", data, size, targets, 0};
     *targets = (struct cf__targets){.has_lto = 0};
     switch (find_kind(&image)) {
     case CF__INPUT_LTO:
-        return REFUSE(&image, "is LTO-IR%s; link it first", "");
+        return CF__REFUSE_PART(&image, "is LTO-IR%s; link it first", "");
     case CF__INPUT_ARCHIVE:
-        return REFUSE(&image, "is an archive of object files%s; link it first", "");
+        return CF__REFUSE_PART(&image, "is an archive of object files%s; link it first", "");
     case CF__INPUT_FATBIN:
         image.what = "fatbin";
         return check_fatbin(&image);
     case CF__INPUT_CUBIN:
     case CF__INPUT_OBJECT:
         image.what = "cubin";
-        return check_cubin(&image);
+        return cf__elf_check_cubin(&image);
     case CF__INPUT_PTX:
         image.what = "PTX";
         return check_ptx(&image);
@@ -545,12 +399,13 @@ size_t cf__image_bytes(const char *image, size_t size)
     return memchr(image, 0, end) ? size : end;
 }
 
-static int check_lto(const struct part *lto)
+static int check_lto(const struct cf__image_part *lto)
 {
     enum { LTO_HEAD = 24 };
     lto->targets->has_lto = 1;
-    return lto->size < LTO_HEAD ? REFUSE(lto, "is cut off: it has %zu bytes and its header %d", lto->size, LTO_HEAD)
-                                : CF_OK;
+    return lto->size < LTO_HEAD
+               ? CF__REFUSE_PART(lto, "is cut off: it has %zu bytes and its header %d", lto->size, LTO_HEAD)
+               : CF_OK;
 }
 
 int cf__inspect_input(const char *function, const unsigned char *data, size_t size,
@@ -558,14 +413,17 @@ int cf__inspect_input(const char *function, const unsigned char *data, size_t si
 {
     static const struct {
         const char *what;
-        int (*check)(const struct part *part);
+        int (*check)(const struct cf__image_part *part);
     } kinds[] = {
-        [CF__INPUT_CUBIN] = {"cubin", check_cubin},    [CF__INPUT_PTX] = {"PTX", check_ptx},
-        [CF__INPUT_LTO] = {"LTO-IR", check_lto},       [CF__INPUT_FATBIN] = {"fatbin", check_fatbin},
-        [CF__INPUT_OBJECT] = {"object", check_object}, [CF__INPUT_ARCHIVE] = {"archive", NULL},
+        [CF__INPUT_CUBIN] = {"cubin", cf__elf_check_cubin},
+        [CF__INPUT_PTX] = {"PTX", check_ptx},
+        [CF__INPUT_LTO] = {"LTO-IR", check_lto},
+        [CF__INPUT_FATBIN] = {"fatbin", check_fatbin},
+        [CF__INPUT_OBJECT] = {"object", check_object},
+        [CF__INPUT_ARCHIVE] = {"archive", NULL},
     };
     struct cf__targets targets = {.has_lto = 0};
-    struct part input = {function, "input", data, size, &targets, 1};
+    struct cf__image_part input = {function, "input", data, size, &targets, 1};
     *kind = find_kind(&input);
     if (!*kind)
         return fail_kind(&input, "PTX, cubin, fatbin, LTO-IR, object file or archive");
@@ -574,6 +432,6 @@ int cf__inspect_input(const char *function, const unsigned char *data, size_t si
         return check_archive(&input, target);
     int status = kinds[*kind].check(&input);
     if (status == CF_OK && !has_code(&targets))
-        return REFUSE(&input, "has no GPU code for a link%s", "; nvcc -rdc=true makes it");
+        return CF__REFUSE_PART(&input, "has no GPU code for a link%s", "; nvcc -rdc=true makes it");
     return status == CF_OK ? check_target(&input, target) : status;
 }

@@ -87,12 +87,11 @@ static int is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Numbers take exponents with a sign: 1e-6. */
+/* Numbers take exponents with a sign: 1e-6, 0x1p-6. */
 static const char *end_of_number(const char *at)
 {
-    int is_hex = at[0] == '0' && (at[1] == 'x' || at[1] == 'X');
-    while (is_letter(*at) || is_digit(*at) || *at == '.' ||
-           ((*at == '-' || *at == '+') && !is_hex && (at[-1] == 'e' || at[-1] == 'E')))
+    char exponent = at[0] == '0' && (at[1] | 32) == 'x' ? 'p' : 'e';
+    while (is_letter(*at) || is_digit(*at) || *at == '.' || ((*at == '-' || *at == '+') && (at[-1] | 32) == exponent))
         at++;
     return at;
 }
@@ -213,9 +212,11 @@ static void read_number(struct reader *reader)
     size_t length = (size_t)(reader->end - reader->begin);
     int prefix = reader->begin[0] == '0' ? reader->begin[1] | 32 : 0;
     snprintf(text, sizeof text, "%.*s", (int)length, reader->begin);
-    if (prefix != 'x' && strpbrk(text, ".eE")) {
+    if (strpbrk(text, prefix == 'x' ? "pP" : ".eE")) {
         struct cf__locale locale = cf__enter_c_locale();
         double real = strtod(text, &end);
+        if (*end == 'f' || *end == 'F')
+            real = strtof(text, NULL);
         cf__leave_c_locale(locale);
         int64_t bits;
         memcpy(&bits, &real, sizeof bits);

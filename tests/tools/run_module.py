@@ -98,7 +98,7 @@ class ModuleTest(Runner):
             text = (b'#pragma cf kernel grid(n) in(x[n]) out(y[n])\n__global__ void twice(const float *x, float *y, int n)\n'
                     b'{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        y[i] = 2 * x[i];\n}\n')
             self.write('twice.cu', text)
-            self.write('wrong.cu', text + b'wrong\n')
+            self.write('wrong.cu', text.replace(b'2 *', b'wrong *'))
             self.write('beyond.cu', text.replace(b'i < n', b'i <= n'))
             words = ['twice', 'x=fill:f32:5:1.5', 'y=y.npy', '--driver', 'host']
             self.good('--module', 'twice.cu', *words, driver=False)

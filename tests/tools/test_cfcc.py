@@ -718,8 +718,7 @@ class CfccTest:
                 ('no_file', [], 2, 'no kernel file is named'),
                 ('unknown_option', ['--frobnicate', 'heat.cu'], 2, '--frobnicate'),
                 ('other_kind_of_file', ['heat.txt'], 2, 'heat.txt is no kernel file'),
-                ('object_without_shared', ['heat.o'], 2, 'heat.o: objects go with --shared alone, or have GPU code of '
-                 'nvcc -rdc=true'),
+                ('missing_object', ['heat.cu', 'heat.o'], 1, 'heat.o: no such file'),
                 ('kernels_without_shared', ['--kernels', 'heat.cu'], 2, '--kernels goes with --shared alone'),
                 ('missing_file', ['nothing.cu'], 1, 'nothing.cu: no such file'),
                 ('prefix_that_is_no_name', ['--prefix', '2d', 'heat.cu'], 2, "the prefix '2d'"),
@@ -907,6 +906,10 @@ class CfccTest:
         self.expect('cfcc_shared_refuses_two_libraries', good, err)
         self.write('plain.c', 'int plain = 1;\n')
         run([*shlex.split(self.config['cc']), '-c', 'plain.c'], cwd=self.folder)
+        code, _, err = self.compile('plain.o')
+        self.expect('cfcc_object_without_shared_is_refused',
+                    code == 2 and 'plain.o: objects go with --shared alone, or have GPU code of nvcc -rdc=true' in err,
+                    err)
         code, _, err = self.compile('--shared', 'plain.o')
         self.expect('cfcc_shared_refuses_what_it_did_not_make', code == 1 and 'cfcc made none of plain.o' in err, err)
         code, _, err = self.compile('--shared', 'heat.h.o')

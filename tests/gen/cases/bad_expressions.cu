@@ -106,3 +106,6 @@ __global__ void half_a_choice(int n);
 
 #pragma cf kernel grid(n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n ? n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n : n)
 __global__ void too_many_choices(int n);
+
+#pragma cf kernel grid(n) tolerance(1e39f)
+__global__ void too_large_a_float(int n);

@@ -137,6 +137,25 @@ static Elf64_Shdr *section_of(int number)
     return (Elf64_Shdr *)(void *)(damaged.bytes + head_of()->e_shoff) + number;
 }
 
+/* A header cannot tell 65,280 sections or more. */
+static void cubin_with_section_numbers_in_section_0_is_read(void **state)
+{
+    (void)state;
+    Elf64_Shdr *first = section_of(0);
+    Elf64_Ehdr *head = (Elf64_Ehdr *)(void *)damaged.bytes;
+    first->sh_size = head->e_shnum;
+    first->sh_link = head->e_shstrndx;
+    head->e_shnum = 0;
+    head->e_shstrndx = SHN_XINDEX;
+    expect_taken(&damaged, 90, 0);
+    first->sh_size = UINT64_MAX / 64 + 2;
+    expect_refused(&damaged,
+                   "test: the cubin has 656 bytes, and its 288230376151711745 sections are listed from byte 280 on");
+    first->sh_size = 5;
+    first->sh_link = 70000;
+    expect_refused(&damaged, "test: the cubin is damaged: the names of its sections are section 70000 of 5");
+}
+
 static void cubin_with_a_wrong_header_is_refused(void **state)
 {
     (void)state;
@@ -461,6 +480,7 @@ int main(void)
         cmocka_unit_test(image_with_one_target_often_lists_it_once),
         cmocka_unit_test(image_that_needs_a_link_says_so),
         cmocka_unit_test(image_of_no_kind_is_named),
+        cmocka_unit_test(cubin_with_section_numbers_in_section_0_is_read),
         cmocka_unit_test(cubin_with_a_wrong_header_is_refused),
         cmocka_unit_test(cubin_with_wrong_sections_is_refused),
         cmocka_unit_test(fatbin_with_wrong_sizes_is_refused),

@@ -49,6 +49,8 @@ static const struct {
     {"unsigned int u", "u", "unsigned int", CF_U32, CF_VALUE, 1, 4, 4, 0},
     {"long l", "l", "long", CF_I64, CF_VALUE, 1, 8, 8, 0},
     {"long long l", "l", "long long", CF_I64, CF_VALUE, 1, 8, 8, 0},
+    {"long int l", "l", "long int", CF_I64, CF_VALUE, 1, 8, 8, 0},
+    {"unsigned short int s", "s", "unsigned short int", CF_U16, CF_VALUE, 1, 2, 2, 0},
     {"unsigned long long const l", "l", "unsigned long long", CF_U64, CF_VALUE, 1, 8, 8, 0},
     {"int8_t i", "i", "int8_t", CF_I8, CF_VALUE, 1, 1, 1, 0},
     {"uint64_t i", "i", "uint64_t", CF_U64, CF_VALUE, 1, 8, 8, 0},
@@ -213,6 +215,21 @@ static void signature_checks_are_read(void **state)
     assert_true(value == 1);
 }
 
+static void signature_real_numbers_have_the_values_of_c(void **state)
+{
+    (void)state;
+    expect_read("(double d) grid(1) check(d == 0.1f, d == 0x1.8p-2, d == 0x1p+4f, d == 0.1)");
+    assert_int_equal(kernel.nchecks, 4);
+    const double numbers[] = {0.1f, 0.375, 16, 0.1};
+    for (size_t i = 0; i < 4; i++)
+        for (size_t k = 0; k < 4; k++) {
+            double d = numbers[k], value = -1;
+            void *const args[] = {&d};
+            assert_ok(cf__evaluate_real(&kernel, &kernel.checks[i].condition, args, &value));
+            assert_true(value == (i == k));
+        }
+}
+
 /* ---- Refusals ---- */
 
 static const struct {
@@ -256,6 +273,8 @@ static const struct {
     {"(int n) grid(08)", "column 14 of the signature: '08' is no integer of 63 bits"},
     {"(int n) grid(9223372036854775808)", "column 14 of the signature: '9223372036854775808' is no integer of 63 bits"},
     {"(int n) grid(1) check(1e999 > n)", "column 23 of the signature: '1e999' is no number"},
+    {"(int n) grid(1) check(1e39f > n)", "column 23 of the signature: '1e39f' is no number"},
+    {"(int n) grid(1) check(0x1.8 > n)", "column 23 of the signature: '0x1.8' is no integer of 63 bits"},
     {"(int n) grid(1) check(1.2.3 > n)", "column 23 of the signature: '1.2.3' is no number"},
     {"(float a, int n) grid(1) check(a % 2 == 0)",
      "column 34 of the signature: the operator takes integers, and the condition has real numbers"},
@@ -367,6 +386,7 @@ int main(void)
         cmocka_unit_test_teardown(signature_expressions_are_those_of_annotations, tear_down),
         cmocka_unit_test_teardown(signature_launch_rules_are_read, tear_down),
         cmocka_unit_test_teardown(signature_checks_are_read, tear_down),
+        cmocka_unit_test_teardown(signature_real_numbers_have_the_values_of_c, tear_down),
         cmocka_unit_test_teardown(signature_that_is_wrong_names_the_column, tear_down),
         cmocka_unit_test_teardown(signature_nested_too_deep_is_refused, tear_down),
         cmocka_unit_test_teardown(signature_of_nested_comparisons_is_refused, tear_down),

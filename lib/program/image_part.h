@@ -1,0 +1,45 @@
+/* image_part.h - part of an image that comes from outside, as its checks see it. */
+#ifndef CF__IMAGE_PART_H
+#define CF__IMAGE_PART_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuferry.h>
+
+#include "base/error.h"
+
+/* Targets of an image, in the form of cf_image. */
+enum { CF__INSPECTED_TARGETS = 64 };
+struct cf__targets {
+    uint16_t sm[CF__INSPECTED_TARGETS + 1], ptx[CF__INSPECTED_TARGETS + 1]; /* each ends with 0 */
+    int has_lto;
+};
+
+/* Part of an image: a whole one, or an entry of a fatbin. */
+struct cf__image_part {
+    const char *function, *what; /* for messages */
+    const unsigned char *data;
+    size_t size;
+    struct cf__targets *targets;
+    int is_input; /* of a link: relocatable code */
+};
+
+/* Fails for a part; the format continues "function: the cubin ". */
+#define CF__REFUSE_PART(part, format, ...) cf__fail(CF_EIMAGE, "%s: the %s " format, (part)->function, (part)->what, __VA_ARGS__)
+
+static inline int cf__is_within_part(size_t whole, uint64_t offset, uint64_t bytes)
+{
+    return offset <= whole && bytes <= whole - offset;
+}
+
+static inline void cf__list_target(uint16_t list[], unsigned int target)
+{
+    int i = 0;
+    while (i < CF__INSPECTED_TARGETS && list[i] && list[i] != target)
+        i++;
+    if (i < CF__INSPECTED_TARGETS)
+        list[i] = (uint16_t)target;
+}
+
+#endif
