@@ -22,11 +22,12 @@ Elf64_Shdr cf__elf_section(const struct cf__elf_sections *sections, uint64_t i)
     return section;
 }
 
-static int check_symbols(const struct cf__image_part *cubin, const struct cf__elf_sections *sections, const Elf64_Shdr *section)
+static int check_symbols(const struct cf__image_part *cubin, const struct cf__elf_sections *sections,
+                         const Elf64_Shdr *section)
 {
     if (section->sh_entsize != sizeof(Elf64_Sym) || section->sh_size % sizeof(Elf64_Sym))
         return CF__REFUSE_PART(cubin, "is damaged: its symbols have %" PRIu64 " bytes and not %zu", section->sh_entsize,
-                      sizeof(Elf64_Sym));
+                               sizeof(Elf64_Sym));
     Elf64_Shdr texts = cf__elf_section(sections, section->sh_link);
     if (texts.sh_type != SHT_STRTAB || !cf__is_within_part(cubin->size, texts.sh_offset, texts.sh_size))
         return CF__REFUSE_PART(cubin, "is damaged: its symbols have no names in section %u", section->sh_link);
@@ -35,10 +36,10 @@ static int check_symbols(const struct cf__image_part *cubin, const struct cf__el
         memcpy(&symbol, cubin->data + section->sh_offset + at, sizeof symbol);
         if (symbol.st_name >= texts.sh_size)
             return CF__REFUSE_PART(cubin, "is damaged: the name of symbol %" PRIu64 " is outside of the names",
-                          at / sizeof symbol);
+                                   at / sizeof symbol);
         if (symbol.st_shndx >= sections->count && symbol.st_shndx < SHN_LORESERVE)
-            return CF__REFUSE_PART(cubin, "is damaged: symbol %" PRIu64 " is in section %u of %" PRIu64, at / sizeof symbol,
-                          symbol.st_shndx, sections->count);
+            return CF__REFUSE_PART(cubin, "is damaged: symbol %" PRIu64 " is in section %u of %" PRIu64,
+                                   at / sizeof symbol, symbol.st_shndx, sections->count);
     }
     return CF_OK;
 }
@@ -49,16 +50,17 @@ static int check_section(const struct cf__image_part *cubin, const struct cf__el
     uint64_t bytes = section.sh_type == SHT_NOBITS || section.sh_type == SHT_NULL ? 0 : section.sh_size;
     if (bytes && !cf__is_within_part(cubin->size, section.sh_offset, bytes))
         return CF__REFUSE_PART(cubin, "has %zu bytes, and section %" PRIu64 " needs %" PRIu64 " bytes from %" PRIu64,
-                      cubin->size, i, bytes, section.sh_offset);
+                               cubin->size, i, bytes, section.sh_offset);
     if (section.sh_name >= sections->names.sh_size)
         return CF__REFUSE_PART(cubin, "is damaged: the name of section %" PRIu64 " is outside of the names", i);
     if (section.sh_type != SHT_NULL && section.sh_link >= sections->count)
-        return CF__REFUSE_PART(cubin, "is damaged: section %" PRIu64 " refers to section %u of %" PRIu64, i, section.sh_link,
-                      sections->count);
+        return CF__REFUSE_PART(cubin, "is damaged: section %" PRIu64 " refers to section %u of %" PRIu64, i,
+                               section.sh_link, sections->count);
     return section.sh_type == SHT_SYMTAB ? check_symbols(cubin, sections, &section) : CF_OK;
 }
 
-int cf__elf_check_sections(const struct cf__image_part *cubin, const Elf64_Ehdr *head, struct cf__elf_sections *sections)
+int cf__elf_check_sections(const struct cf__image_part *cubin, const Elf64_Ehdr *head,
+                           struct cf__elf_sections *sections)
 {
     uint64_t names = head->e_shstrndx;
     *sections = (struct cf__elf_sections){.count = head->e_shnum};
@@ -69,18 +71,20 @@ int cf__elf_check_sections(const struct cf__image_part *cubin, const Elf64_Ehdr 
         names = names == SHN_XINDEX ? first.sh_link : names;
     }
     if (sections->count == 0 || head->e_shentsize != sizeof(Elf64_Shdr))
-        return CF__REFUSE_PART(cubin, "is damaged: it has %" PRIu64 " sections of %u bytes", sections->count, head->e_shentsize);
+        return CF__REFUSE_PART(cubin, "is damaged: it has %" PRIu64 " sections of %u bytes", sections->count,
+                               head->e_shentsize);
     if (sections->count > cubin->size / sizeof(Elf64_Shdr) ||
         !cf__is_within_part(cubin->size, head->e_shoff, sections->count * sizeof(Elf64_Shdr)))
         return CF__REFUSE_PART(cubin, "has %zu bytes, and its %" PRIu64 " sections are listed from byte %" PRIu64 " on",
-                      cubin->size, sections->count, head->e_shoff);
+                               cubin->size, sections->count, head->e_shoff);
     if (names >= sections->count)
-        return CF__REFUSE_PART(cubin, "is damaged: the names of its sections are section %" PRIu64 " of %" PRIu64, names,
-                      sections->count);
+        return CF__REFUSE_PART(cubin, "is damaged: the names of its sections are section %" PRIu64 " of %" PRIu64,
+                               names, sections->count);
     sections->names = cf__elf_section(sections, names);
     const Elf64_Shdr *texts = &sections->names;
     if (texts->sh_type != SHT_STRTAB || texts->sh_size == 0 ||
-        !cf__is_within_part(cubin->size, texts->sh_offset, texts->sh_size) || cubin->data[texts->sh_offset + texts->sh_size - 1])
+        !cf__is_within_part(cubin->size, texts->sh_offset, texts->sh_size) ||
+        cubin->data[texts->sh_offset + texts->sh_size - 1])
         return CF__REFUSE_PART(cubin, "is damaged: section %" PRIu64 " has no names", names);
     int status = CF_OK;
     for (uint64_t i = 0; status == CF_OK && i < sections->count; i++)
@@ -94,13 +98,13 @@ static int check_segments(const struct cf__image_part *cubin, const Elf64_Ehdr *
     if (head->e_phnum == 0 || head->e_phentsize != sizeof segment)
         return CF__REFUSE_PART(cubin, "is damaged: it has %u segments of %u bytes", head->e_phnum, head->e_phentsize);
     if (!cf__is_within_part(cubin->size, head->e_phoff, head->e_phnum * sizeof segment))
-        return CF__REFUSE_PART(cubin, "has %zu bytes, and its %u segments are listed from byte %" PRIu64 " on", cubin->size,
-                      head->e_phnum, head->e_phoff);
+        return CF__REFUSE_PART(cubin, "has %zu bytes, and its %u segments are listed from byte %" PRIu64 " on",
+                               cubin->size, head->e_phnum, head->e_phoff);
     for (unsigned int i = 0; i < head->e_phnum; i++) {
         memcpy(&segment, cubin->data + head->e_phoff + i * sizeof segment, sizeof segment);
         if (!cf__is_within_part(cubin->size, segment.p_offset, segment.p_filesz))
-            return CF__REFUSE_PART(cubin, "has %zu bytes, and segment %u needs %" PRIu64 " bytes from %" PRIu64, cubin->size, i,
-                          segment.p_filesz, segment.p_offset);
+            return CF__REFUSE_PART(cubin, "has %zu bytes, and segment %u needs %" PRIu64 " bytes from %" PRIu64,
+                                   cubin->size, i, segment.p_filesz, segment.p_offset);
     }
     return CF_OK;
 }
@@ -123,20 +127,20 @@ int cf__elf_check_cubin(const struct cf__image_part *cubin)
     if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
         return CF__REFUSE_PART(cubin, "is damaged: it begins with byte %02x and not as an ELF file", cubin->data[0]);
     if (head.e_machine != CF__MACHINE_CUDA)
-        return CF__REFUSE_PART(cubin,
-                      "is an ELF file for machine %u and not for a GPU (%d); code in object files has to be linked",
-                      head.e_machine, CF__MACHINE_CUDA);
+        return CF__REFUSE_PART(
+            cubin, "is an ELF file for machine %u and not for a GPU (%d); code in object files has to be linked",
+            head.e_machine, CF__MACHINE_CUDA);
     if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB ||
         head.e_ident[EI_VERSION] != EV_CURRENT || head.e_ehsize != sizeof head)
         return CF__REFUSE_PART(cubin, "is damaged: its ELF header has class %u, order %u, version %u and %u bytes",
-                      head.e_ident[EI_CLASS], head.e_ident[EI_DATA], head.e_ident[EI_VERSION], head.e_ehsize);
+                               head.e_ident[EI_CLASS], head.e_ident[EI_DATA], head.e_ident[EI_VERSION], head.e_ehsize);
     if (head.e_type == ET_REL && !cubin->is_input)
         return CF__REFUSE_PART(cubin, "is relocatable code%s; link it first", "");
     if (head.e_type == ET_EXEC && cubin->is_input)
         return CF__REFUSE_PART(cubin, "is linked already%s; nvcc -rdc=true makes code that can be linked", "");
     if (head.e_type != (cubin->is_input ? ET_REL : ET_EXEC))
         return CF__REFUSE_PART(cubin, "is damaged: its ELF type is %u and not %d", head.e_type,
-                      cubin->is_input ? ET_REL : ET_EXEC);
+                               cubin->is_input ? ET_REL : ET_EXEC);
     unsigned int target = read_cubin_target(&head);
     if (CF_TARGET_CAPABILITY(target) < 10)
         return CF__REFUSE_PART(cubin, "is damaged: its target is sm_%u", CF_TARGET_CAPABILITY(target));

@@ -21,7 +21,8 @@ Elf64_Shdr cf__elf_section(const struct cf__elf_sections *sections, uint64_t i);
 
 /* Checks the bounds, names and links of all sections, and fills `sections`. Files with more sections than the header can
  * tell have the numbers in section 0. */
-int cf__elf_check_sections(const struct cf__image_part *part, const Elf64_Ehdr *head, struct cf__elf_sections *sections);
+int cf__elf_check_sections(const struct cf__image_part *part, const Elf64_Ehdr *head,
+                           struct cf__elf_sections *sections);
 
 /* Checks a cubin, linked or an input of a link, and lists its target. */
 int cf__elf_check_cubin(const struct cf__image_part *cubin);

@@ -26,7 +26,8 @@ struct cf__image_part {
 };
 
 /* Fails for a part; the format continues "function: the cubin ". */
-#define CF__REFUSE_PART(part, format, ...) cf__fail(CF_EIMAGE, "%s: the %s " format, (part)->function, (part)->what, __VA_ARGS__)
+#define CF__REFUSE_PART(part, format, ...) \
+    cf__fail(CF_EIMAGE, "%s: the %s " format, (part)->function, (part)->what, __VA_ARGS__)
 
 static inline int cf__is_within_part(size_t whole, uint64_t offset, uint64_t bytes)
 {
