@@ -20,11 +20,11 @@ from tap import NEEDS_LONG, NEEDS_NO_SANITIZER, ROOT, Tap, run
 
 PACKAGING = os.path.join(ROOT, 'tools', 'packaging')
 
-# Runs a recipe of Spack with another module for `spack.package`.
+# Runs a recipe of Spack with other modules for those of Spack.
 SPACK = '''
 import sys, types
 noted = []
-spack, package = types.ModuleType('spack'), types.ModuleType('spack.package')
+package, cuda, generic = (types.ModuleType(name) for name in ('package', 'cuda', 'generic'))
 class Base:
     pass
 def note(*words, **named):
@@ -34,11 +34,14 @@ class Executable:
         self.path = path
     def __call__(self, *words):
         noted.append([str(self.path), *words])
-package.Package, package.CudaPackage, package.Executable = Base, type('CudaPackage', (), {}), Executable
+package.Executable, generic.Package, cuda.CudaPackage = Executable, Base, type('CudaPackage', (), {})
 for name in ('license', 'version', 'variant', 'depends_on', 'conflicts', 'run_after', 'on_package_attributes'):
     setattr(package, name, note)
-package.ninja = Executable('ninja')
-sys.modules.update({'spack': spack, 'spack.package': package})
+package.which = lambda name, required: Executable(name)
+for name in ('spack', 'spack_repo', 'spack_repo.builtin', 'spack_repo.builtin.build_systems'):
+    sys.modules[name] = types.ModuleType(name)
+sys.modules.update({'spack.package': package, 'spack_repo.builtin.build_systems.cuda': cuda,
+                    'spack_repo.builtin.build_systems.generic': generic})
 sys.path.insert(0, sys.argv[1])
 sys.dont_write_bytecode = True
 import package as recipe
@@ -118,7 +121,8 @@ class PackagingTest:
             self.tap.check('debian_packages_are_built', '' if code == 0 and set(lists) <= set(made) else f'{out}{err}')
 
     def spack(self):
-        script, recipe = os.path.join(self.folder, 'played.py'), os.path.join(PACKAGING, 'spack', 'packages', 'cuferry')
+        script, recipe = os.path.join(self.folder, 'played.py'), os.path.join(PACKAGING, 'spack_repo', 'cuferry',
+                                                                                 'packages', 'cuferry')
         write(SPACK, script)
         for name, spec, arch, options in (
                 ('cpu', '+shared', 'none', ['--enable-shared', '--cuda=no']),

@@ -150,9 +150,9 @@ def arguments(config):
 
 def check_useless(options, parser, mode, given):
     """Refuses options of a compilation, which would have no effect."""
-    given = [*given, ('--header', options.header), ('--shared', options.shared), ('--export', options.export), ('-MD', options.depend),
-             ('--prefix', options.prefix), ('--manifest', options.manifest), ('--numba', options.numba),
-             ('--tuning', options.tuning)]
+    given = [*given, ('--header', options.header), ('--shared', options.shared), ('--export', options.export),
+             ('-MD', options.depend), ('--prefix', options.prefix), ('--manifest', options.manifest),
+             ('--numba', options.numba), ('--tuning', options.tuning)]
     useless = next((name for name, value in given if value), None)
     if useless:
         parser.error(f'{useless} has no effect with {mode}, which compiles nothing')

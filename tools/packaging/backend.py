@@ -105,7 +105,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
                         0o755 if os.access(path, os.X_OK) else 0o644)
             for part, text in (('METADATA', metadata()), ('licenses/LICENSE', read('LICENSE')),
                                ('entry_points.txt', f'[console_scripts]\ncuferry-config = cuferry:config\n{commands}'),
-                               ('WHEEL', f'Wheel-Version: 1.0\nGenerator: cuferry\nRoot-Is-Purelib: false\nTag: {tag}\n')):
+                               ('WHEEL', 'Wheel-Version: 1.0\nGenerator: cuferry\nRoot-Is-Purelib: false\n'
+                                f'Tag: {tag}\n')):
                 add(wheel, record, f'{info}/{part}', text.encode())
             record.append(f'{info}/RECORD,,\n')
             add(wheel, [], f'{info}/RECORD', ''.join(record).encode())

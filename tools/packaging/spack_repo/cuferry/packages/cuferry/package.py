@@ -1,10 +1,14 @@
-"""package.py - a recipe for Spack, which builds the tree that contains it: spack repo add tools/packaging/spack."""
+"""package.py - a recipe for Spack 1, which builds the tree that contains it:
+spack repo add tools/packaging/spack_repo/cuferry."""
 
 import os
 
-from spack.package import *
+from spack.package import (Executable, conflicts, depends_on, license, on_package_attributes, run_after, variant,
+                           version, which)
+from spack_repo.builtin.build_systems.cuda import CudaPackage
+from spack_repo.builtin.build_systems.generic import Package
 
-TREE = os.path.dirname(os.path.realpath(__file__)).rsplit(os.sep, 5)[0]
+TREE = os.path.dirname(os.path.realpath(__file__)).rsplit(os.sep, 6)[0]
 
 
 class Cuferry(Package, CudaPackage):
@@ -14,7 +18,7 @@ class Cuferry(Package, CudaPackage):
 
     license("MIT")
 
-    version("main", commit="HEAD")
+    version("main", branch="main")
 
     variant("shared", default=True, description="Also build the shared library")
 
@@ -39,7 +43,7 @@ class Cuferry(Package, CudaPackage):
 
     def install(self, spec, prefix):
         Executable("./configure")(*self.configure_options())
-        ninja("-C", "build", "install")
+        which("ninja", required=True)("-C", "build", "install")
 
     def setup_run_environment(self, env):
         env.prepend_path("PKG_CONFIG_PATH", self.prefix.lib.pkgconfig)
