@@ -60,15 +60,14 @@ def build(settings, folder):
     builddir, prefix = settings.get('builddir'), os.path.join(folder, 'prefix')
     if builddir and not os.path.exists(os.path.join(builddir, 'libcuferry.a')):
         raise SystemExit(f'builddir={builddir}: there is no libcuferry.a')
-    output = sys.stderr
     if not builddir:
         ninja = shutil.which('ninja') or shutil.which('ninja-build')
         if not ninja:
             raise SystemExit('Ninja is needed to build Cuferry, and is not in PATH')
         builddir = os.path.join(folder, 'build')
-        subprocess.run([os.path.join(TOP, 'configure'), f'--builddir={builddir}', f'PYTHON={sys.executable}',
-                        *shlex.split(settings.get('configure', ''))], check=True, stdout=output)
-        subprocess.run([ninja, '-C', builddir], check=True, stdout=output)
+        subprocess.run([os.path.join(TOP, 'configure'), f'--builddir={builddir}',
+                        *shlex.split(settings.get('configure', ''))], check=True, stdout=sys.stderr)
+        subprocess.run([ninja, '-C', builddir], check=True, stdout=sys.stderr)
     subprocess.run(['sh', os.path.join(TOP, 'tools', 'dev', 'install'), TOP, builddir, prefix], check=True,
                    stdout=subprocess.DEVNULL, env={k: v for k, v in os.environ.items() if k != 'DESTDIR'})
     return prefix
@@ -120,8 +119,10 @@ def build_sdist(sdist_directory, config_settings=None):
                                 check=True).stdout.decode().split('\0')
         names = sorted(name for name in listed if name)
     except (OSError, subprocess.CalledProcessError):
+        names = []
+    if 'configure' not in names:    # no repository, or that of another tree
         names = [os.path.relpath(path, TOP) for path in files_below(TOP)]
-        names = [name for name in names if not re.match(r'build|.*__pycache__|\.', name)]
+        names = [name for name in names if not re.match(r'build[^/]*/|.*__pycache__|\.', name)]
     base = f'cuferry-{version()}'
     with open(os.path.join(sdist_directory, f'{base}.tar.gz'), 'wb') as file, \
             gzip.GzipFile('', 'wb', 9, file, 0) as zipped, tarfile.open(None, 'w', zipped) as archive:
