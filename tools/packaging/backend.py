@@ -89,23 +89,38 @@ def files_below(folder):
             yield os.path.join(path, name)
 
 
+def info_files(tag):
+    """The wheel's description of itself, by names; the tag may still be unknown."""
+    commands = ''.join(f'{program} = cuferry:run\n' for program in PROGRAMS)
+    return {'METADATA': metadata(), 'licenses/LICENSE': read('LICENSE'),
+            'entry_points.txt': f'[console_scripts]\ncuferry-config = cuferry:config\n{commands}',
+            'WHEEL': f'Wheel-Version: 1.0\nGenerator: cuferry\nRoot-Is-Purelib: false\nTag: {tag}\n'}
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    """Without it, pip would build the wheel twice."""
+    info = f'cuferry-{version()}.dist-info'
+    for name, text in info_files(f'py3-none-linux_{platform.machine()}').items():
+        path = os.path.join(metadata_directory, info, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text)
+    return info
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     with tempfile.TemporaryDirectory() as folder:
         prefix = build(config_settings or {}, folder)
         tag = f'py3-none-{platform_tag([os.path.join(prefix, "bin", name) for name in PROGRAMS])}'
         info, record = f'cuferry-{version()}.dist-info', []
         name = f'cuferry-{version()}-{tag}.whl'
-        commands = ''.join(f'{program} = cuferry:run\n' for program in PROGRAMS)
         with zipfile.ZipFile(os.path.join(wheel_directory, name), 'w') as wheel:
             add(wheel, record, 'cuferry/__init__.py', read('tools', 'packaging', 'wheel', '__init__.py').encode())
             for path in files_below(prefix):
                 with open(path, 'rb') as file:
                     add(wheel, record, f'cuferry/prefix/{os.path.relpath(path, prefix)}', file.read(),
                         0o755 if os.access(path, os.X_OK) else 0o644)
-            for part, text in (('METADATA', metadata()), ('licenses/LICENSE', read('LICENSE')),
-                               ('entry_points.txt', f'[console_scripts]\ncuferry-config = cuferry:config\n{commands}'),
-                               ('WHEEL', 'Wheel-Version: 1.0\nGenerator: cuferry\nRoot-Is-Purelib: false\n'
-                                f'Tag: {tag}\n')):
+            for part, text in info_files(tag).items():
                 add(wheel, record, f'{info}/{part}', text.encode())
             record.append(f'{info}/RECORD,,\n')
             add(wheel, [], f'{info}/RECORD', ''.join(record).encode())
