@@ -55,6 +55,8 @@ class InstallTest:
                       'share/man/man1/cfcc.1', 'share/man/man1/cf-bench.1',
                       'share/man/man1/cf-info.1', 'share/man/man1/cf-run.1', 'share/man/man1/cf-tune.1',
                       'share/man/man3/cuferry.3', 'share/man/man3/CF_EINVAL.3', 'share/man/man3/CF_ECOMPILE.3',
+                      'share/bash-completion/completions/cfcc',
+                      'share/zsh/site-functions/_cfcc', 'lib/cuferry/installed.txt',
                       'share/cuferry/cuferry.json', 'share/cuferry/kernels/gather.cu',
                       'share/cuferry/manifest.schema.json',
                       *(f'share/cuferry/kernels/{name}.md' for name in ('LANGUAGE', 'CPU', 'CHECKS', 'KERNELS'))]

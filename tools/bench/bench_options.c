@@ -15,8 +15,10 @@
 #include "data/option.h"
 
 static const struct option shared_options[] = {
-    {"--sizes", 1}, {"--set", 1},   {"--except", 1}, {"--module", 1}, {"--driver", 1}, {"--device", 1}, {"--verify", 0},
-    {"--time", 1},  {"--limit", 1}, {"--cache", 1},  {"--json", 1},   {"--help", 0},   {"--version", 0}};
+    {"--sizes", "A:B[:FACTOR]"}, {"--set", "NAME=VALUE"}, {"--except", "KERNEL"}, {"--module", "FILE"},
+    {"--driver", "cuda|host"},   {"--device", "N"},       {"--verify", NULL},     {"--time", "SECONDS"},
+    {"--limit", "SECONDS"},      {"--cache", "BYTES"},    {"--json", "FILE"},     {"--help", NULL},
+    {"--version", NULL}};
 
 static int set_number(struct bench_options *options, const char *name, const char *value, struct message *message)
 {

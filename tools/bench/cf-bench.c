@@ -102,7 +102,7 @@ static int check_options(const struct options *options, struct message *message)
 static int read_options(struct options *options, int argc, char **argv, struct message *message)
 {
     static const struct option known[] = {
-        {"--variants", 0}, {"--plot", 1}, {"--against", 1}, {"--strict", 1}, {"--from", 1}};
+        {"--variants", NULL}, {"--plot", "FILE"}, {"--against", "FILE"}, {"--strict", "TOLERANCE"}, {"--from", "FILE"}};
     static const struct bench_options_table table = {known, sizeof known / sizeof *known, set_option};
     *options = (struct options){
         .shared = {.sizes = DEFAULT_SIZES, .budget = DEFAULT_BUDGET, .limit = DEFAULT_LIMIT, .cache = -1},

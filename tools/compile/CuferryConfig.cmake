@@ -1,16 +1,27 @@
-# CuferryConfig.cmake - defines, for find_package(Cuferry), the library Cuferry::cuferry and the function
-# cuferry_add_kernels().
+# CuferryConfig.cmake - defines, for find_package(Cuferry), the library Cuferry::cuferry, the shared library
+# Cuferry::shared if it is installed, and the function cuferry_add_kernels(). The CMakeLists.txt of the source tree names
+# another prefix.
 
 # Depfiles of custom commands work with Makefiles from this version on.
 cmake_minimum_required(VERSION 3.20)
 
 if(NOT TARGET Cuferry::cuferry)
-    get_filename_component(_cuferry_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+    set(_cuferry_prefix "${CUFERRY_PREFIX}")
+    if(NOT _cuferry_prefix)
+        get_filename_component(_cuferry_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+    endif()
     add_library(Cuferry::cuferry STATIC IMPORTED)
     set_target_properties(Cuferry::cuferry PROPERTIES
         IMPORTED_LOCATION "${_cuferry_prefix}/lib/libcuferry.a"
         INTERFACE_INCLUDE_DIRECTORIES "${_cuferry_prefix}/include"
         INTERFACE_LINK_LIBRARIES "pthread;dl;m")
+    if(EXISTS "${_cuferry_prefix}/lib/libcuferry.so.0")
+        add_library(Cuferry::shared SHARED IMPORTED)
+        set_target_properties(Cuferry::shared PROPERTIES
+            IMPORTED_LOCATION "${_cuferry_prefix}/lib/libcuferry.so.0"
+            IMPORTED_SONAME libcuferry.so.0
+            INTERFACE_INCLUDE_DIRECTORIES "${_cuferry_prefix}/include")
+    endif()
     unset(_cuferry_prefix)
 endif()
 
@@ -35,6 +46,11 @@ endfunction()
 # the prefix, by default the name of the first file; their header, by default <prefix>.h, is on the include path of the
 # target and of everything that links it. The default of TARGETS is the target's CUDA_ARCHITECTURES, which CMake takes
 # from CMAKE_CUDA_ARCHITECTURES; if that is OFF or not set, cfcc has a default.
+#
+# The runtime is Cuferry::shared if that is installed and CUFERRY_SHARED is not set to OFF, otherwise Cuferry::cuferry.
+# A shared library exports its C functions. With Cuferry::cuferry it contains a copy of the runtime, of which
+# cf_last_error() of a program knows nothing.
+# An object library hands its kernels on to the targets that link it, but not through $<TARGET_OBJECTS:...>.
 function(cuferry_add_kernels target)
     set(files ${ARGN})
     list(FILTER files INCLUDE REGEX "\\.cuh?$")
@@ -76,7 +92,8 @@ function(cuferry_add_kernels target)
                 "or compute capabilities such as 80 90a 100f")
         endif()
     endforeach()
-    get_filename_component(prefix "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../.." ABSOLUTE)
+    get_target_property(library Cuferry::cuferry IMPORTED_LOCATION)
+    get_filename_component(prefix "${library}/../.." ABSOLUTE)
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/cuferry/${target}")
     file(MAKE_DIRECTORY "${folder}")
     set(object "${folder}/${arg_PREFIX}.o")
@@ -99,6 +116,14 @@ function(cuferry_add_kernels target)
     list(REMOVE_DUPLICATES headers)
     set(inputs ${sources})
     set(flags)
+    set(runtime Cuferry::cuferry)
+    if(TARGET Cuferry::shared AND (NOT DEFINED CUFERRY_SHARED OR CUFERRY_SHARED))
+        set(runtime Cuferry::shared)
+    endif()
+    get_target_property(type ${target} TYPE)
+    if(type MATCHES "^(SHARED|MODULE)_LIBRARY$")
+        set(flags --export)
+    endif()
     if(arg_TUNING)
         get_filename_component(arg_TUNING "${arg_TUNING}" ABSOLUTE)
         list(APPEND inputs "${arg_TUNING}")
@@ -134,9 +159,18 @@ function(cuferry_add_kernels target)
         VERBATIM)
     set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
     target_sources(${target} PRIVATE "${object}")
+    if(type STREQUAL OBJECT_LIBRARY)
+        target_sources(${target} INTERFACE "${object}")
+    endif()
     # As properties, these work with both signatures of target_link_libraries().
     set_property(TARGET ${target} APPEND PROPERTY INCLUDE_DIRECTORIES "${folder}")
     set_property(TARGET ${target} APPEND PROPERTY INTERFACE_INCLUDE_DIRECTORIES "$<BUILD_INTERFACE:${folder}>")
-    set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES Cuferry::cuferry)
-    set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES Cuferry::cuferry)
+    set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES ${runtime})
+    if(type STREQUAL SHARED_LIBRARY AND runtime STREQUAL Cuferry::cuferry)
+        # The copy within the library is no part of its interface.
+        get_target_property(include Cuferry::cuferry INTERFACE_INCLUDE_DIRECTORIES)
+        set_property(TARGET ${target} APPEND PROPERTY INTERFACE_INCLUDE_DIRECTORIES "${include}")
+    else()
+        set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES ${runtime})
+    endif()
 endfunction()

@@ -33,6 +33,8 @@ def add_files(parser):
     parser.add_argument('-o', dest='output', metavar='FILE', help='the object (default: the first file, as .o or .so)')
     parser.add_argument('--header', metavar='FILE', help='the header (default: P.h beside the object)')
     parser.add_argument('--shared', action='store_true', help='make a shared object that contains the runtime')
+    parser.add_argument('--export', action='store_true', help='let a shared library into which the object is linked '
+                        'export the C functions')
     parser.add_argument('--manifest', metavar='FILE', help='also write what is known of the kernels, as JSON')
     parser.add_argument('--numba', metavar='DIR', help='also write a Python module and GPU code there, by which Numba '
                         'calls functions with #pragma cf device numba')
@@ -107,12 +109,18 @@ def check_values(options, parser):
         parser.error(f'-j {options.jobs}: at least one compiler runs')
 
 
-def arguments(config):
+def make_parser(config):
+    """Completions of shells have its options, too."""
     parser = Parser(prog='cfcc', usage=USAGE, allow_abbrev=False,
                     description='Compiles annotated CUDA kernels to one object and one header of typed C functions.')
     add_files(parser)
     add_compilers(parser, config)
     add_modes(parser, config)
+    return parser
+
+
+def arguments(config):
+    parser = make_parser(config)
     # -O alone takes no argument, and -O2 is one word.
     words = sys.argv[1:]
     levels = [w for w in words if re.fullmatch(r'-O[0-3sgz]?|-Ofast', w)]
@@ -142,9 +150,9 @@ def arguments(config):
 
 def check_useless(options, parser, mode, given):
     """Refuses options of a compilation, which would have no effect."""
-    given = [*given, ('--header', options.header), ('--shared', options.shared), ('-MD', options.depend),
-             ('--prefix', options.prefix), ('--manifest', options.manifest), ('--numba', options.numba),
-             ('--tuning', options.tuning)]
+    given = [*given, ('--header', options.header), ('--shared', options.shared), ('--export', options.export),
+             ('-MD', options.depend), ('--prefix', options.prefix), ('--manifest', options.manifest),
+             ('--numba', options.numba), ('--tuning', options.tuning)]
     useless = next((name for name, value in given if value), None)
     if useless:
         parser.error(f'{useless} has no effect with {mode}, which compiles nothing')

@@ -26,13 +26,13 @@ const struct option *option_take(const struct option *known, size_t count, char 
     }
     char *text = argv[*at] + strlen(option->name);
     *value = *text ? text + 1 : NULL;
-    if (*value && !option->has_value) {
+    if (*value && !option->value) {
         message_set(message, "%s takes no value", option->name);
         return NULL;
     }
-    if (!*value && option->has_value)
+    if (!*value && option->value)
         *value = argv[++*at]; /* NULL after the last argument */
-    if (!*value && option->has_value) {
+    if (!*value && option->value) {
         message_set(message, "%s needs a value; --help shows how to use it", option->name);
         return NULL;
     }

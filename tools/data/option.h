@@ -1,4 +1,5 @@
-/* option.h - reads options of the command line: "--repeat 3" or "--repeat=3". */
+/* option.h - reads options of the command line: "--repeat 3" or "--repeat=3". tools/dev/completion reads the programs'
+ * tables of options from their sources. */
 #ifndef OPTION_H
 #define OPTION_H
 
@@ -9,7 +10,7 @@
 
 struct option {
     const char *name;
-    int has_value;
+    const char *value; /* as in --help: FILE, KERNEL, cuda|host ...; NULL: the option takes none */
 };
 
 /* Returns the option of `known` that an argument names, or NULL. */

@@ -75,8 +75,9 @@ static int set_option(struct options *options, const char *name, char *value, st
 
 static int read_options(struct options *options, int argc, char **argv, struct message *message)
 {
-    static const struct option known[] = {{"--module", 1}, {"--cache", 0}, {"--clear", 0},  {"--cap", 1},
-                                          {"--json", 0},   {"--help", 0},  {"--version", 0}};
+    static const struct option known[] = {{"--module", "FILE"}, {"--cache", NULL}, {"--clear", NULL},
+                                          {"--cap", "SIZE"},    {"--json", NULL},  {"--help", NULL},
+                                          {"--version", NULL}};
     for (int i = 1; i < argc; i++) {
         char *value;
         if (argv[i][0] != '-') {

@@ -203,10 +203,21 @@ static int set_option(struct options *options, const char *name, char *value, st
 
 static int read_option(struct options *options, char **argv, int *at, struct message *message)
 {
-    static const struct option known[] = {{"--driver", 1},  {"--device", 1}, {"--repeat", 1}, {"--verify", 0},
-                                          {"--check", 1},   {"--all", 0},    {"--except", 1}, {"--module", 1},
-                                          {"--variant", 1}, {"--set", 1},    {"--list", 0},   {"--describe", 1},
-                                          {"--cxx", 1},     {"--help", 0},   {"--version", 0}};
+    static const struct option known[] = {{"--driver", "cuda|host"},
+                                          {"--device", "N"},
+                                          {"--repeat", "R"},
+                                          {"--verify", NULL},
+                                          {"--check", "address|race|poison"},
+                                          {"--all", NULL},
+                                          {"--except", "KERNEL"},
+                                          {"--module", "FILE"},
+                                          {"--variant", "NAME=N,..."},
+                                          {"--set", "NAME=VALUE"},
+                                          {"--list", NULL},
+                                          {"--describe", "KERNEL"},
+                                          {"--cxx", "COMMAND"},
+                                          {"--help", NULL},
+                                          {"--version", NULL}};
     char *value;
     const struct option *option = option_take(known, sizeof known / sizeof *known, argv, at, &value, message);
     return option ? set_option(options, option->name, value, message) : -1;

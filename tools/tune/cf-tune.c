@@ -120,7 +120,7 @@ static int check_options(const struct options *options, struct message *message)
 
 static int read_options(struct options *options, int argc, char **argv, struct message *message)
 {
-    static const struct option known[] = {{"--file", 1}, {"--dry-run", 0}, {"--machine", 0}};
+    static const struct option known[] = {{"--file", "FILE"}, {"--dry-run", NULL}, {"--machine", NULL}};
     static const struct bench_options_table table = {known, sizeof known / sizeof *known, set_option};
     *options = (struct options){
         .shared = {.sizes = DEFAULT_SIZES, .budget = DEFAULT_BUDGET, .limit = DEFAULT_LIMIT, .cache = -1}};
