@@ -25,6 +25,11 @@ static int act_names(void)
     return cf_version() == CF_VERSION ? CF_OK : -100;
 }
 
+static int act_report(void)
+{
+    return cf_report(CF_ERANGE, "wrapper: 7") == CF_ERANGE && !strcmp(cf_last_error(), "wrapper: 7") ? CF_OK : -100;
+}
+
 static void log_nothing(void *data, int level, const char *line)
 {
     (void)data, (void)level, (void)line;
@@ -49,6 +54,7 @@ static const struct scene plain_scenes[] = {
     {"cf_status_text", NULL, act_names, NULL, NULL, COLD},
     {"cf_last_error", NULL, act_names, NULL, NULL, COLD},
     {"cf_last_driver_result", NULL, act_names, NULL, NULL, COLD},
+    {"cf_report", NULL, act_report, NULL, NULL, COLD},
     {"cf_version", NULL, act_names, NULL, NULL, COLD},
     {"cf_last_plan", NULL, act_names, NULL, NULL, COLD},
     {"cf_set_log", NULL, act_set_log, NULL, NULL, 0},
