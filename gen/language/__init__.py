@@ -4,8 +4,10 @@ belong beside the library's header, and their first line is the banner of base/t
 from base.diagnostics import GeneratorError
 from language.cxx import emit_cxx
 from language.interface import read_interface
+from language.python import emit_python
+from language.tvm_ffi import emit_tvm_ffi
 
-EMITTERS = {'cxx': emit_cxx}
+EMITTERS = {'cxx': emit_cxx, 'python': emit_python, 'tvm-ffi': emit_tvm_ffi}
 
 
 def emit_languages(languages, manifest):
