@@ -27,19 +27,19 @@ beside this file, or where the dynamic linker looks.
 _USED = {'stream', 'min', 'max', 'int', 'float', 'bool', 'type', 'len'}
 
 
+def name_argument(name):
+    name = f'x{name}' if name.startswith('_') else name
+    return f'{name}_' if keyword.iskeyword(name) or name in _USED else name
+
+
 class _Function(Call):
     """A function of the module."""
 
     def __init__(self, family, classes):
         super().__init__(family)
         self.classes = classes
-        self.names = [self._name_argument(a.name) for a in self.arguments]
+        self.names = [name_argument(a.name) for a in self.arguments]
         self.by_name = {a.name: name for a, name in zip(self.arguments, self.names)}
-
-    @staticmethod
-    def _name_argument(name):
-        name = f'x{name}' if name.startswith('_') else name
-        return f'{name}_' if keyword.iskeyword(name) or name in _USED else name
 
     @property
     def problem(self):
