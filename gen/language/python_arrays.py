@@ -27,15 +27,13 @@ _ERRORS: Dict[int, Any] = {}    # exceptions by status
 
 
 def _open_library():
-    prefix, variable = _PREFIX, f'{_PREFIX.upper()}_LIBRARY_DIR'
+    variable, name = f'{_PREFIX.upper()}_LIBRARY_DIR', f'lib{_PREFIX}.so'
     folder = os.environ.get(variable)
-    place = folder or os.path.dirname(os.path.abspath(__file__))
-    names = [f'lib{prefix}.so', f'{prefix}.so']
-    path = next((p for p in (os.path.join(place, name) for name in names) if os.path.isfile(p)), None)
+    path = os.path.join(folder or os.path.dirname(os.path.abspath(__file__)), name)
     try:
-        return ctypes.CDLL(path or (os.path.join(place, names[0]) if folder else names[0]))
+        return ctypes.CDLL(path if folder or os.path.exists(path) else name)
     except OSError as error:
-        raise ImportError(f'{prefix} needs {names[0]} of cfcc --shared, in {place} or in the folder that {variable} '
+        raise ImportError(f'{_PREFIX} needs {name} of cfcc --shared, beside it or in the folder that {variable} '
                           f'names: {error}') from None
 
 

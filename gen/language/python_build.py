@@ -1,8 +1,7 @@
-"""Builds the wheel of a generated module, for pip: a build backend of PEP 517, which lies beside the module. The name and
-the version are those of pyproject.toml."""
+"""Builds the wheel of a generated module, for pip: a build backend of PEP 517, which lies beside the module. Name and
+version are those of pyproject.toml."""
 
 import base64
-import glob
 import hashlib
 import os
 import re
@@ -23,14 +22,13 @@ def _read_project():
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     name, version = _read_project()
-    libraries = glob.glob(f'lib{MODULE}.so')
-    if not libraries:
+    if not os.path.exists(f'lib{MODULE}.so'):
         raise FileNotFoundError(f'there is no lib{MODULE}.so beside {MODULE}.py; make it by cfcc --shared')
     tag = 'py3-none-' + re.sub('[-.]', '_', sysconfig.get_platform())
     info = f'{name}-{version}.dist-info'
     texts = {f'{info}/METADATA': f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n',
              f'{info}/WHEEL': f'Wheel-Version: 1.0\nGenerator: cfcc\nRoot-Is-Purelib: false\nTag: {tag}\n'}
-    files = {path: _read(path) for path in [f'{MODULE}.py', *libraries]}
+    files = {path: _read(path) for path in (f'{MODULE}.py', f'lib{MODULE}.so')}
     files.update((path, text.encode()) for path, text in texts.items())
     record = ''.join(f'{path},sha256={_hash(data)},{len(data)}\n' for path, data in files.items())
     files[f'{info}/RECORD'] = f'{record}{info}/RECORD,,\n'.encode()

@@ -211,6 +211,9 @@ def check(options, parser):
     problem = prefix_problem(options.prefix) if options.sources else ''
     if problem:
         parser.error(f'{problem}; give another with --prefix')
+    if 'python' in (options.emit or '').split(',') and os.path.basename(options.output) == f'{options.prefix}.so':
+        parser.error(f'-o {options.output}: Python would import it in place of {options.prefix}.py; call it '
+                     f'lib{options.prefix}.so')
     if options.depend and not options.depfile:
         options.depfile = re.sub(r'\.s?o$', '', options.output) + '.d'
     check_files(options)
