@@ -3,9 +3,10 @@ belong beside the library's header, and their first line is the banner of base/t
 
 from base.diagnostics import GeneratorError
 from language.cxx import emit_cxx
+from language.fortran import emit_fortran
 from language.interface import read_interface
 
-EMITTERS = {'cxx': emit_cxx}
+EMITTERS = {'cxx': emit_cxx, 'fortran': emit_fortran}
 
 
 def emit_languages(languages, manifest):
