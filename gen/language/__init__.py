@@ -4,13 +4,14 @@ belong beside the library's header, and their first line is the banner of base/t
 from base.diagnostics import GeneratorError
 from language.cxx import emit_cxx
 from language.cython import emit_cython
+from language.fortran import emit_fortran
 from language.interface import read_interface
 from language.python import emit_python
 from language.python_package import emit_python_package
 from language.tvm_ffi import emit_tvm_ffi
 
-EMITTERS = {'cxx': emit_cxx, 'python': emit_python, 'python-package': emit_python_package, 'cython': emit_cython,
-            'tvm-ffi': emit_tvm_ffi}
+EMITTERS = {'cxx': emit_cxx, 'fortran': emit_fortran, 'python': emit_python, 'python-package': emit_python_package,
+            'cython': emit_cython, 'tvm-ffi': emit_tvm_ffi}
 
 
 def emit_languages(languages, manifest):

@@ -7,12 +7,14 @@ from base.diagnostics import GeneratorError
 from base.text import banner, comment, fold, identifier, include
 
 # Words that cannot name a namespace or a function. Words of CUDA C++ never name a kernel or its parameters.
-_WORDS = frozenset('''alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t
-    class co_await co_return co_yield compl concept const consteval constexpr constinit const_cast continue decltype default
-    delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable
-    namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires
-    return short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try
-    typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq'''.split())
+_WORDS = frozenset('''alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t
+    char32_t class co_await co_return co_yield compl concept const consteval constexpr constinit
+    const_cast continue decltype default delete do double dynamic_cast else enum explicit export
+    extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq
+    nullptr operator or or_eq private protected public register reinterpret_cast requires return
+    short signed sizeof static static_assert static_cast struct switch template this thread_local
+    throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while
+    xor xor_eq'''.split())
 
 _BINARY = {'ADD': '+', 'SUB': '-', 'MUL': '*', 'DIV': '/', 'MOD': '%', 'LT': '<', 'LE': '<=', 'GT': '>', 'GE': '>=',
            'EQ': '==', 'NE': '!=', 'SHL': '<<', 'SHR': '>>', 'BIT_AND': '&', 'BIT_OR': '|', 'BIT_XOR': '^'}
@@ -26,10 +28,11 @@ def emit_cxx(interface):
     name = re.sub(r'\.h$', '', interface.header) + '.hpp'
     guard = f'CUFERRY_{identifier(name).upper().replace("CUFERRY_", "")}'
     opaque = {t.ctype for t in interface.types if t.is_opaque}
-    blocks = [_emit_function(family.name, function, opaque) for family in interface.families
-              for function in family.functions if function in family.overloads(_key)]
-    blocks += [_emit_function(function.name, function, opaque) for family in interface.families
-               for function in family.functions if function not in family.overloads(_key)]
+    blocks = []
+    for family in interface.families:
+        overloads = family.overloads(_key)
+        blocks += [_emit_function(family.name if f in overloads else f.name, f, opaque, f == family.functions[0])
+                   for f in family.functions]
     blocks += map(_emit_setters, interface.symbols)
     text = (f'{banner(", ".join(interface.sources))}#ifndef {guard}\n#define {guard}\n\n'
             f'#include <cuferry/cuferry.hpp>\n{include(interface.header)}\n'
@@ -46,15 +49,18 @@ def _safe(name):
     return f'{name}_' if name in _WORDS else name
 
 
-def _emit_function(name, function, opaque):
+def _emit_function(name, function, opaque, is_first):
     told = function.lengths(False)
     declared = ', '.join(_declare(a) for a in function.arguments if a.name not in told)
     checks = ''.join(_emit_checks(function, told, opaque))
     passed = ', '.join(f'{a.name}.data()' if a.is_array else a.name for a in function.arguments)
     stream = _stream_name({a.name for a in function.arguments})
-    text = comment([*function.doc.split('\n'), f'In C: {function.function}()'] if function.doc else
-                   [f'In C: {function.function}()'])
-    return text + ''.join(_emit_forms(name, function.function, stream, declared, checks, passed))
+    forms = _emit_forms(name, function.function, stream, declared, checks, passed)
+    return _comment(function, is_first) + ''.join(forms)
+
+
+def _comment(of, has_doc):
+    return comment([*(of.doc.split('\n') if of.doc and has_doc else ()), f'In C: {of.function}()'])
 
 
 def _stream_name(names):
@@ -81,8 +87,7 @@ def _join(*parts):
 
 def _declare(argument):
     if argument.is_array:
-        const = 'const ' * (argument.direction == 'in' or argument.const)
-        return f'cf::span<{const}{argument.type.ctype}> {argument.name}'
+        return f'cf::span<{argument.declared[:-1].rstrip()}> {argument.name}'
     return f'{argument.declared}{"" if argument.declared.endswith("*") else " "}{argument.name}'
 
 
@@ -116,7 +121,7 @@ def _spell(tree):
     if kind in ('PARAM', 'MEMBER'):
         return f'cf::detail::exact({".".join(parts)})'
     if kind in ('NEG', 'NOT'):
-        return f'{"-" if kind == "NEG" else "!"}{_spell_operand(parts[0])}'
+        return f'{"-" if kind == "NEG" else "!"}({_spell(parts[0])})'
     if kind in _CALLS:
         return f'cf::detail::{_CALLS[kind]}({", ".join(map(_spell, parts))})'
     return f' {_BINARY[kind]} '.join(map(_spell_operand, parts))
@@ -140,6 +145,5 @@ def _emit_setters(symbol):
         declared, passed = f'const {ctype} &{symbol.name}', f'&{symbol.name}'
     else:
         declared = f'{ctype} {symbol.name}'
-    text = comment([*symbol.doc.split('\n'), f'In C: {symbol.function}()'] if symbol.doc else
-                   [f'In C: {symbol.function}()'])
-    return text + ''.join(_emit_forms(f'set_{symbol.name}', symbol.function, stream, declared, checks, passed))
+    forms = _emit_forms(f'set_{symbol.name}', symbol.function, stream, declared, checks, passed)
+    return _comment(symbol, True) + ''.join(forms)

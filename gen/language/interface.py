@@ -1,10 +1,7 @@
-"""A library as wrappers of other languages see it: its manifest with trees for expressions, and without internal kernels
-and scratch memory."""
+"""A library as wrappers of other languages see it: its manifest with trees for expressions, and without internal
+kernels and scratch memory."""
 
 from dataclasses import dataclass
-
-from base.diagnostics import GeneratorError
-from emit.manifest import MANIFEST_VERSION
 
 DIRECTIONS = ('in', 'out', 'inout')
 
@@ -61,6 +58,11 @@ class Argument:
         """True for integers, which may be a length."""
         return self.direction == 'value' and self.type.lanes == 1 and self.type.kind[0] in 'iu'
 
+    def shape(self):
+        """The trees of the dimensions in memory, outermost first: None for an outermost one with a lower bound, of
+        which only the end of the section is known."""
+        return tuple(None if dim.lower and not dim.pitch else (dim.pitch or dim.extent).tree for dim in self.dims)
+
     def length(self):
         """The tree of the number of elements from the pointer to the array's last element."""
         strides, stride = [], ('CONST', 1)
@@ -102,15 +104,14 @@ class Function:
         return next(a for a in self.arguments if a.name == name)
 
     def lengths(self, has_shapes):
-        """The scalars that arrays tell: {name: (array, number of the dimension)}. The first packed array tells a scalar
-        that is an extent of its own; without shapes only arrays of one dimension do."""
+        """The scalars that arrays tell: {name: (array, number of the dimension)}. The first array with a dimension of
+        this length in memory tells it; without shapes only packed arrays of one dimension do."""
         found = {}
         for array in self.arguments:
-            if array.is_array and array.is_packed and (has_shapes or len(array.dims) == 1):
-                for number, dim in enumerate(array.dims):
-                    kind, name = dim.extent.tree[0], dim.extent.tree[1]
-                    if kind == 'PARAM' and self.argument(name).is_counter:
-                        found.setdefault(name, (array, number))
+            if array.is_array and (has_shapes or array.is_packed and len(array.dims) == 1):
+                for number, tree in enumerate(array.shape()):
+                    if tree and tree[0] == 'PARAM' and self.argument(tree[1]).is_counter:
+                        found.setdefault(tree[1], (array, number))
         return found
 
 
@@ -121,13 +122,10 @@ class Family:
     functions: tuple
 
     def overloads(self, key):
-        """The instances that arguments tell from one another; `key` returns the types of an instance, as the language
-        sees them, or None without a form in the language."""
-        found = {}
-        for function in self.functions:
-            found.setdefault(key(function), function)
-        found.pop(None, None)
-        return tuple(found.values())
+        """The instances that arguments tell from all others; `key` returns the types of an instance, as the language
+        sees them."""
+        keys = [key(function) for function in self.functions]
+        return tuple(f for f, types in zip(self.functions, keys) if keys.count(types) == 1)
 
 
 @dataclass(frozen=True)
@@ -181,8 +179,6 @@ class Interface:
 
 def read_interface(manifest):
     """Returns the interface of a manifest, a parsed JSON object."""
-    if manifest['manifest'] != MANIFEST_VERSION:
-        raise GeneratorError(f'the manifest is not of version {MANIFEST_VERSION}')
     families = {}
     for kernel in manifest['kernels']:
         if not kernel.get('internal'):

@@ -129,14 +129,16 @@ class Compilation:
     def _generate(self, scanned):
         header = os.path.basename(self.options.header)
         tuning = ['--tuning', self.options.tuning] if self.options.tuning else []
-        emit = ['--emit', self.options.emit, '--emit-dir', self._path('wrappers')] if self.options.emit else []
         # The generator asks this compiler about types, also of headers that only its flags find.
         cxx = [*shlex.split(self.options.cxx), *self.options.cxx_flags, *self.flags.user_on_cpu,
                *self.flags.kernel_includes]
         self.workspace.wait([self._start_generator(
             '--cxx', ' '.join(map(shlex.quote, cxx)), '--prefix', self.options.prefix, '--header', header, '--outdir',
-            self.workspace.folder, '--root', '.', '--bundled', self.config.manifest, *tuning, *emit,
-            *self.options.warnings, *scanned)])
+            self.workspace.folder, '--root', '.', '--bundled', self.config.manifest, *tuning, *self.options.warnings,
+            *scanned)])
+        if self.options.emit:
+            self.workspace.wait([self._start_generator('--emit', self.options.emit, '--outdir', self._path('wrappers'),
+                                                       self.manifest)])
         # A separate folder: no generated file includes it, and the user may have a header of the same name.
         os.mkdir(os.path.dirname(self.header))
         os.rename(self._path(header), self.header)
