@@ -126,8 +126,8 @@ def build(builddir, folder):
         with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:
             file.write(text)
     run(os.path.join(builddir, 'cfcc'), '--shared', '--emit', 'python,cython', '-o', 'libpeer.so', 'peer.cu')
-    link = ['cc', '-O2', '-shared', '-fPIC', f'-I{os.path.join(ROOT, "include")}', '-Wl,--no-as-needed', '-L.', '-lpeer',
-            f'-Wl,-rpath,{folder}']
+    link = ['cc', '-O2', '-shared', '-fPIC', f'-I{os.path.join(ROOT, "include")}', '-Wl,--no-as-needed',
+            '-L.', '-lpeer', f'-Wl,-rpath,{folder}']
     run(*link, 'loop.c', '-o', 'loop.so')
     if find('Cython'):
         run(sys.executable, '-m', 'cython', '-3', 'peer_wrapper.pyx')
