@@ -9,12 +9,15 @@ _USED = frozenset('''c_loc c_ptr c_int c_int8_t c_int16_t c_int32_t c_int64_t c_
     c_double_complex size int huge merge logical iand ior ieor shiftl shifta min max is_contiguous
     cf_quotient cf_remainder cf_take_length cf_expect_length cf_expect_contiguous cf_status cf_ok'''.split())
 
+_INTRINSIC = frozenset('character complex doubleprecision integer logical real'.split())
+
 
 class Names:
     def __init__(self, interface):
         self.functions = frozenset(
             f'{name}{suffix}'.lower() for family in interface.families for suffix in ('', '_async')
             for name in (f'{interface.prefix}_{family.name}', *(f.function for f in family.functions)))
+        self.prefix = interface.prefix
         self.module = self._check(interface.name)
         self.taken = {self.module.lower(): self.module}
 
@@ -38,6 +41,10 @@ class Names:
             raise GeneratorError(f'--emit fortran: {other} and {name} are one name in Fortran; give one of them '
                                  'another with name(...), or the library with --prefix')
         return name
+
+    def public_type(self, name):
+        """The name of a derived type: with the library's prefix if it would hide a name that the module needs."""
+        return self.public(f'{self.prefix}_{name}' if name.lower() in _USED | _INTRINSIC else name)
 
     def arguments(self, function):
         """The names of a function's arguments: {name in C: name}; that of the stream is under None."""

@@ -90,7 +90,7 @@ class Types:
             at, align = at + size, max(align, alignment)
         if not lines or -(-at // align) * align != struct.bytes or align != struct.align:
             return
-        name = names.public(struct.ctype.split()[-1])
+        name = names.public_type(struct.ctype.split()[-1])
         self.paths[struct.ctype] = set(found.values())
         self.derived[struct.ctype] = f'type({name})'
         self.lines.append(f'    type, bind(c), public :: {name}\n{"".join(lines)}    end type\n\n')
