@@ -83,6 +83,11 @@ const char *cf_last_error(void);
 /* Returns the driver's code (a CUresult) behind the calling thread's latest failure; 0 if no driver call failed. */
 int cf_last_driver_result(void);
 
+/* Makes `text` the detail of the calling thread's latest failure and returns `status`, as a failing call of the library
+ * does. Wrappers in other languages report their own checks by it. `text` is copied. CF_EINVAL: `status` is not
+ * negative, or `text` is NULL. */
+int cf_report(int status, const char *text);
+
 /* Returns CF_VERSION of the linked library. The macro CF_VERSION is the version of this header. */
 int cf_version(void);
 

@@ -138,6 +138,15 @@ int cf__error_take_cause(char *text, size_t size)
     return is_there;
 }
 
+int cf_report(int status, const char *text)
+{
+    if (status >= 0)
+        return cf__fail(CF_EINVAL, "cf_report: status = %d is no failure", status);
+    if (!text)
+        return cf__fail(CF_EINVAL, "cf_report: text is NULL");
+    return cf__fail_result(status, 0, text);
+}
+
 /* ---- Saved details ---- */
 
 void cf__error_copy(struct cf__error *error)

@@ -25,6 +25,9 @@ EMBEDDED = ('mixed', 'reach')
 STUBS = ('adopted', 'ascending', 'constants_taken', 'declared', 'mixed', 'resident', 'restrict', 'split',
          'zero')
 
+# Cases whose wrappers are goldens: families with checks, and setters.
+WRAPPED = ('ascending', 'mixed')
+
 
 class GeneratorTest:
     def __init__(self, options, tap, folder):
@@ -92,7 +95,15 @@ class GeneratorTest:
             manifest = read(os.path.join(folder, 't.json'))
             self.golden(f'cfgen_{stem}_gives_expected_manifest', base + '.json', manifest)
             self.valid(stem, manifest)
+            if stem in WRAPPED:
+                self.wrappers(base, folder)
             self.compiles(stem, folder)
+
+    def wrappers(self, base, folder):
+        self.cfgen(folder, '--emit', 'cxx,fortran', os.path.join(folder, 't.json'), bundled=False)
+        for language, ending in (('cxx', '.hpp'), ('fortran', '.f90')):
+            self.golden(f'cfgen_{os.path.basename(base)}_gives_expected_wrapper_for_{language}', base + ending,
+                        read(os.path.join(folder, f't{ending}')))
 
     def valid(self, stem, manifest):
         """The manifest is valid by its schema."""

@@ -308,6 +308,39 @@ class InstallTest:
             self.tap.check(f'consumer_{kind}_builds_nothing_again',
                            '' if code == 0 and re.search('up to date|no work to do', out) else f'{out}{err}')
 
+    def python_projects(self):
+        """Calls kernels from Python and Cython. Each program that ends with 77 says what it needs."""
+        env = dict(self.env, PATH=f'{self.prefix}/bin:{os.environ["PATH"]}', PYTHONDONTWRITEBYTECODE='1')
+        make = ['make', f'CC={self.cc}', f'PYTHON={sys.executable}', 'CFCCFLAGS=--cuda=no']
+        folder = self.project('python')
+        done = run(make, cwd=folder, env=env)
+        self.tap.check('consumer_python_builds', '' if done[0] == 0 else done)
+        for library in ('numpy', 'cupy', 'torch'):
+            code, out, err = run([sys.executable, 'vectors_check.py', library], cwd=folder, env=env)
+            if code == 77:
+                self.tap.skip(f'consumer_python_with_{library}', out.strip())
+            else:
+                self.tap.check(f'consumer_python_with_{library}', '' if code == 0 else f'exit {code}: {out}{err}')
+        folder = self.project('cython')
+        has_cython = run([sys.executable, '-c', 'import Cython, numpy'])[0] == 0
+        done = run(make if has_cython else [*make, 'libhello.so', 'hello'], cwd=folder, env=env)
+        self.tap.check('consumer_cython_builds', '' if done[0] == 0 else done)
+        os.mkdir(os.path.join(folder, 'library'))
+        os.rename(os.path.join(folder, 'libhello.so'), os.path.join(folder, 'library', 'libhello.so'))
+        env['HELLO_LIBRARY_DIR'] = os.path.join(folder, 'library')
+        greeting = ''.join(f'Hello from thread {n}\n' for n in range(3))
+        for name, command, expected, is_cython in (
+                ('ctypes', [sys.executable, 'hello_ctypes.py'], greeting, False),
+                ('dlopen', ['./hello'], greeting, False),
+                ('cython', [sys.executable, 'hello_cython.py'], greeting, True),
+                ('gather', [sys.executable, 'gather.py', '1048576', '65536'], '65536 of 65536 match\n', True)):
+            if is_cython and not has_cython:
+                self.tap.skip(f'consumer_cython_{name}', 'needs Cython and NumPy for this Python')
+                continue
+            code, out, err = run(command, cwd=folder, env=env)
+            same = sorted(out.splitlines()) == sorted(expected.splitlines())
+            self.tap.check(f'consumer_cython_{name}', '' if code == 0 and same else f'exit {code}: {out}{err}')
+
     def readme_program(self):
         with open(os.path.join(ROOT, 'README.md'), encoding='utf-8') as file:
             text = file.read()
@@ -462,6 +495,7 @@ def main():
             test.size()
             test.checks()
             test.headers()
+            test.python_projects()
             test.kernels_of_users()
     return tap.close()
 

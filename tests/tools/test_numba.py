@@ -124,7 +124,7 @@ class NumbaTest(CfccTest):
         self.refused('numba_needs_a_folder', self.compile('--numba', 'none', 'half.cu'), 1,
                      'cfcc: --numba none: there is no such folder')
         self.refused('numba_needs_kernel_files', self.compile('--numba', '.', '--shared', 'half.o'), 2,
-                     '--prefix, --header, --manifest, --numba, --tuning, -MD and -MF go with kernel files')
+                     '--prefix, --header, --manifest, --emit, --numba, --tuning, -MD and -MF go with kernel files')
 
     def numba(self):
         """Numba's own code links with the functions."""

@@ -25,6 +25,11 @@ static int act_names(void)
     return cf_version() == CF_VERSION ? CF_OK : -100;
 }
 
+static int act_report(void)
+{
+    return cf_report(CF_ERANGE, "wrapper: 7") == CF_ERANGE && !strcmp(cf_last_error(), "wrapper: 7") ? CF_OK : -100;
+}
+
 static void log_nothing(void *data, int level, const char *line)
 {
     (void)data, (void)level, (void)line;
@@ -45,15 +50,11 @@ static int act_set_check(void)
 ACT(set_host_data, cf_set_host_data(CF_HOST_DATA_AUTO))
 
 static const struct scene plain_scenes[] = {
-    {"cf_status_name", NULL, act_names, NULL, NULL, COLD},
-    {"cf_status_text", NULL, act_names, NULL, NULL, COLD},
-    {"cf_last_error", NULL, act_names, NULL, NULL, COLD},
-    {"cf_last_driver_result", NULL, act_names, NULL, NULL, COLD},
-    {"cf_version", NULL, act_names, NULL, NULL, COLD},
-    {"cf_last_plan", NULL, act_names, NULL, NULL, COLD},
-    {"cf_set_log", NULL, act_set_log, NULL, NULL, 0},
-    {"cf_set_check", NULL, act_set_check, NULL, NULL, 0},
-    {"cf_set_host_data", NULL, act_set_host_data, NULL, NULL, 0},
+    {"cf_status_name", NULL, act_names, NULL, NULL, COLD}, {"cf_status_text", NULL, act_names, NULL, NULL, COLD},
+    {"cf_last_error", NULL, act_names, NULL, NULL, COLD},  {"cf_last_driver_result", NULL, act_names, NULL, NULL, COLD},
+    {"cf_report", NULL, act_report, NULL, NULL, COLD},     {"cf_version", NULL, act_names, NULL, NULL, COLD},
+    {"cf_last_plan", NULL, act_names, NULL, NULL, COLD},   {"cf_set_log", NULL, act_set_log, NULL, NULL, 0},
+    {"cf_set_check", NULL, act_set_check, NULL, NULL, 0},  {"cf_set_host_data", NULL, act_set_host_data, NULL, NULL, 0},
 };
 
 /* ---- All scenes ---- */

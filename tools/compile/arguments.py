@@ -36,6 +36,8 @@ def add_files(parser):
     parser.add_argument('--export', action='store_true', help='let a shared library into which the object is linked '
                         'export the C functions')
     parser.add_argument('--manifest', metavar='FILE', help='also write what is known of the kernels, as JSON')
+    parser.add_argument('--emit', metavar='LIST', help='also write wrappers for other languages beside the header, as '
+                        'in cxx,fortran')
     parser.add_argument('--numba', metavar='DIR', help='also write a Python module and GPU code there, by which Numba '
                         'calls functions with #pragma cf device numba')
     parser.add_argument('--tuning', metavar='FILE', help='variants of tuned kernels that run where nothing was '
@@ -142,7 +144,7 @@ def arguments(config):
         if not options.check or options.files or (options.again and options.bundled):
             parser.error('--again FILE and --bundled go with --check alone')
         options.sources = options.c_files = options.objects = options.gpu_code = options.files = []
-        options.manifest = options.numba = options.depfile = None
+        options.manifest = options.emit = options.numba = options.depfile = None
         return options
     check(options, parser)
     return options
@@ -151,7 +153,7 @@ def arguments(config):
 def check_useless(options, parser, mode, given):
     """Refuses options of a compilation, which would have no effect."""
     given = [*given, ('--header', options.header), ('--shared', options.shared), ('--export', options.export),
-             ('-MD', options.depend), ('--prefix', options.prefix), ('--manifest', options.manifest),
+             ('-MD', options.depend), ('--prefix', options.prefix), ('--manifest', options.manifest), ('--emit', options.emit),
              ('--numba', options.numba), ('--tuning', options.tuning)]
     useless = next((name for name, value in given if value), None)
     if useless:
@@ -208,9 +210,9 @@ def check(options, parser):
         parser.error(f'{options.gpu_code[0]}: GPU code goes with the kernel files that call it')
     if options.c_files and not options.sources:
         parser.error(f'{options.c_files[0]}: C files go with the kernel files whose operations they define')
-    if not options.sources and (options.prefix or options.header or options.manifest or options.numba or
-                                options.depend or options.depfile or options.tuning):
-        parser.error('--prefix, --header, --manifest, --numba, --tuning, -MD and -MF go with kernel files')
+    if not options.sources and (options.prefix or options.header or options.manifest or options.emit or
+                                options.numba or options.depend or options.depfile or options.tuning):
+        parser.error('--prefix, --header, --manifest, --emit, --numba, --tuning, -MD and -MF go with kernel files')
     options.output = options.output or stem((options.sources or options.files)[0]) + ('.so' if options.shared else '.o')
     # libheat.so is the library heat.
     options.prefix = options.prefix or re.sub('^lib(?=.)', '', stem(options.output))
@@ -218,6 +220,9 @@ def check(options, parser):
     problem = prefix_problem(options.prefix) if options.sources else ''
     if problem:
         parser.error(f'{problem}; give another with --prefix')
+    if 'python' in (options.emit or '').split(',') and os.path.basename(options.output) == f'{options.prefix}.so':
+        parser.error(f'-o {options.output}: Python would import it in place of {options.prefix}.py; call it '
+                     f'lib{options.prefix}.so')
     if options.depend and not options.depfile:
         options.depfile = re.sub(r'\.s?o$', '', options.output) + '.d'
     check_files(options)
@@ -267,8 +272,8 @@ def check_names(options):
 
 
 def check_outputs(options, headers):
-    """Refuses outputs that cannot be written or are the user's own files. `headers` contains the internal header if
-    there is one; only the generator knows."""
+    """Refuses outputs that cannot be written or are the user's own files. `headers` contains the internal header and
+    the wrappers if there are any; only the generator knows."""
     outputs = [options.output, *headers, *filter(None, [options.manifest, options.depfile])]
     for path in outputs:
         problem = unwritable(path, options.files + [options.tuning] * bool(options.tuning))
@@ -282,7 +287,8 @@ def check_outputs(options, headers):
         raise Failure(f'the outputs have to be different files: {", ".join(outputs)}')
     for header in headers:
         if os.path.exists(header) and not is_generated(header):
-            raise Failure(f'{header} is there, and cfcc did not write it; name another header with --header')
+            what = 'another header' if header.endswith('.h') else 'a header in another folder'
+            raise Failure(f'{header} is there, and cfcc did not write it; name {what} with --header')
 
 
 def internal_header(options):
@@ -307,4 +313,4 @@ def unwritable(path, inputs):
 
 def is_generated(path):
     with open(path, encoding='utf-8', errors='replace') as file:
-        return file.readline().startswith('/* Generated by cfgen ')
+        return re.match(r'(/\*|//|!|#) Generated by cfgen ', file.readline()) is not None

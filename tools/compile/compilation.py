@@ -49,6 +49,12 @@ class Compilation:
     def manifest(self):
         return self._path(f'{self.options.prefix}.json')
 
+    def wrappers(self):
+        """The files of --emit, as (path, destination): beside the header."""
+        folder = self._path('wrappers')
+        return [(os.path.join(folder, name), os.path.join(os.path.dirname(self.options.header), name))
+                for name in (sorted(os.listdir(folder)) if self.options.emit else ())]
+
     @property
     def registry(self):
         return f'{self.options.prefix}_registry'
@@ -130,13 +136,18 @@ class Compilation:
             '--cxx', ' '.join(map(shlex.quote, cxx)), '--prefix', self.options.prefix, '--header', header, '--outdir',
             self.workspace.folder, '--root', '.', '--bundled', self.config.manifest, *tuning, *self.options.warnings,
             *scanned)])
+        if self.options.emit:
+            self.workspace.wait([self._start_generator('--emit', self.options.emit, '--outdir', self._path('wrappers'),
+                                                       self.manifest)])
         # A separate folder: no generated file includes it, and the user may have a header of the same name.
         os.mkdir(os.path.dirname(self.header))
         os.rename(self._path(header), self.header)
         internal = os.path.basename(internal_header(self.options))
         if os.path.exists(self._path(internal)):
-            check_outputs(self.options, [self.options.header, internal_header(self.options)])
             os.rename(self._path(internal), self._path(os.path.join('header', internal)))
+        if self.internal or self.options.emit:
+            check_outputs(self.options, [self.options.header, *[internal_header(self.options)] * bool(self.internal),
+                                         *(target for _, target in self.wrappers())])
         self.devices = Devices(self._path(f'{self.options.prefix}_devices.json'), self.options)
         if self.options.bundled and self.internal:
             self._rename_bundled()

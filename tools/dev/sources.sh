@@ -8,7 +8,7 @@ is_formatter() { clang-format --version 2>/dev/null | grep -q "version $FORMATTE
 sources() { git ls-files 2>/dev/null || find . -type f -not -path './build*' | sed 's|^\./||'; }
 
 # The generator writes its expected outputs, which are not formatted.
-c_sources() { sources | grep -E '\.[ch]$' | grep -v '^tests/gen/cases/'; }
+c_sources() { sources | grep -E '\.([ch]|hpp)$' | grep -v '^tests/gen/cases/'; }
 
 is_written_for() { # PATTERN FILE
     head -n 1 "$2" 2>/dev/null | grep -qE "^#!.*$1"

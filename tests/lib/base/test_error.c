@@ -69,6 +69,25 @@ static void status_name_unknown_number_is_question_mark(void **state)
 
 /* ---- Detail ---- */
 
+static void report_failure_is_the_detail(void **state)
+{
+    (void)state;
+    char text[] = "wrapper: x has 3 elements, instead of 4; 100%s";
+    assert_int_equal(cf_report(CF_ERANGE, text), CF_ERANGE);
+    text[0] = 0;
+    assert_string_equal(cf_last_error(), "wrapper: x has 3 elements, instead of 4; 100%s");
+    assert_int_equal(cf_last_driver_result(), 0);
+}
+
+static void report_no_failure_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(cf_report(CF_OK, "text"), CF_EINVAL);
+    assert_string_equal(cf_last_error(), "cf_report: status = 0 is no failure");
+    assert_int_equal(cf_report(CF_EINVAL, NULL), CF_EINVAL);
+    assert_string_equal(cf_last_error(), "cf_report: text is NULL");
+}
+
 /* The detail that another thread saw. */
 struct seen {
     char before[64], after[64];
@@ -279,6 +298,8 @@ int main(void)
         cmocka_unit_test(status_text_every_status_is_its_text),
         cmocka_unit_test(status_list_every_failure_is_negative_and_distinct),
         cmocka_unit_test(status_name_unknown_number_is_question_mark),
+        cmocka_unit_test(report_failure_is_the_detail),
+        cmocka_unit_test(report_no_failure_is_refused),
         cmocka_unit_test(last_error_two_threads_are_separate),
         cmocka_unit_test(last_error_after_success_is_kept),
         cmocka_unit_test(last_error_next_failure_replaces_it),

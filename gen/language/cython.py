@@ -1,0 +1,300 @@
+"""Emits declarations of the C functions for Cython, and a module whose functions take memoryviews."""
+
+import builtins
+import keyword
+import re
+
+from base.text import banner
+from language.extents import Call, find_places, scalar_kind, spell_shape, Unspellable
+from language.interface import Family
+from language.python import escape_doc, name_argument
+from language.statuses import spell_status_classes
+
+# Cython's type and NumPy's name of an element.
+_ELEMENTS = {'i8': ('int8_t', 'int8'), 'i16': ('int16_t', 'int16'), 'i32': ('int32_t', 'int32'),
+             'i64': ('int64_t', 'int64'), 'u8': ('uint8_t', 'uint8'), 'u16': ('uint16_t', 'uint16'),
+             'u32': ('uint32_t', 'uint32'), 'u64': ('uint64_t', 'uint64'), 'f32': ('float', 'float32'),
+             'f64': ('double', 'float64'), 'c64': ('float complex', 'complex64'),
+             'c128': ('double complex', 'complex128')}
+_BASIC = re.compile(r'(const )?((unsigned |signed )?(char|short|int|long|long long)|float|double|void|bool|size_t|'
+                    r'u?int(8|16|32|64)_t)( \*)?')
+# Words of Cython alone.
+_RESERVED = ('cdef', 'cimport', 'cpdef', 'ctypedef', 'enum', 'extern', 'include', 'inline', 'nogil', 'packed', 'public',
+             'readonly', 'sizeof', 'struct', 'union')
+_SUPPORT = '''# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""{doc}"""
+
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+cimport {name}
+
+
+class Error(RuntimeError):
+    """A call that the library refused or could not finish; `status` is its CF_... status."""
+
+    def __init__(self, status, text):
+        super().__init__(text)
+        self.status = status
+
+
+_ERRORS = {{}}
+
+
+cdef _fail(int status):
+    raise _ERRORS.get(status, Error)(status, {name}.cf_last_error().decode(errors='replace'))
+
+
+cdef _refuse(str name, object array, Exception error):
+    """Raises the error of an argument that is no memoryview of its type."""
+    if hasattr(array, '__cuda_array_interface__'):
+        raise ValueError(f'{{name}} is on a GPU, and the call takes arrays of the host') from None
+    if isinstance(error, TypeError):
+        raise TypeError(f'{{name}} is no array but {{type(array).__name__}}') from None
+    if 'dtype mismatch' in str(error):
+        raise TypeError(f'{{name}}: {{error}}') from None
+    raise ValueError(f'{{name}}: {{error}}') from None
+
+
+cdef _differ(str name, object shape, object wanted):
+    raise ValueError(f'{{name}} has the shape {{shape}}, and {{wanted}} is needed')
+
+
+cdef _empty(object shape, str dtype):
+    import numpy
+    return numpy.empty(shape, dtype)
+
+
+cdef str _kind(str name, object array):
+    """The dtype of an array as NumPy calls it."""
+    try:
+        view = memoryview(array)
+    except TypeError as error:
+        _refuse(name, array, error)
+    size = view.itemsize
+    for codes, word in (('bhilqn', 'int'), ('BHILQN', 'uint'), ('efd', 'float')):
+        if view.format.lstrip('@=<') in tuple(codes):
+            return f'{{word}}{{8 * size}}'
+    return {{'Zf': 'complex64', 'Zd': 'complex128'}}.get(view.format, view.format)
+
+
+def _quotient(left, right):
+    if right == 0:
+        raise ValueError('an extent divides by 0')
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
+
+
+def _remainder(left, right):
+    return left - right * _quotient(left, right)
+
+
+'''
+_DOC = '''Kernels of {sources}, as functions of arrays on the host.
+
+An argument is anything with the buffer protocol, and is not copied. Extents are those of the arrays. NumPy makes the
+results that are not given. The GIL is released during a call.'''
+
+
+def emit_cython(interface):
+    sources = ', '.join(interface.sources)
+    mark = banner(sources, ('#', ''))
+    blocks, notes, families = [], [], []
+    for family in interface.families:
+        functions = [f for f in family.functions if not _find_problem(f)]
+        notes += [f'# No {f.name}(): {_find_problem(f)}.\n' for f in family.functions if f not in functions]
+        blocks += [_Wrapper(f, interface.name).spell() for f in functions]
+        if functions and functions[0].name != family.name:
+            families.append(_spell_family(family.name, functions))
+    text = _SUPPORT.format(doc=_DOC.format(sources=escape_doc(sources)), name=interface.name)
+    module = f'{mark}{text}{spell_status_classes()}' + ''.join(f'\n\n{block}' for block in [*blocks, *families])
+    return {f'{interface.name}.pxd': mark + _spell_declarations(interface),
+            f'{interface.name}_wrapper.pyx': module + ('\n\n' + ''.join(notes) if notes else '')}
+
+
+# ---- The C functions
+
+
+def _spell_declarations(interface):
+    structs = {struct.ctype: struct for struct in interface.types}
+    named = {a.type.ctype for f in interface.functions for a in f.arguments} | {s.type.ctype for s in interface.symbols}
+    lines = ['from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t\n',
+             'from libcpp cimport bool\n', '\ncdef extern from "cuferry.h" nogil:\n    ctypedef void *cf_stream\n',
+             '    const char *cf_last_error()\n    int cf_stream_sync(cf_stream stream)\n\n',
+             f'cdef extern from "{interface.header}" nogil:\n']
+    lines += [_spell_type(ctype, structs.get(ctype)) for ctype in sorted(named) if not _BASIC.fullmatch(ctype)]
+    for function in interface.functions:
+        words = [_strip(argument.declared) for argument in function.arguments]
+        lines.append(f'    int {function.function}({", ".join(words)})\n')
+        lines.append(f'    int {function.function}_async({", ".join(["cf_stream", *words])})\n')
+    for symbol in interface.symbols:
+        lines.append(f'    int {symbol.function}({_spell_setter(symbol)})\n')
+    return ''.join(lines)
+
+
+def _strip(declared):
+    return re.sub(r'\b(struct|union|enum) ', '', declared)
+
+
+def _spell_setter(symbol):
+    """Returns the parameter of a setter."""
+    ctype = _strip(symbol.type.ctype)
+    if not symbol.extents:
+        return f'const {ctype} *' if symbol.type.kind == 'opaque' else ctype
+    return f'const {ctype} *' if len(symbol.extents) == 1 else (
+        f'const {ctype} (*)' + ''.join(f'[{extent}]' for extent in symbol.extents[1:]))
+
+
+def _spell_type(ctype, struct):
+    """Returns the declaration of a type with the members that have a basic type; C has the others, too."""
+    word, _, name = ctype.rpartition(' ')
+    if struct and struct.values:
+        return f'    {"enum" if word else "ctypedef int"} {name}' + (':\n        pass\n' if word else '\n')
+    if ctype in ('cf_complex64', 'cf_complex128'):
+        return f'    ctypedef {"float" if ctype == "cf_complex64" else "double"} complex {ctype}\n'
+    members = struct.members if struct and not struct.is_opaque else ()
+    body = ''.join(f'        {member.ctype} {member.path}{"".join(f"[{e}]" for e in member.extents)}\n'
+                   for member in members if '.' not in member.path and _BASIC.fullmatch(member.ctype))
+    return f'    {word or "ctypedef struct"} {name}:\n{body or "        pass" + chr(10)}'
+
+
+# ---- The wrappers
+
+
+def _find_problem(function):
+    """Why no memoryview can be an argument; '' if all can."""
+    for argument in function.arguments:
+        ctype, kind = argument.type, scalar_kind(argument.type)
+        if ctype.lanes > 1 or kind not in _ELEMENTS and (kind != 'bool' or argument.direction != 'value'):
+            return f'{argument.name} is {argument.declared}'
+        if argument.direction == 'pointer':
+            return f'{argument.name} is memory of the device'
+    try:
+        names = {a.name: a.name for a in function.arguments}
+        for argument in function.arguments:
+            spell_shape(argument, names)
+    except Unspellable:
+        return 'an extent has a value that only the C compiler knows'
+    return ''
+
+
+def name_function(name):
+    """Returns the name of a function: the module itself uses the names of Python's own."""
+    is_taken = keyword.iskeyword(name) or hasattr(builtins, name) or name in ('Error', *_RESERVED)
+    return f'{name}_' if is_taken else name
+
+
+class _Wrapper:
+    """One function of the module."""
+
+    def __init__(self, function, module):
+        self.function, self.module, self.arguments = function, module, function.arguments
+        self.names = [name_argument(a.name) for a in self.arguments]
+        self.places = {}
+        for is_output in (False, True):     # a result that is not given tells nothing
+            for place in find_places(self.arguments):
+                if (self.arguments[place.array].direction == 'out') == is_output:
+                    self.places.setdefault(place.scalar, place)
+        tellers = {place.array for place in self.places.values()}
+        self.made = [n for n, a in enumerate(self.arguments) if a.direction == 'out' and n not in tellers]
+        # Extents are computed as integers of Python, which do not overflow.
+        self.exact = {a.name: f'(<object>{name})' for a, name in zip(self.arguments, self.names)}
+
+    def spell(self):
+        arrays = [n for n, a in enumerate(self.arguments) if a.direction != 'value']
+        words = [self.names[n] if n in arrays else f'{self._ctype(n)} {self.names[n]}'
+                 for n in range(len(self.names)) if n not in self.made and n not in self.places]
+        words += [f'{self.names[n]}=None' for n in self.made]
+        lines = [f'def {name_function(self.function.name)}({", ".join(words)}):']
+        doc = escape_doc(self.function.doc or f'Calls {self.function.function}().').split('\n')
+        lines += ['    """' + '\n    '.join(doc).replace('\n    \n', '\n\n') + '"""']
+        lines += [f'    cdef {self._view(n)} _{self.names[n]}' for n in arrays]
+        lines += [f'    cdef {self._ctype(n)} {self.names[n]}' for n in sorted(self.places)]
+        lines += ['    cdef int _status']
+        lines += [line for n in arrays if n not in self.made for line in self._spell_use(n)]
+        lines += [line for place in self.places.values() for line in self._spell_place(place)]
+        for number in self.made:
+            lines += [f'    if {self.names[number]} is None:',
+                      f'        {self.names[number]} = _empty({self._wanted(number)}, '
+                      f'\'{_ELEMENTS[scalar_kind(self.arguments[number].type)][1]}\')']
+            lines += self._spell_use(number)[2:]
+        lines += [line for n in arrays for line in self._spell_check(n)]
+        passed = ', '.join(self._pass(n) for n in range(len(self.names)))
+        lines += ['    with nogil:', f'        _status = {self.module}.{self.function.function}({passed})',
+                  '    if _status:', '        _fail(_status)']
+        results = ', '.join(self.names[n] for n, a in enumerate(self.arguments) if a.direction == 'out')
+        return '\n'.join(lines + [f'    return {results}'] * bool(results)) + '\n'
+
+    def _ctype(self, number):
+        kind = scalar_kind(self.arguments[number].type)
+        return 'bint' if kind == 'bool' else _ELEMENTS[kind][0]
+
+    def _view(self, number):
+        argument = self.arguments[number]
+        const = 'const ' if argument.direction == 'in' else ''
+        return f'{const}{self._ctype(number)}[{":, " * (len(argument.dims) - 1)}::1]'
+
+    def _spell_use(self, number):
+        name, label = self.names[number], f"'{self.function.name}: {self.names[number]}'"
+        return [f'    if {name} is None:', f'        _refuse({label}, {name}, TypeError())', '    try:',
+                f'        _{name} = {name}', '    except (TypeError, ValueError, BufferError) as error:',
+                f'        _refuse({label}, {name}, error)']
+
+    def _spell_place(self, place):
+        extent, scalar = f'_{self.names[place.array]}.shape[{place.dimension}]', self.names[place.scalar]
+        kind = scalar_kind(self.arguments[place.scalar].type)
+        limit = 2 ** (int(kind[1:]) - (kind[0] == 'i')) - 1
+        if place.offset or place.factor > 1:
+            rest = f' or ({extent} - {place.offset}) % {place.factor}' if place.factor > 1 else ''
+            yield f'    if {extent} < {place.offset}{rest}:'
+            yield (f"        raise ValueError(f'{self.function.name}: {self.names[place.array]} has the extent "
+                   f"{{{extent}}}, which {place.factor} * {scalar} + {place.offset} cannot be')")
+        if limit < 2 ** 63 - 1:
+            yield f'    if {extent} > {limit * place.factor + place.offset}:'
+            yield (f"        raise OverflowError(f'{self.function.name}: {self.names[place.array]} has {{{extent}}} "
+                   f"elements, and {scalar} is {kind}')")
+        value = f'({extent} - {place.offset})' if place.offset else extent
+        value += f' // {place.factor}' if place.factor > 1 else ''
+        yield f'    {scalar} = <{self._ctype(place.scalar)}>({value})'
+
+    def _wanted(self, number):
+        texts = spell_shape(self.arguments[number], self.exact)
+        return f'({", ".join(texts)}{"," * (len(texts) == 1)})'
+
+    def _spell_check(self, number):
+        plain = {a.name: name for a, name in zip(self.arguments, self.names)}
+        told = {place.dimension for place in self.places.values() if place.array == number}
+        name, conditions = self.names[number], []
+        for dimension, (text, exact) in enumerate(zip(spell_shape(self.arguments[number], plain),
+                                                      spell_shape(self.arguments[number], self.exact))):
+            if dimension not in told:
+                conditions.append(f'_{name}.shape[{dimension}] != {text if text in self.names else exact}')
+        if conditions:
+            shape = ', '.join(f'_{name}.shape[{d}]' for d in range(len(self.arguments[number].dims)))
+            yield f'    if {" or ".join(conditions)}:'
+            yield f"        _differ('{self.function.name}: {name}', ({shape},), {self._wanted(number)})"
+
+    def _pass(self, number):
+        argument, name = self.arguments[number], self.names[number]
+        if argument.direction == 'value':
+            return name
+        return f'<{_strip(argument.declared)}>&_{name}[{", ".join("0" for _ in argument.dims)}]'
+
+
+def _spell_family(name, functions):
+    """Returns the function that chooses an instance by the types of arrays."""
+    call = Call(Family(name, tuple(functions)))
+    wrappers = [_Wrapper(function, '') for function in functions]
+    names = wrappers[0].names
+    given = [n for n in range(len(names)) if n not in wrappers[0].made and n not in wrappers[0].places]
+    keys = [n for n in given if call.roles[n] != 'value']
+    rows = ''.join('    ({}): {},\n'.format(
+        ', '.join([f"'{_ELEMENTS[scalar_kind(w.arguments[n].type)][1]}'" for n in keys] + [''] * (len(keys) == 1)),
+        name_function(w.function.name)) for w in wrappers)
+    words = [names[n] for n in given] + [f'{names[n]}=None' for n in wrappers[0].made]
+    passed = [names[n] for n in given] + [names[n] for n in wrappers[0].made]
+    kinds = ', '.join(f"_kind('{name}: {names[n]}', {names[n]})" for n in keys) + ',' * (len(keys) == 1)
+    doc = escape_doc(functions[0].doc or f'Calls {name}.').split('\n')[0]
+    return (f'_{name}_instances = {{\n{rows}}}\n\n\ndef {name_function(name)}({", ".join(words)}):\n    """{doc}"""\n'
+            f'    kinds = {kinds}\n    if kinds not in _{name}_instances:\n'
+            f"        raise TypeError(f'{name}: no instance takes arrays of {{\", \".join(kinds)}}')\n"
+            f'    return _{name}_instances[kinds]({", ".join(passed)})\n')

@@ -1,0 +1,109 @@
+"""Types of Fortran for those of C: kinds of iso_c_binding, and derived types for structs."""
+
+import re
+
+from base.text import identifier
+
+_NUMBERS = {'i8': 'integer(c_int8_t)', 'i16': 'integer(c_int16_t)', 'i32': 'integer(c_int32_t)',
+            'i64': 'integer(c_int64_t)', 'f32': 'real(c_float)', 'f64': 'real(c_double)',
+            'c64': 'complex(c_float_complex)', 'c128': 'complex(c_double_complex)', 'bool': 'logical(c_bool)',
+            'char': 'integer(c_int8_t)', 'ptr': 'type(c_ptr)',
+            # Fortran has no unsigned integers: these have the same bits.
+            'u8': 'integer(c_int8_t)', 'u16': 'integer(c_int16_t)', 'u32': 'integer(c_int32_t)',
+            'u64': 'integer(c_int64_t)'}
+
+# Kinds of unsigned integers, and the mask of the narrow ones in 64 bits.
+UNSIGNED = {'u8': 0xff, 'u16': 0xffff, 'u32': 0xffffffff, 'u64': 0}
+
+# Members: the kind and the bytes of a type of C.
+_MEMBERS = {'char': ('char', 1), 'signed char': ('i8', 1), 'unsigned char': ('u8', 1), 'short': ('i16', 2),
+            'unsigned short': ('u16', 2), 'int': ('i32', 4), 'unsigned int': ('u32', 4), 'long': ('i64', 8),
+            'unsigned long': ('u64', 8), 'long long': ('i64', 8), 'unsigned long long': ('u64', 8), 'float': ('f32', 4),
+            'double': ('f64', 8), 'bool': ('bool', 1), '_Bool': ('bool', 1), 'size_t': ('u64', 8),
+            'ptrdiff_t': ('i64', 8), 'intptr_t': ('i64', 8), 'uintptr_t': ('u64', 8),
+            **{f'{"u" * (sign == "u")}int{bits}_t': (f'{sign}{bits}', bits // 8)
+               for sign in 'iu' for bits in (8, 16, 32, 64)}}
+
+
+class Types:
+    """The derived types of a library; structs that Fortran cannot lay out as C does have none."""
+
+    def __init__(self, structs, names):
+        self.structs = {struct.ctype: struct for struct in structs}
+        self.derived, self.lines, self.paths = {}, [], {}
+        for struct in structs:
+            if struct.values:
+                self._add_enumeration(struct, names)
+            else:
+                self._add_struct(struct, names)
+
+    def text(self):
+        return ''.join(self.lines)
+
+    def value(self, ctype):
+        """The type of a value; None if Fortran has none."""
+        return None if ctype.lanes > 1 else self._find(ctype)
+
+    def element(self, ctype):
+        """The type of an element, or of a component of a vector: a vector is one more dimension."""
+        return self._find(ctype)
+
+    def kind(self, ctype):
+        """The kind of an integer: c_int32_t."""
+        return re.search(r'\((\w+)\)', _NUMBERS[ctype.kind]).group(1)
+
+    def member(self, ctype, path):
+        """The component of a member; None if the derived type does not have it."""
+        match = re.fullmatch(r'(\w+)(?:\[(\d+)\])?', path)
+        if not match or f'{match[1]}' not in self.paths.get(ctype, ()):
+            return None
+        return match[1] if match[2] is None else f'{match[1]}({int(match[2]) + 1})'
+
+    def _find(self, ctype):
+        if ctype.kind == 'opaque':
+            return self.derived.get(ctype.ctype)
+        return _NUMBERS.get(ctype.kind)
+
+    def _add_enumeration(self, struct, names):
+        kind = {1: 'c_int8_t', 2: 'c_int16_t', 4: 'c_int32_t', 8: 'c_int64_t'}[struct.bytes]
+        for cxx, value in struct.values.items():
+            name = names.public(identifier(cxx.replace('::', '_')))
+            wrapped = value - 2 ** (8 * struct.bytes) if value >= 2 ** (8 * struct.bytes - 1) else value
+            self.lines.append(f'    integer({kind}), parameter, public :: {name} = {wrapped}_{kind}\n')
+        self.lines.append('\n')
+
+    def _add_struct(self, struct, names):
+        lines, at, align, found = [], 0, 1, {}
+        for member in struct.members:
+            placed = self._place(member)
+            if struct.is_opaque or not placed or not re.fullmatch(r'[A-Za-z]\w{0,62}', member.path):
+                return
+            ctype, size, alignment = placed
+            at = -(-at // alignment) * alignment
+            if at != member.offset or member.path.lower() in found:
+                return
+            for extent in member.extents:
+                size *= extent
+            shape = f'({", ".join(str(e) for e in reversed(member.extents))})' if member.extents else ''
+            lines.append(f'        {ctype} :: {member.path}{shape}\n')
+            found[member.path.lower()] = member.path
+            at, align = at + size, max(align, alignment)
+        if not lines or -(-at // align) * align != struct.bytes or align != struct.align:
+            return
+        name = names.public_type(struct.ctype.split()[-1])
+        self.paths[struct.ctype] = set(found.values())
+        self.derived[struct.ctype] = f'type({name})'
+        self.lines.append(f'    type, bind(c), public :: {name}\n{"".join(lines)}    end type\n\n')
+
+    def _place(self, member):
+        """The type, size and alignment of a member without its extents; None for types that Fortran lacks."""
+        if member.ctype.endswith(('*', '*const', ')')):
+            return 'type(c_ptr)' if '(' not in member.ctype else 'type(c_funptr)', 8, 8
+        struct = self.structs.get(member.ctype)
+        if struct and struct.values:
+            return f'integer(c_int{8 * struct.bytes}_t)', struct.bytes, struct.bytes
+        if struct:
+            derived = self.derived.get(struct.ctype)
+            return derived and (derived, struct.bytes, struct.align)
+        kind, size = _MEMBERS.get(member.ctype, (None, 0))
+        return kind and (_NUMBERS[kind], size, size)

@@ -1,0 +1,205 @@
+"""Emits a Python module that calls a shared object of the library by ctypes."""
+
+import builtins
+import keyword
+import os
+import re
+import textwrap
+
+from base.text import banner, fold
+from language.extents import Call, find_places, scalar_kind, spell_shape, Unspellable
+from language.python_fast import spell_fast_path
+from language.statuses import read_statuses, spell_status_classes
+from language.structures import class_name, spell_structures
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+_HINTS = {'f': 'float', 'i': 'int', 'u': 'int', 'c': 'complex', 'b': 'float'}
+_ROLES = {'in': 'read', 'out': 'written; made and returned if it is not given', 'inout': 'read and written',
+          'pointer': 'memory of the device, of any size'}
+_DOC = '''Arguments are NumPy, CuPy or PyTorch arrays, objects with __cuda_array_interface__ or __dlpack__, and
+buffers; none is copied. With arrays on the host, a call is done when it returns. With arrays on a GPU, it is enqueued
+on the current stream of their library, or on `stream`. Extents are those of the arrays.
+
+The shared object lib{prefix}.so of cfcc --shared lies in the folder that the environment variable {variable} names, or
+beside this file, or where the dynamic linker looks.
+'''
+# Names that a function's own statements use.
+_USED = {'stream', 'min', 'max', 'int', 'float', 'bool', 'type', 'len'}
+
+
+def name_argument(name):
+    name = f'x{name}' if name.startswith('_') else name
+    return f'{name}_' if keyword.iskeyword(name) or name in _USED else name
+
+
+class _Function(Call):
+    """A function of the module."""
+
+    def __init__(self, family, classes):
+        super().__init__(family)
+        self.classes = classes
+        self.names = [name_argument(a.name) for a in self.arguments]
+        self.by_name = {a.name: name for a, name in zip(self.arguments, self.names)}
+
+    @property
+    def problem(self):
+        """Why ctypes cannot call the function; '' if it can."""
+        for function in self.functions:
+            for argument in function.arguments:
+                ctype = argument.type
+                if argument.direction == 'value' and ctype.ctype not in self.classes and (
+                        ctype.lanes > 1 or ctype.kind in ('opaque', 'ptr')):
+                    return f'{argument.name} is {ctype.ctype}, which ctypes does not pass by value'
+        try:
+            self.spell_entry()
+        except Unspellable:
+            return 'an extent has a value that only the C compiler knows'
+        return ''
+
+    # ---- The table
+
+    def spell_entry(self):
+        """Returns the table of the function, which python_calls.py reads."""
+        arguments = ', '.join(f"('{name}', '{role}')" for name, role in zip(self.names, self.roles))
+        head = f"_of_{self.name} = _Entry('{self.name}', ("
+        comma = ',' * (len(self.names) == 1)
+        instances = ',\n    '.join(map(self._spell_instance, self.functions))
+        return fold(f'{head}{arguments}{comma}), [', len(head)) + f'\n    {instances}])\n'
+
+    def _spell_instance(self, function):
+        scalars = ', '.join(self.by_name[a.name] for a in function.arguments if a.direction == 'value')
+        wanted = [self._spell_tuple(spell_shape(a, self.by_name)) if a.is_array else 'None'
+                  for a in function.arguments]
+        places = [str(tuple(place)) for place in find_places(function.arguments) if place.scalar in self.told]
+        types = self._spell_tuple(map(self._spell_type, function.arguments))
+        separator = f',\n{" " * 14}'
+        return (f"_Instance('{function.function}', {types}{separator}{self._spell_tuple(places)}{separator}"
+                f"lambda{' ' * bool(scalars)}{scalars}: {self._spell_tuple(wanted)})")
+
+    @staticmethod
+    def _spell_tuple(texts):
+        texts = list(texts)
+        return f'({", ".join(texts)}{"," * (len(texts) == 1)})'
+
+    def _spell_type(self, argument):
+        ctype = argument.type
+        if argument.direction == 'value':
+            return class_name(ctype.ctype) if ctype.ctype in self.classes else f"'{scalar_kind(ctype)}'"
+        dtype = {'opaque': 'bytes', 'ptr': 'u64'}.get(ctype.kind, scalar_kind(ctype))
+        return f"('{dtype}', {ctype.lanes}, {ctype.bytes or 0}, {len(argument.dims)})"
+
+    # ---- The function
+
+    def spell_function(self, name):
+        words = [f'{self.names[n]}: {self._hint(self.arguments[n])}' for n in self.given]
+        words += [f'{self.names[n]}: Optional[Array] = None' for n in self.outputs]
+        words += ['*', *(f'{self.names[n]}: Optional[int] = None' for n in sorted(self.told)), 'stream: Any = None']
+        result = {0: 'None', 1: 'Array'}.get(len(self.outputs), f'Tuple[{", ".join(["Array"] * len(self.outputs))}]')
+        head, call = f'def {name}(', f'    return _of_{self.name}('
+        return (fold(f'{head}{", ".join(words)}) -> {result}:', len(head)) + f'\n{self._spell_doc()}'
+                f'{spell_fast_path(self, self.names)}' + fold(f'{call}stream, {", ".join(self.names)})\n', len(call)))
+
+    def _hint(self, argument):
+        if argument.direction != 'value':
+            return 'Array'
+        ctype = argument.type
+        return class_name(ctype.ctype) if ctype.ctype in self.classes else (
+            'bool' if ctype.kind == 'bool' else _HINTS[scalar_kind(ctype)[0]])
+
+    def _spell_doc(self):
+        lines = escape_doc(self.functions[0].doc or f'Calls {self.functions[0].function}() of C.').split('\n')
+        for number in self.arrays:
+            dtypes = dict.fromkeys(_spell_dtype(function.arguments[number].type) for function in self.functions)
+            extents = ''.join(f'[{dim.lower.text + ":" if dim.lower else ""}{dim.extent.text}]'
+                              for dim in self.arguments[number].dims)
+            text = f'{self.names[number]}{extents}: {", ".join(dtypes)}; {_ROLES[self.roles[number]]}'
+            lines += [''] * (number == self.arrays[0]) + textwrap.wrap(text, 110, subsequent_indent='    ')
+        lines[0] = f'"""{lines[0]}'
+        text = '\n'.join(f'    {line}' if line else '' for line in lines)
+        return text + ('\n    """\n' if len(lines) > 1 else '"""\n')
+
+
+def escape_doc(text):
+    """Returns a kernel's comment as the text of a docstring."""
+    return text.replace('\\', '\\\\').replace('"""', "'''") + ' ' * text.endswith('"')
+
+
+def _spell_dtype(ctype):
+    if ctype.kind in ('opaque', 'void'):
+        return ctype.ctype
+    return ctype.kind + f'x{ctype.lanes}' * (ctype.lanes > 1)
+
+
+def _spell_setter(symbol, name, classes):
+    """Returns a function that sets __constant__ data; None if ctypes has no such type."""
+    ctype = symbol.type
+    if ctype.ctype not in classes and (ctype.lanes > 1 or ctype.kind in ('opaque', 'ptr', 'void')):
+        return None
+    kind = class_name(ctype.ctype) if ctype.ctype in classes else f"'{scalar_kind(ctype)}'"
+    is_value = not symbol.extents and ctype.kind != 'opaque'
+    doc = escape_doc(symbol.doc or f'Sets {symbol.name}.').split('\n')[0]
+    return (f"_of_{name} = _Setter('{symbol.name}', '{symbol.function}', {kind}, {symbol.extents}, {is_value})\n\n\n"
+            f'def {name}(value: Any) -> None:\n    """{doc}"""\n    _of_{name}(value)\n')
+
+
+def _read_support(prefix):
+    """Returns the parts of each module that do not depend on its kernels."""
+    parts = []
+    for name, start in (('python_arrays.py', 'import ctypes\n'), ('python_calls.py', '# ---- ')):
+        with open(os.path.join(HERE, name), encoding='utf-8') as file:
+            text = file.read()
+        parts.append(text[text.index(start):].rstrip() + '\n')
+    arrays = parts[0].replace("_PREFIX = 'prefix'", f"_PREFIX = '{prefix}'").replace('  # noqa: F401', '')
+    return f'{arrays}\n\n{parts[1]}'
+
+
+def emit_python(interface):
+    support, classes = _read_support(interface.name), spell_structures(interface)
+    taken = {'Any', 'Array', 'Dict', 'Optional', 'Tuple', *map(class_name, classes),
+             *(name for name, _, _ in read_statuses()),
+             *re.findall(r'^(?:class|def|import) (\w+)', support, re.MULTILINE)}
+    blocks, notes, hidden, public = [], [], [], []
+    for family in interface.families:
+        function = _Function(family, classes)
+        if function.problem:
+            notes.append(f'# No {family.name}(): {function.problem}.\n')
+            continue
+        name = f'{family.name}_' if keyword.iskeyword(family.name) or family.name in taken else family.name
+        public.append(name)
+        if hasattr(builtins, name):
+            hidden.append(name)
+            blocks.append(f"{function.spell_entry()}\n\n{function.spell_function(f'_call_{name}')}\n\n"
+                          f"_call_{name}.__name__ = '{name}'\n")
+        else:
+            blocks.append(f'{function.spell_entry()}\n\n{function.spell_function(name)}')
+    for symbol in interface.symbols:
+        name = f'set_{symbol.name}'
+        text = _spell_setter(symbol, name, classes)
+        if text:
+            blocks.append(text)
+            public.append(name)
+        else:
+            notes.append(f'# No {name}(): ctypes has no {symbol.type.ctype}.\n')
+    public += ['Error', *(name for name, _, _ in read_statuses()), *map(class_name, classes)]
+    sources = ', '.join(interface.sources)
+    doc = _DOC.format(prefix=interface.name, variable=f'{interface.name.upper()}_LIBRARY_DIR')
+    head = f'{banner(sources, ("#", ""))}"""Kernels of {escape_doc(sources)}.\n\n{doc}"""\n\n'
+    return {f'{interface.name}.py': '\n\n'.join([
+        f'{head}{support}', f'# ---- The library\n\n\n{spell_status_classes()}', *classes.values(), *blocks,
+        *([''.join(notes)] if notes else []), *_spell_hidden(hidden, interface.name),
+        fold(f'__all__ = [{", ".join(map(repr, public))}]', 11) + '\n'])}
+
+
+def _spell_hidden(hidden, module):
+    """Functions with names of Python's own, which the module itself uses, are found on demand."""
+    if not hidden:
+        return []
+    pairs = ', '.join(f"'{name}': _call_{name}" for name in hidden)
+    return [fold(f'_HIDDEN = {{{pairs}}}', 11) + f'''
+
+
+def __getattr__(name):
+    if name in _HIDDEN:
+        return _HIDDEN[name]
+    raise AttributeError(f"module '{module}' has no attribute '{{name}}'")
+''']

@@ -1,0 +1,228 @@
+"""The part of a generated Python module that makes calls; it follows python_arrays.py there, without these imports."""
+
+import ctypes
+import math
+
+from language.python_arrays import (_check, _empty, _function, _gpu_count, _modules, _NUMBERS, _scalar, _stream_device,
+                                    _stream_handle, _stream_sync, _View, _view)
+
+# ---- Calls
+
+
+class _Instance:
+    """One C function: for each parameter (dtype, lanes, bytes, dimensions) of an array or the kind of a scalar; where
+    scalars come from, as (scalar, array, dimension, factor, offset); and a function from scalars to shapes."""
+
+    def __init__(self, function, types, inferred, shapes):
+        self.types, self.inferred, self.shapes = types, inferred, shapes
+        words = [ctypes.c_void_p if isinstance(t, tuple) else _NUMBERS.get(t, t) for t in types]
+        self.plain = _function(function, *words)
+        self.enqueue = _function(f'{function}_async', ctypes.c_void_p, *words)
+
+    def shape_of(self, number, view, role):
+        """The shape of an array in elements; None if its dtype is another."""
+        dtype, lanes, size, _ = self.types[number]
+        if dtype == 'void':
+            return view.shape
+        if view.dtype == dtype and lanes == 1 or view.dtype == f'bytes{size}' and (lanes > 1 or dtype == 'bytes'):
+            return view.shape
+        if lanes > 1 and view.dtype == dtype and view.shape[-1:] == (lanes,):
+            return view.shape[:-1]
+        if lanes > 1 and view.dtype == f'{dtype}x{lanes}':
+            return view.shape
+        return view.shape if role == 'in' and (view.dtype, dtype) == ('bool', 'u8') else None
+
+    def spell(self, number):
+        dtype, lanes, size, _ = self.types[number]
+        return f'bytes{size}' if dtype == 'bytes' else dtype if lanes == 1 else f'{dtype} with a last extent of {lanes}'
+
+
+class _Entry:
+    """A function of this module: its parameters in the order of C, as (name, role), and its instances."""
+
+    def __init__(self, name, parameters, instances):
+        self.name, self.parameters, self.instances = name, parameters, instances
+        self.calls = {}     # C functions by the arrays' dtypes, for calls that need nothing else
+
+    def __call__(self, stream, *values):
+        return _Call(self, list(values)).run(stream)
+
+
+class _Call:
+    """One call, step by step, with a message for each thing that can be wrong."""
+
+    def __init__(self, entry, values):
+        self.entry, self.values, self.parameters = entry, values, entry.parameters
+        self.views = {}
+        for number, (name, role) in enumerate(self.parameters):
+            if role != 'value' and values[number] is not None:
+                self.views[number] = self._view_of(name, role, values[number])
+        self.instance = self._choose()
+        self.shapes = {i: self.instance.shape_of(i, view, self.parameters[i][1]) for i, view in self.views.items()}
+
+    def _named(self, number):
+        return f'{self.entry.name}: {self.parameters[number][0]}'
+
+    def _view_of(self, name, role, array):
+        name = f'{self.entry.name}: {name}'
+        if role == 'pointer' and isinstance(array, int):
+            return _View(array, '', (), True, True, None)
+        view = _view(name, array)
+        if not view.contiguous:
+            raise ValueError(f'{name} is not contiguous in C order; pass a copy of it')
+        if role in ('out', 'inout') and not view.writable:
+            raise ValueError(f'{name} is read-only, and the call writes it')
+        return view
+
+    def _choose(self):
+        """The instance for the arrays' dtypes."""
+        left = self.entry.instances
+        for number, view in self.views.items():
+            role = self.parameters[number][1]
+            if role == 'pointer' and not view.dtype:
+                continue
+            fitting = [i for i in left if i.shape_of(number, view, role) is not None]
+            if not fitting:
+                wanted = list(dict.fromkeys(i.spell(number) for i in left))
+                raise TypeError(f'{self._named(number)} has the dtype {view.dtype} and the shape {view.shape}, and '
+                                f'not {" or ".join(wanted)}')
+            left = fitting
+        if len(left) > 1 and any(role != 'value' and number not in self.views and
+                                 len({i.types[number] for i in left}) > 1
+                                 for number, (_, role) in enumerate(self.parameters)):
+            missing = next(number for number, (_, role) in enumerate(self.parameters)
+                           if role != 'value' and number not in self.views)
+            raise TypeError(f'{self._named(missing)} is missing: the other arrays do not tell its dtype')
+        return left[0]
+
+    def _infer(self):
+        """Fills in the scalars; returns True if the caller gave one that the arrays tell."""
+        inferred = {number for number, *_ in self.instance.inferred}
+        is_given = any(self.values[number] is not None for number in inferred)
+        for number, array, dimension, factor, offset in self.instance.inferred:
+            shape = self.shapes.get(array)
+            rank = self.instance.types[array][3]
+            if self.values[number] is not None or shape is None or rank not in (1, len(shape)):
+                continue
+            extent = math.prod(shape) if rank == 1 else shape[dimension]
+            if extent < offset or (extent - offset) % factor:
+                raise ValueError(f'{self._named(array)} has the extent {extent}, which {factor} * '
+                                 f'{self.parameters[number][0]} + {offset} cannot be')
+            self.values[number] = (extent - offset) // factor
+        for number, (_, role) in enumerate(self.parameters):
+            if role == 'value':
+                if self.values[number] is None:
+                    raise TypeError(f'{self._named(number)} is missing, and no array that was passed tells it')
+                self.values[number] = _scalar(self._named(number), self.instance.types[number], self.values[number])
+        return is_given
+
+    def _check_shapes(self, is_given):
+        """Compares the arrays with the extents of the annotation. Arrays may be larger if the caller gave extents."""
+        try:
+            wanted = self.instance.shapes(*(v for v, (_, role) in zip(self.values, self.parameters)
+                                            if role == 'value'))
+        except ZeroDivisionError:
+            raise ValueError(f'{self.entry.name}: an extent divides by 0') from None
+        for number, shape in self.shapes.items():
+            want = wanted[number]
+            if want is None:
+                continue
+            size, count = math.prod(shape), math.prod(want)
+            is_same = shape == want if len(shape) == len(want) else size == count
+            if not is_same and not (is_given and size >= count):
+                raise ValueError(f'{self._named(number)} has the shape {shape}, and {want} is needed for '
+                                 f'{self._spell_scalars()}')
+        return wanted
+
+    def _spell_scalars(self):
+        return ', '.join(f'{name} = {value}' for value, (name, role) in zip(self.values, self.parameters)
+                         if role == 'value' and isinstance(value, int))
+
+    def _allocate(self, wanted):
+        like = next(iter(self.views.values()), _View(0, '', (), True, True))
+        for number, (_, role) in enumerate(self.parameters):
+            if role == 'value' or number in self.views:
+                continue
+            if role != 'out':
+                raise TypeError(f'{self._named(number)} is missing')
+            dtype, lanes, size, _ = self.instance.types[number]
+            if any(extent < 0 for extent in wanted[number]):
+                raise ValueError(f'{self._named(number)} would have the shape {wanted[number]}')
+            shape = wanted[number] + ((lanes,) if lanes > 1 else ())
+            self.values[number] = _empty(self._named(number), like, f'bytes{size}' if dtype == 'bytes' else dtype,
+                                         shape)
+            self.views[number] = _view(self._named(number), self.values[number])
+
+    def _place(self, stream):
+        """The stream, and whether other streams have to wait; None: the arrays are on the host."""
+        on_gpu = {number: view for number, view in self.views.items() if view.device != -1}
+        if not on_gpu:
+            if stream is not None:
+                raise ValueError(f'{self.entry.name}: stream is given, and the arrays are on the host')
+            return None, set()
+        first = next(iter(on_gpu))
+        if _gpu_count() == 0:
+            raise ValueError(f'{self._named(first)} is on a GPU, and the library runs on the CPU')
+        for number in self.views:
+            if number not in on_gpu:
+                raise ValueError(f'{self._named(number)} is on the host, and {self.parameters[first][0]} on a GPU')
+        streams = [view.stream for view in on_gpu.values() if view.stream is not None]
+        handle = _stream_handle(stream) if stream is not None else streams[0] if streams else 0
+        place = ctypes.c_int()
+        _check(_stream_device(handle, ctypes.byref(place)))
+        for number, view in on_gpu.items():
+            if view.device not in (None, place.value):
+                raise ValueError(f'{self._named(number)} is on GPU {view.device}, and the stream is on {place.value}')
+        return handle, set() if stream is not None else {s for s in streams if (s or 1) != (handle or 1)}
+
+    def run(self, stream):
+        is_given = self._infer()
+        self._allocate(self._check_shapes(is_given))
+        handle, others = self._place(stream)
+        words = [self.views[number].pointer if number in self.views else value
+                 for number, value in enumerate(self.values)]
+        if handle is None:
+            _check(self.instance.plain(*words))
+        else:
+            for other in others:
+                _check(_stream_sync(other))
+            _check(self.instance.enqueue(handle, *words))
+            if others:
+                _check(_stream_sync(handle))
+        self._remember()
+        results = [value for value, (_, role) in zip(self.values, self.parameters) if role == 'out']
+        return results[0] if len(results) == 1 else tuple(results) or None
+
+    def _remember(self):
+        """Lets later calls with such arrays take the fast path of their function."""
+        libraries = {view.library for view in self.views.values()}
+        if len(libraries) != 1 or '' in libraries:
+            return
+        _meet(*libraries)
+        self.entry.calls[tuple(self.values[number].dtype for number, (_, role) in enumerate(self.parameters)
+                               if role != 'value')] = self.instance.plain, self.instance.enqueue
+
+
+class _Unmet:
+    """Stands for the arrays of a library that was not met."""
+
+
+_numpy_array = _cupy_array = _torch_array = _Unmet
+_cupy_stream = _cupy_device = _torch_stream = _torch_device = None
+_one_gpu = False
+
+
+def _meet(library):
+    """Sets what the fast paths use."""
+    global _numpy_array, _cupy_array, _torch_array, _cupy_stream, _cupy_device, _torch_stream, _torch_device, _one_gpu
+    module = _modules[library]
+    if library == 'numpy':
+        _numpy_array = module.ndarray
+    elif _gpu_count():
+        _one_gpu = _gpu_count() == 1
+        if library == 'cupy':
+            _cupy_stream, _cupy_device = module.cuda.get_current_stream, module.cuda.get_device_id
+            _cupy_array = module.ndarray
+        else:
+            _torch_stream, _torch_device = module.cuda.current_stream, module.cuda.current_device
+            _torch_array = module.Tensor

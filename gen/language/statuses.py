@@ -1,0 +1,27 @@
+"""Exceptions of Python for the statuses of the library."""
+
+import os
+import re
+
+from base.folders import INCLUDE
+
+# Exceptions of Python that a status is, too.
+_ALSO = {'EINVAL': 'ValueError', 'EOVERFLOW': 'OverflowError', 'ERANGE': 'ValueError', 'ENOMEM': 'MemoryError',
+         'ENOTSUP': 'NotImplementedError'}
+
+
+def read_statuses():
+    """Returns (name without CF_, value, text) of each status but CF_OK."""
+    with open(os.path.join(INCLUDE, 'cuferry.h'), encoding='utf-8') as file:
+        found = re.findall(r'X\(CF_(E\w+), (-\d+), "([^"]*)"\)', file.read())
+    return [(name, int(value), text) for name, value, text in found]
+
+
+def spell_status_classes():
+    """Returns a class for each status and their table; the class Error and the table exist already."""
+    text = ''
+    for name, _, said in read_statuses():
+        also = f', {_ALSO[name]}' if name in _ALSO else ''
+        text += f'class {name}(Error{also}):\n    """{said[0].upper()}{said[1:]}."""\n\n\n'
+    rows = ''.join(f'    {value}: {name},\n' for name, value, _ in read_statuses())
+    return f'{text}_ERRORS.update({{\n{rows}}})\n'

@@ -1,0 +1,361 @@
+/* tvm_ffi_call.h - the part of a generated file for TVM-FFI that does not depend on kernels: from packed arguments to a
+ * call through a kernel's descriptor. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+#include <tvm/ffi/c_api.h>
+#include <tvm/ffi/extra/c_env_api.h>
+
+/* An extent that tells a scalar: it is factor * scalar + offset. Both numbers count arguments of the C function. */
+struct place {
+    uint32_t scalar, array, dimension;
+    int64_t factor, offset;
+};
+
+struct instance {
+    const char *key; /* in the registry */
+    uint32_t nplaces;
+    const struct place *places;
+};
+
+/* A function for TVM-FFI: the instances of a family. Its arguments are those of C without the told scalars. */
+struct family {
+    const char *name;
+    const cf_module *module;
+    uint32_t ninstances;
+    const struct instance *instances;
+    const uint8_t *is_told; /* for each argument of the C function */
+};
+
+/* One call. `numbers` and `values` are for the arguments of the C function, `args` for the descriptor's parameters. */
+struct packed_call {
+    const struct family *family;
+    const cf_kernel *kernel;
+    const struct instance *instance;
+    uint32_t nargs;
+    const DLTensor *tensors[CF__MOST_ARGUMENTS];
+    const cf_param *params[CF__MOST_ARGUMENTS];
+    union value {
+        int64_t integer;
+        int32_t i32;
+        int16_t i16;
+        int8_t i8;
+        float f32;
+        double f64;
+        bool is_true;
+        void *pointer;
+    } values[CF__MOST_ARGUMENTS];
+    void **args;
+};
+
+__attribute__((format(printf, 3, 4))) static int fail(const struct family *family, const char *kind, const char *format,
+                                                      ...)
+{
+    char text[512];
+    int length = snprintf(text, sizeof text, "%s: ", family->name);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text + length, sizeof text - (size_t)length, format, list);
+    va_end(list);
+    TVMFFIErrorSetRaisedFromCStr(kind, text);
+    return -1;
+}
+
+static int fail_call(int status)
+{
+    const char *kind = status == CF_EINVAL || status == CF_ERANGE ? "ValueError"
+                       : status == CF_EOVERFLOW                   ? "OverflowError"
+                       : status == CF_ENOMEM                      ? "MemoryError"
+                       : status == CF_ENOTSUP                     ? "NotImplementedError"
+                                                                  : "RuntimeError";
+    TVMFFIErrorSetRaisedFromCStr(kind, cf_last_error());
+    return -1;
+}
+
+static const DLTensor *find_tensor(const TVMFFIAny *any)
+{
+    if (any->type_index == kTVMFFIDLTensorPtr)
+        return any->v_ptr;
+    return any->type_index == kTVMFFITensor ? (const DLTensor *)(any->v_obj + 1) : NULL;
+}
+
+static int is_packed(const DLTensor *tensor)
+{
+    int64_t size = 1;
+    for (int i = tensor->ndim; tensor->strides && i-- > 0; size *= tensor->shape[i])
+        if (tensor->shape[i] == 0)
+            return 1;
+        else if (tensor->shape[i] != 1 && tensor->strides[i] != size)
+            return 0;
+    return 1;
+}
+
+static cf_type type_of(DLDataType type)
+{
+    static const cf_type integers[] = {CF_I8, CF_I16, CF_I32, CF_I64}, naturals[] = {CF_U8, CF_U16, CF_U32, CF_U64};
+    int size = type.bits == 8 ? 0 : type.bits == 16 ? 1 : type.bits == 32 ? 2 : type.bits == 64 ? 3 : -1;
+    switch (type.code) {
+    case kDLInt:
+        return size < 0 ? CF_TYPE_COUNT : integers[size];
+    case kDLUInt:
+        return size < 0 ? CF_TYPE_COUNT : naturals[size];
+    case kDLFloat:
+        return size == 1 ? CF_F16 : size == 2 ? CF_F32 : size == 3 ? CF_F64 : CF_TYPE_COUNT;
+    case kDLBfloat:
+        return size == 1 ? CF_BF16 : CF_TYPE_COUNT;
+    case kDLComplex:
+        return type.bits == 64 ? CF_C64 : type.bits == 128 ? CF_C128 : CF_TYPE_COUNT;
+    case kDLBool:
+        return size == 0 ? CF_BOOL : CF_TYPE_COUNT;
+    default:
+        return CF_TYPE_COUNT;
+    }
+}
+
+/* True if a tensor has a parameter's elements; those of a vector are the last dimension or lanes of the type. */
+static int has_type(const DLTensor *tensor, const cf_param *param)
+{
+    if (type_of(tensor->dtype) != param->type)
+        return 0;
+    return tensor->dtype.lanes == param->lanes ||
+           (tensor->dtype.lanes == 1 && tensor->ndim > 0 && tensor->shape[tensor->ndim - 1] == param->lanes);
+}
+
+/* The number of dimensions without the one of a vector's components. */
+static int rank_of(const DLTensor *tensor, const cf_param *param)
+{
+    return tensor->ndim - (param->lanes != tensor->dtype.lanes);
+}
+
+static void use_instance(struct packed_call *call, const struct instance *instance)
+{
+    call->instance = instance;
+    call->kernel = cf_kernel_find(call->family->module, instance->key);
+    call->nargs = 0;
+    for (uint32_t i = 0; i < call->kernel->nparams; i++) {
+        const cf_param *param = call->kernel->params + i;
+        call->args[i] = NULL;
+        if (param->direction == CF_SCRATCH)
+            continue;
+        call->args[i] = call->values + call->nargs;
+        call->params[call->nargs++] = param;
+    }
+}
+
+/* Uses the instance for the tensors' types. */
+static int choose_instance(struct packed_call *call)
+{
+    uint32_t furthest = 0;
+    for (uint32_t i = 0; i < call->family->ninstances; i++) {
+        uint32_t k = 0;
+        use_instance(call, call->family->instances + i);
+        while (k < call->nargs && (!call->tensors[k] || has_type(call->tensors[k], call->params[k])))
+            k++;
+        if (k == call->nargs)
+            return 0;
+        furthest = k > furthest ? k : furthest;
+    }
+    DLDataType type = call->tensors[furthest]->dtype;
+    static const char *const codes[] = {"int", "uint", "float", "handle", "bfloat", "complex", "bool"};
+    return fail(call->family, "TypeError", "%s has elements of the type %s%d, and not %s", call->params[furthest]->name,
+                type.code < 7 ? codes[type.code] : "DLPack's ", type.bits,
+                call->family->ninstances > 1 ? "of an instance" : call->params[furthest]->ctype);
+}
+
+static int read_scalar(struct packed_call *call, uint32_t k, const TVMFFIAny *any)
+{
+    const cf_param *param = call->params[k];
+    union value *value = call->values + k;
+    int is_integer = any->type_index == kTVMFFIInt || any->type_index == kTVMFFIBool;
+    double real = any->type_index == kTVMFFIFloat ? any->v_float64 : (double)any->v_int64;
+    if (!is_integer && any->type_index != kTVMFFIFloat)
+        return fail(call->family, "TypeError", "%s is no number", param->name);
+    if (param->type == CF_F32)
+        value->f32 = (float)real;
+    else if (param->type == CF_F64)
+        value->f64 = real;
+    else if (!is_integer)
+        return fail(call->family, "TypeError", "%s is a float, and no integer", param->name);
+    else if (param->type == CF_BOOL)
+        value->is_true = any->v_int64 != 0;
+    else
+        return -2;
+    return 0;
+}
+
+static int set_integer(struct packed_call *call, uint32_t k, int64_t integer)
+{
+    const cf_param *param = call->params[k];
+    union value *value = call->values + k;
+    int is_unsigned = param->type == CF_U8 || param->type == CF_U16 || param->type == CF_U32 || param->type == CF_U64;
+    int64_t half = param->bytes < 8 ? INT64_C(1) << (8 * param->bytes - 1) : 0;
+    int64_t low = is_unsigned ? 0 : half ? -half : INT64_MIN;
+    int64_t high = !half ? INT64_MAX : is_unsigned ? 2 * half - 1 : half - 1;
+    if (integer < low || integer > high)
+        return fail(call->family, "OverflowError", "%s = %lld does not fit %s", param->name, (long long)integer,
+                    param->ctype);
+    switch (param->bytes) {
+    case 1:
+        value->i8 = (int8_t)integer;
+        return 0;
+    case 2:
+        value->i16 = (int16_t)integer;
+        return 0;
+    case 4:
+        value->i32 = (int32_t)integer;
+        return 0;
+    default:
+        value->integer = integer;
+        return 0;
+    }
+}
+
+static int read_scalars(struct packed_call *call, const TVMFFIAny *args)
+{
+    for (uint32_t k = 0, at = 0; k < call->nargs; k++) {
+        if (call->family->is_told[k])
+            continue;
+        if (!call->tensors[k]) {
+            int status = read_scalar(call, k, args + at);
+            if (status == -2)
+                status = set_integer(call, k, args[at].v_int64);
+            if (status)
+                return status;
+        }
+        at++;
+    }
+    for (uint32_t i = 0; i < call->instance->nplaces; i++) {
+        const struct place *place = call->instance->places + i;
+        const DLTensor *tensor = call->tensors[place->array];
+        const cf_param *param = call->params[place->array];
+        int rank = rank_of(tensor, param);
+        int64_t extent = 1;
+        if (param->ndims == 1)
+            for (int d = 0; d < rank; d++)
+                extent *= tensor->shape[d];
+        else if (rank == (int)param->ndims)
+            extent = tensor->shape[place->dimension];
+        else
+            return fail(call->family, "ValueError", "%s has %d dimensions, and not %u", param->name, rank,
+                        param->ndims);
+        if (extent < place->offset || (extent - place->offset) % place->factor)
+            return fail(call->family, "ValueError", "%s has the extent %lld, which %s does not allow", param->name,
+                        (long long)extent, param->extents[place->dimension].text);
+        if (set_integer(call, place->scalar, (extent - place->offset) / place->factor))
+            return -1;
+    }
+    return 0;
+}
+
+/* Compares a tensor with the section of the annotation. */
+static int check_shape(struct packed_call *call, uint32_t k)
+{
+    const DLTensor *tensor = call->tensors[k];
+    const cf_param *param = call->params[k];
+    int rank = rank_of(tensor, param);
+    int64_t size = 1, count = 1;
+    for (int d = 0; d < rank; d++)
+        size *= tensor->shape[d];
+    for (uint32_t d = 0; d < param->ndims; d++) {
+        int64_t lower = 0, extent = 0;
+        const cf_expr *pitch = d && param->pitches && param->pitches[d].ops ? param->pitches + d : param->extents + d;
+        int status = cf_kernel_evaluate(call->kernel, pitch->ops, SIZE_MAX, call->args, &extent);
+        if (!status && pitch == param->extents + d && param->lowers && param->lowers[d].ops)
+            status = cf_kernel_evaluate(call->kernel, param->lowers[d].ops, SIZE_MAX, call->args, &lower);
+        if (status)
+            return fail_call(status);
+        if (__builtin_add_overflow(extent, lower, &extent) || __builtin_mul_overflow(count, extent, &count))
+            return fail(call->family, "OverflowError", "the elements of %s cannot be counted", param->name);
+        if (rank == (int)param->ndims && rank > 1 && tensor->shape[d] != extent)
+            return fail(call->family, "ValueError", "%s has the extent %lld in dimension %u, and not %s = %lld",
+                        param->name, (long long)tensor->shape[d], d, param->extents[d].text, (long long)extent);
+    }
+    if (size != count)
+        return fail(call->family, "ValueError", "%s has %lld elements, and not %lld", param->name, (long long)size,
+                    (long long)count);
+    return 0;
+}
+
+static int check_tensors(struct packed_call *call, DLDevice *device)
+{
+    const cf_param *first = NULL;
+    for (uint32_t k = 0; k < call->nargs; k++) {
+        const DLTensor *tensor = call->tensors[k];
+        if (!tensor)
+            continue;
+        const char *name = call->params[k]->name;
+        int is_gpu = tensor->device.device_type == kDLCUDA || tensor->device.device_type == kDLCUDAManaged;
+        if (!is_gpu && tensor->device.device_type != kDLCPU && tensor->device.device_type != kDLCUDAHost)
+            return fail(call->family, "ValueError", "%s is on a device of DLPack's kind %d, neither CPU nor CUDA", name,
+                        (int)tensor->device.device_type);
+        DLDevice place = {is_gpu ? kDLCUDA : kDLCPU, is_gpu ? tensor->device.device_id : 0};
+        if (first && (place.device_type != device->device_type || place.device_id != device->device_id))
+            return fail(call->family, "ValueError", "%s and %s are on different devices", first->name, name);
+        first = first ? first : call->params[k];
+        *device = place;
+        if (!is_packed(tensor))
+            return fail(call->family, "ValueError", "%s is not contiguous in C order", name);
+        if (call->params[k]->ndims && check_shape(call, k))
+            return -1;
+        call->values[k].pointer = (char *)tensor->data + tensor->byte_offset;
+    }
+    return 0;
+}
+
+static int enqueue(struct packed_call *call, DLDevice device)
+{
+    int count, place;
+    cf_stream stream = TVMFFIEnvGetStream(kDLCUDA, device.device_id);
+    int status = cf_device_count(&count);
+    if (!status && !count)
+        return fail(call->family, "ValueError", "the tensors are on a GPU, and the library runs on the CPU");
+    if (!status)
+        status = cf_stream_device(stream, &place);
+    if (!status && place != device.device_id)
+        return fail(call->family, "ValueError", "the tensors are on GPU %d, and the stream is on %d", device.device_id,
+                    place);
+    if (!status)
+        status = cf_launch(call->kernel, stream, call->args);
+    return status ? fail_call(status) : 0;
+}
+
+static int call_family(const struct family *family, const TVMFFIAny *args, int32_t count, TVMFFIAny *result)
+{
+    void *pointers[cf_kernel_find(family->module, family->instances->key)->nparams + 1];
+    struct packed_call call = {.family = family, .args = pointers};
+    uint32_t wanted = 0;
+    use_instance(&call, family->instances);
+    for (uint32_t k = 0; k < call.nargs; k++)
+        wanted += !family->is_told[k];
+    if (count != (int32_t)wanted)
+        return fail(family, "TypeError", "%u arguments are needed, and %d were passed", wanted, count);
+    for (uint32_t k = 0, at = 0; k < call.nargs; k++) {
+        if (family->is_told[k])
+            continue;
+        if (call.params[k]->direction != CF_VALUE) {
+            call.tensors[k] = find_tensor(args + at);
+            if (!call.tensors[k])
+                return fail(family, "TypeError", "%s is no tensor", call.params[k]->name);
+        }
+        at++;
+    }
+    DLDevice device = {kDLCPU, 0};
+    if (choose_instance(&call) || read_scalars(&call, args) || check_tensors(&call, &device))
+        return -1;
+    if (device.device_type == kDLCUDA) {
+        if (enqueue(&call, device))
+            return -1;
+    } else {
+        int status = cf_call(call.kernel, call.args);
+        if (status)
+            return fail_call(status);
+    }
+    result->type_index = kTVMFFINone;
+    result->zero_padding = 0;
+    result->v_int64 = 0;
+    return 0;
+}

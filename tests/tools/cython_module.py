@@ -1,0 +1,58 @@
+"""cython_module.py - calls the module that Cython made of the wrapper of python.cu. test_python.py runs it in a folder
+with the module; it writes one line per test."""
+
+import numpy as np
+
+import shapes_wrapper as shapes
+from report_lines import expect, refused
+
+
+class OnGpu:
+    __cuda_array_interface__ = {}
+
+
+def main():
+    draw = np.random.default_rng(1)
+    for dtype, kind in (('f4', 'i4'), ('f4', 'i8'), ('f8', 'i4')):
+        source, index = draw.random(1000).astype(dtype), draw.integers(0, 1000, 5000).astype(kind)
+        res = shapes.gather(source, index)
+        expect(f'cython_gather_{dtype}_{kind}', (res.dtype, (res == source[index]).all()), (source.dtype, True))
+    res = np.full(5000, 77.0)
+    expect('cython_result_that_is_given_is_returned', shapes.gather_f64_i32(source, index, res) is res, True)
+    expect('cython_gather_into', (res == source[index]).all(), True)
+    x, y = draw.random((2, 33)).astype('f4')
+    wanted = y + 2 * x
+    expect('cython_without_result', (shapes.axpy(2, x, y), np.allclose(y, wanted, 1e-6)), (None, True))
+    u, v = draw.random((2, 5, 7))
+    wanted = v.copy()
+    wanted[1:-1, 1:-1] = u[1:-1, 1:-1] + 0.25 * (u[1:-1, :-2] + u[1:-1, 2:] + u[:-2, 1:-1] + u[2:, 1:-1] -
+                                                 4 * u[1:-1, 1:-1])
+    shapes.step(u, v, 0.25)
+    expect('cython_two_dimensions', np.allclose(v, wanted, 0, 1e-14), True)
+    expect('cython_linear_extent', shapes.max_(np.array([1, 5, 4, 5, 9], 'i4')).tolist(), [3, 5])
+    expect('cython_empty_arrays', shapes.gather(source, index[:0]).shape, (0,))
+    still = np.zeros(2)
+    still.flags.writeable = False
+    index = np.array([1, 9], 'i4')
+    for name, error, texts, arguments in (
+            ('dtype', TypeError, ['gather_f64_i32: index: Buffer dtype mismatch'], (source, index.astype('i2'))),
+            ('strides', ValueError, ['gather_f64_i32: source: ', 'contiguous'], (source[::2], index)),
+            ('read_only', ValueError, ['gather_f64_i32: res: ', 'read-only'], (source, index, still)),
+            ('length', ValueError, ['gather_f64_i32: res has the shape (3,), and (2,)'], (source, index, np.zeros(3))),
+            ('no_array', TypeError, ['gather_f64_i32: source is no array but list'], ([1.0], index)),
+            ('none', TypeError, ['gather_f64_i32: source is no array but NoneType'], (None, index)),
+            ('gpu', ValueError, ['gather_f64_i32: source is on a GPU'], (OnGpu(), index)),
+            ('range', shapes.ERANGE, ['shapes_gather_f64_i32: index[1] = 1000'], (source, np.array([1, 1000], 'i4')))):
+        refused(f'cython_{name}_is_refused', error, texts, shapes.gather_f64_i32, *arguments)
+    refused('cython_pair_of_dtypes_is_refused', TypeError, ['gather: no instance takes arrays of float64, int16'],
+            shapes.gather, source, index.astype('i2'))
+    refused('cython_odd_extent_is_refused', ValueError, ['max: lambda_ has the extent 4'], shapes.max_,
+            np.zeros(4, 'i4'))
+    try:
+        shapes.gather(source, np.array([-1], 'i4'))
+    except shapes.Error as error:
+        expect('cython_exception_has_the_status', (error.status, isinstance(error, ValueError)), (-3, True))
+
+
+if __name__ == '__main__':
+    main()

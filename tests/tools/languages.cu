@@ -1,0 +1,74 @@
+/* languages.cu - kernels for test_languages.py, with arguments of every kind that wrappers know. */
+#include <stdint.h>
+
+#include "languages_types.h"
+
+__constant__ float slope;
+__constant__ double weights[2][3];
+__constant__ struct place origin;
+
+/* y = a x + y. */
+#pragma cf kernel grid(n) in(x[n]) inout(y[n])
+#pragma cf instances(f32: float; f64: double; i32: int; u32: unsigned)
+template <typename T> __global__ void axpy(T a, const T *x, T *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = a * x[i] + y[i];
+}
+
+/* Arrays have the same type in both instances. */
+#pragma cf kernel grid(n) out(y[n])
+#pragma cf instances(near: float; far: double)
+template <typename T> __global__ void spread(float *y, T step, int64_t n)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = (float)(i * step);
+}
+
+/* w[y][x] = u[y][x] + 10 v[x], in rows of `pitch` elements. */
+#pragma cf kernel grid(nx, ny) block(16, 4) in(u[ny][nx], v[nx]) out(w[ny][nx]) pitch(w: pitch)
+__global__ void rows(const double *u, const float *v, double *w, int nx, int ny, int pitch)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < nx && y < ny)
+        w[y * pitch + x] = u[y * nx + x] + 10 * v[x];
+}
+
+/* The extents are expressions: sums of pairs, with a rest of one, after the first `from` elements. */
+#pragma cf kernel grid((n + 1) / 2) in(x[from:n]) out(y[n % 2 == 0 && n > 0 ? n / 2 : min(n, (n + 1) / 2)])
+__global__ void pairs(const int64_t *x, int64_t *y, unsigned n, uint8_t from)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < (n + 1) / 2)
+        y[i] = x[from + 2 * i] + (2 * i + 1 < n ? x[from + 2 * i + 1] : 0);
+}
+
+/* Structs, vectors, and a pointer of which nothing is known. */
+#pragma cf kernel grid(size.count) in(places[size.count], moves[size.count]) out(sums[size.count]) resident(extra)
+__global__ void move(const struct place *places, const float4 *moves, double *sums, const double *extra, struct size size,
+                     bool twice)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < size.count)
+        sums[i] = (places[i].at[0] + places[i].at[1] + moves[i].w) * (twice ? 2 : 1) + places[i].mass + (extra ? *extra : 0);
+}
+
+/* Reads the constants. */
+#pragma cf kernel grid(1) out(y[3])
+__global__ void constants(double *y)
+{
+    y[0] = slope;
+    y[1] = weights[1][2];
+    y[2] = origin.mass + origin.at[1];
+}
+
+/* Fortran has no type of these. */
+#pragma cf kernel grid(n) inout(x[n])
+__global__ void halves(__half *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = __float2half(2.0f * __half2float(x[i]));
+}

@@ -1,0 +1,78 @@
+/* Kernels that wrappers of other languages call in tests. */
+#include <cstdint>
+#include <cuda_fp16.h>
+
+struct body {
+    float mass;
+    double position[2];
+};
+
+__constant__ float factors[2][3];
+__constant__ int shift;
+
+/* y = a x + y */
+#pragma cf kernel grid(n) in(x[n]) inout(y[n])
+__global__ void axpy(float a, const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] += a * x[i];
+}
+
+/* res[i] = source[index[i]] */
+#pragma cf kernel grid(N) in(source[M], index[N]) out(res[N]) check(0 <= index[:] < M)
+#pragma cf instances(f32_i32: float, int32_t; f32_i64: float, int64_t; f64_i32: double, int32_t)
+template <class T, class I>
+__global__ void gather(const T *__restrict__ source, const I *__restrict__ index, T *__restrict__ res, int64_t N,
+                       int64_t M)
+{
+    int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (i < N)
+        res[i] = source[index[i]];
+}
+
+/* One step of heat flow. */
+#pragma cf kernel grid(nx, ny) block(32, 8) in(u[ny][nx]) inout(v[ny][nx]) check(nx > 2, ny > 2)
+__global__ void step(const double *__restrict__ u, double *__restrict__ v, int nx, int ny, double c)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x > 0 && x < nx - 1 && y > 0 && y < ny - 1) {
+        int i = y * nx + x;
+        v[i] = u[i] + c * (u[i - 1] + u[i + 1] + u[i - nx] + u[i + nx] - 4 * u[i]);
+    }
+}
+
+/* Differences of neighbours; the kernel has a name of Python's, and an argument a keyword. */
+#pragma cf kernel grid(n) in(lambda[2 * n + 1]) out(y[n])
+__global__ void max(const int *lambda, int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = lambda[2 * i + 2] - lambda[2 * i];
+}
+
+/* Sums of the rows and of all; scale is not told by an array. */
+#pragma cf kernel grid(rows) in(x[rows][cols]) out(sums[rows], flags[rows > 4 ? 4 : rows])
+__global__ void sum_rows(const float4 *x, float2 scale, float *sums, bool *flags, int rows, int cols, unsigned char add)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= rows)
+        return;
+    float sum = add + shift;
+    for (int k = 0; k < cols; k++)
+        sum += scale.x * x[i * cols + k].x + scale.y * x[i * cols + k].w;
+    sums[i] = sum * factors[1][2];
+    if (i < 4)
+        flags[i] = sum > 0;
+}
+
+/* The weights of bodies, moved by one. */
+#pragma cf kernel grid(n) inout(b[n]) out(weights[n])
+__global__ void weigh(body *b, body origin, __half least, float *weights, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        b[i].position[1] += origin.position[1];
+        weights[i] = b[i].mass * origin.mass + __half2float(least);
+    }
+}

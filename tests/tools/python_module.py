@@ -1,0 +1,292 @@
+"""python_module.py - calls the module that cfcc --emit python made of python.cu, as a program does. test_python.py runs it
+in a folder with the module; it writes one line per test.
+
+usage: python_module.py buffers|numpy|played
+"""
+
+import array
+import ctypes
+import random
+import struct
+import sys
+import threading
+
+import shapes
+from report_lines import expect, refused, report
+
+
+class Exporter:
+    """An array of a library that only knows DLPack; an older one has no versions."""
+
+    def __init__(self, exporter, is_old=False):
+        self.exporter, self.is_old = exporter, is_old
+
+    def __dlpack_device__(self):
+        return self.exporter.__dlpack_device__()
+
+    def __dlpack__(self, **words):
+        if self.is_old and 'max_version' in words:
+            raise TypeError('max_version is no argument')
+        return self.exporter.__dlpack__(**words)
+
+
+# ---- The standard library alone
+
+
+def run_buffers():
+    draw = random.Random(1)
+    x, y = (array.array('f', [draw.uniform(-1, 1) for _ in range(257)]) for _ in range(2))
+    wanted = array.array('f', [b + 2 * a for a, b in zip(x, y)])
+    shapes.axpy(2, x, y)
+    report('buffers_are_arrays', '' if all(abs(a - b) < 1e-6 for a, b in zip(y, wanted)) else list(y))
+    source = array.array('d', [draw.random() for _ in range(100)])
+    index = array.array('i', [draw.randrange(100) for _ in range(1000)])
+    res = array.array('d', [77] * 1000)
+    report('result_that_is_given_is_returned', '' if shapes.gather(source, index, res) is res else 'another')
+    expect('instance_is_that_of_the_dtypes', list(res), [source[i] for i in index])
+    expect('memory_that_is_only_read_may_be_constant', list(shapes.gather(
+        memoryview(source.tobytes()).cast('d'), index, array.array('d', [77] * 1000))), list(res))
+    refused('buffer_that_is_written_must_be_writable', ValueError, ['axpy: y is read-only'], shapes.axpy, 1.0, x,
+            memoryview(y.tobytes()).cast('f'))
+    refused('no_array_is_refused', TypeError, ['axpy: x is no array but list'], shapes.axpy, 1.0, [1.0], y)
+    refused('none_is_no_array', TypeError, ['axpy: x is missing'], shapes.axpy, 1.0, None, y)
+    if 'numpy' in sys.modules or not is_missing('numpy'):
+        report('result_without_numpy_must_be_given', '')
+    else:
+        refused('result_without_numpy_must_be_given', TypeError, ['gather: res is missing', 'NumPy'], shapes.gather,
+                source, index)
+    run_statuses(x, y, source)
+    run_scalars(x, y)
+    run_structs()
+
+
+def is_missing(name):
+    try:
+        __import__(name)
+        return False
+    except ImportError:
+        return True
+
+
+def run_statuses(x, y, source):
+    index, res = array.array('i', [0, 100]), array.array('d', [77, 77])
+    refused('status_is_an_exception', shapes.ERANGE, ['shapes_gather_f64_i32: index[1] = 100 is outside [0, 100)'],
+            shapes.gather, source, index, res)
+    expect('failed_call_leaves_the_result', list(res), [77, 77])
+    try:
+        shapes.gather(source, index, res)
+    except shapes.Error as error:
+        expect('exception_has_the_status', (error.status, isinstance(error, (RuntimeError))), (-3, True))
+        expect('exception_is_a_value_error_too', isinstance(error, ValueError), True)
+    texts = {}
+
+    def fail(number):
+        try:
+            for _ in range(50):
+                shapes.gather(source, array.array('i', [100 + number]), array.array('d', [0]))
+        except shapes.ERANGE as error:
+            texts[number] = str(error)
+
+    threads = [threading.Thread(target=fail, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expect('threads_get_their_own_texts', texts,
+           {n: f'shapes_gather_f64_i32: index[0] = {100 + n} is outside [0, 100)' for n in range(8)})
+
+
+def run_scalars(x, y):
+    refused('scalar_of_another_type_is_refused', TypeError, ['axpy: a is str, and no number'], shapes.axpy, 'a', x, y)
+    refused('extent_that_is_no_integer_is_refused', TypeError, ['axpy: n is float, and no integer'], shapes.axpy, 1.0,
+            x, y, n=2.0)
+    refused('extent_beyond_its_type_is_refused', OverflowError, ['axpy: n = 4294967297 does not fit i32'], shapes.axpy,
+            1.0, x, y, n=2**32 + 1)
+    refused('extent_beyond_an_array_is_refused', ValueError, ['axpy: x has the shape (257,), and (300,) is needed'],
+            shapes.axpy, 1.0, x, y, n=300)
+    before = list(y)
+    shapes.axpy(1.0, x, y, n=3)
+    expect('extent_that_is_given_counts', [i for i in range(257) if y[i] != before[i]], [0, 1, 2])
+    shapes.set_shift(5)
+    shapes.set_factors([[0, 0, 0], [0, 0, 2]])
+    pairs, sums, flags = array.array('f', range(24)), array.array('f', [77] * 3), (ctypes.c_bool * 3)()
+    view = memoryview(pairs).cast('B').cast('f', (3, 2, 4))
+    shapes.sum_rows(view, (1, 10), 3, sums, flags)
+    wanted = [2 * (8 + sum(8 * r + 4 * k + 10 * (8 * r + 4 * k + 3) for k in range(2))) for r in range(3)]
+    expect('vectors_are_a_last_dimension', (list(sums), list(flags)), (wanted, [True] * 3))
+    refused('small_integer_must_fit', OverflowError, ['sum_rows: add = 256 does not fit u8'], shapes.sum_rows, view,
+            shapes.float2(1, 1), 256, sums, flags)
+    refused('struct_of_another_type_is_refused', TypeError, ['sum_rows: scale is float, and no float2'],
+            shapes.sum_rows, view, 1.5, 0, sums, flags)
+    refused('symbol_has_its_number_of_elements', ValueError, ['factors has 6 elements, and 2 were passed'],
+            shapes.set_factors, [1, 2])
+    even = shapes.max(array.array('i', [1, 5, 4, 5, 9]), array.array('i', [77, 77]))
+    expect('extent_may_be_linear_in_a_scalar', list(even), [3, 5])
+    refused('extent_that_no_scalar_has_is_refused', ValueError, ['max: lambda_ has the shape (4,), and (5,) is needed'],
+            shapes.max, array.array('i', [1, 5, 4, 5]), array.array('i', [77, 77]))
+
+
+def run_structs():
+    bodies = (shapes.body * 2)(shapes.body(2, (1, 2)), shapes.body(3, (4, 5)))
+    weights = array.array('f', [77, 77])
+    shapes.weigh(bodies, shapes.body(10, (0, 0.5)), 0.25, weights)
+    expect('structs_are_of_ctypes', (list(weights), [b.position[1] for b in bodies]), ([20.25, 30.25], [2.5, 5.5]))
+    refused('array_of_another_struct_is_refused', TypeError, ['weigh: b has the dtype f64', 'not bytes24'],
+            shapes.weigh, array.array('d', [1, 2]), shapes.body(), 0.0, weights)
+    refused('half_that_is_too_large_is_refused', OverflowError, ['weigh: least = 1000000.0 does not fit f16'],
+            shapes.weigh, bodies, shapes.body(), 1e6, weights)
+    expect('struct_has_the_size_of_c', ctypes.sizeof(shapes.body), struct.calcsize('fdd'))
+
+
+# ---- NumPy
+
+
+def run_numpy():
+    import numpy as np
+    draw = np.random.default_rng(1)
+    for dtype, kind in (('f4', 'i4'), ('f4', 'i8'), ('f8', 'i4')):
+        source, index = draw.random(1000).astype(dtype), draw.integers(0, 1000, 5000).astype(kind)
+        for turn in ('', '_again'):
+            res = shapes.gather(source, index)
+            expect(f'numpy_gather_{dtype}_{kind}{turn}', (res.dtype, (res == source[index]).all()),
+                   (source.dtype, True))
+            res = np.full(5000, 77, dtype)
+            shapes.gather(source, index, res)
+            expect(f'numpy_gather_{dtype}_{kind}_into{turn}', (res == source[index]).all(), True)
+    u, v = draw.random((30, 50)), np.zeros((30, 50))
+    wanted = v.copy()
+    wanted[1:-1, 1:-1] = u[1:-1, 1:-1] + 0.1 * (u[1:-1, :-2] + u[1:-1, 2:] + u[:-2, 1:-1] + u[2:, 1:-1] -
+                                                4 * u[1:-1, 1:-1])
+    for turn in ('', '_again'):
+        v[:] = 0
+        expect(f'numpy_two_dimensions{turn}', (shapes.step(u, v, 0.1), np.allclose(v, wanted, 0, 1e-14)), (None, True))
+    v[:] = 0
+    shapes.step(u.reshape(-1), v, 0.1, nx=50, ny=30)
+    expect('numpy_flat_array_with_extents', np.allclose(v, wanted, 0, 1e-14), True)
+    refused('numpy_flat_array_tells_no_extent', TypeError, ['step: nx is missing'], shapes.step, u.reshape(-1),
+            v.reshape(-1), 0.1)
+    refused('numpy_shapes_must_agree', ValueError, ['step: v has the shape (50, 30), and (30, 50)'], shapes.step, u,
+            np.zeros((50, 30)), 0.1)
+    refused('numpy_failed_check_is_einval', shapes.EINVAL, ['shapes_step: the check nx > 2'], shapes.step,
+            np.zeros((3, 2)), np.zeros((3, 2)), 0.1)
+    run_numpy_refusals(np)
+    run_dlpack(np)
+
+
+def run_numpy_refusals(np):
+    source, index = np.arange(10, dtype='f8'), np.array([1, 9], 'i4')
+    good = np.zeros(2)
+    shapes.gather(source, index, good)
+    still = np.zeros(2)
+    still.flags.writeable = False
+    for name, error, texts, arguments in (
+            ('dtype', TypeError, ['gather: index has the dtype i16', 'i32'], (source, index.astype('i2'))),
+            ('pair_of_dtypes', TypeError, ['gather: index has the dtype i64'], (source, index.astype('i8'))),
+            ('byte_order', TypeError, ['gather: source has the dtype >f8'], (source.astype('>f8'), index)),
+            ('dtype_of_result', TypeError, ['gather: res has the dtype f32'], (source, index, np.zeros(2, 'f4'))),
+            ('strides', ValueError, ['gather: source is not contiguous'], (source[::2], index)),
+            ('read_only', ValueError, ['gather: res is read-only'], (source, index, still)),
+            ('length', ValueError, ['gather: res has the shape (3,), and (2,)'], (source, index, np.zeros(3)))):
+        refused(f'numpy_{name}_is_refused', error, texts, shapes.gather, *arguments)
+    refused('numpy_stream_is_refused', ValueError, ['gather: stream is given'], shapes.gather, source, index, good,
+            stream=1)
+    expect('numpy_empty_arrays', shapes.gather(source, index[:0]).shape, (0,))
+    flags = np.array([[0, 0, 0, 0], [0, 0, 0, 1]], 'f4').reshape(2, 1, 4)
+    shapes.set_shift(0)
+    shapes.set_factors(np.array([[0, 0, 0], [0, 0, 1]], 'f4'))
+    sums, is_positive = shapes.sum_rows(flags, (1, 10), 0)
+    expect('numpy_several_results', (sums.tolist(), is_positive.tolist(), is_positive.dtype.name),
+           ([0, 10], [False, True], 'bool'))
+    bodies = np.zeros(3, np.dtype(shapes.body))
+    bodies['mass'] = [1, 2, 3]
+    expect('numpy_structs', shapes.weigh(bodies, shapes.body(2), 0).tolist(), [2, 4, 6])
+
+
+def run_dlpack(np):
+    source, index = np.arange(10, dtype='f8'), np.array([1, 9], 'i4')
+    for name, is_old in (('dlpack', False), ('dlpack_of_before_versions', True)):
+        res = np.zeros(2)
+        shapes.gather(*(Exporter(a, is_old) for a in (source, index, res)))
+        expect(f'{name}_is_an_array', res.tolist(), [1, 9])
+    count = sys.getrefcount(source)
+    for _ in range(100):
+        shapes.gather(Exporter(source), Exporter(index), np.zeros(2))
+    expect('dlpack_is_given_back', sys.getrefcount(source), count)
+    still = np.zeros(2)
+    still.flags.writeable = False
+    refused('dlpack_read_only_is_refused', ValueError, ['gather: res is read-only'], shapes.gather, source, index,
+            Exporter(still))
+    refused('dlpack_strides_are_refused', ValueError, ['gather: source is not contiguous'], shapes.gather,
+            Exporter(source[::2]), index)
+
+
+# ---- CuPy and PyTorch, played
+
+
+def run_played():
+    import numpy as np
+    import played_arrays
+    played_arrays.play()
+    draw = np.random.default_rng(1)
+    source, index = draw.random(1000), draw.integers(0, 1000, 500).astype('i4')
+    for name, kind in (('cupy', played_arrays.ndarray), ('torch', played_arrays.Tensor)):
+        refused(f'{name}_needs_a_gpu', ValueError, ['gather: source is on a GPU, and the library runs on the CPU'],
+                shapes.gather, kind(source), kind(index), kind(np.zeros(500)))
+    shapes._gpu_count = lambda: 1
+    shapes._stream_device = lambda stream, place: 0
+    for name, kind in (('cupy', played_arrays.ndarray), ('torch', played_arrays.Tensor)):
+        run_device_arrays(name, kind, np, source, index, played_arrays.Streams)
+    made = shapes.gather(played_arrays.Tensor(source, None), played_arrays.Tensor(index, None))
+    expect('torch_on_the_cpu', (made.is_cuda, (made.array == source[index]).all()), (False, True))
+    refused('torch_gradient_is_refused', ValueError, ['gather: source requires a gradient'], shapes.gather,
+            played_arrays.Tensor(source, 0, True), played_arrays.Tensor(index))
+
+
+def run_device_arrays(name, kind, np, source, index, streams):
+    slow, entry = [], shapes._of_gather
+    run = type(entry).__call__
+    type(entry).__call__ = lambda self, *words: slow.append(1) or run(self, *words)
+    streams.current = 0
+    for turn, expected in (('', 1), ('_again', 0)):
+        slow.clear()
+        res = kind(np.full(500, 77.0))
+        got = shapes.gather(kind(source), kind(index), res)
+        expect(f'{name}_gather{turn}', (got is res, (res.array == source[index]).all(), len(slow)),
+               (True, True, expected))
+    made = shapes.gather(kind(source), kind(index))
+    expect(f'{name}_result_is_of_the_library', (type(made) is kind, (made.array == source[index]).all()), (True, True))
+    enqueue, used = shapes._of_gather.instances[2].enqueue, []
+    key = next(k for k, v in entry.calls.items() if v[1] is enqueue and type(k[0]) is type(kind(source).dtype))
+    plain = entry.calls[key][0]
+    entry.calls[key] = plain, lambda stream, *words: used.append(stream) or 0
+    shapes._of_gather.instances[2].enqueue = entry.calls[key][1]
+    streams.current = 1234
+    shapes.gather(kind(source), kind(index), kind(np.zeros(500)))
+    shapes.gather(kind(source), kind(index))
+    shapes.gather(kind(source), kind(index), stream=5678)
+    expect(f'{name}_stream_is_current_or_given', used, [1234, 1234, 5678])
+    shapes._of_gather.instances[2].enqueue = enqueue
+    streams.current = 0
+    entry.calls.clear()
+    type(entry).__call__ = run
+    good = kind(source), kind(index)
+    shapes.gather(*good, kind(np.zeros(500)))
+    for what, texts, arguments in (
+            ('host', ['gather: index is on the host, and source on a GPU'], (kind(source), index)),
+            ('other_gpu', ['gather: source is on GPU 1'], (kind(source, 1), kind(index, 1))),
+            ('strides', ['gather: source is not contiguous'], (kind(source[::2]), kind(index))),
+            ('length', ['gather: res has the shape (499,)'], (*good, kind(np.zeros(499))))):
+        refused(f'{name}_{what}_is_refused', ValueError, texts, shapes.gather, *arguments)
+    refused(f'{name}_dtype_is_refused', TypeError, ['gather: res has the dtype f32'], shapes.gather, *good,
+            kind(np.zeros(500, 'f4')))
+    u, v = np.random.default_rng(2).random((2, 5, 7))
+    wanted = v.copy()
+    shapes.step(u, wanted, 0.25)
+    for turn in ('', '_again'):
+        got = v.copy()
+        shapes.step(kind(u), kind(got), 0.25)
+        expect(f'{name}_two_dimensions{turn}', (got == wanted).all(), True)
+
+
+if __name__ == '__main__':
+    {'buffers': run_buffers, 'numpy': run_numpy, 'played': run_played}[sys.argv[1]]()

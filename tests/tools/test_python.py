@@ -1,0 +1,180 @@
+"""test_python.py - tests what cfcc --emit writes for Python, Cython and TVM-FFI: the files, and calls on the CPU. Each part
+that needs a package is skipped without it.
+
+usage: test_python.py BUILDDIR
+"""
+
+import json
+import os
+import shutil
+import sys
+import sysconfig
+import tempfile
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+SUPPORT = os.path.join(HERE, '../support')
+sys.path += [SUPPORT, HERE]
+from tap import NEEDS_NO_SANITIZER, ROOT, Tap, run
+from test_cfcc import CfccTest
+
+NEEDS_NUMPY = 'needs NumPy for this Python'
+NEEDS_CYTHON = 'needs Cython and NumPy for this Python'
+NEEDS_TVM_FFI = 'needs apache-tvm-ffi and NumPy for this Python'
+NEEDS_PIP = 'needs pip'
+CASES = os.path.join(ROOT, 'tests', 'gen', 'cases')
+
+
+def has(*packages):
+    return run([sys.executable, '-c', f'import {", ".join(packages)}'])[0] == 0
+
+
+class PythonTest(CfccTest):
+    def make(self, *words):
+        """A folder with the wrappers of python.cu."""
+        self.fresh(shapes='')
+        shutil.copyfile(os.path.join(HERE, 'python.cu'), os.path.join(self.folder, 'shapes.cu'))
+        return self.compile('--prefix', 'shapes', *words, 'shapes.cu')
+
+    def program(self, group, script, *arguments):
+        """Runs one of the programs beside this file, and forwards its lines as tests."""
+        env = dict(self.env, CF_THREADS='2', PYTHONDONTWRITEBYTECODE='1',
+                   PYTHONPATH=os.pathsep.join([self.folder, SUPPORT]))
+        code, out, err = run([sys.executable, os.path.join(HERE, script), *arguments], cwd=self.folder, env=env)
+        lines = out.splitlines()
+        for line in lines:
+            is_good, name, problem = line.startswith('ok '), *(line.split(' ok ' if line[:3] == 'not' else 'ok ', 1)[1]
+                                                               .partition(': ')[::2])
+            self.tap.check(name, '' if is_good else problem or line)
+        self.expect(f'{group}_runs_to_its_end', code == 0 and lines, f'exit {code}: {err}')
+
+    def files(self):
+        result = self.make('--shared', '-o', 'libshapes.so', '--emit', 'python,python-package,cython,tvm-ffi')
+        self.check('cfcc_emits_python_cython_and_tvm_ffi', result, 'libshapes.so', 'pyproject.toml', 'shapes.h',
+                   'shapes.pxd', 'shapes.py', 'shapes_build.py', 'shapes_tvm_ffi.c', 'shapes_wrapper.pyx')
+        text = self.read('shapes_wrapper.pyx')
+        self.expect('wrapper_says_which_kernels_it_lacks', '# No weigh(): b is struct body *.\n' in text, text[-300:])
+        text = self.read('shapes.py')
+        self.expect('module_has_the_comments_of_kernels', '    """res[i] = source[index[i]]\n' in text, text)
+        self.make()
+        self.refused_name()
+
+    def refused_name(self):
+        self.fresh()
+        self.refused('module_and_shared_object_have_different_names', self.compile('--shared', '--emit', 'python',
+                     'heat.cu'), 2, '-o heat.so: Python would import it in place of heat.py; call it libheat.so')
+        self.write('heat.py', 'print(1)\n')
+        code, out, err = self.compile('--shared', '--emit', 'python', '-o', 'libheat.so', 'heat.cu')
+        self.expect('module_of_the_user_is_kept', code == 1 and 'heat.py is there, and cfcc did not write it' in err and
+                    self.read('heat.py') == 'print(1)\n', f'{code} {out}{err}')
+
+    def places(self):
+        """The module finds the shared object beside itself or in the folder that the environment names."""
+        self.make('--shared', '-o', 'libshapes.so', '--emit', 'python')
+        other = os.path.join(self.folder, 'other')
+        os.mkdir(other)
+        shutil.move(os.path.join(self.folder, 'libshapes.so'), other)
+        env = dict(self.env, PYTHONDONTWRITEBYTECODE='1')
+        found = [run([sys.executable, '-c', 'import shapes'], cwd=self.folder, env=dict(env, **more))
+                 for more in ({}, {'SHAPES_LIBRARY_DIR': other}, {'SHAPES_LIBRARY_DIR': self.folder})]
+        self.expect('module_looks_where_the_environment_says', [code for code, _, _ in found] == [1, 0, 1], found)
+        self.expect('module_says_what_it_misses', all(
+            'ImportError: shapes needs libshapes.so of cfcc --shared, beside it or in the folder that '
+            'SHAPES_LIBRARY_DIR names' in found[n][2] for n in (0, 2)), found)
+        self.compile('--shared', '--prefix', 'shapes', '-o', 'other/libshapes.so', os.path.join(CASES, 'zero.cu'))
+        code, _, err = run([sys.executable, '-c', 'import shapes'], cwd=self.folder,
+                           env=dict(env, SHAPES_LIBRARY_DIR=other))
+        self.expect('module_refuses_the_shared_object_of_others', code == 1 and
+                    'has no shapes_axpy; build both again' in err, err)
+
+    def package(self):
+        """pip installs the package without a network, and the module works from there."""
+        self.make('--shared', '-o', 'libshapes.so', '--emit', 'python,python-package')
+        places = [os.path.join(self.temporary, name) for name in ('isolated', 'other')]
+        if run([sys.executable, '-m', 'pip', '--version'])[0]:
+            self.tap.skip('package_is_installed_by_pip', NEEDS_PIP)
+            return
+        words = [sys.executable, '-m', 'pip', '--disable-pip-version-check', 'install', '--quiet', '--no-index']
+        done = [run([*words, *more, '--target', place, self.folder], env=self.env)
+                for more, place in zip(([], ['--no-build-isolation']), places)]
+        self.expect('package_is_installed_by_pip', [code for code, _, _ in done] == [0, 0], done)
+        result = run([sys.executable, '-c', 'import array, shapes\ny = array.array("f", [1, 2])\n'
+                      'shapes.axpy(2, array.array("f", [3, 4]), y)\nprint(list(y))'], cwd=places[0], env=self.env)
+        self.expect('installed_package_works', result == (0, '[7.0, 10.0]\n', ''), result)
+        for place in places:
+            shutil.rmtree(place, ignore_errors=True)
+
+    def cython(self):
+        if not has('Cython', 'numpy'):
+            self.tap.skip('cython_builds_the_wrapper', NEEDS_CYTHON)
+            return
+        result = self.make('-o', 'shapes.o', '--emit', 'cython')
+        steps = [run([sys.executable, '-m', 'cython', '-3', '-Werror', 'shapes_wrapper.pyx'], cwd=self.folder)]
+        steps.append(self.link('shapes_wrapper.c', 'shapes_wrapper' + sysconfig.get_config_var('EXT_SUFFIX'),
+                               f'-I{sysconfig.get_path("include")}'))
+        self.expect('cython_builds_the_wrapper', not any(code for code, _, _ in [result, *steps]), [result, *steps])
+        self.program('cython', 'cython_module.py')
+
+    def tvm_ffi(self):
+        if not has('tvm_ffi', 'numpy'):
+            self.tap.skip('tvm_ffi_file_compiles', NEEDS_TVM_FFI)
+            return
+        _, include, _ = run([sys.executable, '-c', 'import tvm_ffi.libinfo as i; print(i.find_include_path())'])
+        _, library, _ = run([sys.executable, '-c', 'import tvm_ffi.libinfo as i; print(i.find_libtvm_ffi())'])
+        result = self.make('-o', 'shapes.o', '--emit', 'tvm-ffi')
+        linked = self.link('shapes_tvm_ffi.c', 'shapes_ffi.so', '-Wall', '-Wextra', '-Werror', '-isystem',
+                           include.strip(), library.strip())
+        self.expect('tvm_ffi_file_compiles', not result[0] and linked == (0, '', ''), [result, linked])
+        self.program('tvm_ffi', 'tvm_ffi_module.py')
+
+    def link(self, source, output, *flags):
+        archive = self.config.get('library') or os.path.join(self.builddir, 'libcuferry.a')
+        return run(['cc', '-O1', '-std=gnu11', '-shared', '-fPIC', source, *flags, 'shapes.o',
+                    f'-I{os.path.join(ROOT, "include")}', os.path.join(self.builddir, archive), '-lpthread', '-ldl',
+                    '-lm', '-o', output], cwd=self.folder)
+
+    def cases(self):
+        """The manifests of the generator's cases, among them all clauses of the language, give files that compile."""
+        sys.path.insert(0, os.path.join(ROOT, 'gen'))
+        from language import emit_languages     # pylint: disable=import-error,import-outside-toplevel
+        problems, names = [], sorted(name for name in os.listdir(CASES) if name.endswith('.json'))
+        self.fresh(unused='')
+        for name in names:
+            with open(os.path.join(CASES, name), encoding='utf-8') as file:
+                manifest = json.load(file)
+            for output, text in emit_languages('python,python-package,cython,tvm-ffi', manifest).items():
+                if output.endswith('.py'):
+                    try:
+                        compile(text, output, 'exec')
+                    except SyntaxError as error:
+                        problems.append(f'{name}: {output}: {error}')
+                self.write(output.replace('t_wrapper', f'{name[:-5]}_wrapper'), text)
+        self.tap.check('modules_of_all_cases_compile', '\n'.join(problems) if names else 'there is no case')
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit('usage: test_python.py BUILDDIR')
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        test = PythonTest(tap, sys.argv[1], folder)
+        test.files()
+        test.cases()
+        if test.is_sanitized:   # Python lacks the sanitizers' libraries
+            tap.skip('module_is_called', NEEDS_NO_SANITIZER)
+            return tap.close()
+        test.places()
+        test.package()
+        test.make('--shared', '-o', 'libshapes.so', '--emit', 'python')
+        test.program('buffers', 'python_module.py', 'buffers')
+        for group in ('numpy', 'played'):
+            if has('numpy'):
+                test.program(group, 'python_module.py', group)
+            else:
+                tap.skip(f'{group}_arrays', NEEDS_NUMPY)
+        test.cython()
+        test.tvm_ffi()
+    return tap.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
