@@ -1,4 +1,4 @@
-"""test_readme.py - runs README.md as a newcomer does: every block, in order, in a clean folder.
+"""test_readme.py - runs README.md and kernels/TUTORIAL.md as a newcomer does: every block, in order, in a clean folder.
 
 usage: test_readme.py BUILD_FOLDER
 
@@ -6,7 +6,7 @@ Indented blocks and blocks marked `sh` are commands. They run one after the othe
 results of ./configure and ninja are taken from BUILD_FOLDER. tools/dev/setup, tools/demo and tools/check do not run,
 nor do blocks with `# long`, unless CHECK_LONG is set. A block after a line that ends with a file name, `app.c`:, is
 written to that file. All other blocks of C, C++, CUDA, CMake, Python and Fortran are compiled or run; `...` in them
-stands for omitted code.
+stands for omitted code. A block of text below commands that print is their output.
 """
 
 import os
@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
-from tap import NEEDS_LONG, NEEDS_NO_SANITIZER, ROOT, Tap, ended, run
+from tap import NEEDS_LONG, NEEDS_NO_SANITIZER, ROOT, Tap, ended, read, run
 
 SHELL = ('sh', 'bash', 'shell')
 PLAIN = ('text', 'json', 'console')  # only for readers
@@ -82,7 +82,7 @@ def blocks_of(text):
 
 class ReadmeTest:
     def __init__(self, tap, builddir, folder):
-        self.tap, self.folder = tap, os.path.join(folder, 'work')
+        self.tap, self.folder, self.printed = tap, os.path.join(folder, 'work'), ''
         self.state = os.path.join(folder, 'state')
         home, programs = (os.path.join(folder, name) for name in ('home', 'programs'))
         for path in (self.folder, home, programs):
@@ -102,6 +102,7 @@ class ReadmeTest:
         before = f'. "{self.state}"\n' if os.path.exists(self.state) else ''
         after = f'{{ export -p; echo "cd \'$(pwd)\'"; }} >"{self.state}.new"\n'
         code, out, err = run(['sh', '-e', '-c', before + commands + after], cwd=self.folder, env=self.env)
+        self.printed = out
         if code == 0:
             os.rename(f'{self.state}.new', self.state)
         return f'{commands}{ended(code)}\n{out}{err}' if code else ''
@@ -174,18 +175,31 @@ class ReadmeTest:
             check = self.c if kind == 'cpp' else getattr(self, kind)
             self.tap.check(name, check(f'fragment_{block.line}.{kind}', block.text))
 
+    def enter(self, name):
+        self.folder = os.path.join(os.path.dirname(self.folder), name)
+        os.makedirs(self.folder, exist_ok=True)
+        self.shell(f'cd "{self.folder}"\n')
+
+    def output(self, block):
+        printed, told = ([line.strip() for line in text.splitlines()] for text in (self.printed, block.text))
+        self.tap.check(f'output_of_line_{block.line}', '' if printed == told else self.printed)
+
     def run(self, text):
-        counts = dict.fromkeys(('commands', 'files', 'fragments'), 0)
+        counts = dict.fromkeys(('commands', 'files'), 0)
         for block in blocks_of(text):
             if block.name:
                 self.write(block.name, block.text)
                 counts['files'] += 1
             elif block.language in SHELL:
+                self.printed = ''
                 counts['commands'] += self.commands(block)
+                continue
             elif block.language not in PLAIN:
                 self.fragment(block)
-                counts['fragments'] += 1
-        self.tap.check('readme_has_commands_files_and_fragments', '' if min(counts.values()) >= 2 else counts)
+            elif self.printed:
+                self.output(block)
+            self.printed = ''
+        self.tap.check('document_has_commands_and_files', '' if min(counts.values()) >= 2 else counts)
 
 
 def demo(tap, builddir, text):
@@ -204,16 +218,18 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     tap, builddir = Tap(), sys.argv[1]
-    with open(os.path.join(ROOT, 'README.md'), encoding='utf-8') as file:
-        text = file.read()
+    texts = [read(os.path.join(ROOT, name)) for name in ('README.md', 'kernels/TUTORIAL.md')]
     with open(os.path.join(builddir, 'build.ninja'), encoding='utf-8') as file:
         sanitized = '-fsanitize' in file.read()
     if sanitized:
         tap.skip('readme', NEEDS_NO_SANITIZER)
         return tap.close()
     with tempfile.TemporaryDirectory() as folder:
-        ReadmeTest(tap, builddir, folder).run(text)
-    demo(tap, builddir, text)
+        test = ReadmeTest(tap, builddir, folder)
+        for text in texts:      # the tutorial uses what the README installed
+            test.run(text)
+            test.enter('tutorial')
+    demo(tap, builddir, texts[0])
     return tap.close()
 
 
