@@ -47,7 +47,8 @@ class InstallTest:
                                   self.prefix],
                                  env=dict(os.environ, DESTDIR=destdir))
             wanted = ['bin/cf-bench', 'bin/cf-info', 'bin/cf-run', 'bin/cf-tune', 'bin/cfcc', 'include/cuferry.h',
-                      'include/cuferry/kernels.h',
+                      'include/cuferry/kernels.h', 'include/cuferry/kernels.hpp', 'include/cuferry/cuferry.hpp',
+                      'include/cuferry/cuferry.f90', 'include/cuferry/cuferry_kernels.f90',
                       'include/cuferry/program.h', 'include/cuferry/registry.h', 'include/cuferry/tuning.h',
                       'lib/libcuferry.a', 'lib/pkgconfig/cuferry.pc',
                       'lib/cmake/Cuferry/CuferryConfig.cmake', 'lib/cmake/Cuferry/CuferryConfigVersion.cmake',
@@ -58,7 +59,7 @@ class InstallTest:
                       'share/bash-completion/completions/cfcc',
                       'share/zsh/site-functions/_cfcc', 'lib/cuferry/installed.txt',
                       'share/cuferry/cuferry.json', 'share/cuferry/kernels/gather.cu',
-                      'share/cuferry/manifest.schema.json',
+                      'share/cuferry/manifest.schema.json', 'share/cuferry/WRAPPERS.md',
                       *(f'share/cuferry/kernels/{name}.md' for name in ('LANGUAGE', 'CPU', 'CHECKS', 'KERNELS'))]
             lost = [w for w in wanted if not os.path.exists(destdir + os.path.join(self.prefix, w))]
             self.tap.check(name, f'{out}{err}lost: {lost}' if code or lost else '')
@@ -341,6 +342,24 @@ class InstallTest:
             same = sorted(out.splitlines()) == sorted(expected.splitlines())
             self.tap.check(f'consumer_cython_{name}', '' if code == 0 and same else f'exit {code}: {out}{err}')
 
+    def languages(self):
+        """Projects in C++ and Fortran take their kernels and the bundled ones through wrappers."""
+        said = {'both': 'cf_gather_f32_i32: index[{}] = 7 is outside [0, 3)\n', 'openacc': '1000\n', 'openmp': '1000\n'}
+        for kind, command, programs, at in (('cxx', [f'CXX={self.cxx}'], ['both'], 2),
+                                            ('fortran', [], ['both', 'openacc', 'openmp'], 1)):
+            if kind == 'fortran' and not shutil.which('gfortran'):
+                self.tap.skip('consumer_fortran', 'needs gfortran: tools/dev/setup installs it')
+                continue
+            folder = self.project(kind)
+            code, out, err = run(['make', '-j2', *command], cwd=folder, env=self.env)
+            self.tap.check(f'consumer_{kind}_builds', f'{out}{err}' if code else '')
+            for program in programs if code == 0 else ():
+                code, out, err = run([os.path.join(folder, program)], env=self.env)
+                expected = ['12', '24', '36', '11', '22', '33', '3', '1'] if program == 'both' else []
+                numbers = [f'{float(word):g}' for word in out.split()[:len(expected)]] if code == 0 else []
+                good = code == 0 and numbers == expected and out.endswith(said[program].format(at))
+                self.tap.check(f'consumer_{kind}_{program}_runs', '' if good else f'exit {code}: {out}{err}')
+
     def readme_program(self):
         with open(os.path.join(ROOT, 'README.md'), encoding='utf-8') as file:
             text = file.read()
@@ -496,6 +515,8 @@ def main():
             test.checks()
             test.headers()
             test.python_projects()
+
+            test.languages()
             test.kernels_of_users()
     return tap.close()
 

@@ -81,7 +81,7 @@ class SetupTest:
         # Before it in PATH: a machine with all programs, where nothing is installed.
         self.played = os.path.join(folder, 'played')
         self.pip_log, self.apt_log = os.path.join(folder, 'pip.log'), os.path.join(folder, 'apt.log')
-        for name in ('cc', 'c++', 'ninja', 'pkg-config', 'make', 'clang', 'clang++'):
+        for name in ('cc', 'c++', 'ninja', 'pkg-config', 'make', 'clang', 'clang++', 'gfortran'):
             write(os.path.join(self.played, name), '#!/bin/sh\n', 0o755)
         write(os.path.join(self.played, 'id'), '#!/bin/sh\necho 0\n', 0o755)
         write(os.path.join(self.played, 'apt-get'), f'#!/bin/sh\necho "$@" >>"{self.apt_log}"\n', 0o755)
@@ -148,7 +148,7 @@ class SetupTest:
         write(os.path.join(broken, 'apt-get'), '#!/bin/sh\nexit 1\n', 0o755)
         code, out, err, _ = self.setup(self.new_builddir(), path=[broken])
         self.check('setup_clang_that_cannot_be_installed_is_no_failure',
-                   code == 0 and 'setup: could not install clang libclang-rt-77-dev: tests that need clang are skipped'
+                   code == 0 and 'setup: could not install clang libclang-rt-77-dev: tests that need them are skipped'
                    in err, code, out, err)
         write(os.path.join(broken, 'id'), '#!/bin/sh\necho 1\n', 0o755)
         write(os.path.join(broken, 'sudo'), '#!/bin/sh\nexit 1\n', 0o755)
@@ -160,6 +160,22 @@ class SetupTest:
         code, out, err, _ = self.setup(self.new_builddir(), path=[broken])
         self.check('setup_without_root_names_all_packages', code == 1 and
                    'gcc libc6-dev libcmocka-dev clang libclang-rt-77-dev\'\n' in err, code, out, err)
+
+    def fortran(self):
+        """A missing gfortran is installed for tests, together with clang; without root it is named."""
+        broken = os.path.join(self.folder, 'without fortran')
+        write(os.path.join(broken, 'gfortran'), '#!/bin/sh\nexit 1\n', 0o755)
+        for name, words, expected in (('installed', [], 'update\ninstall -y --no-install-recommends gfortran\n'),
+                                      ('not_installed_for_the_demo', ['demo'], '')):
+            code, out, err, _ = self.setup(*words, self.new_builddir(), path=[broken])
+            self.check(f'setup_gfortran_is_{name}', code == 0 and read(self.apt_log) == expected and not err, code, out,
+                       err)
+        write(os.path.join(broken, 'id'), '#!/bin/sh\necho 1\n', 0o755)
+        write(os.path.join(broken, 'sudo'), '#!/bin/sh\nexit 1\n', 0o755)
+        code, out, err, _ = self.setup(self.new_builddir(), path=[broken])
+        self.check('setup_gfortran_without_root_is_no_failure',
+                   code == 0 and 'setup: gfortran is missing, and only apt-get as root' in out and 'clang' not in out,
+                   code, out, err)
 
     def not_brought(self):
         done = self.setup(self.new_builddir())
@@ -288,6 +304,7 @@ def main():
         test = SetupTest(tap, folder)
         test.options()
         test.clang()
+        test.fortran()
         test.not_brought()
         test.brought()
         test.failures()

@@ -373,7 +373,8 @@ static void device_reset_leaves_the_callers_contexts(void **state)
 static void every_function_was_called(void **state)
 {
     (void)state;
-    static const char *const others[] = {"cf_last_driver_result", "cf_report", "cf_version", "cf_set_check", "cf_set_host_data"};
+    static const char *const others[] = {"cf_last_driver_result", "cf_report", "cf_version", "cf_set_check",
+                                         "cf_set_host_data"};
     char path[PATH_MAX + 64], self[PATH_MAX], unused[PATH_MAX];
     find_paths(self, unused);
     *strrchr(self, '/') = 0; /* the build's folder of tests; __FILE__ is relative to its parent */
