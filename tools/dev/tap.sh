@@ -1,7 +1,7 @@
 # tap.sh - runs tests that write TAP and counts their results, for tools/check, tools/dev/gpu-check and
 # tools/dev/run-tests. Sourced, with $results set to a folder; the counts go to $results/counts, and the processor time
 # of each test and build, in seconds, to $results/cpu.
-# shellcheck disable=SC2154,SC2034 # variables set by the sourcing program, and variables read into nothing
+# shellcheck disable=SC2154,SC2034,SC2016 # variables set by the sourcing program, or read into nothing; a script
 
 # One test after another, or several at a time after start_jobs.
 jobs=1
@@ -347,7 +347,8 @@ print_results() {
              END { printf "%d faults injected, %d leaks\n", injected, leaks }' "$results/faults"
     fi
     seconds=$(($(date +%s) - began))
-    echo "$((seconds / 60)) min $((seconds % 60)) s, $(awk '{ sum += $1 } END { printf "%d", sum }' "$results/cpu") s of processors"
+    spent=$(awk '{ sum += $1 } END { printf "%d", sum }' "$results/cpu")
+    echo "$((seconds / 60)) min $((seconds % 60)) s, $spent s of processors"
     awk '{ passed += $1; failed += $2; skipped += $3 }
          END {
              printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
