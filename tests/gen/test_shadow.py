@@ -17,7 +17,7 @@ import tempfile
 from fractions import Fraction
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
-from tap import NEEDS_NVCC, ROOT, Tap, run
+from tap import NEEDS_LONG, NEEDS_NVCC, ROOT, Tap, run
 
 SHADOW = os.path.join(ROOT, 'tests', 'gen', 'shadow')
 INCLUDE = os.path.join(ROOT, 'include')
@@ -151,6 +151,9 @@ class ShadowTest:
         for name in sorted(name for name in os.listdir(SHADOW) if name.endswith('.cu') and name != 'convert.cu'):
             source, stem = os.path.join(SHADOW, name), name[:-3]
             for level in ('-O0', '-O2'):
+                if level == '-O0' and not os.environ.get('CHECK_LONG'):
+                    self.tap.skip(f'{stem}_on_the_cpu_{level[1:]}', NEEDS_LONG)
+                    continue
                 problem = self.compile(source, stem, level)
                 if not problem:
                     code, out, err = run([self.path(stem)])

@@ -42,7 +42,15 @@ int main(int argc, char *argv[])
 '''
 
 
-def problem(stem, options):
+def compile_c(options, folder, *words):
+    """Runs the C compiler with the flags of all cases; returns the errors."""
+    code, out, err = run([*shlex.split(options.cc), '-std=gnu11', '-O1', '-fsanitize=undefined',
+                          '-fno-sanitize-recover=all', f'-I{ROOT}/include', f'-I{ROOT}/lib', f'-I{ROOT}/tests/support',
+                          f'-I{folder}', f'-I{CASES}', *words])
+    return out + err if code else ''
+
+
+def problem(stem, main_object, options):
     """Runs a case; returns the errors, or ''."""
     with tempfile.TemporaryDirectory() as folder:
         code, out, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--prefix', 't', '--outdir', folder,
@@ -50,24 +58,18 @@ def problem(stem, options):
                               cwd=CASES)
         if code:
             return out + err
-        with open(os.path.join(folder, 'main.c'), 'w', encoding='utf-8') as file:
-            file.write(MAIN)
         with open(os.path.join(folder, f'{stem}.stub.c'), encoding='utf-8') as file:
             enqueuers = sorted(set(re.findall(r'\bt__enqueue_\w+', file.read())))
         with open(os.path.join(folder, 'enqueue.c'), 'w', encoding='utf-8') as file:
             file.writelines(f'int {name}(void);\nint {name}(void) {{ return -1; }}\n' for name in enqueuers)
         program = os.path.join(folder, 'main')
         # The CPU bodies are not called, and not built. Operations are not called either, but the linker needs them.
-        code, out, err = run([*shlex.split(options.cc), '-std=gnu11', '-O1', '-fsanitize=undefined',
-                              '-fno-sanitize-recover=all', f'-I{ROOT}/include', f'-I{ROOT}/lib',
-                              f'-I{ROOT}/tests/support',
-                              f'-I{folder}', f'-I{CASES}',
-                              *(os.path.join(folder, f) for f in ('main.c', 'enqueue.c', f'{stem}.stub.c',
-                                                                  't_registry.c')),
-                              '-o', program, os.path.join(options.builddir, 'libcuferry.a'),
-                              '-Wl,--unresolved-symbols=ignore-all', '-lpthread', '-ldl', '-lm'])
-        if code:
-            return out + err
+        wrong = compile_c(options, folder, main_object,
+                          *(os.path.join(folder, f) for f in ('enqueue.c', f'{stem}.stub.c', 't_registry.c')),
+                          '-o', program, os.path.join(options.builddir, 'libcuferry.a'),
+                          '-Wl,--unresolved-symbols=ignore-all', '-lpthread', '-ldl', '-lm')
+        if wrong:
+            return wrong
         code, out, err = run([program, str(options.trials)])
         if code:
             return f'exit {code}: {out}{err}'
@@ -84,8 +86,14 @@ def main():
     options.builddir = os.path.abspath(options.builddir)
     tap = Tap()
     stems = sorted(f[:-5] for f in os.listdir(CASES) if f.endswith('.json'))
-    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        for stem, text in zip(stems, pool.map(lambda s: problem(s, options), stems)):
+    with tempfile.TemporaryDirectory() as folder, \
+            concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        # The same in all cases, and most of their work for the compiler.
+        main_object = os.path.join(folder, 'main.o')
+        with open(os.path.join(folder, 'main.c'), 'w', encoding='utf-8') as file:
+            file.write(MAIN)
+        wrong = compile_c(options, folder, '-c', os.path.join(folder, 'main.c'), '-o', main_object)
+        for stem, text in zip(stems, pool.map(lambda s: wrong or problem(s, main_object, options), stems)):
             tap.check(f'sizes_of_{stem}_agree_with_the_interpreter', text)
     return tap.close()
 

@@ -1063,6 +1063,7 @@ class CfccTest:
 
     def gpu_code_that_is_wrong(self):
         cpu = GPU_CALLS.replace(' host(multiply_here)', '')
+        made = {path: self.read(path) for path in ('mul_f.ptx', 'sum_f.ptx')}
         for name, text, files, words, code, expected in (
                 ('undefined_function_is_named', GPU_CALLS, ['mul_f.ptx'], [], 1,
                  'heat.cu:2:29: error: float sum_reduce(const float *x, int n) is defined in no kernel file, nor in '
@@ -1083,7 +1084,8 @@ class CfccTest:
                 ('gpu_code_without_kernels_is_refused', None, ['mul_f.ptx'], [], 2,
                  'mul_f.ptx: GPU code goes with the kernel files that call it')):
             self.fresh(heat=text or '')
-            self.make_gpu_code('ptx')
+            for path, code_of_nvcc in made.items():
+                self.write(path, code_of_nvcc)
             result = self.compile(*(words or ['--targets=90']), *['heat.cu'] * bool(text), *files, cuda=None)
             self.expect(f'cfcc_{name}', result[0] == code and expected in result[2] and
                         not os.path.exists(os.path.join(self.folder, 'heat.o')), result)

@@ -34,6 +34,19 @@ skip 'last, here' 'the time was over'
 finish_jobs
 print_results
 '''
+BUSY = r'''
+set -eu
+results=$1
+. tools/dev/tap.sh
+start_results
+start_jobs $2
+tap 'busy, here' sh -c '(exec "$0" -c "$1"); echo "ok 1 - a"' "$3" \
+    'from time import process_time as spent; print([0 for _ in iter(lambda: spent() < 0.5, False)][:0])'
+tap 'idle, here' echo 'ok 1 - a'
+finish_jobs
+cat "$results/cpu"
+print_results
+'''
 WORK = r'''
 set -eu
 results=$1
@@ -97,7 +110,7 @@ class CheckTest:
         for jobs in (1, 2):
             code, lines = self.results(f'jobs{jobs}', jobs)
             # Some shells report a killed program, each in its own words.
-            lines = [re.sub(r'^\d+ min \d+ s$', '0 min', line) for line in lines if 'Killed' not in line]
+            lines = [re.sub(r'^\d+ min \d+ s, \d+ s of processors$', '0 min', line) for line in lines if 'Killed' not in line]
             at = lines.index('skipped:')
             tests, rest = lines[:at], lines[at:]
             self.check(f'check_{jobs}_jobs_print_each_test_when_it_ends', sorted(tests) == sorted(expected) and
@@ -108,6 +121,17 @@ class CheckTest:
         tests = {line.split(',')[0] for line in lines if ', here  ' in line}
         self.check('check_named_tests_run_alone', code == 0 and tests == {'early', 'skips', 'all', 'last'}, code,
                    *lines)
+
+    def times(self):
+        """The processor time of a test is that of everything that it runs: half a second of a child."""
+        for jobs in (1, 2):
+            code, out, err = run(['sh', '-c', BUSY, 'sh', os.path.join(self.folder, f'times{jobs}'), str(jobs),
+                                  sys.executable], cwd=ROOT)
+            spent = {name: float(seconds) for seconds, name in re.findall(r'^([\d.]+)\t(.*)$', out, re.MULTILINE)}
+            whole = re.search(r' min \d+ s, (\d+) s of processors\n', out)
+            self.check(f'check_{jobs}_jobs_count_processor_time', code == 0 and list(sorted(spent)) ==
+                       ['busy, here', 'idle, here'] and spent['busy, here'] >= 0.5 and spent['idle, here'] <
+                       spent['busy, here'] and whole and int(whole[1]) == int(sum(spent.values())), code, out, err)
 
     def work(self):
         code, out, err = run(['sh', '-c', WORK, 'sh', self.folder], cwd=ROOT)
@@ -145,6 +169,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         test = CheckTest(tap, folder)
         test.lines()
+        test.times()
         test.work()
         test.blanks()
         test.names()

@@ -232,7 +232,7 @@ class InstallTest:
             with open(os.path.join(folder, 'CMakeLists.txt'), 'w', encoding='utf-8') as file:
                 file.write('cmake_minimum_required(VERSION 3.20)\nproject(app C)\nfind_package(Cuferry REQUIRED)\n'
                            f'add_executable(app main.c)\ncuferry_add_kernels({call})\n{more}\n')
-            built = os.path.join(folder, 'build')
+            built = self.known_compiler(folder)
             code, out, err = run(['cmake', '-S', folder, '-B', built], env=dict(self.env, CC=self.cc))
             if expected:
                 said = ' '.join(err.split())
@@ -244,6 +244,19 @@ class InstallTest:
                 self.tap.check(f'cmake_{name}_is_taken', f'{out}{err}' if code else '')
             shutil.rmtree(built)
         self.cmake_architectures(folder)
+
+    def known_compiler(self, folder):
+        """Makes the build folder of a project in which CMake has examined the compiler, and returns its path."""
+        built, known = (os.path.join(folder, name) for name in ('build', 'known'))
+        if not os.path.isdir(known):
+            path = os.path.join(folder, 'CMakeLists.txt')
+            os.rename(path, path + '.kept')
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write('cmake_minimum_required(VERSION 3.20)\nproject(app C)\n')
+            run(['cmake', '-G', 'Unix Makefiles', '-S', folder, '-B', built], env=dict(self.env, CC=self.cc))
+            os.rename(path + '.kept', path)
+            os.rename(built, known)
+        return shutil.copytree(known, built, symlinks=True)
 
     def cmake_architectures(self, folder):
         """CMAKE_CUDA_ARCHITECTURES and the property that it initializes give the targets, unless TARGETS does."""
@@ -262,9 +275,9 @@ class InstallTest:
             with open(os.path.join(folder, 'CMakeLists.txt'), 'w', encoding='utf-8') as file:
                 file.write('cmake_minimum_required(VERSION 3.20)\nproject(app C)\nfind_package(Cuferry REQUIRED)\n'
                            f'add_executable(app main.c)\n{properties}{late}cuferry_add_kernels(app {words} heat.cu)\n')
-            built = os.path.join(folder, 'build')
+            built = self.known_compiler(folder)
             defined = [f'-DCMAKE_CUDA_ARCHITECTURES={given}'] if given else []
-            _, out, err = run(['cmake', '-G', 'Unix Makefiles', '-S', folder, '-B', built, *defined],
+            _, out, err = run(['cmake', '-S', folder, '-B', built, *defined],
                               env=dict(self.env, CC=self.cc))
             said = ' '.join(err.split())
             if not said:

@@ -1,6 +1,7 @@
 # tap.sh - runs tests that write TAP and counts their results, for tools/check, tools/dev/gpu-check and
-# tools/dev/run-tests. Sourced, with $results set to a folder; the counts go to $results/counts.
-# shellcheck disable=SC2154,SC2034 # variables set by the sourcing program, and variables read into nothing
+# tools/dev/run-tests. Sourced, with $results set to a folder; the counts go to $results/counts, and the processor time
+# of each test and build, in seconds, to $results/cpu.
+# shellcheck disable=SC2154,SC2034,SC2016 # variables set by the sourcing program, or read into nothing; a script
 
 # One test after another, or several at a time after start_jobs.
 jobs=1
@@ -10,6 +11,7 @@ start_results() {
     rm -rf "$results"
     mkdir -p "$results"
     : >"$results/counts"
+    : >"$results/cpu"
     # Tests do not use the machine's own settings.
     unset CF_DRIVER CF_CHECK CF_THREADS CF_MACHINE_FILE CF_TRACE FAKE_CUDA || :
     # Calls that can run on a GPU do not run on the CPU, unless a test says so.
@@ -157,15 +159,25 @@ run_logged() { # NAME LOG COMMAND...
     shift 2
     if [ "$jobs" = 1 ]; then
         printf '%s\n' "$(date +%s) $log" "$name" >"$results/at_work.0"
-        "$@" >>"$log" 2>&1 </dev/null || code=$?
+        sh -c "$timed" "$log.times" "$@" >>"$log" 2>&1 </dev/null || code=$?
         rm -f "$results/at_work.0"
-        return
+    else
+        setsid sh -c "$timed" "$log.times" "$@" >>"$log" 2>&1 </dev/null 8>&- &
+        group=$!
+        printf '%s\n' "$(date +%s) $log" "$name" >"$results/at_work.$group"
+        { wait $group || code=$?; } 2>>"$log" # the shell reports there that a signal ended it
+        rm "$results/at_work.$group"
     fi
-    setsid "$@" >>"$log" 2>&1 </dev/null 8>&- &
-    group=$!
-    printf '%s\n' "$(date +%s) $log" "$name" >"$results/at_work.$group"
-    { wait $group || code=$?; } 2>>"$log" # the shell reports there that a signal ended it
-    rm "$results/at_work.$group"
+    [ ! -e "$log.times" ] || count_times
+}
+
+# The shell around a command: its times are those of the command and of everything that it has waited for.
+timed='"$@"; code=$?; times >"$0"; exit $code'
+
+count_times() {
+    awk -v name="$name" -F '[ms ]+' 'NR == 2 { printf "%.1f\t%s\n", $1 * 60 + $2 + $3 * 60 + $4, name }' "$log.times" \
+        >>"$results/cpu"
+    rm "$log.times"
 }
 
 end_jobs() { # SIGNAL
@@ -335,7 +347,8 @@ print_results() {
              END { printf "%d faults injected, %d leaks\n", injected, leaks }' "$results/faults"
     fi
     seconds=$(($(date +%s) - began))
-    echo "$((seconds / 60)) min $((seconds % 60)) s"
+    spent=$(awk '{ sum += $1 } END { printf "%d", sum }' "$results/cpu")
+    echo "$((seconds / 60)) min $((seconds % 60)) s, $spent s of processors"
     awk '{ passed += $1; failed += $2; skipped += $3 }
          END {
              printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
