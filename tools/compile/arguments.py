@@ -153,8 +153,8 @@ def arguments(config):
 def check_useless(options, parser, mode, given):
     """Refuses options of a compilation, which would have no effect."""
     given = [*given, ('--header', options.header), ('--shared', options.shared), ('--export', options.export),
-             ('-MD', options.depend), ('--prefix', options.prefix), ('--manifest', options.manifest), ('--emit', options.emit),
-             ('--numba', options.numba), ('--tuning', options.tuning)]
+             ('-MD', options.depend), ('--prefix', options.prefix), ('--manifest', options.manifest),
+             ('--emit', options.emit), ('--numba', options.numba), ('--tuning', options.tuning)]
     useless = next((name for name, value in given if value), None)
     if useless:
         parser.error(f'{useless} has no effect with {mode}, which compiles nothing')
