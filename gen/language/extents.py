@@ -116,9 +116,9 @@ class Call:
         return [n for n in range(len(self.roles)) if n not in self.told and n not in self.outputs]
 
     def places(self, function):
-        """Returns the first place of each scalar that arrays tell."""
+        """Returns the first place of each scalar that arrays tell; an output, which may be missing, comes last."""
         known = {}
-        for place in find_places(function.arguments):
+        for place in sorted(find_places(function.arguments), key=lambda place: place.array in self.outputs):
             if place.scalar in self.told:
                 known.setdefault(place.scalar, place)
         return known

@@ -2,6 +2,7 @@
 emitter replaces the value of _PREFIX."""
 
 import ctypes
+import functools  # noqa: F401
 import math
 import operator
 import os

@@ -1,6 +1,7 @@
 """The part of a generated Python module that makes calls; it follows python_arrays.py there, without these imports."""
 
 import ctypes
+import functools
 import math
 
 from language.python_arrays import (_check, _empty, _function, _gpu_count, _modules, _NUMBERS, _scalar, _stream_device,
@@ -43,6 +44,7 @@ class _Entry:
     def __init__(self, name, parameters, instances):
         self.name, self.parameters, self.instances = name, parameters, instances
         self.calls = {}     # C functions by the arrays' dtypes, for calls that need nothing else
+        self.made = {}      # dtypes of the outputs by those of the other arrays
 
     def __call__(self, stream, *values):
         return _Call(self, list(values)).run(stream)
@@ -199,8 +201,10 @@ class _Call:
         if len(libraries) != 1 or '' in libraries:
             return
         _meet(*libraries)
-        self.entry.calls[tuple(self.values[number].dtype for number, (_, role) in enumerate(self.parameters)
-                               if role != 'value')] = self.instance.plain, self.instance.enqueue
+        dtypes = [(value.dtype, role) for value, (_, role) in zip(self.values, self.parameters) if role != 'value']
+        self.entry.calls[tuple(dtype for dtype, _ in dtypes)] = self.instance.plain, self.instance.enqueue
+        self.entry.made[tuple(dtype for dtype, role in dtypes if role != 'out')] = tuple(
+            dtype for dtype, role in dtypes if role == 'out')
 
 
 class _Unmet:
@@ -208,21 +212,22 @@ class _Unmet:
 
 
 _numpy_array = _cupy_array = _torch_array = _Unmet
-_cupy_stream = _cupy_device = _torch_stream = _torch_device = None
+_cupy_stream = _cupy_device = _torch_stream = _torch_device = _numpy_empty = _cupy_empty = _torch_empty = None
 _one_gpu = False
 
 
 def _meet(library):
     """Sets what the fast paths use."""
     global _numpy_array, _cupy_array, _torch_array, _cupy_stream, _cupy_device, _torch_stream, _torch_device, _one_gpu
+    global _numpy_empty, _cupy_empty, _torch_empty
     module = _modules[library]
     if library == 'numpy':
-        _numpy_array = module.ndarray
+        _numpy_array, _numpy_empty = module.ndarray, module.empty
     elif _gpu_count():
         _one_gpu = _gpu_count() == 1
         if library == 'cupy':
             _cupy_stream, _cupy_device = module.cuda.get_current_stream, module.cuda.get_device_id
-            _cupy_array = module.ndarray
+            _cupy_array, _cupy_empty = module.ndarray, module.empty
         else:
             _torch_stream, _torch_device = module.cuda.current_stream, module.cuda.current_device
-            _torch_array = module.Tensor
+            _torch_array, _torch_empty = module.Tensor, functools.partial(module.empty, device='cuda')

@@ -16,20 +16,33 @@ def spell_fast_path(call, names):
     """Returns the statements of a function of `names`, the arguments in the order of C; '' without a fast path."""
     if not _is_plain(call):
         return ''
-    arrays = [names[n] for n in call.arrays]
     text = ''
     for name, argument in zip(names, call.arguments):
         if argument.direction == 'value' and argument.type.kind[0] == 'f':
             text += f'    if type({name}) is int:\n        {name} = float({name})\n'
-    text += f'    _kind = type({arrays[0]})\n'
-    conditions = [' is '.join(['_kind', *(f'type({name})' for name in arrays[1:])])] if arrays[1:] else []
+    made = _find_made(call, names)
+    kept = [names[n] for n in call.arrays if n not in made]
+    text += f'    _kind = type({kept[0]})\n'
+    conditions = [' is '.join(['_kind', *(f'type({name})' for name in kept[1:])])] if kept[1:] else []
+    conditions += [f'({names[n]} is None or type({names[n]}) is _kind)' for n in made]
     conditions.append(' is '.join([*(names[n] for n in sorted(call.told)), 'stream', 'None']))
     conditions += [_spell_scalar(names[n], call.arguments[n]) for n in call.given if call.roles[n] == 'value']
     text += f'    if {_spell_all(conditions, 7)}:\n'
     for number, library in enumerate(_LIBRARIES):
         text += f'        {"elif" if number else "if"} _kind is _{library[0]}_array:\n'
-        text += _spell_branch(call, names, *library)
+        text += _spell_branch(call, names, made, *library)
     return text
+
+
+def _find_made(call, names):
+    """Returns the shapes of the outputs, by number, if the sizes of other arrays tell all of them."""
+    places = call.places(call.functions[0])
+    told = [names[place.scalar] for place in places.values() if place.array not in call.outputs and place.offset <= 0]
+    by_name = {a.name: name for a, name in zip(call.arguments, names)}
+    shapes = {number: spell_shape(call.arguments[number], by_name) for number in call.outputs}
+    is_told = 0 < len(told) == len(places) and all(
+        text in told or text.isdecimal() for shape in shapes.values() for text in shape)
+    return {n: f'({", ".join(shape)}{"," * (len(shape) == 1)})' for n, shape in shapes.items()} if is_told else {}
 
 
 def _is_plain(call):
@@ -67,7 +80,7 @@ def _spell_all(conditions, indent):
     return f' \\\n{" " * indent}'.join(lines)
 
 
-def _spell_branch(call, names, library, size, pointer, packed, stream, which):
+def _spell_branch(call, names, made, library, size, pointer, packed, stream, which):
     """Returns the statements for the arrays of one library."""
     lines, indent, shapes, conditions = [], ' ' * 12, set(), []
     places = call.places(call.functions[0])
@@ -93,6 +106,13 @@ def _spell_branch(call, names, library, size, pointer, packed, stream, which):
         most = f' <= {limit}' if limit < 2 ** 63 - 1 else ''
         if least or most:
             conditions.append(f'{least}{scalar}{most}')
+    kept = [f'{names[n]}.dtype' for n in call.arrays if n not in made]
+    key = f'({", ".join(kept)}{"," * (len(kept) == 1)})'
+    for number, (output, shape) in enumerate(made.items()):
+        lines += [f'{indent}_made{output} = {names[output]}',
+                  f'{indent}if {names[output]} is None and {"_one_gpu and " * which}{key} in _of_{call.name}.made:',
+                  f'{indent}    _made{output} = _{library}_empty({shape}, dtype=_of_{call.name}.made[{key}][{number}])']
+    given, names = names, [f'_made{n}' if n in made else name for n, name in enumerate(names)]
     for number in call.arrays:
         texts = spell_shape(call.arguments[number], {a.name: name for a, name in zip(call.arguments, names)})
         told = sum(place.array == number for place in places.values())
@@ -103,15 +123,16 @@ def _spell_branch(call, names, library, size, pointer, packed, stream, which):
             conditions.append(f'{size.format(names[number])} == {texts[0]}')
         conditions.append(packed.format(names[number]))
     conditions += _spell_places(library, [(names[n], call.roles[n]) for n in call.arrays])
-    dtypes = ''.join(f'{names[n]}.dtype, ' for n in call.arrays)
+    dtypes = ', '.join(f'{names[n]}.dtype' for n in call.arrays) + ',' * (len(call.arrays) == 1)
     words = [pointer.format(name) if n in call.arrays else name for n, name in enumerate(names)]
-    lines += [f'{indent}_found = _of_{call.name}.calls.get(({dtypes[:-1] if len(call.arrays) == 1 else dtypes[:-2]}))',
+    is_there = ''.join(f'{names[n]} is not None and ' for n in made)
+    lines += [f'{indent}_found = {is_there}_of_{call.name}.calls.get(({dtypes}))',
               f'{indent}if {_spell_all(["_found", *conditions], len(indent) + 3)}:',
               fold(f'{indent}    _status = _found[{which}]({stream}{", ".join(words)})', len(indent) + 23),
               f'{indent}    if _status:', f'{indent}        _fail(_status)',
               f'{indent}    return {", ".join(names[n] for n in call.outputs) or None}']
     if places:
-        lines.append(f'{" " * 12}{" = ".join(names[n] for n in sorted(places))} = None')
+        lines.append(f'{" " * 12}{" = ".join(given[n] for n in sorted(places))} = None')
     return '\n'.join(lines) + '\n'
 
 

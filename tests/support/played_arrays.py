@@ -95,7 +95,7 @@ def play():
     torch = types.ModuleType('torch')
     torch.Tensor = Tensor
     torch.empty = lambda shape, dtype, device: Tensor(numpy.full(shape, 77, dtype.name),
-                                                      None if device == 'cpu' else int(device[len('cuda:'):]))
+                                                      None if device == 'cpu' else int(device[len('cuda:'):] or 0))
     for name, dtype in dtypes.items():
         setattr(torch, name, dtype)
     torch.cuda = types.SimpleNamespace(current_stream=Streams.torch, current_device=lambda: 0)
