@@ -1,4 +1,4 @@
-"""Emits declarations of the C functions for Cython, and a module whose functions take memoryviews."""
+"""Emits declarations of the C functions for Cython, and a module whose functions take memoryviews and other buffers."""
 
 import builtins
 import keyword
@@ -24,7 +24,10 @@ _RESERVED = ('cdef', 'cimport', 'cpdef', 'ctypedef', 'enum', 'extern', 'include'
 _SUPPORT = '''# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """{doc}"""
 
+from cpython.buffer cimport (PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_WRITABLE, PyBuffer_Release,
+                             PyObject_GetBuffer)
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport strchr
 
 cimport {name}
 
@@ -45,14 +48,54 @@ cdef _fail(int status):
 
 
 cdef _refuse(str name, object array, Exception error):
-    """Raises the error of an argument that is no memoryview of its type."""
+    """Raises the error of an argument that has no buffer of the wanted kind."""
     if hasattr(array, '__cuda_array_interface__'):
         raise ValueError(f'{{name}} is on a GPU, and the call takes arrays of the host') from None
     if isinstance(error, TypeError):
         raise TypeError(f'{{name}} is no array but {{type(array).__name__}}') from None
-    if 'dtype mismatch' in str(error):
-        raise TypeError(f'{{name}}: {{error}}') from None
     raise ValueError(f'{{name}}: {{error}}') from None
+
+
+cdef int _take(str name, object array, Py_buffer *view, str dtype, char kind, Py_ssize_t size, int rank,
+               int flags) except -1:
+    """Gets the buffer of an array, which the caller releases."""
+    cdef const char *code
+    try:
+        PyObject_GetBuffer(array, view, flags | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)
+    except (TypeError, ValueError, BufferError) as error:
+        _refuse(name, array, error)
+    code = view.format
+    if code == NULL:
+        code = b'B'
+    if code[0] == b'@' or code[0] == b'=' or code[0] == b'<':
+        code += 1
+    if view.ndim == rank and view.itemsize == size and _class_of(code) == kind:
+        return 0
+    rank_found = view.ndim
+    PyBuffer_Release(view)
+    found = _kind(name, array)
+    if found != dtype:
+        raise TypeError(f'{{name}} has the dtype {{found}}, and {{dtype}} is needed')
+    raise ValueError(f'{{name}} has {{rank_found}} dimensions, and {{rank}} are needed')
+
+
+cdef char _class_of(const char *code) noexcept:
+    """The class of a buffer's elements: integers, unsigned ones, real and complex numbers; 0 for others."""
+    if code[0] == b'Z' and (code[1] == b'f' or code[1] == b'd') and code[2] == 0:
+        return b'c'
+    if code[0] == 0 or code[1] != 0:
+        return 0
+    if strchr("bhilqn", code[0]) != NULL:
+        return b'i'
+    if strchr("BHILQN", code[0]) != NULL:
+        return b'u'
+    return b'f' if strchr("efd", code[0]) != NULL else 0
+
+
+cdef void _release(Py_buffer *views, int count) noexcept:
+    while count > 0:
+        count -= 1
+        PyBuffer_Release(&views[count])
 
 
 cdef _differ(str name, object shape, object wanted):
@@ -207,20 +250,27 @@ class _Wrapper:
         lines = [f'def {name_function(self.function.name)}({", ".join(words)}):']
         doc = escape_doc(self.function.doc or f'Calls {self.function.function}().').split('\n')
         lines += ['    """' + '\n    '.join(doc).replace('\n    \n', '\n\n') + '"""']
-        lines += [f'    cdef {self._view(n)} _{self.names[n]}' for n in arrays]
+        taken = [n for n in arrays if n not in self.made] + self.made
+        if taken:
+            lines += [f'    cdef Py_buffer[{len(taken)}] _cf_views', '    cdef int _cf_held = 0']
+            lines += [f'    cdef Py_buffer *_{self.names[n]} = &_cf_views[{place}]' for place, n in enumerate(taken)]
         lines += [f'    cdef {self._ctype(n)} {self.names[n]}' for n in sorted(self.places)]
         lines += ['    cdef int _status']
-        lines += [line for n in arrays if n not in self.made for line in self._spell_use(n)]
-        lines += [line for place in self.places.values() for line in self._spell_place(place)]
+        body = [line for n in taken if n not in self.made for line in self._spell_use(n)]
+        body += [line for place in self.places.values() for line in self._spell_place(place)]
         for number in self.made:
-            lines += [f'    if {self.names[number]} is None:',
-                      f'        {self.names[number]} = _empty({self._wanted(number)}, '
-                      f'\'{_ELEMENTS[scalar_kind(self.arguments[number].type)][1]}\')']
-            lines += self._spell_use(number)[2:]
-        lines += [line for n in arrays for line in self._spell_check(n)]
+            body += [f'    if {self.names[number]} is None:',
+                     f'        {self.names[number]} = _empty({self._wanted(number)}, \'{self._dtype(number)}\')',
+                     *self._spell_use(number)]
+        body += [line for n in arrays for line in self._spell_check(n)]
         passed = ', '.join(self._pass(n) for n in range(len(self.names)))
-        lines += ['    with nogil:', f'        _status = {self.module}.{self.function.function}({passed})',
-                  '    if _status:', '        _fail(_status)']
+        body += ['    with nogil:', f'        _status = {self.module}.{self.function.function}({passed})']
+        if taken:
+            lines += ['    try:', *(f'    {line}' for line in body)]
+            lines += ['    finally:', '        _release(_cf_views, _cf_held)']
+        else:
+            lines += body
+        lines += ['    if _status:', '        _fail(_status)']
         results = ', '.join(self.names[n] for n, a in enumerate(self.arguments) if a.direction == 'out')
         return '\n'.join(lines + [f'    return {results}'] * bool(results)) + '\n'
 
@@ -228,16 +278,15 @@ class _Wrapper:
         kind = scalar_kind(self.arguments[number].type)
         return 'bint' if kind == 'bool' else _ELEMENTS[kind][0]
 
-    def _view(self, number):
-        argument = self.arguments[number]
-        const = 'const ' if argument.direction == 'in' else ''
-        return f'{const}{self._ctype(number)}[{":, " * (len(argument.dims) - 1)}::1]'
+    def _dtype(self, number):
+        return _ELEMENTS[scalar_kind(self.arguments[number].type)][1]
 
     def _spell_use(self, number):
-        name, label = self.names[number], f"'{self.function.name}: {self.names[number]}'"
-        return [f'    if {name} is None:', f'        _refuse({label}, {name}, TypeError())', '    try:',
-                f'        _{name} = {name}', '    except (TypeError, ValueError, BufferError) as error:',
-                f'        _refuse({label}, {name}, error)']
+        """Returns the statements that get the buffer of an array."""
+        name, argument, kind = self.names[number], self.arguments[number], scalar_kind(self.arguments[number].type)
+        flags = '0' if argument.direction == 'in' else 'PyBUF_WRITABLE'
+        return [f"    _take('{self.function.name}: {name}', {name}, _{name}, '{self._dtype(number)}', b'{kind[0]}', "
+                f'{int(kind[1:]) // 8}, {len(argument.dims)}, {flags})', '    _cf_held += 1']
 
     def _spell_place(self, place):
         extent, scalar = f'_{self.names[place.array]}.shape[{place.dimension}]', self.names[place.scalar]
@@ -277,7 +326,7 @@ class _Wrapper:
         argument, name = self.arguments[number], self.names[number]
         if argument.direction == 'value':
             return name
-        return f'<{_strip(argument.declared)}>&_{name}[{", ".join("0" for _ in argument.dims)}]'
+        return f'<{_strip(argument.declared)}>_{name}.buf'
 
 
 def _spell_family(name, functions):

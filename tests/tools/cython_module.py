@@ -35,10 +35,11 @@ def main():
     still.flags.writeable = False
     index = np.array([1, 9], 'i4')
     for name, error, texts, arguments in (
-            ('dtype', TypeError, ['gather_f64_i32: index: Buffer dtype mismatch'], (source, index.astype('i2'))),
+            ('dtype', TypeError, ['gather_f64_i32: index has the dtype int16, and int32 is needed'], (source, index.astype('i2'))),
             ('strides', ValueError, ['gather_f64_i32: source: ', 'contiguous'], (source[::2], index)),
             ('read_only', ValueError, ['gather_f64_i32: res: ', 'read-only'], (source, index, still)),
             ('length', ValueError, ['gather_f64_i32: res has the shape (3,), and (2,)'], (source, index, np.zeros(3))),
+            ('rank', ValueError, ['gather_f64_i32: source has 2 dimensions, and 1 are needed'], (source[None], index)),
             ('no_array', TypeError, ['gather_f64_i32: source is no array but list'], ([1.0], index)),
             ('none', TypeError, ['gather_f64_i32: source is no array but NoneType'], (None, index)),
             ('gpu', ValueError, ['gather_f64_i32: source is on a GPU'], (OnGpu(), index)),
