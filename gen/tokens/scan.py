@@ -212,7 +212,8 @@ class Scanner:
 
     @functools.cached_property
     def _given_text(self):
-        """The generator does not see the library's headers preprocessed, so they are read as they are."""
+        """The generator does not see the library's headers preprocessed, so they are read as they are. No kernel file
+        includes the headers of other languages."""
         markers = [*_ANY_MARKER.finditer(self._text)]
         ends = [marker.start() for marker in markers[1:]] + [len(self._text)]
         names = [unescape_name(marker.group(2)) for marker in markers]
@@ -220,6 +221,8 @@ class Scanner:
                  if name not in self._read and not _toolkit_name(name)]
         for folder, _, names in os.walk(os.path.join(INCLUDE, 'cuferry')):
             for name in names:
+                if name.endswith(('.hpp', '.f90')):
+                    continue
                 with open(os.path.join(folder, name), encoding='utf-8') as file:
                     parts.append(_COMMENT.sub(' ', file.read()))
         return '\n'.join(parts)

@@ -115,7 +115,7 @@ class BuildTest:
         self.rebuilds('ninja_changed_annotation_builds_its_stub', 'kernels/gather.cu',
                       '#pragma cf kernel grid(n) out(x[n])\n__global__ void ones(int *x, int n)\n'
                       '{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        x[i] = 1;\n}\n',
-                      (r'(SCAN|CXX|NVCC|AS|CC|CFGEN) gen/(gather|cuferry_registry|kernels)\..*|CFGEN gen|'
+                      (r'(SCAN|CXX|NVCC|AS|CC|CFGEN) gen/(gather|cuferry_registry|kernels)\..*|CFGEN (gen|wrappers)|'
                        r'AR libcuferry\.a|LINK .*'
                        r'|CC gen/outside.stub.o|CC tools/(run/cf-demo|tune/machine_measure).o|AR tools/tune\.a',
                        ['CFGEN gen', 'CC gen/gather.stub.o', 'AR libcuferry.a']))

@@ -201,7 +201,8 @@ def check(options, parser):
         parser.error('no kernel file is named')
     if other:
         parser.error(f'{other[0]} is no kernel file: their names end with .cu or .cuh')
-    check_inputs(options.objects)
+    if options.sources:
+        check_inputs(options.objects)
     if options.objects and not options.shared:
         parser.error(f'{options.objects[0]}: objects go with --shared alone, or have GPU code of nvcc -rdc=true')
     if options.kernels and not options.shared:

@@ -78,6 +78,7 @@ static int set_up_group(void **state)
         *strrchr(self, '/') = 0;
     snprintf(cfcc, sizeof cfcc, "%.*s/cfcc", (int)sizeof cfcc - 8, self);
     unsetenv("CF_CACHE");
+    unsetenv("CPATH"); /* with it nothing is cached */
     if (!mkdtemp(folder))
         return -1;
     snprintf(script, sizeof script, "%s/script", folder);
