@@ -4,7 +4,7 @@ from base.diagnostics import GeneratorError
 
 _LONGEST = 63
 
-# What generated functions use, and so no argument can hide.
+# Names that generated functions use; no argument may hide them.
 _USED = frozenset('''c_loc c_ptr c_int c_int8_t c_int16_t c_int32_t c_int64_t c_float c_double c_bool c_float_complex
     c_double_complex size int huge merge logical iand ior ieor shiftl shifta min max is_contiguous
     cf_quotient cf_remainder cf_take_length cf_expect_length cf_expect_contiguous cf_status cf_ok'''.split())
