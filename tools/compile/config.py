@@ -30,6 +30,7 @@ class Config:
 
     def own_files(self):
         """All files of Cuferry that affect the output of cfcc, except headers, which depfiles name."""
-        folders = [os.path.dirname(path) for path in (self.generator, os.path.realpath(__file__))]
-        return [self.program, self.library, self.generator, *(
-            os.path.join(folder, n) for folder in folders for n in sorted(os.listdir(folder)) if n.endswith('.py'))]
+        tops = [os.path.dirname(path) for path in (self.generator, os.path.realpath(__file__))]
+        modules = [os.path.join(folder, name) for top in tops for folder, _, names in os.walk(top)
+                   for name in names if name.endswith('.py')]
+        return [self.program, self.library, self.generator, *sorted(modules)]
