@@ -29,7 +29,7 @@ from cpython.buffer cimport (PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_WRITABLE, P
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport strchr
 
-cimport {name}
+cimport {name} as _cf_c
 
 
 class Error(RuntimeError):
@@ -44,7 +44,7 @@ _ERRORS = {{}}
 
 
 cdef _fail(int status):
-    raise _ERRORS.get(status, Error)(status, {name}.cf_last_error().decode(errors='replace'))
+    raise _ERRORS.get(status, Error)(status, _cf_c.cf_last_error().decode(errors='replace'))
 
 
 cdef _refuse(str name, object array, Exception error):
@@ -145,7 +145,7 @@ def emit_cython(interface):
     for family in interface.families:
         functions = [f for f in family.functions if not _find_problem(f)]
         notes += [f'# No {f.name}(): {_find_problem(f)}.\n' for f in family.functions if f not in functions]
-        blocks += [_Wrapper(f, interface.name).spell() for f in functions]
+        blocks += [_Wrapper(f).spell() for f in functions]
         if functions and functions[0].name != family.name:
             families.append(_spell_family(family.name, functions))
     text = _SUPPORT.format(doc=_DOC.format(sources=escape_doc(sources)), name=interface.name)
@@ -229,9 +229,9 @@ def name_function(name):
 class _Wrapper:
     """One function of the module."""
 
-    def __init__(self, function, module):
-        self.function, self.module, self.arguments = function, module, function.arguments
-        self.names = [name_argument(a.name) for a in self.arguments]
+    def __init__(self, function):
+        self.function, self.arguments = function, function.arguments
+        self.names = [f'{a.name}_' if a.name in _RESERVED else name_argument(a.name) for a in self.arguments]
         self.places = {}
         for is_output in (False, True):     # a result that is not given tells nothing
             for place in find_places(self.arguments):
@@ -255,7 +255,7 @@ class _Wrapper:
             lines += [f'    cdef Py_buffer[{len(taken)}] _cf_views', '    cdef int _cf_held = 0']
             lines += [f'    cdef Py_buffer *_{self.names[n]} = &_cf_views[{place}]' for place, n in enumerate(taken)]
         lines += [f'    cdef {self._ctype(n)} {self.names[n]}' for n in sorted(self.places)]
-        lines += ['    cdef int _status']
+        lines += ['    cdef int _cf_status']
         body = [line for n in taken if n not in self.made for line in self._spell_use(n)]
         body += [line for place in self.places.values() for line in self._spell_place(place)]
         for number in self.made:
@@ -264,13 +264,13 @@ class _Wrapper:
                      *self._spell_use(number)]
         body += [line for n in arrays for line in self._spell_check(n)]
         passed = ', '.join(self._pass(n) for n in range(len(self.names)))
-        body += ['    with nogil:', f'        _status = {self.module}.{self.function.function}({passed})']
+        body += ['    with nogil:', f'        _cf_status = _cf_c.{self.function.function}({passed})']
         if taken:
             lines += ['    try:', *(f'    {line}' for line in body)]
             lines += ['    finally:', '        _release(_cf_views, _cf_held)']
         else:
             lines += body
-        lines += ['    if _status:', '        _fail(_status)']
+        lines += ['    if _cf_status:', '        _fail(_cf_status)']
         results = ', '.join(self.names[n] for n, a in enumerate(self.arguments) if a.direction == 'out')
         return '\n'.join(lines + [f'    return {results}'] * bool(results)) + '\n'
 
@@ -332,7 +332,7 @@ class _Wrapper:
 def _spell_family(name, functions):
     """Returns the function that chooses an instance by the types of arrays."""
     call = Call(Family(name, tuple(functions)))
-    wrappers = [_Wrapper(function, '') for function in functions]
+    wrappers = [_Wrapper(function) for function in functions]
     names = wrappers[0].names
     given = [n for n in range(len(names)) if n not in wrappers[0].made and n not in wrappers[0].places]
     keys = [n for n in given if call.roles[n] != 'value']

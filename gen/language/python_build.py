@@ -1,5 +1,5 @@
-"""Builds the wheel of a generated module, for pip: a build backend of PEP 517, which lies beside the module. Name and
-version are those of pyproject.toml."""
+"""Builds the wheel of a generated module for `pip install` and `pip wheel`, by the hooks of PEP 517 that these call. It
+lies beside the module. Name and version are those of pyproject.toml."""
 
 import base64
 import hashlib

@@ -55,7 +55,7 @@ class _Call:
 
     def __init__(self, entry, values):
         self.entry, self.values, self.parameters = entry, values, entry.parameters
-        self.views = {}
+        self.views, self.is_made = {}, False
         for number, (name, role) in enumerate(self.parameters):
             if role != 'value' and values[number] is not None:
                 self.views[number] = self._view_of(name, role, values[number])
@@ -142,6 +142,7 @@ class _Call:
 
     def _allocate(self, wanted):
         like = next(iter(self.views.values()), _View(0, '', (), True, True))
+        missing = {n for n, (_, role) in enumerate(self.parameters) if role == 'out' and n not in self.views}
         for number, (_, role) in enumerate(self.parameters):
             if role == 'value' or number in self.views:
                 continue
@@ -154,6 +155,7 @@ class _Call:
             self.values[number] = _empty(self._named(number), like, f'bytes{size}' if dtype == 'bytes' else dtype,
                                          shape)
             self.views[number] = _view(self._named(number), self.values[number])
+        self.is_made = bool(missing) and missing == {n for n, (_, role) in enumerate(self.parameters) if role == 'out'}
 
     def _place(self, stream):
         """The stream, and whether other streams have to wait; None: the arrays are on the host."""
@@ -203,8 +205,9 @@ class _Call:
         _meet(*libraries)
         dtypes = [(value.dtype, role) for value, (_, role) in zip(self.values, self.parameters) if role != 'value']
         self.entry.calls[tuple(dtype for dtype, _ in dtypes)] = self.instance.plain, self.instance.enqueue
-        self.entry.made[tuple(dtype for dtype, role in dtypes if role != 'out')] = tuple(
-            dtype for dtype, role in dtypes if role == 'out')
+        if self.is_made:    # the inputs alone tell the outputs' dtypes
+            self.entry.made[tuple(dtype for dtype, role in dtypes if role != 'out')] = tuple(
+                dtype for dtype, role in dtypes if role == 'out')
 
 
 class _Unmet:

@@ -1,7 +1,7 @@
 ! cuferry.f90 - the runtime for Fortran 2018: memory, streams, events, errors, devices.
 !
-! Modules of compilers differ, so that it is installed as a source: compile it with the program. The functions are those
-! of <cuferry.h>, which describes them; each returns a status, 0 or one of the negative constants below, and
+! Compiled modules differ between compilers, so this file is installed as source: compile it with the program. The
+! functions are those of <cuferry.h>, which describes them; each returns a status, 0 or one of the negative constants below, and
 ! cf_last_error() the text. Pointers to arrays are those of c_loc(); device memory is a type(c_ptr). A stream of
 ! c_null_ptr is the default stream.
 module cuferry

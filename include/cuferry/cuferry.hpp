@@ -324,7 +324,7 @@ template <typename Handle, int (*Destroy)(Handle)> class owner
     {
         return std::exchange(handle_, nullptr);
     }
-    /* Takes a handle of the caller, and destroys the one before. Failures of a destruction have no place to go. */
+    /* Takes ownership of `handle`, and destroys the previous one. Failures of a destruction have no place to go. */
     void reset(Handle handle = nullptr) noexcept
     {
         Handle old = std::exchange(handle_, handle);
@@ -425,7 +425,7 @@ template <typename T, int (*Allocate)(void **, std::size_t)> class memory
         return *this;
     }
 
-    /* Allocates on the calling thread's device, and frees the memory before. */
+    /* Allocates on the calling thread's device, then frees the old memory, which stays after a failure. */
     CF__RESULT allocate(std::size_t size)
     {
         void *made = nullptr;
