@@ -51,7 +51,7 @@ class StatusTest:
         self.tap, self.build, self.folder = tap, os.path.abspath(build), folder
         with open(os.path.join(build, 'cfcc.json'), encoding='utf-8') as file:
             config = json.load(file)
-        self.compiler, self.has_cuda = shlex.split(config['cc']), config['cuda'] != 'no'
+        self.compiler, self.has_cuda = shlex.split(config['cc']), bool(config['nvcc'])
         self.flags = shlex.split(config['link_flags'])
         self.played = os.path.join(self.build, 'tests', 'fake')
 
@@ -62,7 +62,7 @@ class StatusTest:
             return {**host, 'CF_CFCC': os.path.join(self.build, 'cfcc')}
         if name == 'CF_EDRIVER':
             if not self.has_cuda:
-                return 'needs a build with CUDA'
+                return 'needs a build with nvcc'
             run([*self.compiler, '-shared', '-o', 'libcuda.so.1', '-xc', os.devnull], cwd=self.folder)
             return {'LD_LIBRARY_PATH': self.folder}
         if name == 'CF_EFAULT':
