@@ -1,0 +1,179 @@
+/* mpi.h - kernels over the ranks of an MPI communicator, one GPU per rank; in libcuferry_mpi.a.
+ *
+ *     MPI_Init(&argc, &argv);
+ *     status = cf_mpi_device(MPI_COMM_WORLD, NULL, NULL, 0);
+ *     status = cf_mpi_plan_create(&plan, MPI_COMM_WORLD, offsets, index, N);
+ *     status = cf_mpi_gather(plan, &source, res);
+ *
+ * These rules hold for every function here, unless its own comment says otherwise; those of <cuferry.h> hold as well:
+ *
+ * - A function with a communicator, a plan or a halo is collective: all ranks of the communicator call it, in the same
+ *   order, with the same options. It returns the same status on all ranks. If several ranks fail, the status and
+ *   cf_last_error() are those of the lowest one: "rank 3: cf_mpi_plan_create: index[17] = 42 is outside [0, 40)".
+ * - A communicator is an intracommunicator. The library duplicates it at its first use and sends its own messages over
+ *   the duplicate only. The duplicate, plans and halos are destroyed with the communicator, and at MPI_Finalize().
+ * - CF_EINVAL, on the calling rank alone: MPI is not running; the communicator is MPI_COMM_NULL; a plan or a halo was
+ *   destroyed, also with its communicator. The rank then takes no part, so that other ranks wait.
+ * - CF_ECALL: a call of MPI or NCCL failed; the detail names the call. Ranks may then return different statuses.
+ * - With MPI_THREAD_FUNNELED the thread that started MPI makes all calls. With MPI_THREAD_MULTIPLE any thread may call,
+ *   and calls for one communicator must not overlap.
+ * - MPI gets only buffers that the library allocates for it with cf_mem_alloc() or cf_mem_alloc_pinned(). The caller's
+ *   arrays may be memory of any kind, such as memory of cf_mem_alloc_async().
+ * - The functions wait for earlier work in the device's default stream, and are done when they return. */
+#ifndef CUFERRY_MPI_H
+#define CUFERRY_MPI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mpi.h>
+
+#include <cuferry.h>
+#include <cuferry/registry.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Start, devices and transports ------------------------------------------------------------------------------ */
+
+/* Starts MPI with MPI_THREAD_FUNNELED, if it is not running. The caller ends it with MPI_Finalize(). Not needed if the
+ * program calls MPI_Init() or MPI_Init_thread() itself. CF_EINVAL: MPI has ended. */
+CF_CHECKED int cf_mpi_init(void);
+
+/* Chooses the calling rank's device, makes it the calling thread's device as cf_device_use() does, and writes its
+ * number to `device`. Ranks of one machine share its GPUs evenly. A rank takes a GPU of its own NUMA node first, of those
+ * that CUDA_VISIBLE_DEVICES and the launcher left to it; GPUs are told apart by UUID. Without a GPU the device is
+ * CF_HOST.
+ *
+ * `reason` gets one line, cut to `size` bytes with its terminating 0: "rank 2 of 4 on node07: GPU 1 of 2 (GPU-8f3c...),
+ * on NUMA node 1 like the rank, shared with rank 3". `device` and `reason` may be NULL. */
+CF_CHECKED int cf_mpi_device(MPI_Comm comm, int *device, char *reason, size_t size);
+
+/* Writes 1 to `aware` if the MPI library of all ranks takes pointers to GPU memory, else 0. The environment variable
+ * CF_MPI_AWARE=0|1 overrides the library's own answer. Messages go through pinned buffers if it is 0. */
+CF_CHECKED int cf_mpi_aware(MPI_Comm comm, int *aware);
+
+/* Transports between ranks. */
+enum cf_mpi_transport { CF_MPI_TRANSPORT_MPI = 1, CF_MPI_TRANSPORT_NCCL = 2 };
+
+/* Writes the transport of plans and halos of the communicator to `transport`, and one line with the reason to `text`,
+ * cut to `size` bytes. It is NCCL if every rank has a GPU of its own as the calling thread's device and libnccl.so.2 is
+ * found, else MPI. It is chosen once, at the first plan, halo or call of this function. The environment variable
+ * CF_MPI_TRANSPORT=mpi|nccl forces one. CF_ENOTSUP: NCCL is forced, and cannot be used; the detail says why. `transport`
+ * and `text` may be NULL. */
+CF_CHECKED int cf_mpi_transport(MPI_Comm comm, int *transport, char *text, size_t size);
+
+/* ---- Distributed arrays ----------------------------------------------------------------------------------------- */
+
+/* An array whose elements lie on several ranks, in the order of the ranks. All ranks have the same length, offsets and
+ * type. The caller owns `offsets` and `data`. */
+typedef struct cf_mpi_array {
+    int64_t length;         /* elements on all ranks together */
+    const int64_t *offsets; /* one per rank, and the length: rank r has the elements [offsets[r], offsets[r + 1]) */
+    void *data;             /* this rank's elements; NULL if it has none */
+    cf_type type;           /* of an element */
+    int device;             /* where `data` lies: a GPU's number, or CF_HOST for host memory */
+} cf_mpi_array;
+
+/* Writes `ranks` + 1 offsets that share `length` elements among the ranks; the first ranks have one more each if the
+ * division leaves a rest. Not collective. CF_EINVAL: `offsets` is NULL, `length` is negative or `ranks` less than 1. */
+CF_CHECKED int cf_mpi_split(int64_t length, int ranks, int64_t *offsets);
+
+/* ---- Gather and scatter ----------------------------------------------------------------------------------------- */
+
+/* A plan is the exchange for one set of indices. The caller owns it until cf_mpi_plan_destroy(). */
+typedef struct cf_mpi_plan cf_mpi_plan;
+
+/* Most bytes of a plan's buffer for elements that are sent, and of the one for those that arrive. Larger exchanges
+ * happen in several rounds. A plan has 16 bytes for each of the rank's indices, and 8 bytes for each element that the
+ * rank sends, beside the two buffers; cf_mpi_plan_create() needs three times as much while it runs. */
+#define CF_MPI_BUFFER ((size_t)256 << 20)
+
+/* Plans the exchange of elements of arrays with these offsets: `index` has this rank's `count` global indices, in host
+ * memory or in memory of the calling thread's device, where the arrays of gather and scatter have to lie, too. An
+ * element that a rank has several indices for crosses once. The library keeps neither `offsets` nor `index`. CF_ERANGE:
+ * an index is negative or not less than the length. After a failure `*plan` is NULL. */
+CF_CHECKED int cf_mpi_plan_create(cf_mpi_plan **plan, MPI_Comm comm, const int64_t *offsets, const int64_t *index,
+                                  int64_t count);
+
+/* Destroys a plan. NULL is ignored. Not collective. */
+CF_CHECKED int cf_mpi_plan_destroy(cf_mpi_plan *plan);
+
+/* Gathers elements: res[i] = source[index[i]], for this rank's indices i and the whole array `source`. Elements have 1,
+ * 2, 4, 8 or 16 bytes. `res` has space for the plan's count of elements on the plan's device, and overlaps no part of
+ * the source. Elements of this rank are copied while others are on their way. */
+CF_CHECKED int cf_mpi_gather(cf_mpi_plan *plan, const cf_mpi_array *source, void *res);
+
+/* Scatters elements: res[index[i]] = source[i]. Other elements of `res` keep their values. The plan's indices differ
+ * from one another on all ranks together; the first scatter checks it (CF_EINVAL), which takes a bit per element. */
+CF_CHECKED int cf_mpi_scatter(cf_mpi_plan *plan, const void *source, cf_mpi_array *res);
+
+/* ---- Reductions, scans and histograms --------------------------------------------------------------------------- */
+
+/* Arrays here have the types CF_F32, CF_F64, CF_I32 or CF_I64. Each rank's part may lie on another kind of device. Each
+ * result is a value of the array's type, in host memory, the same on all ranks. Integers wrap around. */
+
+/* Flags. CF_MPI_REPRODUCIBLE: the result has the same bits for any number of ranks and any offsets. Blocks of 65,536
+ * global indices are added up first, elements in a fixed order, and their sums in a binary tree. A block of several
+ * ranks moves to the first of them. */
+enum cf_mpi_flags { CF_MPI_REPRODUCIBLE = 1 };
+
+/* The sum of x, and the inner product of x and y, which have the same offsets; 0 for a length of 0. */
+CF_CHECKED int cf_mpi_sum(MPI_Comm comm, const cf_mpi_array *x, void *result, unsigned int flags);
+CF_CHECKED int cf_mpi_dot(MPI_Comm comm, const cf_mpi_array *x, const cf_mpi_array *y, void *result,
+                          unsigned int flags);
+
+/* The least and the greatest element, with the NaN rules of cf_min_f32(). CF_EINVAL: the length is 0. */
+CF_CHECKED int cf_mpi_min(MPI_Comm comm, const cf_mpi_array *x, void *result);
+CF_CHECKED int cf_mpi_max(MPI_Comm comm, const cf_mpi_array *x, void *result);
+
+/* Writes the sums of the elements before each element to `y`, which has x's offsets and type; y.data may be x.data. */
+CF_CHECKED int cf_mpi_exclusive_scan(MPI_Comm comm, const cf_mpi_array *x, cf_mpi_array *y);
+
+/* Counts the elements in each of `bins` bins of equal width between *lower and *upper, values of x's type, by the rules of
+ * cf_histogram_f32_i64(). `counts` has space for `bins` counts in host memory; each rank gets those of the whole
+ * array. */
+CF_CHECKED int cf_mpi_histogram(MPI_Comm comm, const cf_mpi_array *x, int64_t *counts, int64_t bins, const void *lower,
+                                const void *upper);
+
+/* ---- Halo exchange ---------------------------------------------------------------------------------------------- */
+
+/* Each rank of a Cartesian communicator of one to three dimensions has a block of a grid, with ghost cells of `width`
+ * elements on every side. A block of extents[0] x extents[1] x extents[2] cells lies in an array with extents[d] + 2 *
+ * width elements in dimension d, the last dimension contiguous. Dimension d of the array is dimension d of the
+ * communicator. The caller owns a halo until cf_mpi_halo_destroy(). */
+typedef struct cf_mpi_halo cf_mpi_halo;
+
+/* Flags. CF_MPI_HALO_CORNERS: exchange the ghost cells at edges and corners as well, not only those at faces. */
+enum cf_mpi_halo_flags { CF_MPI_HALO_CORNERS = 1 };
+
+/* Prepares the exchange on the calling thread's device. Neighbours have the same extents in the dimensions that they
+ * share. Ghost cells without a neighbour, at the end of a dimension that is not periodic, keep their values. CF_EINVAL:
+ * an extent is negative, or less than the width while there is a neighbour; extents of neighbours disagree; `comm` is no
+ * Cartesian communicator. After a failure `*halo` is NULL. */
+CF_CHECKED int cf_mpi_halo_create(cf_mpi_halo **halo, MPI_Comm comm, cf_type type, const int64_t *extents,
+                                  int64_t width, unsigned int flags);
+
+/* Destroys a halo. NULL is ignored. Not collective. CF_EINVAL: an exchange has started and is not finished. */
+CF_CHECKED int cf_mpi_halo_destroy(cf_mpi_halo *halo);
+
+/* cf_mpi_halo_start() packs the cells at the faces after earlier work in `stream`, and sends them. It returns while they
+ * are on their way: `stream` may go on with cells that need no ghost cells. The cells that were sent may be written
+ * again. cf_mpi_halo_finish() waits for the neighbours' cells, and enqueues writing the ghost cells on the same stream:
+ * later work in it finds them. A halo has one exchange at a time, and `array` lies on the halo's device. */
+CF_CHECKED int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array);
+CF_CHECKED int cf_mpi_halo_finish(cf_mpi_halo *halo);
+
+/* ---- Any kernel ------------------------------------------------------------------------------------------------- */
+
+/* Calls a kernel with split(n) on the parts of distributed arrays. `args` is as in cf_call(), but the entry of an array
+ * that is split points to a cf_mpi_array, and the value of n is the length on all ranks. All those arrays have the same
+ * offsets and the parameter's type; an element of one is a row if the array has more dimensions. Other arguments are
+ * passed as they are. CF_ENOTSUP: the kernel has no split(...) clause. */
+CF_CHECKED int cf_mpi_map(MPI_Comm comm, const struct cf_kernel *kernel, void *const args[]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

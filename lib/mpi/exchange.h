@@ -1,0 +1,38 @@
+/* exchange.h - messages between ranks, which travel while the caller works. */
+#ifndef CF__MPI_EXCHANGE_H
+#define CF__MPI_EXCHANGE_H
+
+#include "mpi/transport.h"
+
+/* Bytes at `data`, in a buffer of cf__mpi_buffer_alloc(), to or from a rank. Messages of 0 bytes are not sent. */
+struct cf__mpi_message {
+    int peer;
+    void *data;
+    size_t bytes;
+};
+
+/* Messages in flight. */
+struct cf__mpi_exchange {
+    struct cf__mpi_transport *transport;
+    cf_stream stream; /* of the kernels that write and read the buffers */
+    int count;        /* of requests in flight */
+    int capacity;
+    MPI_Request *requests;
+};
+
+/* Makes an exchange of up to `messages` messages, sends and receives together, with up to `bytes` bytes each. */
+int cf__mpi_exchange_create(struct cf__mpi_exchange *exchange, struct cf__mpi_transport *transport, cf_stream stream,
+                            int messages, size_t bytes);
+
+/* Frees what the exchange owns. No messages are in flight. */
+void cf__mpi_exchange_free(struct cf__mpi_exchange *exchange);
+
+/* Sends and receives messages, after earlier work in the stream has written the buffers. The k-th message to a rank is
+ * the k-th one that this rank receives from here. Later work in the stream may run while they travel. */
+int cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
+                           const struct cf__mpi_message *receives, int nreceives);
+
+/* Later work in the stream finds the messages received, and may overwrite those that were sent. */
+int cf__mpi_exchange_finish(struct cf__mpi_exchange *exchange);
+
+#endif

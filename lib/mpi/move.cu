@@ -1,0 +1,27 @@
+/* move - copies elements by index; of plans, which checked their indices when they were made. */
+#include <stdint.h>
+
+/* Copies n elements of source, which has M: res[i] = source[from[i]]. */
+#pragma cf kernel grid(n) host(grid(n)) in(source[M], from[n]) out(res[n]) check(0 <= from[:] < M)
+#pragma cf instances(b8: uint8_t; b16: uint16_t; b32: uint32_t; b64: uint64_t; b128: uint4)
+template <typename T>
+__global__ void pack(const T *__restrict__ source, const int64_t *__restrict__ from, T *__restrict__ res, int64_t n,
+                     int64_t M)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        res[i] = source[from[i]];
+}
+
+/* Copies n elements of source, which has M, to places of res, which has N: res[to[i]] = source[from[i]]. */
+#pragma cf kernel grid(n) host(grid(n)) in(source[M], from[n], to[n]) inout(res[N]) \
+    check(0 <= from[:] < M, 0 <= to[:] < N)
+#pragma cf instances(b8: uint8_t; b16: uint16_t; b32: uint32_t; b64: uint64_t; b128: uint4)
+template <typename T>
+__global__ void move(const T *__restrict__ source, const int64_t *__restrict__ from, const int64_t *__restrict__ to,
+                     T *__restrict__ res, int64_t n, int64_t M, int64_t N)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        res[to[i]] = source[from[i]];
+}
