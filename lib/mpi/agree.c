@@ -34,20 +34,21 @@ int cf__mpi_result(int result, const char *call)
     return cf__mpi_fail(CF_ECALL, "%s: %s", call, text);
 }
 
-static struct failure describe_failure(const struct cf__mpi_comm *state, int status)
+static int tell_failure(MPI_Comm comm, int rank, int first, int status)
 {
     struct failure failure = {.status = status};
-    (void)snprintf(failure.detail, sizeof failure.detail, "rank %d: %s", state->rank, cf_last_error());
-    return failure;
+    if (rank == first)
+        (void)snprintf(failure.detail, sizeof failure.detail, "rank %d: %s", rank, cf_last_error());
+    int failed = cf__mpi_result(MPI_Bcast(&failure, (int)sizeof failure, MPI_BYTE, first, comm), "MPI_Bcast");
+    return failed ? failed : cf_report(failure.status, failure.detail);
 }
 
-int cf__mpi_agree(struct cf__mpi_comm *state, int status)
+int cf__mpi_agree(MPI_Comm comm, int status)
 {
-    int own = status < 0 ? state->rank : INT_MAX, first = INT_MAX;
-    int failed = cf__mpi_result(MPI_Allreduce(&own, &first, 1, MPI_INT, MPI_MIN, state->comm), "MPI_Allreduce");
-    if (failed || first == INT_MAX)
+    int rank = 0, first = INT_MAX, failed = cf__mpi_result(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+    if (failed)
         return failed;
-    struct failure failure = describe_failure(state, status);
-    failed = cf__mpi_result(MPI_Bcast(&failure, (int)sizeof failure, MPI_BYTE, first, state->comm), "MPI_Bcast");
-    return failed ? failed : cf_report(failure.status, failure.detail);
+    int own = status < 0 ? rank : INT_MAX;
+    failed = cf__mpi_result(MPI_Allreduce(&own, &first, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+    return failed || first == INT_MAX ? failed : tell_failure(comm, rank, first, status);
 }

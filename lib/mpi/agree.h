@@ -2,7 +2,9 @@
 #ifndef CF__MPI_AGREE_H
 #define CF__MPI_AGREE_H
 
-#include "mpi/comm.h"
+#include <mpi.h>
+
+#include <cuferry.h>
 
 /* Formats the calling thread's detail and returns `status`. */
 __attribute__((format(printf, 2, 3))) int cf__mpi_fail(int status, const char *format, ...);
@@ -11,6 +13,6 @@ __attribute__((format(printf, 2, 3))) int cf__mpi_fail(int status, const char *f
 int cf__mpi_result(int result, const char *call);
 
 /* Returns the status of the lowest rank whose `status` is negative, with its detail, on all ranks; else CF_OK. */
-int cf__mpi_agree(struct cf__mpi_comm *state, int status);
+int cf__mpi_agree(MPI_Comm comm, int status);
 
 #endif

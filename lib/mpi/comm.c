@@ -132,7 +132,7 @@ static int keep_state(const char *function, struct cf__mpi_comm *made, struct cf
 {
     struct cf__mpi_comm *kept = malloc(sizeof *kept);
     int status = kept ? CF_OK : cf__mpi_fail(CF_ENOMEM, "%s: no memory for a communicator's state", function);
-    status = cf__mpi_agree(made, status);
+    status = cf__mpi_agree(made->comm, status);
     if (!status)
         status = cf__mpi_result(MPI_Comm_set_attr(made->parent, state_key, kept), "MPI_Comm_set_attr");
     if (status) {

@@ -13,7 +13,7 @@ static int create_transport(const char *function, struct cf__mpi_comm *state, st
 {
     *transport = calloc(1, sizeof **transport);
     int status = *transport ? CF_OK : cf__mpi_fail(CF_ENOMEM, "%s: no memory for the transport", function);
-    status = cf__mpi_agree(state, status);
+    status = cf__mpi_agree(state->comm, status);
     if (status) {
         free(*transport);
         return status;

@@ -64,15 +64,15 @@ static void errors_agree(void)
 {
     struct cf__mpi_comm *state = NULL;
     CHECK_OK(cf__mpi_enter("test", MPI_COMM_WORLD, &state));
-    CHECK_OK(cf__mpi_agree(state, CF_OK));
+    CHECK_OK(cf__mpi_agree(state->comm, CF_OK));
     int last = world_size() - 1, half = world_size() / 2;
     int status = world_rank() == last ? cf__mpi_fail(CF_ERANGE, "index %d", 17) : CF_OK;
     char text[64];
     snprintf(text, sizeof text, "rank %d: index 17", last);
-    CHECK_FAILS(cf__mpi_agree(state, status), CF_ERANGE, text);
+    CHECK_FAILS(cf__mpi_agree(state->comm, status), CF_ERANGE, text);
     status = world_rank() >= half ? cf__mpi_fail(CF_ENOMEM - (world_rank() != half), "on %d", world_rank()) : CF_OK;
     snprintf(text, sizeof text, "rank %d: on %d", half, half);
-    CHECK_FAILS(cf__mpi_agree(state, status), CF_ENOMEM, text);
+    CHECK_FAILS(cf__mpi_agree(state->comm, status), CF_ENOMEM, text);
 }
 
 static void errors_of_mpi_are_statuses(void)
