@@ -118,7 +118,7 @@ static void end_comm(struct cf__mpi_nccl *nccl, int (*end)(struct ncclComm *comm
 void cf__mpi_nccl_destroy(struct cf__mpi_nccl *nccl)
 {
     end_comm(nccl, functions.ncclCommDestroy);
-    (void)cf_stream_destroy(nccl->stream);
+    (void)!cf_stream_destroy(nccl->stream);
 }
 
 /* Ends NCCL's work, which would otherwise wait for other ranks forever. Returns `status`. */

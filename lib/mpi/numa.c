@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "mpi/numa.h"
 
 #include <sched.h>
