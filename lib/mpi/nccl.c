@@ -121,8 +121,7 @@ void cf__mpi_nccl_destroy(struct cf__mpi_nccl *nccl)
     (void)!cf_stream_destroy(nccl->stream);
 }
 
-/* Ends NCCL's work, which would otherwise wait for other ranks forever. Returns `status`. */
-static int abort_comm(struct cf__mpi_nccl *nccl, int status)
+int cf__mpi_nccl_abort(struct cf__mpi_nccl *nccl, int status)
 {
     if (status)
         end_comm(nccl, functions.ncclCommAbort);
@@ -137,11 +136,11 @@ int cf__mpi_nccl_begin(struct cf__mpi_nccl *nccl)
         return cf__mpi_fail(CF_ECALL, "NCCL was aborted after an earlier error; make the communicator anew");
     int status = cf__mpi_primary_push(nccl->device);
     if (status)
-        return abort_comm(nccl, status);
+        return cf__mpi_nccl_abort(nccl, status);
     status = fail_call(functions.ncclGroupStart(), "ncclGroupStart");
     if (status)
         cf__mpi_primary_pop(nccl->device);
-    return abort_comm(nccl, status);
+    return cf__mpi_nccl_abort(nccl, status);
 }
 
 int cf__mpi_nccl_send(struct cf__mpi_nccl *nccl, const void *data, size_t bytes, int peer)
@@ -158,7 +157,7 @@ int cf__mpi_nccl_end(struct cf__mpi_nccl *nccl, int status)
 {
     int failed = fail_call(functions.ncclGroupEnd(), "ncclGroupEnd");
     cf__mpi_primary_pop(nccl->device);
-    return abort_comm(nccl, status ? status : failed);
+    return cf__mpi_nccl_abort(nccl, status ? status : failed);
 }
 
 int cf__mpi_nccl_check(struct cf__mpi_nccl *nccl)
@@ -167,5 +166,5 @@ int cf__mpi_nccl_check(struct cf__mpi_nccl *nccl)
     if (!nccl->comm)
         return cf__mpi_fail(CF_ECALL, "NCCL was aborted after an earlier error");
     int status = fail_call(functions.ncclCommGetAsyncError(nccl->comm, &error), "ncclCommGetAsyncError");
-    return abort_comm(nccl, status ? status : fail_call(error, "NCCL"));
+    return cf__mpi_nccl_abort(nccl, status ? status : fail_call(error, "NCCL"));
 }

@@ -29,7 +29,10 @@ int cf__mpi_nccl_create(struct cf__mpi_nccl *nccl);
 /* Joins the other ranks, and waits for them. */
 int cf__mpi_nccl_join(struct cf__mpi_nccl *nccl, const struct cf__mpi_nccl_id *id, int ranks, int rank);
 
-/* Ends the messages and frees everything. */
+/* Ends NCCL's work if `status` is an error, after which it would wait for other ranks forever. Returns `status`. */
+int cf__mpi_nccl_abort(struct cf__mpi_nccl *nccl, int status);
+
+/* Frees everything after a create, also one that failed. */
 void cf__mpi_nccl_destroy(struct cf__mpi_nccl *nccl);
 
 /* Messages between a begin that succeeded and its end are sent together, in the stream, and to the GPU's memory. `status`

@@ -117,7 +117,7 @@ static int join_nccl(struct cf__mpi_transport *transport, int *version)
 
 static void try_nccl(struct choice *choice, struct cf__mpi_transport *transport)
 {
-    if (choice->is_nccl && join_nccl(transport, &choice->version) != CF_OK) {
+    if (choice->is_nccl && cf__mpi_nccl_abort(&transport->nccl, join_nccl(transport, &choice->version)) != CF_OK) {
         cf__mpi_nccl_destroy(&transport->nccl);
         refuse(choice, "%s", cf_last_error());
     }

@@ -1,21 +1,24 @@
 """test_mpi.py - runs the programs of tests/mpi on several ranks.
 
-usage: test_mpi.py BUILDDIR
+usage: test_mpi.py BUILDDIR [cpu] [shared] [played]
 
-BUILDDIR was configured with --mpicc. With CHECK_LONG in the environment the programs also run on 7 ranks. The launcher
-has the name of the compiler, with mpiexec in place of mpicc.
+BUILDDIR was configured with --mpicc. The words say where the ranks run, by default on the CPU. `shared`: all of them on
+one GPU. `played`: on the played GPUs, where each rank has its own and NCCL is played, too. With CHECK_LONG in the
+environment the programs also run on 7 ranks. The launcher has the name of the compiler, with mpiexec in place of mpicc.
 """
 
 import os
 import re
 import shutil
 import sys
+import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
-from tap import ROOT, Tap, ended, read, run
+from tap import NEEDS_NVCC, ROOT, Tap, ended, read, run
 
 NEEDS_MPI = 'needs an MPI library: tools/dev/setup installs it'
-RANKS = [1, 2, 4] + ([7] if os.environ.get('CHECK_LONG') else [])
+LONG = bool(os.environ.get('CHECK_LONG'))
+RANKS = [1, 2, 4] + ([7] if LONG else [])
 SECONDS = 60   # for one program; it takes a second or two
 # Open MPI refuses root, and more ranks than processors, unless told otherwise. Without binding, ranks share processors.
 SETTINGS = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OMPI_MCA_rmaps_base_oversubscribe': '1',
@@ -26,29 +29,68 @@ SETTINGS = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1'
 class MpiTest(Tap):
     def __init__(self, build):
         super().__init__()
-        self.build = build
+        self.build = os.path.realpath(build)
         found = re.search(r'^mpicc = (.*)$', read(os.path.join(build, 'build.ninja')) or '', re.M)
         self.mpiexec = found and shutil.which(re.sub(r'mpicc(?=[^/]*$)', 'mpiexec', found.group(1)))
 
-    def on_ranks(self, name, ranks, *arguments, env=None):
-        """Runs a program; it ends with 0 on all ranks and prints nothing."""
-        program = os.path.join(self.build, 'tests/mpi', name)
-        code, out, err = run([self.mpiexec, '-n', str(ranks), program, *arguments], timeout=SECONDS,
-                             env={**os.environ, **SETTINGS, **(env or {})})
-        problem = '' if code == 0 and not out else f'{ended(code)}\n{out}{err}'
-        self.check(f'mpi_{name}_on_{ranks}' + ''.join(f'_{each}' for each in arguments), problem)
+    def on_ranks(self, place, name, ranks, *arguments, own='', **env):
+        """Runs a program; it ends with 0 on all ranks and prints nothing. `own`: an environment variable of each rank,
+        with %d for its number."""
+        title = '_'.join(['mpi', name, 'on', str(ranks), place, *arguments]).replace(' ', '_')
+        if not self.mpiexec:
+            self.skip(title, NEEDS_MPI)
+            return
+        program = [os.path.join(self.build, 'tests/mpi', name), *arguments]
+        command = [self.mpiexec, '-n', str(ranks), *program]
+        if own:
+            command = [self.mpiexec, *(word for rank in range(ranks)
+                                       for word in (':', '-n', '1', 'env', own.replace('%d', str(rank)), *program))]
+            del command[1]
+        code, out, err = run(command, timeout=SECONDS, env={**os.environ, **SETTINGS, **env})
+        self.check(title, '' if code == 0 and not out else f'{ended(code)}\n{out}{err}')
 
-    def run(self):
-        names = sorted(each[:-2] for each in os.listdir(os.path.join(ROOT, 'tests/mpi')) if each.endswith('.c'))
-        for name in names:
+    def programs(self):
+        return sorted(each[:-2] for each in os.listdir(os.path.join(ROOT, 'tests/mpi')) if each.endswith('.c'))
+
+    def cpu(self):
+        for name in self.programs():
             for ranks in RANKS:
-                if self.mpiexec:
-                    self.on_ranks(name, ranks)
-                else:
-                    self.skip(f'mpi_{name}_on_{ranks}', NEEDS_MPI)
+                self.on_ranks('cpu', name, ranks, CF_DRIVER='host')
+
+    def shared(self):
+        for name in self.programs():
+            for ranks in RANKS:
+                self.on_ranks('shared', name, ranks, CF_DRIVER='cuda')
+
+    def played(self):
+        """With --long, all programs run on shared GPUs as well."""
+        driver, nccl = (os.path.join(self.build, 'tests', name) for name in ('fake', 'fake_nccl'))
+        if not os.path.exists(os.path.join(driver, 'libcuda.so.1')):
+            self.skip('mpi_on_played_gpus', NEEDS_NVCC)
+            return
+        path = os.environ.get('LD_LIBRARY_PATH', '')
+        os.environ.update(CF_DRIVER='cuda', LD_LIBRARY_PATH=os.pathsep.join([driver, nccl, path]))
+        for name in ('CF_CUDA_HOME', 'CONDA_PREFIX', 'VIRTUAL_ENV'):   # which may have an NCCL
+            os.environ.pop(name, None)
+        own = 'FAKE_CUDA=devices=1,first=%d'
+        for name in self.programs():
+            for ranks in RANKS if LONG else [2]:
+                self.on_ranks('played', name, ranks, own=own)
+                if LONG:
+                    self.on_ranks('shared_played', name, ranks)
+        self.on_ranks('played', 'device', 4)
+        self.on_ranks('played', 'transport', 4, 'NCCL 2.27.3: every rank has a GPU of its own', own=own)
+        self.on_ranks('played', 'transport', 2, 'ranks 0 and 1 share a GPU')
+        self.on_ranks('played', 'transport', 2, 'rank 1: ncclCommInitRank: remote', own=own, FAKE_NCCL='join')
+        self.on_ranks('played', 'transport', 2, 'aborted', own=own, FAKE_NCCL='group')
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, 'libnccl.so.2'), 'w', encoding='utf-8'):
+                os.environ['LD_LIBRARY_PATH'] = os.pathsep.join([driver, folder, path])
+            self.on_ranks('played', 'transport', 2, 'libnccl.so.2: file too short', own=own)
 
 
 if __name__ == '__main__':
     test = MpiTest(sys.argv[1])
-    test.run()
+    for each in sys.argv[2:] or ['cpu']:
+        getattr(test, each)()
     sys.exit(test.close())
