@@ -7,6 +7,7 @@ one GPU. `played`: on the played GPUs, where each rank has its own and NCCL is p
 environment the programs also run on 7 ranks. The launcher has the name of the compiler, with mpiexec in place of mpicc.
 """
 
+import json
 import os
 import re
 import shutil
@@ -53,14 +54,34 @@ class MpiTest(Tap):
         return sorted(each[:-2] for each in os.listdir(os.path.join(ROOT, 'tests/mpi')) if each.endswith('.c'))
 
     def cpu(self):
+        os.environ['CF_DRIVER'] = 'host'
         for name in self.programs():
             for ranks in RANKS:
                 self.on_ranks('cpu', name, ranks, CF_DRIVER='host')
 
+        self.info('cpu', 'the CPU, as there is no GPU', 'MPI: the device of rank 0 is the CPU')
+
+    def info(self, place, device, transport):
+        """`cf-info --mpi` in both forms."""
+        if not self.mpiexec:
+            self.skip(f'cf_info_{place}', NEEDS_MPI)
+            return
+        command = [self.mpiexec, '-n', '2', os.path.join(self.build, 'cf-info'), '--mpi']
+        env = {**os.environ, **SETTINGS}
+        code, out, err = run(command, timeout=SECONDS, env=env)
+        self.check(f'cf_info_{place}', '' if code == 0 and transport in out and out.count(device) == 2 else
+                   f'{ended(code)}\n{out}{err}')
+        code, out, err = run([*command, '--json'], timeout=SECONDS, env=env)
+        facts = json.loads(out) if code == 0 else {}
+        good = code == 0 and facts['reason'] == transport and facts['ranks'] == len(facts['devices']) == 2 and all(
+            device in each['reason'] for each in facts['devices'])
+        self.check(f'cf_info_{place}_as_json', '' if good else f'{ended(code)}\n{out}{err}')
+
     def shared(self):
+        os.environ['CF_DRIVER'] = 'cuda'
         for name in self.programs():
             for ranks in RANKS:
-                self.on_ranks('shared', name, ranks, CF_DRIVER='cuda')
+                self.on_ranks('shared', name, ranks)
 
     def played(self):
         """With --long, all programs run on shared GPUs as well."""
@@ -83,6 +104,7 @@ class MpiTest(Tap):
         self.on_ranks('played', 'transport', 2, 'ranks 0 and 1 share a GPU')
         self.on_ranks('played', 'transport', 2, 'rank 1: ncclCommInitRank: remote', own=own, FAKE_NCCL='join')
         self.on_ranks('played', 'transport', 2, 'aborted', own=own, FAKE_NCCL='group')
+        self.info('played', ' of 2 (GPU-', 'NCCL 2.27.3: every rank has a GPU of its own')
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, 'libnccl.so.2'), 'w', encoding='utf-8'):
                 os.environ['LD_LIBRARY_PATH'] = os.pathsep.join([driver, folder, path])
