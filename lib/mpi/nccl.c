@@ -11,16 +11,16 @@
 /* Values of NCCL's enumerations. */
 enum { NCCL_BYTE = 1, NCCL_IN_PROGRESS = 7 };
 
-#define NCCL_FUNCTIONS(X)                                                                                          \
-    X(ncclGetVersion, (int *version))                                                                              \
-    X(ncclGetUniqueId, (struct cf__mpi_nccl_id * id))                                                              \
-    X(ncclCommInitRank, (struct ncclComm * *comm, int ranks, struct cf__mpi_nccl_id id, int rank))                 \
-    X(ncclCommDestroy, (struct ncclComm * comm))                                                                   \
-    X(ncclCommAbort, (struct ncclComm * comm))                                                                     \
-    X(ncclCommGetAsyncError, (struct ncclComm * comm, int *error))                                                 \
-    X(ncclGroupStart, (void))                                                                                      \
-    X(ncclGroupEnd, (void))                                                                                        \
-    X(ncclSend, (const void *data, size_t count, int type, int peer, struct ncclComm *comm, cf_stream stream))     \
+#define NCCL_FUNCTIONS(X)                                                                                      \
+    X(ncclGetVersion, (int *version))                                                                          \
+    X(ncclGetUniqueId, (struct cf__mpi_nccl_id * id))                                                          \
+    X(ncclCommInitRank, (struct ncclComm * *comm, int ranks, struct cf__mpi_nccl_id id, int rank))             \
+    X(ncclCommDestroy, (struct ncclComm * comm))                                                               \
+    X(ncclCommAbort, (struct ncclComm * comm))                                                                 \
+    X(ncclCommGetAsyncError, (struct ncclComm * comm, int *error))                                             \
+    X(ncclGroupStart, (void))                                                                                  \
+    X(ncclGroupEnd, (void))                                                                                    \
+    X(ncclSend, (const void *data, size_t count, int type, int peer, struct ncclComm *comm, cf_stream stream)) \
     X(ncclRecv, (void *data, size_t count, int type, int peer, struct ncclComm *comm, cf_stream stream))
 
 /* The library's functions, NULL until they are loaded. */

@@ -34,8 +34,7 @@ static int load_functions(get_function *get)
                   {"cuCtxPushCurrent", 4000, &driver.cuCtxPushCurrent},
                   {"cuCtxPopCurrent", 4000, &driver.cuCtxPopCurrent}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-        if (get(wanted[i].name, wanted[i].function, wanted[i].version, 0, NULL) != 0 ||
-            !*(void **)wanted[i].function)
+        if (get(wanted[i].name, wanted[i].function, wanted[i].version, 0, NULL) != 0 || !*(void **)wanted[i].function)
             return cf__mpi_fail(CF_ECALL, "the driver has no %s", wanted[i].name);
     is_loaded = 1;
     return CF_OK;

@@ -46,7 +46,7 @@ static void ranks_share_gpus(void)
     CHOICE("bbaa", "a2b1", "a2b1", "a1b2", "a1b2");
     /* even shares before distance */
     CHOICE("ab", "a1b2", "a1b2");
-    CHOICE("acbb", "a1b2c2", "a1b2c2", "a2b1c2", "a2b1c2") ;
+    CHOICE("acbb", "a1b2c2", "a1b2c2", "a2b1c2", "a2b1c2");
     CHOICE("abcda", "a1b1c2d2", "a1b1c2d2", "a1b1c2d2", "a1b1c2d2", "a1b1c2d2");
     /* a rank that sees one GPU takes it */
     CHOICE("ba", "a1b2", "a1");

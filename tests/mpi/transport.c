@@ -133,8 +133,7 @@ static void make_traffic(struct traffic *traffic, struct cf__mpi_transport *tran
     for (int i = 0; i < traffic->count; i++) {
         int peer = i % ranks, way = i / ranks;
         size_t at = (size_t)i * BYTES;
-        traffic->sends[i] =
-            (struct cf__mpi_message){peer, traffic->out + at, size_of(own, peer, way)};
+        traffic->sends[i] = (struct cf__mpi_message){peer, traffic->out + at, size_of(own, peer, way)};
         traffic->receives[i] = (struct cf__mpi_message){peer, traffic->in + at, size_of(peer, own, way)};
     }
 }
@@ -155,8 +154,7 @@ static int start(struct traffic *traffic, int round)
     size_t bytes = (size_t)traffic->count * BYTES;
     for (int i = 0; i < traffic->count; i++)
         for (size_t k = 0; k < traffic->sends[i].bytes; k++)
-            traffic->host[(size_t)i * BYTES + k] =
-                (char)byte_of(own, traffic->sends[i].peer, i / ranks, round, k);
+            traffic->host[(size_t)i * BYTES + k] = (char)byte_of(own, traffic->sends[i].peer, i / ranks, round, k);
     CHECK_OK(cf_mem_fill_async(stream, traffic->in, 0xee, bytes));
     CHECK_OK(cf_mem_copy_async(stream, traffic->out, traffic->host, bytes));
     return cf__mpi_exchange_start(&traffic->exchange, traffic->sends, traffic->count, traffic->receives,
@@ -173,8 +171,7 @@ static void finish(struct traffic *traffic, int round)
     for (int i = 0; i < traffic->count; i++)
         for (size_t k = 0; k < BYTES; k++) {
             int got = (unsigned char)traffic->host[(size_t)i * BYTES + k];
-            CHECK(got == (k < traffic->receives[i].bytes ? byte_of(traffic->receives[i].peer, own,
-                                                                   i / ranks, round, k)
+            CHECK(got == (k < traffic->receives[i].bytes ? byte_of(traffic->receives[i].peer, own, i / ranks, round, k)
                                                          : 0xee));
         }
 }

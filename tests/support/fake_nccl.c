@@ -99,8 +99,12 @@ EXPORT int ncclGetVersion(int *version)
 
 EXPORT const char *ncclGetErrorString(int result)
 {
-    static const char *const texts[] = {"no error",       "unhandled cuda error", "unhandled system error",
-                                        "internal error", "invalid argument",     "invalid usage",
+    static const char *const texts[] = {"no error",
+                                        "unhandled cuda error",
+                                        "unhandled system error",
+                                        "internal error",
+                                        "invalid argument",
+                                        "invalid usage",
                                         "remote process exited or there was a network error"};
     return texts[result];
 }

@@ -81,8 +81,8 @@ static int set_option(struct options *options, const char *name, char *value, st
 
 static int read_options(struct options *options, int argc, char **argv, struct message *message)
 {
-    static const struct option known[] = {{"--module", "FILE"}, {"--cache", NULL}, {"--clear", NULL},
-                                          {"--cap", "SIZE"},    {"--mpi", NULL},   {"--json", NULL},
+    static const struct option known[] = {{"--module", "FILE"}, {"--cache", NULL},  {"--clear", NULL},
+                                          {"--cap", "SIZE"},    {"--mpi", NULL},    {"--json", NULL},
                                           {"--help", NULL},     {"--version", NULL}};
     for (int i = 1; i < argc; i++) {
         char *value;
@@ -243,27 +243,13 @@ static void write_parts(struct writer *writer)
 
 static void write_environment(struct writer *writer)
 {
-    static const char *const names[] = {"CF_CACHE",
-                                        "CF_CFCC",
-                                        "CF_CHECK",
-                                        "CF_CUDA_HOME",
-                                        "CF_DRIVER",
-                                        "CF_HOST_DATA",
-                                        "CF_HOST_ORDER",
-                                        "CF_MACHINE_FILE",
-                                        "CF_MPI_AWARE",
-                                        "CF_MPI_TRANSPORT",
-                                        "CF_THREADS",
-                                        "CF_TRACE",
-                                        "CF_TUNING",
-                                        "CONDA_PREFIX",
-                                        "CUDA_HOME",
-                                        "CUDA_PATH",
-                                        "CUDA_DEVICE_ORDER",
-                                        "CUDA_VISIBLE_DEVICES",
-                                        "LD_LIBRARY_PATH",
-                                        "VIRTUAL_ENV",
-                                        "NVIDIA_VISIBLE_DEVICES"};
+    static const char *const names[] = {"CF_CACHE",         "CF_CFCC",           "CF_CHECK",
+                                        "CF_CUDA_HOME",     "CF_DRIVER",         "CF_HOST_DATA",
+                                        "CF_HOST_ORDER",    "CF_MACHINE_FILE",   "CF_MPI_AWARE",
+                                        "CF_MPI_TRANSPORT", "CF_THREADS",        "CF_TRACE",
+                                        "CF_TUNING",        "CONDA_PREFIX",      "CUDA_HOME",
+                                        "CUDA_PATH",        "CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES",
+                                        "LD_LIBRARY_PATH",  "VIRTUAL_ENV",       "NVIDIA_VISIBLE_DEVICES"};
     writer_begin(writer, "environment", "environment");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (getenv(names[i]))
