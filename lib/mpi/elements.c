@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include <cuferry/registry.h>
+
 #include "cuferry_mpi_kernels.h"
 
 /* Launches the instance of a kernel for elements of this size. */
