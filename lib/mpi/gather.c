@@ -31,8 +31,7 @@ static int check_type(struct call *call)
 static int check_pointer(const struct call *call, const char *name, const void *data, int64_t count)
 {
     if (!data && count)
-        return cf__mpi_fail(CF_EINVAL, "%s: %s is NULL, and has %lld elements", call->function, name,
-                            (long long)count);
+        return cf__mpi_fail(CF_EINVAL, "%s: %s is NULL, and has %lld elements", call->function, name, (long long)count);
     if ((uintptr_t)data % call->bytes)
         return cf__mpi_fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements of %zu bytes", call->function, name,
                             data, call->bytes);
@@ -123,9 +122,9 @@ static int check_distinct(const struct cf_mpi_plan *plan)
         return status;
     if (first < length)
         repeated = plan->offsets[plan->object.comm->rank] + first;
-    return repeated < 0 ? CF_OK
-                        : cf__mpi_fail(CF_EINVAL, "cf_mpi_scatter: index %lld occurs more than once",
-                                       (long long)repeated);
+    return repeated < 0
+               ? CF_OK
+               : cf__mpi_fail(CF_EINVAL, "cf_mpi_scatter: index %lld occurs more than once", (long long)repeated);
 }
 
 /* ---- Rounds ---- */
@@ -163,16 +162,16 @@ static int scatter_round(const struct call *call, int64_t round, int64_t first)
     int64_t nwanted = cf__mpi_round_fill(wanted, plan->object.comm, plan->rounds, round, call->bytes);
     int64_t entry = plan->entries[round], count = plan->entries[round + 1] - entry;
     int64_t length = cf__mpi_plan_length(plan);
-    int status = cf__mpi_elements_move(call->bytes, call->part, plan->place + entry, plan->slot + entry,
-                                       wanted->buffer, count, plan->count, nwanted);
+    int status = cf__mpi_elements_move(call->bytes, call->part, plan->place + entry, plan->slot + entry, wanted->buffer,
+                                       count, plan->count, nwanted);
     status = cf__mpi_first(status, cf__mpi_exchange_start(&plan->exchange, wanted->messages, wanted->nmessages,
                                                           lent->messages, lent->nmessages));
     if (round == 0)
         status = cf__mpi_first(status, cf__mpi_elements_move(call->bytes, call->part, plan->place, plan->slot, res,
                                                              plan->own, plan->count, length));
     status = cf__mpi_first(status, cf__mpi_exchange_finish(&plan->exchange));
-    return cf__mpi_first(status, cf__mpi_elements_unpack(call->bytes, lent->buffer, plan->list + first, res, nlent,
-                                                         length));
+    return cf__mpi_first(status,
+                         cf__mpi_elements_unpack(call->bytes, lent->buffer, plan->list + first, res, nlent, length));
 }
 
 static int run_rounds(const struct call *call, int (*run)(const struct call *call, int64_t round, int64_t first))

@@ -129,7 +129,9 @@ static int alloc_plan(struct draft *draft, struct cf__mpi_transport *transport, 
     if (!plan)
         return cf__mpi_fail(CF_ENOMEM, FUNCTION ": no memory for a plan");
     *plan = (struct cf_mpi_plan){.object = {CF__MPI_PLAN, transport->object.comm, destroy_plan, NULL},
-                                 .transport = transport, .count = count, .repeated = -1};
+                                 .transport = transport,
+                                 .count = count,
+                                 .repeated = -1};
     draft->plan = plan;
     int status = cf_device_current(&plan->device);
     if (!status)
@@ -233,8 +235,8 @@ static int count_elements(struct draft *draft)
     if (!status)
         status = cfmpi_search_async(NULL, plan->slot + plan->own, offsets, places, words, count);
     if (!status)
-        status = cfmpi_pack_b64_async(NULL, (const uint64_t *)draft->number, places, (uint64_t *)bounds, words,
-                                      count + 1);
+        status =
+            cfmpi_pack_b64_async(NULL, (const uint64_t *)draft->number, places, (uint64_t *)bounds, words, count + 1);
     if (!status)
         status = copy_words(draft->bounds, bounds, words);
     for (int64_t rank = 0; !status && rank < words - 1; rank++)
@@ -263,9 +265,9 @@ static int sort_entries(struct draft *draft, struct cf__mpi_transport *transport
 static int exchange_counts(struct cf_mpi_plan *plan)
 {
     struct cf__mpi_comm *state = plan->object.comm;
-    int status = cf__mpi_result(MPI_Alltoall(plan->wanted.counts, 1, MPI_INT64_T, plan->lent.counts, 1, MPI_INT64_T,
-                                             state->comm),
-                                "MPI_Alltoall");
+    int status = cf__mpi_result(
+        MPI_Alltoall(plan->wanted.counts, 1, MPI_INT64_T, plan->lent.counts, 1, MPI_INT64_T, state->comm),
+        "MPI_Alltoall");
     int64_t wanted = cf__mpi_rounds_needed(&plan->wanted, state->size);
     int64_t lent = cf__mpi_rounds_needed(&plan->lent, state->size), needed = wanted > lent ? wanted : lent;
     if (!status)
@@ -390,13 +392,13 @@ static int exchange_lists(struct draft *draft)
     for (int64_t round = 0; round < plan->rounds; round++) {
         int64_t nsent = cf__mpi_round_fill(wanted, state, plan->rounds, round, bytes);
         int64_t nreceived = cf__mpi_round_fill(lent, state, plan->rounds, round, bytes);
-        status = cf__mpi_first(
-            status, cf_mem_copy_async(NULL, wanted->buffer, draft->wanted + sent, (size_t)nsent * bytes));
+        status =
+            cf__mpi_first(status, cf_mem_copy_async(NULL, wanted->buffer, draft->wanted + sent, (size_t)nsent * bytes));
         status = cf__mpi_first(status, cf__mpi_exchange_start(&plan->exchange, wanted->messages, wanted->nmessages,
                                                               lent->messages, lent->nmessages));
         status = cf__mpi_first(status, cf__mpi_exchange_finish(&plan->exchange));
-        status = cf__mpi_first(
-            status, cf_mem_copy_async(NULL, plan->list + received, lent->buffer, (size_t)nreceived * bytes));
+        status = cf__mpi_first(status,
+                               cf_mem_copy_async(NULL, plan->list + received, lent->buffer, (size_t)nreceived * bytes));
         sent += nsent;
         received += nreceived;
     }

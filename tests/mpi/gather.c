@@ -345,8 +345,7 @@ static void a_plan_without_memory(void)
     int64_t index[4] = {0, 1, 2, 3}, *offsets = alloc_host(((size_t)world_size() + 1) * sizeof *offsets);
     cf_mpi_plan *plan = NULL;
     make_offsets(offsets, EVEN);
-    CHECK(cf_mpi_plan_create(&plan, MPI_COMM_WORLD, offsets, index,
-                             world_rank() ? 4 : (int64_t)1 << 56) == CF_ENOMEM);
+    CHECK(cf_mpi_plan_create(&plan, MPI_COMM_WORLD, offsets, index, world_rank() ? 4 : (int64_t)1 << 56) == CF_ENOMEM);
     CHECK(strstr(cf_last_error(), "rank 0: "));
     free(offsets);
 }
