@@ -105,8 +105,9 @@ CF_CHECKED int cf_mpi_plan_create(cf_mpi_plan **plan, MPI_Comm comm, const int64
 CF_CHECKED int cf_mpi_plan_destroy(cf_mpi_plan *plan);
 
 /* Gathers elements: res[i] = source[index[i]], for this rank's indices i and the whole array `source`. Elements have 1,
- * 2, 4, 8 or 16 bytes. `res` has space for the plan's count of elements on the plan's device, and overlaps no part of
- * the source. Elements of this rank are copied while others are on their way. */
+ * 2, 4, 8 or 16 bytes, and both arrays are aligned to them. `res` has space for the plan's count of elements on the
+ * plan's device, which is the calling thread's, and overlaps no part of the source. Elements of this rank are copied
+ * while others are on their way. */
 CF_CHECKED int cf_mpi_gather(cf_mpi_plan *plan, const cf_mpi_array *source, void *res);
 
 /* Scatters elements: res[index[i]] = source[i]. Other elements of `res` keep their values. The plan's indices differ

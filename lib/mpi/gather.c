@@ -186,14 +186,16 @@ static int run_rounds(const struct call *call, int (*run)(const struct call *cal
     return cf__mpi_first(status, cf_stream_sync(NULL));
 }
 
-/* ---- Functions ---- */
+/* ---- Functions: ranks compare the sizes of their elements, because other sizes make other messages ---- */
 
 int cf_mpi_gather(cf_mpi_plan *plan, const cf_mpi_array *source, void *res)
 {
     struct call call = {"cf_mpi_gather", plan, source, "source", res, "res", 0};
     int status = cf__mpi_object_check(call.function, plan, CF__MPI_PLAN);
-    if (!status)
-        status = cf__mpi_agree(plan->object.comm->comm, check_call(&call));
+    if (status)
+        return status;
+    status = check_call(&call);
+    status = cf__mpi_agree_on(plan->object.comm->comm, call.function, status, call.bytes);
     return status ? status : run_rounds(&call, gather_round);
 }
 
@@ -206,7 +208,7 @@ int cf_mpi_scatter(cf_mpi_plan *plan, const void *source, cf_mpi_array *res)
     status = check_call(&call);
     if (!status && !plan->is_distinct)
         status = check_distinct(plan);
-    status = cf__mpi_agree(plan->object.comm->comm, status);
+    status = cf__mpi_agree_on(plan->object.comm->comm, call.function, status, call.bytes);
     if (status)
         return status;
     plan->is_distinct = 1;

@@ -107,17 +107,13 @@ static int check_arguments(cf_mpi_plan **plan, const int64_t *offsets, const int
     return check_offsets(offsets, ranks);
 }
 
-/* All ranks know rank 0's checksum afterwards, so that one agreement tells about other offsets, too. */
-static int compare_offsets(struct cf__mpi_comm *state, const int64_t *offsets, int status)
+/* What the ranks compare: a checksum of the offsets. */
+static uint64_t sum_offsets(const int64_t *offsets, int ranks)
 {
-    uint64_t own = 0, first = 0;
-    for (int rank = 0; !status && rank <= state->size; rank++)
-        own = (own ^ (uint64_t)offsets[rank]) * 0x9e3779b97f4a7c15 + 1;
-    first = own;
-    int failed = cf__mpi_result(MPI_Bcast(&first, 1, MPI_UINT64_T, 0, state->comm), "MPI_Bcast");
-    if (status || failed)
-        return status ? status : failed;
-    return own == first ? CF_OK : cf__mpi_fail(CF_EINVAL, FUNCTION ": offsets are not those of rank 0");
+    uint64_t sum = 0;
+    for (int rank = 0; rank <= ranks; rank++)
+        sum = (sum ^ (uint64_t)offsets[rank]) * 0x9e3779b97f4a7c15 + 1;
+    return sum;
 }
 
 /* ---- The rank's own part ---- */
@@ -441,7 +437,7 @@ static int make_plan(struct draft *draft, struct cf__mpi_transport *transport, c
     MPI_Comm comm = transport->object.comm->comm;
     if (!status)
         status = sort_entries(draft, transport, offsets, index, count);
-    status = cf__mpi_agree(comm, status);
+    status = cf__mpi_agree_on(comm, FUNCTION, status, status ? 0 : sum_offsets(offsets, transport->object.comm->size));
     if (!status)
         status = exchange_counts(draft->plan);
     if (status)
@@ -466,7 +462,7 @@ int cf_mpi_plan_create(cf_mpi_plan **plan, MPI_Comm comm, const int64_t *offsets
     if (status)
         return status;
     status = check_arguments(plan, offsets, index, count, state->size);
-    status = make_plan(&draft, transport, offsets, index, count, compare_offsets(state, offsets, status));
+    status = make_plan(&draft, transport, offsets, index, count, status);
     free_draft(&draft);
     if (!status) {
         cf__mpi_object_add(&draft.plan->object);
