@@ -14,7 +14,8 @@
  *   the duplicate only. The duplicate, plans and halos are destroyed with the communicator, and at MPI_Finalize().
  * - CF_EINVAL, on the calling rank alone: MPI is not running; the communicator is MPI_COMM_NULL; a plan or a halo was
  *   destroyed, also with its communicator. The rank then takes no part, so that other ranks wait.
- * - CF_ECALL: a call of MPI or NCCL failed; the detail names the call. Ranks may then return different statuses.
+ * - CF_ECALL: a call of MPI or NCCL failed; the detail names the call. Ranks may then return different statuses, and so
+ *   they may if a device fails while messages are on their way: the next call tells all ranks.
  * - With MPI_THREAD_FUNNELED the thread that started MPI makes all calls. With MPI_THREAD_MULTIPLE any thread may call,
  *   and calls for one communicator must not overlap.
  * - MPI gets only buffers that the library allocates for it with cf_mem_alloc() or cf_mem_alloc_pinned(). The caller's
@@ -85,9 +86,12 @@ CF_CHECKED int cf_mpi_split(int64_t length, int ranks, int64_t *offsets);
 /* A plan is the exchange for one set of indices. The caller owns it until cf_mpi_plan_destroy(). */
 typedef struct cf_mpi_plan cf_mpi_plan;
 
-/* Most bytes of a plan's buffer for elements that are sent, and of the one for those that arrive. Larger exchanges
- * happen in several rounds. A plan has 16 bytes for each of the rank's indices, and 8 bytes for each element that the
- * rank sends, beside the two buffers; cf_mpi_plan_create() needs three times as much while it runs. */
+/* Most bytes of a plan's buffer for elements that are sent, and of the one for those that arrive, or 32 bytes per rank
+ * if that is more. Larger exchanges happen in several rounds, which are the same for elements of all sizes: buffers are
+ * as large as this only for elements of 16 bytes. The buffers grow at the first call with larger elements than before.
+ *
+ * Beside them a plan has 16 bytes for each of the rank's indices, and 8 bytes for each element that the rank sends.
+ * cf_mpi_plan_create() needs up to 40 more bytes for each index while it runs. */
 #define CF_MPI_BUFFER ((size_t)256 << 20)
 
 /* Plans the exchange of elements of arrays with these offsets: `index` has this rank's `count` global indices, in host
@@ -101,8 +105,9 @@ CF_CHECKED int cf_mpi_plan_create(cf_mpi_plan **plan, MPI_Comm comm, const int64
 CF_CHECKED int cf_mpi_plan_destroy(cf_mpi_plan *plan);
 
 /* Gathers elements: res[i] = source[index[i]], for this rank's indices i and the whole array `source`. Elements have 1,
- * 2, 4, 8 or 16 bytes. `res` has space for the plan's count of elements on the plan's device, and overlaps no part of
- * the source. Elements of this rank are copied while others are on their way. */
+ * 2, 4, 8 or 16 bytes, and both arrays are aligned to them. `res` has space for the plan's count of elements on the
+ * plan's device, which is the calling thread's, and overlaps no part of the source. Elements of this rank are copied
+ * while others are on their way. */
 CF_CHECKED int cf_mpi_gather(cf_mpi_plan *plan, const cf_mpi_array *source, void *res);
 
 /* Scatters elements: res[index[i]] = source[i]. Other elements of `res` keep their values. The plan's indices differ

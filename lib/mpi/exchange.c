@@ -54,15 +54,21 @@ static int begin_messages(struct cf__mpi_exchange *exchange, const struct cf__mp
 int cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
                            const struct cf__mpi_message *receives, int nreceives)
 {
+    /* Earlier work may still read the buffers that are received into. If it failed, other ranks wait all the same. */
+    int worked = cf_stream_sync(exchange->stream);
     int status = begin_messages(exchange, receives, nreceives, 0);
     if (!status)
-        status = cf_stream_sync(exchange->stream);
-    return status ? status : begin_messages(exchange, sends, nsends, 1);
+        status = begin_messages(exchange, sends, nsends, 1);
+    return worked ? worked : status;
 }
 
 int cf__mpi_exchange_finish(struct cf__mpi_exchange *exchange)
 {
-    int count = exchange->count;
+    int result = MPI_SUCCESS;
+    for (int i = 0; i < exchange->count; i++) {
+        int waited = MPI_Wait(&exchange->requests[i], MPI_STATUS_IGNORE);
+        result = result == MPI_SUCCESS ? waited : result;
+    }
     exchange->count = 0;
-    return cf__mpi_result(MPI_Waitall(count, exchange->requests, MPI_STATUSES_IGNORE), "MPI_Waitall");
+    return cf__mpi_result(result, "MPI_Wait");
 }
