@@ -51,21 +51,27 @@ int cf__mpi_array_check_number(const char *function, const struct cf__mpi_comm *
     int status = cf__mpi_array_check(function, state, name, array);
     if (status || array->type == CF_F32 || array->type == CF_F64 || array->type == CF_I32 || array->type == CF_I64)
         return status;
-    const char *type = cf_type_name(array->type);
-    return cf__mpi_fail(CF_EINVAL, "%s: %s has type %s (%d); it is CF_F32, CF_F64, CF_I32 or CF_I64", function, name,
-                        type ? type : "none", (int)array->type);
+    return cf__mpi_fail(CF_EINVAL, "%s: %s has type %s; it is f32, f64, i32 or i64", function, name,
+                        cf__mpi_type_text(array->type));
 }
 
 int cf__mpi_array_check_alike(const char *function, const struct cf__mpi_comm *state, const char *x_name,
                               const cf_mpi_array *x, const char *y_name, const cf_mpi_array *y)
 {
     if (y->type != x->type)
-        return cf__mpi_fail(CF_EINVAL, "%s: %s has another type than %s", function, y_name, x_name);
+        return cf__mpi_fail(CF_EINVAL, "%s: %s has type %s, and %s has type %s", function, y_name,
+                            cf__mpi_type_text(y->type), x_name, cf__mpi_type_text(x->type));
     for (int i = 0; i <= state->size; i++)
         if (y->offsets[i] != x->offsets[i])
             return cf__mpi_fail(CF_EINVAL, "%s: %s.offsets[%d] is %jd, and %s.offsets[%d] is %jd", function, y_name, i,
                                 (intmax_t)y->offsets[i], x_name, i, (intmax_t)x->offsets[i]);
     return CF_OK;
+}
+
+const char *cf__mpi_type_text(cf_type type)
+{
+    const char *name = cf_type_name(type);
+    return name ? name : "unknown";
 }
 
 int64_t cf__mpi_array_count(const struct cf__mpi_comm *state, const cf_mpi_array *array)

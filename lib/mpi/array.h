@@ -13,6 +13,9 @@ int cf__mpi_array_check_number(const char *function, const struct cf__mpi_comm *
 int cf__mpi_array_check_alike(const char *function, const struct cf__mpi_comm *state, const char *x_name,
                               const cf_mpi_array *x, const char *y_name, const cf_mpi_array *y);
 
+/* Returns the short name of a type for a message, also of one that does not exist. */
+const char *cf__mpi_type_text(cf_type type);
+
 /* Returns this rank's number of elements of a valid array. */
 int64_t cf__mpi_array_count(const struct cf__mpi_comm *state, const cf_mpi_array *array);
 

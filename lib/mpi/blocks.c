@@ -210,9 +210,9 @@ static int receive_heads(const struct work *work, int i)
     for (int rank = work->state->rank + 1; result == MPI_SUCCESS && offsets[rank] < end; rank++) {
         int64_t count = (offsets[rank + 1] < end ? offsets[rank + 1] : end) - offsets[rank];
         if (count)
-            result = MPI_Recv(work->blocks[i] + (size_t)(offsets[rank] - begin) * work->size,
-                              (int)((size_t)count * work->size), MPI_BYTE, rank, TAG, work->state->comm,
-                              MPI_STATUS_IGNORE);
+            result =
+                MPI_Recv(work->blocks[i] + (size_t)(offsets[rank] - begin) * work->size,
+                         (int)((size_t)count * work->size), MPI_BYTE, rank, TAG, work->state->comm, MPI_STATUS_IGNORE);
     }
     return cf__mpi_result(result, "MPI_Recv");
 }

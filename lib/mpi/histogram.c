@@ -11,8 +11,8 @@ static const char function[] = "cf_mpi_histogram";
 /* MPI counts elements in an int. */
 static const int64_t piece = (int64_t)1 << 30;
 
-static int check_arguments(const struct cf__mpi_comm *state, const cf_mpi_array *x, const int64_t *counts,
-                           int64_t bins, const void *lower, const void *upper)
+static int check_arguments(const struct cf__mpi_comm *state, const cf_mpi_array *x, const int64_t *counts, int64_t bins,
+                           const void *lower, const void *upper)
 {
     int status = cf__mpi_array_check_number(function, state, "x", x);
     if (status)

@@ -54,8 +54,8 @@ static int check_array(const struct call *call, const cf_param *param, const cf_
     if (status)
         return status;
     if (array->type != param->type)
-        return cf__mpi_fail(CF_EINVAL, "%s: %s has type %d, and %s takes %s (%d)", function, param->name,
-                            (int)array->type, kernel->function, cf_type_name(param->type), (int)param->type);
+        return cf__mpi_fail(CF_EINVAL, "%s: %s has type %s, and %s takes %s", function, param->name,
+                            cf__mpi_type_text(array->type), kernel->function, cf__mpi_type_text(param->type));
     if (array->length != n)
         return cf__mpi_fail(CF_EINVAL, "%s: %s is %jd, and %s.length is %jd", function, split->name, (intmax_t)n,
                             param->name, (intmax_t)array->length);

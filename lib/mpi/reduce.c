@@ -17,7 +17,7 @@ static int check_pair(const char *function, const struct cf__mpi_comm *state, co
 }
 
 static int check_call(const char *function, const struct cf__mpi_comm *state, const cf_mpi_array *x, const void *result,
-                     unsigned int flags)
+                      unsigned int flags)
 {
     int status = cf__mpi_array_check_number(function, state, "x", x);
     if (!status && !result)
@@ -71,8 +71,8 @@ static int add_up(const char *function, MPI_Comm comm, const cf_mpi_array *x, co
         device = cf__mpi_device_of(x, y);
         status = cf__mpi_device_enter(device, &previous);
     }
-    status = (flags & CF_MPI_REPRODUCIBLE ? cf__mpi_blocks_add : add_parts)(function, state, x, y, status, checksum,
-                                                                           &sum);
+    status =
+        (flags & CF_MPI_REPRODUCIBLE ? cf__mpi_blocks_add : add_parts)(function, state, x, y, status, checksum, &sum);
     status = cf__mpi_device_leave(status, device, previous);
     if (!status)
         memcpy(result, &sum, cf_type_size(x->type));
@@ -149,8 +149,7 @@ static int find_part(const struct cf__mpi_comm *state, const cf_mpi_array *x, in
     return cf__mpi_device_leave(status, x->device, previous);
 }
 
-static int check_best(const char *function, const struct cf__mpi_comm *state, const cf_mpi_array *x,
-                      const void *result)
+static int check_best(const char *function, const struct cf__mpi_comm *state, const cf_mpi_array *x, const void *result)
 {
     int status = check_call(function, state, x, result, 0);
     if (!status && !x->length)

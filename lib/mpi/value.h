@@ -12,8 +12,11 @@ union cf__mpi_value {
 };
 
 /* The value of an expression of a C type, CALL(float), CALL(double), CALL(int32_t) or CALL(int64_t), by the cf_type. */
-#define CF__MPI_OF_TYPE(type, CALL) \
-    ((type) == CF_F32 ? CALL(float) : (type) == CF_F64 ? CALL(double) : (type) == CF_I32 ? CALL(int32_t) : CALL(int64_t))
+#define CF__MPI_OF_TYPE(type, CALL)     \
+    ((type) == CF_F32   ? CALL(float)   \
+     : (type) == CF_F64 ? CALL(double)  \
+     : (type) == CF_I32 ? CALL(int32_t) \
+                        : CALL(int64_t))
 
 /* Return the sum, and MPI's type for sums. Integers wrap around. */
 union cf__mpi_value cf__mpi_value_add(cf_type type, union cf__mpi_value a, union cf__mpi_value b);
