@@ -92,7 +92,7 @@ static void errors(void)
     if (ranks > 1 && (y.offsets = others))
         CHECK_FAILS(cf_mpi_map(MPI_COMM_WORLD, kernel, args), CF_EINVAL, "y has other offsets than the arrays before");
     if (ranks > 1 && world_rank() == 0)
-        others[1] = 99, x.offsets = others;
+        others[1] = 0, x.offsets = others;
     y = x;
     if (ranks > 1)
         CHECK_FAILS(cf_mpi_map(MPI_COMM_WORLD, kernel, args), CF_EINVAL, "cf_mpi_map: the ranks differ");
