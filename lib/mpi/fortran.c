@@ -15,8 +15,7 @@ int cf_mpi_transport_f(MPI_Fint comm, int *transport, char *text, size_t size)
     return cf_mpi_transport(MPI_Comm_f2c(comm), transport, text, size);
 }
 
-int cf_mpi_plan_create_f(cf_mpi_plan **plan, MPI_Fint comm, const int64_t *offsets, const int64_t *index,
-                         int64_t count)
+int cf_mpi_plan_create_f(cf_mpi_plan **plan, MPI_Fint comm, const int64_t *offsets, const int64_t *index, int64_t count)
 {
     return cf_mpi_plan_create(plan, MPI_Comm_f2c(comm), offsets, index, count);
 }
