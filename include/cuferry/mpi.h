@@ -18,8 +18,8 @@
  *   they may if a device fails while messages are on their way: the next call tells all ranks.
  * - With MPI_THREAD_FUNNELED the thread that started MPI makes all calls. With MPI_THREAD_MULTIPLE any thread may call,
  *   and calls for one communicator must not overlap.
- * - MPI gets only buffers that the library allocates for it with cf_mem_alloc() or cf_mem_alloc_pinned(). The caller's
- *   arrays may be memory of any kind, such as memory of cf_mem_alloc_async().
+ * - MPI gets only memory that the library allocates for it: host memory, or memory of cf_mem_alloc(). The caller's arrays
+ *   may be memory of any kind, such as memory of cf_mem_alloc_async().
  * - The functions wait for earlier work in the device's default stream, and are done when they return. */
 #ifndef CUFERRY_MPI_H
 #define CUFERRY_MPI_H
@@ -133,7 +133,8 @@ CF_CHECKED int cf_mpi_dot(MPI_Comm comm, const cf_mpi_array *x, const cf_mpi_arr
 CF_CHECKED int cf_mpi_min(MPI_Comm comm, const cf_mpi_array *x, void *result);
 CF_CHECKED int cf_mpi_max(MPI_Comm comm, const cf_mpi_array *x, void *result);
 
-/* Writes the sums of the elements before each element to `y`, which has x's offsets and type; y.data may be x.data. */
+/* Writes the sums of the elements before each element to `y`, which has x's offsets and type; y.data may be x.data. The
+ * order of additions depends on the offsets. */
 CF_CHECKED int cf_mpi_exclusive_scan(MPI_Comm comm, const cf_mpi_array *x, cf_mpi_array *y);
 
 /* Counts the elements in each of `bins` bins of equal width between *lower and *upper, values of x's type, by the rules of
@@ -175,7 +176,8 @@ CF_CHECKED int cf_mpi_halo_finish(cf_mpi_halo *halo);
 /* Calls a kernel with split(n) on the parts of distributed arrays. `args` is as in cf_call(), but the entry of an array
  * that is split points to a cf_mpi_array, and the value of n is the length on all ranks. All those arrays have the same
  * offsets and the parameter's type; an element of one is a row if the array has more dimensions. Other arguments are
- * passed as they are. CF_ENOTSUP: the kernel has no split(...) clause. */
+ * passed as they are. If one rank fails, others may have written their parts. CF_ENOTSUP: the kernel has no split(...)
+ * clause. */
 CF_CHECKED int cf_mpi_map(MPI_Comm comm, const struct cf_kernel *kernel, void *const args[]);
 
 #ifdef __cplusplus
