@@ -54,10 +54,12 @@ static int begin_messages(struct cf__mpi_exchange *exchange, const struct cf__mp
 int cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
                            const struct cf__mpi_message *receives, int nreceives)
 {
+    /* Earlier work may still read the buffers that are received into. If it failed, other ranks wait all the same. */
+    int worked = cf_stream_sync(exchange->stream);
     int status = begin_messages(exchange, receives, nreceives, 0);
     if (!status)
-        status = cf_stream_sync(exchange->stream);
-    return status ? status : begin_messages(exchange, sends, nsends, 1);
+        status = begin_messages(exchange, sends, nsends, 1);
+    return worked ? worked : status;
 }
 
 int cf__mpi_exchange_finish(struct cf__mpi_exchange *exchange)
