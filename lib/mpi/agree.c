@@ -3,17 +3,10 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
-/* A failure as ranks tell it to others. */
-struct failure {
-    int status;
-    char detail[CF__MPI_DETAIL];
-};
 
 int cf__mpi_fail(int status, const char *format, ...)
 {
-    char text[CF__MPI_DETAIL];
+    char text[1024];
     va_list values;
     va_start(values, format);
     (void)vsnprintf(text, sizeof text, format, values);
@@ -32,29 +25,28 @@ int cf__mpi_result(int result, const char *call)
     return cf__mpi_fail(CF_ECALL, "%s: %s", call, text);
 }
 
-static int tell_failure(const struct cf__mpi_agreement *agreement)
-{
-    struct failure failure = {.status = agreement->status};
-    if (agreement->rank == agreement->first)
-        (void)snprintf(failure.detail, sizeof failure.detail, "rank %d: %s", agreement->rank, agreement->detail);
-    int failed = cf__mpi_result(
-        MPI_Bcast(&failure, (int)sizeof failure, MPI_BYTE, agreement->first, agreement->comm), "MPI_Bcast");
-    return failed ? failed : cf_report(failure.status, failure.detail);
-}
-
 int cf__mpi_agree_start(struct cf__mpi_agreement *agreement, MPI_Comm comm, int status)
 {
-    *agreement = (struct cf__mpi_agreement){.comm = comm, .request = MPI_REQUEST_NULL, .status = status};
-    if (status < 0)
-        (void)snprintf(agreement->detail, sizeof agreement->detail, "%s", cf_last_error());
-    int failed = cf__mpi_result(MPI_Comm_rank(comm, &agreement->rank), "MPI_Comm_rank");
+    int rank = 0, failed = cf__mpi_result(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+    *agreement = (struct cf__mpi_agreement){.comm = comm, .request = MPI_REQUEST_NULL, .first = INT_MAX};
     if (failed)
         return failed;
-    agreement->own = status < 0 ? agreement->rank : INT_MAX;
-    agreement->first = INT_MAX;
+    agreement->own = status < 0 ? rank : INT_MAX;
+    agreement->failure.status = status;
+    if (status < 0)
+        (void)snprintf(agreement->failure.detail, sizeof agreement->failure.detail, "rank %d: %s", rank,
+                       cf_last_error());
     return cf__mpi_result(
         MPI_Iallreduce(&agreement->own, &agreement->first, 1, MPI_INT, MPI_MIN, comm, &agreement->request),
         "MPI_Iallreduce");
+}
+
+static int tell_failure(struct cf__mpi_agreement *agreement)
+{
+    struct cf__mpi_failure *failure = &agreement->failure;
+    int failed = cf__mpi_result(MPI_Bcast(failure, (int)sizeof *failure, MPI_BYTE, agreement->first, agreement->comm),
+                                "MPI_Bcast");
+    return failed ? failed : cf_report(failure->status, failure->detail);
 }
 
 int cf__mpi_agree_finish(struct cf__mpi_agreement *agreement)

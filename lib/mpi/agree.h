@@ -15,15 +15,18 @@ int cf__mpi_result(int result, const char *call);
 /* Returns the status of the lowest rank whose `status` is negative, with its detail, on all ranks; else CF_OK. */
 int cf__mpi_agree(MPI_Comm comm, int status);
 
-enum { CF__MPI_DETAIL = 1024 };
+/* A failure as a rank tells it to others. */
+struct cf__mpi_failure {
+    int status;
+    char detail[1024];
+};
 
 /* An agreement that is on its way while the caller works; it stays where it is until it is finished. */
 struct cf__mpi_agreement {
     MPI_Comm comm;
     MPI_Request request;
-    int status, rank;
     int own, first; /* ranks that failed: this one, or INT_MAX; the lowest of all */
-    char detail[CF__MPI_DETAIL];
+    struct cf__mpi_failure failure;
 };
 
 /* The two halves of cf__mpi_agree(). The first one waits for no rank, and keeps the detail for the second. */

@@ -88,11 +88,12 @@ static int count_elements(const int64_t *extents, int dims, int64_t width, size_
     return is_large ? cf__mpi_fail(CF_EOVERFLOW, "cf_mpi_halo_create: the array has more than 2^63 - 1 bytes") : CF_OK;
 }
 
-static int check_arguments(const struct grid *grid, const int64_t *extents, int64_t width, cf_type type)
+static int check_arguments(const void *halo, const struct grid *grid, const int64_t *extents, int64_t width,
+                           cf_type type)
 {
     int status = CF_OK;
-    if (!extents)
-        return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: extents is NULL");
+    if (!halo || !extents)
+        return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: %s is NULL", halo ? "extents" : "halo");
     if (type == CF_PTR || type == CF_OPAQUE || !cf_type_size(type))
         return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: type is %d; elements have 1, 2, 4, 8 or 16 bytes", type);
     if (width < 1)
@@ -294,10 +295,11 @@ static int make_halo(cf_mpi_halo **halo, const struct grid *grid, int64_t total,
     return fill_halo(*halo, grid, transport);
 }
 
-static int check_block(struct grid *grid, const int64_t *extents, int64_t width, cf_type type, int64_t *total)
+static int check_block(const void *halo, const struct grid *grid, const int64_t *extents, int64_t width, cf_type type,
+                       int64_t *total)
 {
     struct block own = {.type = type, .width = width, .flags = grid->flags};
-    int status = check_arguments(grid, extents, width, type);
+    int status = check_arguments(halo, grid, extents, width, type);
     if (!status)
         status = count_elements(extents, grid->dims, width, cf_type_size(type), total);
     own.is_valid = !status;
@@ -324,7 +326,7 @@ int cf_mpi_halo_create(cf_mpi_halo **halo, MPI_Comm comm, cf_type type, const in
         status = cf__mpi_transport_enter("cf_mpi_halo_create", state, &transport);
     if (status)
         return status;
-    status = check_block(&grid, extents, width, type, &total);
+    status = check_block(halo, &grid, extents, width, type, &total);
     if (!status) {
         widen_grid(&grid, extents, width);
         status = make_halo(&made, &grid, total, state, transport);
@@ -334,7 +336,8 @@ int cf_mpi_halo_create(cf_mpi_halo **halo, MPI_Comm comm, cf_type type, const in
         destroy_halo(&made->object);
     if (!status)
         cf__mpi_object_add(&made->object);
-    *halo = status ? NULL : made;
+    if (halo)
+        *halo = status ? NULL : made;
     return status;
 }
 
