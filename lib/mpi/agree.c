@@ -3,10 +3,19 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+enum { DETAIL_BYTES = 1024 };
+
+/* A failure as ranks tell it to others. */
+struct failure {
+    int status;
+    char detail[DETAIL_BYTES];
+};
 
 int cf__mpi_fail(int status, const char *format, ...)
 {
-    char text[1024];
+    char text[DETAIL_BYTES];
     va_list values;
     va_start(values, format);
     (void)vsnprintf(text, sizeof text, format, values);
@@ -25,39 +34,21 @@ int cf__mpi_result(int result, const char *call)
     return cf__mpi_fail(CF_ECALL, "%s: %s", call, text);
 }
 
-int cf__mpi_agree_start(struct cf__mpi_agreement *agreement, MPI_Comm comm, int status)
+static int tell_failure(MPI_Comm comm, int rank, int first, int status)
 {
-    int rank = 0, failed = cf__mpi_result(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-    *agreement = (struct cf__mpi_agreement){.comm = comm, .request = MPI_REQUEST_NULL, .first = INT_MAX};
-    if (failed)
-        return failed;
-    agreement->own = status < 0 ? rank : INT_MAX;
-    agreement->failure.status = status;
-    if (status < 0)
-        (void)snprintf(agreement->failure.detail, sizeof agreement->failure.detail, "rank %d: %s", rank,
-                       cf_last_error());
-    return cf__mpi_result(
-        MPI_Iallreduce(&agreement->own, &agreement->first, 1, MPI_INT, MPI_MIN, comm, &agreement->request),
-        "MPI_Iallreduce");
-}
-
-static int tell_failure(struct cf__mpi_agreement *agreement)
-{
-    struct cf__mpi_failure *failure = &agreement->failure;
-    int failed = cf__mpi_result(MPI_Bcast(failure, (int)sizeof *failure, MPI_BYTE, agreement->first, agreement->comm),
-                                "MPI_Bcast");
-    return failed ? failed : cf_report(failure->status, failure->detail);
-}
-
-int cf__mpi_agree_finish(struct cf__mpi_agreement *agreement)
-{
-    int failed = cf__mpi_result(MPI_Wait(&agreement->request, MPI_STATUS_IGNORE), "MPI_Wait");
-    return failed || agreement->first == INT_MAX ? failed : tell_failure(agreement);
+    struct failure failure = {.status = status};
+    if (rank == first)
+        (void)snprintf(failure.detail, sizeof failure.detail, "rank %d: %s", rank, cf_last_error());
+    int failed = cf__mpi_result(MPI_Bcast(&failure, (int)sizeof failure, MPI_BYTE, first, comm), "MPI_Bcast");
+    return failed ? failed : cf_report(failure.status, failure.detail);
 }
 
 int cf__mpi_agree(MPI_Comm comm, int status)
 {
-    struct cf__mpi_agreement agreement;
-    int failed = cf__mpi_agree_start(&agreement, comm, status);
-    return failed ? failed : cf__mpi_agree_finish(&agreement);
+    int rank = 0, first = INT_MAX, failed = cf__mpi_result(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+    if (failed)
+        return failed;
+    int own = status < 0 ? rank : INT_MAX;
+    failed = cf__mpi_result(MPI_Allreduce(&own, &first, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+    return failed || first == INT_MAX ? failed : tell_failure(comm, rank, first, status);
 }

@@ -6,6 +6,7 @@
 
 #include "cuferry_mpi_kernels.h"
 #include "mpi/agree.h"
+#include "mpi/agreement.h"
 #include "mpi/exchange.h"
 
 enum { DIMS = 3, NEIGHBOURS = 26, DIRECTIONS = 27 };
@@ -388,7 +389,7 @@ int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array)
     /* The neighbours wait for messages even if this rank failed. */
     int sent = cf__mpi_exchange_start(&halo->exchange, halo->out.messages, halo->messages, halo->in.messages,
                                       halo->messages);
-    return cf__mpi_agree_start(&halo->agreement, halo->object.comm->comm, status ? status : sent);
+    return cf__mpi_agreement_start(&halo->agreement, halo->object.comm->comm, status ? status : sent);
 }
 
 int cf_mpi_halo_finish(cf_mpi_halo *halo)
@@ -400,7 +401,7 @@ int cf_mpi_halo_finish(cf_mpi_halo *halo)
         return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_finish: the halo has no exchange that has started");
     halo->is_started = 0;
     int received = cf__mpi_exchange_finish(&halo->exchange);
-    status = cf__mpi_agree_finish(&halo->agreement);
+    status = cf__mpi_agreement_finish(&halo->agreement);
     if (!status)
         status = received;
     return status ? status : copy_boxes(halo, &halo->in, halo->in.buffer, halo->array);
