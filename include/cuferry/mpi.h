@@ -155,9 +155,10 @@ typedef struct cf_mpi_halo cf_mpi_halo;
 enum cf_mpi_halo_flags { CF_MPI_HALO_CORNERS = 1 };
 
 /* Prepares the exchange on the calling thread's device. Neighbours have the same extents in the dimensions that they
- * share. Ghost cells without a neighbour, at the end of a dimension that is not periodic, keep their values. CF_EINVAL:
- * an extent is negative, or less than the width while there is a neighbour; extents of neighbours disagree; `comm` is no
- * Cartesian communicator. After a failure `*halo` is NULL. */
+ * share. Ghost cells without a neighbour, at the end of a dimension that is not periodic, keep their values. Elements
+ * have 1, 2, 4, 8 or 16 bytes. CF_EINVAL: the width is less than 1; an extent is negative, or less than the width while
+ * there is a neighbour; extents of neighbours disagree; `comm` is no Cartesian communicator. After a failure `*halo` is
+ * NULL. */
 CF_CHECKED int cf_mpi_halo_create(cf_mpi_halo **halo, MPI_Comm comm, cf_type type, const int64_t *extents,
                                   int64_t width, unsigned int flags);
 
@@ -167,7 +168,8 @@ CF_CHECKED int cf_mpi_halo_destroy(cf_mpi_halo *halo);
 /* cf_mpi_halo_start() packs the cells at the faces after earlier work in `stream`, and sends them. It returns while they
  * are on their way: `stream` may go on with cells that need no ghost cells. The cells that were sent may be written
  * again. cf_mpi_halo_finish() waits for the neighbours' cells, and enqueues writing the ghost cells on the same stream:
- * later work in it finds them. A halo has one exchange at a time, and `array` lies on the halo's device. */
+ * later work in it finds them. A halo has one exchange at a time (CF_EINVAL), and `array` and `stream` belong to its
+ * device. Start waits for no other rank, so its other failures are returned by finish, on all ranks. */
 CF_CHECKED int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array);
 CF_CHECKED int cf_mpi_halo_finish(cf_mpi_halo *halo);
 
