@@ -70,20 +70,18 @@ static int begin_messages(struct cf__mpi_exchange *exchange, const struct cf__mp
     return status;
 }
 
-/* Kernels may still read what the last messages brought, so that receives wait for the stream as well. */
+/* Kernels may still read what the last messages brought, so that receives wait for the stream as well. If that work
+ * failed, other ranks wait for the messages all the same. */
 static int start_mpi(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
                      const struct cf__mpi_message *receives, int nreceives)
 {
-    int status = cf_stream_sync(exchange->stream);
-    if (!status)
-        status = cf__mpi_primary_push(exchange->device);
-    if (status)
-        return status;
-    status = begin_messages(exchange, receives, nreceives, 0);
+    int worked = cf_stream_sync(exchange->stream), pushed = cf__mpi_primary_push(exchange->device);
+    int status = begin_messages(exchange, receives, nreceives, 0);
     if (!status)
         status = begin_messages(exchange, sends, nsends, 1);
-    cf__mpi_primary_pop(exchange->device);
-    return status;
+    if (!pushed)
+        cf__mpi_primary_pop(exchange->device);
+    return worked ? worked : pushed ? pushed : status;
 }
 
 /* Waits for all requests, and returns the first error. */

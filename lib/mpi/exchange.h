@@ -29,8 +29,9 @@ int cf__mpi_exchange_create(struct cf__mpi_exchange *exchange, struct cf__mpi_tr
 /* Frees what the exchange owns. No messages are in flight. */
 void cf__mpi_exchange_free(struct cf__mpi_exchange *exchange);
 
-/* Sends and receives messages, after earlier work in the stream has written the buffers. The k-th message to a rank is
- * the k-th one that this rank receives from here. Later work in the stream may run while they travel. */
+/* Sends and receives messages, after earlier work in the stream has written and read the buffers. The k-th message to a
+ * rank is the k-th one that this rank receives from here. Later work in the stream may run while they travel. If work in
+ * the stream failed, the messages travel nevertheless, so that no rank waits; finish the exchange in any case. */
 int cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
                            const struct cf__mpi_message *receives, int nreceives);
 
