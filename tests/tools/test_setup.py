@@ -309,7 +309,7 @@ def main():
         test = SetupTest(tap, folder)
         test.options()
         test.clang()
-        test.fortran()
+        test.for_tests()
         test.not_brought()
         test.brought()
         test.failures()
