@@ -18,8 +18,8 @@
  *   they may if a device fails while messages are on their way: the next call tells all ranks.
  * - With MPI_THREAD_FUNNELED the thread that started MPI makes all calls. With MPI_THREAD_MULTIPLE any thread may call,
  *   and calls for one communicator must not overlap.
- * - MPI gets only buffers that the library allocates for it with cf_mem_alloc() or cf_mem_alloc_pinned(). The caller's
- *   arrays may be memory of any kind, such as memory of cf_mem_alloc_async().
+ * - MPI gets only memory that the library allocates for it: host memory, or memory of cf_mem_alloc(). The caller's arrays
+ *   may be memory of any kind, such as memory of cf_mem_alloc_async().
  * - The functions wait for earlier work in the device's default stream, and are done when they return. */
 #ifndef CUFERRY_MPI_H
 #define CUFERRY_MPI_H
@@ -133,7 +133,8 @@ CF_CHECKED int cf_mpi_dot(MPI_Comm comm, const cf_mpi_array *x, const cf_mpi_arr
 CF_CHECKED int cf_mpi_min(MPI_Comm comm, const cf_mpi_array *x, void *result);
 CF_CHECKED int cf_mpi_max(MPI_Comm comm, const cf_mpi_array *x, void *result);
 
-/* Writes the sums of the elements before each element to `y`, which has x's offsets and type; y.data may be x.data. */
+/* Writes the sums of the elements before each element to `y`, which has x's offsets and type; y.data may be x.data. The
+ * order of additions depends on the offsets. */
 CF_CHECKED int cf_mpi_exclusive_scan(MPI_Comm comm, const cf_mpi_array *x, cf_mpi_array *y);
 
 /* Counts the elements in each of `bins` bins of equal width between *lower and *upper, values of x's type, by the rules of
@@ -154,9 +155,10 @@ typedef struct cf_mpi_halo cf_mpi_halo;
 enum cf_mpi_halo_flags { CF_MPI_HALO_CORNERS = 1 };
 
 /* Prepares the exchange on the calling thread's device. Neighbours have the same extents in the dimensions that they
- * share. Ghost cells without a neighbour, at the end of a dimension that is not periodic, keep their values. CF_EINVAL:
- * an extent is negative, or less than the width while there is a neighbour; extents of neighbours disagree; `comm` is no
- * Cartesian communicator. After a failure `*halo` is NULL. */
+ * share. Ghost cells without a neighbour, at the end of a dimension that is not periodic, keep their values. Elements
+ * have 1, 2, 4, 8 or 16 bytes. CF_EINVAL: the width is less than 1; an extent is negative, or less than the width while
+ * there is a neighbour; extents of neighbours disagree; `comm` is no Cartesian communicator. After a failure `*halo` is
+ * NULL. */
 CF_CHECKED int cf_mpi_halo_create(cf_mpi_halo **halo, MPI_Comm comm, cf_type type, const int64_t *extents,
                                   int64_t width, unsigned int flags);
 
@@ -166,7 +168,8 @@ CF_CHECKED int cf_mpi_halo_destroy(cf_mpi_halo *halo);
 /* cf_mpi_halo_start() packs the cells at the faces after earlier work in `stream`, and sends them. It returns while they
  * are on their way: `stream` may go on with cells that need no ghost cells. The cells that were sent may be written
  * again. cf_mpi_halo_finish() waits for the neighbours' cells, and enqueues writing the ghost cells on the same stream:
- * later work in it finds them. A halo has one exchange at a time, and `array` lies on the halo's device. */
+ * later work in it finds them. A halo has one exchange at a time (CF_EINVAL), and `array` and `stream` belong to its
+ * device. Start waits for no other rank, so its other failures are returned by finish, on all ranks. */
 CF_CHECKED int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array);
 CF_CHECKED int cf_mpi_halo_finish(cf_mpi_halo *halo);
 
@@ -175,7 +178,8 @@ CF_CHECKED int cf_mpi_halo_finish(cf_mpi_halo *halo);
 /* Calls a kernel with split(n) on the parts of distributed arrays. `args` is as in cf_call(), but the entry of an array
  * that is split points to a cf_mpi_array, and the value of n is the length on all ranks. All those arrays have the same
  * offsets and the parameter's type; an element of one is a row if the array has more dimensions. Other arguments are
- * passed as they are. CF_ENOTSUP: the kernel has no split(...) clause. */
+ * passed as they are. If one rank fails, others may have written their parts. CF_ENOTSUP: the kernel has no split(...)
+ * clause. */
 CF_CHECKED int cf_mpi_map(MPI_Comm comm, const struct cf_kernel *kernel, void *const args[]);
 
 #ifdef __cplusplus

@@ -1,0 +1,73 @@
+/* box - copies boxes of an array of up to three dimensions to a buffer, and back; of halos. */
+#include <stdint.h>
+
+/* Elements that a thread copies. */
+#ifdef __CUDA_ARCH__
+#define BOX_RUN 1
+#else
+#define BOX_RUN 4096
+#endif
+
+/* Part of an array, and its place in the buffer. */
+struct cfmpi_box {
+    int64_t begin;       /* its first element in the buffer */
+    int64_t cell;        /* its first element in the array */
+    int64_t rows, width; /* extents of the two inner dimensions */
+};
+
+/* Boxes that follow one another in the buffer; the last one begins at the buffer's end. Pitches are in elements. */
+struct cfmpi_boxes {
+    int64_t row, plane;
+    struct cfmpi_box at[27];
+};
+
+/* Calls copy(element of the buffer, element of the array, count) for the elements [begin, end) of the buffer. */
+template <typename F> __device__ __forceinline__ void for_rows(const cfmpi_boxes &boxes, int64_t begin, int64_t end, F copy)
+{
+    for (int b = 0; begin < end; b++) {
+        const cfmpi_box &box = boxes.at[b];
+        const int64_t stop = end < boxes.at[b + 1].begin ? end : boxes.at[b + 1].begin;
+        if (begin >= stop)
+            continue;
+        const int64_t i = begin - box.begin;
+        int64_t x = i % box.width, y = i / box.width % box.rows, z = i / box.width / box.rows;
+        while (begin < stop) {
+            const int64_t length = stop - begin < box.width - x ? stop - begin : box.width - x;
+            copy(begin, box.cell + z * boxes.plane + y * boxes.row + x, length);
+            begin += length;
+            x = 0;
+            if (++y == box.rows) {
+                y = 0;
+                z++;
+            }
+        }
+    }
+}
+
+/* Copies boxes of an array, which has `cells` elements, to a buffer of n elements. */
+#pragma cf kernel grid(n) host(grid((n - 1) / 4096 + 1)) in(array[cells]) out(buffer[n])
+#pragma cf instances(b8: uint8_t; b16: uint16_t; b32: uint32_t; b64: uint64_t; b128: uint4)
+template <typename T>
+__global__ void pack_boxes(cfmpi_boxes boxes, const T *__restrict__ array, T *__restrict__ buffer, int64_t n,
+                           int64_t cells)
+{
+    const int64_t begin = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * BOX_RUN;
+    for_rows(boxes, begin, begin + BOX_RUN < n ? begin + BOX_RUN : n, [&](int64_t to, int64_t from, int64_t count) {
+        for (int64_t i = 0; i < count; i++)
+            buffer[to + i] = array[from + i];
+    });
+}
+
+/* Copies a buffer of n elements to boxes of an array, which has `cells` elements. */
+#pragma cf kernel grid(n) host(grid((n - 1) / 4096 + 1)) in(buffer[n]) inout(array[cells])
+#pragma cf instances(b8: uint8_t; b16: uint16_t; b32: uint32_t; b64: uint64_t; b128: uint4)
+template <typename T>
+__global__ void unpack_boxes(cfmpi_boxes boxes, const T *__restrict__ buffer, T *__restrict__ array, int64_t n,
+                             int64_t cells)
+{
+    const int64_t begin = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * BOX_RUN;
+    for_rows(boxes, begin, begin + BOX_RUN < n ? begin + BOX_RUN : n, [&](int64_t from, int64_t to, int64_t count) {
+        for (int64_t i = 0; i < count; i++)
+            array[to + i] = buffer[from + i];
+    });
+}

@@ -1,0 +1,408 @@
+/* halo.c - exchange of ghost cells between neighbours on a Cartesian communicator. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cuferry/mpi.h>
+
+#include "cuferry_mpi_kernels.h"
+#include "mpi/agree.h"
+#include "mpi/agreement.h"
+#include "mpi/exchange.h"
+
+enum { DIMS = 3, NEIGHBOURS = 26, DIRECTIONS = 27 };
+
+/* The cells that leave, or those that arrive: boxes in the order of the messages, and the buffer for them. */
+struct cells {
+    struct cfmpi_boxes boxes;
+    struct cf__mpi_message messages[NEIGHBOURS];
+    void *buffer;
+    const struct cf_kernel *kernel; /* that copies between the array and the buffer */
+};
+
+struct cf_mpi_halo {
+    struct cf__mpi_object object;
+    struct cf__mpi_exchange exchange;
+    struct cells out, in;
+    int messages;     /* each way */
+    int64_t elements; /* of each buffer */
+    int64_t total;    /* elements of the array */
+    int device;
+    int is_started;
+    void *array;
+    struct cf__mpi_agreement agreement;
+};
+
+/* The communicator's grid of ranks, and a rank's block in three dimensions; dimensions before the first one have one
+ * cell and no ghost cells. */
+struct grid {
+    MPI_Comm comm;
+    int dims;
+    int ranks[DIMS], periodic[DIMS], coords[DIMS];
+    int64_t extents[DIMS], ghosts[DIMS];
+    size_t bytes; /* of an element */
+    unsigned int flags;
+};
+
+/* ---- Checks ---- */
+
+static int read_topology(struct grid *grid)
+{
+    int kind = MPI_UNDEFINED;
+    int status = cf__mpi_result(MPI_Topo_test(grid->comm, &kind), "MPI_Topo_test");
+    if (!status && kind != MPI_CART)
+        status = cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: comm is no Cartesian communicator");
+    if (!status)
+        status = cf__mpi_result(MPI_Cartdim_get(grid->comm, &grid->dims), "MPI_Cartdim_get");
+    if (!status && (grid->dims < 1 || grid->dims > DIMS))
+        status = cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: comm has %d dimensions; a halo has 1 to 3", grid->dims);
+    return status ? status
+                  : cf__mpi_result(MPI_Cart_get(grid->comm, grid->dims, grid->ranks, grid->periodic, grid->coords),
+                                   "MPI_Cart_get");
+}
+
+/* Whether the block has neighbours in dimension d. */
+static int has_neighbours(const struct grid *grid, int d)
+{
+    return grid->ranks[d] > 1 || grid->periodic[d];
+}
+
+static int check_extent(const struct grid *grid, int d, int64_t extent, int64_t width)
+{
+    if (extent < 0)
+        return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: extents[%d] = %lld is negative", d, (long long)extent);
+    if (extent < width && has_neighbours(grid, d))
+        return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: extents[%d] = %lld is less than the width, %lld", d,
+                            (long long)extent, (long long)width);
+    return CF_OK;
+}
+
+/* Writes the elements of an array with ghost cells to `total`. */
+static int count_elements(const int64_t *extents, int dims, int64_t width, size_t bytes, int64_t *total)
+{
+    int64_t ghosts = 0, side = 0, size = (int64_t)bytes;
+    int is_large = __builtin_mul_overflow(width, (int64_t)2, &ghosts);
+    for (int d = 0; d < dims; d++) {
+        is_large |= __builtin_add_overflow(extents[d], ghosts, &side);
+        is_large |= __builtin_mul_overflow(size, side, &size);
+    }
+    *total = size / (int64_t)bytes;
+    return is_large ? cf__mpi_fail(CF_EOVERFLOW, "cf_mpi_halo_create: the array has more than 2^63 - 1 bytes") : CF_OK;
+}
+
+static int check_arguments(const void *halo, const struct grid *grid, const int64_t *extents, int64_t width,
+                           cf_type type)
+{
+    int status = CF_OK;
+    if (!halo || !extents)
+        return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: %s is NULL", halo ? "extents" : "halo");
+    if (type == CF_PTR || type == CF_OPAQUE || !cf_type_size(type))
+        return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: type is %d; elements have 1, 2, 4, 8 or 16 bytes", type);
+    if (width < 1)
+        return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: width = %lld is less than 1", (long long)width);
+    if (grid->flags & ~(unsigned)CF_MPI_HALO_CORNERS)
+        return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: flags = %#x has unknown flags", grid->flags);
+    for (int d = 0; d < grid->dims && !status; d++)
+        status = check_extent(grid, d, extents[d], width);
+    return status;
+}
+
+/* A block as neighbours compare it. */
+struct block {
+    int64_t is_valid, type, width, flags, extents[DIMS];
+};
+enum { BLOCK_VALUES = sizeof(struct block) / sizeof(int64_t) };
+
+/* Compares with the neighbour in dimension `across`. */
+static int compare_block(const struct block *own, const struct block *other, int dims, int across)
+{
+    if (!own->is_valid || !other->is_valid)
+        return CF_OK;
+    if (own->type != other->type || own->width != other->width || own->flags != other->flags)
+        return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: type, width or flags of a neighbour in dimension %d differ",
+                            across);
+    for (int d = 0; d < dims; d++)
+        if (d != across && own->extents[d] != other->extents[d])
+            return cf__mpi_fail(CF_EINVAL,
+                                "cf_mpi_halo_create: extents[%d] = %lld, but %lld on the neighbour in dimension %d", d,
+                                (long long)own->extents[d], (long long)other->extents[d], across);
+    return CF_OK;
+}
+
+/* Blocks without a neighbour in between stay invalid. */
+static int compare_blocks(const struct grid *grid, const struct block *own)
+{
+    struct block others[2 * DIMS] = {{0}};
+    int status = cf__mpi_result(
+        MPI_Neighbor_allgather(own, BLOCK_VALUES, MPI_INT64_T, others, BLOCK_VALUES, MPI_INT64_T, grid->comm),
+        "MPI_Neighbor_allgather");
+    for (int i = 0; i < 2 * grid->dims && !status; i++)
+        status = compare_block(own, &others[i], grid->dims, i / 2);
+    return status;
+}
+
+/* ---- Boxes ---- */
+
+/* Moves the communicator's dimensions to the end of three. */
+static void widen_grid(struct grid *grid, const int64_t *extents, int64_t width)
+{
+    for (int d = DIMS - 1, from = grid->dims - 1; d >= 0; d--, from--) {
+        grid->extents[d] = from < 0 ? 1 : extents[from];
+        grid->ghosts[d] = from < 0 ? 0 : width;
+    }
+}
+
+static int64_t side_of(const struct grid *grid, int d)
+{
+    return grid->extents[d] + 2 * grid->ghosts[d];
+}
+
+/* Writes direction `number` of 27: -1, 0 or 1 for each dimension. */
+static void read_direction(int number, int direction[DIMS])
+{
+    direction[0] = number / 9 - 1;
+    direction[1] = number / 3 % 3 - 1;
+    direction[2] = number % 3 - 1;
+}
+
+/* Whether cells are exchanged in this direction, if there is a rank. */
+static int is_exchanged(const struct grid *grid, const int direction[DIMS])
+{
+    int moves = 0;
+    for (int d = 0; d < DIMS; d++) {
+        moves += direction[d] != 0;
+        if (direction[d] && d < DIMS - grid->dims)
+            return 0;
+    }
+    return moves == 1 || (moves && grid->flags & CF_MPI_HALO_CORNERS);
+}
+
+/* Writes the rank in a direction to `peer`; MPI_PROC_NULL if there is none. */
+static int find_peer(const struct grid *grid, const int direction[DIMS], int *peer)
+{
+    int coords[DIMS];
+    *peer = MPI_PROC_NULL;
+    for (int d = 0; d < grid->dims; d++) {
+        coords[d] = grid->coords[d] + direction[DIMS - grid->dims + d];
+        if (!grid->periodic[d] && (coords[d] < 0 || coords[d] >= grid->ranks[d]))
+            return CF_OK;
+    }
+    return cf__mpi_result(MPI_Cart_rank(grid->comm, coords, peer), "MPI_Cart_rank");
+}
+
+/* The box at a side of the block: ghost cells, or the cells of the block that are ghost cells of the neighbour. */
+static struct cfmpi_box make_box(const struct grid *grid, const int direction[DIMS], int is_ghost, int64_t *elements)
+{
+    int64_t first[DIMS], extents[DIMS];
+    for (int d = 0; d < DIMS; d++) {
+        int64_t extent = grid->extents[d], ghosts = grid->ghosts[d];
+        extents[d] = direction[d] ? ghosts : extent;
+        first[d] = direction[d] == 0 ? ghosts
+                   : direction[d] < 0 ? (is_ghost ? 0 : ghosts)
+                                      : (is_ghost ? extent + ghosts : extent);
+    }
+    *elements = extents[0] * extents[1] * extents[2];
+    return (struct cfmpi_box){
+        .cell = (first[0] * side_of(grid, 1) + first[1]) * side_of(grid, 2) + first[2],
+        .rows = extents[1],
+        .width = extents[2],
+    };
+}
+
+/* Lists the messages that leave, or those that arrive. Both have the order of the sender's directions, because two ranks
+ * may be neighbours in several directions. Writes their number and elements. */
+static int list_messages(const struct grid *grid, struct cells *cells, int is_ghost, int *count, int64_t *elements)
+{
+    int direction[DIMS], peer = MPI_PROC_NULL, status = CF_OK;
+    int64_t begin = 0, length = 0;
+    *count = 0;
+    for (int number = 0; number < DIRECTIONS && !status; number++) {
+        read_direction(is_ghost ? DIRECTIONS - 1 - number : number, direction);
+        if (!is_exchanged(grid, direction))
+            continue;
+        status = find_peer(grid, direction, &peer);
+        if (status || peer == MPI_PROC_NULL)
+            continue;
+        cells->boxes.at[*count] = make_box(grid, direction, is_ghost, &length);
+        cells->boxes.at[*count].begin = begin;
+        cells->messages[*count] = (struct cf__mpi_message){.peer = peer, .bytes = (size_t)length * grid->bytes};
+        begin += length;
+        ++*count;
+    }
+    for (int i = *count; i < DIRECTIONS; i++)
+        cells->boxes.at[i].begin = begin;
+    cells->boxes.row = side_of(grid, 2);
+    cells->boxes.plane = side_of(grid, 1) * side_of(grid, 2);
+    *elements = begin;
+    return status;
+}
+
+/* ---- Making ---- */
+
+static int alloc_buffer(const cf_mpi_halo *halo, struct cells *cells, size_t bytes)
+{
+    int status = cf__mpi_buffer_alloc(halo->exchange.transport, &cells->buffer, (size_t)halo->elements * bytes);
+    for (int i = 0; i < halo->messages && !status; i++)
+        cells->messages[i].data = (char *)cells->buffer + (size_t)cells->boxes.at[i].begin * bytes;
+    return status;
+}
+
+static const struct cf_kernel *find_kernel(const char *name, size_t bytes)
+{
+    char text[32];
+    (void)snprintf(text, sizeof text, "%s_b%zu", name, 8 * bytes);
+    return cf_kernel_find(&cfmpi_registry, text);
+}
+
+static int fill_halo(cf_mpi_halo *halo, const struct grid *grid, struct cf__mpi_transport *transport)
+{
+    int64_t arriving = 0;
+    int status = cf_device_current(&halo->device);
+    if (!status)
+        status = list_messages(grid, &halo->out, 0, &halo->messages, &halo->elements);
+    if (!status)
+        status = list_messages(grid, &halo->in, 1, &halo->messages, &arriving);
+    if (!status)
+        status = cf__mpi_exchange_create(&halo->exchange, transport, NULL, 2 * halo->messages,
+                                         (size_t)halo->elements * grid->bytes);
+    if (!status)
+        status = alloc_buffer(halo, &halo->out, grid->bytes);
+    if (!status)
+        status = alloc_buffer(halo, &halo->in, grid->bytes);
+    halo->out.kernel = find_kernel("pack_boxes", grid->bytes);
+    halo->in.kernel = find_kernel("unpack_boxes", grid->bytes);
+    return status;
+}
+
+/* Waits for what is in flight: MPI still uses the buffers. Nobody is left who could be told of a failure. */
+static void destroy_halo(struct cf__mpi_object *object)
+{
+    cf_mpi_halo *halo = (cf_mpi_halo *)object;
+    if (halo->is_started && !cf__mpi_exchange_finish(&halo->exchange))
+        (void)cf__mpi_result(MPI_Wait(&halo->agreement.request, MPI_STATUS_IGNORE), "MPI_Wait");
+    cf__mpi_exchange_free(&halo->exchange);
+    (void)!cf_mem_free(halo->out.buffer);
+    (void)!cf_mem_free(halo->in.buffer);
+    free(halo);
+}
+
+static int make_halo(cf_mpi_halo **halo, const struct grid *grid, int64_t total, struct cf__mpi_comm *state,
+                     struct cf__mpi_transport *transport)
+{
+    *halo = calloc(1, sizeof **halo);
+    if (!*halo)
+        return cf__mpi_fail(CF_ENOMEM, "cf_mpi_halo_create: no memory for a halo");
+    (*halo)->object = (struct cf__mpi_object){.kind = CF__MPI_HALO, .comm = state, .destroy = destroy_halo};
+    (*halo)->total = total;
+    return fill_halo(*halo, grid, transport);
+}
+
+static int check_block(const void *halo, const struct grid *grid, const int64_t *extents, int64_t width, cf_type type,
+                       int64_t *total)
+{
+    struct block own = {.type = type, .width = width, .flags = grid->flags};
+    int status = check_arguments(halo, grid, extents, width, type);
+    if (!status)
+        status = count_elements(extents, grid->dims, width, cf_type_size(type), total);
+    own.is_valid = !status;
+    for (int d = 0; d < grid->dims && !status; d++)
+        own.extents[d] = extents[d];
+    int compared = compare_blocks(grid, &own);
+    return status ? status : compared;
+}
+
+int cf_mpi_halo_create(cf_mpi_halo **halo, MPI_Comm comm, cf_type type, const int64_t *extents, int64_t width,
+                       unsigned int flags)
+{
+    struct cf__mpi_comm *state = NULL;
+    struct cf__mpi_transport *transport = NULL;
+    struct grid grid = {.flags = flags, .bytes = cf_type_size(type)};
+    cf_mpi_halo *made = NULL;
+    int64_t total = 0;
+    int status = cf__mpi_enter("cf_mpi_halo_create", comm, &state);
+    if (status)
+        return status;
+    grid.comm = state->comm;
+    status = read_topology(&grid);
+    if (!status)
+        status = cf__mpi_transport_enter("cf_mpi_halo_create", state, &transport);
+    if (status)
+        return status;
+    status = check_block(halo, &grid, extents, width, type, &total);
+    if (!status) {
+        widen_grid(&grid, extents, width);
+        status = make_halo(&made, &grid, total, state, transport);
+    }
+    status = cf__mpi_agree(state->comm, status);
+    if (status && made)
+        destroy_halo(&made->object);
+    if (!status)
+        cf__mpi_object_add(&made->object);
+    if (halo)
+        *halo = status ? NULL : made;
+    return status;
+}
+
+int cf_mpi_halo_destroy(cf_mpi_halo *halo)
+{
+    int status = halo ? cf__mpi_object_check("cf_mpi_halo_destroy", halo, CF__MPI_HALO) : CF_OK;
+    if (status || !halo)
+        return status;
+    if (halo->is_started)
+        return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_destroy: an exchange has started and is not finished");
+    cf__mpi_object_destroy(&halo->object);
+    return CF_OK;
+}
+
+/* ---- Exchange ---- */
+
+static int check_start(const cf_mpi_halo *halo, cf_stream stream, const void *array)
+{
+    int device = 0, status = cf_stream_device(stream, &device);
+    if (!status && device != halo->device)
+        status = cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_start: stream is of device %d, the halo of device %d", device,
+                              halo->device);
+    if (!status && !array && halo->total)
+        status = cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_start: array is NULL");
+    return status;
+}
+
+/* Copies between array and buffer, in the exchange's stream. */
+static int copy_boxes(cf_mpi_halo *halo, struct cells *cells, void *from, void *to)
+{
+    void *args[] = {&cells->boxes, &from, &to, &halo->elements, &halo->total};
+    return cf_launch(cells->kernel, halo->exchange.stream, args);
+}
+
+int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array)
+{
+    int status = cf__mpi_object_check("cf_mpi_halo_start", halo, CF__MPI_HALO);
+    if (status)
+        return status;
+    if (halo->is_started)
+        return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_start: the halo's exchange has started and is not finished");
+    status = check_start(halo, stream, array);
+    halo->is_started = 1;
+    halo->array = array;
+    halo->exchange.stream = status ? NULL : stream;
+    if (!status)
+        status = copy_boxes(halo, &halo->out, array, halo->out.buffer);
+    /* The neighbours wait for messages even if this rank failed. */
+    int sent = cf__mpi_exchange_start(&halo->exchange, halo->out.messages, halo->messages, halo->in.messages,
+                                      halo->messages);
+    return cf__mpi_agreement_start(&halo->agreement, halo->object.comm->comm, status ? status : sent);
+}
+
+int cf_mpi_halo_finish(cf_mpi_halo *halo)
+{
+    int status = cf__mpi_object_check("cf_mpi_halo_finish", halo, CF__MPI_HALO);
+    if (status)
+        return status;
+    if (!halo->is_started)
+        return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_finish: the halo has no exchange that has started");
+    halo->is_started = 0;
+    int received = cf__mpi_exchange_finish(&halo->exchange);
+    status = cf__mpi_agreement_finish(&halo->agreement);
+    if (!status)
+        status = received;
+    return status ? status : copy_boxes(halo, &halo->in, halo->in.buffer, halo->array);
+}
