@@ -75,21 +75,32 @@ static void make_offsets(int64_t *offsets, enum layout layout)
     }
 }
 
+/* Elements before this one have no memory, so that arrays can be longer than any memory. */
+static int64_t first_kept;
+
+static int64_t count_skipped(const int64_t *offsets)
+{
+    int64_t begin = offsets[world_rank()];
+    return begin < first_kept ? first_kept - begin : 0;
+}
+
 /* The rank's part of an array with these offsets. */
 static cf_mpi_array make_array(const int64_t *offsets, cf_type type, uint64_t seed)
 {
-    int64_t first = offsets[world_rank()], count = offsets[world_rank() + 1] - first;
+    int64_t skipped = count_skipped(offsets), first = offsets[world_rank()] + skipped;
+    int64_t count = offsets[world_rank() + 1] - first;
     size_t size = cf_type_size(type), bytes = (size_t)count * size;
     unsigned char *data = alloc_host(bytes);
     make_elements(data, size, first, count, seed);
-    cf_mpi_array array = {offsets[world_size()], offsets, to_device(data, bytes), type, device()};
+    uintptr_t kept = (uintptr_t)to_device(data, bytes);
     free(data);
-    return array;
+    return (cf_mpi_array){offsets[world_size()], offsets, (void *)(kept - (uintptr_t)skipped * size), type, device()};
 }
 
 static void free_array(const cf_mpi_array *array)
 {
-    CHECK_OK(cf_mem_free(array->data));
+    uintptr_t skipped = (uintptr_t)count_skipped(array->offsets) * cf_type_size(array->type);
+    CHECK_OK(cf_mem_free((void *)((uintptr_t)array->data + skipped)));
 }
 
 /* ---- Gather ---- */
@@ -162,7 +173,7 @@ static void gathers(enum layout layout, enum choice choice, int number)
 static void gathers_all(void)
 {
     for (int layout = 0; layout < LAYOUTS; layout++)
-        for (int choice = 0; choice < CHOICES; choice++)
+        for (int choice = 0; choice < (layout == EMPTY ? 1 : CHOICES); choice++)
             gathers(layout, choice, layout * CHOICES + choice);
 }
 
@@ -176,6 +187,27 @@ static void gathers_in_rounds(void)
     gathers(ALL_ON_LAST, ONE_RANK, 2);
     gathers(EVEN, NONE_ON_ODD, 3);
     cf__mpi_buffer_limit = CF_MPI_BUFFER;
+}
+
+/* The first rank has 2^40 elements more, of which the last ones are wanted. */
+static void indices_of_more_than_32_bits(void)
+{
+    const int64_t more = (int64_t)1 << 40;
+    int64_t *offsets = alloc_host(((size_t)world_size() + 1) * sizeof *offsets);
+    cf_mpi_plan *plan = NULL;
+    make_offsets(offsets, EVEN);
+    struct indices made = make_indices(offsets, ANY, 41);
+    for (int64_t i = 0; i < made.count; i++)
+        made.index[i] += more;
+    for (int rank = 1; rank <= world_size(); rank++)
+        offsets[rank] += more;
+    first_kept = more;
+    CHECK_OK(cf_mpi_plan_create(&plan, MPI_COMM_WORLD, offsets, made.index, made.count));
+    check_gather(plan, offsets, &made, CF_F32, 6);
+    CHECK_OK(cf_mpi_plan_destroy(plan));
+    first_kept = 0;
+    free(made.index);
+    free(offsets);
 }
 
 static void two_plans_at_once(void)
@@ -466,6 +498,7 @@ int main(void)
     CHECK_OK(cf_mpi_init());
     gathers_all();
     gathers_in_rounds();
+    indices_of_more_than_32_bits();
     two_plans_at_once();
     scatters_all();
     scatter_finds_what_is_repeated();
