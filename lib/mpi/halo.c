@@ -60,7 +60,7 @@ static int read_topology(struct grid *grid)
                                    "MPI_Cart_get");
 }
 
-/* Whether the block has neighbours in dimension d. */
+/* Returns 1 if the block has neighbours in dimension d. */
 static int has_neighbours(const struct grid *grid, int d)
 {
     return grid->ranks[d] > 1 || grid->periodic[d];
@@ -164,7 +164,7 @@ static void read_direction(int number, int direction[DIMS])
     direction[2] = number % 3 - 1;
 }
 
-/* Whether cells are exchanged in this direction, if there is a rank. */
+/* Returns 1 if cells are exchanged in this direction, if there is a rank. */
 static int is_exchanged(const struct grid *grid, const int direction[DIMS])
 {
     int moves = 0;

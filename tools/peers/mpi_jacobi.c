@@ -99,15 +99,16 @@ static void copy_face(const struct grid *grid, double *buffer, const struct jaco
         CF(mpi_jacobi_face_async(grid->stream, grid->u, buffer, *box, is_back));
 }
 
+/* Earlier work may still read the buffers that are received into, so that receives wait for it as well. */
 static void start_by_hand(struct grid *grid)
 {
-    for (int i = 0; i < FACES; i++) {
-        struct face *face = &grid->faces[i];
-        MPI(MPI_Irecv(face->arriving, (int)face->bytes, MPI_BYTE, face->peer, i, grid->comm, &grid->requests[i]));
-        copy_face(grid, face->leaving, &face->out, 0);
-    }
+    for (int i = 0; i < FACES; i++)
+        copy_face(grid, grid->faces[i].leaving, &grid->faces[i].out, 0);
     if (!grid->is_host)
         CF(cf_stream_sync(grid->stream));
+    for (int i = 0; i < FACES; i++)
+        MPI(MPI_Irecv(grid->faces[i].arriving, (int)grid->faces[i].bytes, MPI_BYTE, grid->faces[i].peer, i, grid->comm,
+                      &grid->requests[i]));
     for (int i = 0; i < FACES; i++)
         MPI(MPI_Isend(grid->faces[i].leaving, (int)grid->faces[i].bytes, MPI_BYTE, grid->faces[i].peer, i ^ 1,
                       grid->comm, &grid->requests[FACES + i]));
