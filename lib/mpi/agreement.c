@@ -20,6 +20,5 @@ int cf__mpi_agreement_finish(struct cf__mpi_agreement *agreement)
     int failed = cf__mpi_result(MPI_Wait(&agreement->request, MPI_STATUS_IGNORE), "MPI_Wait");
     if (failed || !agreement->any)
         return failed;
-    return cf__mpi_agree(agreement->comm,
-                         agreement->own ? cf_report(agreement->status, agreement->detail) : CF_OK);
+    return cf__mpi_agree(agreement->comm, agreement->own ? cf_report(agreement->status, agreement->detail) : CF_OK);
 }

@@ -8,21 +8,22 @@
 #define BOX_RUN 4096
 #endif
 
-/* Part of an array, and its place in the buffer. */
+/* Part of an array, and its place in the buffer. Distances are in elements of the array. */
 struct cfmpi_box {
-    int64_t begin;       /* its first element in the buffer */
-    int64_t cell;        /* its first element in the array */
-    int64_t rows, width; /* extents of the two inner dimensions */
+    int64_t begin;            /* its first element in the buffer */
+    int64_t cell;             /* its first element in the array */
+    int64_t rows, width;      /* extents of the two inner dimensions */
+    int64_t plane, row, step; /* distances in the three dimensions */
 };
 
-/* Boxes that follow one another in the buffer; the last one begins at the buffer's end. Pitches are in elements. */
+/* Boxes that follow one another in the buffer; the last one begins at the buffer's end. */
 struct cfmpi_boxes {
-    int64_t row, plane;
     struct cfmpi_box at[27];
 };
 
-/* Calls copy(element of the buffer, element of the array, count) for the elements [begin, end) of the buffer. */
-template <typename F> __device__ __forceinline__ void for_rows(const cfmpi_boxes &boxes, int64_t begin, int64_t end, F copy)
+/* Calls copy(element of the buffer, element of the array, step, count) for the elements [begin, end) of the buffer. */
+template <typename F>
+__device__ __forceinline__ void for_rows(const cfmpi_boxes &boxes, int64_t begin, int64_t end, F copy)
 {
     for (int b = 0; begin < end; b++) {
         const cfmpi_box &box = boxes.at[b];
@@ -33,7 +34,7 @@ template <typename F> __device__ __forceinline__ void for_rows(const cfmpi_boxes
         int64_t x = i % box.width, y = i / box.width % box.rows, z = i / box.width / box.rows;
         while (begin < stop) {
             const int64_t length = stop - begin < box.width - x ? stop - begin : box.width - x;
-            copy(begin, box.cell + z * boxes.plane + y * boxes.row + x, length);
+            copy(begin, box.cell + z * box.plane + y * box.row + x * box.step, box.step, length);
             begin += length;
             x = 0;
             if (++y == box.rows) {
@@ -52,9 +53,14 @@ __global__ void pack_boxes(cfmpi_boxes boxes, const T *__restrict__ array, T *__
                            int64_t cells)
 {
     const int64_t begin = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * BOX_RUN;
-    for_rows(boxes, begin, begin + BOX_RUN < n ? begin + BOX_RUN : n, [&](int64_t to, int64_t from, int64_t count) {
-        for (int64_t i = 0; i < count; i++)
-            buffer[to + i] = array[from + i];
+    const int64_t end = begin + BOX_RUN < n ? begin + BOX_RUN : n;
+    for_rows(boxes, begin, end, [&](int64_t to, int64_t from, int64_t step, int64_t count) {
+        if (step == 1)
+            for (int64_t i = 0; i < count; i++)
+                buffer[to + i] = array[from + i];
+        else
+            for (int64_t i = 0; i < count; i++)
+                buffer[to + i] = array[from + i * step];
     });
 }
 
@@ -66,8 +72,13 @@ __global__ void unpack_boxes(cfmpi_boxes boxes, const T *__restrict__ buffer, T 
                              int64_t cells)
 {
     const int64_t begin = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * BOX_RUN;
-    for_rows(boxes, begin, begin + BOX_RUN < n ? begin + BOX_RUN : n, [&](int64_t from, int64_t to, int64_t count) {
-        for (int64_t i = 0; i < count; i++)
-            array[to + i] = buffer[from + i];
+    const int64_t end = begin + BOX_RUN < n ? begin + BOX_RUN : n;
+    for_rows(boxes, begin, end, [&](int64_t from, int64_t to, int64_t step, int64_t count) {
+        if (step == 1)
+            for (int64_t i = 0; i < count; i++)
+                array[to + i] = buffer[from + i];
+        else
+            for (int64_t i = 0; i < count; i++)
+                array[to + i * step] = buffer[from + i];
     });
 }

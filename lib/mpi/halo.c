@@ -189,23 +189,26 @@ static int find_peer(const struct grid *grid, const int direction[DIMS], int *pe
     return cf__mpi_result(MPI_Cart_rank(grid->comm, coords, peer), "MPI_Cart_rank");
 }
 
-/* The box at a side of the block: ghost cells, or the cells of the block that are ghost cells of the neighbour. */
+/* The box at a side of the block: ghost cells, or the cells of the block that are ghost cells of the neighbour. A box
+ * that is one cell wide has rows along the dimension before, so that its rows are long as well. */
 static struct cfmpi_box make_box(const struct grid *grid, const int direction[DIMS], int is_ghost, int64_t *elements)
 {
     int64_t first[DIMS], extents[DIMS];
     for (int d = 0; d < DIMS; d++) {
         int64_t extent = grid->extents[d], ghosts = grid->ghosts[d];
         extents[d] = direction[d] ? ghosts : extent;
-        first[d] = direction[d] == 0 ? ghosts
+        first[d] = direction[d] == 0  ? ghosts
                    : direction[d] < 0 ? (is_ghost ? 0 : ghosts)
                                       : (is_ghost ? extent + ghosts : extent);
     }
     *elements = extents[0] * extents[1] * extents[2];
-    return (struct cfmpi_box){
-        .cell = (first[0] * side_of(grid, 1) + first[1]) * side_of(grid, 2) + first[2],
-        .rows = extents[1],
-        .width = extents[2],
-    };
+    const int64_t row = side_of(grid, 2), plane = side_of(grid, 1) * row;
+    struct cfmpi_box box = {.cell = first[0] * plane + first[1] * row + first[2]};
+    if (extents[2] == 1)
+        box.rows = extents[0], box.width = extents[1], box.row = plane, box.step = row;
+    else
+        box.rows = extents[1], box.width = extents[2], box.plane = plane, box.row = row, box.step = 1;
+    return box;
 }
 
 /* Lists the messages that leave, or those that arrive. Both have the order of the sender's directions, because two ranks
@@ -230,8 +233,6 @@ static int list_messages(const struct grid *grid, struct cells *cells, int is_gh
     }
     for (int i = *count; i < DIRECTIONS; i++)
         cells->boxes.at[i].begin = begin;
-    cells->boxes.row = side_of(grid, 2);
-    cells->boxes.plane = side_of(grid, 1) * side_of(grid, 2);
     *elements = begin;
     return status;
 }
@@ -387,8 +388,8 @@ int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array)
     if (!status)
         status = copy_boxes(halo, &halo->out, array, halo->out.buffer);
     /* The neighbours wait for messages even if this rank failed. */
-    int sent = cf__mpi_exchange_start(&halo->exchange, halo->out.messages, halo->messages, halo->in.messages,
-                                      halo->messages);
+    int sent =
+        cf__mpi_exchange_start(&halo->exchange, halo->out.messages, halo->messages, halo->in.messages, halo->messages);
     return cf__mpi_agreement_start(&halo->agreement, halo->object.comm->comm, status ? status : sent);
 }
 

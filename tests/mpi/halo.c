@@ -13,7 +13,6 @@ struct block {
     unsigned char *cells;
 };
 
-
 static int64_t count_cells(const struct block *block)
 {
     int64_t count = 1;
