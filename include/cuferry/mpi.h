@@ -14,11 +14,12 @@
  *   the duplicate only. The duplicate, plans and halos are destroyed with the communicator, and at MPI_Finalize().
  * - CF_EINVAL, on the calling rank alone: MPI is not running; the communicator is MPI_COMM_NULL; a plan or a halo was
  *   destroyed, also with its communicator. The rank then takes no part, so that other ranks wait.
- * - CF_ECALL: a call of MPI or NCCL failed; the detail names the call. Ranks may then return different statuses.
+ * - CF_ECALL: a call of MPI or NCCL failed; the detail names the call. Ranks may then return different statuses, and so
+ *   they may if a device fails while messages are on their way: the next call tells all ranks.
  * - With MPI_THREAD_FUNNELED the thread that started MPI makes all calls. With MPI_THREAD_MULTIPLE any thread may call,
  *   and calls for one communicator must not overlap.
- * - MPI gets only buffers that the library allocates for it with cf_mem_alloc() or cf_mem_alloc_pinned(). The caller's
- *   arrays may be memory of any kind, such as memory of cf_mem_alloc_async().
+ * - MPI gets only memory that the library allocates for it: host memory, or memory of cf_mem_alloc(). The caller's arrays
+ *   may be memory of any kind, such as memory of cf_mem_alloc_async().
  * - The functions wait for earlier work in the device's default stream, and are done when they return. */
 #ifndef CUFERRY_MPI_H
 #define CUFERRY_MPI_H
@@ -85,9 +86,12 @@ CF_CHECKED int cf_mpi_split(int64_t length, int ranks, int64_t *offsets);
 /* A plan is the exchange for one set of indices. The caller owns it until cf_mpi_plan_destroy(). */
 typedef struct cf_mpi_plan cf_mpi_plan;
 
-/* Most bytes of a plan's buffer for elements that are sent, and of the one for those that arrive. Larger exchanges
- * happen in several rounds. A plan has 16 bytes for each of the rank's indices, and 8 bytes for each element that the
- * rank sends, beside the two buffers; cf_mpi_plan_create() needs three times as much while it runs. */
+/* Most bytes of a plan's buffer for elements that are sent, and of the one for those that arrive, or 32 bytes per rank
+ * if that is more. Larger exchanges happen in several rounds, which are the same for elements of all sizes: buffers are
+ * as large as this only for elements of 16 bytes. The buffers grow at the first call with larger elements than before.
+ *
+ * Beside them a plan has 16 bytes for each of the rank's indices, and 8 bytes for each element that the rank sends.
+ * cf_mpi_plan_create() needs up to 40 more bytes for each index while it runs. */
 #define CF_MPI_BUFFER ((size_t)256 << 20)
 
 /* Plans the exchange of elements of arrays with these offsets: `index` has this rank's `count` global indices, in host
@@ -101,8 +105,9 @@ CF_CHECKED int cf_mpi_plan_create(cf_mpi_plan **plan, MPI_Comm comm, const int64
 CF_CHECKED int cf_mpi_plan_destroy(cf_mpi_plan *plan);
 
 /* Gathers elements: res[i] = source[index[i]], for this rank's indices i and the whole array `source`. Elements have 1,
- * 2, 4, 8 or 16 bytes. `res` has space for the plan's count of elements on the plan's device, and overlaps no part of
- * the source. Elements of this rank are copied while others are on their way. */
+ * 2, 4, 8 or 16 bytes, and both arrays are aligned to them. `res` has space for the plan's count of elements on the
+ * plan's device, which is the calling thread's, and overlaps no part of the source. Elements of this rank are copied
+ * while others are on their way. */
 CF_CHECKED int cf_mpi_gather(cf_mpi_plan *plan, const cf_mpi_array *source, void *res);
 
 /* Scatters elements: res[index[i]] = source[i]. Other elements of `res` keep their values. The plan's indices differ
@@ -128,7 +133,8 @@ CF_CHECKED int cf_mpi_dot(MPI_Comm comm, const cf_mpi_array *x, const cf_mpi_arr
 CF_CHECKED int cf_mpi_min(MPI_Comm comm, const cf_mpi_array *x, void *result);
 CF_CHECKED int cf_mpi_max(MPI_Comm comm, const cf_mpi_array *x, void *result);
 
-/* Writes the sums of the elements before each element to `y`, which has x's offsets and type; y.data may be x.data. */
+/* Writes the sums of the elements before each element to `y`, which has x's offsets and type; y.data may be x.data. The
+ * order of additions depends on the offsets. */
 CF_CHECKED int cf_mpi_exclusive_scan(MPI_Comm comm, const cf_mpi_array *x, cf_mpi_array *y);
 
 /* Counts the elements in each of `bins` bins of equal width between *lower and *upper, values of x's type, by the rules of
@@ -172,7 +178,8 @@ CF_CHECKED int cf_mpi_halo_finish(cf_mpi_halo *halo);
 /* Calls a kernel with split(n) on the parts of distributed arrays. `args` is as in cf_call(), but the entry of an array
  * that is split points to a cf_mpi_array, and the value of n is the length on all ranks. All those arrays have the same
  * offsets and the parameter's type; an element of one is a row if the array has more dimensions. Other arguments are
- * passed as they are. CF_ENOTSUP: the kernel has no split(...) clause. */
+ * passed as they are. If one rank fails, others may have written their parts. CF_ENOTSUP: the kernel has no split(...)
+ * clause. */
 CF_CHECKED int cf_mpi_map(MPI_Comm comm, const struct cf_kernel *kernel, void *const args[]);
 
 #ifdef __cplusplus

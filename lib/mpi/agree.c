@@ -43,12 +43,24 @@ static int tell_failure(MPI_Comm comm, int rank, int first, int status)
     return failed ? failed : cf_report(failure.status, failure.detail);
 }
 
-int cf__mpi_agree(MPI_Comm comm, int status)
+int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t value)
 {
-    int rank = 0, first = INT_MAX, failed = cf__mpi_result(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+    int rank = 0, failed = cf__mpi_result(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
     if (failed)
         return failed;
-    int own = status < 0 ? rank : INT_MAX;
-    failed = cf__mpi_result(MPI_Allreduce(&own, &first, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
-    return failed || first == INT_MAX ? failed : tell_failure(comm, rank, first, status);
+    /* The lowest rank that failed, the least value, and the greatest one, all as least numbers. */
+    uint64_t own[3] = {status < 0 ? (uint64_t)rank : INT_MAX, value, ~value}, least[3] = {0};
+    failed = cf__mpi_result(MPI_Allreduce(own, least, 3, MPI_UINT64_T, MPI_MIN, comm), "MPI_Allreduce");
+    if (failed)
+        return failed;
+    if (least[0] != INT_MAX)
+        return tell_failure(comm, rank, (int)least[0], status);
+    if (least[1] != ~least[2])
+        return cf__mpi_fail(CF_EINVAL, "%s: the ranks differ in a length, in offsets, or in options", function);
+    return CF_OK;
+}
+
+int cf__mpi_agree(MPI_Comm comm, int status)
+{
+    return cf__mpi_agree_on(comm, "", status, 0);
 }

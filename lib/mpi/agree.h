@@ -2,6 +2,8 @@
 #ifndef CF__MPI_AGREE_H
 #define CF__MPI_AGREE_H
 
+#include <stdint.h>
+
 #include <mpi.h>
 
 #include <cuferry.h>
@@ -14,5 +16,8 @@ int cf__mpi_result(int result, const char *call);
 
 /* Returns the status of the lowest rank whose `status` is negative, with its detail, on all ranks; else CF_OK. */
 int cf__mpi_agree(MPI_Comm comm, int status);
+
+/* The same in one step with a comparison. CF_EINVAL: no rank has failed, but `value` is not the same on all ranks. */
+int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t value);
 
 #endif

@@ -4,28 +4,47 @@
 #include <stdlib.h>
 
 #include "mpi/agree.h"
+#include "mpi/nccl.h"
+#include "mpi/primary.h"
 
 /* MPI counts bytes in an int: longer messages go in pieces of this size. */
 static const size_t piece = (size_t)1 << 30;
 enum { TAG = 0 };
 
-int cf__mpi_exchange_create(struct cf__mpi_exchange *exchange, struct cf__mpi_transport *transport, cf_stream stream,
-                            int messages, size_t bytes)
+static int create_requests(struct cf__mpi_exchange *exchange, int messages, size_t bytes)
 {
     size_t pieces = bytes ? (bytes - 1) / piece + 1 : 1, capacity = (size_t)messages * pieces;
-    *exchange = (struct cf__mpi_exchange){.transport = transport, .stream = stream};
     if (capacity > INT_MAX)
         return cf__mpi_fail(CF_EOVERFLOW, "%d messages of %zu bytes are more than MPI can count", messages, bytes);
     exchange->requests = malloc((capacity ? capacity : 1) * sizeof *exchange->requests);
     exchange->capacity = (int)capacity;
-    return exchange->requests ? CF_OK : cf__mpi_fail(CF_ENOMEM, "no memory for %d messages in flight", messages);
+    if (!exchange->requests)
+        return cf__mpi_fail(CF_ENOMEM, "no memory for %d messages in flight", messages);
+    return exchange->transport->is_aware ? cf_device_current(&exchange->device) : CF_OK;
+}
+
+static int create_events(struct cf__mpi_exchange *exchange)
+{
+    int status = cf_event_create_with(&exchange->written, CF_EVENT_NO_TIMING);
+    return status ? status : cf_event_create_with(&exchange->received, CF_EVENT_NO_TIMING);
+}
+
+int cf__mpi_exchange_create(struct cf__mpi_exchange *exchange, struct cf__mpi_transport *transport, cf_stream stream,
+                            int messages, size_t bytes)
+{
+    *exchange = (struct cf__mpi_exchange){.transport = transport, .stream = stream, .device = CF_HOST};
+    return transport->is_nccl ? create_events(exchange) : create_requests(exchange, messages, bytes);
 }
 
 void cf__mpi_exchange_free(struct cf__mpi_exchange *exchange)
 {
     free(exchange->requests);
+    (void)!cf_event_destroy(exchange->written);
+    (void)!cf_event_destroy(exchange->received);
     *exchange = (struct cf__mpi_exchange){0};
 }
+
+/* ---- MPI ---- */
 
 /* The MPI function for one piece: MPI_Irecv() or MPI_Isend(). */
 static int begin_piece(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *message, size_t begin,
@@ -51,24 +70,81 @@ static int begin_messages(struct cf__mpi_exchange *exchange, const struct cf__mp
     return status;
 }
 
-int cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
-                           const struct cf__mpi_message *receives, int nreceives)
+/* Kernels may still read what the last messages brought, so that receives wait for the stream as well. If that work
+ * failed, other ranks wait for the messages all the same. */
+static int start_mpi(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
+                     const struct cf__mpi_message *receives, int nreceives)
 {
-    /* Earlier work may still read the buffers that are received into. If it failed, other ranks wait all the same. */
-    int worked = cf_stream_sync(exchange->stream);
+    int worked = cf_stream_sync(exchange->stream), pushed = cf__mpi_primary_push(exchange->device);
     int status = begin_messages(exchange, receives, nreceives, 0);
     if (!status)
         status = begin_messages(exchange, sends, nsends, 1);
-    return worked ? worked : status;
+    if (!pushed)
+        cf__mpi_primary_pop(exchange->device);
+    return worked ? worked : pushed ? pushed : status;
+}
+
+/* Waits for all requests, and returns the first error. */
+static int finish_mpi(struct cf__mpi_exchange *exchange)
+{
+    int status = cf__mpi_primary_push(exchange->device);
+    if (status)
+        return status;
+    for (int i = 0; i < exchange->count; i++) {
+        int result = MPI_Wait(&exchange->requests[i], MPI_STATUS_IGNORE);
+        status = status ? status : cf__mpi_result(result, "MPI_Wait");
+    }
+    exchange->count = 0;
+    cf__mpi_primary_pop(exchange->device);
+    return status;
+}
+
+/* ---- NCCL, in its own stream between two events of the caller's ---- */
+
+static int add_messages(struct cf__mpi_nccl *nccl, const struct cf__mpi_message *messages, int count, int is_send)
+{
+    int status = CF_OK;
+    for (const struct cf__mpi_message *each = messages; each < messages + count && !status; each++)
+        if (each->bytes)
+            status = is_send ? cf__mpi_nccl_send(nccl, each->data, each->bytes, each->peer)
+                             : cf__mpi_nccl_receive(nccl, each->data, each->bytes, each->peer);
+    return status;
+}
+
+static int start_nccl(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
+                      const struct cf__mpi_message *receives, int nreceives)
+{
+    struct cf__mpi_nccl *nccl = &exchange->transport->nccl;
+    int status = cf_event_record(exchange->written, exchange->stream);
+    if (!status)
+        status = cf_stream_wait(nccl->stream, exchange->written);
+    if (!status)
+        status = cf__mpi_nccl_begin(nccl);
+    if (status)
+        return status;
+    status = add_messages(nccl, receives, nreceives, 0);
+    if (!status)
+        status = add_messages(nccl, sends, nsends, 1);
+    status = cf__mpi_nccl_end(nccl, status);
+    return status ? status : cf_event_record(exchange->received, nccl->stream);
+}
+
+static int finish_nccl(struct cf__mpi_exchange *exchange)
+{
+    int status = cf__mpi_nccl_check(&exchange->transport->nccl);
+    return status ? status : cf_stream_wait(exchange->stream, exchange->received);
+}
+
+/* ---- Both ---- */
+
+int cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
+                           const struct cf__mpi_message *receives, int nreceives)
+{
+    return exchange->transport->is_nccl ? start_nccl(exchange, sends, nsends, receives, nreceives)
+                                        : start_mpi(exchange, sends, nsends, receives, nreceives);
 }
 
 int cf__mpi_exchange_finish(struct cf__mpi_exchange *exchange)
 {
-    int result = MPI_SUCCESS;
-    for (int i = 0; i < exchange->count; i++) {
-        int waited = MPI_Wait(&exchange->requests[i], MPI_STATUS_IGNORE);
-        result = result == MPI_SUCCESS ? waited : result;
-    }
-    exchange->count = 0;
-    return cf__mpi_result(result, "MPI_Wait");
+    return exchange->transport->is_nccl ? finish_nccl(exchange) : finish_mpi(exchange);
 }

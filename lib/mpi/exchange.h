@@ -15,9 +15,11 @@ struct cf__mpi_message {
 struct cf__mpi_exchange {
     struct cf__mpi_transport *transport;
     cf_stream stream; /* of the kernels that write and read the buffers */
+    int device;       /* whose context MPI needs; CF_HOST: none */
     int count;        /* of requests in flight */
     int capacity;
     MPI_Request *requests;
+    cf_event written, received; /* with NCCL: the buffers before and after the messages */
 };
 
 /* Makes an exchange of up to `messages` messages, sends and receives together, with up to `bytes` bytes each. */

@@ -25,3 +25,15 @@ __global__ void move(const T *__restrict__ source, const int64_t *__restrict__ f
     if (i < n)
         res[to[i]] = source[from[i]];
 }
+
+/* Copies n elements to places of res, which has M: res[to[i]] = source[i]. */
+#pragma cf kernel grid(n) host(grid(n)) in(source[n], to[n]) inout(res[M]) check(0 <= to[:] < M)
+#pragma cf instances(b8: uint8_t; b16: uint16_t; b32: uint32_t; b64: uint64_t; b128: uint4)
+template <typename T>
+__global__ void unpack(const T *__restrict__ source, const int64_t *__restrict__ to, T *__restrict__ res, int64_t n,
+                       int64_t M)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        res[to[i]] = source[i];
+}

@@ -3,18 +3,23 @@
 #define CF__MPI_TRANSPORT_H
 
 #include "mpi/comm.h"
+#include "mpi/nccl.h"
 
 /* An object of the communicator, chosen once. */
 struct cf__mpi_transport {
     struct cf__mpi_object object;
-    int is_aware; /* MPI takes pointers to GPU memory */
+    int is_aware;             /* MPI takes pointers to GPU memory */
+    int is_nccl;              /* messages travel over NCCL */
+    struct cf__mpi_nccl nccl; /* of a transport over NCCL */
+    char reason[512];
 };
 
 /* Writes the communicator's transport, and chooses it at the first call. Collective. */
 int cf__mpi_transport_enter(const char *function, struct cf__mpi_comm *state, struct cf__mpi_transport **transport);
 
 /* Allocates a buffer for messages, which kernels of the calling thread's device access too: device memory if the
- * transport takes it, else pinned memory. The caller frees it with cf_mem_free(). */
+ * transport takes it, else pinned memory. The caller frees it with cf_mem_free(). CF_EINVAL: NCCL is for another
+ * device. */
 int cf__mpi_buffer_alloc(const struct cf__mpi_transport *transport, void **buffer, size_t bytes);
 
 #endif

@@ -10,6 +10,7 @@
  * The environment variable FAKE_CUDA, read at the first call, is a list such as version=12000,devices=1 of
  *     version=N  CUDA version of the driver (13000)           init=N   result of cuInit
  *     devices=N  number of GPUs (2)                           load=N   result of cuLibraryLoadData
+ *     first=N    number of the first in its UUID and PCI address (0)
  *     cc=N       their compute capability (90); cc1=80 sets   lacks=F  function that is not found; may be repeated
  *                that of device 1 only                        oom=N    bytes of all allocations together (16 GiB)
  *     shared=N   bytes of shared memory of a block (232448)   resident=N   blocks that run at once (1056)
@@ -66,6 +67,8 @@ static void set(const char *name, const char *value)
         fake.version = (int)number;
     } else if (is_number && strcmp(name, "devices") == 0 && number <= FAKE_DEVICES) {
         fake.devices = (int)number;
+    } else if (is_number && strcmp(name, "first") == 0) {
+        fake.first = (int)number;
     } else if (is_number && strcmp(name, "cc") == 0) {
         for (int i = 0; i < FAKE_DEVICES; i++)
             fake.capability[i] = (int)number;
@@ -432,7 +435,7 @@ CUresult fake_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUd
         {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
         {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, fake.pools},
         {CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, 0},
-        {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0xca + device},
+        {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0xca + fake.first + device},
         {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 0},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -448,7 +451,7 @@ CUresult fake_cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
     TRY(fake_begin());
     TRY(fake_check_device(device));
     for (size_t i = 0; i < sizeof uuid->bytes; i++)
-        uuid->bytes[i] = (char)(0x11 * i + (size_t)device);
+        uuid->bytes[i] = (char)(0x11 * i + (size_t)(fake.first + device));
     return fake_end(CUDA_SUCCESS);
 }
 

@@ -44,6 +44,7 @@ enum {
 
 struct fake_settings {
     int version, devices;
+    int first; /* number of the first device in its UUID and PCI address */
     int capability[FAKE_DEVICES];
     CUresult load;        /* result of cuLibraryLoadData */
     size_t memory;        /* bytes for all allocations together */

@@ -9,6 +9,7 @@ Runs on the CPU, or with CF_DRIVER=cuda in the environment on that driver.
 import json
 import os
 import re
+import shutil
 import sys
 import tempfile
 
@@ -17,7 +18,7 @@ from runner import TOOLS, Runner
 from tap import NEEDS_PLAYED_GPU, Tap, run
 
 CPU_ALONE = 'this library was configured for the CPU alone.'   # without nvcc
-OPTIONS = {'--module', '--cache', '--clear', '--cap', '--json', '--help', '--version'}
+OPTIONS = {'--module', '--cache', '--clear', '--cap', '--mpi', '--json', '--help', '--version'}
 
 
 class InfoTest(Runner):
@@ -185,8 +186,16 @@ class InfoTest(Runner):
                 ('cap_that_is_negative', ['--cache', '--cap', '-1'], '--cap -1: it is a number of bytes'),
                 ('cap_that_is_too_large', ['--cache', '--cap', '99999999999G'], '--cap 99999999999G: it is'),
                 ('two_folders', ['--cache', 'one', 'two'], "'two' is one argument too many"),
-                ('cache_of_a_module', ['--cache', '--module', 'own.so'], '--cache and --module exclude each other')):
+                ('cache_of_a_module', ['--cache', '--module', 'own.so'], '--cache, --module and --mpi exclude'),
+                ('cache_over_mpi', ['--cache', '--mpi'], '--cache, --module and --mpi exclude')):
             self.bad(f'{name}_is_refused', arguments, [culprit])
+
+        def alone():
+            code, out, err = run([shutil.copy(self.program, self.folder), '--mpi'])
+            path = os.path.join(os.path.realpath(self.folder), 'cf-info-mpi')
+            good = f'cf-info: --mpi: there is no {path}; ./configure --mpicc=mpicc builds it\n'
+            return '' if code == 1 and not out and err == good else f'{code}: {out}{err}'
+        self.test('mpi_without_its_program_is_an_error', alone, needs_device=False)
 
         def full():
             with open('/dev/full', 'wb') as file:

@@ -19,9 +19,10 @@ CONSUMERS = os.path.join(ROOT, 'tests', 'consumers')
 
 
 def built_with(builddir, variable):
-    """Returns a variable of the build, such as its compiler."""
+    """Returns a variable of the build, such as its compiler; None if the build has none of this name."""
     with open(os.path.join(builddir, 'build.ninja'), encoding='utf-8') as file:
-        return re.search(rf'^{variable} = (.*)$', file.read(), re.MULTILINE).group(1)
+        found = re.search(rf'^{variable} = (.*)$', file.read(), re.MULTILINE)
+        return found and found.group(1)
 
 
 class InstallTest:
@@ -32,6 +33,7 @@ class InstallTest:
         # A copy of the build folder, for another prefix.
         shutil.copytree(builddir, self.builddir, symlinks=True)
         self.cc, self.cxx = built_with(builddir, 'cc'), built_with(builddir, 'cxx')
+        self.mpicc = built_with(builddir, 'mpicc')
         self.sanitized = '-fsanitize' in built_with(builddir, 'cflags')
 
     @property
@@ -61,6 +63,9 @@ class InstallTest:
                       'share/cuferry/cuferry.json', 'share/cuferry/kernels/gather.cu',
                       'share/cuferry/manifest.schema.json', 'share/cuferry/WRAPPERS.md',
                       *(f'share/cuferry/kernels/{name}.md' for name in ('LANGUAGE', 'CPU', 'CHECKS', 'KERNELS'))]
+            if self.mpicc:
+                wanted += ['bin/cf-info-mpi', 'include/cuferry/mpi.h', 'lib/libcuferry_mpi.a',
+                           'lib/pkgconfig/cuferry_mpi.pc', 'share/man/man3/cuferry_mpi.3']
             lost = [w for w in wanted if not os.path.exists(destdir + os.path.join(self.prefix, w))]
             self.tap.check(name, f'{out}{err}lost: {lost}' if code or lost else '')
         os.rename(os.path.join(self.builddir, 'cfcc.json'), os.path.join(self.folder, 'away'))
@@ -77,20 +82,21 @@ class InstallTest:
                 with open(os.path.join(path, name), 'rb') as file:
                     text = file.read()
                 # These files name the folders in their debug information.
-                if name not in ('libcuferry.a', 'cf-bench', 'cf-info', 'cf-run', 'cf-tune'):
+                if name not in ('libcuferry.a', 'libcuferry_mpi.a', 'cf-bench', 'cf-info', 'cf-info-mpi', 'cf-run',
+                                'cf-tune'):
                     named += [name for folder in (ROOT, self.prefix, self.builddir) if folder.encode() in text]
         self.tap.check('installed_files_name_no_folder_of_the_build', ', '.join(named))
         self.prefix = moved
         shutil.rmtree(self.builddir)
 
     def manual(self):
-        """The manual page names all functions, and every name in it exists."""
+        """The manual pages name all functions, and every name in them exists."""
         def read(*path):
             with open(os.path.join(ROOT, *path), encoding='utf-8') as file:
                 return file.read()
-        headers = ('cuferry.h', 'cuferry/find.h', 'cuferry/program.h', 'cuferry/tuning.h')
+        headers = ('cuferry.h', 'cuferry/find.h', 'cuferry/mpi.h', 'cuferry/program.h', 'cuferry/tuning.h')
         header = re.sub(r'/\*.*?\*/', '', ''.join(read('include', name) for name in headers), flags=re.DOTALL)
-        page = read('include', 'cuferry.3').replace('\\-', '-')
+        page = (read('include', 'cuferry.3') + read('include', 'cuferry_mpi.3')).replace('\\-', '-')
         functions = set(re.findall(r'\b(cf_[a-z0-9_]+)\(', header)) | {'cf_gather_async'}
         for name in os.listdir(os.path.join(ROOT, 'kernels')):
             flat = re.sub(r'\s+', ' ', read('kernels', name)) if name.endswith('.cu') else ''
@@ -135,6 +141,35 @@ class InstallTest:
             code, out, err = run([os.path.join(project, name)], env=self.env)
             self.tap.check(f'consumer_{name}_runs', '' if code == 0 and out == expected else f'exit {code}: {out}{err}')
         return os.path.join(project, 'plain')
+
+    def over_mpi(self):
+        """Builds a program of one rank by pkg-config, and by CMake."""
+        if not self.mpicc:
+            self.tap.skip('consumer_over_mpi', 'needs an MPI library: tools/dev/setup installs it')
+            return
+        folder = os.path.join(self.folder, 'over mpi')
+        os.makedirs(folder)
+        for name, text in (('app.c', '#include <cuferry/mpi.h>\nint main(void)\n{\n    int status = cf_mpi_init();\n'
+                            '    if (!status)\n        status = cf_mpi_device(MPI_COMM_WORLD, NULL, NULL, 0);\n'
+                            '    MPI_Finalize();\n    return status != CF_OK;\n}\n'),
+                           ('CMakeLists.txt', 'cmake_minimum_required(VERSION 3.20)\nproject(app C)\n'
+                            'find_package(Cuferry REQUIRED)\nadd_executable(app app.c)\n'
+                            'target_link_libraries(app Cuferry::mpi)\n')):
+            with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:
+                file.write(text)
+        flags = shlex.split(run(['pkg-config', '--cflags', '--libs', 'cuferry_mpi'], env=self.env)[1])
+        for name, commands in (('pkg_config', [[*shlex.split(self.mpicc), 'app.c', *flags, '-o', 'app']]),
+                               ('cmake', [['cmake', f'-DCMAKE_C_COMPILER={self.mpicc}', '-S', '.', '-B', '.'],
+                                          ['cmake', '--build', '.']])):
+            if not shutil.which(commands[0][0]):
+                self.tap.skip(f'consumer_over_mpi_by_{name}', f'needs {name}')
+                continue
+            for command in [*commands, ['./app']]:
+                code, out, err = run(command, cwd=folder, env=dict(self.env, OMPI_ALLOW_RUN_AS_ROOT='1',
+                                                                   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1'))
+                if code:
+                    break
+            self.tap.check(f'consumer_over_mpi_by_{name}', f'{command}: {out}{err}' if code else '')
 
     def project(self, kind):
         """Copies a downstream project to a folder with a blank in its path."""
@@ -520,6 +555,7 @@ def main():
             # The archive then needs the sanitizers' libraries, which a user's command does not link.
             tap.skip('consumer_programs', NEEDS_NO_SANITIZER)
         else:
+            test.over_mpi()
             program = test.make_project()
             test.readme_program()
             test.needs_libc_alone(program)

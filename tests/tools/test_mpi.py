@@ -1,21 +1,28 @@
 """test_mpi.py - runs the programs of tests/mpi on several ranks.
 
-usage: test_mpi.py BUILDDIR
+usage: test_mpi.py BUILDDIR [cpu] [shared] [played]
 
-BUILDDIR was configured with --mpicc. With CHECK_LONG in the environment the programs also run on 7 ranks. The launcher
-has the name of the compiler, with mpiexec in place of mpicc.
+BUILDDIR was configured with --mpicc. The words say where the ranks run, by default on the CPU. `shared`: all of them on
+one GPU. `played`: on the played GPUs, where each rank has its own and NCCL is played, too. With CHECK_LONG in the
+environment the programs also run on 7 ranks. The launcher and the compiler of Fortran have the name of the C compiler,
+with mpiexec and mpifort in place of mpicc.
 """
 
+import json
 import os
 import re
 import shutil
 import sys
+import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
-from tap import ROOT, Tap, ended, read, run
+from tap import NEEDS_NO_SANITIZER, NEEDS_NVCC, ROOT, Tap, ended, read, run
 
 NEEDS_MPI = 'needs an MPI library: tools/dev/setup installs it'
-RANKS = [1, 2, 4] + ([7] if os.environ.get('CHECK_LONG') else [])
+NEEDS_MPIFORT = 'needs mpifort of the MPI library'
+FORTRAN = ['-std=f2018', '-g', '-fcheck=all,no-array-temps', '-Wall', '-Wextra', '-Werror']
+LONG = bool(os.environ.get('CHECK_LONG'))
+RANKS = [1, 2, 4] + ([7] if LONG else [])
 SECONDS = 60   # for one program; it takes a second or two
 # Open MPI refuses root, and more ranks than processors, unless told otherwise. Without binding, ranks share processors.
 SETTINGS = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OMPI_MCA_rmaps_base_oversubscribe': '1',
@@ -26,29 +33,123 @@ SETTINGS = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1'
 class MpiTest(Tap):
     def __init__(self, build):
         super().__init__()
-        self.build = build
-        found = re.search(r'^mpicc = (.*)$', read(os.path.join(build, 'build.ninja')) or '', re.M)
-        self.mpiexec = found and shutil.which(re.sub(r'mpicc(?=[^/]*$)', 'mpiexec', found.group(1)))
+        self.build = os.path.realpath(build)
+        self.config = read(os.path.join(build, 'build.ninja')) or ''
+        self.mpiexec, self.mpifort = self.find('mpiexec'), self.find('mpifort')
 
-    def on_ranks(self, name, ranks, *arguments, env=None):
-        """Runs a program; it ends with 0 on all ranks and prints nothing."""
-        program = os.path.join(self.build, 'tests/mpi', name)
-        code, out, err = run([self.mpiexec, '-n', str(ranks), program, *arguments], timeout=SECONDS,
-                             env={**os.environ, **SETTINGS, **(env or {})})
-        problem = '' if code == 0 and not out else f'{ended(code)}\n{out}{err}'
-        self.check(f'mpi_{name}_on_{ranks}' + ''.join(f'_{each}' for each in arguments), problem)
+    def find(self, tool):
+        found = re.search(r'^mpicc = (.*)$', self.config, re.M)
+        return found and shutil.which(re.sub(r'mpicc(?=[^/]*$)', tool, found.group(1)))
 
-    def run(self):
-        names = sorted(each[:-2] for each in os.listdir(os.path.join(ROOT, 'tests/mpi')) if each.endswith('.c'))
-        for name in names:
+    def on_ranks(self, place, name, ranks, *arguments, own='', **env):
+        """Runs a program; it ends with 0 on all ranks and prints nothing. `own`: an environment variable of each rank,
+        with %d for its number."""
+        title = '_'.join(['mpi', name, 'on', str(ranks), place, *arguments]).replace(' ', '_')
+        if not self.mpiexec:
+            self.skip(title, NEEDS_MPI)
+            return
+        program = [os.path.join(self.build, 'tests/mpi', name), *arguments]
+        command = [self.mpiexec, '-n', str(ranks), *program]
+        if own:
+            command = [self.mpiexec, *(word for rank in range(ranks)
+                                       for word in (':', '-n', '1', 'env', own.replace('%d', str(rank)), *program))]
+            del command[1]
+        code, out, err = run(command, timeout=SECONDS, env={**os.environ, **SETTINGS, **env})
+        self.check(title, '' if code == 0 and not out else f'{ended(code)}\n{out}{err}')
+
+    def programs(self):
+        return sorted(each[:-2] for each in os.listdir(os.path.join(ROOT, 'tests/mpi')) if each.endswith('.c'))
+
+    def cpu(self):
+        os.environ['CF_DRIVER'] = 'host'
+        for name in self.programs():
             for ranks in RANKS:
-                if self.mpiexec:
-                    self.on_ranks(name, ranks)
-                else:
-                    self.skip(f'mpi_{name}_on_{ranks}', NEEDS_MPI)
+                self.on_ranks('cpu', name, ranks, CF_DRIVER='host')
+        self.fortran()
+        self.module()
+        self.info('cpu', 'the CPU, as there is no GPU', 'MPI: the device of rank 0 is the CPU')
+
+    def fortran(self):
+        """Compiles the modules with the program; the linker drops what it does not call."""
+        reason = (not self.mpiexec and NEEDS_MPI or not self.mpifort and NEEDS_MPIFORT or
+                  '-fsanitize' in self.config and NEEDS_NO_SANITIZER)
+        if not reason:
+            sources = ['include/cuferry/cuferry.f90', 'include/cuferry/cuferry_mpi.f90', 'tests/mpi/fortran.f90']
+            result = run([self.mpifort, *FORTRAN, *(os.path.join(ROOT, each) for each in sources), '-o', 'fortran',
+                          '-Wl,--gc-sections', '../../libcuferry_mpi.a', '../../libcuferry.a', '-lpthread', '-ldl'],
+                         cwd=os.path.join(self.build, 'tests/mpi'))
+            self.check('mpi_fortran_compiles', '' if result == (0, '', '') else f'{ended(result[0])}\n{result[2]}')
+        for ranks in RANKS:
+            if reason:
+                self.skip(f'mpi_fortran_on_{ranks}_cpu', reason)
+            else:
+                self.on_ranks('cpu', 'fortran', ranks)
+
+    def module(self):
+        """The module of Fortran has the functions and constants of the C headers."""
+        header, registry = (read(os.path.join(ROOT, 'include/cuferry', each)) for each in ('mpi.h', 'registry.h'))
+        module = read(os.path.join(ROOT, 'include/cuferry/cuferry_mpi.f90'))
+        wanted = set(re.findall(r'^CF_CHECKED int (cf_mpi_\w+)', header, re.M))
+        found = set(re.findall(r'cf_mpi_\w+', ' '.join(re.findall(r'^    public :: (.*)$', module, re.M))))
+        self.check('mpi_fortran_has_the_functions_of_c', found ^ wanted or not wanted)
+        types = [(name.lower(), str(i)) for i, name in enumerate(re.findall(r'^    X\((CF_\w+), "', registry, re.M))]
+        wanted = {*types[:types.index(('cf_ptr', '15'))],
+                  *((name.lower(), value) for name, value in re.findall(r'\b(CF_MPI_\w+) = (\d+)', header))}
+        found = set(re.findall(r'parameter, public :: (cf_\w+) = (\d+)', module))
+        self.check('mpi_fortran_has_the_constants_of_c', found ^ wanted)
+
+    def info(self, place, device, transport):
+        """`cf-info --mpi` in both forms."""
+        if not self.mpiexec:
+            self.skip(f'cf_info_{place}', NEEDS_MPI)
+            return
+        command = [self.mpiexec, '-n', '2', os.path.join(self.build, 'cf-info'), '--mpi']
+        env = {**os.environ, **SETTINGS}
+        code, out, err = run(command, timeout=SECONDS, env=env)
+        self.check(f'cf_info_{place}', '' if code == 0 and transport in out and out.count(device) == 2 else
+                   f'{ended(code)}\n{out}{err}')
+        code, out, err = run([*command, '--json'], timeout=SECONDS, env=env)
+        facts = json.loads(out) if code == 0 else {}
+        good = code == 0 and facts['reason'] == transport and facts['ranks'] == len(facts['devices']) == 2 and all(
+            device in each['reason'] for each in facts['devices'])
+        self.check(f'cf_info_{place}_as_json', '' if good else f'{ended(code)}\n{out}{err}')
+
+    def shared(self):
+        os.environ['CF_DRIVER'] = 'cuda'
+        for name in self.programs():
+            for ranks in RANKS:
+                self.on_ranks('shared', name, ranks)
+
+    def played(self):
+        """With --long, all programs run on shared GPUs as well."""
+        driver, nccl = (os.path.join(self.build, 'tests', name) for name in ('fake', 'fake_nccl'))
+        if not os.path.exists(os.path.join(driver, 'libcuda.so.1')):
+            self.skip('mpi_on_played_gpus', NEEDS_NVCC)
+            return
+        path = os.environ.get('LD_LIBRARY_PATH', '')
+        os.environ.update(CF_DRIVER='cuda', LD_LIBRARY_PATH=os.pathsep.join([driver, nccl, path]))
+        for name in ('CF_CUDA_HOME', 'CONDA_PREFIX', 'VIRTUAL_ENV'):   # which may have an NCCL
+            os.environ.pop(name, None)
+        own = 'FAKE_CUDA=devices=1,first=%d'
+        for name in self.programs():
+            for ranks in RANKS if LONG else [2]:
+                self.on_ranks('played', name, ranks, own=own)
+                if LONG:
+                    self.on_ranks('shared_played', name, ranks)
+        self.on_ranks('played', 'device', 4)
+        self.on_ranks('played', 'transport', 4, 'NCCL 2.27.3: every rank has a GPU of its own', own=own)
+        self.on_ranks('played', 'transport', 2, 'ranks 0 and 1 share a GPU')
+        self.on_ranks('played', 'transport', 2, 'rank 1: ncclCommInitRank: remote', own=own, FAKE_NCCL='join')
+        self.on_ranks('played', 'transport', 2, 'aborted', own=own, FAKE_NCCL='group')
+        self.info('played', ' of 2 (GPU-', 'NCCL 2.27.3: every rank has a GPU of its own')
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, 'libnccl.so.2'), 'w', encoding='utf-8'):
+                os.environ['LD_LIBRARY_PATH'] = os.pathsep.join([driver, folder, path])
+            self.on_ranks('played', 'transport', 2, 'libnccl.so.2: file too short', own=own)
 
 
 if __name__ == '__main__':
     test = MpiTest(sys.argv[1])
-    test.run()
+    for each in sys.argv[2:] or ['cpu']:
+        getattr(test, each)()
     sys.exit(test.close())

@@ -38,7 +38,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         code, out, err = run([sys.executable, os.path.join(ROOT, 'tools', 'dev', 'reference'), folder])
         tap.check('reference_has_no_warnings', f'exit {code}: {out}{err}' if code or out or err else '')
-        for header in ('cuferry.h', 'cuferry/find.h', 'cuferry/program.h', 'cuferry/tuning.h'):
+        for header in ('cuferry.h', 'cuferry/find.h', 'cuferry/mpi.h', 'cuferry/program.h', 'cuferry/tuning.h'):
             lost = undocumented(folder, header)
             tap.check(f'reference_has_the_text_of_each_function_of_{os.path.basename(header)}', ', '.join(lost))
         with open(os.path.join(folder, 'html', 'cuferry_8h.html'), encoding='utf-8') as file:

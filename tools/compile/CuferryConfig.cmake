@@ -1,6 +1,6 @@
-# CuferryConfig.cmake - defines, for find_package(Cuferry), the library Cuferry::cuferry, the shared library
-# Cuferry::shared if it is installed, and the function cuferry_add_kernels(). The CMakeLists.txt of the source tree names
-# another prefix.
+# CuferryConfig.cmake - defines, for find_package(Cuferry), the library Cuferry::cuferry; where they are installed, the
+# shared library Cuferry::shared and the library over MPI, Cuferry::mpi; and the function cuferry_add_kernels(). The
+# CMakeLists.txt of the source tree names another prefix.
 
 # Depfiles of custom commands work with Makefiles from this version on.
 cmake_minimum_required(VERSION 3.20)
@@ -21,6 +21,14 @@ if(NOT TARGET Cuferry::cuferry)
             IMPORTED_LOCATION "${_cuferry_prefix}/lib/libcuferry.so.0"
             IMPORTED_SONAME libcuferry.so.0
             INTERFACE_INCLUDE_DIRECTORIES "${_cuferry_prefix}/include")
+    endif()
+    # The project finds its MPI by find_package(MPI COMPONENTS C), or has the compiler of an MPI library.
+    if(EXISTS "${_cuferry_prefix}/lib/libcuferry_mpi.a")
+        add_library(Cuferry::mpi STATIC IMPORTED)
+        set_target_properties(Cuferry::mpi PROPERTIES
+            IMPORTED_LOCATION "${_cuferry_prefix}/lib/libcuferry_mpi.a"
+            INTERFACE_LINK_LIBRARIES "Cuferry::cuferry;$<$<TARGET_EXISTS:MPI::MPI_C>:MPI::MPI_C>")
+        set(Cuferry_mpi_FOUND TRUE)
     endif()
     unset(_cuferry_prefix)
 endif()

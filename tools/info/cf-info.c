@@ -1,9 +1,11 @@
 /* cf-info.c - prints the drivers, devices, parts of CUDA, settings and kernels that programs would use here. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cuferry.h>
 #include <cuferry/find.h>
@@ -20,6 +22,7 @@
 static const char help[] =
     "usage: cf-info [--json] [--module FILE]\n"
     "       cf-info --cache [--json] [--clear] [--cap SIZE] [FOLDER]\n"
+    "       mpiexec -n 4 cf-info --mpi [--json]\n"
     "\n"
     "Prints the driver, the devices, the parts of CUDA that were found, the environment variables in force, and the\n"
     "kernels with the sizes of their GPU code. If calls run on the CPU, it says why.\n"
@@ -29,12 +32,13 @@ static const char help[] =
     "  --cache        the state of the cache of compiled programs in FOLDER, or in the folder that CF_CACHE names\n"
     "  --clear        remove the programs of the cache first\n"
     "  --cap SIZE     set the bytes that the cache may hold; K, M and G stand for 2^10, 2^20 and 2^30\n"
+    "  --mpi          the transport between ranks of a program over MPI, and the device of each rank\n"
     "  --json         print JSON\n"
     "  --help         print this\n"
     "  --version      print the version\n";
 
 struct options {
-    int is_help, is_version, is_json, is_cache, is_clear, has_cap;
+    int is_help, is_version, is_json, is_cache, is_clear, has_cap, is_mpi;
     uint64_t cap;       /* bytes */
     const char *module; /* NULL: the bundled kernels */
     const char *folder; /* NULL: of CF_CACHE */
@@ -66,6 +70,8 @@ static int set_option(struct options *options, const char *name, char *value, st
         options->is_cache = 1;
     else if (strcmp(name, "--clear") == 0)
         options->is_clear = 1;
+    else if (strcmp(name, "--mpi") == 0)
+        options->is_mpi = 1;
     else if (strcmp(name, "--json") == 0)
         options->is_json = 1;
     else
@@ -75,9 +81,9 @@ static int set_option(struct options *options, const char *name, char *value, st
 
 static int read_options(struct options *options, int argc, char **argv, struct message *message)
 {
-    static const struct option known[] = {{"--module", "FILE"}, {"--cache", NULL}, {"--clear", NULL},
-                                          {"--cap", "SIZE"},    {"--json", NULL},  {"--help", NULL},
-                                          {"--version", NULL}};
+    static const struct option known[] = {{"--module", "FILE"}, {"--cache", NULL},  {"--clear", NULL},
+                                          {"--cap", "SIZE"},    {"--mpi", NULL},    {"--json", NULL},
+                                          {"--help", NULL},     {"--version", NULL}};
     for (int i = 1; i < argc; i++) {
         char *value;
         if (argv[i][0] != '-') {
@@ -95,8 +101,8 @@ static int read_options(struct options *options, int argc, char **argv, struct m
                            options->folder     ? options->folder
                            : options->is_clear ? "--clear"
                                                : "--cap");
-    if (options->is_cache && options->module)
-        return message_set(message, "--cache and --module exclude each other");
+    if (options->is_cache + options->is_mpi + (options->module != NULL) > 1)
+        return message_set(message, "--cache, --module and --mpi exclude each other");
     return 0;
 }
 
@@ -127,6 +133,23 @@ static int show_cache(const struct options *options, struct writer *writer, stru
     }
     writer_end(writer);
     return 0;
+}
+
+/* ---- MPI ---- */
+
+/* Becomes the program beside this one that is linked with MPI. */
+static int run_mpi(const struct options *options, struct message *message)
+{
+    char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof "-mpi");
+    if (length <= 0)
+        return message_set(message, "--mpi: /proc/self/exe does not tell where cf-info-mpi is");
+    memcpy(path + length, "-mpi", sizeof "-mpi");
+    char *const arguments[] = {path, options->is_json ? "--json" : NULL, NULL};
+    execv(path, arguments);
+    if (errno == ENOENT)
+        return message_set(message, "--mpi: there is no %s; ./configure --mpicc=mpicc builds it", path);
+    return message_set(message, "--mpi: %s: %s", path, strerror(errno));
 }
 
 /* ---- Devices ---- */
@@ -220,25 +243,13 @@ static void write_parts(struct writer *writer)
 
 static void write_environment(struct writer *writer)
 {
-    static const char *const names[] = {"CF_CACHE",
-                                        "CF_CFCC",
-                                        "CF_CHECK",
-                                        "CF_CUDA_HOME",
-                                        "CF_DRIVER",
-                                        "CF_HOST_DATA",
-                                        "CF_HOST_ORDER",
-                                        "CF_MACHINE_FILE",
-                                        "CF_THREADS",
-                                        "CF_TRACE",
-                                        "CF_TUNING",
-                                        "CONDA_PREFIX",
-                                        "CUDA_HOME",
-                                        "CUDA_PATH",
-                                        "CUDA_DEVICE_ORDER",
-                                        "CUDA_VISIBLE_DEVICES",
-                                        "LD_LIBRARY_PATH",
-                                        "VIRTUAL_ENV",
-                                        "NVIDIA_VISIBLE_DEVICES"};
+    static const char *const names[] = {"CF_CACHE",         "CF_CFCC",           "CF_CHECK",
+                                        "CF_CUDA_HOME",     "CF_DRIVER",         "CF_HOST_DATA",
+                                        "CF_HOST_ORDER",    "CF_MACHINE_FILE",   "CF_MPI_AWARE",
+                                        "CF_MPI_TRANSPORT", "CF_THREADS",        "CF_TRACE",
+                                        "CF_TUNING",        "CONDA_PREFIX",      "CUDA_HOME",
+                                        "CUDA_PATH",        "CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES",
+                                        "LD_LIBRARY_PATH",  "VIRTUAL_ENV",       "NVIDIA_VISIBLE_DEVICES"};
     writer_begin(writer, "environment", "environment");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (getenv(names[i]))
@@ -280,6 +291,8 @@ static int run(const struct options *options, struct message *message)
         printf("cf-info %d.%d.%d\n", version / 10000, version / 100 % 100, version % 100);
         return 0;
     }
+    if (options->is_mpi)
+        return run_mpi(options, message);
     return options->is_cache ? show_cache(options, &writer, message) : show_all(options, &writer, message);
 }
 

@@ -1,0 +1,36 @@
+/* array.h - checks of distributed arrays, and the device on which a rank's part lies. */
+#ifndef CF__MPI_ARRAY_H
+#define CF__MPI_ARRAY_H
+
+#include "mpi/comm.h"
+
+/* Return CF_OK if this rank's fields of the array are valid; the second one if its type has reductions, too; the third
+ * one if y has x's offsets and type. CF_EINVAL: the detail begins with `function` and `name`. */
+int cf__mpi_array_check(const char *function, const struct cf__mpi_comm *state, const char *name,
+                        const cf_mpi_array *array);
+int cf__mpi_array_check_number(const char *function, const struct cf__mpi_comm *state, const char *name,
+                               const cf_mpi_array *array);
+int cf__mpi_array_check_alike(const char *function, const struct cf__mpi_comm *state, const char *x_name,
+                              const cf_mpi_array *x, const char *y_name, const cf_mpi_array *y);
+
+/* Returns the short name of a type for a message, also of one that does not exist. */
+const char *cf__mpi_type_text(cf_type type);
+
+/* Returns this rank's number of elements of a valid array. */
+int64_t cf__mpi_array_count(const struct cf__mpi_comm *state, const cf_mpi_array *array);
+
+/* Return a checksum for cf__mpi_agree_on(): `value` with more bytes, or with what all ranks have alike in an array. */
+uint64_t cf__mpi_mix(uint64_t value, const void *data, size_t bytes);
+uint64_t cf__mpi_array_mix(uint64_t value, const struct cf__mpi_comm *state, const cf_mpi_array *array);
+
+/* Returns the device for a call with both arrays: a GPU where one of them lies, else CF_HOST. `y` may be NULL. */
+int cf__mpi_device_of(const cf_mpi_array *x, const cf_mpi_array *y);
+
+/* Makes the device of an array the thread's, and writes the device to return to. For CF_HOST the thread keeps its own:
+ * plain calls take host memory on any device. */
+int cf__mpi_device_enter(int device, int *previous);
+
+/* Returns to the previous device, also after a failure. Returns `status`, or a failure of its own. */
+int cf__mpi_device_leave(int status, int device, int previous);
+
+#endif

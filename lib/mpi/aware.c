@@ -1,0 +1,49 @@
+#include "mpi/aware.h"
+
+#include <cuferry/mpi.h>
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
+
+#include "mpi/agree.h"
+#include "mpi/comm.h"
+#include "mpi/env.h"
+
+/* The MPI library's own answer: that of Open MPI, of Cray's MPICH, which also has to be told, or of MPICH. */
+static int ask_library(void)
+{
+    int aware = 0;
+#if defined OPEN_MPI && defined OMPI_HAVE_MPI_EXT_CUDA
+    aware = MPIX_Query_cuda_support();
+#elif defined MPIX_GPU_SUPPORT_CUDA
+    if (MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &aware) != MPI_SUCCESS)
+        aware = 0;
+#endif
+#ifdef CRAY_MPICH_VERSION
+    aware = cf__mpi_env_cray_gpu();
+#endif
+    return aware != 0;
+}
+
+int cf__mpi_ask_aware(int *aware)
+{
+    int status = cf__mpi_env_aware(aware);
+    if (!status && *aware < 0)
+        *aware = ask_library();
+    return status;
+}
+
+int cf_mpi_aware(MPI_Comm comm, int *aware)
+{
+    struct cf__mpi_comm *state = NULL;
+    int own = 0, all = 0, status = cf__mpi_enter("cf_mpi_aware", comm, &state);
+    if (status)
+        return status;
+    status = aware ? cf__mpi_ask_aware(&own) : cf__mpi_fail(CF_EINVAL, "cf_mpi_aware: aware is NULL");
+    status = cf__mpi_agree(state->comm, status);
+    if (!status)
+        status = cf__mpi_result(MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, state->comm), "MPI_Allreduce");
+    if (!status)
+        *aware = all;
+    return status;
+}

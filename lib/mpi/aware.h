@@ -1,0 +1,8 @@
+/* aware.h - pointers to GPU memory in calls of MPI. */
+#ifndef CF__MPI_AWARE_H
+#define CF__MPI_AWARE_H
+
+/* Writes 1 to `aware` if the calling rank's MPI library takes such pointers, by its own answer or the environment's. */
+int cf__mpi_ask_aware(int *aware);
+
+#endif

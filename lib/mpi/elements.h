@@ -1,0 +1,16 @@
+/* elements.h - copies elements of 1, 2, 4, 8 or 16 bytes by index, with the kernels of move.cu. */
+#ifndef CF__MPI_ELEMENTS_H
+#define CF__MPI_ELEMENTS_H
+
+#include <cuferry.h>
+
+/* Enqueue copies of `n` elements of `bytes` bytes on the default stream: res[i] = source[from[i]], res[to[i]] =
+ * source[i], and res[to[i]] = source[from[i]]. Arrays that are indexed have `source_length` and `res_length` elements. */
+int cf__mpi_elements_pack(size_t bytes, const void *source, const int64_t *from, void *res, int64_t n,
+                          int64_t source_length);
+int cf__mpi_elements_unpack(size_t bytes, const void *source, const int64_t *to, void *res, int64_t n,
+                            int64_t res_length);
+int cf__mpi_elements_move(size_t bytes, const void *source, const int64_t *from, const int64_t *to, void *res,
+                          int64_t n, int64_t source_length, int64_t res_length);
+
+#endif

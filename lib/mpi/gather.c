@@ -1,0 +1,216 @@
+/* gather.c - gather and scatter of distributed arrays, by a plan. */
+#include "cuferry_mpi_kernels.h"
+#include "mpi/agree.h"
+#include "mpi/elements.h"
+#include "mpi/plan.h"
+
+/* One call of gather or scatter. */
+struct call {
+    const char *function;
+    struct cf_mpi_plan *plan;
+    const cf_mpi_array *array; /* the distributed array */
+    const char *name;          /* of its argument */
+    const void *part;          /* the other array: one element per index of this rank */
+    const char *part_name;
+    size_t bytes; /* of an element */
+};
+
+/* ---- Checks ---- */
+
+static int check_type(struct call *call)
+{
+    cf_type type = call->array->type;
+    call->bytes = type == CF_PTR || type == CF_OPAQUE ? 0 : cf_type_size(type);
+    if (call->bytes)
+        return CF_OK;
+    const char *name = cf_type_name(type);
+    return cf__mpi_fail(CF_EINVAL, "%s: %s has type %s (%d); elements are numbers of 1, 2, 4, 8 or 16 bytes",
+                        call->function, call->name, name ? name : "?", (int)type);
+}
+
+static int check_pointer(const struct call *call, const char *name, const void *data, int64_t count)
+{
+    if (!data && count)
+        return cf__mpi_fail(CF_EINVAL, "%s: %s is NULL, and has %lld elements", call->function, name, (long long)count);
+    if ((uintptr_t)data % call->bytes)
+        return cf__mpi_fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements of %zu bytes", call->function, name,
+                            data, call->bytes);
+    return CF_OK;
+}
+
+static int check_device(const struct call *call)
+{
+    int device = 0, status = cf_device_current(&device);
+    if (status)
+        return status;
+    if (device != call->plan->device)
+        return cf__mpi_fail(CF_EINVAL, "%s: the plan was made on device %d, and the calling thread uses device %d",
+                            call->function, call->plan->device, device);
+    if (call->array->device != call->plan->device)
+        return cf__mpi_fail(CF_EINVAL, "%s: %s.device is %d, and the plan was made on device %d", call->function,
+                            call->name, call->array->device, call->plan->device);
+    return CF_OK;
+}
+
+static int check_offsets(const struct call *call)
+{
+    const int64_t *offsets = call->array->offsets, *planned = call->plan->offsets;
+    int ranks = call->plan->object.comm->size;
+    if (call->array->length != planned[ranks])
+        return cf__mpi_fail(CF_EINVAL, "%s: %s.length is %lld, that of the plan %lld", call->function, call->name,
+                            (long long)call->array->length, (long long)planned[ranks]);
+    if (!offsets)
+        return cf__mpi_fail(CF_EINVAL, "%s: %s.offsets is NULL", call->function, call->name);
+    for (int rank = 0; rank <= ranks; rank++)
+        if (offsets[rank] != planned[rank])
+            return cf__mpi_fail(CF_EINVAL, "%s: %s.offsets[%d] is %lld, that of the plan %lld", call->function,
+                                call->name, rank, (long long)offsets[rank], (long long)planned[rank]);
+    return CF_OK;
+}
+
+static int check_call(struct call *call)
+{
+    if (!call->array)
+        return cf__mpi_fail(CF_EINVAL, "%s: %s is NULL", call->function, call->name);
+    int status = check_type(call);
+    if (!status)
+        status = check_device(call);
+    if (!status)
+        status = check_offsets(call);
+    if (!status)
+        status = check_pointer(call, call->name, call->array->data, cf__mpi_plan_length(call->plan));
+    if (!status)
+        status = check_pointer(call, call->part_name, call->part, call->plan->count);
+    return status ? status : cf__mpi_plan_reserve(call->plan, call->bytes);
+}
+
+/* ---- Distinct indices ---- */
+
+static int64_t count_lent(const struct cf_mpi_plan *plan)
+{
+    int64_t count = 0;
+    for (int rank = 0; rank < plan->object.comm->size; rank++)
+        count += plan->lent.counts[rank];
+    return count;
+}
+
+/* Sets a bit for each own element that an index of any rank names. Lowers `first` to an element that has two. */
+static int claim_elements(const struct cf_mpi_plan *plan, void *bits, int64_t *first)
+{
+    int64_t length = cf__mpi_plan_length(plan);
+    size_t bytes = (size_t)((length + 31) / 32) * sizeof(uint32_t);
+    int64_t *word = (int64_t *)((char *)bits + (bytes + 7) / 8 * 8);
+    int status = cf_mem_fill_async(NULL, bits, 0, bytes);
+    if (!status)
+        status = cf_mem_copy(word, first, sizeof *word);
+    if (!status)
+        status = cfmpi_claim_async(NULL, plan->slot, bits, word, plan->own, length);
+    if (!status)
+        status = cfmpi_claim_async(NULL, plan->list, bits, word, count_lent(plan), length);
+    return status ? status : cf_mem_copy(first, word, sizeof *first);
+}
+
+static int check_distinct(const struct cf_mpi_plan *plan)
+{
+    int64_t length = cf__mpi_plan_length(plan), first = length, repeated = plan->repeated;
+    void *bits = NULL;
+    int status = cf_mem_alloc(&bits, (size_t)length / 8 + 32);
+    if (!status)
+        status = claim_elements(plan, bits, &first);
+    status = cf__mpi_first(status, cf_mem_free(bits));
+    if (status)
+        return status;
+    if (first < length)
+        repeated = plan->offsets[plan->object.comm->rank] + first;
+    return repeated < 0
+               ? CF_OK
+               : cf__mpi_fail(CF_EINVAL, "cf_mpi_scatter: index %lld occurs more than once", (long long)repeated);
+}
+
+/* ---- Rounds ---- */
+
+/* After the first failure a rank still sends and receives, so that others do not wait for it. Elements of this rank
+ * are copied while those of the first round are on their way. */
+
+static int gather_round(const struct call *call, int64_t round, int64_t first)
+{
+    struct cf_mpi_plan *plan = call->plan;
+    struct cf__mpi_side *wanted = &plan->wanted, *lent = &plan->lent;
+    const void *source = call->array->data;
+    void *res = (void *)call->part;
+    int64_t nlent = cf__mpi_round_fill(lent, plan->object.comm, plan->rounds, round, call->bytes);
+    int64_t nwanted = cf__mpi_round_fill(wanted, plan->object.comm, plan->rounds, round, call->bytes);
+    int64_t entry = plan->entries[round], count = plan->entries[round + 1] - entry;
+    int64_t length = cf__mpi_plan_length(plan);
+    int status = cf__mpi_elements_pack(call->bytes, source, plan->list + first, lent->buffer, nlent, length);
+    status = cf__mpi_first(status, cf__mpi_exchange_start(&plan->exchange, lent->messages, lent->nmessages,
+                                                          wanted->messages, wanted->nmessages));
+    if (round == 0)
+        status = cf__mpi_first(status, cf__mpi_elements_move(call->bytes, source, plan->slot, plan->place, res,
+                                                             plan->own, length, plan->count));
+    status = cf__mpi_first(status, cf__mpi_exchange_finish(&plan->exchange));
+    return cf__mpi_first(status, cf__mpi_elements_move(call->bytes, wanted->buffer, plan->slot + entry,
+                                                       plan->place + entry, res, count, nwanted, plan->count));
+}
+
+static int scatter_round(const struct call *call, int64_t round, int64_t first)
+{
+    struct cf_mpi_plan *plan = call->plan;
+    struct cf__mpi_side *wanted = &plan->wanted, *lent = &plan->lent;
+    void *res = call->array->data;
+    int64_t nlent = cf__mpi_round_fill(lent, plan->object.comm, plan->rounds, round, call->bytes);
+    int64_t nwanted = cf__mpi_round_fill(wanted, plan->object.comm, plan->rounds, round, call->bytes);
+    int64_t entry = plan->entries[round], count = plan->entries[round + 1] - entry;
+    int64_t length = cf__mpi_plan_length(plan);
+    int status = cf__mpi_elements_move(call->bytes, call->part, plan->place + entry, plan->slot + entry, wanted->buffer,
+                                       count, plan->count, nwanted);
+    status = cf__mpi_first(status, cf__mpi_exchange_start(&plan->exchange, wanted->messages, wanted->nmessages,
+                                                          lent->messages, lent->nmessages));
+    if (round == 0)
+        status = cf__mpi_first(status, cf__mpi_elements_move(call->bytes, call->part, plan->place, plan->slot, res,
+                                                             plan->own, plan->count, length));
+    status = cf__mpi_first(status, cf__mpi_exchange_finish(&plan->exchange));
+    return cf__mpi_first(status,
+                         cf__mpi_elements_unpack(call->bytes, lent->buffer, plan->list + first, res, nlent, length));
+}
+
+static int run_rounds(const struct call *call, int (*run)(const struct call *call, int64_t round, int64_t first))
+{
+    const struct cf_mpi_plan *plan = call->plan;
+    int64_t first = 0;
+    int status = CF_OK;
+    for (int64_t round = 0; round < plan->rounds; round++) {
+        status = cf__mpi_first(status, run(call, round, first));
+        first += cf__mpi_round_count(&plan->lent, plan->rounds, round, plan->object.comm->size);
+    }
+    return cf__mpi_first(status, cf_stream_sync(NULL));
+}
+
+/* ---- Functions: ranks compare the sizes of their elements, because other sizes make other messages ---- */
+
+int cf_mpi_gather(cf_mpi_plan *plan, const cf_mpi_array *source, void *res)
+{
+    struct call call = {"cf_mpi_gather", plan, source, "source", res, "res", 0};
+    int status = cf__mpi_object_check(call.function, plan, CF__MPI_PLAN);
+    if (status)
+        return status;
+    status = check_call(&call);
+    status = cf__mpi_agree_on(plan->object.comm->comm, call.function, status, call.bytes);
+    return status ? status : run_rounds(&call, gather_round);
+}
+
+int cf_mpi_scatter(cf_mpi_plan *plan, const void *source, cf_mpi_array *res)
+{
+    struct call call = {"cf_mpi_scatter", plan, res, "res", source, "source", 0};
+    int status = cf__mpi_object_check(call.function, plan, CF__MPI_PLAN);
+    if (status)
+        return status;
+    status = check_call(&call);
+    if (!status && !plan->is_distinct)
+        status = check_distinct(plan);
+    status = cf__mpi_agree_on(plan->object.comm->comm, call.function, status, call.bytes);
+    if (status)
+        return status;
+    plan->is_distinct = 1;
+    return run_rounds(&call, scatter_round);
+}

@@ -1,0 +1,170 @@
+#include "mpi/nccl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <cuferry/find.h>
+
+#include "mpi/agree.h"
+#include "mpi/primary.h"
+
+/* Values of NCCL's enumerations. */
+enum { NCCL_BYTE = 1, NCCL_IN_PROGRESS = 7 };
+
+#define NCCL_FUNCTIONS(X)                                                                                      \
+    X(ncclGetVersion, (int *version))                                                                          \
+    X(ncclGetUniqueId, (struct cf__mpi_nccl_id * id))                                                          \
+    X(ncclCommInitRank, (struct ncclComm * *comm, int ranks, struct cf__mpi_nccl_id id, int rank))             \
+    X(ncclCommDestroy, (struct ncclComm * comm))                                                               \
+    X(ncclCommAbort, (struct ncclComm * comm))                                                                 \
+    X(ncclCommGetAsyncError, (struct ncclComm * comm, int *error))                                             \
+    X(ncclGroupStart, (void))                                                                                  \
+    X(ncclGroupEnd, (void))                                                                                    \
+    X(ncclSend, (const void *data, size_t count, int type, int peer, struct ncclComm *comm, cf_stream stream)) \
+    X(ncclRecv, (void *data, size_t count, int type, int peer, struct ncclComm *comm, cf_stream stream))
+
+/* The library's functions, NULL until they are loaded. */
+static struct {
+#define FIELD(name, parameters) int(*name) parameters;
+    NCCL_FUNCTIONS(FIELD)
+#undef FIELD
+    const char *(*ncclGetErrorString)(int result);
+} functions;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- Loading ---- */
+
+static int look_up(void *library, const char *path)
+{
+    const struct {
+        const char *name;
+        void *field;
+    } wanted[] = {
+#define ENTRY(name, parameters) {#name, &functions.name},
+        NCCL_FUNCTIONS(ENTRY)
+#undef ENTRY
+            {"ncclGetErrorString", &functions.ncclGetErrorString}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (!(*(void **)wanted[i].field = dlsym(library, wanted[i].name)))
+            return cf__mpi_fail(CF_ENOTSUP, "%s has no %s", path, wanted[i].name);
+    return CF_OK;
+}
+
+/* A library that was loaded stays loaded. */
+static int load(void)
+{
+    const char *path = NULL;
+    if (functions.ncclGetErrorString)
+        return CF_OK;
+    int status = cf_find("nccl", &path);
+    if (status)
+        return status;
+    void *library = dlopen(path, RTLD_NOW);
+    return library ? look_up(library, path) : cf__mpi_fail(CF_ENOTSUP, "%s", dlerror());
+}
+
+/* Turns a result of NCCL into a status. */
+static int fail_call(int result, const char *call)
+{
+    if (result == 0 || result == NCCL_IN_PROGRESS)
+        return CF_OK;
+    return cf__mpi_fail(CF_ECALL, "%s: %s", call, functions.ncclGetErrorString(result));
+}
+
+int cf__mpi_nccl_load(int *version)
+{
+    pthread_mutex_lock(&lock);
+    int status = load();
+    pthread_mutex_unlock(&lock);
+    return status ? status : fail_call(functions.ncclGetVersion(version), "ncclGetVersion");
+}
+
+/* ---- Beginning and end ---- */
+
+int cf__mpi_nccl_make_id(struct cf__mpi_nccl_id *id)
+{
+    return fail_call(functions.ncclGetUniqueId(id), "ncclGetUniqueId");
+}
+
+int cf__mpi_nccl_create(struct cf__mpi_nccl *nccl)
+{
+    int status = cf_device_current(&nccl->device);
+    nccl->comm = NULL;
+    nccl->stream = NULL;
+    return status ? status : cf_stream_create(&nccl->stream);
+}
+
+int cf__mpi_nccl_join(struct cf__mpi_nccl *nccl, const struct cf__mpi_nccl_id *id, int ranks, int rank)
+{
+    int status = cf__mpi_primary_push(nccl->device);
+    if (status)
+        return status;
+    status = fail_call(functions.ncclCommInitRank(&nccl->comm, ranks, *id, rank), "ncclCommInitRank");
+    cf__mpi_primary_pop(nccl->device);
+    if (status)
+        nccl->comm = NULL;
+    return status;
+}
+
+static void end_comm(struct cf__mpi_nccl *nccl, int (*end)(struct ncclComm *comm))
+{
+    if (nccl->comm && cf__mpi_primary_push(nccl->device) == CF_OK) {
+        (void)end(nccl->comm);
+        cf__mpi_primary_pop(nccl->device);
+    }
+    nccl->comm = NULL;
+}
+
+void cf__mpi_nccl_destroy(struct cf__mpi_nccl *nccl)
+{
+    end_comm(nccl, functions.ncclCommDestroy);
+    (void)!cf_stream_destroy(nccl->stream);
+}
+
+int cf__mpi_nccl_abort(struct cf__mpi_nccl *nccl, int status)
+{
+    if (status)
+        end_comm(nccl, functions.ncclCommAbort);
+    return status;
+}
+
+/* ---- Messages ---- */
+
+int cf__mpi_nccl_begin(struct cf__mpi_nccl *nccl)
+{
+    if (!nccl->comm)
+        return cf__mpi_fail(CF_ECALL, "NCCL was aborted after an earlier error; make the communicator anew");
+    int status = cf__mpi_primary_push(nccl->device);
+    if (status)
+        return cf__mpi_nccl_abort(nccl, status);
+    status = fail_call(functions.ncclGroupStart(), "ncclGroupStart");
+    if (status)
+        cf__mpi_primary_pop(nccl->device);
+    return cf__mpi_nccl_abort(nccl, status);
+}
+
+int cf__mpi_nccl_send(struct cf__mpi_nccl *nccl, const void *data, size_t bytes, int peer)
+{
+    return fail_call(functions.ncclSend(data, bytes, NCCL_BYTE, peer, nccl->comm, nccl->stream), "ncclSend");
+}
+
+int cf__mpi_nccl_receive(struct cf__mpi_nccl *nccl, void *data, size_t bytes, int peer)
+{
+    return fail_call(functions.ncclRecv(data, bytes, NCCL_BYTE, peer, nccl->comm, nccl->stream), "ncclRecv");
+}
+
+int cf__mpi_nccl_end(struct cf__mpi_nccl *nccl, int status)
+{
+    int failed = fail_call(functions.ncclGroupEnd(), "ncclGroupEnd");
+    cf__mpi_primary_pop(nccl->device);
+    return cf__mpi_nccl_abort(nccl, status ? status : failed);
+}
+
+int cf__mpi_nccl_check(struct cf__mpi_nccl *nccl)
+{
+    int error = 0;
+    if (!nccl->comm)
+        return cf__mpi_fail(CF_ECALL, "NCCL was aborted after an earlier error");
+    int status = fail_call(functions.ncclCommGetAsyncError(nccl->comm, &error), "ncclCommGetAsyncError");
+    return cf__mpi_nccl_abort(nccl, status ? status : fail_call(error, "NCCL"));
+}

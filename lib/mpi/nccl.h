@@ -1,0 +1,48 @@
+/* nccl.h - messages between GPUs through libnccl.so.2, which is loaded at run time. */
+#ifndef CF__MPI_NCCL_H
+#define CF__MPI_NCCL_H
+
+#include <stddef.h>
+
+#include <cuferry.h>
+
+/* NCCL's side of a communicator. */
+struct cf__mpi_nccl {
+    int device;
+    struct ncclComm *comm; /* NULL: not made, or aborted after an error */
+    cf_stream stream;      /* of the messages */
+};
+
+struct cf__mpi_nccl_id {
+    char bytes[128];
+};
+
+/* Loads the library and writes its version, 22703 for 2.27.3. CF_ENOTSUP: it was not found, or is no NCCL. */
+int cf__mpi_nccl_load(int *version);
+
+/* Makes an id, by which the ranks of a communicator find one another. */
+int cf__mpi_nccl_make_id(struct cf__mpi_nccl_id *id);
+
+/* Makes the stream on the calling thread's device, which is a GPU. */
+int cf__mpi_nccl_create(struct cf__mpi_nccl *nccl);
+
+/* Joins the other ranks, and waits for them. */
+int cf__mpi_nccl_join(struct cf__mpi_nccl *nccl, const struct cf__mpi_nccl_id *id, int ranks, int rank);
+
+/* Ends NCCL's work if `status` is an error, after which it would wait for other ranks forever. Returns `status`. */
+int cf__mpi_nccl_abort(struct cf__mpi_nccl *nccl, int status);
+
+/* Frees everything after a create, also one that failed. */
+void cf__mpi_nccl_destroy(struct cf__mpi_nccl *nccl);
+
+/* Messages between a begin that succeeded and its end are sent together, in the stream, and to the GPU's memory. `status`
+ * is that of the messages. An error aborts NCCL, and later calls fail. */
+int cf__mpi_nccl_begin(struct cf__mpi_nccl *nccl);
+int cf__mpi_nccl_send(struct cf__mpi_nccl *nccl, const void *data, size_t bytes, int peer);
+int cf__mpi_nccl_receive(struct cf__mpi_nccl *nccl, void *data, size_t bytes, int peer);
+int cf__mpi_nccl_end(struct cf__mpi_nccl *nccl, int status);
+
+/* Returns CF_ECALL if messages on their way failed. */
+int cf__mpi_nccl_check(struct cf__mpi_nccl *nccl);
+
+#endif

@@ -1,0 +1,474 @@
+#include "mpi/plan.h"
+
+#include <stdlib.h>
+
+#include <cuferry/kernels.h>
+
+#include "cuferry_mpi_kernels.h"
+#include "mpi/agree.h"
+
+#define FUNCTION "cf_mpi_plan_create"
+
+/* Memory that is needed while a plan is made. */
+struct draft {
+    struct cf_mpi_plan *plan;
+    int64_t *index;  /* the caller's, on the device */
+    int64_t *number; /* own indices before each; number of each entry's element among the distinct ones; slots */
+    int64_t *wanted; /* elements of other ranks by slot, as numbers of their owners */
+    int64_t *tables; /* on the device: `offsets`, `bounds`, `parts` and `starts`, or what is left of them */
+    int64_t *bounds; /* on the host: rank p owns the distinct elements [bounds[p], bounds[p + 1]) */
+    int64_t *starts; /* on the host: the first slot of each rank in each round, and their number */
+};
+
+static int alloc_words(int64_t **words, int64_t count)
+{
+    void *memory = NULL;
+    int status = cf_mem_alloc(&memory, (size_t)count * sizeof **words);
+    *words = memory;
+    return status;
+}
+
+static int alloc_host(int64_t **words, int64_t count)
+{
+    *words = calloc((size_t)count, sizeof **words);
+    return *words ? CF_OK : cf__mpi_fail(CF_ENOMEM, FUNCTION ": no memory for %lld integers", (long long)count);
+}
+
+static int copy_words(int64_t *target, const int64_t *source, int64_t count)
+{
+    return cf_mem_copy(target, source, (size_t)count * sizeof *target);
+}
+
+/* Frees memory of a device. There is nobody left to tell about a failure. */
+static void free_words(void *pointer)
+{
+    int ignored = cf_mem_free(pointer);
+    (void)ignored;
+}
+
+/* ---- The end of a plan ---- */
+
+static void destroy_plan(struct cf__mpi_object *object)
+{
+    struct cf_mpi_plan *plan = (struct cf_mpi_plan *)object;
+    void *const on_device[] = {plan->place, plan->slot, plan->list, plan->wanted.buffer, plan->lent.buffer};
+    void *const on_host[] = {plan->offsets,         plan->entries,     plan->wanted.counts,
+                             plan->wanted.messages, plan->lent.counts, plan->lent.messages};
+    for (size_t i = 0; i < sizeof on_device / sizeof *on_device; i++)
+        free_words(on_device[i]);
+    for (size_t i = 0; i < sizeof on_host / sizeof *on_host; i++)
+        free(on_host[i]);
+    cf__mpi_exchange_free(&plan->exchange);
+    free(plan);
+}
+
+static void free_draft(struct draft *draft)
+{
+    int64_t *const on_device[] = {draft->index, draft->number, draft->wanted, draft->tables};
+    for (size_t i = 0; i < sizeof on_device / sizeof *on_device; i++)
+        free_words(on_device[i]);
+    free(draft->bounds);
+    free(draft->starts);
+}
+
+int cf_mpi_plan_destroy(cf_mpi_plan *plan)
+{
+    int status = plan ? cf__mpi_object_check("cf_mpi_plan_destroy", plan, CF__MPI_PLAN) : CF_OK;
+    if (plan && !status)
+        cf__mpi_object_destroy(&plan->object);
+    return status;
+}
+
+/* ---- Arguments ---- */
+
+static int check_offsets(const int64_t *offsets, int ranks)
+{
+    if (!offsets)
+        return cf__mpi_fail(CF_EINVAL, FUNCTION ": offsets is NULL");
+    if (offsets[0])
+        return cf__mpi_fail(CF_EINVAL, FUNCTION ": offsets[0] is %lld; it has to be 0", (long long)offsets[0]);
+    for (int rank = 0; rank < ranks; rank++)
+        if (offsets[rank] > offsets[rank + 1])
+            return cf__mpi_fail(CF_EINVAL, FUNCTION ": offsets[%d] = %lld is less than offsets[%d] = %lld", rank + 1,
+                                (long long)offsets[rank + 1], rank, (long long)offsets[rank]);
+    return CF_OK;
+}
+
+static int check_arguments(cf_mpi_plan **plan, const int64_t *offsets, const int64_t *index, int64_t count, int ranks)
+{
+    if (!plan)
+        return cf__mpi_fail(CF_EINVAL, FUNCTION ": plan is NULL");
+    if (count < 0)
+        return cf__mpi_fail(CF_EINVAL, FUNCTION ": count is %lld", (long long)count);
+    if (count > INT64_MAX / 64)
+        return cf__mpi_fail(CF_EOVERFLOW, FUNCTION ": count is %lld, more than memory can hold", (long long)count);
+    if (!index && count)
+        return cf__mpi_fail(CF_EINVAL, FUNCTION ": index is NULL, and count is %lld", (long long)count);
+    return check_offsets(offsets, ranks);
+}
+
+/* What the ranks compare: a checksum of the offsets. */
+static uint64_t sum_offsets(const int64_t *offsets, int ranks)
+{
+    uint64_t sum = 0;
+    for (int rank = 0; rank <= ranks; rank++)
+        sum = (sum ^ (uint64_t)offsets[rank]) * 0x9e3779b97f4a7c15 + 1;
+    return sum;
+}
+
+/* ---- The rank's own part ---- */
+
+static int alloc_plan(struct draft *draft, struct cf__mpi_transport *transport, const int64_t *offsets, int64_t count)
+{
+    int ranks = transport->object.comm->size;
+    struct cf_mpi_plan *plan = calloc(1, sizeof *plan);
+    if (!plan)
+        return cf__mpi_fail(CF_ENOMEM, FUNCTION ": no memory for a plan");
+    *plan = (struct cf_mpi_plan){.object = {CF__MPI_PLAN, transport->object.comm, destroy_plan, NULL},
+                                 .transport = transport,
+                                 .count = count,
+                                 .repeated = -1};
+    draft->plan = plan;
+    int status = cf_device_current(&plan->device);
+    if (!status)
+        status = alloc_host(&plan->offsets, ranks + 1);
+    if (!status)
+        status = alloc_host(&plan->wanted.counts, ranks);
+    if (!status)
+        status = alloc_host(&plan->lent.counts, ranks);
+    for (int rank = 0; !status && rank <= ranks; rank++)
+        plan->offsets[rank] = offsets[rank];
+    plan->wanted.messages = calloc((size_t)ranks, sizeof *plan->wanted.messages);
+    plan->lent.messages = calloc((size_t)ranks, sizeof *plan->lent.messages);
+    if (!status && (!plan->wanted.messages || !plan->lent.messages))
+        status = cf__mpi_fail(CF_ENOMEM, FUNCTION ": no memory for messages of %d ranks", ranks);
+    return status;
+}
+
+static int alloc_draft(struct draft *draft, const int64_t *index)
+{
+    struct cf_mpi_plan *plan = draft->plan;
+    int status = alloc_words(&draft->index, plan->count);
+    if (!status)
+        status = copy_words(draft->index, index, plan->count);
+    if (!status)
+        status = alloc_words(&plan->place, plan->count);
+    if (!status)
+        status = alloc_words(&plan->slot, plan->count);
+    if (!status)
+        status = alloc_words(&draft->number, plan->count + 1);
+    if (!status)
+        status = alloc_words(&draft->tables, 3 * ((int64_t)plan->object.comm->size + 1));
+    return status ? status : alloc_host(&draft->bounds, plan->object.comm->size + 1);
+}
+
+/* draft->tables[0] is the word that the kernel lowers. */
+static int check_range(struct draft *draft)
+{
+    struct cf_mpi_plan *plan = draft->plan;
+    int64_t first = plan->count, value = 0, length = plan->offsets[plan->object.comm->size];
+    int status = copy_words(draft->tables, &first, 1);
+    if (!status)
+        status = cf_outside_i64_async(NULL, draft->index, 0, length - 1, draft->tables, plan->count);
+    if (!status)
+        status = copy_words(&first, draft->tables, 1);
+    if (status || first == plan->count)
+        return status;
+    status = copy_words(&value, draft->index + first, 1);
+    return status ? status
+                  : cf__mpi_fail(CF_ERANGE, FUNCTION ": index[%lld] = %lld is outside [0, %lld)", (long long)first,
+                                 (long long)value, (long long)length);
+}
+
+/* Divides the entries into those of own elements and others. */
+static int divide_entries(struct draft *draft)
+{
+    struct cf_mpi_plan *plan = draft->plan;
+    int64_t begin = plan->offsets[plan->object.comm->rank], end = plan->offsets[plan->object.comm->rank + 1];
+    int status = cfmpi_mark_async(NULL, draft->index, draft->number, begin, end, plan->count);
+    if (!status)
+        status = cf_exclusive_scan_i64_async(NULL, draft->number, draft->number, plan->count + 1);
+    if (!status)
+        status =
+            cfmpi_partition_async(NULL, draft->index, draft->number, plan->place, plan->slot, begin, end, plan->count);
+    if (!status)
+        status = copy_words(&plan->own, draft->number + plan->count, 1);
+    free_words(draft->index);
+    draft->index = NULL;
+    return status;
+}
+
+/* Keeps an index that the rank has twice, for the first scatter: keys[*repeated] if that is an entry. */
+static int keep_repeated(struct draft *draft, const int64_t *keys, const int64_t *repeated, int64_t count)
+{
+    int64_t first = count;
+    int status = copy_words(&first, repeated, 1);
+    return status || first == count ? status : copy_words(&draft->plan->repeated, keys + first, 1);
+}
+
+/* Sorts the entries of other ranks' elements, and numbers the distinct ones. */
+static int number_elements(struct draft *draft)
+{
+    struct cf_mpi_plan *plan = draft->plan;
+    int64_t *keys = plan->slot + plan->own, *places = plan->place + plan->own, count = plan->count - plan->own;
+    int status = copy_words(draft->tables, &count, 1);
+    if (!status)
+        status = cf_sort_pairs_i64_i64_async(NULL, keys, places, keys, places, count, false);
+    if (!status)
+        status = cfmpi_differ_async(NULL, keys, draft->number, draft->tables, count);
+    if (!status)
+        status = cf_inclusive_scan_i64_async(NULL, draft->number, draft->number, count + 1);
+    return status ? status : keep_repeated(draft, keys, draft->tables, count);
+}
+
+/* Counts the distinct elements of each owner: its first element's place among the sorted ones leads to their number. */
+static int count_elements(struct draft *draft)
+{
+    struct cf_mpi_plan *plan = draft->plan;
+    int64_t words = plan->object.comm->size + 1, count = plan->count - plan->own;
+    int64_t *offsets = draft->tables, *places = offsets + words, *bounds = places + words;
+    int status = copy_words(offsets, plan->offsets, words);
+    if (!status)
+        status = cfmpi_search_async(NULL, plan->slot + plan->own, offsets, places, words, count);
+    if (!status)
+        status =
+            cfmpi_pack_b64_async(NULL, (const uint64_t *)draft->number, places, (uint64_t *)bounds, words, count + 1);
+    if (!status)
+        status = copy_words(draft->bounds, bounds, words);
+    for (int64_t rank = 0; !status && rank < words - 1; rank++)
+        plan->wanted.counts[rank] = draft->bounds[rank + 1] - draft->bounds[rank];
+    return status;
+}
+
+static int sort_entries(struct draft *draft, struct cf__mpi_transport *transport, const int64_t *offsets,
+                        const int64_t *index, int64_t count)
+{
+    int status = alloc_plan(draft, transport, offsets, count);
+    if (!status)
+        status = alloc_draft(draft, index);
+    if (!status)
+        status = check_range(draft);
+    if (!status)
+        status = divide_entries(draft);
+    if (!status)
+        status = number_elements(draft);
+    return status ? status : count_elements(draft);
+}
+
+/* ---- What crosses ---- */
+
+/* Tells the owners how many elements this rank wants, and agrees on the number of rounds. */
+static int exchange_counts(struct cf_mpi_plan *plan)
+{
+    struct cf__mpi_comm *state = plan->object.comm;
+    int status = cf__mpi_result(
+        MPI_Alltoall(plan->wanted.counts, 1, MPI_INT64_T, plan->lent.counts, 1, MPI_INT64_T, state->comm),
+        "MPI_Alltoall");
+    int64_t wanted = cf__mpi_rounds_needed(&plan->wanted, state->size);
+    int64_t lent = cf__mpi_rounds_needed(&plan->lent, state->size), needed = wanted > lent ? wanted : lent;
+    if (!status)
+        status = cf__mpi_result(MPI_Allreduce(&needed, &plan->rounds, 1, MPI_INT64_T, MPI_MAX, state->comm),
+                                "MPI_Allreduce");
+    return status;
+}
+
+/* Fills the host's tables, and sends all tables to the device. */
+static int make_tables(struct draft *draft)
+{
+    struct cf_mpi_plan *plan = draft->plan;
+    int64_t ranks = plan->object.comm->size, rounds = plan->rounds, next = 0;
+    int64_t *parts = NULL;
+    int status = alloc_host(&draft->starts, rounds * ranks + 1);
+    if (!status)
+        status = alloc_host(&parts, ranks);
+    if (status)
+        return status;
+    for (int64_t i = 0; i < rounds * ranks; i++) {
+        draft->starts[i] = next;
+        next += cf__mpi_round_part(&plan->wanted, rounds, i / ranks, (int)(i % ranks));
+    }
+    draft->starts[rounds * ranks] = next;
+    for (int rank = 0; rank < ranks; rank++)
+        parts[rank] = cf__mpi_round_part(&plan->wanted, rounds, 0, rank);
+    free_words(draft->tables);
+    status = alloc_words(&draft->tables, 2 * (ranks + 1) + ranks + rounds * ranks);
+    if (!status)
+        status = copy_words(draft->tables, plan->offsets, ranks + 1);
+    if (!status)
+        status = copy_words(draft->tables + ranks + 1, draft->bounds, ranks + 1);
+    if (!status)
+        status = copy_words(draft->tables + 2 * (ranks + 1), parts, ranks);
+    if (!status)
+        status = copy_words(draft->tables + 2 * (ranks + 1) + ranks, draft->starts, rounds * ranks);
+    free(parts);
+    return status;
+}
+
+/* Finds the slot of each entry, and the element of each slot. */
+static int assign_slots(struct draft *draft)
+{
+    struct cf_mpi_plan *plan = draft->plan;
+    int64_t ranks = plan->object.comm->size, count = plan->count - plan->own, elements = draft->bounds[ranks];
+    const int64_t *offsets = draft->tables, *bounds = offsets + ranks + 1, *parts = bounds + ranks + 1;
+    int status = alloc_words(&draft->wanted, elements);
+    if (status)
+        return status;
+    return cfmpi_assign_async(NULL, draft->number, draft->wanted, plan->slot + plan->own, bounds, offsets, parts,
+                              parts + ranks, count, elements, ranks, plan->rounds);
+}
+
+/* Finds the first entry of each round, and makes slots count from the beginning of their round. */
+static int divide_rounds(struct draft *draft)
+{
+    struct cf_mpi_plan *plan = draft->plan;
+    int64_t *slots = plan->slot + plan->own, *starts = draft->tables, *places = NULL;
+    int64_t ranks = plan->object.comm->size, rounds = plan->rounds, count = plan->count - plan->own;
+    for (int64_t round = 0; round <= rounds; round++)
+        draft->starts[round] = draft->starts[round * ranks];
+    int status = alloc_words(&places, rounds + 1);
+    if (!status)
+        status = copy_words(starts, draft->starts, rounds + 1);
+    if (!status)
+        status = cfmpi_search_async(NULL, slots, starts, places, rounds + 1, count);
+    if (!status)
+        status = copy_words(plan->entries, places, rounds + 1);
+    if (!status)
+        status = cfmpi_rebase_async(NULL, slots, starts, count, rounds);
+    for (int64_t round = 0; round <= rounds; round++)
+        plan->entries[round] += plan->own;
+    free_words(places);
+    return status;
+}
+
+/* Brings the entries into the order of the slots, which has several rounds' elements of one owner apart. */
+static int place_entries(struct draft *draft)
+{
+    struct cf_mpi_plan *plan = draft->plan;
+    int64_t *slots = plan->slot + plan->own, *places = plan->place + plan->own, count = plan->count - plan->own;
+    int status = make_tables(draft);
+    if (!status)
+        status = assign_slots(draft);
+    if (!status)
+        status = plan->rounds == 1
+                     ? cf_copy_i64_async(NULL, draft->number, slots, count)
+                     : cf_sort_pairs_i64_i64_async(NULL, draft->number, places, slots, places, count, false);
+    if (!status)
+        status = alloc_host(&plan->entries, plan->rounds + 1);
+    return status ? status : divide_rounds(draft);
+}
+
+/* Prepares the exchange, and lists of what the other ranks want. */
+static int prepare_exchange(struct cf_mpi_plan *plan)
+{
+    int64_t lent = 0, widest = 0;
+    for (int rank = 0; rank < plan->object.comm->size; rank++) {
+        int64_t wanted_part = cf__mpi_round_part(&plan->wanted, plan->rounds, 0, rank);
+        int64_t lent_part = cf__mpi_round_part(&plan->lent, plan->rounds, 0, rank);
+        int64_t part = wanted_part > lent_part ? wanted_part : lent_part;
+        lent += plan->lent.counts[rank];
+        widest = part > widest ? part : widest;
+    }
+    int status = alloc_words(&plan->list, lent);
+    if (!status)
+        status = cf__mpi_plan_reserve(plan, sizeof *plan->list);
+    return status ? status
+                  : cf__mpi_exchange_create(&plan->exchange, plan->transport, NULL, 2 * plan->object.comm->size,
+                                            (size_t)widest * CF__MPI_ELEMENT_BYTES);
+}
+
+/* Sends the wanted elements' numbers to their owners, in the rounds in which the elements will come back. */
+static int exchange_lists(struct draft *draft)
+{
+    struct cf_mpi_plan *plan = draft->plan;
+    const struct cf__mpi_comm *state = plan->object.comm;
+    struct cf__mpi_side *wanted = &plan->wanted, *lent = &plan->lent;
+    const size_t bytes = sizeof *plan->list;
+    int64_t sent = 0, received = 0;
+    int status = CF_OK;
+    for (int64_t round = 0; round < plan->rounds; round++) {
+        int64_t nsent = cf__mpi_round_fill(wanted, state, plan->rounds, round, bytes);
+        int64_t nreceived = cf__mpi_round_fill(lent, state, plan->rounds, round, bytes);
+        status =
+            cf__mpi_first(status, cf_mem_copy_async(NULL, wanted->buffer, draft->wanted + sent, (size_t)nsent * bytes));
+        status = cf__mpi_first(status, cf__mpi_exchange_start(&plan->exchange, wanted->messages, wanted->nmessages,
+                                                              lent->messages, lent->nmessages));
+        status = cf__mpi_first(status, cf__mpi_exchange_finish(&plan->exchange));
+        status = cf__mpi_first(status,
+                               cf_mem_copy_async(NULL, plan->list + received, lent->buffer, (size_t)nreceived * bytes));
+        sent += nsent;
+        received += nreceived;
+    }
+    return cf__mpi_first(status, cf_stream_sync(NULL));
+}
+
+/* ---- Functions ---- */
+
+int64_t cf__mpi_plan_length(const struct cf_mpi_plan *plan)
+{
+    int rank = plan->object.comm->rank;
+    return plan->offsets[rank + 1] - plan->offsets[rank];
+}
+
+static int alloc_buffer(const struct cf_mpi_plan *plan, struct cf__mpi_side *side, size_t bytes)
+{
+    int64_t count = cf__mpi_round_count(side, plan->rounds, 0, plan->object.comm->size);
+    free_words(side->buffer);
+    side->buffer = NULL;
+    return cf__mpi_buffer_alloc(plan->transport, &side->buffer, (size_t)count * bytes);
+}
+
+int cf__mpi_plan_reserve(struct cf_mpi_plan *plan, size_t bytes)
+{
+    if (bytes <= plan->element_bytes)
+        return CF_OK;
+    plan->element_bytes = 0;
+    int status = alloc_buffer(plan, &plan->wanted, bytes);
+    if (!status)
+        status = alloc_buffer(plan, &plan->lent, bytes);
+    if (!status)
+        plan->element_bytes = bytes;
+    return status;
+}
+
+/* Each phase ends with an agreement, before messages that another rank would wait for. */
+static int make_plan(struct draft *draft, struct cf__mpi_transport *transport, const int64_t *offsets,
+                     const int64_t *index, int64_t count, int status)
+{
+    MPI_Comm comm = transport->object.comm->comm;
+    if (!status)
+        status = sort_entries(draft, transport, offsets, index, count);
+    status = cf__mpi_agree_on(comm, FUNCTION, status, status ? 0 : sum_offsets(offsets, transport->object.comm->size));
+    if (!status)
+        status = exchange_counts(draft->plan);
+    if (status)
+        return status;
+    status = place_entries(draft);
+    if (!status)
+        status = prepare_exchange(draft->plan);
+    status = cf__mpi_agree(comm, status);
+    return status ? status : cf__mpi_agree(comm, exchange_lists(draft));
+}
+
+int cf_mpi_plan_create(cf_mpi_plan **plan, MPI_Comm comm, const int64_t *offsets, const int64_t *index, int64_t count)
+{
+    struct cf__mpi_comm *state = NULL;
+    struct cf__mpi_transport *transport = NULL;
+    struct draft draft = {0};
+    if (plan)
+        *plan = NULL;
+    int status = cf__mpi_enter(FUNCTION, comm, &state);
+    if (!status)
+        status = cf__mpi_transport_enter(FUNCTION, state, &transport);
+    if (status)
+        return status;
+    status = check_arguments(plan, offsets, index, count, state->size);
+    status = make_plan(&draft, transport, offsets, index, count, status);
+    free_draft(&draft);
+    if (!status) {
+        cf__mpi_object_add(&draft.plan->object);
+        *plan = draft.plan;
+    } else if (draft.plan) {
+        destroy_plan(&draft.plan->object);
+    }
+    return status;
+}

@@ -1,0 +1,118 @@
+/* plan - sorts a rank's global indices by owner and round, and finds the elements that cross between ranks. */
+#include <stdint.h>
+
+/* The number of elements of sorted that are less than value. */
+__device__ inline int64_t count_below(const int64_t *sorted, int64_t n, int64_t value)
+{
+    int64_t low = 0;
+    while (low < n) {
+        const int64_t middle = low + (n - low) / 2;
+        if (sorted[middle] < value)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
+}
+
+/* *lowest may be in use by many threads: skip the atomic operation if it is lower already. */
+__device__ inline void lower_to(int64_t *lowest, int64_t i)
+{
+#ifdef __CUDA_ARCH__
+    if (*(const volatile int64_t *)lowest <= i)
+        return;
+#endif
+    atomicMin((long long *)lowest, (long long)i);
+}
+
+/* Sets is_own[i] to 1 for indices in [begin, end), else to 0, and is_own[n] to 0. */
+#pragma cf kernel grid(n + 1) host(grid(n + 1)) in(index[n]) out(is_own[n + 1])
+__global__ void mark(const int64_t *__restrict__ index, int64_t *__restrict__ is_own, int64_t begin, int64_t end,
+                     int64_t n)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i <= n)
+        is_own[i] = i < n && index[i] >= begin && index[i] < end;
+}
+
+/* Writes the positions of n indices to place and the indices to slot: those in [begin, end) first, less begin.
+ * own[i] of them are before position i. */
+#pragma cf kernel grid(n) host(grid(n)) in(index[n], own[n + 1]) out(place[n], slot[n])
+__global__ void partition(const int64_t *__restrict__ index, const int64_t *__restrict__ own,
+                          int64_t *__restrict__ place, int64_t *__restrict__ slot, int64_t begin, int64_t end,
+                          int64_t n)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    const bool is_own = index[i] >= begin && index[i] < end;
+    const int64_t at = is_own ? own[i] : own[n] + i - own[i];
+    place[at] = i;
+    slot[at] = is_own ? index[i] - begin : index[i];
+}
+
+/* Sets step[i] to 1 where a key differs from the one before it, else to 0; step[n] is 1 if there are keys. Lowers
+ * *repeated to the first i whose key is the one before it. */
+#pragma cf kernel grid(n + 1) host(grid(n + 1)) in(key[n]) out(step[n + 1]) inout(repeated[1])
+__global__ void differ(const int64_t *__restrict__ key, int64_t *__restrict__ step, int64_t *repeated, int64_t n)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i > n)
+        return;
+    step[i] = i > 0 && (i == n || key[i] != key[i - 1]);
+    if (i > 0 && i < n && key[i] == key[i - 1])
+        lower_to(repeated, i);
+}
+
+/* Sets below[i] to the number of elements of sorted that are less than value[i]. */
+#pragma cf kernel grid(n) host(grid(n)) in(sorted[m], value[n]) out(below[n])
+__global__ void search(const int64_t *__restrict__ sorted, const int64_t *__restrict__ value,
+                       int64_t *__restrict__ below, int64_t n, int64_t m)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        below[i] = count_below(sorted, m, value[i]);
+}
+
+/* Replaces the number of each of n sorted keys among the distinct ones by its slot, and writes each distinct key to
+ * its slot of wanted, less the first key of its owner. Rank p owns the numbers from bound[p] and the keys from
+ * offset[p] on; part[p] of its elements cross in a round, and start[k * ranks + p] is the slot of the first one in
+ * round k. */
+#pragma cf kernel grid(n) host(grid(n)) inout(number[n], wanted[m]) \
+    in(key[n], bound[ranks + 1], offset[ranks + 1], part[ranks], start[rounds * ranks])
+__global__ void assign(int64_t *__restrict__ number, int64_t *__restrict__ wanted, const int64_t *__restrict__ key,
+                       const int64_t *__restrict__ bound, const int64_t *__restrict__ offset,
+                       const int64_t *__restrict__ part, const int64_t *__restrict__ start, int64_t n, int64_t m,
+                       int64_t ranks, int64_t rounds)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    const int64_t owner = count_below(bound, ranks + 1, number[i] + 1) - 1;
+    const int64_t at = number[i] - bound[owner];
+    number[i] = start[at / part[owner] * ranks + owner] + at % part[owner];
+    if (i == 0 || key[i] != key[i - 1])
+        wanted[number[i]] = key[i] - offset[owner];
+}
+
+/* Makes sorted slots count from the first slot of their round, which are start[0] = 0, start[1] and so on. */
+#pragma cf kernel grid(n) host(grid(n)) inout(slot[n]) in(start[rounds])
+__global__ void rebase(int64_t *__restrict__ slot, const int64_t *__restrict__ start, int64_t n, int64_t rounds)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        slot[i] -= start[count_below(start, rounds, slot[i] + 1) - 1];
+}
+
+/* Sets the bits of n elements of M, and lowers *first to the least element whose bit is set already. */
+#pragma cf kernel grid(n) host(grid(n)) in(element[n]) inout(bits[(M + 31) / 32], first[1])
+__global__ void claim(const int64_t *__restrict__ element, unsigned int *__restrict__ bits, int64_t *first, int64_t n,
+                      int64_t M)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    const unsigned int bit = 1u << (element[i] % 32);
+    if (atomicOr(bits + element[i] / 32, bit) & bit)
+        lower_to(first, element[i]);
+}

@@ -1,0 +1,42 @@
+/* plan.h - plans of gather and scatter: where each index finds its element, and which elements cross. */
+#ifndef CF__MPI_PLAN_H
+#define CF__MPI_PLAN_H
+
+#include "mpi/rounds.h"
+
+/* An entry is one of the rank's indices. Entries of the rank's own elements come first, in their order; then those of
+ * other ranks' elements, by slot. A slot is an element's place among those that a round brings. */
+struct cf_mpi_plan {
+    struct cf__mpi_object object;
+    struct cf__mpi_transport *transport;
+    struct cf__mpi_exchange exchange;
+    int device;
+    int64_t *offsets; /* of the arrays: one per rank, and the length */
+    int64_t count;    /* entries */
+    int64_t own;      /* entries of the rank's own elements */
+    int64_t *place;   /* position of each entry's index */
+    int64_t *slot;    /* element of each entry: the rank's own, or the slot in its round */
+    int64_t rounds;
+    int64_t *entries;           /* entries of round k: [entries[k], entries[k + 1]) */
+    int64_t *list;              /* own elements that cross, in the order of the lent side's rounds */
+    struct cf__mpi_side wanted; /* elements of other ranks */
+    struct cf__mpi_side lent;   /* own elements that other ranks want */
+    size_t element_bytes;       /* size of the elements that the buffers are for; 0: there are no buffers */
+    int64_t repeated;           /* an index that this rank has twice; -1: none is known */
+    int is_distinct;            /* all indices of all ranks differ */
+};
+
+/* Returns the number of elements that the rank owns. */
+int64_t cf__mpi_plan_length(const struct cf_mpi_plan *plan);
+
+/* Makes the buffers large enough for elements of `bytes` bytes. After a failure there are no buffers. */
+int cf__mpi_plan_reserve(struct cf_mpi_plan *plan, size_t bytes);
+
+/* Returns the first status that is no success. Its arguments are calls that are all made, so that no rank waits for
+ * another that failed. */
+static inline int cf__mpi_first(int status, int next)
+{
+    return status ? status : next;
+}
+
+#endif

@@ -1,0 +1,189 @@
+#include <math.h>
+#include <string.h>
+
+#include <cuferry/kernels.h>
+
+#include "mpi/agree.h"
+#include "mpi/array.h"
+#include "mpi/blocks.h"
+
+/* ---- Arguments ---- */
+
+static int check_pair(const char *function, const struct cf__mpi_comm *state, const cf_mpi_array *x,
+                      const cf_mpi_array *y)
+{
+    int status = cf__mpi_array_check_number(function, state, "y", y);
+    return status ? status : cf__mpi_array_check_alike(function, state, "x", x, "y", y);
+}
+
+static int check_call(const char *function, const struct cf__mpi_comm *state, const cf_mpi_array *x, const void *result,
+                      unsigned int flags)
+{
+    int status = cf__mpi_array_check_number(function, state, "x", x);
+    if (!status && !result)
+        status = cf__mpi_fail(CF_EINVAL, "%s: result is NULL", function);
+    if (!status && flags & ~(unsigned int)CF_MPI_REPRODUCIBLE)
+        status = cf__mpi_fail(CF_EINVAL, "%s: flags is 0x%x; the only flag is CF_MPI_REPRODUCIBLE", function, flags);
+    return status;
+}
+
+/* ---- Sums ---- */
+
+/* The sum of this rank's part. */
+static int add_part(const struct cf__mpi_comm *state, const cf_mpi_array *x, const cf_mpi_array *y,
+                    union cf__mpi_value *sum)
+{
+    int64_t n = cf__mpi_array_count(state, x);
+#define SUM(T) cf_sum((const T *)x->data, (T *)sum, n)
+#define DOT(T) cf_dot((const T *)x->data, (const T *)y->data, (T *)sum, n)
+    return y ? CF__MPI_OF_TYPE(x->type, DOT) : CF__MPI_OF_TYPE(x->type, SUM);
+#undef SUM
+#undef DOT
+}
+
+static int add_parts(const char *function, struct cf__mpi_comm *state, const cf_mpi_array *x, const cf_mpi_array *y,
+                     int status, uint64_t checksum, union cf__mpi_value *sum)
+{
+    union cf__mpi_value own = {.i64 = 0};
+    if (!status)
+        status = add_part(state, x, y, &own);
+    status = cf__mpi_agree_on(state->comm, function, status, checksum);
+    if (status)
+        return status;
+    return cf__mpi_result(MPI_Allreduce(&own, sum, 1, cf__mpi_value_type(x->type), MPI_SUM, state->comm),
+                          "MPI_Allreduce");
+}
+
+/* Checks the arguments with y if `is_dot`, and adds up. */
+static int add_up(const char *function, MPI_Comm comm, const cf_mpi_array *x, const cf_mpi_array *y, int is_dot,
+                  void *result, unsigned int flags)
+{
+    struct cf__mpi_comm *state = NULL;
+    union cf__mpi_value sum = {.i64 = 0};
+    int previous = CF_HOST, device = CF_HOST, status = cf__mpi_enter(function, comm, &state);
+    if (status)
+        return status;
+    status = check_call(function, state, x, result, flags);
+    if (!status && is_dot)
+        status = check_pair(function, state, x, y);
+    uint64_t checksum = status ? 0 : cf__mpi_array_mix(flags, state, x);
+    if (!status) {
+        device = cf__mpi_device_of(x, y);
+        status = cf__mpi_device_enter(device, &previous);
+    }
+    status =
+        (flags & CF_MPI_REPRODUCIBLE ? cf__mpi_blocks_add : add_parts)(function, state, x, y, status, checksum, &sum);
+    status = cf__mpi_device_leave(status, device, previous);
+    if (!status)
+        memcpy(result, &sum, cf_type_size(x->type));
+    return status;
+}
+
+int cf_mpi_sum(MPI_Comm comm, const cf_mpi_array *x, void *result, unsigned int flags)
+{
+    return add_up("cf_mpi_sum", comm, x, NULL, 0, result, flags);
+}
+
+int cf_mpi_dot(MPI_Comm comm, const cf_mpi_array *x, const cf_mpi_array *y, void *result, unsigned int flags)
+{
+    return add_up("cf_mpi_dot", comm, x, y, 1, result, flags);
+}
+
+/* ---- Least and greatest ---- */
+
+/* Keys have the order of the results: a NaN has the least key, 0. */
+static const uint64_t sign = (uint64_t)1 << 63;
+
+static uint64_t key_of_number(double number, int is_max)
+{
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    uint64_t key = bits & sign ? ~bits : bits | sign;
+    return isnan(number) ? 0 : is_max ? ~key : key;
+}
+
+static double number_of_key(uint64_t key, int is_max)
+{
+    double number;
+    if (!key)
+        return (double)NAN;
+    key = is_max ? ~key : key;
+    key = key & sign ? key ^ sign : ~key;
+    memcpy(&number, &key, sizeof number);
+    return number;
+}
+
+static uint64_t find_key(cf_type type, const union cf__mpi_value *value, int is_max)
+{
+    if (type == CF_F32 || type == CF_F64)
+        return key_of_number(type == CF_F32 ? (double)value->f32 : value->f64, is_max);
+    uint64_t key = (uint64_t)(type == CF_I32 ? value->i32 : value->i64) ^ sign;
+    return is_max ? ~key : key;
+}
+
+static union cf__mpi_value find_value(cf_type type, uint64_t key, int is_max)
+{
+    if (type == CF_F32)
+        return (union cf__mpi_value){.f32 = (float)number_of_key(key, is_max)};
+    if (type == CF_F64)
+        return (union cf__mpi_value){.f64 = number_of_key(key, is_max)};
+    int64_t number = (int64_t)((is_max ? ~key : key) ^ sign);
+    return type == CF_I32 ? (union cf__mpi_value){.i32 = (int32_t)number} : (union cf__mpi_value){.i64 = number};
+}
+
+/* The key of this rank's part; the greatest one of all if the part is empty. */
+static int find_part(const struct cf__mpi_comm *state, const cf_mpi_array *x, int is_max, uint64_t *key)
+{
+    int64_t n = cf__mpi_array_count(state, x);
+    union cf__mpi_value best = {.i64 = 0};
+    int previous, status = n ? cf__mpi_device_enter(x->device, &previous) : CF_OK;
+    *key = UINT64_MAX;
+    if (status || !n)
+        return status;
+#define MIN(T) cf_min((const T *)x->data, (T *)&best, n)
+#define MAX(T) cf_max((const T *)x->data, (T *)&best, n)
+    status = is_max ? CF__MPI_OF_TYPE(x->type, MAX) : CF__MPI_OF_TYPE(x->type, MIN);
+#undef MIN
+#undef MAX
+    *key = find_key(x->type, &best, is_max);
+    return cf__mpi_device_leave(status, x->device, previous);
+}
+
+static int check_best(const char *function, const struct cf__mpi_comm *state, const cf_mpi_array *x, const void *result)
+{
+    int status = check_call(function, state, x, result, 0);
+    if (!status && !x->length)
+        status = cf__mpi_fail(CF_EINVAL, "%s: x.length is 0", function);
+    return status;
+}
+
+static int find_best(const char *function, MPI_Comm comm, const cf_mpi_array *x, void *result, int is_max)
+{
+    struct cf__mpi_comm *state = NULL;
+    uint64_t key = 0, best = 0;
+    int status = cf__mpi_enter(function, comm, &state);
+    if (status)
+        return status;
+    status = check_best(function, state, x, result);
+    uint64_t checksum = status ? 0 : cf__mpi_array_mix(0, state, x);
+    if (!status)
+        status = find_part(state, x, is_max, &key);
+    status = cf__mpi_agree_on(state->comm, function, status, checksum);
+    if (!status)
+        status = cf__mpi_result(MPI_Allreduce(&key, &best, 1, MPI_UINT64_T, MPI_MIN, state->comm), "MPI_Allreduce");
+    if (status)
+        return status;
+    union cf__mpi_value value = find_value(x->type, best, is_max);
+    memcpy(result, &value, cf_type_size(x->type));
+    return CF_OK;
+}
+
+int cf_mpi_min(MPI_Comm comm, const cf_mpi_array *x, void *result)
+{
+    return find_best("cf_mpi_min", comm, x, result, 0);
+}
+
+int cf_mpi_max(MPI_Comm comm, const cf_mpi_array *x, void *result)
+{
+    return find_best("cf_mpi_max", comm, x, result, 1);
+}

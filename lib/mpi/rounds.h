@@ -1,0 +1,34 @@
+/* rounds.h - elements that cross between ranks, in rounds that fit the buffers. */
+#ifndef CF__MPI_ROUNDS_H
+#define CF__MPI_ROUNDS_H
+
+#include "mpi/exchange.h"
+
+/* Most bytes of a buffer, for elements of the largest size: CF_MPI_BUFFER, unless a test lowers it. */
+extern size_t cf__mpi_buffer_limit;
+
+/* Bytes of the largest elements. Rounds are made for them, so that elements of all sizes have the same rounds. */
+enum { CF__MPI_ELEMENT_BYTES = 16 };
+
+/* Elements that cross between this rank and others in one direction. Each round has the same part of the elements of
+ * each rank, the last rounds maybe less, so that all ranks need the same number of rounds. */
+struct cf__mpi_side {
+    int64_t *counts; /* elements per rank */
+    void *buffer;    /* elements of a round, in the order of the ranks */
+    struct cf__mpi_message *messages;
+    int nmessages;
+};
+
+/* Returns how many rounds the elements need. */
+int64_t cf__mpi_rounds_needed(const struct cf__mpi_side *side, int ranks);
+
+/* Returns how many elements of a rank cross in a round, and how many of all ranks. */
+int64_t cf__mpi_round_part(const struct cf__mpi_side *side, int64_t rounds, int64_t round, int rank);
+int64_t cf__mpi_round_count(const struct cf__mpi_side *side, int64_t rounds, int64_t round, int ranks);
+
+/* Makes the messages of a round, for elements of `bytes` bytes. The next rank is first, so that ranks do not all begin
+ * with the same one. Returns the number of elements. */
+int64_t cf__mpi_round_fill(struct cf__mpi_side *side, const struct cf__mpi_comm *comm, int64_t rounds, int64_t round,
+                           size_t bytes);
+
+#endif

@@ -1,0 +1,269 @@
+/* fake_nccl.c - a libnccl.so.2 that sends its messages over MPI, so that the code for NCCL can be tested without it.
+ *
+ * It needs a GPU, which may be played, and is as strict: a communicator belongs to the device that is current when it is
+ * made; a rank that is alone in a group waits; sizes agree. Messages that arrive are written in the stream's order, after
+ * the call. The environment variable FAKE_NCCL=join makes rank 1 fail to join, FAKE_NCCL=group the end of each group. */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mpi.h>
+
+#define EXPORT __attribute__((visibility("default")))
+enum { SUCCESS, UNHANDLED_CUDA_ERROR, SYSTEM_ERROR, INTERNAL_ERROR, INVALID_ARGUMENT, INVALID_USAGE, REMOTE_ERROR };
+enum { MESSAGES = 4096, RANKS = 256, VERSION = 22703, BYTE = 1, FIRST_TAG = 20000 };
+
+/* The rank of MPI_COMM_WORLD that made it, and the number that it gave. */
+struct id {
+    int world, number;
+    char rest[120];
+};
+
+/* Memory for messages, until the communicator ends. */
+struct staging {
+    struct staging *next;
+    void *memory;
+};
+
+struct comm {
+    int device, ranks, rank, tag;
+    int worlds[RANKS]; /* the ranks' numbers in MPI_COMM_WORLD */
+    struct staging *stagings;
+};
+
+struct message {
+    struct comm *comm;
+    void *stream;
+    uintptr_t data;
+    void *staged;
+    size_t bytes;
+    int peer, is_send;
+};
+
+EXPORT int ncclGetVersion(int *version);
+EXPORT int ncclGetUniqueId(struct id *id);
+EXPORT int ncclCommInitRank(struct comm **comm, int ranks, struct id id, int rank);
+EXPORT int ncclCommDestroy(struct comm *comm);
+EXPORT int ncclCommAbort(struct comm *comm);
+EXPORT int ncclCommGetAsyncError(struct comm *comm, int *error);
+EXPORT int ncclGroupStart(void);
+EXPORT int ncclGroupEnd(void);
+EXPORT int ncclSend(const void *data, size_t count, int type, int peer, struct comm *comm, void *stream);
+EXPORT int ncclRecv(void *data, size_t count, int type, int peer, struct comm *comm, void *stream);
+EXPORT const char *ncclGetErrorString(int result);
+
+static struct message group[MESSAGES];
+static MPI_Request requests[MESSAGES];
+static int count, depth;
+
+static int is_told_to_fail(const char *where)
+{
+    const char *given = getenv("FAKE_NCCL");
+    return given && strcmp(given, where) == 0;
+}
+
+/* ---- The driver ---- */
+
+static struct {
+    int (*cuCtxGetDevice)(int *device);
+    int (*cuStreamSynchronize)(void *stream);
+    int (*cuMemcpyAsync)(uintptr_t target, uintptr_t source, size_t bytes, void *stream);
+    int (*cuMemHostAlloc)(void **pointer, size_t bytes, unsigned int flags);
+    int (*cuMemFreeHost)(void *pointer);
+} cuda;
+
+static void load_cuda(void)
+{
+    int (*get)(const char *name, void *function, int version, uint64_t flags, int *found) = NULL;
+    if (cuda.cuMemFreeHost)
+        return;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    if (library)
+        *(void **)&get = dlsym(library, "cuGetProcAddress_v2");
+    if (!get || get("cuCtxGetDevice", &cuda.cuCtxGetDevice, 2000, 0, NULL) ||
+        get("cuStreamSynchronize", &cuda.cuStreamSynchronize, 2000, 0, NULL) ||
+        get("cuMemcpyAsync", &cuda.cuMemcpyAsync, 4000, 0, NULL) ||
+        get("cuMemHostAlloc", &cuda.cuMemHostAlloc, 2020, 0, NULL) ||
+        get("cuMemFreeHost", &cuda.cuMemFreeHost, 2000, 0, NULL))
+        abort();
+}
+
+/* ---- Communicators ---- */
+
+EXPORT int ncclGetVersion(int *version)
+{
+    *version = VERSION;
+    return SUCCESS;
+}
+
+EXPORT const char *ncclGetErrorString(int result)
+{
+    static const char *const texts[] = {"no error",
+                                        "unhandled cuda error",
+                                        "unhandled system error",
+                                        "internal error",
+                                        "invalid argument",
+                                        "invalid usage",
+                                        "remote process exited or there was a network error"};
+    return texts[result];
+}
+
+EXPORT int ncclGetUniqueId(struct id *id)
+{
+    static int number;
+    memset(id, 0, sizeof *id);
+    id->number = ++number;
+    return MPI_Comm_rank(MPI_COMM_WORLD, &id->world) == MPI_SUCCESS ? SUCCESS : SYSTEM_ERROR;
+}
+
+/* Each rank tells its place in MPI_COMM_WORLD to the rank that made the id, which tells them all. */
+static void meet(struct comm *comm, int maker)
+{
+    int own[2] = {comm->rank, 0}, got[2];
+    MPI_Comm_rank(MPI_COMM_WORLD, &own[1]);
+    if (own[1] != maker) {
+        MPI_Send(own, 2, MPI_INT, maker, comm->tag, MPI_COMM_WORLD);
+        MPI_Recv(comm->worlds, RANKS, MPI_INT, maker, comm->tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return;
+    }
+    comm->worlds[comm->rank] = own[1];
+    for (int i = 1; i < comm->ranks; i++) {
+        MPI_Recv(got, 2, MPI_INT, MPI_ANY_SOURCE, comm->tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        comm->worlds[got[0]] = got[1];
+    }
+    for (int i = 0; i < comm->ranks; i++)
+        if (i != comm->rank)
+            MPI_Send(comm->worlds, RANKS, MPI_INT, comm->worlds[i], comm->tag, MPI_COMM_WORLD);
+}
+
+EXPORT int ncclCommInitRank(struct comm **comm, int ranks, struct id id, int rank)
+{
+    int device;
+    load_cuda();
+    if (cuda.cuCtxGetDevice(&device) != 0)
+        return UNHANDLED_CUDA_ERROR;
+    if (ranks > RANKS || rank < 0 || rank >= ranks)
+        return INVALID_ARGUMENT;
+    struct comm *made = calloc(1, sizeof *made);
+    if (!made)
+        return SYSTEM_ERROR;
+    *made = (struct comm){.device = device, .ranks = ranks, .rank = rank, .tag = FIRST_TAG + id.number};
+    meet(made, id.world);
+    if (rank == 1 && is_told_to_fail("join")) {
+        free(made);
+        return REMOTE_ERROR;
+    }
+    *comm = made;
+    return SUCCESS;
+}
+
+EXPORT int ncclCommDestroy(struct comm *comm)
+{
+    int device, result = cuda.cuCtxGetDevice(&device) != 0 || device != comm->device ? UNHANDLED_CUDA_ERROR : SUCCESS;
+    for (struct staging *each = comm->stagings, *next; each; each = next) {
+        next = each->next;
+        cuda.cuMemFreeHost(each->memory);
+        free(each);
+    }
+    free(comm);
+    return result;
+}
+
+EXPORT int ncclCommAbort(struct comm *comm)
+{
+    return ncclCommDestroy(comm);
+}
+
+EXPORT int ncclCommGetAsyncError(struct comm *comm, int *error)
+{
+    (void)comm;
+    *error = SUCCESS;
+    return SUCCESS;
+}
+
+/* ---- Messages ---- */
+
+EXPORT int ncclGroupStart(void)
+{
+    if (depth++ == 0)
+        count = 0;
+    return SUCCESS;
+}
+
+static int add(const struct message *message, int type)
+{
+    int device;
+    if (depth == 0 || count == MESSAGES)
+        return INVALID_USAGE;
+    if (type != BYTE || message->peer < 0 || message->peer >= message->comm->ranks || !message->data)
+        return INVALID_ARGUMENT;
+    if (cuda.cuCtxGetDevice(&device) != 0 || device != message->comm->device)
+        return UNHANDLED_CUDA_ERROR;
+    group[count++] = *message;
+    return SUCCESS;
+}
+
+EXPORT int ncclSend(const void *data, size_t bytes, int type, int peer, struct comm *comm, void *stream)
+{
+    return add(&(struct message){comm, stream, (uintptr_t)data, NULL, bytes, peer, 1}, type);
+}
+
+EXPORT int ncclRecv(void *data, size_t bytes, int type, int peer, struct comm *comm, void *stream)
+{
+    return add(&(struct message){comm, stream, (uintptr_t)data, NULL, bytes, peer, 0}, type);
+}
+
+static int stage(struct message *message)
+{
+    struct staging *staging = malloc(sizeof *staging);
+    if (!staging || cuda.cuMemHostAlloc(&staging->memory, message->bytes, 0) != 0)
+        return UNHANDLED_CUDA_ERROR;
+    staging->next = message->comm->stagings;
+    message->comm->stagings = staging;
+    message->staged = staging->memory;
+    if (message->is_send &&
+        cuda.cuMemcpyAsync((uintptr_t)message->staged, message->data, message->bytes, message->stream) != 0)
+        return UNHANDLED_CUDA_ERROR;
+    return cuda.cuStreamSynchronize(message->stream) == 0 ? SUCCESS : UNHANDLED_CUDA_ERROR;
+}
+
+/* Tags of later communicators are larger, so that messages of two do not meet. */
+static int begin(const struct message *message, MPI_Request *request)
+{
+    const struct comm *comm = message->comm;
+    int bytes = (int)message->bytes, peer = comm->worlds[message->peer];
+    int result = message->is_send
+                     ? MPI_Isend(message->staged, bytes, MPI_BYTE, peer, comm->tag, MPI_COMM_WORLD, request)
+                     : MPI_Irecv(message->staged, bytes, MPI_BYTE, peer, comm->tag, MPI_COMM_WORLD, request);
+    return result == MPI_SUCCESS ? SUCCESS : SYSTEM_ERROR;
+}
+
+static int finish(const struct message *message, MPI_Request *request)
+{
+    MPI_Status status;
+    int bytes = 0;
+    if (MPI_Wait(request, &status) != MPI_SUCCESS)
+        return REMOTE_ERROR;
+    if (message->is_send)
+        return SUCCESS;
+    if (MPI_Get_count(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || (size_t)bytes != message->bytes)
+        return INVALID_USAGE;
+    return cuda.cuMemcpyAsync(message->data, (uintptr_t)message->staged, message->bytes, message->stream) == 0
+               ? SUCCESS
+               : UNHANDLED_CUDA_ERROR;
+}
+
+EXPORT int ncclGroupEnd(void)
+{
+    int result = depth == 0 ? INVALID_USAGE : is_told_to_fail("group") ? REMOTE_ERROR : SUCCESS;
+    if (--depth > 0 || result)
+        return result;
+    for (int i = 0; i < count && !result; i++)
+        result = stage(&group[i]);
+    for (int i = 0; i < count && !result; i++)
+        result = begin(&group[i], &requests[i]);
+    for (int i = 0; i < count && !result; i++)
+        result = finish(&group[i], &requests[i]);
+    return result;
+}
