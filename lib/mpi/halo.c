@@ -197,9 +197,7 @@ static struct cfmpi_box make_box(const struct grid *grid, const int direction[DI
     for (int d = 0; d < DIMS; d++) {
         int64_t extent = grid->extents[d], ghosts = grid->ghosts[d];
         extents[d] = direction[d] ? ghosts : extent;
-        first[d] = direction[d] == 0  ? ghosts
-                   : direction[d] < 0 ? (is_ghost ? 0 : ghosts)
-                                      : (is_ghost ? extent + ghosts : extent);
+        first[d] = (direction[d] > 0 ? extent : ghosts) + (is_ghost ? direction[d] * ghosts : 0);
     }
     *elements = extents[0] * extents[1] * extents[2];
     const int64_t row = side_of(grid, 2), plane = side_of(grid, 1) * row;
