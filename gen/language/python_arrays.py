@@ -202,17 +202,18 @@ _capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c
 _DL_CPU, _DL_CUDA, _DL_HOST, _DL_MANAGED = 1, 2, 3, 13
 
 
-def _view_dlpack(array):
+def _view_dlpack(array, stream):
     kind, number = array.__dlpack_device__()
     kind = int(kind)
     if kind not in (_DL_CPU, _DL_CUDA, _DL_HOST, _DL_MANAGED):
         raise ValueError(f'is on a device of DLPack\'s kind {kind}; the library uses memory of the CPU and of CUDA '
                          'GPUs')
     is_device = kind in (_DL_CUDA, _DL_MANAGED)
-    words = {'stream': 1} if is_device else {}   # the legacy default stream, for which the producer orders its work
+    stream = (stream or 1) if is_device else None       # DLPack calls the default stream 1
+    words = {'stream': stream} if is_device else {}     # the producer orders its work before this stream
     try:
         capsule = array.__dlpack__(max_version=(1, 0), **words)
-    except TypeError:                            # a producer of before DLPack 1.0
+    except TypeError:                                   # a producer of before DLPack 1.0
         capsule = array.__dlpack__(**words)
     if '"dltensor_versioned"' in repr(capsule):
         whole = _DLVersioned.from_address(_capsule_pointer(capsule, b'dltensor_versioned'))
@@ -226,7 +227,7 @@ def _view_dlpack(array):
     if tensor.lanes != 1:
         dtype = f'{dtype}x{tensor.lanes}'
     return _View((tensor.data or 0) + tensor.offset, dtype, shape, _is_packed(shape, strides, 1), writable,
-                 number if is_device else -1, 1 if is_device else None, keep=(array, capsule))
+                 number if is_device else -1, stream, keep=(array, capsule))
 
 
 _VIEWS = {'numpy': ('ndarray', _view_numpy), 'cupy': ('ndarray', _view_cupy), 'torch': ('Tensor', _view_torch)}
@@ -241,8 +242,8 @@ def _library_of(kind):
     return ''
 
 
-def _view(name, array):
-    """The view of an argument; TypeError and ValueError name it."""
+def _view(name, array, stream=None):
+    """The view of an argument; TypeError and ValueError name it. `stream` is the handle that the call was given."""
     library = _library_of(type(array))
     try:
         if library:
@@ -251,7 +252,7 @@ def _view(name, array):
         if hasattr(array, '__cuda_array_interface__'):
             return _view_cuda(array)
         if hasattr(array, '__dlpack__') and hasattr(array, '__dlpack_device__'):
-            return _view_dlpack(array)
+            return _view_dlpack(array, stream)
         return _view_buffer(array)
     except (BufferError, TypeError, ValueError) as error:
         if isinstance(error, TypeError) and not library:

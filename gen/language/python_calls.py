@@ -47,14 +47,14 @@ class _Entry:
         self.made = {}      # dtypes of the outputs by those of the other arrays
 
     def __call__(self, stream, *values):
-        return _Call(self, list(values)).run(stream)
+        return _Call(self, list(values), None if stream is None else _stream_handle(stream)).run()
 
 
 class _Call:
     """One call, step by step, with a message for each thing that can be wrong."""
 
-    def __init__(self, entry, values):
-        self.entry, self.values, self.parameters = entry, values, entry.parameters
+    def __init__(self, entry, values, stream):
+        self.entry, self.values, self.stream, self.parameters = entry, values, stream, entry.parameters
         self.views, self.is_made = {}, False
         for number, (name, role) in enumerate(self.parameters):
             if role != 'value' and values[number] is not None:
@@ -69,7 +69,7 @@ class _Call:
         name = f'{self.entry.name}: {name}'
         if role == 'pointer' and isinstance(array, int):
             return _View(array, '', (), True, True, None)
-        view = _view(name, array)
+        view = _view(name, array, self.stream)
         if not view.contiguous:
             raise ValueError(f'{name} is not contiguous in C order; pass a copy of it')
         if role in ('out', 'inout') and not view.writable:
@@ -157,11 +157,12 @@ class _Call:
             self.views[number] = _view(self._named(number), self.values[number])
         self.is_made = bool(missing) and missing == {n for n, (_, role) in enumerate(self.parameters) if role == 'out'}
 
-    def _place(self, stream):
-        """The stream, and whether other streams have to wait; None: the arrays are on the host."""
+    def _place(self):
+        """The stream, and the other streams that it has to wait for; None: the arrays are on the host. A caller who
+        gives a stream orders it after the current streams of CuPy and PyTorch; other arrays say what they wait for."""
         on_gpu = {number: view for number, view in self.views.items() if view.device != -1}
         if not on_gpu:
-            if stream is not None:
+            if self.stream is not None:
                 raise ValueError(f'{self.entry.name}: stream is given, and the arrays are on the host')
             return None, set()
         first = next(iter(on_gpu))
@@ -170,19 +171,20 @@ class _Call:
         for number in self.views:
             if number not in on_gpu:
                 raise ValueError(f'{self._named(number)} is on the host, and {self.parameters[first][0]} on a GPU')
-        streams = [view.stream for view in on_gpu.values() if view.stream is not None]
-        handle = _stream_handle(stream) if stream is not None else streams[0] if streams else 0
+        streams = [view.stream for view in on_gpu.values()
+                   if view.stream is not None and (self.stream is None or not view.library)]
+        handle = self.stream if self.stream is not None else streams[0] if streams else 0
         place = ctypes.c_int()
         _check(_stream_device(handle, ctypes.byref(place)))
         for number, view in on_gpu.items():
             if view.device not in (None, place.value):
                 raise ValueError(f'{self._named(number)} is on GPU {view.device}, and the stream is on {place.value}')
-        return handle, set() if stream is not None else {s for s in streams if (s or 1) != (handle or 1)}
+        return handle, {s for s in streams if (s or 1) != (handle or 1)}
 
-    def run(self, stream):
+    def run(self):
         is_given = self._infer()
         self._allocate(self._check_shapes(is_given))
-        handle, others = self._place(stream)
+        handle, others = self._place()
         words = [self.views[number].pointer if number in self.views else value
                  for number, value in enumerate(self.values)]
         if handle is None:
@@ -191,7 +193,7 @@ class _Call:
             for other in others:
                 _check(_stream_sync(other))
             _check(self.instance.enqueue(handle, *words))
-            if others:
+            if others and self.stream is None:
                 _check(_stream_sync(handle))
         self._remember()
         results = [value for value, (_, role) in zip(self.values, self.parameters) if role == 'out']

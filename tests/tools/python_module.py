@@ -236,6 +236,7 @@ def run_played():
     shapes._stream_device = lambda stream, place: 0
     for name, kind in (('cupy', played_arrays.ndarray), ('torch', played_arrays.Tensor)):
         run_device_arrays(name, kind, np, source, index, played_arrays.Streams)
+    run_producers(played_arrays, np, source, index)
     made = shapes.gather(played_arrays.Tensor(source, None), played_arrays.Tensor(index, None))
     expect('torch_on_the_cpu', (made.is_cuda, (made.array == source[index]).all()), (False, True))
     refused('torch_gradient_is_refused', ValueError, ['gather: source requires a gradient'], shapes.gather,
@@ -290,6 +291,29 @@ def run_device_arrays(name, kind, np, source, index, streams):
         got = v.copy()
         shapes.step(kind(u), kind(got), 0.25)
         expect(f'{name}_two_dimensions{turn}', (got == wanted).all(), True)
+
+
+def run_producers(played, np, source, index):
+    """The call comes after the producers' work, on the stream that is given or on theirs."""
+    instance, done = shapes._of_gather.instances[2], []
+    sync, shapes._stream_sync = shapes._stream_sync, lambda stream: done.append(f'sync {stream}') or 0
+    enqueue, instance.enqueue = instance.enqueue, lambda stream, *words: done.append(f'launch {stream}') or 0
+    for name, words, streams, ordered, wanted in (
+            ('own_streams', {}, (8, 8), 1, ['sync 1', 'launch 8', 'sync 8']),
+            ('given_stream', {'stream': 5}, (8, 9), 5, ['sync 8', 'sync 9', 'launch 5']),
+            ('given_stream_of_their_own', {'stream': 8}, (8, 8), 8, ['launch 8']),
+            ('given_default_stream', {'stream': 0}, (1, None), 1, ['launch 0']),
+            ('given_stream_without_theirs', {'stream': 2}, (None, None), 2, ['launch 2'])):
+        done.clear()
+        lent = played.Lent(index)
+        shapes.gather(played.Foreign(source, streams[0]), lent, played.Foreign(np.zeros(500), streams[1]), **words)
+        expect(f'producers_on_{name}', (lent.streams, done), ([ordered], wanted))
+    done.clear()
+    played.Streams.current = 1234
+    shapes.gather(*(played.ndarray(array) for array in (source, index, np.zeros(500))), stream=5)
+    expect('given_stream_is_not_ordered_after_the_current_one', done, ['launch 5'])
+    played.Streams.current = 0
+    shapes._stream_sync, instance.enqueue = sync, enqueue
 
 
 if __name__ == '__main__':
