@@ -14,17 +14,21 @@ Array = Any
 
 
 class Error(RuntimeError):
-    """A call that the library refused or could not finish; `status` is its CF_... status."""
+    """A call that was refused or could not be finished; `status` is the CF_... status."""
 
-    def __init__(self, status, text):
-        super().__init__(text)
-        self.status = status
+    status = 0
+
+
+class EINVAL(Error, ValueError):
+    """The emitter puts the classes of all statuses here."""
+
+
+_ERRORS: Dict[int, Any] = {}    # exceptions by status
 
 
 # ---- The shared object
 
 _PREFIX = 'prefix'
-_ERRORS: Dict[int, Any] = {}    # exceptions by status
 
 
 def _open_library():
@@ -60,8 +64,9 @@ _stream_sync = _function('cf_stream_sync', ctypes.c_void_p)
 
 
 def _fail(status):
-    text = _last_error().decode(errors='replace')
-    raise _ERRORS.get(status, Error)(status, text or _status_text(status).decode())
+    error = _ERRORS.get(status, Error)(_last_error().decode(errors='replace') or _status_text(status).decode())
+    error.status = status
+    raise error
 
 
 def _check(status):
@@ -257,7 +262,7 @@ def _view(name, array, stream=None):
     except (BufferError, TypeError, ValueError) as error:
         if isinstance(error, TypeError) and not library:
             raise TypeError(f'{name} is no array but {type(array).__name__}') from None
-        raise ValueError(f'{name} {error}') from None
+        raise EINVAL(f'{name} {error}') from None
 
 
 _NUMPY_NAMES = {'f': 'float', 'c': 'complex', 'i': 'int', 'u': 'uint'}
@@ -393,5 +398,5 @@ class _Setter:
             return _check(self.function(_scalar(self.name, self.kind, value)))
         values = [_scalar(self.name, self.kind, v) for v in _flatten(value)]
         if len(values) != self.count:
-            raise ValueError(f'{self.name} has {self.count} elements, and {len(values)} were passed')
+            raise EINVAL(f'{self.name} has {self.count} elements, and {len(values)} were passed')
         return _check(self.function(ctypes.byref((self.ctype * self.count)(*values))))
