@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
+from manual import section, spell_roff
 from tap import NEEDS_NO_SANITIZER, ROOT, Tap, path_without_nvcc, run
 
 CONSUMERS = os.path.join(ROOT, 'tests', 'consumers')
@@ -84,7 +85,7 @@ class InstallTest:
         shutil.rmtree(self.builddir)
 
     def manual(self):
-        """The manual page names all functions, and every name in it exists."""
+        """The manual page has the declarations of all functions of the library, and every name in it exists."""
         def read(*path):
             with open(os.path.join(ROOT, *path), encoding='utf-8') as file:
                 return file.read()
@@ -109,6 +110,10 @@ class InstallTest:
         named = set(re.findall(r'\bcf_[a-z0-9_]+(?=\(| \(\))', page))
         wrong = sorted(named - functions) + [word for word in sorted(functions | statuses | variables)
                                              if word not in page]
+        synopsis = re.sub(r'\s+', ' ', spell_roff(section(page, 'SYNOPSIS')))
+        wrong += [text for text in (re.sub(r'\s+', ' ', found) for found in re.findall(
+            r'^(?:CF_CHECKED )?((?!typedef)[a-z][\w ]*[ *]cf_\w+\([^;{}]*\);)', header, re.MULTILINE))
+            if text not in synopsis]
         wrong += [word for word in sorted(variables) if f'`{word}=' not in read('README.md')]
         self.tap.check('manual_names_all_that_there_is', ', '.join(wrong))
 
