@@ -1,5 +1,5 @@
 """The part of a generated Python module that knows arrays, scalars and errors; python_calls.py follows it there. The
-emitter replaces the value of _PREFIX."""
+emitter replaces the value of _PREFIX, and EINVAL by the classes of all statuses."""
 
 import ctypes
 import functools  # noqa: F401
@@ -20,7 +20,7 @@ class Error(RuntimeError):
 
 
 class EINVAL(Error, ValueError):
-    """The emitter puts the classes of all statuses here."""
+    """Stands for the classes of all statuses."""
 
 
 _ERRORS: Dict[int, Any] = {}    # exceptions by status

@@ -32,7 +32,7 @@ def manual_problem(program, helped):
     usage = re.findall(rf'^(?:usage:|      ) ({program}.*)', helped, re.MULTILINE)
     heads = '\n'.join(re.findall(r'^  (\S.*?)(?:  .*)?$', helped, re.MULTILINE))
     wrong = set(synopses) ^ set(usage) | _list_options(tags) ^ _list_options(heads)
-    return ', '.join(sorted(wrong)) if wrong or len(heads) < 100 else ''
+    return ', '.join(sorted(wrong)) or ('' if heads else '--help has no options')
 
 
 def _list_options(heads):
