@@ -5,7 +5,9 @@ import os
 
 from conan import ConanFile
 from conan.errors import ConanException
-from conan.tools.cmake import CMake, cmake_layout
+from conan.tools.cmake import CMake
+
+TREE = os.path.join("..", "..", "..", "..")
 
 
 class CuferryTest(ConanFile):
@@ -16,15 +18,15 @@ class CuferryTest(ConanFile):
         self.requires(self.tested_reference_str)
 
     def layout(self):
-        cmake_layout(self)
+        self.folders.build = self.folders.generators = os.path.join(TREE, "build", "conan")
 
     def build(self):
         cmake = CMake(self)
-        cmake.configure(build_script_folder=os.path.join("..", "..", "..", "..", "tests", "consumers", "cmake"))
+        cmake.configure(build_script_folder=os.path.join(TREE, "tests", "consumers", "cmake"))
         cmake.build()
 
     def test(self):
         printed = io.StringIO()
-        self.run(os.path.join(self.cpp.build.bindir, "diffusion"), printed, env="conanrun")
+        self.run(os.path.join(self.build_folder, "diffusion"), printed, env="conanrun")
         if not printed.getvalue().startswith("largest difference after 20 steps: 0,"):
             raise ConanException(printed.getvalue())
