@@ -6,6 +6,7 @@
 
 #include "cuferry_mpi_kernels.h"
 #include "mpi/agree.h"
+#include "mpi/array.h"
 
 #define FUNCTION "cf_mpi_plan_create"
 
@@ -39,7 +40,7 @@ static int copy_words(int64_t *target, const int64_t *source, int64_t count)
     return cf_mem_copy(target, source, (size_t)count * sizeof *target);
 }
 
-/* Frees memory of a device. There is nobody left to tell about a failure. */
+/* Frees memory of a device. No caller could act on a failure. */
 static void free_words(void *pointer)
 {
     int ignored = cf_mem_free(pointer);
@@ -105,15 +106,6 @@ static int check_arguments(cf_mpi_plan **plan, const int64_t *offsets, const int
     if (!index && count)
         return cf__mpi_fail(CF_EINVAL, FUNCTION ": index is NULL, and count is %lld", (long long)count);
     return check_offsets(offsets, ranks);
-}
-
-/* What the ranks compare: a checksum of the offsets. */
-static uint64_t sum_offsets(const int64_t *offsets, int ranks)
-{
-    uint64_t sum = 0;
-    for (int rank = 0; rank <= ranks; rank++)
-        sum = (sum ^ (uint64_t)offsets[rank]) * 0x9e3779b97f4a7c15 + 1;
-    return sum;
 }
 
 /* ---- The rank's own part ---- */
@@ -255,7 +247,7 @@ static int sort_entries(struct draft *draft, struct cf__mpi_transport *transport
     return status ? status : count_elements(draft);
 }
 
-/* ---- What crosses ---- */
+/* ---- Elements that cross ---- */
 
 /* Tells the owners how many elements this rank wants, and agrees on the number of rounds. */
 static int exchange_counts(struct cf_mpi_plan *plan)
@@ -357,7 +349,7 @@ static int place_entries(struct draft *draft)
     return status ? status : divide_rounds(draft);
 }
 
-/* Prepares the exchange, and lists of what the other ranks want. */
+/* Prepares the exchange, and memory for the list of elements that other ranks want. */
 static int prepare_exchange(struct cf_mpi_plan *plan)
 {
     int64_t lent = 0, widest = 0;
@@ -435,9 +427,12 @@ static int make_plan(struct draft *draft, struct cf__mpi_transport *transport, c
                      const int64_t *index, int64_t count, int status)
 {
     MPI_Comm comm = transport->object.comm->comm;
+    uint64_t checksum = 0;
+    if (!status)
+        checksum = cf__mpi_mix(0, offsets, ((size_t)transport->object.comm->size + 1) * sizeof *offsets);
     if (!status)
         status = sort_entries(draft, transport, offsets, index, count);
-    status = cf__mpi_agree_on(comm, FUNCTION, status, status ? 0 : sum_offsets(offsets, transport->object.comm->size));
+    status = cf__mpi_agree_on(comm, FUNCTION, status, checksum);
     if (!status)
         status = exchange_counts(draft->plan);
     if (status)
