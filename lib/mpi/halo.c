@@ -240,7 +240,7 @@ static int list_messages(const struct grid *grid, struct cells *cells, int is_gh
 static int alloc_buffer(const cf_mpi_halo *halo, struct cells *cells, size_t bytes)
 {
     int status = cf__mpi_buffer_alloc(halo->exchange.transport, &cells->buffer, (size_t)halo->elements * bytes);
-    for (int i = 0; i < halo->messages && !status; i++)
+    for (int i = 0; i < halo->messages && cells->buffer; i++)
         cells->messages[i].data = (char *)cells->buffer + (size_t)cells->boxes.at[i].begin * bytes;
     return status;
 }
