@@ -21,10 +21,11 @@ struct draft {
     int64_t *starts; /* on the host: the first slot of each rank in each round, and their number */
 };
 
+/* No words have an address too, since offsets are added to it. */
 static int alloc_words(int64_t **words, int64_t count)
 {
     void *memory = NULL;
-    int status = cf_mem_alloc(&memory, (size_t)count * sizeof **words);
+    int status = cf_mem_alloc(&memory, (size_t)(count ? count : 1) * sizeof **words);
     *words = memory;
     return status;
 }
@@ -380,15 +381,13 @@ static int exchange_lists(struct draft *draft)
     for (int64_t round = 0; round < plan->rounds; round++) {
         int64_t nsent = cf__mpi_round_fill(wanted, state, plan->rounds, round, bytes);
         int64_t nreceived = cf__mpi_round_fill(lent, state, plan->rounds, round, bytes);
-        if (nsent)
-            status = cf__mpi_first(
-                status, cf_mem_copy_async(NULL, wanted->buffer, draft->wanted + sent, (size_t)nsent * bytes));
+        status =
+            cf__mpi_first(status, cf_mem_copy_async(NULL, wanted->buffer, draft->wanted + sent, (size_t)nsent * bytes));
         status = cf__mpi_first(status, cf__mpi_exchange_start(&plan->exchange, wanted->messages, wanted->nmessages,
                                                               lent->messages, lent->nmessages));
         status = cf__mpi_first(status, cf__mpi_exchange_finish(&plan->exchange));
-        if (nreceived)
-            status = cf__mpi_first(
-                status, cf_mem_copy_async(NULL, plan->list + received, lent->buffer, (size_t)nreceived * bytes));
+        status = cf__mpi_first(status,
+                               cf_mem_copy_async(NULL, plan->list + received, lent->buffer, (size_t)nreceived * bytes));
         sent += nsent;
         received += nreceived;
     }
