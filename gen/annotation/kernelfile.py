@@ -91,9 +91,9 @@ class _File:
                 self._add_error(error.token, str(error))
 
     def _list_leaves(self, kernels):
-        """Returns the values within each struct that is an element of an argument."""
+        """Returns the values within each struct that is an argument, or an element of one."""
         structs = {p.type.c: p.type for k in kernels for i in k.instances for p in i.arguments
-                   if p.dims and p.type.kind == 'struct'}
+                   if p.direction != 'CF_POINTER' and p.type.kind == 'struct'}
         leaves = {c: self._types.layouts.list_leaves(ctype) for c, ctype in structs.items()}
         return tuple((c, found) for c, found in leaves.items() if found)
 

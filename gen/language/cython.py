@@ -7,7 +7,7 @@ import re
 from base.text import banner
 from language.extents import Call, find_places, scalar_kind, spell_shape, Unspellable
 from language.interface import Family
-from language.python import escape_doc, name_argument
+from language.python import escape_doc, is_taken_argument, spell_names
 from language.statuses import spell_status_classes
 
 # Cython's type and NumPy's name of an element.
@@ -33,27 +33,24 @@ cimport {name} as _cf_c
 
 
 class Error(RuntimeError):
-    """A call that the library refused or could not finish; `status` is its CF_... status."""
+    """A call that was refused or could not be finished; `status` is the CF_... status."""
 
-    def __init__(self, status, text):
-        super().__init__(text)
-        self.status = status
-
-
-_ERRORS = {{}}
+    status = 0
 
 
 cdef _fail(int status):
-    raise _ERRORS.get(status, Error)(status, _cf_c.cf_last_error().decode(errors='replace'))
+    error = _ERRORS.get(status, Error)(_cf_c.cf_last_error().decode(errors='replace'))
+    error.status = status
+    raise error
 
 
 cdef _refuse(str name, object array, Exception error):
     """Raises the error of an argument that has no buffer of the wanted kind."""
     if hasattr(array, '__cuda_array_interface__'):
-        raise ValueError(f'{{name}} is on a GPU, and the call takes arrays of the host') from None
+        raise EINVAL(f'{{name}} is on a GPU, and the call takes arrays of the host') from None
     if isinstance(error, TypeError):
         raise TypeError(f'{{name}} is no array but {{type(array).__name__}}') from None
-    raise ValueError(f'{{name}}: {{error}}') from None
+    raise EINVAL(f'{{name}}: {{error}}') from None
 
 
 cdef int _take(str name, object array, Py_buffer *view, str dtype, char kind, Py_ssize_t size, int rank,
@@ -76,7 +73,7 @@ cdef int _take(str name, object array, Py_buffer *view, str dtype, char kind, Py
     found = _kind(name, array)
     if found != dtype:
         raise TypeError(f'{{name}} has the dtype {{found}}, and {{dtype}} is needed')
-    raise ValueError(f'{{name}} has {{rank_found}} dimensions, and {{rank}} are needed')
+    raise EINVAL(f'{{name}} has {{rank_found}} dimensions, and {{rank}} are needed')
 
 
 cdef char _class_of(const char *code) noexcept:
@@ -99,7 +96,7 @@ cdef void _release(Py_buffer *views, int count) noexcept:
 
 
 cdef _differ(str name, object shape, object wanted):
-    raise ValueError(f'{{name}} has the shape {{shape}}, and {{wanted}} is needed')
+    raise EINVAL(f'{{name}} has the shape {{shape}}, and {{wanted}} is needed')
 
 
 cdef _empty(object shape, str dtype):
@@ -122,7 +119,7 @@ cdef str _kind(str name, object array):
 
 def _quotient(left, right):
     if right == 0:
-        raise ValueError('an extent divides by 0')
+        raise EINVAL('an extent divides by 0')
     quotient = abs(left) // abs(right)
     return quotient if (left < 0) == (right < 0) else -quotient
 
@@ -221,8 +218,9 @@ def _find_problem(function):
 
 
 def name_function(name):
-    """Returns the name of a function: the module itself uses the names of Python's own."""
-    is_taken = keyword.iskeyword(name) or hasattr(builtins, name) or name in ('Error', *_RESERVED)
+    """Returns the name of a function: the module itself uses the names of Python's own. max is max_, and max_ max__."""
+    plain = name.rstrip('_')
+    is_taken = keyword.iskeyword(plain) or hasattr(builtins, plain) or plain in ('Error', *_RESERVED)
     return f'{name}_' if is_taken else name
 
 
@@ -231,7 +229,8 @@ class _Wrapper:
 
     def __init__(self, function):
         self.function, self.arguments = function, function.arguments
-        self.names = [f'{a.name}_' if a.name in _RESERVED else name_argument(a.name) for a in self.arguments]
+        names = spell_names([a.name for a in self.arguments], lambda n: n in _RESERVED or is_taken_argument(n))
+        self.names = [names[a.name] for a in self.arguments]
         self.places = {}
         for is_output in (False, True):     # a result that is not given tells nothing
             for place in find_places(self.arguments):
@@ -295,7 +294,7 @@ class _Wrapper:
         if place.offset or place.factor > 1:
             rest = f' or ({extent} - {place.offset}) % {place.factor}' if place.factor > 1 else ''
             yield f'    if {extent} < {place.offset}{rest}:'
-            yield (f"        raise ValueError(f'{self.function.name}: {self.names[place.array]} has the extent "
+            yield (f"        raise EINVAL(f'{self.function.name}: {self.names[place.array]} has the extent "
                    f"{{{extent}}}, which {place.factor} * {scalar} + {place.offset} cannot be')")
         if limit < 2 ** 63 - 1:
             yield f'    if {extent} > {limit * place.factor + place.offset}:'

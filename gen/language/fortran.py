@@ -1,10 +1,9 @@
 """Emits the Fortran module of a library: interfaces of the C functions, and functions that take arrays."""
 
 from base.text import banner
+from language.fortran_lines import fold, spell_comment
 from language.fortran_names import Names
 from language.fortran_types import Types, UNSIGNED
-
-_WIDTH = 120
 
 _BINARY = {'ADD': '+', 'SUB': '-', 'MUL': '*'}
 _RELATIONS = {'LT': '<', 'LE': '<=', 'GT': '>', 'GE': '>=', 'EQ': '==', 'NE': '/='}
@@ -33,7 +32,7 @@ class _Module:
                 self._add_setter(symbol, suffix)
         name = self.names.module
         generics = ''.join(self._emit_generic(*item) for item in self.generics.items())
-        return (banner(', '.join(self.interface.sources), ('!', '')) + _comment(
+        return (banner(', '.join(self.interface.sources), ('!', '')) + spell_comment(
             ['Each function returns a status: 0, or the text is that of cf_last_error(). Compile cuferry.f90 before.',
              *self.notes]) +
                 f'module {name}\n    use, intrinsic :: iso_c_binding\n    use cuferry\n    implicit none\n'
@@ -47,7 +46,7 @@ class _Module:
         self.generics.setdefault(name, []).append(specific)
 
     def _emit_generic(self, name, specifics):
-        lines = _fold(f'procedure :: {", ".join(specifics)}', 8)
+        lines = fold(f'procedure :: {", ".join(specifics)}', 8)
         return f'    public :: {name}\n    interface {name}\n{lines}    end interface\n'
 
     # ---- Functions
@@ -103,8 +102,8 @@ class _Module:
         if suffix:
             declared = [('type(c_ptr), value', stream), *declared]
         names = ', '.join(name for _, name in declared)
-        return (_fold(f'function c_{function}({names}) bind(c, name=\'{function}\') result(cf_status)', 8) +
-                '            import\n' + ''.join(f'            {ctype} :: {name}\n' for ctype, name in declared) +
+        return (fold(f'function c_{function}({names}) bind(c, name=\'{function}\') result(cf_status)', 8) +
+                '            import\n' + ''.join(fold(f'{ctype} :: {name}', 12) for ctype, name in declared) +
                 '            integer(c_int) :: cf_status\n        end function\n')
 
     def _add_array_form(self, function, suffix):
@@ -134,9 +133,9 @@ class _Module:
         passed = [names[None]] * bool(suffix) + [
             f'c_loc({names[a.name]})' if a.is_array else names[a.name] for a in function.arguments]
         lines.append(f'if (cf_status == cf_ok) cf_status = c_{whole}({", ".join(passed)})')
-        doc = _comment(function.doc.split('\n') if function.doc and not suffix else [], 4)
-        self.bodies.append(doc + _fold(f'function a_{whole}({", ".join(given)}) result(cf_status)', 4) +
-                           ''.join(_fold(line, 8) for line in declared + lines) + '    end function\n')
+        doc = spell_comment(function.doc.split('\n') if function.doc and not suffix else [], 4)
+        self.bodies.append(doc + fold(f'function a_{whole}({", ".join(given)}) result(cf_status)', 4) +
+                           ''.join(fold(line, 8) for line in declared + lines) + '    end function\n')
         return True
 
     def _declare(self, argument, names, contiguous):
@@ -153,7 +152,7 @@ class _Module:
     def _take_lengths(self, function, names, told, shown):
         """Lines that set the scalars which arrays tell."""
         for name, (array, number) in told.items():
-            kind = self.types.kind(function.argument(name).type)
+            kind = self.types.kind(function.argument(name).type.kind)
             label, length = self._size(array, number, names)
             yield (f"{names[name]} = int(cf_take_length(cf_status, {shown}, '{label}', {length}, "
                    f'int(huge({names[name]}), c_int64_t)), {kind})')
@@ -190,10 +189,10 @@ class _Module:
         if kind == 'CONST':
             return f'{parts[0]}_c_int64_t' if parts[0] >= 0 else f'({parts[0]}_c_int64_t)'
         if kind == 'PARAM':
-            return self._spell_scalar(function.argument(parts[0]).type, names[parts[0]])
+            return self._spell_scalar(function.argument(parts[0]).type.kind, names[parts[0]])
         if kind == 'MEMBER':
             found = self.types.member(function.argument(parts[0]).type.ctype, parts[1])
-            return found and f'int({names[parts[0]]}%{found}, c_int64_t)'
+            return found and self._spell_scalar(found[1], f'{names[parts[0]]}%{found[0]}')
         spelled = [self._spell(part, function, names) for part in parts if isinstance(part, tuple)]
         if None in spelled or not spelled:
             return None
@@ -212,11 +211,11 @@ class _Module:
         """Counts of a shift outside of 0 to 63 have no value; the call reports them."""
         return [spelled[0], f'int(iand({spelled[1]}, 63_c_int64_t))'] if kind in ('SHL', 'SHR') else spelled
 
-    def _spell_scalar(self, ctype, name):
-        if ctype.kind == 'bool':
+    def _spell_scalar(self, kind, name):
+        if kind == 'bool':
             return f'merge({_ONE}, {_ZERO}, logical({name}))'
-        whole = name if self.types.kind(ctype) == 'c_int64_t' else f'int({name}, c_int64_t)'
-        mask = UNSIGNED.get(ctype.kind)
+        whole = name if self.types.kind(kind) == 'c_int64_t' else f'int({name}, c_int64_t)'
+        mask = UNSIGNED.get(kind)
         return f'iand({whole}, {mask}_c_int64_t)' if mask else whole
 
     # ---- Setters of __constant__ data
@@ -249,24 +248,7 @@ class _Module:
                   for position, extent in enumerate(extents)]
         given = f'{stream}, values' if suffix else 'values'
         lines.append(f'if (cf_status == cf_ok) cf_status = c_{whole}({given[:-6]}c_loc(values))')
-        self.bodies.append(_comment(symbol.doc.split('\n') if symbol.doc and not suffix else [], 4) +
+        self.bodies.append(spell_comment(symbol.doc.split('\n') if symbol.doc and not suffix else [], 4) +
                            f'    function a_{whole}({given}) result(cf_status)\n' +
-                           ''.join(_fold(line, 8) for line in lines) + '    end function\n')
+                           ''.join(fold(line, 8) for line in lines) + '    end function\n')
         self._add_generic(whole, f'a_{whole}')
-
-
-def _comment(lines, indent=0):
-    return ''.join(f'{" " * indent}! {line}'.rstrip() + '\n' for line in lines)
-
-
-def _fold(line, indent):
-    """A statement with continuation lines after commas and before operators."""
-    lines, current = [], ' ' * indent
-    for piece in line.replace(', ', ', \n').replace(') ', ') \n').split('\n'):
-        if current.strip() and len(current + piece) > _WIDTH - 2:
-            lines.append(current.rstrip() + ' &\n')
-            current = ' ' * (indent + 4)
-        current += piece
-    return ''.join(lines) + current.rstrip() + '\n'
-
-

@@ -3,6 +3,7 @@
 import re
 
 from base.text import identifier
+from language.fortran_lines import fold
 
 _NUMBERS = {'i8': 'integer(c_int8_t)', 'i16': 'integer(c_int16_t)', 'i32': 'integer(c_int32_t)',
             'i64': 'integer(c_int64_t)', 'f32': 'real(c_float)', 'f64': 'real(c_double)',
@@ -30,7 +31,7 @@ class Types:
 
     def __init__(self, structs, names):
         self.structs = {struct.ctype: struct for struct in structs}
-        self.derived, self.lines, self.paths = {}, [], {}
+        self.derived, self.lines, self.members = {}, [], {}
         for struct in structs:
             if struct.values:
                 self._add_enumeration(struct, names)
@@ -48,16 +49,22 @@ class Types:
         """The type of an element, or of a component of a vector: a vector is one more dimension."""
         return self._find(ctype)
 
-    def kind(self, ctype):
-        """The kind of an integer: c_int32_t."""
-        return re.search(r'\((\w+)\)', _NUMBERS[ctype.kind]).group(1)
+    def kind(self, kind):
+        """The kind of a number in Fortran: c_int32_t."""
+        return re.search(r'\((\w+)\)', _NUMBERS[kind]).group(1)
 
     def member(self, ctype, path):
-        """The component of a member; None if the derived type does not have it."""
+        """The component of a member and the kind of its type; None if the derived type has no such number."""
         match = re.fullmatch(r'(\w+)(?:\[(\d+)\])?', path)
-        if not match or f'{match[1]}' not in self.paths.get(ctype, ()):
-            return None
-        return match[1] if match[2] is None else f'{match[1]}({int(match[2]) + 1})'
+        kind = match and self._kind_of_member(self.members.get(ctype, {}).get(match[1]))
+        return kind and (match[1] if match[2] is None else f'{match[1]}({int(match[2]) + 1})', kind)
+
+    def _kind_of_member(self, ctype):
+        """An enumeration has negative values, or its numbers are those of unsigned integers."""
+        struct = self.structs.get(ctype)
+        if struct and struct.values:
+            return f'{"i" if min(struct.values.values()) < 0 else "u"}{8 * struct.bytes}'
+        return _MEMBERS.get(ctype, (None,))[0]
 
     def _find(self, ctype):
         if ctype.kind == 'opaque':
@@ -73,7 +80,7 @@ class Types:
         self.lines.append('\n')
 
     def _add_struct(self, struct, names):
-        lines, at, align, found = [], 0, 1, {}
+        lines, at, align, found = [], 0, 1, set()
         for member in struct.members:
             placed = self._place(member)
             if struct.is_opaque or not placed or not re.fullmatch(r'[A-Za-z]\w{0,62}', member.path):
@@ -85,13 +92,13 @@ class Types:
             for extent in member.extents:
                 size *= extent
             shape = f'({", ".join(str(e) for e in reversed(member.extents))})' if member.extents else ''
-            lines.append(f'        {ctype} :: {member.path}{shape}\n')
-            found[member.path.lower()] = member.path
+            lines.append(fold(f'{ctype} :: {member.path}{shape}', 8))
+            found.add(member.path.lower())
             at, align = at + size, max(align, alignment)
         if not lines or -(-at // align) * align != struct.bytes or align != struct.align:
             return
         name = names.public_type(struct.ctype.split()[-1])
-        self.paths[struct.ctype] = set(found.values())
+        self.members[struct.ctype] = {member.path: member.ctype for member in struct.members}
         self.derived[struct.ctype] = f'type({name})'
         self.lines.append(f'    type, bind(c), public :: {name}\n{"".join(lines)}    end type\n\n')
 

@@ -27,9 +27,20 @@ beside this file, or where the dynamic linker looks.
 _USED = {'stream', 'min', 'max', 'int', 'float', 'bool', 'type', 'len'}
 
 
-def name_argument(name):
-    name = f'x{name}' if name.startswith('_') else name
-    return f'{name}_' if keyword.iskeyword(name) or name in _USED else name
+def is_taken_argument(name):
+    return name.startswith('_') or keyword.iskeyword(name) or name in _USED
+
+
+def spell_names(names, is_taken):
+    """Returns names of Python by those of C. A name that is taken gets underscores until no other is like it."""
+    found = {name: name for name in names if not is_taken(name)}
+    for name in names:
+        if name not in found:
+            spelled = f'x{name}' if name.startswith('_') else f'{name}_'
+            while is_taken(spelled) or spelled in found.values():
+                spelled += '_'
+            found[name] = spelled
+    return found
 
 
 class _Function(Call):
@@ -38,8 +49,8 @@ class _Function(Call):
     def __init__(self, family, classes):
         super().__init__(family)
         self.classes = classes
-        self.names = [name_argument(a.name) for a in self.arguments]
-        self.by_name = {a.name: name for a, name in zip(self.arguments, self.names)}
+        self.by_name = spell_names([a.name for a in self.arguments], is_taken_argument)
+        self.names = [self.by_name[a.name] for a in self.arguments]
 
     @property
     def problem(self):
@@ -150,6 +161,7 @@ def _read_support(prefix):
             text = file.read()
         parts.append(text[text.index(start):].rstrip() + '\n')
     arrays = parts[0].replace("_PREFIX = 'prefix'", f"_PREFIX = '{prefix}'").replace('  # noqa: F401', '')
+    arrays = re.sub(r'class EINVAL.*?(?=\n\n# ---- )', lambda _: spell_status_classes(), arrays, flags=re.DOTALL)
     return f'{arrays}\n\n{parts[1]}'
 
 
@@ -158,13 +170,14 @@ def emit_python(interface):
     taken = {'Any', 'Array', 'Dict', 'Optional', 'Tuple', *map(class_name, classes),
              *(name for name, _, _ in read_statuses()),
              *re.findall(r'^(?:class|def|import) (\w+)', support, re.MULTILINE)}
+    names = spell_names([family.name for family in interface.families], lambda n: keyword.iskeyword(n) or n in taken)
     blocks, notes, hidden, public = [], [], [], []
     for family in interface.families:
         function = _Function(family, classes)
         if function.problem:
             notes.append(f'# No {family.name}(): {function.problem}.\n')
             continue
-        name = f'{family.name}_' if keyword.iskeyword(family.name) or family.name in taken else family.name
+        name = names[family.name]
         public.append(name)
         if hasattr(builtins, name):
             hidden.append(name)
@@ -185,7 +198,7 @@ def emit_python(interface):
     doc = _DOC.format(prefix=interface.name, variable=f'{interface.name.upper()}_LIBRARY_DIR')
     head = f'{banner(sources, ("#", ""))}"""Kernels of {escape_doc(sources)}.\n\n{doc}"""\n\n'
     return {f'{interface.name}.py': '\n\n'.join([
-        f'{head}{support}', f'# ---- The library\n\n\n{spell_status_classes()}', *classes.values(), *blocks,
+        f'{head}{support}', '# ---- The library\n', *classes.values(), *blocks,
         *([''.join(notes)] if notes else []), *_spell_hidden(hidden, interface.name),
         fold(f'__all__ = [{", ".join(map(repr, public))}]', 11) + '\n'])}
 

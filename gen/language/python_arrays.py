@@ -1,5 +1,5 @@
 """The part of a generated Python module that knows arrays, scalars and errors; python_calls.py follows it there. The
-emitter replaces the value of _PREFIX."""
+emitter replaces the value of _PREFIX, and EINVAL by the classes of all statuses."""
 
 import ctypes
 import functools  # noqa: F401
@@ -14,17 +14,21 @@ Array = Any
 
 
 class Error(RuntimeError):
-    """A call that the library refused or could not finish; `status` is its CF_... status."""
+    """A call that was refused or could not be finished; `status` is the CF_... status."""
 
-    def __init__(self, status, text):
-        super().__init__(text)
-        self.status = status
+    status = 0
+
+
+class EINVAL(Error, ValueError):
+    """Stands for the classes of all statuses."""
+
+
+_ERRORS: Dict[int, Any] = {}    # exceptions by status
 
 
 # ---- The shared object
 
 _PREFIX = 'prefix'
-_ERRORS: Dict[int, Any] = {}    # exceptions by status
 
 
 def _open_library():
@@ -60,8 +64,9 @@ _stream_sync = _function('cf_stream_sync', ctypes.c_void_p)
 
 
 def _fail(status):
-    text = _last_error().decode(errors='replace')
-    raise _ERRORS.get(status, Error)(status, text or _status_text(status).decode())
+    error = _ERRORS.get(status, Error)(_last_error().decode(errors='replace') or _status_text(status).decode())
+    error.status = status
+    raise error
 
 
 def _check(status):
@@ -202,17 +207,18 @@ _capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c
 _DL_CPU, _DL_CUDA, _DL_HOST, _DL_MANAGED = 1, 2, 3, 13
 
 
-def _view_dlpack(array):
+def _view_dlpack(array, stream):
     kind, number = array.__dlpack_device__()
     kind = int(kind)
     if kind not in (_DL_CPU, _DL_CUDA, _DL_HOST, _DL_MANAGED):
         raise ValueError(f'is on a device of DLPack\'s kind {kind}; the library uses memory of the CPU and of CUDA '
                          'GPUs')
     is_device = kind in (_DL_CUDA, _DL_MANAGED)
-    words = {'stream': 1} if is_device else {}   # the legacy default stream, for which the producer orders its work
+    stream = (stream or 1) if is_device else None       # DLPack calls the default stream 1
+    words = {'stream': stream} if is_device else {}     # the producer orders its work before this stream
     try:
         capsule = array.__dlpack__(max_version=(1, 0), **words)
-    except TypeError:                            # a producer of before DLPack 1.0
+    except TypeError:                                   # a producer of before DLPack 1.0
         capsule = array.__dlpack__(**words)
     if '"dltensor_versioned"' in repr(capsule):
         whole = _DLVersioned.from_address(_capsule_pointer(capsule, b'dltensor_versioned'))
@@ -226,7 +232,7 @@ def _view_dlpack(array):
     if tensor.lanes != 1:
         dtype = f'{dtype}x{tensor.lanes}'
     return _View((tensor.data or 0) + tensor.offset, dtype, shape, _is_packed(shape, strides, 1), writable,
-                 number if is_device else -1, 1 if is_device else None, keep=(array, capsule))
+                 number if is_device else -1, stream, keep=(array, capsule))
 
 
 _VIEWS = {'numpy': ('ndarray', _view_numpy), 'cupy': ('ndarray', _view_cupy), 'torch': ('Tensor', _view_torch)}
@@ -241,8 +247,8 @@ def _library_of(kind):
     return ''
 
 
-def _view(name, array):
-    """The view of an argument; TypeError and ValueError name it."""
+def _view(name, array, stream=None):
+    """The view of an argument; TypeError and ValueError name it. `stream` is the handle that the call was given."""
     library = _library_of(type(array))
     try:
         if library:
@@ -251,12 +257,12 @@ def _view(name, array):
         if hasattr(array, '__cuda_array_interface__'):
             return _view_cuda(array)
         if hasattr(array, '__dlpack__') and hasattr(array, '__dlpack_device__'):
-            return _view_dlpack(array)
+            return _view_dlpack(array, stream)
         return _view_buffer(array)
     except (BufferError, TypeError, ValueError) as error:
         if isinstance(error, TypeError) and not library:
             raise TypeError(f'{name} is no array but {type(array).__name__}') from None
-        raise ValueError(f'{name} {error}') from None
+        raise EINVAL(f'{name} {error}') from None
 
 
 _NUMPY_NAMES = {'f': 'float', 'c': 'complex', 'i': 'int', 'u': 'uint'}
@@ -392,5 +398,5 @@ class _Setter:
             return _check(self.function(_scalar(self.name, self.kind, value)))
         values = [_scalar(self.name, self.kind, v) for v in _flatten(value)]
         if len(values) != self.count:
-            raise ValueError(f'{self.name} has {self.count} elements, and {len(values)} were passed')
+            raise EINVAL(f'{self.name} has {self.count} elements, and {len(values)} were passed')
         return _check(self.function(ctypes.byref((self.ctype * self.count)(*values))))

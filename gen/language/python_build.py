@@ -1,11 +1,14 @@
-"""Builds the wheel of a generated module for `pip install` and `pip wheel`, by the hooks of PEP 517 that these call. It
-lies beside the module. Name and version are those of pyproject.toml."""
+"""Builds the wheel and the source archive of a generated module by the hooks of PEP 517, which `pip install` and others
+call. It lies beside the module. Name and version are those of pyproject.toml."""
 
 import base64
 import hashlib
+import io
 import os
 import re
 import sysconfig
+import tarfile
+import time
 import zipfile
 
 MODULE = 'module'
@@ -22,14 +25,10 @@ def _read_project():
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     name, version = _read_project()
-    if not os.path.exists(f'lib{MODULE}.so'):
-        raise FileNotFoundError(f'there is no lib{MODULE}.so beside {MODULE}.py; make it by cfcc --shared')
     tag = 'py3-none-' + re.sub('[-.]', '_', sysconfig.get_platform())
     info = f'{name}-{version}.dist-info'
-    texts = {f'{info}/METADATA': f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n',
-             f'{info}/WHEEL': f'Wheel-Version: 1.0\nGenerator: cfcc\nRoot-Is-Purelib: false\nTag: {tag}\n'}
-    files = {path: _read(path) for path in (f'{MODULE}.py', f'lib{MODULE}.so')}
-    files.update((path, text.encode()) for path, text in texts.items())
+    wheel_text = f'Wheel-Version: 1.0\nGenerator: cfcc\nRoot-Is-Purelib: false\nTag: {tag}\n'
+    files = {**_read_module(), f'{info}/METADATA': _spell_metadata(name, version), f'{info}/WHEEL': wheel_text.encode()}
     record = ''.join(f'{path},sha256={_hash(data)},{len(data)}\n' for path, data in files.items())
     files[f'{info}/RECORD'] = f'{record}{info}/RECORD,,\n'.encode()
     wheel = f'{name}-{version}-{tag}.whl'
@@ -37,6 +36,30 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         for path, data in files.items():
             archive.writestr(path, data)
     return wheel
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """The module's sources are its kernels, which pip cannot compile: the archive has the module itself."""
+    name, version = _read_project()
+    files = {**_read_module(), **{path: _read(path) for path in ('pyproject.toml', f'{MODULE}_build.py')},
+             'PKG-INFO': _spell_metadata(name, version)}
+    path = os.path.join(sdist_directory, f'{name}-{version}.tar.gz')
+    with tarfile.open(path, 'w:gz', format=tarfile.PAX_FORMAT) as archive:
+        for file, data in files.items():
+            info = tarfile.TarInfo(f'{name}-{version}/{file}')
+            info.size, info.mtime = len(data), int(time.time())
+            archive.addfile(info, io.BytesIO(data))
+    return os.path.basename(path)
+
+
+def _read_module():
+    if not os.path.exists(f'lib{MODULE}.so'):
+        raise FileNotFoundError(f'there is no lib{MODULE}.so beside {MODULE}.py; make it by cfcc --shared')
+    return {path: _read(path) for path in (f'{MODULE}.py', f'lib{MODULE}.so')}
+
+
+def _spell_metadata(name, version):
+    return f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n'.encode()
 
 
 def _read(path):

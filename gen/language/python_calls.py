@@ -5,7 +5,7 @@ import functools
 import math
 
 from language.python_arrays import (_check, _empty, _function, _gpu_count, _modules, _NUMBERS, _scalar, _stream_device,
-                                    _stream_handle, _stream_sync, _View, _view)
+                                    _stream_handle, _stream_sync, _View, _view, EINVAL)
 
 # ---- Calls
 
@@ -47,14 +47,14 @@ class _Entry:
         self.made = {}      # dtypes of the outputs by those of the other arrays
 
     def __call__(self, stream, *values):
-        return _Call(self, list(values)).run(stream)
+        return _Call(self, list(values), None if stream is None else _stream_handle(stream)).run()
 
 
 class _Call:
     """One call, step by step, with a message for each thing that can be wrong."""
 
-    def __init__(self, entry, values):
-        self.entry, self.values, self.parameters = entry, values, entry.parameters
+    def __init__(self, entry, values, stream):
+        self.entry, self.values, self.stream, self.parameters = entry, values, stream, entry.parameters
         self.views, self.is_made = {}, False
         for number, (name, role) in enumerate(self.parameters):
             if role != 'value' and values[number] is not None:
@@ -69,11 +69,11 @@ class _Call:
         name = f'{self.entry.name}: {name}'
         if role == 'pointer' and isinstance(array, int):
             return _View(array, '', (), True, True, None)
-        view = _view(name, array)
+        view = _view(name, array, self.stream)
         if not view.contiguous:
-            raise ValueError(f'{name} is not contiguous in C order; pass a copy of it')
+            raise EINVAL(f'{name} is not contiguous in C order; pass a copy of it')
         if role in ('out', 'inout') and not view.writable:
-            raise ValueError(f'{name} is read-only, and the call writes it')
+            raise EINVAL(f'{name} is read-only, and the call writes it')
         return view
 
     def _choose(self):
@@ -98,9 +98,9 @@ class _Call:
         return left[0]
 
     def _infer(self):
-        """Fills in the scalars; returns True if the caller gave one that the arrays tell."""
-        inferred = {number for number, *_ in self.instance.inferred}
-        is_given = any(self.values[number] is not None for number in inferred)
+        """Fills in the scalars; returns the arrays with a first extent that the caller gave."""
+        given = {array for number, array, dimension, *_ in self.instance.inferred
+                 if self.values[number] is not None and dimension == 0}
         for number, array, dimension, factor, offset in self.instance.inferred:
             shape = self.shapes.get(array)
             rank = self.instance.types[array][3]
@@ -108,7 +108,7 @@ class _Call:
                 continue
             extent = math.prod(shape) if rank == 1 else shape[dimension]
             if extent < offset or (extent - offset) % factor:
-                raise ValueError(f'{self._named(array)} has the extent {extent}, which {factor} * '
+                raise EINVAL(f'{self._named(array)} has the extent {extent}, which {factor} * '
                                  f'{self.parameters[number][0]} + {offset} cannot be')
             self.values[number] = (extent - offset) // factor
         for number, (_, role) in enumerate(self.parameters):
@@ -116,25 +116,30 @@ class _Call:
                 if self.values[number] is None:
                     raise TypeError(f'{self._named(number)} is missing, and no array that was passed tells it')
                 self.values[number] = _scalar(self._named(number), self.instance.types[number], self.values[number])
-        return is_given
+        return given
 
-    def _check_shapes(self, is_given):
-        """Compares the arrays with the extents of the annotation. Arrays may be larger if the caller gave extents."""
+    def _check_shapes(self, given):
+        """Compares the arrays with the extents of the annotation; those of `given` may have more rows."""
         try:
             wanted = self.instance.shapes(*(v for v, (_, role) in zip(self.values, self.parameters)
                                             if role == 'value'))
-        except ZeroDivisionError:
-            raise ValueError(f'{self.entry.name}: an extent divides by 0') from None
+        except (ArithmeticError, MemoryError, ValueError) as error:
+            raise EINVAL(f'{self.entry.name}: an extent has no value for {self._spell_scalars()}: {error}') from None
         for number, shape in self.shapes.items():
             want = wanted[number]
-            if want is None:
-                continue
-            size, count = math.prod(shape), math.prod(want)
-            is_same = shape == want if len(shape) == len(want) else size == count
-            if not is_same and not (is_given and size >= count):
-                raise ValueError(f'{self._named(number)} has the shape {shape}, and {want} is needed for '
+            if want is not None and not self._fits(shape, want, number in given):
+                raise EINVAL(f'{self._named(number)} has the shape {shape}, and {want} is needed for '
                                  f'{self._spell_scalars()}')
         return wanted
+
+    @staticmethod
+    def _fits(shape, want, may_have_more):
+        """True for equal shapes, and for as many elements in other dimensions. More rows at the end, or more elements
+        of a flat array, leave the others where they are in memory."""
+        if len(shape) != len(want):
+            may_have_more = may_have_more and 1 in (len(shape), len(want))
+            shape, want = (math.prod(shape),), (math.prod(want),)
+        return shape == want or may_have_more and shape[0] > want[0] and shape[1:] == want[1:]
 
     def _spell_scalars(self):
         return ', '.join(f'{name} = {value}' for value, (name, role) in zip(self.values, self.parameters)
@@ -150,39 +155,41 @@ class _Call:
                 raise TypeError(f'{self._named(number)} is missing')
             dtype, lanes, size, _ = self.instance.types[number]
             if any(extent < 0 for extent in wanted[number]):
-                raise ValueError(f'{self._named(number)} would have the shape {wanted[number]}')
+                raise EINVAL(f'{self._named(number)} would have the shape {wanted[number]}')
             shape = wanted[number] + ((lanes,) if lanes > 1 else ())
             self.values[number] = _empty(self._named(number), like, f'bytes{size}' if dtype == 'bytes' else dtype,
                                          shape)
             self.views[number] = _view(self._named(number), self.values[number])
         self.is_made = bool(missing) and missing == {n for n, (_, role) in enumerate(self.parameters) if role == 'out'}
 
-    def _place(self, stream):
-        """The stream, and whether other streams have to wait; None: the arrays are on the host."""
+    def _place(self):
+        """The stream, and the other streams that it has to wait for; None: the arrays are on the host. A caller who
+        gives a stream orders it after the current streams of CuPy and PyTorch; other arrays say what they wait for."""
         on_gpu = {number: view for number, view in self.views.items() if view.device != -1}
         if not on_gpu:
-            if stream is not None:
-                raise ValueError(f'{self.entry.name}: stream is given, and the arrays are on the host')
+            if self.stream is not None:
+                raise EINVAL(f'{self.entry.name}: stream is given, and the arrays are on the host')
             return None, set()
         first = next(iter(on_gpu))
         if _gpu_count() == 0:
-            raise ValueError(f'{self._named(first)} is on a GPU, and the library runs on the CPU')
+            raise EINVAL(f'{self._named(first)} is on a GPU, and the library runs on the CPU')
         for number in self.views:
             if number not in on_gpu:
-                raise ValueError(f'{self._named(number)} is on the host, and {self.parameters[first][0]} on a GPU')
-        streams = [view.stream for view in on_gpu.values() if view.stream is not None]
-        handle = _stream_handle(stream) if stream is not None else streams[0] if streams else 0
+                raise EINVAL(f'{self._named(number)} is on the host, and {self.parameters[first][0]} on a GPU')
+        streams = [view.stream for view in on_gpu.values()
+                   if view.stream is not None and (self.stream is None or not view.library)]
+        handle = self.stream if self.stream is not None else streams[0] if streams else 0
         place = ctypes.c_int()
         _check(_stream_device(handle, ctypes.byref(place)))
         for number, view in on_gpu.items():
             if view.device not in (None, place.value):
-                raise ValueError(f'{self._named(number)} is on GPU {view.device}, and the stream is on {place.value}')
-        return handle, set() if stream is not None else {s for s in streams if (s or 1) != (handle or 1)}
+                raise EINVAL(f'{self._named(number)} is on GPU {view.device}, and the stream is on {place.value}')
+        return handle, {s for s in streams if (s or 1) != (handle or 1)}
 
-    def run(self, stream):
-        is_given = self._infer()
-        self._allocate(self._check_shapes(is_given))
-        handle, others = self._place(stream)
+    def run(self):
+        given = self._infer()
+        self._allocate(self._check_shapes(given))
+        handle, others = self._place()
         words = [self.views[number].pointer if number in self.views else value
                  for number, value in enumerate(self.values)]
         if handle is None:
@@ -191,7 +198,7 @@ class _Call:
             for other in others:
                 _check(_stream_sync(other))
             _check(self.instance.enqueue(handle, *words))
-            if others:
+            if others and self.stream is None:
                 _check(_stream_sync(handle))
         self._remember()
         results = [value for value, (_, role) in zip(self.values, self.parameters) if role == 'out']

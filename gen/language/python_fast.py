@@ -46,7 +46,7 @@ def _find_made(call, names):
 
 
 def _is_plain(call):
-    """True if arrays and scalars are numbers, and all instances have the same extents."""
+    """True if arrays and scalars are numbers, and all instances have the same extents, which always have values."""
     def facts(argument):
         dims = [tuple(part and part.tree for part in (d.lower, d.extent, d.pitch)) for d in argument.dims]
         return dims, argument.type if argument.direction == 'value' else None
@@ -56,10 +56,17 @@ def _is_plain(call):
             kind = scalar_kind(argument.type)
             if facts(argument) != facts(first) or argument.type.lanes > 1 or argument.direction == 'pointer':
                 return False
+            if not all(_is_total(part.tree) for d in argument.dims for part in (d.lower, d.extent, d.pitch) if part):
+                return False
             if kind in ('opaque', 'ptr', 'void') or argument.direction == 'value' and not (
                     kind in LIMITS or kind in ('f32', 'f64', 'bool')):
                 return False
     return bool(call.arrays)
+
+
+def _is_total(tree):
+    """True if the expression has a value for all scalars."""
+    return tree[0] not in ('DIV', 'MOD', 'SHL', 'SHR') and all(_is_total(p) for p in tree[1:] if isinstance(p, tuple))
 
 
 def _spell_scalar(name, argument):

@@ -18,10 +18,10 @@ def read_statuses():
 
 
 def spell_status_classes():
-    """Returns a class for each status and their table; the class Error and the table exist already."""
+    """Returns a class for each status and their table; the class Error exists already."""
     text = ''
-    for name, _, said in read_statuses():
+    for name, value, said in read_statuses():
         also = f', {_ALSO[name]}' if name in _ALSO else ''
-        text += f'class {name}(Error{also}):\n    """{said[0].upper()}{said[1:]}."""\n\n\n'
+        text += f'class {name}(Error{also}):\n    """{said[0].upper()}{said[1:]}."""\n\n    status = {value}\n\n\n'
     rows = ''.join(f'    {value}: {name},\n' for name, value, _ in read_statuses())
-    return f'{text}_ERRORS.update({{\n{rows}}})\n'
+    return f'{text}_ERRORS = {{\n{rows}}}\n'

@@ -24,8 +24,8 @@ def spell_structures(interface):
     for function in interface.functions:
         for argument in function.arguments:
             ctype = argument.type
-            # A larger vector is passed with an alignment that ctypes does not know.
-            if argument.direction == 'value' and ctype.lanes > 1 and (ctype.bytes or 32) <= 16:
+            # Registers and the stack have other places for a value that is aligned to 16 bytes, and ctypes aligns none.
+            if argument.direction == 'value' and ctype.lanes > 1 and (ctype.align or 16) <= 8:
                 classes[ctype.ctype] = _spell_vector(ctype.ctype)
     return {name: text for name, text in classes.items() if text}
 

@@ -218,7 +218,7 @@ typedef struct cf_param {
     const cf_expr *extents;   /* outermost first, in elements */
     const cf_expr *lowers;    /* first element in each dimension; NULL, or absent: 0 */
     const cf_expr *pitches;   /* length of each dimension in memory, in elements; absent: the extent. [0] is absent */
-    const cf_member *members; /* values in each element of an array of structs; NULL: there are none, or C sees bytes */
+    const cf_member *members; /* values in a struct, or in each of an array; NULL: there are none, or C sees bytes */
 } cf_param;
 
 /* A condition on scalars, on every element of an integer array, on an integer member of every element, or on the order

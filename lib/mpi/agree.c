@@ -49,8 +49,8 @@ int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t v
     if (failed)
         return failed;
     /* The lowest rank that failed, the least value, and the greatest one, all as least numbers. */
-    uint64_t own[3] = {status < 0 ? (uint64_t)rank : INT_MAX, value, ~value}, least[3] = {0};
-    failed = cf__mpi_result(MPI_Allreduce(own, least, 3, MPI_UINT64_T, MPI_MIN, comm), "MPI_Allreduce");
+    int64_t own[3] = {status < 0 ? rank : INT_MAX, (int64_t)value, (int64_t)~value}, least[3] = {0};
+    failed = cf__mpi_result(MPI_Allreduce(own, least, 3, MPI_INT64_T, MPI_MIN, comm), "MPI_Allreduce");
     if (failed)
         return failed;
     if (least[0] != INT_MAX)

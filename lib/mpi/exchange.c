@@ -84,7 +84,8 @@ static int start_mpi(struct cf__mpi_exchange *exchange, const struct cf__mpi_mes
     return worked ? worked : pushed ? pushed : status;
 }
 
-/* Waits for all requests, and returns the first error. */
+/* Waits for all requests, and returns the first error. gcc would take the MPI_STATUSES_IGNORE of MPICH's MPI_Waitall()
+ * for an array of no elements. */
 static int finish_mpi(struct cf__mpi_exchange *exchange)
 {
     int status = cf__mpi_primary_push(exchange->device);

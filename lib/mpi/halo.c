@@ -60,7 +60,7 @@ static int read_topology(struct grid *grid)
                                    "MPI_Cart_get");
 }
 
-/* Whether the block has neighbours in dimension d. */
+/* Returns 1 if the block has neighbours in dimension d. */
 static int has_neighbours(const struct grid *grid, int d)
 {
     return grid->ranks[d] > 1 || grid->periodic[d];
@@ -164,7 +164,7 @@ static void read_direction(int number, int direction[DIMS])
     direction[2] = number % 3 - 1;
 }
 
-/* Whether cells are exchanged in this direction, if there is a rank. */
+/* Returns 1 if cells are exchanged in this direction, if there is a rank. */
 static int is_exchanged(const struct grid *grid, const int direction[DIMS])
 {
     int moves = 0;
@@ -197,9 +197,7 @@ static struct cfmpi_box make_box(const struct grid *grid, const int direction[DI
     for (int d = 0; d < DIMS; d++) {
         int64_t extent = grid->extents[d], ghosts = grid->ghosts[d];
         extents[d] = direction[d] ? ghosts : extent;
-        first[d] = direction[d] == 0  ? ghosts
-                   : direction[d] < 0 ? (is_ghost ? 0 : ghosts)
-                                      : (is_ghost ? extent + ghosts : extent);
+        first[d] = (direction[d] > 0 ? extent : ghosts) + (is_ghost ? direction[d] * ghosts : 0);
     }
     *elements = extents[0] * extents[1] * extents[2];
     const int64_t row = side_of(grid, 2), plane = side_of(grid, 1) * row;

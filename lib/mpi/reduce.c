@@ -91,53 +91,52 @@ int cf_mpi_dot(MPI_Comm comm, const cf_mpi_array *x, const cf_mpi_array *y, void
 
 /* ---- Least and greatest ---- */
 
-/* Keys have the order of the results: a NaN has the least key, 0. */
-static const uint64_t sign = (uint64_t)1 << 63;
-
-static uint64_t key_of_number(double number, int is_max)
+/* Keys have the order of the results, and a NaN has the least one. They are signed: MPICH 4.0 compares MPI_UINT64_T like
+ * MPI_INT64_T. */
+static int64_t key_of_number(double number, int is_max)
 {
-    uint64_t bits;
+    int64_t bits;
     memcpy(&bits, &number, sizeof bits);
-    uint64_t key = bits & sign ? ~bits : bits | sign;
-    return isnan(number) ? 0 : is_max ? ~key : key;
+    int64_t key = bits < 0 ? bits ^ INT64_MAX : bits;
+    return isnan(number) ? INT64_MIN : is_max ? ~key : key;
 }
 
-static double number_of_key(uint64_t key, int is_max)
+static double number_of_key(int64_t key, int is_max)
 {
     double number;
-    if (!key)
+    if (key == INT64_MIN)
         return (double)NAN;
     key = is_max ? ~key : key;
-    key = key & sign ? key ^ sign : ~key;
+    key = key < 0 ? key ^ INT64_MAX : key;
     memcpy(&number, &key, sizeof number);
     return number;
 }
 
-static uint64_t find_key(cf_type type, const union cf__mpi_value *value, int is_max)
+static int64_t find_key(cf_type type, const union cf__mpi_value *value, int is_max)
 {
     if (type == CF_F32 || type == CF_F64)
         return key_of_number(type == CF_F32 ? (double)value->f32 : value->f64, is_max);
-    uint64_t key = (uint64_t)(type == CF_I32 ? value->i32 : value->i64) ^ sign;
+    int64_t key = type == CF_I32 ? value->i32 : value->i64;
     return is_max ? ~key : key;
 }
 
-static union cf__mpi_value find_value(cf_type type, uint64_t key, int is_max)
+static union cf__mpi_value find_value(cf_type type, int64_t key, int is_max)
 {
     if (type == CF_F32)
         return (union cf__mpi_value){.f32 = (float)number_of_key(key, is_max)};
     if (type == CF_F64)
         return (union cf__mpi_value){.f64 = number_of_key(key, is_max)};
-    int64_t number = (int64_t)((is_max ? ~key : key) ^ sign);
+    int64_t number = is_max ? ~key : key;
     return type == CF_I32 ? (union cf__mpi_value){.i32 = (int32_t)number} : (union cf__mpi_value){.i64 = number};
 }
 
 /* The key of this rank's part; the greatest one of all if the part is empty. */
-static int find_part(const struct cf__mpi_comm *state, const cf_mpi_array *x, int is_max, uint64_t *key)
+static int find_part(const struct cf__mpi_comm *state, const cf_mpi_array *x, int is_max, int64_t *key)
 {
     int64_t n = cf__mpi_array_count(state, x);
     union cf__mpi_value best = {.i64 = 0};
     int previous, status = n ? cf__mpi_device_enter(x->device, &previous) : CF_OK;
-    *key = UINT64_MAX;
+    *key = INT64_MAX;
     if (status || !n)
         return status;
 #define MIN(T) cf_min((const T *)x->data, (T *)&best, n)
@@ -160,7 +159,7 @@ static int check_best(const char *function, const struct cf__mpi_comm *state, co
 static int find_best(const char *function, MPI_Comm comm, const cf_mpi_array *x, void *result, int is_max)
 {
     struct cf__mpi_comm *state = NULL;
-    uint64_t key = 0, best = 0;
+    int64_t key = 0, best = 0;
     int status = cf__mpi_enter(function, comm, &state);
     if (status)
         return status;
@@ -170,7 +169,7 @@ static int find_best(const char *function, MPI_Comm comm, const cf_mpi_array *x,
         status = find_part(state, x, is_max, &key);
     status = cf__mpi_agree_on(state->comm, function, status, checksum);
     if (!status)
-        status = cf__mpi_result(MPI_Allreduce(&key, &best, 1, MPI_UINT64_T, MPI_MIN, state->comm), "MPI_Allreduce");
+        status = cf__mpi_result(MPI_Allreduce(&key, &best, 1, MPI_INT64_T, MPI_MIN, state->comm), "MPI_Allreduce");
     if (status)
         return status;
     union cf__mpi_value value = find_value(x->type, best, is_max);

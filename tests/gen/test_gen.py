@@ -46,6 +46,7 @@ class GeneratorTest:
         self.many_statements()
         self.plain_expressions()
         self.reserved_names()
+        self.long_names_of_fortran()
         self.command_line()
         self.families_in_several_files()
         self.devices_in_several_files()
@@ -327,6 +328,27 @@ class GeneratorTest:
                 fine = code == 0 if good else code == 1 and f"cf_{name} is a name of the library's own" in err
                 self.tap.check(f'cfgen_kernel_called_{name}_is_{"taken" if good else "refused"}',
                                '' if fine else err or 'taken')
+
+    def long_names_of_fortran(self):
+        """Lines of Fortran have at most 132 characters, and none ends within a literal."""
+        x, n, member = (letter * 59 for letter in 'xnm')
+        text = (f'struct {member} {{ int {member}; }};\n'
+                f'#pragma cf kernel grid({n}) in({x}[{n}][2 * {n} + {n[1:]} * {n}])\n'
+                f'__global__ void {"k" * 53}(const float *{x}, long {n}, long {n[1:]}, {member} s) {{ }}\n')
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'k.cu')
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(text)
+            _, _, err = self.cfgen(folder, '--prefix', 't', path)
+            self.cfgen(folder, '--emit', 'fortran', os.path.join(folder, 't.json'), bundled=False)
+            lines = (read(os.path.join(folder, 't.f90')) or '').splitlines()
+        sys.path.insert(0, os.path.join(ROOT, 'gen'))
+        from language.fortran_lines import fold     # pylint: disable=import-error,import-outside-toplevel
+        for width in range(100):
+            lines += fold(f"call f({'x' * width}, 'size(y, 1) at', z)", 8).splitlines()
+        wrong = [line for line in lines if not line.lstrip().startswith('!') and (
+            len(line) > 132 or line.count("'") % 2)]
+        self.tap.check('cfgen_folds_long_names_of_fortran', '\n'.join([err, *wrong]) if wrong or len(lines) < 200 else '')
 
     def command_line(self):
         with tempfile.TemporaryDirectory() as folder:

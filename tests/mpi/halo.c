@@ -210,6 +210,7 @@ static void several_at_once(void)
     CHECK_OK(cf_mpi_halo_start(second, NULL, two.cells));
     CHECK_OK(cf_mem_fill_async(stream, one.cells, POISON, bytes));
     CHECK_OK(cf_mem_copy_async(stream, one.cells, two.cells, bytes));
+    CHECK_OK(cf_stream_sync(stream)); /* before ghost cells of the second array change */
     CHECK_OK(cf_mpi_halo_finish(second));
     CHECK_OK(cf_mpi_halo_finish(first));
     CHECK_OK(cf_stream_sync(stream));

@@ -49,22 +49,23 @@ static void errors(void)
     free_part(&x);
 }
 
+static void test_values(MPI_Comm comm, int ranks)
+{
+    count(comm, ranks, 0, 0);
+    count(comm, ranks, 1, 0);
+    for (int way = 0; way < DIVISIONS; way++)
+        count(comm, ranks, LENGTH, way);
+}
+
 int main(void)
 {
-    static const int64_t lengths[] = {0, 1, 100, LENGTH};
     uint64_t seed = 1;
     CHECK_OK(cf_mpi_init());
     for (int i = 0; i < LENGTH; i++) {
         numbers[i] = (double)(random_bits(&seed) % 4001) / 2000 - 1;
         integers[i] = (int32_t)(random_bits(&seed) % 301) - 150;
     }
-    for (int ranks = 1; ranks <= world_size(); ranks++) {
-        MPI_Comm comm = first_ranks(ranks);
-        for (int i = 0; i < 4 * DIVISIONS && comm != MPI_COMM_NULL; i++)
-            count(comm, ranks, lengths[i / DIVISIONS], i % DIVISIONS);
-        if (comm != MPI_COMM_NULL)
-            MPI_Comm_free(&comm);
-    }
+    on_communicators(test_values);
     errors();
     MPI_Finalize();
     return 0;

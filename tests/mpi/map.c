@@ -120,9 +120,20 @@ static void errors_of_kernels(void)
     free_part(&index);
 }
 
+static void test_values(MPI_Comm comm, int ranks)
+{
+    axpy(comm, ranks, 0, 0);
+    gather_rows(comm, ranks, 0, 0);
+    axpy(comm, ranks, 1, 0);
+    gather_rows(comm, ranks, 1, 0);
+    for (int way = 0; way < DIVISIONS; way++) {
+        axpy(comm, ranks, LENGTH, way);
+        gather_rows(comm, ranks, LENGTH, way);
+    }
+}
+
 int main(void)
 {
-    static const int64_t lengths[] = {0, 1, 100, LENGTH};
     uint64_t seed = 1;
     CHECK_OK(cf_mpi_init());
     for (int i = 0; i < LENGTH; i++) {
@@ -132,15 +143,7 @@ int main(void)
     }
     for (int i = 0; i < ROWS * WIDTH; i++)
         source[i] = (float)i;
-    for (int ranks = 1; ranks <= world_size(); ranks++) {
-        MPI_Comm comm = first_ranks(ranks);
-        for (int i = 0; i < 4 * DIVISIONS && comm != MPI_COMM_NULL; i++) {
-            axpy(comm, ranks, lengths[i / DIVISIONS], i % DIVISIONS);
-            gather_rows(comm, ranks, lengths[i / DIVISIONS], i % DIVISIONS);
-        }
-        if (comm != MPI_COMM_NULL)
-            MPI_Comm_free(&comm);
-    }
+    on_communicators(test_values);
     errors();
     errors_of_kernels();
     MPI_Finalize();

@@ -102,19 +102,22 @@ static void errors(void)
     free_part(&x);
 }
 
+static void test_values(MPI_Comm comm, int ranks)
+{
+    scan_integers(comm, ranks, 0, 0);
+    scan_floats(comm, ranks, 0, 0);
+    scan_integers(comm, ranks, 5, 0);
+    scan_floats(comm, ranks, 5, 0);
+    for (int way = 0; way < DIVISIONS; way++) {
+        scan_integers(comm, ranks, LENGTH, way);
+        scan_floats(comm, ranks, LENGTH, way);
+    }
+}
+
 int main(void)
 {
-    static const int64_t lengths[] = {0, 1, 5, LENGTH};
     CHECK_OK(cf_mpi_init());
-    for (int ranks = 1; ranks <= world_size(); ranks++) {
-        MPI_Comm comm = first_ranks(ranks);
-        for (int i = 0; i < 4 * DIVISIONS && comm != MPI_COMM_NULL; i++) {
-            scan_integers(comm, ranks, lengths[i / DIVISIONS], i % DIVISIONS);
-            scan_floats(comm, ranks, lengths[i / DIVISIONS], i % DIVISIONS);
-        }
-        if (comm != MPI_COMM_NULL)
-            MPI_Comm_free(&comm);
-    }
+    on_communicators(test_values);
     errors();
     MPI_Finalize();
     return 0;

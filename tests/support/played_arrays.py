@@ -51,6 +51,27 @@ class Tensor:
         return False
 
 
+class Foreign:
+    """An array of another library by the array interface, with the stream of its work."""
+
+    def __init__(self, array, stream):
+        self.__cuda_array_interface__ = dict(array.__array_interface__, stream=stream)
+
+
+class Lent:
+    """The same by DLPack; notes for which streams its work was ordered."""
+
+    def __init__(self, array):
+        self.array, self.streams = array, []
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+    def __dlpack__(self, stream=None, **words):
+        self.streams.append(stream)
+        return self.array.__dlpack__(**words)
+
+
 class _Dtype:
     def __init__(self, name):
         self.name = name

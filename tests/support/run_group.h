@@ -43,6 +43,7 @@
 #define NEEDS_NVRTC "needs NVRTC"
 #define NEEDS_NVJITLINK "needs NVRTC and nvJitLink"
 #define NEEDS_NO_SANITIZER "needs a build without sanitizers"
+#define NEEDS_PROCESSOR "needs an aarch64 processor, not an emulator"
 
 static inline void skip_test(const char *reason)
 {
@@ -50,10 +51,19 @@ static inline void skip_test(const char *reason)
     skip();
 }
 
+/* qemu keeps some signals to itself, ends a process with threads after its fork, and says of guard pages that it has
+ * made them. */
+static inline void skip_in_emulator(void)
+{
+    if (getenv("CHECK_EMULATED"))
+        skip_test(NEEDS_PROCESSOR);
+}
+
 /* Called before a fork beside working threads. libc ensures that no lock of its allocator is held in the child.
  * Sanitizers before LLVM 17 do not, and the child may wait for ever. */
 static inline void skip_where_forks_are_unsafe(void)
 {
+    skip_in_emulator();
     if (SANITIZED)
         skip_test(NEEDS_NO_SANITIZER);
 }

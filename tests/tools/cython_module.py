@@ -36,18 +36,18 @@ def main():
     index = np.array([1, 9], 'i4')
     for name, error, texts, arguments in (
             ('dtype', TypeError, ['gather_f64_i32: index has the dtype int16, and int32 is needed'], (source, index.astype('i2'))),
-            ('strides', ValueError, ['gather_f64_i32: source: ', 'contiguous'], (source[::2], index)),
-            ('read_only', ValueError, ['gather_f64_i32: res: ', 'read-only'], (source, index, still)),
-            ('length', ValueError, ['gather_f64_i32: res has the shape (3,), and (2,)'], (source, index, np.zeros(3))),
-            ('rank', ValueError, ['gather_f64_i32: source has 2 dimensions, and 1 are needed'], (source[None], index)),
+            ('strides', shapes.EINVAL, ['gather_f64_i32: source: ', 'contiguous'], (source[::2], index)),
+            ('read_only', shapes.EINVAL, ['gather_f64_i32: res: ', 'read-only'], (source, index, still)),
+            ('length', shapes.EINVAL, ['gather_f64_i32: res has the shape (3,), and (2,)'], (source, index, np.zeros(3))),
+            ('rank', shapes.EINVAL, ['gather_f64_i32: source has 2 dimensions, and 1 are needed'], (source[None], index)),
             ('no_array', TypeError, ['gather_f64_i32: source is no array but list'], ([1.0], index)),
             ('none', TypeError, ['gather_f64_i32: source is no array but NoneType'], (None, index)),
-            ('gpu', ValueError, ['gather_f64_i32: source is on a GPU'], (OnGpu(), index)),
+            ('gpu', shapes.EINVAL, ['gather_f64_i32: source is on a GPU'], (OnGpu(), index)),
             ('range', shapes.ERANGE, ['shapes_gather_f64_i32: index[1] = 1000'], (source, np.array([1, 1000], 'i4')))):
         refused(f'cython_{name}_is_refused', error, texts, shapes.gather_f64_i32, *arguments)
     refused('cython_pair_of_dtypes_is_refused', TypeError, ['gather: no instance takes arrays of float64, int16'],
             shapes.gather, source, index.astype('i2'))
-    refused('cython_odd_extent_is_refused', ValueError, ['max: lambda_ has the extent 4'], shapes.max_,
+    refused('cython_odd_extent_is_refused', shapes.EINVAL, ['max: lambda_ has the extent 4'], shapes.max_,
             np.zeros(4, 'i4'))
     try:
         shapes.gather(source, np.array([-1], 'i4'))

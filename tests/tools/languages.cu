@@ -55,6 +55,15 @@ __global__ void move(const struct place *places, const float4 *moves, double *su
         sums[i] = (places[i].at[0] + places[i].at[1] + moves[i].w) * (twice ? 2 : 1) + places[i].mass + (extra ? *extra : 0);
 }
 
+/* The extent has members that Fortran sees as signed or logical. */
+#pragma cf kernel grid(p.count) out(y[p.is_twofold ? 2 * p.count : p.count + p.shade])
+__global__ void parts(int *y, struct part p)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < p.count)
+        y[i] = i;
+}
+
 /* Reads the constants. */
 #pragma cf kernel grid(1) out(y[3])
 __global__ void constants(double *y)

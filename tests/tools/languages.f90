@@ -140,6 +140,7 @@ contains
         real(c_float) :: moves(4, 2), narrow(3, 2)
         real(c_double) :: sums(2), y(3), weights(3, 2)
         real(c_double), target :: extra
+        integer(c_int) :: y_of_parts(400), y_of_one(202)
         places(1) = place([1.0, 2.0], 4.0_c_double)
         places(2) = place([8.0, 16.0], 32.0_c_double)
         moves = 1
@@ -155,6 +156,11 @@ contains
             'lang_move: size(moves, 1) is 3 instead of 4')
         call fails(lang_move(places, moves, sums, c_null_ptr, lang_size(3), .true._c_bool), cf_einval, &
             'lang_move: size(places) is 2 instead of 3')
+        y_of_parts = 0
+        y_of_one = 0
+        call works(lang_parts(y_of_parts, part(int(-56, c_int8_t), .true._c_bool, shade_dark)), 'an unsigned member')
+        call works(lang_parts(y_of_one, part(int(-56, c_int8_t), .false._c_bool, shade_light)), 'a logical member')
+        call expect(y_of_parts(200) == 199 .and. y_of_one(200) == 199, 'elements by members')
         weights = reshape([1, 2, 3, 4, 5, 6], [3, 2])
         origin = place([1.0, 7.0], 20.0_c_double)
         call works(lang_set_slope(0.25_c_float), 'slope')

@@ -9,3 +9,11 @@ struct place {
 struct size {
     int count;
 };
+
+enum shade { DARK = 1, LIGHT = 2 };
+
+struct part {
+    unsigned char count;
+    bool is_twofold;
+    enum shade shade;
+};

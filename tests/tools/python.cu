@@ -51,6 +51,33 @@ __global__ void max(const int *lambda, int *y, int n)
         y[i] = lambda[2 * i + 2] - lambda[2 * i];
 }
 
+/* y[i] = by - min + min_: names that are one for Python, and a vector of three eightbytes. */
+#pragma cf kernel grid(n) out(y[n])
+__global__ void shift_by(double *y, double3 by, double min, double min_, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = by.x + 10 * by.y + 100 * by.z - min + min_;
+}
+
+/* y[i] = x[i * part] */
+#pragma cf kernel grid(n / part) in(x[n]) out(y[n / part])
+__global__ void thin(const double *x, double *y, int n, int part)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n / part)
+        y[i] = x[i * part];
+}
+
+/* A vector of 16 bytes, which ctypes does not align. */
+#pragma cf kernel grid(n) out(y[n])
+__global__ void tint(float *y, float4 colour, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = colour.x + colour.w;
+}
+
 /* Sums of the rows and of all; scale is not told by an array. */
 #pragma cf kernel grid(rows) in(x[rows][cols]) out(sums[rows], flags[rows > 4 ? 4 : rows])
 __global__ void sum_rows(const float4 *x, float2 scale, float *sums, bool *flags, int rows, int cols, unsigned char add)

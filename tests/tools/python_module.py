@@ -6,6 +6,7 @@ usage: python_module.py buffers|numpy|played
 
 import array
 import ctypes
+import pickle
 import random
 import struct
 import sys
@@ -46,7 +47,7 @@ def run_buffers():
     expect('instance_is_that_of_the_dtypes', list(res), [source[i] for i in index])
     expect('memory_that_is_only_read_may_be_constant', list(shapes.gather(
         memoryview(source.tobytes()).cast('d'), index, array.array('d', [77] * 1000))), list(res))
-    refused('buffer_that_is_written_must_be_writable', ValueError, ['axpy: y is read-only'], shapes.axpy, 1.0, x,
+    refused('buffer_that_is_written_must_be_writable', shapes.EINVAL, ['axpy: y is read-only'], shapes.axpy, 1.0, x,
             memoryview(y.tobytes()).cast('f'))
     refused('no_array_is_refused', TypeError, ['axpy: x is no array but list'], shapes.axpy, 1.0, [1.0], y)
     refused('none_is_no_array', TypeError, ['axpy: x is missing'], shapes.axpy, 1.0, None, y)
@@ -78,6 +79,12 @@ def run_statuses(x, y, source):
     except shapes.Error as error:
         expect('exception_has_the_status', (error.status, isinstance(error, (RuntimeError))), (-3, True))
         expect('exception_is_a_value_error_too', isinstance(error, ValueError), True)
+        again = pickle.loads(pickle.dumps(error))
+        expect('exception_can_be_pickled', (type(again), again.status, str(again)), (shapes.ERANGE, -3, str(error)))
+    try:
+        shapes.axpy(1.0, x, array.array('f', [1]))
+    except shapes.Error as error:
+        expect('exception_of_the_module_has_the_status', (error.status, isinstance(error, ValueError)), (-1, True))
     texts = {}
 
     def fail(number):
@@ -102,7 +109,7 @@ def run_scalars(x, y):
             x, y, n=2.0)
     refused('extent_beyond_its_type_is_refused', OverflowError, ['axpy: n = 4294967297 does not fit i32'], shapes.axpy,
             1.0, x, y, n=2**32 + 1)
-    refused('extent_beyond_an_array_is_refused', ValueError, ['axpy: x has the shape (257,), and (300,) is needed'],
+    refused('extent_beyond_an_array_is_refused', shapes.EINVAL, ['axpy: x has the shape (257,), and (300,) is needed'],
             shapes.axpy, 1.0, x, y, n=300)
     before = list(y)
     shapes.axpy(1.0, x, y, n=3)
@@ -118,11 +125,11 @@ def run_scalars(x, y):
             shapes.float2(1, 1), 256, sums, flags)
     refused('struct_of_another_type_is_refused', TypeError, ['sum_rows: scale is float, and no float2'],
             shapes.sum_rows, view, 1.5, 0, sums, flags)
-    refused('symbol_has_its_number_of_elements', ValueError, ['factors has 6 elements, and 2 were passed'],
+    refused('symbol_has_its_number_of_elements', shapes.EINVAL, ['factors has 6 elements, and 2 were passed'],
             shapes.set_factors, [1, 2])
     even = shapes.max(array.array('i', [1, 5, 4, 5, 9]), array.array('i', [77, 77]))
     expect('extent_may_be_linear_in_a_scalar', list(even), [3, 5])
-    refused('extent_that_no_scalar_has_is_refused', ValueError, ['max: lambda_ has the shape (4,), and (5,) is needed'],
+    refused('extent_that_no_scalar_has_is_refused', shapes.EINVAL, ['max: lambda_ has the shape (4,), and (5,) is needed'],
             shapes.max, array.array('i', [1, 5, 4, 5]), array.array('i', [77, 77]))
 
 
@@ -136,6 +143,16 @@ def run_structs():
     refused('half_that_is_too_large_is_refused', OverflowError, ['weigh: least = 1000000.0 does not fit f16'],
             shapes.weigh, bodies, shapes.body(), 1e6, weights)
     expect('struct_has_the_size_of_c', ctypes.sizeof(shapes.body), struct.calcsize('fdd'))
+    run_odd_scalars()
+
+
+def run_odd_scalars():
+    y = array.array('d', [77] * 5)
+    shapes.shift_by((1, 2, 3), 1000, 2000, y)
+    expect('names_that_are_one_in_python_are_two', list(y), [1321] * 5)
+    shapes.shift_by(by=(1, 2, 3), min_=2, min__=1, y=y)
+    expect('name_of_c_keeps_its_place', list(y), [322] * 5)
+    expect('vector_of_16_bytes_is_no_argument', hasattr(shapes, 'tint'), False)
 
 
 # ---- NumPy
@@ -163,14 +180,43 @@ def run_numpy():
     v[:] = 0
     shapes.step(u.reshape(-1), v, 0.1, nx=50, ny=30)
     expect('numpy_flat_array_with_extents', np.allclose(v, wanted, 0, 1e-14), True)
+    run_extents(np, u, wanted)
     refused('numpy_flat_array_tells_no_extent', TypeError, ['step: nx is missing'], shapes.step, u.reshape(-1),
             v.reshape(-1), 0.1)
-    refused('numpy_shapes_must_agree', ValueError, ['step: v has the shape (50, 30), and (30, 50)'], shapes.step, u,
+    refused('numpy_shapes_must_agree', shapes.EINVAL, ['step: v has the shape (50, 30), and (30, 50)'], shapes.step, u,
             np.zeros((50, 30)), 0.1)
     refused('numpy_failed_check_is_einval', shapes.EINVAL, ['shapes_step: the check nx > 2'], shapes.step,
             np.zeros((3, 2)), np.zeros((3, 2)), 0.1)
     run_numpy_refusals(np)
     run_dlpack(np)
+
+
+def run_extents(np, u, wanted):
+    """Extents that are given hold; arrays may have more rows, and nothing else may differ."""
+    v = np.zeros((40, 50))
+    shapes.step(np.concatenate([u, u]), v, 0.1, nx=50, ny=30)
+    expect('numpy_more_rows_than_given', (np.allclose(v[:30], wanted, 0, 1e-14), v[30:].any()), (True, False))
+    v = np.zeros(1600)
+    shapes.step(u, v, 0.1, ny=30, nx=50)
+    expect('numpy_longer_flat_array', np.allclose(v[:1500], wanted.ravel(), 0, 1e-14), True)
+    x, y = (np.ones(5, 'f4') for _ in range(2))
+    shapes.axpy(1.0, x[:4], y, n=3)
+    expect('numpy_longer_vectors', y.tolist(), [2, 2, 2, 1, 1])
+    expect('numpy_given_extent_makes_results', shapes.thin(np.arange(9.0), 2, n=7).tolist(), [0, 2, 4])
+    for name, texts, call, words in (
+            ('longer_rows', ['step: u has the shape (30, 50), and (30, 40) is needed for nx = 40, ny = 30'],
+             (u, v, 0.1), {'nx': 40, 'ny': 30}),
+            ('more_rows_without_their_extent', ['step: v has the shape (40, 50), and (30, 50) is needed'],
+             (u, np.zeros((40, 50)), 0.1), {'nx': 50}),
+            ('more_dimensions', ['step: v has the shape (2, 20, 50), and (30, 50) is needed'],
+             (u, np.zeros((2, 20, 50)), 0.1), {'nx': 50, 'ny': 30})):
+        refused(f'numpy_{name}_are_refused', shapes.EINVAL, texts, shapes.step, *call, **words)
+    refused('numpy_extent_of_others_is_exact', shapes.EINVAL, ['thin: y has the shape (4,), and (3,) is needed'],
+            shapes.thin, np.zeros(9), 2, np.zeros(4), n=7)
+    for turn in ('', '_again'):
+        expect(f'numpy_quotient{turn}', shapes.thin(np.arange(7.0), 2, np.zeros(3)).tolist(), [0, 2, 4])
+        refused(f'numpy_division_by_0_is_refused{turn}', shapes.EINVAL,
+                ['thin: an extent has no value for n = 7, part = 0'], shapes.thin, np.arange(7.0), 0, np.zeros(3))
 
 
 def run_numpy_refusals(np):
@@ -184,11 +230,11 @@ def run_numpy_refusals(np):
             ('pair_of_dtypes', TypeError, ['gather: index has the dtype i64'], (source, index.astype('i8'))),
             ('byte_order', TypeError, ['gather: source has the dtype >f8'], (source.astype('>f8'), index)),
             ('dtype_of_result', TypeError, ['gather: res has the dtype f32'], (source, index, np.zeros(2, 'f4'))),
-            ('strides', ValueError, ['gather: source is not contiguous'], (source[::2], index)),
-            ('read_only', ValueError, ['gather: res is read-only'], (source, index, still)),
-            ('length', ValueError, ['gather: res has the shape (3,), and (2,)'], (source, index, np.zeros(3)))):
+            ('strides', shapes.EINVAL, ['gather: source is not contiguous'], (source[::2], index)),
+            ('read_only', shapes.EINVAL, ['gather: res is read-only'], (source, index, still)),
+            ('length', shapes.EINVAL, ['gather: res has the shape (3,), and (2,)'], (source, index, np.zeros(3)))):
         refused(f'numpy_{name}_is_refused', error, texts, shapes.gather, *arguments)
-    refused('numpy_stream_is_refused', ValueError, ['gather: stream is given'], shapes.gather, source, index, good,
+    refused('numpy_stream_is_refused', shapes.EINVAL, ['gather: stream is given'], shapes.gather, source, index, good,
             stream=1)
     expect('numpy_empty_arrays', shapes.gather(source, index[:0]).shape, (0,))
     flags = np.array([[0, 0, 0, 0], [0, 0, 0, 1]], 'f4').reshape(2, 1, 4)
@@ -214,9 +260,9 @@ def run_dlpack(np):
     expect('dlpack_is_given_back', sys.getrefcount(source), count)
     still = np.zeros(2)
     still.flags.writeable = False
-    refused('dlpack_read_only_is_refused', ValueError, ['gather: res is read-only'], shapes.gather, source, index,
+    refused('dlpack_read_only_is_refused', shapes.EINVAL, ['gather: res is read-only'], shapes.gather, source, index,
             Exporter(still))
-    refused('dlpack_strides_are_refused', ValueError, ['gather: source is not contiguous'], shapes.gather,
+    refused('dlpack_strides_are_refused', shapes.EINVAL, ['gather: source is not contiguous'], shapes.gather,
             Exporter(source[::2]), index)
 
 
@@ -230,15 +276,16 @@ def run_played():
     draw = np.random.default_rng(1)
     source, index = draw.random(1000), draw.integers(0, 1000, 500).astype('i4')
     for name, kind in (('cupy', played_arrays.ndarray), ('torch', played_arrays.Tensor)):
-        refused(f'{name}_needs_a_gpu', ValueError, ['gather: source is on a GPU, and the library runs on the CPU'],
+        refused(f'{name}_needs_a_gpu', shapes.EINVAL, ['gather: source is on a GPU, and the library runs on the CPU'],
                 shapes.gather, kind(source), kind(index), kind(np.zeros(500)))
     shapes._gpu_count = lambda: 1
     shapes._stream_device = lambda stream, place: 0
     for name, kind in (('cupy', played_arrays.ndarray), ('torch', played_arrays.Tensor)):
         run_device_arrays(name, kind, np, source, index, played_arrays.Streams)
+    run_producers(played_arrays, np, source, index)
     made = shapes.gather(played_arrays.Tensor(source, None), played_arrays.Tensor(index, None))
     expect('torch_on_the_cpu', (made.is_cuda, (made.array == source[index]).all()), (False, True))
-    refused('torch_gradient_is_refused', ValueError, ['gather: source requires a gradient'], shapes.gather,
+    refused('torch_gradient_is_refused', shapes.EINVAL, ['gather: source requires a gradient'], shapes.gather,
             played_arrays.Tensor(source, 0, True), played_arrays.Tensor(index))
 
 
@@ -280,7 +327,7 @@ def run_device_arrays(name, kind, np, source, index, streams):
             ('other_gpu', ['gather: source is on GPU 1'], (kind(source, 1), kind(index, 1))),
             ('strides', ['gather: source is not contiguous'], (kind(source[::2]), kind(index))),
             ('length', ['gather: res has the shape (499,)'], (*good, kind(np.zeros(499))))):
-        refused(f'{name}_{what}_is_refused', ValueError, texts, shapes.gather, *arguments)
+        refused(f'{name}_{what}_is_refused', shapes.EINVAL, texts, shapes.gather, *arguments)
     refused(f'{name}_dtype_is_refused', TypeError, ['gather: res has the dtype f32'], shapes.gather, *good,
             kind(np.zeros(500, 'f4')))
     u, v = np.random.default_rng(2).random((2, 5, 7))
@@ -290,6 +337,29 @@ def run_device_arrays(name, kind, np, source, index, streams):
         got = v.copy()
         shapes.step(kind(u), kind(got), 0.25)
         expect(f'{name}_two_dimensions{turn}', (got == wanted).all(), True)
+
+
+def run_producers(played, np, source, index):
+    """The call comes after the producers' work, on the stream that is given or on theirs."""
+    instance, done = shapes._of_gather.instances[2], []
+    sync, shapes._stream_sync = shapes._stream_sync, lambda stream: done.append(f'sync {stream}') or 0
+    enqueue, instance.enqueue = instance.enqueue, lambda stream, *words: done.append(f'launch {stream}') or 0
+    for name, words, streams, ordered, wanted in (
+            ('own_streams', {}, (8, 8), 1, ['sync 1', 'launch 8', 'sync 8']),
+            ('given_stream', {'stream': 5}, (8, 9), 5, ['sync 8', 'sync 9', 'launch 5']),
+            ('given_stream_of_their_own', {'stream': 8}, (8, 8), 8, ['launch 8']),
+            ('given_default_stream', {'stream': 0}, (1, None), 1, ['launch 0']),
+            ('given_stream_without_theirs', {'stream': 2}, (None, None), 2, ['launch 2'])):
+        done.clear()
+        lent = played.Lent(index)
+        shapes.gather(played.Foreign(source, streams[0]), lent, played.Foreign(np.zeros(500), streams[1]), **words)
+        expect(f'producers_on_{name}', (lent.streams, done), ([ordered], wanted))
+    done.clear()
+    played.Streams.current = 1234
+    shapes.gather(*(played.ndarray(array) for array in (source, index, np.zeros(500))), stream=5)
+    expect('given_stream_is_not_ordered_after_the_current_one', done, ['launch 5'])
+    played.Streams.current = 0
+    shapes._stream_sync, instance.enqueue = sync, enqueue
 
 
 if __name__ == '__main__':

@@ -144,10 +144,14 @@ class VerifyTest(Runner):
             wanted = rf'DIFFERS: count\[0\] = \d+ {place} and 11 on the CPU; 1 of 1 elements differ, by up to .*'
             return '' if code == 1 and found['midst'][1].startswith('agree') and re.fullmatch(
                 wanted, found['counts'][1]) else found
+        def made_members():
+            _, found, _, _, _ = self.own('weighs', 'loads')
+            return '' if all(text.startswith('DIFFERS: n = 1: y[0] = ') for _, text in found.values()) else found
         self.test('one_kernel_that_differs_in_place_is_reported', one)
         self.test('input_that_the_kernel_writes_is_reported', scribbled)
         if self.driver == 'host':  # a GPU has its own count, which is also 1
             self.test('kernel_that_differs_from_run_to_run_is_reported', counts)
+            self.test('members_of_structs_are_made', made_members)
             self.members()
 
     def members(self):

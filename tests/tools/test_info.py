@@ -14,11 +14,10 @@ import sys
 import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
-from runner import TOOLS, Runner
+from runner import Runner
 from tap import NEEDS_PLAYED_GPU, Tap, run
 
 CPU_ALONE = 'this library was configured for the CPU alone.'   # without nvcc
-OPTIONS = {'--module', '--cache', '--clear', '--cap', '--mpi', '--json', '--help', '--version'}
 
 
 class InfoTest(Runner):
@@ -202,17 +201,6 @@ class InfoTest(Runner):
                 code, _, err = self.execute(stdout=file)
             return '' if code == 1 and err == 'cf-info: stdout: No space left on device\n' else f'{code}: {err}'
         self.test('full_disk_is_an_error', full, needs_device=False)
-
-    def manual(self):
-        def options():
-            helped = set(re.findall(r'^  (--[a-z-]+)', self.good('--help'), re.MULTILINE))
-            with open(os.path.join(TOOLS, 'info', 'cf-info.1'), encoding='utf-8') as file:
-                page = file.read().replace('\\-', '-')
-            missing = [option for option in OPTIONS if option not in page]
-            return missing or ('' if helped == OPTIONS else f'--help has {sorted(helped)}')
-        self.test('manual_has_every_option', options, needs_device=False)
-        self.test('version_is_the_librarys', lambda: '' if re.fullmatch(
-            r'cf-info \d+\.\d+\.\d+\n', self.good('--version')) else 'wrong', needs_device=False)
 
 
 def main():

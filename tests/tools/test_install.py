@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
+from manual import section, spell_roff
 from tap import NEEDS_NO_SANITIZER, ROOT, Tap, path_without_nvcc, run
 
 CONSUMERS = os.path.join(ROOT, 'tests', 'consumers')
@@ -90,13 +91,14 @@ class InstallTest:
         shutil.rmtree(self.builddir)
 
     def manual(self):
-        """The manual pages name all functions, and every name in them exists."""
+        """The manual pages have the declarations of all functions of their headers, and every name in them exists."""
         def read(*path):
             with open(os.path.join(ROOT, *path), encoding='utf-8') as file:
                 return file.read()
         headers = ('cuferry.h', 'cuferry/find.h', 'cuferry/mpi.h', 'cuferry/program.h', 'cuferry/tuning.h')
         header = re.sub(r'/\*.*?\*/', '', ''.join(read('include', name) for name in headers), flags=re.DOTALL)
-        page = (read('include', 'cuferry.3') + read('include', 'cuferry_mpi.3')).replace('\\-', '-')
+        pages = [read('include', name) for name in ('cuferry.3', 'cuferry_mpi.3')]
+        page = ''.join(pages).replace('\\-', '-')
         functions = set(re.findall(r'\b(cf_[a-z0-9_]+)\(', header)) | {'cf_gather_async'}
         for name in os.listdir(os.path.join(ROOT, 'kernels')):
             flat = re.sub(r'\s+', ' ', read('kernels', name)) if name.endswith('.cu') else ''
@@ -115,6 +117,10 @@ class InstallTest:
         named = set(re.findall(r'\bcf_[a-z0-9_]+(?=\(| \(\))', page))
         wrong = sorted(named - functions) + [word for word in sorted(functions | statuses | variables)
                                              if word not in page]
+        synopsis = re.sub(r'\s+', ' ', spell_roff(''.join(section(each, 'SYNOPSIS') for each in pages)))
+        wrong += [text for text in (re.sub(r'\s+', ' ', found) for found in re.findall(
+            r'^(?:CF_CHECKED )?((?!typedef)[a-z][\w ]*[ *]cf_\w+\([^;{}]*\);)', header, re.MULTILINE))
+            if text not in synopsis]
         wrong += [word for word in sorted(variables) if f'`{word}=' not in read('README.md')]
         self.tap.check('manual_names_all_that_there_is', ', '.join(wrong))
 

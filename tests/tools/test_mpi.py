@@ -75,9 +75,9 @@ class MpiTest(Tap):
                   '-fsanitize' in self.config and NEEDS_NO_SANITIZER)
         if not reason:
             sources = ['include/cuferry/cuferry.f90', 'include/cuferry/cuferry_mpi.f90', 'tests/mpi/fortran.f90']
-            result = run([self.mpifort, *FORTRAN, *(os.path.join(ROOT, each) for each in sources), '-o', 'fortran',
-                          '-Wl,--gc-sections', '../../libcuferry_mpi.a', '../../libcuferry.a', '-lpthread', '-ldl'],
-                         cwd=os.path.join(self.build, 'tests/mpi'))
+            result = run([self.mpifort, *FORTRAN, *(os.path.join(ROOT, each) for each in sources), '-Jtests/mpi',
+                          '-o', 'tests/mpi/fortran', '-Wl,--gc-sections', 'libcuferry_mpi.a', 'libcuferry.a',
+                          '-lpthread', '-ldl'], cwd=self.build)
             self.check('mpi_fortran_compiles', '' if result == (0, '', '') else f'{ended(result[0])}\n{result[2]}')
         for ranks in RANKS:
             if reason:

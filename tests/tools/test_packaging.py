@@ -1,5 +1,6 @@
 """test_packaging.py - tests the recipes of tools/packaging and the release script. Clients that are not installed are
-played: their functions note the calls of a recipe. With CHECK_LONG set, Debian's packages are built.
+played: their functions note the calls of a recipe. With CHECK_LONG set, packages for Debian and Conan
+are built.
 
 usage: test_packaging.py BUILDDIR
 """
@@ -116,7 +117,7 @@ class PackagingTest:
         else:
             env = dict(os.environ, CUFERRY_CONFIGURE='--cuda=no CFLAGS=-O0 CXXFLAGS=-O0', DEBFULLNAME='A Person',
                        DEBEMAIL='person@localhost')
-            code, out, err = run([os.path.join(PACKAGING, 'build-deb'), self.folder + '/deb'], env=env)
+            code, out, err = run([os.path.join(PACKAGING, 'build-deb'), self.folder + '/deb'], env=env, timeout=1800)
             made = [line.split('/')[-1].split('_')[0] for line in out.splitlines() if line.endswith('.deb')]
             self.tap.check('debian_packages_are_built', '' if code == 0 and set(lists) <= set(made) else f'{out}{err}')
 
@@ -180,6 +181,15 @@ class PackagingTest:
         code, out, err = run(['conan', 'inspect', recipe, '--format=json'], env=env)
         value = json.loads(out) if code == 0 else {}
         self.tap.check('conan_reads_the_recipe', '' if value.get('version') == self.version else f'{out}{err}')
+        if not os.environ.get('CHECK_LONG'):
+            self.tap.skip('conan_packages_are_made_and_used', NEEDS_LONG)
+            return
+        env.update(CFLAGS='-O0', CXXFLAGS='-O0')
+        run(['conan', 'profile', 'detect'], env=env)
+        for shared in (False, True):
+            code, out, err = run(['conan', 'create', os.path.dirname(recipe), f'--options=&:shared={shared}'], env=env,
+                                 timeout=1800)
+            self.tap.check(f'conan_package_is_made_and_used_shared_{shared}', f'{out}{err}' if code else '')
 
     def release(self):
         """The same tag makes the same archive; a tag of another version, or an unreleased one, makes none."""

@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import sysconfig
+import tarfile
 import tempfile
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -54,6 +55,8 @@ class PythonTest(CfccTest):
         text = self.read('shapes_wrapper.pyx')
         self.expect('wrapper_says_which_kernels_it_lacks', '# No weigh(): b is struct body *.\n' in text, text[-300:])
         text = self.read('shapes.py')
+        self.expect('module_says_which_kernels_it_lacks',
+                    '# No tint(): colour is cf_float4, which ctypes does not pass by value.\n' in text, text[-300:])
         self.expect('module_has_the_comments_of_kernels', '    """res[i] = source[index[i]]\n' in text, text)
         self.make()
         self.refused_name()
@@ -100,8 +103,23 @@ class PythonTest(CfccTest):
         result = run([sys.executable, '-c', 'import array, shapes\ny = array.array("f", [1, 2])\n'
                       'shapes.axpy(2, array.array("f", [3, 4]), y)\nprint(list(y))'], cwd=places[0], env=self.env)
         self.expect('installed_package_works', result == (0, '[7.0, 10.0]\n', ''), result)
+        self.source_archive(words, os.path.join(self.temporary, 'archive'))
         for place in places:
             shutil.rmtree(place, ignore_errors=True)
+
+    def source_archive(self, install, place):
+        """pip installs the archive that the backend makes."""
+        made = run([sys.executable, '-c', 'import shapes_build\nprint(shapes_build.build_sdist("."))'], cwd=self.folder,
+                   env=self.env)
+        path = os.path.join(self.folder, 'shapes-0.1.0.tar.gz')
+        self.expect('package_makes_a_source_archive', made == (0, f'{os.path.basename(path)}\n', '') and
+                    tarfile.open(path).getnames() == [f'shapes-0.1.0/{name}' for name in (
+                        'shapes.py', 'libshapes.so', 'pyproject.toml', 'shapes_build.py', 'PKG-INFO')], made)
+        done = run([*install, '--target', place, path], env=self.env)
+        result = run([sys.executable, '-c', 'import shapes\nprint(shapes.__file__)'], cwd=place, env=self.env)
+        self.expect('source_archive_is_installed_by_pip',
+                    result == (0, f'{os.path.join(place, "shapes.py")}\n', ''), [done, result])
+        shutil.rmtree(place, ignore_errors=True)
 
     def cython(self):
         if not has('Cython', 'numpy'):

@@ -81,7 +81,7 @@ class SetupTest:
         # Before it in PATH: a machine with all programs, where nothing is installed.
         self.played = os.path.join(folder, 'played')
         self.pip_log, self.apt_log = os.path.join(folder, 'pip.log'), os.path.join(folder, 'apt.log')
-        for name in ('cc', 'c++', 'ninja', 'pkg-config', 'make', 'clang', 'clang++', 'gfortran'):
+        for name in ('cc', 'c++', 'ninja', 'pkg-config', 'make', 'clang', 'clang++', 'gfortran', 'mpicc'):
             write(os.path.join(self.played, name), '#!/bin/sh\n', 0o755)
         write(os.path.join(self.played, 'id'), '#!/bin/sh\necho 0\n', 0o755)
         write(os.path.join(self.played, 'apt-get'), f'#!/bin/sh\necho "$@" >>"{self.apt_log}"\n', 0o755)
@@ -161,21 +161,26 @@ class SetupTest:
         self.check('setup_without_root_names_all_packages', code == 1 and
                    'gcc libc6-dev libcmocka-dev clang libclang-rt-77-dev\'\n' in err, code, out, err)
 
-    def fortran(self):
-        """A missing gfortran is installed for tests, together with clang; without root it is named."""
-        broken = os.path.join(self.folder, 'without fortran')
-        write(os.path.join(broken, 'gfortran'), '#!/bin/sh\nexit 1\n', 0o755)
-        for name, words, expected in (('installed', [], 'update\ninstall -y --no-install-recommends gfortran\n'),
-                                      ('not_installed_for_the_demo', ['demo'], '')):
-            code, out, err, _ = self.setup(*words, self.new_builddir(), path=[broken])
-            self.check(f'setup_gfortran_is_{name}', code == 0 and read(self.apt_log) == expected and not err, code, out,
-                       err)
-        write(os.path.join(broken, 'id'), '#!/bin/sh\necho 1\n', 0o755)
-        write(os.path.join(broken, 'sudo'), '#!/bin/sh\nexit 1\n', 0o755)
-        code, out, err, _ = self.setup(self.new_builddir(), path=[broken])
-        self.check('setup_gfortran_without_root_is_no_failure',
-                   code == 0 and 'setup: gfortran is missing, and only apt-get as root' in out and 'clang' not in out,
-                   code, out, err)
+    def for_tests(self):
+        """A missing gfortran or MPI library is installed for tests, together with clang; without root it is named."""
+        for title, commands, packages, said in (
+                ('gfortran', ['gfortran'], 'gfortran', 'gfortran is'),
+                ('mpi', ['mpicc', 'mpicc.openmpi', 'mpicc.mpich'], 'libopenmpi-dev openmpi-bin', 'an MPI library is')):
+            broken = os.path.join(self.folder, f'without {title}')
+            for command in commands:
+                write(os.path.join(broken, command), '#!/bin/sh\nexit 1\n', 0o755)
+            for name, words, expected in (
+                    ('installed', [], f'update\ninstall -y --no-install-recommends {packages}\n'),
+                    ('not_installed_for_the_demo', ['demo'], '')):
+                code, out, err, _ = self.setup(*words, self.new_builddir(), path=[broken])
+                self.check(f'setup_{title}_is_{name}', code == 0 and read(self.apt_log) == expected and not err, code,
+                           out, err)
+            write(os.path.join(broken, 'id'), '#!/bin/sh\necho 1\n', 0o755)
+            write(os.path.join(broken, 'sudo'), '#!/bin/sh\nexit 1\n', 0o755)
+            code, out, err, _ = self.setup(self.new_builddir(), path=[broken])
+            self.check(f'setup_{title}_without_root_is_no_failure',
+                       code == 0 and f'setup: {said} missing, and only apt-get as root' in out and 'clang' not in out,
+                       code, out, err)
 
     def not_brought(self):
         done = self.setup(self.new_builddir())
@@ -304,7 +309,7 @@ def main():
         test = SetupTest(tap, folder)
         test.options()
         test.clang()
-        test.fortran()
+        test.for_tests()
         test.not_brought()
         test.brought()
         test.failures()

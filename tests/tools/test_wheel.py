@@ -14,7 +14,7 @@ import tempfile
 import zipfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
-from tap import NEEDS_NO_SANITIZER, ROOT, Tap, run
+from tap import NEEDS_LONG, NEEDS_NO_SANITIZER, ROOT, Tap, run
 
 KERNEL = '''#pragma cf kernel grid(n) inout(x[n])
 __global__ void triple(int *x, int n)
@@ -45,8 +45,8 @@ class WheelTest:
                         PIP_NO_INDEX='1', PIP_DISABLE_PIP_VERSION_CHECK='1')
         self.python = os.path.join(self.venv, 'bin', 'python')
 
-    def run(self, *command):
-        return run(command, cwd=self.folder, env=self.env)
+    def run(self, *command, timeout=600):
+        return run(command, cwd=self.folder, env=self.env, timeout=timeout)
 
     def build(self):
         """Returns the wheel."""
@@ -119,6 +119,13 @@ class WheelTest:
                     'tools/packaging/backend.py', 'kernels/gather.cu', 'include/cuferry.h'} - names
             problem = f'lost: {lost}' if lost or any(name.startswith('build/') for name in names) else ''
         self.tap.check('source_archive_is_complete', problem)
+        if not os.environ.get('CHECK_LONG'):
+            self.tap.skip('wheel_is_built_from_the_source_archive', NEEDS_LONG)
+        elif not problem:
+            code, out, err = self.run(self.python, '-m', 'pip', 'install', '--no-deps', out.strip(),
+                                      '--config-settings=configure=--cuda=no CFLAGS=-O0 CXXFLAGS=-O0', timeout=1800)
+            said = self.run('cf-run', 'fill_f32', 'n=3', 'y=-', 'value=2')[1] if code == 0 else f'{out}{err}'
+            self.tap.check('wheel_is_built_from_the_source_archive', '' if code == 0 and 'fill_f32' in said else said)
         code, out, err = self.run(self.python, '-m', 'pip', 'wheel', '--no-deps', '-w', 'third',
                                   '--config-settings=builddir=/nowhere', ROOT)
         self.tap.check('build_folder_that_is_not_there_is_reported',

@@ -34,11 +34,13 @@
 
 static const char help[] =
     "usage: cf-bench [OPTION...] [KERNEL...]\n"
+    "       cf-bench --from FILE [--against FILE [--strict TOLERANCE]] [--plot FILE] [--json FILE]\n"
     "\n"
     "Times kernels, all or those that are named, by themselves or by their family, over a sweep of sizes.\n"
     "\n"
     "Options:\n"
-    "  --sizes A:B[:FACTOR] elements of the largest array: A, FACTOR times A, ... up to B; or a list with commas;\n"
+    "  --sizes A:B[:FACTOR]\n"
+    "                       elements of the largest array: A, FACTOR times A, ... up to B; or a list with commas;\n"
     "                       numbers may be powers (default: 2^10:2^28, of factor 2)\n"
     "  --set NAME=VALUE     a parameter's value in all kernels that have it, or data in __constant__ memory\n"
     "  --except KERNEL      leave one or a family out\n"

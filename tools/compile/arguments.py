@@ -77,8 +77,8 @@ def add_modes(parser, config):
                         'and compile nothing')
     parser.add_argument('--write', action='store_true', help='with --suggest: also write the annotations into the '
                         'files')
-    parser.add_argument('--adopt', choices=KINDS, help='write the declarations of the kernels that Triton or Numba '
-                        'compiled, from a folder of the cache of Triton or a file of Numba')
+    parser.add_argument('--adopt', choices=KINDS, metavar='|'.join(KINDS), help='write the declarations of the kernels '
+                        'that Triton or Numba compiled, from a folder of the cache of Triton or a file of Numba')
     # For cf-run alone: a checked build of kernel files, of the sources of FILE, or of the bundled kernels; and an
     # output that is run at once, which no other user may be able to change.
     parser.add_argument('--check', choices=sorted(CHECKS), help=argparse.SUPPRESS)

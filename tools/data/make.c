@@ -266,3 +266,30 @@ void make_elements(const struct make *make, void *elements, size_t bytes)
     else
         make_reals(make, elements, count);
 }
+
+/* ---- Structs ---- */
+
+static void make_any(cf_type type, uint64_t seed, void *number)
+{
+    struct make make = {.rule = MAKE_RANDOM, .type = type, .seed = seed};
+    if (element_is_integer(type)) {
+        make.rule = MAKE_RANDINT;
+        (void)element_store(type, 0, &make.low);
+        (void)element_store(type, type == CF_BOOL ? 1 : MAKE_ANY_HIGH, &make.high);
+    }
+    make_elements(&make, number, cf_type_size(type));
+}
+
+void make_members(const cf_member *members, uint64_t seed, void *element)
+{
+    uint64_t done = 0;
+    for (const cf_member *member = members; member && member->path; member++) {
+        const size_t bytes = cf_type_size(member->type), lanes = member->lanes;
+        const int is_number = element_parts(member->type) || element_is_integer(member->type);
+        for (size_t i = 0; is_number && i < element_member_count(member) * lanes; i++) {
+            union element number; /* a packed member may not be aligned */
+            make_any(member->type, random_bits(seed, done++), &number);
+            memcpy((char *)element + element_member_place(member, i / lanes) + i % lanes * bytes, &number, bytes);
+        }
+    }
+}

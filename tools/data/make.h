@@ -17,6 +17,9 @@ struct make {
     union element low, high; /* bounds of integers, inclusive; MAKE_FILL: low is the value */
 };
 
+/* Integers without a declared range are in [0, MAKE_ANY_HIGH]. */
+#define MAKE_ANY_HIGH 100
+
 /* 1 if a text names a rule, as in "random:f32:100", and not a file. */
 int make_is_named(const char *text);
 
@@ -25,5 +28,9 @@ int make_read(struct make *make, const char *text, const char *name, struct npy_
 
 /* Makes the elements, `bytes` bytes in all. */
 void make_elements(const struct make *make, void *elements, size_t bytes);
+
+/* Makes the numbers in a struct: floats in [0, 1), and integers without a declared range. Other bytes are left alone.
+ * `members`: NULL for a struct of which C sees bytes. */
+void make_members(const cf_member *members, uint64_t seed, void *element);
 
 #endif

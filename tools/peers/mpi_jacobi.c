@@ -2,6 +2,7 @@
  * same kernel for the inside while faces travel, and for the sides afterwards.
  *
  * usage: mpiexec -n RANKS peers-mpi-jacobi [N [STEPS]]     N^3 cells per rank; 128 and 20 without arguments
+ *        mpiexec -n RANKS peers-mpi-jacobi points          measured points for mpi_model.py
  *
  * Each rank has neighbours on all sides. Prints the median time of a step by hand, and two ratios of Cuferry's time to
  * it: the median of those of two runs of STEPS steps that follow one another, and that of the fastest runs, which
@@ -99,15 +100,16 @@ static void copy_face(const struct grid *grid, double *buffer, const struct jaco
         CF(mpi_jacobi_face_async(grid->stream, grid->u, buffer, *box, is_back));
 }
 
+/* Earlier work may still read the buffers that are received into, so that receives wait for it as well. */
 static void start_by_hand(struct grid *grid)
 {
-    for (int i = 0; i < FACES; i++) {
-        struct face *face = &grid->faces[i];
-        MPI(MPI_Irecv(face->arriving, (int)face->bytes, MPI_BYTE, face->peer, i, grid->comm, &grid->requests[i]));
-        copy_face(grid, face->leaving, &face->out, 0);
-    }
+    for (int i = 0; i < FACES; i++)
+        copy_face(grid, grid->faces[i].leaving, &grid->faces[i].out, 0);
     if (!grid->is_host)
         CF(cf_stream_sync(grid->stream));
+    for (int i = 0; i < FACES; i++)
+        MPI(MPI_Irecv(grid->faces[i].arriving, (int)grid->faces[i].bytes, MPI_BYTE, grid->faces[i].peer, i, grid->comm,
+                      &grid->requests[i]));
     for (int i = 0; i < FACES; i++)
         MPI(MPI_Isend(grid->faces[i].leaving, (int)grid->faces[i].bytes, MPI_BYTE, grid->faces[i].peer, i ^ 1,
                       grid->comm, &grid->requests[FACES + i]));
@@ -180,6 +182,37 @@ static double time_steps(struct grid *grid, int steps, int is_by_hand)
     return slowest;
 }
 
+static int compare_doubles(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static double median_of(double *values)
+{
+    qsort(values, RUNS, sizeof *values, compare_doubles);
+    return values[RUNS / 2];
+}
+
+/* Microseconds of an exchange without work meanwhile, of the slowest rank; the median of several runs. */
+static double time_exchange(struct grid *grid)
+{
+    enum { TIMES = 20 };
+    double values[RUNS];
+    for (int run = 0; run < RUNS; run++) {
+        MPI(MPI_Barrier(grid->comm));
+        double begin = MPI_Wtime();
+        for (int i = 0; i < TIMES; i++) {
+            CF(cf_mpi_halo_start(grid->halo, grid->stream, grid->u));
+            CF(cf_mpi_halo_finish(grid->halo));
+        }
+        CF(cf_stream_sync(grid->stream));
+        double seconds = (MPI_Wtime() - begin) / TIMES;
+        MPI(MPI_Allreduce(&seconds, &values[run], 1, MPI_DOUBLE, MPI_MAX, grid->comm));
+    }
+    return 1e6 * median_of(values);
+}
+
 /* ---- Start and end ---- */
 
 static void fill_cells(const struct grid *grid, int rank)
@@ -197,6 +230,7 @@ static void fill_cells(const struct grid *grid, int rank)
 
 static void make_grid(struct grid *grid, int64_t N)
 {
+    *grid = (struct grid){.comm = MPI_COMM_NULL};
     int count = 0, rank = 0, device = 0, ranks[DIMS] = {0}, periodic[DIMS] = {1, 1, 1};
     size_t bytes = sizeof(double) * (size_t)((N + 2) * (N + 2) * (N + 2));
     MPI(MPI_Comm_size(MPI_COMM_WORLD, &count));
@@ -218,7 +252,33 @@ static void make_grid(struct grid *grid, int64_t N)
         make_face(grid, i);
 }
 
-/* A number of the whole grid that both ways have to agree on. */
+static void free_grid(struct grid *grid)
+{
+    CF(cf_mpi_halo_destroy(grid->halo));
+    CF(cf_stream_destroy(grid->stream));
+    CF(cf_mem_free(grid->u));
+    CF(cf_mem_free(grid->v));
+    for (int i = 0; i < FACES; i++) {
+        CF(cf_mem_free(grid->faces[i].leaving));
+        CF(cf_mem_free(grid->faces[i].arriving));
+    }
+    MPI(MPI_Comm_free(&grid->comm));
+}
+
+/* Lines with the messages and bytes that a rank sends, and microseconds. */
+static void print_points(int rank)
+{
+    struct grid grid;
+    for (int64_t N = 8; N <= 256; N *= 2) {
+        make_grid(&grid, N);
+        double time = time_exchange(&grid);
+        if (rank == 0)
+            printf("%d %zu %.3f\n", FACES, FACES * grid.faces[0].bytes, time);
+        free_grid(&grid);
+    }
+}
+
+/* Both ways give the same cells. */
 static void compare_ways(struct grid *grid, int rank)
 {
     size_t bytes = sizeof(double) * (size_t)(grid->sides[0] * grid->sides[1] * grid->sides[2]);
@@ -238,46 +298,44 @@ static void compare_ways(struct grid *grid, int rank)
     free(results[1]);
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-static double median_of(double *values)
-{
-    qsort(values, RUNS, sizeof *values, compare_doubles);
-    return values[RUNS / 2];
-}
-
 static double least_of(double *values)
 {
     (void)median_of(values);
     return values[0];
 }
 
-int main(int argc, char **argv)
+static void compare_times(struct grid *grid, int rank, int steps)
 {
-    struct grid grid = {.comm = MPI_COMM_NULL};
-    int64_t N = argc > 1 ? atoll(argv[1]) : 128;
-    int steps = argc > 2 ? atoi(argv[2]) : 20, rank = 0;
     double hand[RUNS], cuferry[RUNS], ratios[RUNS];
-    CF(cf_mpi_init());
-    CF(cf_mpi_device(MPI_COMM_WORLD, NULL, NULL, 0));
-    make_grid(&grid, N);
-    MPI(MPI_Comm_rank(grid.comm, &rank));
-    compare_ways(&grid, rank);
+    compare_ways(grid, rank);
     /* The order changes, so that neither way always comes first. */
     for (int run = 0; run < RUNS; run++) {
         for (int turn = 0; turn < 2; turn++) {
             int is_by_hand = (run + turn) % 2;
-            (is_by_hand ? hand : cuferry)[run] = time_steps(&grid, steps, is_by_hand);
+            (is_by_hand ? hand : cuferry)[run] = time_steps(grid, steps, is_by_hand);
         }
         ratios[run] = cuferry[run] / hand[run];
     }
     if (rank == 0)
         printf("%lld^3 cells per rank: a step by hand %.3f ms, with cf_mpi_halo %.3f of it (fastest: %.3f)\n",
-               (long long)N, 1e3 * median_of(hand), median_of(ratios), least_of(cuferry) / least_of(hand));
+               (long long)grid->extents[0], 1e3 * median_of(hand), median_of(ratios),
+               least_of(cuferry) / least_of(hand));
+}
+
+int main(int argc, char **argv)
+{
+    struct grid grid;
+    int rank = 0;
+    CF(cf_mpi_init());
+    CF(cf_mpi_device(MPI_COMM_WORLD, NULL, NULL, 0));
+    MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+    if (argc > 1 && !strcmp(argv[1], "points")) {
+        print_points(rank);
+    } else {
+        make_grid(&grid, argc > 1 ? atoll(argv[1]) : 128);
+        compare_times(&grid, rank, argc > 2 ? atoi(argv[2]) : 20);
+        free_grid(&grid);
+    }
     MPI_Finalize();
     return 0;
 }

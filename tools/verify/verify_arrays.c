@@ -6,11 +6,9 @@
 
 #include <cuferry.h>
 
+#include "data/random.h"
 #include "kernel/argument.h"
 #include "base/runtime.h"
-
-/* Integers without a declared range are in [0, ANY_HIGH], or in a larger range if all have to differ. */
-#define ANY_HIGH 100
 
 /* ---- Sections ---- */
 
@@ -102,7 +100,8 @@ static int choose_integers(const cf_kernel *kernel, uint32_t i, void *const args
 {
     cf_type type = make->type;
     const int differ = !member && verify_array_is_distinct(kernel, i);
-    const element_wide count = (element_wide)array->section.count, any = differ && count > ANY_HIGH ? count : ANY_HIGH;
+    const element_wide count = (element_wide)array->section.count,
+                       any = differ && count > MAKE_ANY_HIGH ? count : MAKE_ANY_HIGH;
     element_wide low = element_min(type), high = element_max(type);
     int is_below = 0, is_above = 0;
     for (uint32_t c = 0; c < kernel->nchecks; c++) {
@@ -220,14 +219,22 @@ static int make_member(const struct verify_array *array, const struct verify_mem
     return 0;
 }
 
-/* Makes numbers, or zeros for structs, of whose members only those in checks are known; -1 without memory. */
+static void make_structs(const struct verify_array *array, char *packed)
+{
+    memset(packed, 0, array->section.bytes);
+    for (size_t i = 0; i < array->section.count; i++)
+        make_members(array->section.type.members, random_bits(array->make.seed, i),
+                     packed + i * array->section.type.bytes);
+}
+
+/* Makes the elements; what is no number in a struct is 0. -1 without memory. */
 static int make_packed(const struct verify_array *array, void *packed)
 {
     int status = 0;
     if (element_parts(array->make.type) || element_is_integer(array->make.type))
         make_elements(&array->make, packed, array->section.bytes);
     else
-        memset(packed, 0, array->section.bytes);
+        make_structs(array, packed);
     for (uint32_t m = 0; status == 0 && m < array->member_count; m++)
         status = make_member(array, &array->members[m], packed);
     return status;

@@ -10,7 +10,7 @@
 #include "base/message.h"
 #include "data/npy.h"
 
-/* Members of the elements of one array that checks bound, at most; others are 0, or numbers in vectors. */
+/* Members of the elements of one array that checks bound, at most; others have any numbers. */
 #define VERIFY_MEMBERS 32
 
 struct verify_member {

@@ -103,6 +103,8 @@ int verify_values_begin(struct verify_values *values, const cf_kernel *kernel, s
                                param->name, VERIFY_MEMBERS);
         if (param->direction == CF_VALUE && !(values->args[i] = calloc(1, param->bytes + 16)))
             return message_set(message, "no memory");
+        if (param->direction == CF_VALUE)
+            make_members(param->members, i, values->args[i]);
     }
     find_numbers(values);
     return 0;

@@ -27,7 +27,7 @@ struct verify_limits {
     double flops, steps;
 };
 
-/* Further numbers stay 0. */
+/* Further numbers stay as they are made. */
 #define VERIFY_NUMBERS 32
 
 struct verify_values {

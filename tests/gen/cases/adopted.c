@@ -71,6 +71,12 @@ static const cf_image cf__image_2 = {
     .state = &(cf_state){NULL},
 };
 
+static const cf_member cf__members_of_pair[] = {
+    {.path = "first", .type = CF_F64, .lanes = 1, CF_PLACE(struct pair, first)},
+    {.path = "second", .type = CF_I32, .lanes = 1, CF_PLACE(struct pair, second)},
+    {.path = NULL},
+};
+
 extern const cf_kernel t__k_softmax, t__k_scale_f32, t__k_scale_f64, t__k_add_up, t__k_negate;
 static const cf_kernel t__k_softmax__WARPS_4, t__k_softmax__WARPS_8;
 cf_host_body t__h_scale_f32, t__h_scale_f64, t__h_negate;
@@ -277,7 +283,7 @@ const cf_kernel t__k_add_up = {
     .line = 19, .nparams = 3,
     .params = (const cf_param[]){
         {.name = "p", .ctype = "struct pair", .direction = CF_VALUE, .type = CF_OPAQUE, .lanes = 1, .bytes = 16,
-         .align = 8},
+         .align = 8, .members = cf__members_of_pair},
         {.name = "both", .ctype = "bool", .direction = CF_VALUE, .type = CF_BOOL, .lanes = 1, .bytes = 1, .align = 1},
         {.name = "y", .ctype = "double *", .direction = CF_OUT, .type = CF_F64, .lanes = 1, .bytes = 8, .align = 8,
          .ndims = 1, .extents = (const cf_expr[]){{"1", (const cf_op[]){{CF_OP_CONST, 1}, {CF_OP_END, 0}}}}},

@@ -24,12 +24,14 @@ static const cf_image cf__image = {
 #define CF__DATA(name) .image = NULL
 #endif
 
-static const cf_member cf__members_of_body[] = {
-    {.path = "position.x", .type = CF_F32, .lanes = 1, CF_PLACE(struct body, position.x)},
-    {.path = "position.y", .type = CF_F32, .lanes = 1, CF_PLACE(struct body, position.y)},
-    {.path = "position.z", .type = CF_F32, .lanes = 1, CF_PLACE(struct body, position.z)},
-    {.path = "position.w", .type = CF_F32, .lanes = 1, CF_PLACE(struct body, position.w)},
-    {.path = "mass", .type = CF_F64, .lanes = 1, CF_PLACE(struct body, mass)},
+static const cf_member cf__members_of_grid_t[] = {
+    {.path = "nx", .type = CF_I32, .lanes = 1, CF_PLACE(grid_t, nx)},
+    {.path = "ny", .type = CF_I32, .lanes = 1, CF_PLACE(grid_t, ny)},
+    {.path = "halo[]", .type = CF_I32, .lanes = 1, CF_PLACE(grid_t, halo[0]), .ndims = 1,
+     .strides = (const cf_stride[]){CF_STRIDE(grid_t, halo)}},
+    {.path = "step.h", .type = CF_F32, .lanes = 1, CF_PLACE(grid_t, step.h)},
+    {.path = "step.count", .type = CF_I32, .lanes = 1, CF_PLACE(grid_t, step.count)},
+    {.path = "field", .type = CF_PTR, .lanes = 1, CF_PLACE(grid_t, field)},
     {.path = NULL},
 };
 
@@ -40,6 +42,15 @@ static const cf_member cf__members_of_box[] = {
     {.path = "high.x", .type = CF_I32, .lanes = 1, CF_PLACE(box, high.x)},
     {.path = "high.y", .type = CF_I32, .lanes = 1, CF_PLACE(box, high.y)},
     {.path = "high.z", .type = CF_I32, .lanes = 1, CF_PLACE(box, high.z)},
+    {.path = NULL},
+};
+
+static const cf_member cf__members_of_body[] = {
+    {.path = "position.x", .type = CF_F32, .lanes = 1, CF_PLACE(struct body, position.x)},
+    {.path = "position.y", .type = CF_F32, .lanes = 1, CF_PLACE(struct body, position.y)},
+    {.path = "position.z", .type = CF_F32, .lanes = 1, CF_PLACE(struct body, position.z)},
+    {.path = "position.w", .type = CF_F32, .lanes = 1, CF_PLACE(struct body, position.w)},
+    {.path = "mass", .type = CF_F64, .lanes = 1, CF_PLACE(struct body, mass)},
     {.path = NULL},
 };
 
@@ -89,9 +100,9 @@ const cf_kernel t__k_relax = {
          CF_INTEGER_TYPE(__typeof__(((grid_t *)0)->nx)), offsetof(grid_t, nx))}, {CF_OP_MEMBER, CF_MEMBER(2,
          CF_INTEGER_TYPE(__typeof__(((grid_t *)0)->ny)), offsetof(grid_t, ny))}, {CF_OP_MUL, 0}, {CF_OP_END, 0}}}}},
         {.name = "g", .ctype = "grid_t", .direction = CF_VALUE, .type = CF_OPAQUE, .lanes = 1, .bytes = sizeof(grid_t),
-         .align = _Alignof(grid_t)},
+         .align = _Alignof(grid_t), .members = cf__members_of_grid_t},
         {.name = "b", .ctype = "box", .direction = CF_VALUE, .type = CF_OPAQUE, .lanes = 1, .bytes = sizeof(box),
-         .align = _Alignof(box)},
+         .align = _Alignof(box), .members = cf__members_of_box},
     },
     .launch.grid = {{"g.nx", cf__steps_of_extents_of_u_of_relax__2}, {"g.ny", cf__steps_of_extents_of_u_of_relax}},
     .launch.block = {{"TILE", (const cf_op[]){{CF_OP_CONST, 16}, {CF_OP_END, 0}}}, {"HEIGHT",

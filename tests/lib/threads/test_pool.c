@@ -369,6 +369,7 @@ static int is_fault(int number)
 static void pool_run_workers_block_every_signal_but_faults(void **state)
 {
     (void)state;
+    skip_in_emulator();
     sigset_t before, after;
     use_threads("4");
     assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &before), 0);
@@ -419,6 +420,7 @@ static void write_elsewhere(const cf_host_launch *launch, uint64_t begin, uint64
 static void pool_run_fault_on_a_worker_gets_to_the_handler_on_its_stack(void **state)
 {
     (void)state;
+    skip_in_emulator();
     int ended = 0;
     pid_t child = fork();
     assert_true(child >= 0);
@@ -464,7 +466,7 @@ static void pool_run_worker_has_room_for_a_kernel_where_the_default_is_small(voi
     size_t before;
     assert_int_equal(pthread_getattr_default_np(&attributes), 0);
     assert_int_equal(pthread_attr_getstacksize(&attributes, &before), 0);
-    assert_int_equal(pthread_attr_setstacksize(&attributes, 64 << 10), 0);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, 128 << 10), 0);
     cf__pool_stop();
     assert_int_equal(pthread_setattr_default_np(&attributes), 0);
     main_thread = pthread_self();
@@ -661,16 +663,10 @@ static int works_in_bare_child(void)
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-static void need_bare_children(void)
-{
-    if (SANITIZED)
-        skip_test(NEEDS_NO_SANITIZER);
-}
-
 static void pool_run_in_a_child_without_handlers_runs_each_block_once(void **state)
 {
     (void)state;
-    need_bare_children();
+    skip_where_forks_are_unsafe();
     use_threads("4");
     assert_true(works_in_bare_child());
     assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
@@ -682,7 +678,7 @@ static void pool_run_in_a_child_without_handlers_runs_each_block_once(void **sta
 static void pool_run_in_a_child_without_handlers_that_has_the_lock_taken_works(void **state)
 {
     (void)state;
-    need_bare_children();
+    skip_where_forks_are_unsafe();
     use_threads("4");
     assert_true(runs_once((cf_dim3){1000, 1, 1}, (cf_dim3){256, 1, 1}, count_blocks));
     cf__pool_lock(); /* as if another thread held it */

@@ -1,0 +1,26 @@
+"""Lines of Fortran: comments, and statements in as many lines as they need."""
+
+import re
+
+_WIDTH = 120
+
+
+def spell_comment(lines, indent=0):
+    return ''.join(f'{" " * indent}! {line}'.rstrip() + '\n' for line in lines)
+
+
+def fold(statement, indent):
+    """Returns a statement with continuation lines: after commas and before operators, in longer pieces after any space
+    or parenthesis, never within a literal."""
+    lines, current, room = [], ' ' * indent, _WIDTH - 2
+    for piece in _split(statement, r', |\) '):
+        for part in [piece] if len(piece) <= room - indent - 4 else _split(piece, r' |\('):
+            if current.strip() and len(current + part) > room:
+                lines.append(current.rstrip() + ' &\n')
+                current = ' ' * (indent + 4)
+            current += part
+    return ''.join(lines) + current.rstrip() + '\n'
+
+
+def _split(text, ends):
+    return re.sub(f"('[^']*')|({ends})", lambda found: found[1] or f'{found[2]}\n', text).split('\n')
