@@ -88,7 +88,8 @@ def row(name, gpus, work, messages, total):
 
 
 def predict():
-    print('| prediction | GPUs | work, us | messages, us | both, us | efficiency |\n| --- | --- | --- | --- | --- | --- |')
+    print('| prediction | GPUs | work, us | messages, us | both, us | efficiency |')
+    print('| --- | --- | --- | --- | --- | --- |')
     for gpus in GPUS:
         work, messages = gather(gpus, 2**20, 4)
         row('gather, 2^20 floats per GPU', gpus, work, messages, work + messages)
