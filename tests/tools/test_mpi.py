@@ -1,11 +1,11 @@
 """test_mpi.py - runs the programs of tests/mpi on several ranks.
 
-usage: test_mpi.py BUILDDIR [cpu] [shared] [played]
+usage: test_mpi.py BUILDDIR [cpu] [shared] [own] [played]
 
 BUILDDIR was configured with --mpicc. The words say where the ranks run, by default on the CPU. `shared`: all of them on
-one GPU. `played`: on the played GPUs, where each rank has its own and NCCL is played, too. With CHECK_LONG in the
-environment the programs also run on 7 ranks. The launcher and the compiler of Fortran have the name of the C compiler,
-with mpiexec and mpifort in place of mpicc.
+one GPU. `own`: on two GPUs, over NCCL and over MPI. `played`: on the played GPUs, where each rank has its own and NCCL
+is played, too. With CHECK_LONG in the environment the programs also run on 7 ranks. The launcher and the compiler of
+Fortran have the name of the C compiler, with mpiexec and mpifort in place of mpicc.
 """
 
 import json
@@ -25,8 +25,8 @@ LONG = bool(os.environ.get('CHECK_LONG'))
 RANKS = [1, 2, 4] + ([7] if LONG else [])
 SECONDS = 60   # for one program; it takes a second or two
 # Open MPI refuses root, and more ranks than processors, unless told otherwise. Without binding, ranks share processors.
-SETTINGS = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OMPI_MCA_rmaps_base_oversubscribe': '1',
-            'OMPI_MCA_hwloc_base_binding_policy': 'none', 'PRTE_MCA_rmaps_default_mapping_policy': ':oversubscribe',
+SETTINGS = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1',
+            'OMPI_MCA_rmaps_base_oversubscribe': '1', 'OMPI_MCA_hwloc_base_binding_policy': 'none', 'PRTE_MCA_rmaps_default_mapping_policy': ':oversubscribe',
             'OMPI_MCA_btl_vader_single_copy_mechanism': 'none',
             # MPI libraries leak. Leaks of Cuferry, and errors, are recognized by their text.
             'LSAN_OPTIONS': 'exitcode=0', 'ASAN_OPTIONS': 'allocator_may_return_null=1'}
@@ -122,6 +122,14 @@ class MpiTest(Tap):
         for name in self.programs():
             for ranks in RANKS:
                 self.on_ranks('shared', name, ranks)
+
+    def own(self):
+        os.environ['CF_DRIVER'] = 'cuda'
+        for name in self.programs():
+            self.on_ranks('own', name, 2, own='CUDA_VISIBLE_DEVICES=%d')
+            if name != 'transport':
+                self.on_ranks('own_mpi', name, 2, own='CUDA_VISIBLE_DEVICES=%d', CF_MPI_TRANSPORT='mpi')
+        self.on_ranks('own', 'transport', 2, 'every rank has a GPU of its own', own='CUDA_VISIBLE_DEVICES=%d')
 
     def played(self):
         """With --long, all programs run on shared GPUs as well."""
