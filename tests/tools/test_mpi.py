@@ -26,7 +26,8 @@ RANKS = [1, 2, 4] + ([7] if LONG else [])
 SECONDS = 60   # for one program; it takes a second or two
 # Open MPI refuses root, and more ranks than processors, unless told otherwise. Without binding, ranks share processors.
 SETTINGS = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1',
-            'OMPI_MCA_rmaps_base_oversubscribe': '1', 'OMPI_MCA_hwloc_base_binding_policy': 'none', 'PRTE_MCA_rmaps_default_mapping_policy': ':oversubscribe',
+            'OMPI_MCA_rmaps_base_oversubscribe': '1', 'OMPI_MCA_hwloc_base_binding_policy': 'none',
+            'PRTE_MCA_rmaps_default_mapping_policy': ':oversubscribe',
             'OMPI_MCA_btl_vader_single_copy_mechanism': 'none',
             # MPI libraries leak. Leaks of Cuferry, and errors, are recognized by their text.
             'LSAN_OPTIONS': 'exitcode=0', 'ASAN_OPTIONS': 'allocator_may_return_null=1'}
