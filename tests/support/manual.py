@@ -29,7 +29,7 @@ def manual_problem(program, helped):
     page = read(glob.glob(os.path.join(ROOT, 'tools', '*', f'{program}.1'))[0])
     synopses = [re.sub(r'\s+', ' ', spell_roff(text)).strip() for text in section(page, 'SYNOPSIS').split('.br\n')]
     tags = spell_roff('\n'.join(re.findall(r'^\.TP\n(.*)', page.partition('.SH DESCRIPTION')[2], re.MULTILINE)))
-    usage = re.findall(rf'^(?:usage:|      ) ({program}.*)', helped, re.MULTILINE)
+    usage = [line[len('usage: '):] for line in helped.partition('\n\n')[0].split('\n')]
     heads = '\n'.join(re.findall(r'^  (\S.*?)(?:  .*)?$', helped, re.MULTILINE))
     wrong = set(synopses) ^ set(usage) | _list_options(tags) ^ _list_options(heads)
     return ', '.join(sorted(wrong)) or ('' if heads else '--help has no options')
