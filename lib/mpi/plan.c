@@ -363,10 +363,10 @@ static int prepare_exchange(struct cf_mpi_plan *plan)
     }
     int status = alloc_words(&plan->list, lent);
     if (!status)
-        status = cf__mpi_plan_reserve(plan, sizeof *plan->list);
+        status = cf__mpi_plan_reserve("cf_mpi_plan_create", plan, sizeof *plan->list);
     return status ? status
-                  : cf__mpi_exchange_create(&plan->exchange, plan->transport, NULL, 2 * plan->object.comm->size,
-                                            (size_t)widest * CF__MPI_ELEMENT_BYTES);
+                  : cf__mpi_exchange_create("cf_mpi_plan_create", &plan->exchange, plan->transport, NULL,
+                                            2 * plan->object.comm->size, (size_t)widest * CF__MPI_ELEMENT_BYTES);
 }
 
 /* Sends the wanted elements' numbers to their owners, in the rounds in which the elements will come back. */
@@ -402,22 +402,22 @@ int64_t cf__mpi_plan_length(const struct cf_mpi_plan *plan)
     return plan->offsets[rank + 1] - plan->offsets[rank];
 }
 
-static int alloc_buffer(const struct cf_mpi_plan *plan, struct cf__mpi_side *side, size_t bytes)
+static int alloc_buffer(const char *function, const struct cf_mpi_plan *plan, struct cf__mpi_side *side, size_t bytes)
 {
     int64_t count = cf__mpi_round_count(side, plan->rounds, 0, plan->object.comm->size);
     free_words(side->buffer);
     side->buffer = NULL;
-    return cf__mpi_buffer_alloc(plan->transport, &side->buffer, (size_t)count * bytes);
+    return cf__mpi_buffer_alloc(function, plan->transport, &side->buffer, (size_t)count * bytes);
 }
 
-int cf__mpi_plan_reserve(struct cf_mpi_plan *plan, size_t bytes)
+int cf__mpi_plan_reserve(const char *function, struct cf_mpi_plan *plan, size_t bytes)
 {
     if (bytes <= plan->element_bytes)
         return CF_OK;
     plan->element_bytes = 0;
-    int status = alloc_buffer(plan, &plan->wanted, bytes);
+    int status = alloc_buffer(function, plan, &plan->wanted, bytes);
     if (!status)
-        status = alloc_buffer(plan, &plan->lent, bytes);
+        status = alloc_buffer(function, plan, &plan->lent, bytes);
     if (!status)
         plan->element_bytes = bytes;
     return status;
