@@ -2,7 +2,8 @@
  *
  * It needs a GPU, which may be played, and is as strict: a communicator belongs to the device that is current when it is
  * made; a rank that is alone in a group waits; sizes agree. Messages that arrive are written in the stream's order, after
- * the call. The environment variable FAKE_NCCL=join makes rank 1 fail to join, FAKE_NCCL=group the end of each group. */
+ * the call. The environment variable FAKE_NCCL=join makes rank 1 fail to join, FAKE_NCCL=group the end of each group,
+ * and FAKE_NCCL=late the messages, a moment after the end of the group. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -177,8 +178,9 @@ EXPORT int ncclCommAbort(struct comm *comm)
 
 EXPORT int ncclCommGetAsyncError(struct comm *comm, int *error)
 {
+    static int calls;
     (void)comm;
-    *error = SUCCESS;
+    *error = is_told_to_fail("late") && ++calls > 1 ? REMOTE_ERROR : SUCCESS;
     return SUCCESS;
 }
 
