@@ -2,11 +2,13 @@
  *
  * usage: transport [TEXT]
  *
- * TEXT: the reason of the choice contains it. With `aborted`, NCCL's messages fail; with `late`, after they have started. */
+ * TEXT: the reason of the choice contains it. With `aborted`, NCCL's messages fail; with `late`, after they have started;
+ * with `lone`, on rank 1. With `fault`, the GPU of rank 1 fails. */
 #include "mpi_check.h"
 
 #include <limits.h>
 
+#include "mpi/agree.h"
 #include "mpi/exchange.h"
 
 enum { BYTES = 5000, ROUNDS = 3, WAYS = 2 }; /* two messages for each pair of ranks */
@@ -289,12 +291,53 @@ static void errors_abort_nccl(int is_late)
     CHECK_OK(cf_stream_destroy(stream));
 }
 
+/* The start fails on rank 1; the others do not wait for its messages. */
+static void one_rank_aborts_nccl_of_all(void)
+{
+    struct cf__mpi_transport *transport = enter_transport(MPI_COMM_WORLD);
+    struct traffic traffic;
+    CHECK(transport->is_nccl);
+    CHECK_OK(cf_stream_create(&stream));
+    own = world_rank();
+    ranks = world_size();
+    make_traffic(&traffic, transport);
+    int status = start(&traffic, 0);
+    CHECK(!status == (own != 1));
+    status = cf__mpi_agree(MPI_COMM_WORLD, status);
+    CHECK_FAILS(cf__mpi_exchange_abandon(&traffic.exchange, status), CF_ECALL, "rank 1: ncclGroupEnd: remote process");
+    CHECK_FAILS(cf__mpi_exchange_check(&traffic.exchange), CF_ECALL, "NCCL was aborted after an earlier error");
+    free_traffic(&traffic);
+    CHECK_OK(cf_stream_destroy(stream));
+}
+
+/* A kernel of rank 1 writes memory out of its reach. The next call tells all ranks. */
+static void fault_is_told_by_the_next_call(void)
+{
+    cf_mpi_plan *plan = NULL;
+    int64_t offsets[] = {0, 1, 2}, index[] = {0, 1};
+    int32_t *data = NULL, *res = NULL, outside[2];
+    CHECK_OK(cf_mem_alloc((void **)&data, sizeof *data));
+    CHECK_OK(cf_mem_alloc((void **)&res, 2 * sizeof *res));
+    CHECK_OK(cf_mpi_plan_create(&plan, MPI_COMM_WORLD, offsets, index, 2));
+    cf_mpi_array source = {2, offsets, data, CF_I32, 0};
+    CHECK_OK(cf_device_current(&source.device));
+    CHECK(cf_mpi_gather(plan, &source, world_rank() == 1 ? outside : res) == (world_rank() == 1 ? CF_EFAULT : CF_OK));
+    for (int i = 0; i < 2; i++) {
+        CHECK(cf_mpi_gather(plan, &source, res) == CF_EFAULT);
+        CHECK(strncmp(cf_last_error(), "rank 1: ", 8) == 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *expected = argc > 1 ? argv[1] : "";
     CHECK_OK(cf_mpi_init());
     if (strcmp(expected, "aborted") == 0 || strcmp(expected, "late") == 0) {
         errors_abort_nccl(*expected == 'l');
+    } else if (strcmp(expected, "lone") == 0) {
+        one_rank_aborts_nccl_of_all();
+    } else if (strcmp(expected, "fault") == 0) {
+        fault_is_told_by_the_next_call();
     } else {
         choice_has_its_reason(expected);
         variable_forces_a_transport();

@@ -3,7 +3,7 @@
  * It needs a GPU, which may be played, and is as strict: a communicator belongs to the device that is current when it is
  * made; a rank that is alone in a group waits; sizes agree. Messages that arrive are written in the stream's order, after
  * the call. The environment variable FAKE_NCCL=join makes rank 1 fail to join, FAKE_NCCL=group the end of each group,
- * and FAKE_NCCL=late the messages, a moment after the end of the group. */
+ * FAKE_NCCL=lone that of rank 1, whose messages never come, and FAKE_NCCL=late the messages, a moment after it. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -261,6 +261,8 @@ EXPORT int ncclGroupEnd(void)
     int result = depth == 0 ? INVALID_USAGE : is_told_to_fail("group") ? REMOTE_ERROR : SUCCESS;
     if (--depth > 0 || result)
         return result;
+    if (is_told_to_fail("lone"))
+        return count && group[0].comm->rank == 1 ? REMOTE_ERROR : SUCCESS;
     sent++;
     asked = 0;
     for (int i = 0; i < count && !result; i++)
