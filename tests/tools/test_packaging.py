@@ -95,7 +95,8 @@ class PackagingTest:
         prefix = os.path.join(self.folder, 'usr')
         run(['sh', os.path.join(ROOT, 'tools', 'dev', 'install'), ROOT, self.builddir, prefix])
         installed = read(prefix, 'lib', 'cuferry', 'installed.txt').splitlines()
-        installed = {f'usr/{name}' for name in installed if not name.endswith('/') and 'mpi' not in os.path.basename(name)}
+        installed = {f'usr/{name}' for name in installed
+                     if not name.endswith('/') and 'mpi' not in os.path.basename(name)}
         installed |= {'usr/lib/libcuferry.so', 'usr/lib/libcuferry.so.0'}
         lists = {name[:-len('.install')]: [line.split()[0] for line in read(PACKAGING, 'debian', name).splitlines()]
                  for name in os.listdir(os.path.join(PACKAGING, 'debian')) if name.endswith('.install')}
