@@ -6,12 +6,16 @@
 
 #include "cuferry_mpi_kernels.h"
 
-/* Launches the instance of a kernel for elements of this size. */
+const struct cf_kernel *cf__mpi_elements_kernel(const char *family, size_t bytes)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, "%s_b%zu", family, bytes * 8);
+    return cf_kernel_find(&cfmpi_registry, name);
+}
+
 static int launch(const char *family, size_t bytes, void *const args[])
 {
-    char name[16];
-    (void)snprintf(name, sizeof name, "%s_b%zu", family, bytes * 8);
-    return cf_launch(cf_kernel_find(&cfmpi_registry, name), NULL, args);
+    return cf_launch(cf__mpi_elements_kernel(family, bytes), NULL, args);
 }
 
 int cf__mpi_elements_pack(size_t bytes, const void *source, const int64_t *from, void *res, int64_t n,

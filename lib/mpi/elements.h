@@ -4,6 +4,9 @@
 
 #include <cuferry.h>
 
+/* Returns the instance of a kernel for elements of `bytes` bytes. */
+const struct cf_kernel *cf__mpi_elements_kernel(const char *family, size_t bytes);
+
 /* Enqueue copies of `n` elements of `bytes` bytes on the default stream: res[i] = source[from[i]], res[to[i]] =
  * source[i], and res[to[i]] = source[from[i]]. Arrays that are indexed have `source_length` and `res_length` elements. */
 int cf__mpi_elements_pack(size_t bytes, const void *source, const int64_t *from, void *res, int64_t n,

@@ -1,5 +1,4 @@
 /* halo.c - exchange of ghost cells between neighbours on a Cartesian communicator. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <cuferry/mpi.h>
@@ -7,6 +6,7 @@
 #include "cuferry_mpi_kernels.h"
 #include "mpi/agree.h"
 #include "mpi/agreement.h"
+#include "mpi/elements.h"
 #include "mpi/exchange.h"
 
 enum { DIMS = 3, NEIGHBOURS = 26, DIRECTIONS = 27 };
@@ -248,13 +248,6 @@ static int alloc_buffer(const cf_mpi_halo *halo, struct cells *cells, size_t byt
     return status;
 }
 
-static const struct cf_kernel *find_kernel(const char *name, size_t bytes)
-{
-    char text[32];
-    (void)snprintf(text, sizeof text, "%s_b%zu", name, 8 * bytes);
-    return cf_kernel_find(&cfmpi_registry, text);
-}
-
 static int fill_halo(cf_mpi_halo *halo, const struct grid *grid, struct cf__mpi_transport *transport)
 {
     int64_t arriving = 0;
@@ -272,8 +265,8 @@ static int fill_halo(cf_mpi_halo *halo, const struct grid *grid, struct cf__mpi_
         status = alloc_buffer(halo, &halo->out, grid->bytes);
     if (!status)
         status = alloc_buffer(halo, &halo->in, grid->bytes);
-    halo->out.kernel = find_kernel("pack_boxes", grid->bytes);
-    halo->in.kernel = find_kernel("unpack_boxes", grid->bytes);
+    halo->out.kernel = cf__mpi_elements_kernel("pack_boxes", grid->bytes);
+    halo->in.kernel = cf__mpi_elements_kernel("unpack_boxes", grid->bytes);
     return status;
 }
 

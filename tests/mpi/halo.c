@@ -411,7 +411,8 @@ static void errors_of_devices(void)
     if (device == CF_HOST)
         CHECK_OK(cf_mpi_halo_finish(halo));
     else
-        CHECK_FAILS(cf_mpi_halo_finish(halo), CF_EINVAL, "cf_mpi_halo_start: stream is of device -1, the halo of device");
+        CHECK_FAILS(cf_mpi_halo_finish(halo), CF_EINVAL,
+                    "cf_mpi_halo_start: stream is of device -1, the halo of device");
     CHECK_OK(cf_device_use(device));
     CHECK_OK(cf_mpi_halo_start(halo, NULL, block.cells));
     CHECK_OK(cf_device_use(CF_HOST));
