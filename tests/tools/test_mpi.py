@@ -19,7 +19,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../su
 from tap import NEEDS_NO_SANITIZER, NEEDS_NVCC, ROOT, Tap, ended, read, run
 
 NEEDS_MPI = 'needs an MPI library: tools/dev/setup installs it'
-NEEDS_MPIFORT = 'needs mpifort of the MPI library'
+NEEDS_MPIFORT = 'needs mpifort beside mpicc: tools/dev/setup installs it'
 FORTRAN = ['-std=f2018', '-g', '-fcheck=all,no-array-temps', '-Wall', '-Wextra', '-Werror']
 LONG = bool(os.environ.get('CHECK_LONG'))
 RANKS = [1, 2, 4] + ([7] if LONG else [])
