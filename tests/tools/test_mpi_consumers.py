@@ -14,12 +14,13 @@ import tempfile
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
 sys.path.append(os.path.dirname(os.path.realpath(__file__)))
 from tap import NEEDS_NO_SANITIZER, ROOT, Tap, ended, read, run
-from test_mpi import NEEDS_MPI, NEEDS_MPIFORT, SETTINGS
+from test_mpi import NEEDS_MPI, NEEDS_MPIFORT, RANKS, SETTINGS
 
 SECONDS = 60   # for one program; it takes a second or two
 PROGRAMS = {'gather': '262144 of 262144 match\n', 'jacobi': '25920 of 25920 cells have the same bits\n',
-            'cg': 'solved after few steps, residuals of one rank: the same bits\n'}
-FORTRAN = {'gather_fortran': '262144 of 262144 match\n'}
+            'cg': 'solved after few steps, residuals of one rank: the same bits\n',
+            'map': '100003 of 100003 points match\n'}
+FORTRAN = {'gather_fortran': '262144 of 262144 match\n', 'jacobi_fortran': '4522 of 4522 cells match\n'}
 
 
 class Consumers(Tap):
@@ -46,7 +47,7 @@ class Consumers(Tap):
 
     def run_programs(self, programs):
         for name, expected in programs.items():
-            for ranks in (1, 2, 4):
+            for ranks in RANKS:
                 code, out, err = run([self.beside_mpicc('mpiexec'), '-n', str(ranks), './' + name], cwd=self.project,
                                      env=self.env, timeout=SECONDS)
                 self.check(f'mpi_consumer_{name}_on_{ranks}',
