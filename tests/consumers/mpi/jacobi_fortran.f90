@@ -31,8 +31,8 @@ program jacobi_fortran
     ! Ghost cells at the rim of the grid stay 0.
     call check(cf_mem_alloc(of_u, bytes))
     call check(cf_mem_alloc(of_v, bytes))
-    call check(cf_mem_fill(of_u, 0, bytes))
-    call check(cf_mem_fill(of_v, 0, bytes))
+    call check(cf_mem_fill(of_u, 0_c_int8_t, bytes))
+    call check(cf_mem_fill(of_v, 0_c_int8_t, bytes))
     call check(cf_mpi_halo_create(halo, comm, cf_f64, box%extents, 1_c_int64_t, 0))
     do step = 1, steps
         call check(cf_mpi_halo_start(halo, c_null_ptr, of_u))
