@@ -83,19 +83,6 @@ int cf_mpi_plan_destroy(cf_mpi_plan *plan)
 
 /* ---- Arguments ---- */
 
-static int check_offsets(const int64_t *offsets, int ranks)
-{
-    if (!offsets)
-        return cf__mpi_fail(CF_EINVAL, FUNCTION ": offsets is NULL");
-    if (offsets[0])
-        return cf__mpi_fail(CF_EINVAL, FUNCTION ": offsets[0] is %lld; it has to be 0", (long long)offsets[0]);
-    for (int rank = 0; rank < ranks; rank++)
-        if (offsets[rank] > offsets[rank + 1])
-            return cf__mpi_fail(CF_EINVAL, FUNCTION ": offsets[%d] = %lld is less than offsets[%d] = %lld", rank + 1,
-                                (long long)offsets[rank + 1], rank, (long long)offsets[rank]);
-    return CF_OK;
-}
-
 static int check_arguments(cf_mpi_plan **plan, const int64_t *offsets, const int64_t *index, int64_t count, int ranks)
 {
     if (!plan)
@@ -106,7 +93,7 @@ static int check_arguments(cf_mpi_plan **plan, const int64_t *offsets, const int
         return cf__mpi_fail(CF_EOVERFLOW, FUNCTION ": count is %lld, more than memory can hold", (long long)count);
     if (!index && count)
         return cf__mpi_fail(CF_EINVAL, FUNCTION ": index is NULL, and count is %lld", (long long)count);
-    return check_offsets(offsets, ranks);
+    return cf__mpi_offsets_check("cf_mpi_plan_create", ranks, "", offsets);
 }
 
 /* ---- The rank's own part ---- */
