@@ -1,3 +1,4 @@
+/* aware.c - pointers to GPU memory in calls of MPI: the answers of MPI libraries and of the environment. */
 #include "mpi/aware.h"
 
 #include <cuferry/mpi.h>

@@ -1,3 +1,4 @@
+/* elements.c - launches the kernels of move.cu for elements of one size. */
 #include "mpi/elements.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* env.c - the only reader of environment variables in lib/mpi. */
 #include "mpi/env.h"
 
 #include <stdlib.h>

@@ -40,9 +40,9 @@ static int check_pointer(const struct call *call, const char *name, const void *
 
 static int check_device(const struct call *call)
 {
-    int device = 0, status = cf_device_current(&device);
-    if (status)
-        return status;
+    int device = 0, status = cf_device_current(&device), queried = status ? status : cf_stream_query(NULL);
+    if (queried < 0)
+        return queried;
     if (device != call->plan->device)
         return cf__mpi_fail(CF_EINVAL, "%s: the plan was made on device %d, and the calling thread uses device %d",
                             call->function, call->plan->device, device);
@@ -68,11 +68,14 @@ static int check_offsets(const struct call *call)
     return CF_OK;
 }
 
+/* A failure that other ranks have not learnt of is one of this call. */
 static int check_call(struct call *call)
 {
-    if (!call->array)
+    int status = cf__mpi_recall(&call->plan->failure);
+    if (!status && !call->array)
         return cf__mpi_fail(CF_EINVAL, "%s: %s is NULL", call->function, call->name);
-    int status = check_type(call);
+    if (!status)
+        status = check_type(call);
     if (!status)
         status = check_device(call);
     if (!status)
@@ -176,14 +179,14 @@ static int scatter_round(const struct call *call, int64_t round, int64_t first)
 
 static int run_rounds(const struct call *call, int (*run)(const struct call *call, int64_t round, int64_t first))
 {
-    const struct cf_mpi_plan *plan = call->plan;
+    struct cf_mpi_plan *plan = call->plan;
     int64_t first = 0;
     int status = CF_OK;
     for (int64_t round = 0; round < plan->rounds; round++) {
         status = cf__mpi_first(status, run(call, round, first));
         first += cf__mpi_round_count(&plan->lent, plan->rounds, round, plan->object.comm->size);
     }
-    return cf__mpi_first(status, cf_stream_sync(NULL));
+    return cf__mpi_keep(&plan->failure, cf__mpi_first(status, cf_stream_sync(NULL)));
 }
 
 /* ---- Functions: ranks compare the sizes of their elements, because other sizes make other messages ---- */

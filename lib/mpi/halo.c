@@ -6,7 +6,6 @@
 
 #include "cuferry_mpi_kernels.h"
 #include "mpi/agree.h"
-#include "mpi/agreement.h"
 #include "mpi/exchange.h"
 
 enum { DIMS = 3, NEIGHBOURS = 26, DIRECTIONS = 27 };

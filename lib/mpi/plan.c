@@ -1,3 +1,4 @@
+/* plan.c - makes plans: sorts indices by owner and round, and tells the owners. */
 #include "mpi/plan.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #ifndef CF__MPI_PLAN_H
 #define CF__MPI_PLAN_H
 
+#include "mpi/agree.h"
 #include "mpi/rounds.h"
 
 /* An entry is one of the rank's indices. Entries of the rank's own elements come first, in their order; then those of
@@ -24,6 +25,7 @@ struct cf_mpi_plan {
     size_t element_bytes;       /* size of the elements that the buffers are for; 0: there are no buffers */
     int64_t repeated;           /* an index that this rank has twice; -1: none is known */
     int is_distinct;            /* all indices of all ranks differ */
+    struct cf__mpi_failure failure; /* of this rank in the last call, after the ranks agreed */
 };
 
 /* Returns the number of elements that the rank owns. */
@@ -31,12 +33,5 @@ int64_t cf__mpi_plan_length(const struct cf_mpi_plan *plan);
 
 /* Makes the buffers large enough for elements of `bytes` bytes. After a failure there are no buffers. */
 int cf__mpi_plan_reserve(struct cf_mpi_plan *plan, size_t bytes);
-
-/* Returns the first status that is no success. Its arguments are calls that are all made, so that no rank waits for
- * another that failed. */
-static inline int cf__mpi_first(int status, int next)
-{
-    return status ? status : next;
-}
 
 #endif
