@@ -84,7 +84,9 @@ static int check_call(struct call *call)
         status = check_pointer(call, call->name, call->array->data, cf__mpi_plan_length(call->plan));
     if (!status)
         status = check_pointer(call, call->part_name, call->part, call->plan->count);
-    return status ? status : cf__mpi_plan_reserve(call->plan, call->bytes);
+    if (!status)
+        status = cf__mpi_exchange_check(&call->plan->exchange);
+    return status ? status : cf__mpi_plan_reserve(call->function, call->plan, call->bytes);
 }
 
 /* ---- Distinct indices ---- */

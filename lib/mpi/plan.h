@@ -31,7 +31,8 @@ struct cf_mpi_plan {
 /* Returns the number of elements that the rank owns. */
 int64_t cf__mpi_plan_length(const struct cf_mpi_plan *plan);
 
-/* Makes the buffers large enough for elements of `bytes` bytes. After a failure there are no buffers. */
-int cf__mpi_plan_reserve(struct cf_mpi_plan *plan, size_t bytes);
+/* Makes the buffers large enough for elements of `bytes` bytes. After a failure, whose detail begins with `function`,
+ * there are no buffers. */
+int cf__mpi_plan_reserve(const char *function, struct cf_mpi_plan *plan, size_t bytes);
 
 #endif

@@ -418,7 +418,7 @@ static void plans_that_fail(void)
     offsets[world_size()] = -2;
     plan_fails(offsets, index, 2, CF_EINVAL, "offsets[");
     offsets[0] = 1;
-    plan_fails(offsets, index, 2, CF_EINVAL, "offsets[0] is 1; it has to be 0");
+    plan_fails(offsets, index, 2, CF_EINVAL, "offsets[0] is 1 instead of 0");
     CHECK_FAILS(cf_mpi_plan_create(NULL, MPI_COMM_WORLD, offsets, index, 0), CF_EINVAL,
                 "rank 0: cf_mpi_plan_create: plan is NULL");
     free(offsets);

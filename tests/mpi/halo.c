@@ -53,7 +53,7 @@ static void free_block(struct block *block)
     MPI_Comm_free(&block->comm);
 }
 
-/* Where a cell of the array lies. */
+/* The place of a cell of the array. */
 enum place { INSIDE, GHOST, UNTOUCHED };
 
 /* Finds the place of cell i; `seed` becomes the number of the cell in the global grid. */

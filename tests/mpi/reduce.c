@@ -88,7 +88,7 @@ static void check_plain(cf_type type, union value found, union value wanted, dou
         CHECK(!memcmp(&found, &wanted, bytes));
 }
 
-/* What all divisions give. */
+/* Results that do not depend on the division. */
 struct expected {
     union value sum;
     double sizes;

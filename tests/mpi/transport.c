@@ -123,10 +123,10 @@ static void make_traffic(struct traffic *traffic, struct cf__mpi_transport *tran
 {
     traffic->count = WAYS * ranks;
     size_t bytes = (size_t)traffic->count * BYTES;
-    CHECK_OK(cf__mpi_buffer_alloc(transport, (void **)&traffic->out, bytes));
-    CHECK_OK(cf__mpi_buffer_alloc(transport, (void **)&traffic->in, bytes));
+    CHECK_OK(cf__mpi_buffer_alloc("test", transport, (void **)&traffic->out, bytes));
+    CHECK_OK(cf__mpi_buffer_alloc("test", transport, (void **)&traffic->in, bytes));
     CHECK_OK(cf_mem_alloc_pinned((void **)&traffic->host, bytes));
-    CHECK_OK(cf__mpi_exchange_create(&traffic->exchange, transport, stream, 2 * traffic->count, BYTES));
+    CHECK_OK(cf__mpi_exchange_create("test", &traffic->exchange, transport, stream, 2 * traffic->count, BYTES));
     traffic->sends = calloc((size_t)traffic->count, sizeof *traffic->sends);
     traffic->receives = calloc((size_t)traffic->count, sizeof *traffic->receives);
     CHECK(traffic->sends && traffic->receives);
@@ -214,7 +214,7 @@ static void buffers_are_for_one_device(void)
         return;
     CHECK_OK(cf_device_current(&device));
     CHECK_OK(cf_device_use(CF_HOST));
-    CHECK_FAILS(cf__mpi_buffer_alloc(transport, &buffer, 8), CF_EINVAL, "NCCL of the communicator is for GPU");
+    CHECK_FAILS(cf__mpi_buffer_alloc("test", transport, &buffer, 8), CF_EINVAL, "NCCL of the communicator is for GPU");
     CHECK_OK(cf_device_use(device));
 }
 

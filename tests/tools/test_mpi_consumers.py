@@ -14,9 +14,8 @@ import tempfile
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
 sys.path.append(os.path.dirname(os.path.realpath(__file__)))
 from tap import NEEDS_NO_SANITIZER, ROOT, Tap, ended, read, run
-from test_mpi import NEEDS_MPI, SETTINGS
+from test_mpi import NEEDS_MPI, NEEDS_MPIFORT, SETTINGS
 
-NEEDS_MPIFORT = 'needs mpifort beside mpicc: tools/dev/setup installs it'
 SECONDS = 60   # for one program; it takes a second or two
 PROGRAMS = {'gather': '262144 of 262144 match\n', 'jacobi': '25920 of 25920 cells have the same bits\n',
             'cg': 'solved after few steps, residuals of one rank: the same bits\n'}
