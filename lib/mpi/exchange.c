@@ -17,8 +17,8 @@ static int create_requests(const char *function, struct cf__mpi_exchange *exchan
     size_t piece = exchange->transport->piece;
     size_t pieces = bytes ? (bytes - 1) / piece + 1 : 1, capacity = (size_t)messages * pieces;
     if (capacity > INT_MAX)
-        return cf__mpi_fail(CF_EOVERFLOW, "%s: %d messages of %zu bytes are more than MPI can count", function, messages,
-                            bytes);
+        return cf__mpi_fail(CF_EOVERFLOW, "%s: %d messages of %zu bytes are more than MPI can count", function,
+                            messages, bytes);
     exchange->requests = malloc((capacity ? capacity : 1) * sizeof *exchange->requests);
     exchange->capacity = (int)capacity;
     if (!exchange->requests)
@@ -32,8 +32,8 @@ static int create_events(struct cf__mpi_exchange *exchange)
     return status ? status : cf_event_create_with(&exchange->received, CF_EVENT_NO_TIMING);
 }
 
-int cf__mpi_exchange_create(const char *function, struct cf__mpi_exchange *exchange, struct cf__mpi_transport *transport,
-                            cf_stream stream, int messages, size_t bytes)
+int cf__mpi_exchange_create(const char *function, struct cf__mpi_exchange *exchange,
+                            struct cf__mpi_transport *transport, cf_stream stream, int messages, size_t bytes)
 {
     *exchange = (struct cf__mpi_exchange){.transport = transport, .stream = stream, .device = CF_HOST};
     return transport->is_nccl ? create_events(exchange) : create_requests(function, exchange, messages, bytes);

@@ -24,8 +24,8 @@ struct cf__mpi_exchange {
 
 /* Makes an exchange of up to `messages` messages, sends and receives together, with up to `bytes` bytes each. Details of
  * failures begin with `function`. */
-int cf__mpi_exchange_create(const char *function, struct cf__mpi_exchange *exchange, struct cf__mpi_transport *transport,
-                            cf_stream stream, int messages, size_t bytes);
+int cf__mpi_exchange_create(const char *function, struct cf__mpi_exchange *exchange,
+                            struct cf__mpi_transport *transport, cf_stream stream, int messages, size_t bytes);
 
 /* Returns CF_OK if messages can travel: no work in the stream and no earlier exchange has ended NCCL or the device. Ranks
  * agree on it before they start. */

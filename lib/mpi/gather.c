@@ -17,21 +17,10 @@ struct call {
 
 /* ---- Checks ---- */
 
-static int check_type(struct call *call)
-{
-    cf_type type = call->array->type;
-    call->bytes = type == CF_PTR || type == CF_OPAQUE ? 0 : cf_type_size(type);
-    if (call->bytes)
-        return CF_OK;
-    const char *name = cf_type_name(type);
-    return cf__mpi_fail(CF_EINVAL, "%s: %s has type %s (%d); elements are numbers of 1, 2, 4, 8 or 16 bytes",
-                        call->function, call->name, name ? name : "?", (int)type);
-}
-
 static int check_pointer(const struct call *call, const char *name, const void *data, int64_t count)
 {
     if (!data && count)
-        return cf__mpi_fail(CF_EINVAL, "%s: %s is NULL, and has %lld elements", call->function, name, (long long)count);
+        return cf__mpi_fail(CF_EINVAL, "%s: %s is NULL, and has %jd elements", call->function, name, (intmax_t)count);
     if ((uintptr_t)data % call->bytes)
         return cf__mpi_fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements of %zu bytes", call->function, name,
                             data, call->bytes);
@@ -40,9 +29,9 @@ static int check_pointer(const struct call *call, const char *name, const void *
 
 static int check_device(const struct call *call)
 {
-    int device = 0, status = cf_device_current(&device), queried = status ? status : cf_stream_query(NULL);
-    if (queried < 0)
-        return queried;
+    int device = 0, status = cf_device_current(&device);
+    if (status)
+        return status;
     if (device != call->plan->device)
         return cf__mpi_fail(CF_EINVAL, "%s: the plan was made on device %d, and the calling thread uses device %d",
                             call->function, call->plan->device, device);
@@ -57,14 +46,14 @@ static int check_offsets(const struct call *call)
     const int64_t *offsets = call->array->offsets, *planned = call->plan->offsets;
     int ranks = call->plan->object.comm->size;
     if (call->array->length != planned[ranks])
-        return cf__mpi_fail(CF_EINVAL, "%s: %s.length is %lld, that of the plan %lld", call->function, call->name,
-                            (long long)call->array->length, (long long)planned[ranks]);
+        return cf__mpi_fail(CF_EINVAL, "%s: %s.length is %jd, that of the plan %jd", call->function, call->name,
+                            (intmax_t)call->array->length, (intmax_t)planned[ranks]);
     if (!offsets)
         return cf__mpi_fail(CF_EINVAL, "%s: %s.offsets is NULL", call->function, call->name);
     for (int rank = 0; rank <= ranks; rank++)
         if (offsets[rank] != planned[rank])
-            return cf__mpi_fail(CF_EINVAL, "%s: %s.offsets[%d] is %lld, that of the plan %lld", call->function,
-                                call->name, rank, (long long)offsets[rank], (long long)planned[rank]);
+            return cf__mpi_fail(CF_EINVAL, "%s: %s.offsets[%d] is %jd, that of the plan %jd", call->function,
+                                call->name, rank, (intmax_t)offsets[rank], (intmax_t)planned[rank]);
     return CF_OK;
 }
 
@@ -75,7 +64,8 @@ static int check_call(struct call *call)
     if (!status && !call->array)
         return cf__mpi_fail(CF_EINVAL, "%s: %s is NULL", call->function, call->name);
     if (!status)
-        status = check_type(call);
+        status = cf__mpi_elements_check(call->function, call->name, call->array->type);
+    call->bytes = status ? 0 : cf_type_size(call->array->type);
     if (!status)
         status = check_device(call);
     if (!status)
@@ -129,7 +119,7 @@ static int check_distinct(const struct cf_mpi_plan *plan)
         repeated = plan->offsets[plan->object.comm->rank] + first;
     return repeated < 0
                ? CF_OK
-               : cf__mpi_fail(CF_EINVAL, "cf_mpi_scatter: index %lld occurs more than once", (long long)repeated);
+               : cf__mpi_fail(CF_EINVAL, "cf_mpi_scatter: index %jd occurs more than once", (intmax_t)repeated);
 }
 
 /* ---- Rounds ---- */

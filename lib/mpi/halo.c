@@ -6,6 +6,7 @@
 
 #include "cuferry_mpi_kernels.h"
 #include "mpi/agree.h"
+#include "mpi/elements.h"
 #include "mpi/exchange.h"
 
 enum { DIMS = 3, NEIGHBOURS = 26, DIRECTIONS = 27 };
@@ -93,11 +94,11 @@ static int count_elements(const int64_t *extents, int dims, int64_t width, size_
 static int check_arguments(const void *halo, const struct grid *grid, const int64_t *extents, int64_t width,
                            cf_type type)
 {
-    int status = CF_OK;
+    int status = cf__mpi_elements_check("cf_mpi_halo_create", "the array", type);
     if (!halo || !extents)
         return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: %s is NULL", halo ? "extents" : "halo");
-    if (type == CF_PTR || type == CF_OPAQUE || !cf_type_size(type))
-        return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: type is %d; elements have 1, 2, 4, 8 or 16 bytes", type);
+    if (status)
+        return status;
     if (width < 1)
         return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: width = %lld is less than 1", (long long)width);
     if (grid->flags & ~(unsigned)CF_MPI_HALO_CORNERS)
@@ -247,13 +248,6 @@ static int alloc_buffer(const cf_mpi_halo *halo, struct cells *cells, size_t byt
     return status;
 }
 
-static const struct cf_kernel *find_kernel(const char *name, size_t bytes)
-{
-    char text[32];
-    (void)snprintf(text, sizeof text, "%s_b%zu", name, 8 * bytes);
-    return cf_kernel_find(&cfmpi_registry, text);
-}
-
 static int fill_halo(cf_mpi_halo *halo, const struct grid *grid, struct cf__mpi_transport *transport)
 {
     int64_t arriving = 0;
@@ -271,8 +265,8 @@ static int fill_halo(cf_mpi_halo *halo, const struct grid *grid, struct cf__mpi_
         status = alloc_buffer(halo, &halo->out, grid->bytes);
     if (!status)
         status = alloc_buffer(halo, &halo->in, grid->bytes);
-    halo->out.kernel = find_kernel("pack_boxes", grid->bytes);
-    halo->in.kernel = find_kernel("unpack_boxes", grid->bytes);
+    halo->out.kernel = cf__mpi_elements_kernel("pack_boxes", grid->bytes);
+    halo->in.kernel = cf__mpi_elements_kernel("unpack_boxes", grid->bytes);
     return status;
 }
 

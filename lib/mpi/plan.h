@@ -18,13 +18,13 @@ struct cf_mpi_plan {
     int64_t *place;   /* position of each entry's index */
     int64_t *slot;    /* element of each entry: the rank's own, or the slot in its round */
     int64_t rounds;
-    int64_t *entries;           /* entries of round k: [entries[k], entries[k + 1]) */
-    int64_t *list;              /* own elements that cross, in the order of the lent side's rounds */
-    struct cf__mpi_side wanted; /* elements of other ranks */
-    struct cf__mpi_side lent;   /* own elements that other ranks want */
-    size_t element_bytes;       /* size of the elements that the buffers are for; 0: there are no buffers */
-    int64_t repeated;           /* an index that this rank has twice; -1: none is known */
-    int is_distinct;            /* all indices of all ranks differ */
+    int64_t *entries;               /* entries of round k: [entries[k], entries[k + 1]) */
+    int64_t *list;                  /* own elements that cross, in the order of the lent side's rounds */
+    struct cf__mpi_side wanted;     /* elements of other ranks */
+    struct cf__mpi_side lent;       /* own elements that other ranks want */
+    size_t element_bytes;           /* size of the elements that the buffers are for; 0: there are no buffers */
+    int64_t repeated;               /* an index that this rank has twice; -1: none is known */
+    int is_distinct;                /* all indices of all ranks differ */
     struct cf__mpi_failure failure; /* of this rank in the last call, after the ranks agreed */
 };
 

@@ -30,11 +30,11 @@ struct choice {
 
 /* ---- Offers ---- */
 
-static int make_offer(struct offer *offer)
+static int make_offer(const char *function, struct offer *offer)
 {
-    int device = CF_HOST, status = cf__mpi_env_transport(&offer->request);
+    int device = CF_HOST, status = cf__mpi_env_transport(function, &offer->request);
     if (!status)
-        status = cf__mpi_ask_aware(&offer->is_aware);
+        status = cf__mpi_ask_aware(function, &offer->is_aware);
     if (!status)
         status = cf_device_current(&device);
     return status ? status : cf_device_uuid(device, offer->uuid, sizeof offer->uuid);
@@ -45,7 +45,9 @@ static int share_offers(struct choice *choice, struct cf__mpi_transport *transpo
     MPI_Comm comm = transport->object.comm->comm;
     struct offer own = {0};
     choice->offers = calloc((size_t)choice->ranks, sizeof *choice->offers);
-    int status = choice->offers ? make_offer(&own) : cf__mpi_fail(CF_ENOMEM, "%s: no memory for the offers of all ranks", choice->function);
+    int status = choice->offers
+                     ? make_offer(choice->function, &own)
+                     : cf__mpi_fail(CF_ENOMEM, "%s: no memory for the offers of all ranks", choice->function);
     status = cf__mpi_agree(comm, status);
     if (status)
         return status;
@@ -208,8 +210,8 @@ int cf__mpi_buffer_alloc(const char *function, const struct cf__mpi_transport *t
     if (status)
         return status;
     if (transport->is_nccl && device != transport->nccl.device)
-        return cf__mpi_fail(CF_EINVAL, "%s: the calling thread's device is %d; NCCL of the communicator is for GPU %d", function,
-                            device, transport->nccl.device);
+        return cf__mpi_fail(CF_EINVAL, "%s: the calling thread's device is %d; NCCL of the communicator is for GPU %d",
+                            function, device, transport->nccl.device);
     return transport->is_aware || transport->is_nccl ? cf_mem_alloc(buffer, bytes) : cf_mem_alloc_pinned(buffer, bytes);
 }
 

@@ -71,7 +71,7 @@ static void variable_forces_a_transport(void)
                     "cf_mpi_transport: CF_MPI_TRANSPORT=nccl: ");
     }
     CHECK_FAILS(choose_again("CF_MPI_TRANSPORT", "tcp", text, sizeof text), CF_EINVAL,
-                "rank 0: CF_MPI_TRANSPORT=tcp: it is mpi or nccl");
+                "rank 0: cf_mpi_transport: CF_MPI_TRANSPORT=tcp: it is mpi or nccl");
     if (last > 0) {
         CHECK_FAILS(choose_again("CF_MPI_TRANSPORT", world_rank() == last ? "nccl" : "mpi", text, sizeof text),
                     CF_EINVAL, "CF_MPI_TRANSPORT is mpi on rank 0 and nccl on rank ");
