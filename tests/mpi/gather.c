@@ -471,14 +471,14 @@ static void gather_fails(cf_mpi_plan *plan, const cf_mpi_array *good, const cf_m
     snprintf(text, sizeof text, "rank %d: cf_mpi_scatter: %s", last, detail);
     for (const char *at = strstr(text, "source"); at; at = strstr(text, "source"))
         memmove((char *)at + 3, at + 6, strlen(at + 6) + 1), memcpy((char *)at, "res", 3);
-    if (world_size() == 1)
-        CHECK_FAILS(cf_mpi_scatter(plan, result, (cf_mpi_array *)bad), CF_EINVAL, text);
+    CHECK_FAILS(cf_mpi_scatter(plan, result, (cf_mpi_array *)(world_rank() == last ? bad : good)), CF_EINVAL, text);
     CHECK_OK(cf_mem_free(result));
 }
 
 static void gathers_that_fail(void)
 {
-    int64_t index[2] = {4999, 0}, *offsets = alloc_host(((size_t)world_size() + 1) * sizeof *offsets);
+    int64_t index[2] = {4999 - world_rank(), world_rank()},
+            *offsets = alloc_host(((size_t)world_size() + 1) * sizeof *offsets);
     int64_t *other = alloc_host(((size_t)world_size() + 1) * sizeof *other);
     cf_mpi_plan *plan = NULL;
     make_offsets(offsets, EVEN);
