@@ -17,8 +17,8 @@
  *   destroyed, also with its communicator, unless a new one has its address. The rank then takes no part, so that other
  *   ranks wait.
  * - CF_ECALL: a call of MPI or NCCL failed; the detail names the call. Ranks may then return different statuses, and so
- *   they may if a device fails while messages are on their way. The plan's next gather or scatter returns the failure on
- *   all ranks. The first use of a communicator calls MPI under the communicator's own error handler, which by default
+ *   they may if a device fails while messages are on their way. The next gather or scatter with the plan returns the
+ *   failure on all ranks. The first use of a communicator calls MPI under the communicator's own error handler, which by default
  *   ends the program; later calls do not.
  * - With MPI_THREAD_FUNNELED the thread that started MPI makes all calls. With MPI_THREAD_MULTIPLE any thread may call,
  *   and calls for one communicator must not overlap.
