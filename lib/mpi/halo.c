@@ -1,5 +1,4 @@
 /* halo.c - exchange of ghost cells between neighbours on a Cartesian communicator. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <cuferry/mpi.h>

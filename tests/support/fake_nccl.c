@@ -2,7 +2,8 @@
  *
  * It needs a GPU, which may be played, and is as strict: a communicator belongs to the device that is current when it is
  * made; a rank that is alone in a group waits; sizes agree. Messages that arrive are written in the stream's order, after
- * the call. The environment variable FAKE_NCCL=join makes rank 1 fail to join, FAKE_NCCL=group the end of each group. */
+ * the call. The environment variable FAKE_NCCL=join makes rank 1 fail to join, FAKE_NCCL=group the end of each group,
+ * FAKE_NCCL=lone that of rank 1, whose messages never come, and FAKE_NCCL=late the messages, a moment after it. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -58,6 +59,7 @@ EXPORT const char *ncclGetErrorString(int result);
 static _Thread_local struct message group[MESSAGES];
 static _Thread_local MPI_Request requests[MESSAGES];
 static _Thread_local int count, depth;
+static _Thread_local int sent, asked; /* groups, and questions for errors after the latest one */
 
 static int is_told_to_fail(const char *where)
 {
@@ -180,7 +182,7 @@ EXPORT int ncclCommAbort(struct comm *comm)
 EXPORT int ncclCommGetAsyncError(struct comm *comm, int *error)
 {
     (void)comm;
-    *error = SUCCESS;
+    *error = is_told_to_fail("late") && sent && asked++ > 0 ? REMOTE_ERROR : SUCCESS;
     return SUCCESS;
 }
 
@@ -261,6 +263,10 @@ EXPORT int ncclGroupEnd(void)
     int result = depth == 0 ? INVALID_USAGE : is_told_to_fail("group") ? REMOTE_ERROR : SUCCESS;
     if (--depth > 0 || result)
         return result;
+    if (is_told_to_fail("lone"))
+        return count && group[0].comm->rank == 1 ? REMOTE_ERROR : SUCCESS;
+    sent++;
+    asked = 0;
     for (int i = 0; i < count && !result; i++)
         result = stage(&group[i]);
     for (int i = 0; i < count && !result; i++)
