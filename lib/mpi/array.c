@@ -62,10 +62,15 @@ int cf__mpi_array_check_number(const char *function, const struct cf__mpi_comm *
                                const cf_mpi_array *array)
 {
     int status = cf__mpi_array_check(function, state, name, array);
-    if (status || array->type == CF_F32 || array->type == CF_F64 || array->type == CF_I32 || array->type == CF_I64)
+    if (status)
         return status;
-    return cf__mpi_fail(CF_EINVAL, "%s: %s has type %s; it is f32, f64, i32 or i64", function, name,
-                        cf__mpi_type_text(array->type));
+    if (array->type != CF_F32 && array->type != CF_F64 && array->type != CF_I32 && array->type != CF_I64)
+        return cf__mpi_fail(CF_EINVAL, "%s: %s has type %s; it is f32, f64, i32 or i64", function, name,
+                            cf__mpi_type_text(array->type));
+    if ((uintptr_t)array->data % cf_type_size(array->type) == 0)
+        return CF_OK;
+    return cf__mpi_fail(CF_EINVAL, "%s: %s.data = %p is not aligned to its elements of %zu bytes", function, name,
+                        array->data, cf_type_size(array->type));
 }
 
 int cf__mpi_array_check_alike(const char *function, const struct cf__mpi_comm *state, const char *x_name,

@@ -19,18 +19,16 @@ static inline void use_device(int device)
         CHECK_OK(cf_device_use(device));
 }
 
-/* Calls `test` with all ranks, and with all but the last one; the thread keeps its device. More ranks than processors make a call slow with MPI
+/* Calls `test` with all ranks, and with all but the last one. More ranks than processors make a call slow with MPI
  * libraries whose ranks wait actively, so tests choose few cases. */
 static inline void on_communicators(void (*test)(MPI_Comm comm, int ranks))
 {
-    int device = current_device();
     for (int ranks = world_size(); ranks > 0 && ranks >= world_size() - 1; ranks--) {
         MPI_Comm comm = MPI_COMM_NULL;
         MPI_Comm_split(MPI_COMM_WORLD, world_rank() < ranks ? 0 : MPI_UNDEFINED, 0, &comm);
         if (comm == MPI_COMM_NULL)
             continue;
         test(comm, ranks);
-        CHECK(current_device() == device);
         MPI_Comm_free(&comm);
     }
 }
@@ -107,8 +105,10 @@ static inline cf_mpi_array take_part(MPI_Comm comm, const void *all, int64_t len
     return array;
 }
 
+/* Calls with the array have not changed the thread's device. */
 static inline void free_part(cf_mpi_array *array)
 {
+    CHECK(array->device == CF_HOST || array->device == other_device());
     if (array->data)
         CHECK_OK(cf_mem_free((char *)array->data - cf_type_size(array->type)));
     array->data = NULL;
