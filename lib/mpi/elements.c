@@ -1,3 +1,4 @@
+/* elements.c - finds and launches kernels for elements of one size. */
 #include "mpi/elements.h"
 
 #include <stdio.h>
@@ -5,6 +6,16 @@
 #include <cuferry/registry.h>
 
 #include "cuferry_mpi_kernels.h"
+#include "mpi/agree.h"
+#include "mpi/array.h"
+
+int cf__mpi_elements_check(const char *function, const char *name, cf_type type)
+{
+    if (type != CF_PTR && type != CF_OPAQUE && cf_type_size(type))
+        return CF_OK;
+    return cf__mpi_fail(CF_EINVAL, "%s: %s has type %s (%d); elements are numbers of 1, 2, 4, 8 or 16 bytes", function,
+                        name, cf__mpi_type_text(type), (int)type);
+}
 
 const struct cf_kernel *cf__mpi_elements_kernel(const char *family, size_t bytes)
 {

@@ -3,8 +3,12 @@
 #define CF__MPI_ELEMENTS_H
 
 #include <cuferry.h>
+#include <cuferry/registry.h>
 
-/* Returns the instance of a kernel for elements of `bytes` bytes. */
+/* Returns CF_OK if elements of this type can be copied. CF_EINVAL: the detail begins with `function` and `name`. */
+int cf__mpi_elements_check(const char *function, const char *name, cf_type type);
+
+/* Returns the kernel of a family, such as "pack", for elements of `bytes` bytes. */
 const struct cf_kernel *cf__mpi_elements_kernel(const char *family, size_t bytes);
 
 /* Enqueue copies of `n` elements of `bytes` bytes on the default stream: res[i] = source[from[i]], res[to[i]] =

@@ -5,7 +5,6 @@
 
 #include "cuferry_mpi_kernels.h"
 #include "mpi/agree.h"
-#include "mpi/agreement.h"
 #include "mpi/elements.h"
 #include "mpi/exchange.h"
 
@@ -94,11 +93,11 @@ static int count_elements(const int64_t *extents, int dims, int64_t width, size_
 static int check_arguments(const void *halo, const struct grid *grid, const int64_t *extents, int64_t width,
                            cf_type type)
 {
-    int status = CF_OK;
+    int status = cf__mpi_elements_check("cf_mpi_halo_create", "the array", type);
     if (!halo || !extents)
         return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: %s is NULL", halo ? "extents" : "halo");
-    if (type == CF_PTR || type == CF_OPAQUE || !cf_type_size(type))
-        return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: type is %d; elements have 1, 2, 4, 8 or 16 bytes", type);
+    if (status)
+        return status;
     if (width < 1)
         return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: width = %lld is less than 1", (long long)width);
     if (grid->flags & ~(unsigned)CF_MPI_HALO_CORNERS)

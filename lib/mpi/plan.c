@@ -1,3 +1,4 @@
+/* plan.c - makes plans: sorts indices by owner and round, and tells the owners. */
 #include "mpi/plan.h"
 
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static int alloc_words(int64_t **words, int64_t count)
 static int alloc_host(int64_t **words, int64_t count)
 {
     *words = calloc((size_t)count, sizeof **words);
-    return *words ? CF_OK : cf__mpi_fail(CF_ENOMEM, FUNCTION ": no memory for %lld integers", (long long)count);
+    return *words ? CF_OK : cf__mpi_fail(CF_ENOMEM, FUNCTION ": no memory for %jd integers", (intmax_t)count);
 }
 
 static int copy_words(int64_t *target, const int64_t *source, int64_t count)
@@ -88,11 +89,11 @@ static int check_arguments(cf_mpi_plan **plan, const int64_t *offsets, const int
     if (!plan)
         return cf__mpi_fail(CF_EINVAL, FUNCTION ": plan is NULL");
     if (count < 0)
-        return cf__mpi_fail(CF_EINVAL, FUNCTION ": count is %lld", (long long)count);
+        return cf__mpi_fail(CF_EINVAL, FUNCTION ": count is %jd", (intmax_t)count);
     if (count > INT64_MAX / 64)
-        return cf__mpi_fail(CF_EOVERFLOW, FUNCTION ": count is %lld, more than memory can hold", (long long)count);
+        return cf__mpi_fail(CF_EOVERFLOW, FUNCTION ": count is %jd, more than memory can hold", (intmax_t)count);
     if (!index && count)
-        return cf__mpi_fail(CF_EINVAL, FUNCTION ": index is NULL, and count is %lld", (long long)count);
+        return cf__mpi_fail(CF_EINVAL, FUNCTION ": index is NULL, and count is %jd", (intmax_t)count);
     return cf__mpi_offsets_check("cf_mpi_plan_create", ranks, "", offsets);
 }
 
@@ -156,8 +157,8 @@ static int check_range(struct draft *draft)
         return status;
     status = copy_words(&value, draft->index + first, 1);
     return status ? status
-                  : cf__mpi_fail(CF_ERANGE, FUNCTION ": index[%lld] = %lld is outside [0, %lld)", (long long)first,
-                                 (long long)value, (long long)length);
+                  : cf__mpi_fail(CF_ERANGE, FUNCTION ": index[%jd] = %jd is outside [0, %jd)", (intmax_t)first,
+                                 (intmax_t)value, (intmax_t)length);
 }
 
 /* Divides the entries into those of own elements and others. */

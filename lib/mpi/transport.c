@@ -30,11 +30,11 @@ struct choice {
 
 /* ---- Offers ---- */
 
-static int make_offer(struct offer *offer)
+static int make_offer(const char *function, struct offer *offer)
 {
-    int device = CF_HOST, status = cf__mpi_env_transport(&offer->request);
+    int device = CF_HOST, status = cf__mpi_env_transport(function, &offer->request);
     if (!status)
-        status = cf__mpi_ask_aware(&offer->is_aware);
+        status = cf__mpi_ask_aware(function, &offer->is_aware);
     if (!status)
         status = cf_device_current(&device);
     return status ? status : cf_device_uuid(device, offer->uuid, sizeof offer->uuid);
@@ -46,7 +46,7 @@ static int share_offers(struct choice *choice, struct cf__mpi_transport *transpo
     struct offer own = {0};
     choice->offers = calloc((size_t)choice->ranks, sizeof *choice->offers);
     int status = choice->offers
-                     ? make_offer(&own)
+                     ? make_offer(choice->function, &own)
                      : cf__mpi_fail(CF_ENOMEM, "%s: no memory for the offers of all ranks", choice->function);
     status = cf__mpi_agree(comm, status);
     if (status)

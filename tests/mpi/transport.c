@@ -75,14 +75,15 @@ static void variable_forces_a_transport(void)
                     "cf_mpi_transport: CF_MPI_TRANSPORT=nccl: ");
     }
     CHECK_FAILS(choose_again("CF_MPI_TRANSPORT", "tcp", text, sizeof text), CF_EINVAL,
-                "rank 0: CF_MPI_TRANSPORT=tcp: it is mpi or nccl");
+                "rank 0: cf_mpi_transport: CF_MPI_TRANSPORT=tcp: it is mpi or nccl");
     if (last > 0) {
         CHECK_FAILS(choose_again("CF_MPI_TRANSPORT", world_rank() == last ? "nccl" : "mpi", text, sizeof text),
                     CF_EINVAL, "CF_MPI_TRANSPORT is mpi on rank 0 and nccl on rank ");
         CHECK_OK(choose_again("CF_MPI_TRANSPORT", world_rank() == last ? "mpi" : "", text, sizeof text));
         CHECK(strcmp(text, "MPI: CF_MPI_TRANSPORT=mpi") == 0);
     }
-    CHECK_FAILS(choose_again("CF_MPI_AWARE", "yes", text, sizeof text), CF_EINVAL, "CF_MPI_AWARE=yes: it is 0 or 1");
+    CHECK_FAILS(choose_again("CF_MPI_AWARE", "yes", text, sizeof text), CF_EINVAL,
+                "cf_mpi_transport: CF_MPI_AWARE=yes: it is 0 or 1");
 }
 
 static void awareness_is_that_of_all_ranks(void)
@@ -97,7 +98,7 @@ static void awareness_is_that_of_all_ranks(void)
     CHECK_OK(cf_mpi_aware(MPI_COMM_WORLD, &aware));
     CHECK(aware == 0);
     CHECK(setenv("CF_MPI_AWARE", world_rank() == last ? "2" : "1", 1) == 0);
-    CHECK_FAILS(cf_mpi_aware(MPI_COMM_WORLD, &aware), CF_EINVAL, "CF_MPI_AWARE=2: it is 0 or 1");
+    CHECK_FAILS(cf_mpi_aware(MPI_COMM_WORLD, &aware), CF_EINVAL, "cf_mpi_aware: CF_MPI_AWARE=2: it is 0 or 1");
     CHECK(unsetenv("CF_MPI_AWARE") == 0);
     CHECK_FAILS(cf_mpi_aware(MPI_COMM_WORLD, NULL), CF_EINVAL, "cf_mpi_aware: aware is NULL");
 }
