@@ -18,8 +18,8 @@
  *   ranks wait.
  * - CF_ECALL: a call of MPI or NCCL failed; the detail names the call. Ranks may then return different statuses, and so
  *   they may if a device fails while messages are on their way. The next gather or scatter with the plan returns the
- *   failure on all ranks. The first use of a communicator calls MPI under the communicator's own error handler, which by default
- *   ends the program; later calls do not.
+ *   failure on all ranks. The first use of a communicator calls MPI under the communicator's own error
+ *   handler, which by default ends the program; later calls do not.
  * - With MPI_THREAD_FUNNELED the thread that started MPI makes all calls. With MPI_THREAD_MULTIPLE any thread may call,
  *   and calls for one communicator must not overlap.
  * - MPI gets only memory that the library allocates for it: host memory, or memory of cf_mem_alloc(). The caller's arrays
@@ -50,9 +50,9 @@ extern "C" {
 CF_CHECKED int cf_mpi_init(void);
 
 /* Chooses the calling rank's device, makes it the calling thread's device as cf_device_use() does, and writes its
- * number to `device`. Ranks of one machine share its GPUs evenly. A rank takes a GPU of its own NUMA node first, of those
- * that CUDA_VISIBLE_DEVICES and the launcher left to it; GPUs are told apart by UUID. Without a GPU the device is
- * CF_HOST.
+ * number to `device`. Ranks of one machine share the GPUs that CUDA_VISIBLE_DEVICES and the launcher left to them: a rank
+ * takes the GPU that the fewest ranks have, and of several the nearest to its NUMA node. GPUs are told apart by UUID.
+ * Without a GPU the device is CF_HOST.
  *
  * `reason` gets one line, cut to `size` bytes with its terminating 0: "rank 2 of 4 on node07: GPU 1 of 2 (GPU-8f3c...),
  * on NUMA node 1 like the rank, shared with rank 3". `device` and `reason` may be NULL. */

@@ -36,11 +36,19 @@ static int tell_failure(MPI_Comm comm, int rank, int first, int status)
     return failed ? failed : cf_report(failure.status, failure.detail);
 }
 
+static uint64_t mix_name(uint64_t value, const char *name)
+{
+    for (; *name; name++)
+        value = (value ^ (unsigned char)*name) * 0x100000001b3; /* FNV-1a */
+    return value;
+}
+
 int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t value)
 {
     int rank = 0, failed = cf__mpi_result(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
     if (failed)
         return failed;
+    value = mix_name(value, function);
     /* The lowest rank that failed, the least value, and the greatest one, all as least numbers. */
     int64_t own[3] = {status < 0 ? rank : INT_MAX, (int64_t)value, (int64_t)~value}, least[3] = {0};
     failed = cf__mpi_result(MPI_Allreduce(own, least, 3, MPI_INT64_T, MPI_MIN, comm), "MPI_Allreduce");
@@ -49,7 +57,8 @@ int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t v
     if (least[0] != INT_MAX)
         return tell_failure(comm, rank, (int)least[0], status);
     if (least[1] != ~least[2])
-        return cf__mpi_fail(CF_EINVAL, "%s: the ranks differ in a length, in offsets, or in options", function);
+        return cf__mpi_fail(CF_EINVAL, "%s%sthe ranks differ in the function, a length, offsets, a type or options",
+                            function, *function ? ": " : "");
     return CF_OK;
 }
 

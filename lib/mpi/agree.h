@@ -34,7 +34,8 @@ int cf__mpi_result(int result, const char *call);
 /* Returns the status of the lowest rank whose `status` is negative, with its detail, on all ranks; else CF_OK. */
 int cf__mpi_agree(MPI_Comm comm, int status);
 
-/* The same in one step with a comparison. CF_EINVAL: no rank has failed, but `value` is not the same on all ranks. */
+/* The same in one step with a comparison. CF_EINVAL: no rank has failed, but the name of the function or `value` is not
+ * the same on all ranks. */
 int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t value);
 
 /* cf__mpi_agree() in two halves, between which the caller works. The first half tells the other ranks this rank's status,

@@ -58,6 +58,17 @@ static int check_offsets(const struct call *call)
 }
 
 /* A failure that other ranks have not learnt of is one of this call. */
+/* Source and result of one rank share no bytes. */
+static int check_overlap(const struct call *call)
+{
+    uintptr_t array = (uintptr_t)call->array->data, part = (uintptr_t)call->part;
+    uintptr_t array_bytes = (uintptr_t)cf__mpi_plan_length(call->plan) * call->bytes;
+    uintptr_t part_bytes = (uintptr_t)call->plan->count * call->bytes;
+    if (!array_bytes || !part_bytes || array >= part + part_bytes || part >= array + array_bytes)
+        return CF_OK;
+    return cf__mpi_fail(CF_EINVAL, "%s: %s and %s overlap", call->function, call->name, call->part_name);
+}
+
 static int check_call(struct call *call)
 {
     int status = cf__mpi_recall(&call->plan->failure);
@@ -74,6 +85,8 @@ static int check_call(struct call *call)
         status = check_pointer(call, call->name, call->array->data, cf__mpi_plan_length(call->plan));
     if (!status)
         status = check_pointer(call, call->part_name, call->part, call->plan->count);
+    if (!status)
+        status = check_overlap(call);
     if (!status)
         status = cf__mpi_exchange_check(&call->plan->exchange);
     return status ? status : cf__mpi_plan_reserve(call->function, call->plan, call->bytes);
