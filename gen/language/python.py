@@ -96,8 +96,10 @@ class _Function(Call):
         ctype = argument.type
         if argument.direction == 'value':
             return class_name(ctype.ctype) if ctype.ctype in self.classes else f"'{scalar_kind(ctype)}'"
-        dtype = {'opaque': 'bytes', 'ptr': 'u64'}.get(ctype.kind, scalar_kind(ctype))
-        return f"('{dtype}', {ctype.lanes}, {ctype.bytes or 0}, {len(argument.dims)})"
+        dtype = repr({'opaque': 'bytes', 'ptr': 'u64'}.get(ctype.kind, scalar_kind(ctype)))
+        if ctype.kind == 'opaque' and ctype.ctype in self.classes:
+            dtype = class_name(ctype.ctype)
+        return f"({dtype}, {ctype.lanes}, {ctype.bytes or 0}, {len(argument.dims)})"
 
     # ---- The function
 

@@ -85,11 +85,16 @@ def _gpu_count():
 
 class _View:
     """The facts of an array, whoever made it."""
-    __slots__ = ('contiguous', 'device', 'dtype', 'keep', 'library', 'pointer', 'shape', 'stream', 'writable')
+    __slots__ = ('contiguous', 'device', 'dtype', 'keep', 'library', 'members', 'pointer', 'shape', 'stream', 'writable')
 
-    def __init__(self, pointer, dtype, shape, contiguous, writable, device=-1, stream=None, library='', keep=None):
+    def __init__(self, pointer, dtype, shape, contiguous, writable, device=-1, stream=None, library='', keep=None,
+                 members=None):
         self.pointer, self.dtype, self.shape, self.contiguous = pointer, dtype, tuple(shape), contiguous
         self.writable, self.device, self.stream, self.library, self.keep = writable, device, stream, library, keep
+        self.members = members
+
+    def spell(self):
+        return self.dtype + (f' ({_spell_members(self.members)})' if self.members else '')
 
 
 def _dtype_of_typestr(text):
@@ -109,7 +114,59 @@ def _dtype_of_format(text, size):
     for codes, name in (('bhilqn', 'i'), ('BHILQN', 'u'), ('efd', 'f')):
         if len(code) == 1 and code in codes:
             return f'{name}{8 * size}'
-    return {'?': 'bool', 'c': 'i8', 'Zf': 'c64', 'Zd': 'c128'}.get(code, f'bytes{size}')
+    return {'?': 'bool', 'c': 'i8', 'P': 'u64', 'Zf': 'c64', 'Zd': 'c128'}.get(code, f'bytes{size}')
+
+
+def _members_of_descr(descr, prefix='', at=0):
+    """The members of a record, as {name: (offset, dtype, extents)}, and its end; None if it has no names. A member of a
+    nested record has the name of both, as in the classes of structs."""
+    members = {}
+    for name, kind, *extents in descr:
+        name, extents = prefix + (name[1] if isinstance(name, tuple) else name), tuple(*extents)
+        if isinstance(kind, list):
+            inner, end = _members_of_descr(kind, f'{name}_', at)
+            members.update({name: (at, 'record', extents)} if extents else inner or {})
+            size = end - at
+        else:
+            size, is_text = int(kind[2:]), kind[1] == 'S'
+            dtype = 'i8' if is_text else _dtype_of_typestr(kind)
+            if name != prefix:      # padding has no name
+                members[name] = at, dtype, extents + ((size,) if is_text and size > 1 else ())
+        at += size * math.prod(extents)
+    return members or None, at
+
+
+@functools.lru_cache(maxsize=None)
+def _members_of_class(kind):
+    """The same of a structure of ctypes."""
+    members = {}
+    for name, ctype, *_ in kind._fields_:
+        extents = []
+        while hasattr(ctype, '_length_'):
+            extents.append(ctype._length_)
+            ctype = ctype._type_
+        at = getattr(kind, name).offset
+        if issubclass(ctype, ctypes.Structure) and not extents:
+            members.update({f'{name}_{inner}': (at + offset, *facts)
+                            for inner, (offset, *facts) in _members_of_class(ctype).items()})
+        else:
+            dtype = _dtype_of_format(memoryview(ctype()).format, ctypes.sizeof(ctype))
+            members[name] = at, dtype, tuple(extents)
+    return members
+
+
+def _members_of_owner(owner):
+    """The same of an object with a buffer."""
+    if hasattr(owner, 'dtype'):
+        return _members_of_descr(owner.dtype.descr)[0]
+    kind = type(owner)
+    while hasattr(kind, '_length_'):
+        kind = kind._type_
+    return _members_of_class(kind) if issubclass(kind, ctypes.Structure) else None
+
+
+def _spell_members(members):
+    return ', '.join(f'{name}: {dtype}{list(extents) or ""} at {at}' for name, (at, dtype, extents) in members.items())
 
 
 def _is_packed(shape, strides, size):
@@ -144,14 +201,15 @@ def _view_buffer(array):
     view = memoryview(array)
     pointer = _address(view) if view.c_contiguous else 0
     return _View(pointer, _dtype_of_format(view.format, view.itemsize), view.shape, view.c_contiguous,
-                 not view.readonly, keep=view)
+                 not view.readonly, keep=view,
+                 members=_members_of_owner(view.obj) if view.format.startswith('T{') else None)
 
 
 def _view_numpy(array):
     dtype = array.dtype
     name = 'bf16' if dtype.name == 'bfloat16' else _dtype_of_typestr(dtype.str)
     return _View(array.ctypes.data, name, array.shape, array.flags.c_contiguous, array.flags.writeable,
-                 library='numpy')
+                 library='numpy', members=_members_of_descr(dtype.descr)[0] if dtype.names else None)
 
 
 def _view_cupy(array):
@@ -187,7 +245,8 @@ def _view_cuda(array):
     shape, strides = facts['shape'], facts.get('strides')
     pointer, is_read_only = facts['data']
     return _View(pointer or 0, dtype, shape, _is_packed(shape, strides, int(facts['typestr'][2:])), not is_read_only,
-                 None, facts.get('stream'), keep=array)
+                 None, facts.get('stream'), keep=array,
+                 members=_members_of_descr(facts['descr'])[0] if facts.get('descr') else None)
 
 
 class _DLTensor(ctypes.Structure):

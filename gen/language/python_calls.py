@@ -4,15 +4,16 @@ import ctypes
 import functools
 import math
 
-from language.python_arrays import (_check, _empty, _function, _gpu_count, _modules, _NUMBERS, _scalar, _stream_device,
-                                    _stream_handle, _stream_sync, _View, _view, EINVAL)
+from language.python_arrays import (_check, _empty, _function, _gpu_count, _members_of_class, _modules, _NUMBERS, _PREFIX,
+                                    _scalar, _spell_members, _stream_device, _stream_handle, _stream_sync, _View, _view,
+                                    EINVAL)
 
 # ---- Calls
 
 
 class _Instance:
-    """One C function: for each parameter (dtype, lanes, bytes, dimensions) of an array or the kind of a scalar; where
-    scalars come from, as (scalar, array, dimension, factor, offset); and a function from scalars to shapes."""
+    """One C function: for each parameter (dtype or class, lanes, bytes, dimensions) of an array or the kind of a scalar;
+    where scalars come from, as (scalar, array, dimension, factor, offset); and a function from scalars to shapes."""
 
     def __init__(self, function, types, inferred, shapes):
         self.types, self.inferred, self.shapes = types, inferred, shapes
@@ -25,16 +26,28 @@ class _Instance:
         dtype, lanes, size, _ = self.types[number]
         if dtype == 'void':
             return view.shape
-        if view.dtype == dtype and lanes == 1 or view.dtype == f'bytes{size}' and (lanes > 1 or dtype == 'bytes'):
+        if view.dtype == dtype and lanes == 1:
             return view.shape
+        if view.dtype == f'bytes{size}' and (lanes > 1 or dtype == 'bytes' or isinstance(dtype, type)):
+            wanted = self._members_of(number)
+            return view.shape if None in (wanted, view.members) or view.members == wanted else None
         if lanes > 1 and view.dtype == dtype and view.shape[-1:] == (lanes,):
             return view.shape[:-1]
         if lanes > 1 and view.dtype == f'{dtype}x{lanes}':
             return view.shape
         return view.shape if role == 'in' and (view.dtype, dtype) == ('bool', 'u8') else None
 
+    def _members_of(self, number):
+        """The members that a record for this parameter has; None if its C type is not known here."""
+        dtype, lanes, size, _ = self.types[number]
+        if isinstance(dtype, type):
+            return _members_of_class(dtype)
+        return {'xyzw'[n]: (n * size // lanes, dtype, ()) for n in range(lanes)} if lanes > 1 else None
+
     def spell(self, number):
         dtype, lanes, size, _ = self.types[number]
+        if isinstance(dtype, type):
+            return f'{_PREFIX}.{dtype.__name__} ({_spell_members(_members_of_class(dtype))})'
         return f'bytes{size}' if dtype == 'bytes' else dtype if lanes == 1 else f'{dtype} with a last extent of {lanes}'
 
 
@@ -86,8 +99,8 @@ class _Call:
             fitting = [i for i in left if i.shape_of(number, view, role) is not None]
             if not fitting:
                 wanted = list(dict.fromkeys(i.spell(number) for i in left))
-                raise TypeError(f'{self._named(number)} has the dtype {view.dtype} and the shape {view.shape}, and '
-                                f'not {" or ".join(wanted)}')
+                raise TypeError(f'{self._named(number)} has the dtype {view.spell()} and the shape {view.shape}, '
+                                f'and not {" or ".join(wanted)}')
             left = fitting
         if len(left) > 1 and any(role != 'value' and number not in self.views and
                                  len({i.types[number] for i in left}) > 1
@@ -114,9 +127,19 @@ class _Call:
         for number, (_, role) in enumerate(self.parameters):
             if role == 'value':
                 if self.values[number] is None:
-                    raise TypeError(f'{self._named(number)} is missing, and no array that was passed tells it')
+                    raise TypeError(f'{self._named(number)} is missing{self._say_what_tells(number)}')
                 self.values[number] = _scalar(self._named(number), self.instance.types[number], self.values[number])
         return given
+
+    def _say_what_tells(self, number):
+        """Why no array tells a scalar that is missing; '' for one that arrays never tell."""
+        arrays = [array for scalar, array, *_ in self.instance.inferred if scalar == number]
+        passed = [array for array in arrays if array in self.shapes]
+        if not passed:
+            return ', and no array that was passed tells it' if arrays else ''
+        have, need = len(self.shapes[passed[0]]), self.instance.types[passed[0]][3]
+        return (f': {self.parameters[passed[0]][0]} has {have} dimension{"s" * (have != 1)} in place of '
+                f'{need} and does not tell it; pass {self.parameters[number][0]}=')
 
     def _check_shapes(self, given):
         """Compares the arrays with the extents of the annotation; those of `given` may have more rows."""
@@ -155,9 +178,10 @@ class _Call:
                 raise TypeError(f'{self._named(number)} is missing')
             dtype, lanes, size, _ = self.instance.types[number]
             if any(extent < 0 for extent in wanted[number]):
-                raise EINVAL(f'{self._named(number)} would have the shape {wanted[number]}')
+                raise EINVAL(f'{self._named(number)} would have the shape {wanted[number]} for '
+                             f'{self._spell_scalars()}')
             shape = wanted[number] + ((lanes,) if lanes > 1 else ())
-            self.values[number] = _empty(self._named(number), like, f'bytes{size}' if dtype == 'bytes' else dtype,
+            self.values[number] = _empty(self._named(number), like, dtype if dtype in _NUMBERS else f'bytes{size}',
                                          shape)
             self.views[number] = _view(self._named(number), self.values[number])
         self.is_made = bool(missing) and missing == {n for n, (_, role) in enumerate(self.parameters) if role == 'out'}

@@ -37,13 +37,16 @@ CF__WRONG_CALL(cf_no_instance_takes_these_types)
 #define CF__SIZED(pointer, type) \
     _Generic(CF__ELEMENT((pointer)), struct cf_untyped : 1, default : sizeof *CF__TYPED(pointer) == sizeof(type))
 
+/* What follows the text of a wrong call: an array of rows has rows as elements. */
+#define CF__ADVICE "; pass an array a[2][3] as &a[0][0]"
+
 /* `selection` if `condition` holds; else `text` is the first error. The selection stays a function's name, so that
  * compilers heed its attributes. An array's size carries the condition, because one compiler would print the condition
  * itself. */
 #define CF__FITTING(condition, text, selection)                                                            \
     _Generic(sizeof(struct {                                                                               \
                  int unused;                                                                               \
-                 _Static_assert(_Generic((char(*)[1 + (condition)])0, char(*)[2] : 1, default : 0), text); \
+                 _Static_assert(_Generic((char(*)[1 + (condition)])0, char(*)[2] : 1, default : 0), text CF__ADVICE); \
              }),                                                                                           \
              default                                                                                       \
              : selection)

@@ -14,7 +14,7 @@ struct cf__mpi_message {
 /* Messages in flight. */
 struct cf__mpi_exchange {
     struct cf__mpi_transport *transport;
-    cf_stream stream; /* of the kernels that write and read the buffers */
+    cf_stream stream; /* the stream of the kernels that write and read the buffers */
     int device;       /* whose context MPI needs; CF_HOST: none */
     int count;        /* requests in flight */
     int capacity;

@@ -10,7 +10,7 @@
 struct cf__mpi_nccl {
     int device;
     struct ncclComm *comm; /* NULL: not made, or aborted after an error */
-    cf_stream stream;      /* of the messages */
+    cf_stream stream;      /* NCCL sends and receives in it */
 };
 
 struct cf__mpi_nccl_id {

@@ -31,6 +31,7 @@ RIGHT = (
     ('cast_void', 'gather((const double *)v, (const int *)v, (double *)v, 3, 3)', 'gather_f64_i32'),
     ('compound_literal', 'gather(((float[]){1, 2, 3}), (int[]){0}, f, 1, 3)', 'gather_f32_i32'),
     ('address_of_compound_literal', 'gather(&(double){1}, &(int64_t){0}, d, 1, 1)', 'gather_f64_i64'),
+    ('first_element_of_rows', 'gather(&rows[0][0], i, f, 3, 3)', 'gather_f32_i32'),
     ('sparse_first', 'sparse(f, i, 3)', 'sparse_a'),
     ('sparse_last', 'sparse(d, sc, 3)', 'sparse_d'),
     ('vector', 'fill(f4, f4[0], 3)', 'fill_f4'),
@@ -60,22 +61,23 @@ WRONG = (
     ('struct_for_number', 'gather(pairs, i, pairs, 3, 3)'),
     ('number_for_pointer', 'gather(3.5f, i, f, 3, 3)'),
     ('pointer_to_pointer', 'gather(&pf, i, f, 3, 3)'),
+    ('array_of_rows', 'gather(rows, i, f, 3, 3)'),
     ('unlisted_pair', 'sparse(f, sh, 3)'),
     ('fixed_type_of_another_size', 'tally(f, i, 3)'),
     ('bare_compound_literal', 'gather((float[]){1, 2}, i, f, 1, 2)'),
     ('too_few', 'gather(f, i, f, 3)'))
 
 # For these calls the first message of a C compiler is the library's own.
-LISTED = ('unknown_type', 'unknown_index', 'two_types', 'struct_for_number', 'pointer_to_pointer', 'unlisted_pair',
-          'fixed_type_of_another_size')
+LISTED = ('unknown_type', 'unknown_index', 'two_types', 'struct_for_number', 'pointer_to_pointer', 'array_of_rows',
+          'unlisted_pair', 'fixed_type_of_another_size')
 
 VARIABLES = '''    static float f[3]; static const float cf[3] = {0}; static int i[3]; static int64_t l[3];
     static long il[3]; static double d[3]; static volatile double vd[3]; static short sh[3]; static signed char sc[3];
     static unsigned short s[3]; static const int *ci = i; static void *v; static cf_float4 f4[3];
     static struct pair pairs[3]; static cf_half h[3]; static cf_complex64 z[3]; static unsigned char bytes[3];
-    static float *pf;
+    static float *pf, rows[2][3];
     (void)f, (void)cf, (void)i, (void)l, (void)il, (void)d, (void)vd, (void)sh, (void)sc, (void)s, (void)ci, (void)v;
-    (void)f4, (void)pairs, (void)h, (void)z, (void)bytes, (void)pf;
+    (void)f4, (void)pairs, (void)h, (void)z, (void)bytes, (void)pf, (void)rows;
 '''
 
 

@@ -9,7 +9,7 @@ struct block {
     int dims, bytes;
     int ranks[DIMS], periodic[DIMS], coords[DIMS];
     int64_t width;
-    int64_t extents[DIMS], first[DIMS], whole[DIMS]; /* of the block; its first cell in the grid; of the grid */
+    int64_t extents[DIMS], first[DIMS], whole[DIMS]; /* the block, its first cell, the grid */
     unsigned char *cells;
 };
 

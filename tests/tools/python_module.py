@@ -31,6 +31,13 @@ class Exporter:
         return self.exporter.__dlpack__(**words)
 
 
+class Interface:
+    """The array interface of NumPy as that of an array on a GPU."""
+
+    def __init__(self, array):
+        self.__cuda_array_interface__ = array.__array_interface__
+
+
 # ---- The standard library alone
 
 
@@ -133,13 +140,26 @@ def run_scalars(x, y):
             shapes.max, array.array('i', [1, 5, 4, 5]), array.array('i', [77, 77]))
 
 
+class Moved(ctypes.Structure):
+    _fields_ = [('position', ctypes.c_double * 2), ('mass', ctypes.c_float)]
+
+
 def run_structs():
     bodies = (shapes.body * 2)(shapes.body(2, (1, 2)), shapes.body(3, (4, 5)))
     weights = array.array('f', [77, 77])
     shapes.weigh(bodies, shapes.body(10, (0, 0.5)), 0.25, weights)
     expect('structs_are_of_ctypes', (list(weights), [b.position[1] for b in bodies]), ([20.25, 30.25], [2.5, 5.5]))
-    refused('array_of_another_struct_is_refused', TypeError, ['weigh: b has the dtype f64', 'not bytes24'],
+    refused('array_of_another_struct_is_refused', TypeError, [
+        'weigh: b has the dtype f64', 'not shapes.body (mass: f32 at 0, position: f64[2] at 8)'],
             shapes.weigh, array.array('d', [1, 2]), shapes.body(), 0.0, weights)
+    refused('ctypes_struct_with_other_members_is_refused', TypeError, [
+        'weigh: b has the dtype bytes24 (position: f64[2] at 0, mass: f32 at 16)', 'not shapes.body'], shapes.weigh,
+            (Moved * 2)(), shapes.body(), 0.0, weights)
+    try:
+        shapes.weigh(bodies, None, 0.0, weights)
+        report('struct_that_is_missing_is_refused', 'no error')
+    except TypeError as error:
+        expect('struct_that_is_missing_is_refused', str(error), 'weigh: origin is missing')
     refused('half_that_is_too_large_is_refused', OverflowError, ['weigh: least = 1000000.0 does not fit f16'],
             shapes.weigh, bodies, shapes.body(), 1e6, weights)
     expect('struct_has_the_size_of_c', ctypes.sizeof(shapes.body), struct.calcsize('fdd'))
@@ -181,8 +201,11 @@ def run_numpy():
     shapes.step(u.reshape(-1), v, 0.1, nx=50, ny=30)
     expect('numpy_flat_array_with_extents', np.allclose(v, wanted, 0, 1e-14), True)
     run_extents(np, u, wanted)
-    refused('numpy_flat_array_tells_no_extent', TypeError, ['step: nx is missing'], shapes.step, u.reshape(-1),
-            v.reshape(-1), 0.1)
+    refused('numpy_flat_array_tells_no_extent', TypeError, [
+        'step: nx is missing: u has 1 dimension in place of 2 and does not tell it; pass nx='], shapes.step,
+            u.reshape(-1), v.reshape(-1), 0.1)
+    refused('numpy_result_of_a_negative_extent_is_refused', shapes.EINVAL, ['thin: y would have the shape', 'n = -4'],
+            shapes.thin, np.zeros(0), 2, n=-4)
     refused('numpy_shapes_must_agree', shapes.EINVAL, ['step: v has the shape (50, 30), and (30, 50)'], shapes.step, u,
             np.zeros((50, 30)), 0.1)
     refused('numpy_failed_check_is_einval', shapes.EINVAL, ['shapes_step: the check nx > 2'], shapes.step,
@@ -246,6 +269,31 @@ def run_numpy_refusals(np):
     bodies = np.zeros(3, np.dtype(shapes.body))
     bodies['mass'] = [1, 2, 3]
     expect('numpy_structs', shapes.weigh(bodies, shapes.body(2), 0).tolist(), [2, 4, 6])
+    run_records(np, bodies)
+
+
+def run_records(np, bodies):
+    """Arrays whose records have the names, types and offsets of a struct's members, and others of its size."""
+    expect('numpy_buffer_of_structs', shapes.weigh(memoryview(bodies), shapes.body(2), 0, np.zeros(3, 'f4')).tolist(),
+           [2, 4, 6])
+    spelled = np.zeros(3, np.dtype([('mass', 'f4'), ('position', 'f8', 2)], align=True))
+    expect('numpy_dtype_like_the_struct', shapes.weigh(spelled, shapes.body(2), 0.0).tolist(), [0, 0, 0])
+    for name, members, offsets in (('names', ('mess', 'position'), (0, 8)), ('offsets', ('mass', 'position'), (4, 8)),
+                                   ('order', ('position', 'mass'), (0, 16))):
+        formats = [('f8', 2) if member == 'position' else 'f4' for member in members]
+        other = np.dtype({'names': members, 'formats': formats, 'offsets': offsets, 'itemsize': 24})
+        for kind, make in (('', np.asarray), ('_of_buffer', memoryview), ('_on_gpu', Interface)):
+            refused(f'numpy_struct_with_other_{name}_is_refused{kind}', TypeError, [
+                'weigh: b has the dtype bytes24 (', 'not shapes.body (mass: f32 at 0, position: f64[2] at 8)'],
+                    shapes.weigh, make(np.zeros(3, other)), shapes.body(2), 0.0, np.zeros(3, 'f4'))
+    refused('numpy_struct_with_another_type_is_refused', TypeError, ['mass: i32 at 0'], shapes.weigh,
+            np.zeros(3, np.dtype([('mass', 'i4'), ('position', 'f8', 2)], align=True)), shapes.body(2), 0.0)
+    expect('numpy_bytes_are_a_struct', shapes.weigh(bodies.view('V24'), shapes.body(2), 0.0, np.zeros(3, 'f4')).tolist(),
+           [2, 4, 6])
+    vector = np.dtype([(name, 'f4') for name in 'xyzw'])
+    expect('numpy_record_is_a_vector', shapes.sum_rows(np.zeros((2, 3), vector), (1, 10), 0)[0].tolist(), [0, 0])
+    refused('numpy_record_of_other_members_is_no_vector', TypeError, ['sum_rows: x has the dtype bytes16 (a: f64'],
+            shapes.sum_rows, np.zeros((2, 3), [('a', 'f8'), ('b', 'f8')]), (1, 10), 0)
 
 
 def run_dlpack(np):

@@ -159,14 +159,14 @@ class InstallTest:
                             '    if (!status)\n        status = cf_mpi_device(MPI_COMM_WORLD, NULL, NULL, 0);\n'
                             '    MPI_Finalize();\n    return status != CF_OK;\n}\n'),
                            ('CMakeLists.txt', 'cmake_minimum_required(VERSION 3.20)\nproject(app C)\n'
-                            'find_package(Cuferry REQUIRED)\nadd_executable(app app.c)\n'
+                            'find_package(Cuferry REQUIRED COMPONENTS ${wanted})\nadd_executable(app app.c)\n'
                             'target_link_libraries(app Cuferry::mpi)\n')):
             with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:
                 file.write(text)
         flags = shlex.split(run(['pkg-config', '--cflags', '--libs', 'cuferry_mpi'], env=self.env)[1])
         for name, commands in (('pkg_config', [[*shlex.split(self.mpicc), 'app.c', *flags, '-o', 'app']]),
-                               ('cmake', [['cmake', f'-DCMAKE_C_COMPILER={self.mpicc}', '-S', '.', '-B', '.'],
-                                          ['cmake', '--build', '.']])):
+                               ('cmake', [['cmake', '-Dwanted=mpi', f'-DMPI_C_COMPILER={self.mpicc}', '-S', '.', '-B', 'built'],
+                                          ['cmake', '--build', 'built'], ['cp', 'built/app', '.']])):
             if not shutil.which(commands[0][0]):
                 self.tap.skip(f'consumer_over_mpi_by_{name}', f'needs {name}')
                 continue
@@ -176,6 +176,21 @@ class InstallTest:
                 if code:
                     break
             self.tap.check(f'consumer_over_mpi_by_{name}', f'{command}: {out}{err}' if code else '')
+        where = run(['pkg-config', '--variable=includedir', 'cuferry_mpi'], env=self.env)[1].strip()
+        self.tap.check('pkg_config_says_where_the_module_over_mpi_is',
+                       '' if os.path.exists(os.path.join(where, 'cuferry', 'cuferry_mpi.f90')) else repr(where))
+        self.wrong_components(folder)
+
+    def wrong_components(self, folder):
+        """CMake refuses a component that is not there, and the target mpi without an MPI."""
+        for name, wanted, said in (('component_that_is_unknown', 'nonsense', "component 'nonsense' is not installed"),
+                                   ('target_without_its_component', 'cuferry', 'MPI::MPI_C')):
+            if not shutil.which('cmake'):
+                self.tap.skip(f'cmake_refuses_a_{name}', 'needs cmake')
+                continue
+            code, out, err = run(['cmake', f'-Dwanted={wanted}', '-S', '.', '-B', name], cwd=folder, env=self.env)
+            self.tap.check(f'cmake_refuses_a_{name}',
+                           '' if code and said in re.sub(r'\s+', ' ', err) else f'{code}: {out}{err}')
 
     def project(self, kind):
         """Copies a downstream project to a folder with a blank in its path."""

@@ -22,15 +22,32 @@ if(NOT TARGET Cuferry::cuferry)
             IMPORTED_SONAME libcuferry.so.0
             INTERFACE_INCLUDE_DIRECTORIES "${_cuferry_prefix}/include")
     endif()
-    # The project finds its MPI by find_package(MPI COMPONENTS C), or has the compiler of an MPI library.
+    # The component mpi finds MPI::MPI_C; without it the project does.
     if(EXISTS "${_cuferry_prefix}/lib/libcuferry_mpi.a")
         add_library(Cuferry::mpi STATIC IMPORTED)
         set_target_properties(Cuferry::mpi PROPERTIES
             IMPORTED_LOCATION "${_cuferry_prefix}/lib/libcuferry_mpi.a"
-            INTERFACE_LINK_LIBRARIES "Cuferry::cuferry;$<$<TARGET_EXISTS:MPI::MPI_C>:MPI::MPI_C>")
-        set(Cuferry_mpi_FOUND TRUE)
+            INTERFACE_LINK_LIBRARIES "Cuferry::cuferry;MPI::MPI_C")
     endif()
     unset(_cuferry_prefix)
+endif()
+
+foreach(_cuferry_component IN LISTS Cuferry_FIND_COMPONENTS)
+    if(_cuferry_component MATCHES "^(cuferry|shared|mpi)$" AND TARGET Cuferry::${_cuferry_component})
+        set(Cuferry_${_cuferry_component}_FOUND TRUE)
+    elseif(Cuferry_FIND_REQUIRED_${_cuferry_component})
+        set(Cuferry_FOUND FALSE)
+        string(CONCAT Cuferry_NOT_FOUND_MESSAGE "the component '${_cuferry_component}' is not installed; components "
+            "are cuferry, shared (./configure --enable-shared) and mpi (./configure --mpicc=mpicc)")
+        return()
+    endif()
+endforeach()
+if(Cuferry_mpi_FOUND AND Cuferry_FIND_REQUIRED_mpi)
+    include(CMakeFindDependencyMacro)
+    find_dependency(MPI COMPONENTS C)
+elseif(Cuferry_mpi_FOUND)
+    find_package(MPI QUIET COMPONENTS C)
+    set(Cuferry_mpi_FOUND ${MPI_C_FOUND})
 endif()
 
 # Runs at the end of a folder's CMakeLists.txt, when the outputs of its commands are known: all other files must exist.
