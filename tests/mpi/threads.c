@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-enum { THREADS = 2, CALLS = 20, COUNT = 300 };
+enum { THREADS = 2, CALLS = 4, COUNT = 300 };
 
 static pthread_barrier_t barrier;
 static atomic_int keys;
