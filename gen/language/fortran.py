@@ -47,7 +47,9 @@ class _Module:
 
     def _emit_generic(self, name, specifics):
         lines = fold(f'procedure :: {", ".join(specifics)}', 8)
-        return f'    public :: {name}\n    interface {name}\n{lines}    end interface\n'
+        # The error of a wrong call of a specific procedure names the argument; that of a generic name does not.
+        shown = ', '.join([name, *(s for s in specifics if s == f'a_{name}')])
+        return fold(f'public :: {shown}', 4) + f'    interface {name}\n{lines}    end interface\n'
 
     # ---- Functions
 

@@ -176,7 +176,7 @@ class InstallTest:
                 if code:
                     break
             self.tap.check(f'consumer_over_mpi_by_{name}', f'{command}: {out}{err}' if code else '')
-        where = run(['pkg-config', '--variable=includedir', 'cuferry_mpi'], env=self.env)[1].strip()
+        where = ''.join(shlex.split(run(['pkg-config', '--variable=includedir', 'cuferry_mpi'], env=self.env)[1]))
         self.tap.check('pkg_config_says_where_the_module_over_mpi_is',
                        '' if os.path.exists(os.path.join(where, 'cuferry', 'cuferry_mpi.f90')) else repr(where))
         self.wrong_components(folder)

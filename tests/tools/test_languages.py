@@ -138,6 +138,12 @@ class LanguagesTest(CfccTest):
         runtime = os.path.join(INCLUDE, 'cuferry', 'cuferry.f90')
         self.program('fortran', *FORTRAN, '-Wno-compare-reals', runtime, 'lang.f90',
                      os.path.join(self.builddir, 'gen', 'cuferry_kernels.f90'), os.path.join(HERE, 'languages.f90'))
+        self.emit('fortran')
+        self.write('wrong.f90', 'use iso_c_binding\nuse heat\nreal(c_double) :: x(3)\nreal(c_float) :: y(3)\n'
+                   'print *, a_heat_twice(x, y)\nend\n')
+        result = run([*FORTRAN, '-fsyntax-only', runtime, 'heat.f90', 'wrong.f90'], cwd=self.folder, env=self.env)
+        self.expect('fortran_error_names_the_wrong_argument', result[0] and "Type mismatch in argument" in result[2] and
+                    'REAL(8)' in result[2], result)
         result = self.emit('fortran', heat=ODD_NAMES)
         if result[0] == 0:
             result = run([*FORTRAN, '-fsyntax-only', runtime, 'heat.f90'], cwd=self.folder, env=self.env)
