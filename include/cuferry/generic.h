@@ -43,12 +43,12 @@ CF__WRONG_CALL(cf_no_instance_takes_these_types)
 /* `selection` if `condition` holds; else `text` is the first error. The selection stays a function's name, so that
  * compilers heed its attributes. An array's size carries the condition, because one compiler would print the condition
  * itself. */
-#define CF__FITTING(condition, text, selection)                                                            \
-    _Generic(sizeof(struct {                                                                               \
-                 int unused;                                                                               \
+#define CF__FITTING(condition, text, selection)                                                                       \
+    _Generic(sizeof(struct {                                                                                          \
+                 int unused;                                                                                          \
                  _Static_assert(_Generic((char(*)[1 + (condition)])0, char(*)[2] : 1, default : 0), text CF__ADVICE); \
-             }),                                                                                           \
-             default                                                                                       \
+             }),                                                                                                      \
+             default                                                                                                  \
              : selection)
 
 /* `null` if the pointer is a null pointer constant, else `other`. In `1 ? p : q` the type is that of q if p is such a

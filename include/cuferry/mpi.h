@@ -11,15 +11,22 @@
  *   order, with the same options. It returns the same status on all ranks. If several ranks fail, the status and
  *   cf_last_error() are those of the lowest one: "rank 3: cf_mpi_plan_create: index[17] = 42 is outside [0, 40)".
  * - A communicator is an intracommunicator. The library duplicates it at its first use and sends its own messages over
- *   the duplicate only. The duplicate, plans and halos are destroyed with the communicator, and at MPI_Finalize().
+ *   the duplicate only. The duplicate, plans and halos are destroyed with the communicator, and at MPI_Finalize(). After
+ *   cf_shutdown() no plan or halo may be used.
  * - CF_EINVAL, on the calling rank alone: MPI is not running; the communicator is MPI_COMM_NULL; a plan or a halo was
- *   destroyed, also with its communicator. The rank then takes no part, so that other ranks wait.
+ *   destroyed, also with its communicator, unless a new one has its address. The rank then takes no part, so that other
+ *   ranks wait.
  * - CF_ECALL: a call of MPI or NCCL failed; the detail names the call. Ranks may then return different statuses, and so
- *   they may if a device fails while messages are on their way: the next call tells all ranks.
+ *   they may if a device fails while messages are on their way. The next gather or scatter with the plan returns the
+ *   failure on all ranks. The first use of a communicator calls MPI under the communicator's own error
+ *   handler, which by default ends the program; later calls do not.
  * - With MPI_THREAD_FUNNELED the thread that started MPI makes all calls. With MPI_THREAD_MULTIPLE any thread may call,
  *   and calls for one communicator must not overlap.
  * - MPI gets only memory that the library allocates for it: host memory, or memory of cf_mem_alloc(). The caller's arrays
  *   may be memory of any kind, such as memory of cf_mem_alloc_async().
+ * - On a GPU the functions use its primary context, which is the one of the CUDA runtime and of cf_device_use(). The
+ *   calling thread has no other context current. After a call with an array on another GPU than the thread's, the thread's
+ *   device is set as if by cf_device_use(): the thread no longer follows the current CUDA context.
  * - The functions wait for earlier work in the device's default stream, and are done when they return. */
 #ifndef CUFERRY_MPI_H
 #define CUFERRY_MPI_H
@@ -43,16 +50,16 @@ extern "C" {
 CF_CHECKED int cf_mpi_init(void);
 
 /* Chooses the calling rank's device, makes it the calling thread's device as cf_device_use() does, and writes its
- * number to `device`. Ranks of one machine share its GPUs evenly. A rank takes a GPU of its own NUMA node first, of those
- * that CUDA_VISIBLE_DEVICES and the launcher left to it; GPUs are told apart by UUID. Without a GPU the device is
- * CF_HOST.
+ * number to `device`. Ranks of one machine share the GPUs that CUDA_VISIBLE_DEVICES and the launcher left to them: a rank
+ * takes the GPU that the fewest ranks have, and of several the nearest to its NUMA node. GPUs are told apart by UUID.
+ * Without a GPU the device is CF_HOST.
  *
  * `reason` gets one line, cut to `size` bytes with its terminating 0: "rank 2 of 4 on node07: GPU 1 of 2 (GPU-8f3c...),
  * on NUMA node 1 like the rank, shared with rank 3". `device` and `reason` may be NULL. */
 CF_CHECKED int cf_mpi_device(MPI_Comm comm, int *device, char *reason, size_t size);
 
 /* Writes 1 to `aware` if the MPI library of all ranks takes pointers to GPU memory, else 0. The environment variable
- * CF_MPI_AWARE=0|1 overrides the library's own answer. Messages go through pinned buffers if it is 0. */
+ * CF_MPI_AWARE=0|1 overrides the library's own answer. If it is 0, messages over MPI go through pinned buffers. */
 CF_CHECKED int cf_mpi_aware(MPI_Comm comm, int *aware);
 
 /* Transports between ranks. */
@@ -86,18 +93,19 @@ CF_CHECKED int cf_mpi_split(int64_t length, int ranks, int64_t *offsets);
 /* A plan is the exchange for one set of indices. The caller owns it until cf_mpi_plan_destroy(). */
 typedef struct cf_mpi_plan cf_mpi_plan;
 
-/* Most bytes of a plan's buffer for elements that are sent, and of the one for those that arrive, or 32 bytes per rank
- * if that is more. Larger exchanges happen in several rounds, which are the same for elements of all sizes: buffers are
- * as large as this only for elements of 16 bytes. The buffers grow at the first call with larger elements than before.
+/* A plan has two buffers, for elements that it sends and for elements that it receives. This is the most bytes of each,
+ * or 32 bytes per rank if that is more. Larger exchanges take several rounds. The rounds do not depend on the size of
+ * elements, so that only elements of 16 bytes fill the buffers. The first call with larger elements than before enlarges
+ * the buffers.
  *
  * Beside them a plan has 16 bytes for each of the rank's indices, and 8 bytes for each element that the rank sends.
  * cf_mpi_plan_create() needs up to 40 more bytes for each index while it runs. */
 #define CF_MPI_BUFFER ((size_t)256 << 20)
 
 /* Plans the exchange of elements of arrays with these offsets: `index` has this rank's `count` global indices, in host
- * memory or in memory of the calling thread's device, where the arrays of gather and scatter have to lie, too. An
- * element that a rank has several indices for crosses once. The library keeps neither `offsets` nor `index`. CF_ERANGE:
- * an index is negative or not less than the length. After a failure `*plan` is NULL. */
+ * memory or in memory of the calling thread's device. The arrays of gather and scatter lie on that device, too. An element
+ * of another rank is sent to this rank once, even if several indices name it. The library keeps neither `offsets` nor
+ * `index`. CF_ERANGE: an index is negative or not less than the length. After a failure `*plan` is NULL. */
 CF_CHECKED int cf_mpi_plan_create(cf_mpi_plan **plan, MPI_Comm comm, const int64_t *offsets, const int64_t *index,
                                   int64_t count);
 
@@ -110,8 +118,8 @@ CF_CHECKED int cf_mpi_plan_destroy(cf_mpi_plan *plan);
  * while others are on their way. */
 CF_CHECKED int cf_mpi_gather(cf_mpi_plan *plan, const cf_mpi_array *source, void *res);
 
-/* Scatters elements: res[index[i]] = source[i]. Other elements of `res` keep their values. The plan's indices differ
- * from one another on all ranks together; the first scatter checks it (CF_EINVAL), which takes a bit per element. */
+/* Scatters elements: res[index[i]] = source[i]. Other elements of `res` keep their values. No index occurs twice, on one
+ * rank or on two. The first scatter checks this (CF_EINVAL), and needs a bit of memory per element for it. */
 CF_CHECKED int cf_mpi_scatter(cf_mpi_plan *plan, const void *source, cf_mpi_array *res);
 
 /* ---- Reductions, scans and histograms --------------------------------------------------------------------------- */
@@ -134,7 +142,7 @@ CF_CHECKED int cf_mpi_min(MPI_Comm comm, const cf_mpi_array *x, void *result);
 CF_CHECKED int cf_mpi_max(MPI_Comm comm, const cf_mpi_array *x, void *result);
 
 /* Writes the sums of the elements before each element to `y`, which has x's offsets and type; y.data may be x.data. The
- * order of additions depends on the offsets. */
+ * order of additions depends on the offsets. If a rank's device fails, others may have written their parts. */
 CF_CHECKED int cf_mpi_exclusive_scan(MPI_Comm comm, const cf_mpi_array *x, cf_mpi_array *y);
 
 /* Counts the elements in each of `bins` bins of equal width between *lower and *upper, values of x's type, by the rules of
@@ -169,7 +177,8 @@ CF_CHECKED int cf_mpi_halo_destroy(cf_mpi_halo *halo);
  * are on their way: `stream` may go on with cells that need no ghost cells. The cells that were sent may be written
  * again. cf_mpi_halo_finish() waits for the neighbours' cells, and enqueues writing the ghost cells on the same stream:
  * later work in it finds them. A halo has one exchange at a time (CF_EINVAL), and `array` and `stream` belong to its
- * device. Start waits for no other rank, so its other failures are returned by finish, on all ranks. */
+ * device; the default stream is that of the calling thread's device, which has to be the halo's in both calls
+ * (CF_EINVAL). Start waits for no other rank, so its other failures are returned by finish, on all ranks. */
 CF_CHECKED int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array);
 CF_CHECKED int cf_mpi_halo_finish(cf_mpi_halo *halo);
 

@@ -1,3 +1,4 @@
+/* agree.c - errors of MPI as statuses, and agreements of all ranks on one status. */
 #include "mpi/agree.h"
 
 #include <limits.h>
@@ -5,17 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DETAIL_BYTES = 1024 };
-
-/* A failure as ranks tell it to others. */
-struct failure {
-    int status;
-    char detail[DETAIL_BYTES];
-};
-
 int cf__mpi_fail(int status, const char *format, ...)
 {
-    char text[DETAIL_BYTES];
+    char text[CF__MPI_DETAIL];
     va_list values;
     va_start(values, format);
     (void)vsnprintf(text, sizeof text, format, values);
@@ -36,11 +29,18 @@ int cf__mpi_result(int result, const char *call)
 
 static int tell_failure(MPI_Comm comm, int rank, int first, int status)
 {
-    struct failure failure = {.status = status};
+    struct cf__mpi_failure failure = {.status = status};
     if (rank == first)
         (void)snprintf(failure.detail, sizeof failure.detail, "rank %d: %s", rank, cf_last_error());
     int failed = cf__mpi_result(MPI_Bcast(&failure, (int)sizeof failure, MPI_BYTE, first, comm), "MPI_Bcast");
     return failed ? failed : cf_report(failure.status, failure.detail);
+}
+
+static uint64_t mix_name(uint64_t value, const char *name)
+{
+    for (; *name; name++)
+        value = (value ^ (unsigned char)*name) * 0x100000001b3; /* FNV-1a */
+    return value;
 }
 
 int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t value)
@@ -48,6 +48,7 @@ int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t v
     int rank = 0, failed = cf__mpi_result(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
     if (failed)
         return failed;
+    value = mix_name(value, function);
     /* The lowest rank that failed, the least value, and the greatest one, all as least numbers. */
     int64_t own[3] = {status < 0 ? rank : INT_MAX, (int64_t)value, (int64_t)~value}, least[3] = {0};
     failed = cf__mpi_result(MPI_Allreduce(own, least, 3, MPI_INT64_T, MPI_MIN, comm), "MPI_Allreduce");
@@ -56,11 +57,45 @@ int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t v
     if (least[0] != INT_MAX)
         return tell_failure(comm, rank, (int)least[0], status);
     if (least[1] != ~least[2])
-        return cf__mpi_fail(CF_EINVAL, "%s: the ranks differ in a length, in offsets, or in options", function);
+        return cf__mpi_fail(CF_EINVAL, "%s%sthe ranks differ in the function, a length, offsets, a type or options",
+                            function, *function ? ": " : "");
     return CF_OK;
 }
 
 int cf__mpi_agree(MPI_Comm comm, int status)
 {
     return cf__mpi_agree_on(comm, "", status, 0);
+}
+
+int cf__mpi_agreement_start(struct cf__mpi_agreement *agreement, MPI_Comm comm, int status)
+{
+    *agreement = (struct cf__mpi_agreement){.comm = comm, .request = MPI_REQUEST_NULL, .own = status < 0};
+    cf__mpi_keep(&agreement->failure, status);
+    return cf__mpi_result(
+        MPI_Iallreduce(&agreement->own, &agreement->any, 1, MPI_INT, MPI_MAX, comm, &agreement->request),
+        "MPI_Iallreduce");
+}
+
+int cf__mpi_agreement_finish(struct cf__mpi_agreement *agreement)
+{
+    int failed = cf__mpi_result(MPI_Wait(&agreement->request, MPI_STATUS_IGNORE), "MPI_Wait");
+    if (failed || !agreement->any)
+        return failed;
+    return cf__mpi_agree(agreement->comm, cf__mpi_recall(&agreement->failure));
+}
+
+int cf__mpi_keep(struct cf__mpi_failure *failure, int status)
+{
+    if (status >= 0)
+        return status;
+    failure->status = status;
+    (void)snprintf(failure->detail, sizeof failure->detail, "%s", cf_last_error());
+    return status;
+}
+
+int cf__mpi_recall(struct cf__mpi_failure *failure)
+{
+    int status = failure->status;
+    failure->status = CF_OK;
+    return status ? cf_report(status, failure->detail) : CF_OK;
 }

@@ -8,6 +8,23 @@
 
 #include <cuferry.h>
 
+/* Bytes of a detail. */
+enum { CF__MPI_DETAIL = 1024 };
+
+/* A failure that is kept, or sent to other ranks. */
+struct cf__mpi_failure {
+    int status; /* CF_OK: none */
+    char detail[CF__MPI_DETAIL];
+};
+
+/* An agreement on its way; it stays at its address until it is finished. */
+struct cf__mpi_agreement {
+    MPI_Comm comm;
+    MPI_Request request;
+    int own, any; /* 1 if this rank failed, and if any rank failed; else 0 */
+    struct cf__mpi_failure failure;
+};
+
 /* Formats the calling thread's detail and returns `status`. */
 __attribute__((format(printf, 2, 3))) int cf__mpi_fail(int status, const char *format, ...);
 
@@ -17,7 +34,26 @@ int cf__mpi_result(int result, const char *call);
 /* Returns the status of the lowest rank whose `status` is negative, with its detail, on all ranks; else CF_OK. */
 int cf__mpi_agree(MPI_Comm comm, int status);
 
-/* The same in one step with a comparison. CF_EINVAL: no rank has failed, but `value` is not the same on all ranks. */
+/* The same in one step with a comparison. CF_EINVAL: no rank has failed, but the name of the function or `value` is not
+ * the same on all ranks. */
 int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t value);
+
+/* cf__mpi_agree() in two halves, between which the caller works. The first half tells the other ranks this rank's status,
+ * keeps the detail, and waits for no rank. */
+int cf__mpi_agreement_start(struct cf__mpi_agreement *agreement, MPI_Comm comm, int status);
+int cf__mpi_agreement_finish(struct cf__mpi_agreement *agreement);
+
+/* Keeps a negative `status` with the calling thread's detail for cf__mpi_recall(), and returns it. */
+int cf__mpi_keep(struct cf__mpi_failure *failure, int status);
+
+/* Returns the kept status and restores its detail; keeps nothing any more. */
+int cf__mpi_recall(struct cf__mpi_failure *failure);
+
+/* Returns the first status that is no success. Its arguments are calls that are all made, so that no rank waits for
+ * another that failed. */
+static inline int cf__mpi_first(int status, int next)
+{
+    return status ? status : next;
+}
 
 #endif

@@ -1,24 +1,37 @@
+/* array.c - checks of distributed arrays, and the device on which a part lies. */
 #include "mpi/array.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <cuferry/kernels.h>
 
 #include "mpi/agree.h"
 
 /* ---- Checks ---- */
 
-static int check_offsets(const char *function, int ranks, const char *name, const cf_mpi_array *array)
+int cf__mpi_offsets_check(const char *function, int ranks, const char *owner, const int64_t *offsets)
 {
-    const int64_t *offsets = array->offsets;
     if (!offsets)
-        return cf__mpi_fail(CF_EINVAL, "%s: %s.offsets is NULL", function, name);
+        return cf__mpi_fail(CF_EINVAL, "%s: %soffsets is NULL", function, owner);
     if (offsets[0] != 0)
-        return cf__mpi_fail(CF_EINVAL, "%s: %s.offsets[0] is %jd instead of 0", function, name, (intmax_t)offsets[0]);
+        return cf__mpi_fail(CF_EINVAL, "%s: %soffsets[0] is %jd instead of 0", function, owner, (intmax_t)offsets[0]);
     for (int i = 0; i < ranks; i++)
         if (offsets[i + 1] < offsets[i])
-            return cf__mpi_fail(CF_EINVAL, "%s: %s.offsets[%d] = %jd is less than %s.offsets[%d] = %jd", function, name,
-                                i + 1, (intmax_t)offsets[i + 1], name, i, (intmax_t)offsets[i]);
-    if (offsets[ranks] != array->length)
-        return cf__mpi_fail(CF_EINVAL, "%s: %s.offsets[%d] is %jd, and %s.length is %jd", function, name, ranks,
-                            (intmax_t)offsets[ranks], name, (intmax_t)array->length);
+            return cf__mpi_fail(CF_EINVAL, "%s: %soffsets[%d] = %jd is less than %soffsets[%d] = %jd", function, owner,
+                                i + 1, (intmax_t)offsets[i + 1], owner, i, (intmax_t)offsets[i]);
     return CF_OK;
+}
+
+static int check_offsets(const char *function, int ranks, const char *name, const cf_mpi_array *array)
+{
+    char owner[256];
+    (void)snprintf(owner, sizeof owner, "%s.", name);
+    int status = cf__mpi_offsets_check(function, ranks, owner, array->offsets);
+    if (!status && array->offsets[ranks] != array->length)
+        status = cf__mpi_fail(CF_EINVAL, "%s: %s.offsets[%d] is %jd, and %s.length is %jd", function, name, ranks,
+                              (intmax_t)array->offsets[ranks], name, (intmax_t)array->length);
+    return status;
 }
 
 static int check_place(const char *function, const struct cf__mpi_comm *state, const char *name,
@@ -49,10 +62,15 @@ int cf__mpi_array_check_number(const char *function, const struct cf__mpi_comm *
                                const cf_mpi_array *array)
 {
     int status = cf__mpi_array_check(function, state, name, array);
-    if (status || array->type == CF_F32 || array->type == CF_F64 || array->type == CF_I32 || array->type == CF_I64)
+    if (status)
         return status;
-    return cf__mpi_fail(CF_EINVAL, "%s: %s has type %s; it is f32, f64, i32 or i64", function, name,
-                        cf__mpi_type_text(array->type));
+    if (array->type != CF_F32 && array->type != CF_F64 && array->type != CF_I32 && array->type != CF_I64)
+        return cf__mpi_fail(CF_EINVAL, "%s: %s has type %s; it is f32, f64, i32 or i64", function, name,
+                            cf__mpi_type_text(array->type));
+    if ((uintptr_t)array->data % cf_type_size(array->type) == 0)
+        return CF_OK;
+    return cf__mpi_fail(CF_EINVAL, "%s: %s.data = %p is not aligned to its elements of %zu bytes", function, name,
+                        array->data, cf_type_size(array->type));
 }
 
 int cf__mpi_array_check_alike(const char *function, const struct cf__mpi_comm *state, const char *x_name,
@@ -79,14 +97,26 @@ int64_t cf__mpi_array_count(const struct cf__mpi_comm *state, const cf_mpi_array
     return array->offsets[state->rank + 1] - array->offsets[state->rank];
 }
 
+int cf__mpi_array_sum(const struct cf__mpi_comm *state, const cf_mpi_array *array, union cf__mpi_value *sum)
+{
+    int64_t n = cf__mpi_array_count(state, array);
+#define SUM(T) cf_sum((const T *)array->data, (T *)sum, n)
+    return CF__MPI_OF_TYPE(array->type, SUM);
+#undef SUM
+}
+
 /* ---- Checksums ---- */
 
-/* FNV-1a. */
+/* FNV-1a over words instead of bytes: each reduction has an offset per rank. The shift lets upper bits count below. */
 uint64_t cf__mpi_mix(uint64_t value, const void *data, size_t bytes)
 {
     const unsigned char *at = data;
-    for (size_t i = 0; i < bytes; i++)
-        value = (value ^ at[i]) * 0x100000001b3;
+    for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, at + i, bytes - i < sizeof word ? bytes - i : sizeof word);
+        value = (value ^ word) * 0x100000001b3;
+        value ^= value >> 32;
+    }
     return value;
 }
 

@@ -3,6 +3,11 @@
 #define CF__MPI_ARRAY_H
 
 #include "mpi/comm.h"
+#include "mpi/value.h"
+
+/* Returns CF_OK if the offsets begin with 0 and do not fall. CF_EINVAL: the detail begins with `function` and `owner`,
+ * which is "" or "x.". */
+int cf__mpi_offsets_check(const char *function, int ranks, const char *owner, const int64_t *offsets);
 
 /* Return CF_OK if this rank's fields of the array are valid; the second one if its type has reductions, too; the third
  * one if y has x's offsets and type. CF_EINVAL: the detail begins with `function` and `name`. */
@@ -18,6 +23,9 @@ const char *cf__mpi_type_text(cf_type type);
 
 /* Returns this rank's number of elements of a valid array. */
 int64_t cf__mpi_array_count(const struct cf__mpi_comm *state, const cf_mpi_array *array);
+
+/* Writes the sum of this rank's part, on the thread's device. */
+int cf__mpi_array_sum(const struct cf__mpi_comm *state, const cf_mpi_array *array, union cf__mpi_value *sum);
 
 /* Return a checksum for cf__mpi_agree_on(): `value` with more bytes, or with what all ranks have alike in an array. */
 uint64_t cf__mpi_mix(uint64_t value, const void *data, size_t bytes);

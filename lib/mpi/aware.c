@@ -1,3 +1,4 @@
+/* aware.c - pointers to GPU memory in calls of MPI: the answers of MPI libraries and of the environment. */
 #include "mpi/aware.h"
 
 #include <cuferry/mpi.h>
@@ -25,9 +26,9 @@ static int ask_library(void)
     return aware != 0;
 }
 
-int cf__mpi_ask_aware(int *aware)
+int cf__mpi_ask_aware(const char *function, int *aware)
 {
-    int status = cf__mpi_env_aware(aware);
+    int status = cf__mpi_env_aware(function, aware);
     if (!status && *aware < 0)
         *aware = ask_library();
     return status;
@@ -39,7 +40,7 @@ int cf_mpi_aware(MPI_Comm comm, int *aware)
     int own = 0, all = 0, status = cf__mpi_enter("cf_mpi_aware", comm, &state);
     if (status)
         return status;
-    status = aware ? cf__mpi_ask_aware(&own) : cf__mpi_fail(CF_EINVAL, "cf_mpi_aware: aware is NULL");
+    status = aware ? cf__mpi_ask_aware("cf_mpi_aware", &own) : cf__mpi_fail(CF_EINVAL, "cf_mpi_aware: aware is NULL");
     status = cf__mpi_agree(state->comm, status);
     if (!status)
         status = cf__mpi_result(MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, state->comm), "MPI_Allreduce");

@@ -1,3 +1,4 @@
+/* blocks.c - sums whose bits do not depend on the number of ranks. */
 #include "mpi/blocks.h"
 
 #include <stdlib.h>
@@ -121,11 +122,11 @@ struct work {
     const cf_mpi_array *arrays[2];
     int narrays;
     struct share share;
-    size_t size;                 /* of an element */
-    char *sums;                  /* of the rank's blocks */
-    char *heads[2], *blocks[2];  /* of each array: its head, and the last block; in memory that MPI gets */
-    int *counts, *begins;        /* of the nodes of each rank */
-    union cf__mpi_value *values; /* of all nodes, the rank's own ones first and then those of all ranks */
+    size_t size;                 /* bytes of an element */
+    char *sums;                  /* sums of the rank's blocks */
+    char *heads[2], *blocks[2];  /* the head and the last block of each array, in memory that MPI gets */
+    int *counts, *begins;        /* number of each rank's nodes, and place of the first one */
+    union cf__mpi_value *values; /* values of nodes: NODES own ones, and then those of all ranks */
 };
 
 static int run_kernel(const struct work *work, const void *x, const void *y, void *sums, int64_t n)

@@ -1,3 +1,4 @@
+/* choose.c - pairs of ranks and GPUs of one machine. */
 #include "mpi/choose.h"
 
 #include <limits.h>

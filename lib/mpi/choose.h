@@ -10,7 +10,7 @@ struct cf__mpi_gpu {
     int distance; /* from the rank's NUMA nodes */
 };
 
-/* What one rank sees; further GPUs are ignored. */
+/* The GPUs that one rank sees; further ones are ignored. */
 enum { CF__MPI_GPUS = 64 };
 struct cf__mpi_view {
     int rank; /* in the caller's communicator */

@@ -1,3 +1,4 @@
+/* comm.c - the state of communicators, kept as an attribute, and objects that end with them. */
 #include "mpi/comm.h"
 
 #include <pthread.h>
@@ -104,14 +105,21 @@ static int delete_states(MPI_Comm comm, int key, void *value, void *unused)
     return MPI_SUCCESS;
 }
 
+/* Threads may be first with two communicators at once. */
 static int create_keys(void)
 {
-    if (state_key != MPI_KEYVAL_INVALID)
-        return MPI_SUCCESS;
-    int result = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_states, &end_key, NULL);
-    if (result == MPI_SUCCESS)
+    static pthread_mutex_t creating = PTHREAD_MUTEX_INITIALIZER;
+    int result = MPI_SUCCESS;
+    pthread_mutex_lock(&creating);
+    if (end_key == MPI_KEYVAL_INVALID)
+        result = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_states, &end_key, NULL);
+    if (result == MPI_SUCCESS && state_key == MPI_KEYVAL_INVALID) {
         result = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_state, &state_key, NULL);
-    return result == MPI_SUCCESS ? MPI_Comm_set_attr(MPI_COMM_SELF, end_key, NULL) : result;
+        if (result == MPI_SUCCESS)
+            result = MPI_Comm_set_attr(MPI_COMM_SELF, end_key, NULL);
+    }
+    pthread_mutex_unlock(&creating);
+    return result;
 }
 
 /* Duplicates the caller's communicator. A failure of MPI after this is a status. */

@@ -1,3 +1,4 @@
+/* device.c - cf_mpi_device(): a device for each rank, with the reason. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,13 @@
 #define CF__MPI_ELEMENTS_H
 
 #include <cuferry.h>
+#include <cuferry/registry.h>
+
+/* Returns CF_OK if elements of this type can be copied. CF_EINVAL: the detail begins with `function` and `name`. */
+int cf__mpi_elements_check(const char *function, const char *name, cf_type type);
+
+/* Returns the kernel of a family, such as "pack", for elements of `bytes` bytes. */
+const struct cf_kernel *cf__mpi_elements_kernel(const char *family, size_t bytes);
 
 /* Enqueue copies of `n` elements of `bytes` bytes on the default stream: res[i] = source[from[i]], res[to[i]] =
  * source[i], and res[to[i]] = source[from[i]]. Arrays that are indexed have `source_length` and `res_length` elements. */

@@ -1,3 +1,4 @@
+/* env.c - the only reader of environment variables in lib/mpi. */
 #include "mpi/env.h"
 
 #include <stdlib.h>
@@ -14,18 +15,18 @@ static const char *get_text(const char *name)
     return text && *text ? text : NULL;
 }
 
-int cf__mpi_env_aware(int *aware)
+int cf__mpi_env_aware(const char *function, int *aware)
 {
     const char *text = get_text("CF_MPI_AWARE");
     *aware = -1;
     if (text && strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
-        return cf__mpi_fail(CF_EINVAL, "CF_MPI_AWARE=%s: it is 0 or 1", text);
+        return cf__mpi_fail(CF_EINVAL, "%s: CF_MPI_AWARE=%s: it is 0 or 1", function, text);
     if (text)
         *aware = *text == '1';
     return CF_OK;
 }
 
-int cf__mpi_env_transport(int *transport)
+int cf__mpi_env_transport(const char *function, int *transport)
 {
     const char *text = get_text("CF_MPI_TRANSPORT");
     *transport = 0;
@@ -35,7 +36,9 @@ int cf__mpi_env_transport(int *transport)
         *transport = CF_MPI_TRANSPORT_MPI;
     else if (strcmp(text, "nccl") == 0)
         *transport = CF_MPI_TRANSPORT_NCCL;
-    return *transport ? CF_OK : cf__mpi_fail(CF_EINVAL, "CF_MPI_TRANSPORT=%s: it is mpi or nccl", text);
+    if (*transport)
+        return CF_OK;
+    return cf__mpi_fail(CF_EINVAL, "%s: CF_MPI_TRANSPORT=%s: it is mpi or nccl", function, text);
 }
 
 int cf__mpi_env_cray_gpu(void)

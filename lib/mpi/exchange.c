@@ -1,25 +1,28 @@
+/* exchange.c - messages in flight, over MPI or NCCL. */
 #include "mpi/exchange.h"
 
 #include <limits.h>
+#include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "mpi/agree.h"
 #include "mpi/nccl.h"
 #include "mpi/primary.h"
 
-/* MPI counts bytes in an int: longer messages go in pieces of this size. */
-static const size_t piece = (size_t)1 << 30;
 enum { TAG = 0 };
 
-static int create_requests(struct cf__mpi_exchange *exchange, int messages, size_t bytes)
+static int create_requests(const char *function, struct cf__mpi_exchange *exchange, int messages, size_t bytes)
 {
+    size_t piece = exchange->transport->piece;
     size_t pieces = bytes ? (bytes - 1) / piece + 1 : 1, capacity = (size_t)messages * pieces;
     if (capacity > INT_MAX)
-        return cf__mpi_fail(CF_EOVERFLOW, "%d messages of %zu bytes are more than MPI can count", messages, bytes);
+        return cf__mpi_fail(CF_EOVERFLOW, "%s: %d messages of %zu bytes are more than MPI can count", function,
+                            messages, bytes);
     exchange->requests = malloc((capacity ? capacity : 1) * sizeof *exchange->requests);
     exchange->capacity = (int)capacity;
     if (!exchange->requests)
-        return cf__mpi_fail(CF_ENOMEM, "no memory for %d messages in flight", messages);
+        return cf__mpi_fail(CF_ENOMEM, "%s: no memory for %d messages in flight", function, messages);
     return exchange->transport->is_aware ? cf_device_current(&exchange->device) : CF_OK;
 }
 
@@ -29,11 +32,19 @@ static int create_events(struct cf__mpi_exchange *exchange)
     return status ? status : cf_event_create_with(&exchange->received, CF_EVENT_NO_TIMING);
 }
 
-int cf__mpi_exchange_create(struct cf__mpi_exchange *exchange, struct cf__mpi_transport *transport, cf_stream stream,
-                            int messages, size_t bytes)
+int cf__mpi_exchange_create(const char *function, struct cf__mpi_exchange *exchange,
+                            struct cf__mpi_transport *transport, cf_stream stream, int messages, size_t bytes)
 {
     *exchange = (struct cf__mpi_exchange){.transport = transport, .stream = stream, .device = CF_HOST};
-    return transport->is_nccl ? create_events(exchange) : create_requests(exchange, messages, bytes);
+    return transport->is_nccl ? create_events(exchange) : create_requests(function, exchange, messages, bytes);
+}
+
+int cf__mpi_exchange_check(const struct cf__mpi_exchange *exchange)
+{
+    int status = cf_stream_query(exchange->stream);
+    if (status && status != CF_ENOTREADY)
+        return status;
+    return exchange->transport->is_nccl ? cf__mpi_nccl_check(&exchange->transport->nccl) : CF_OK;
 }
 
 void cf__mpi_exchange_free(struct cf__mpi_exchange *exchange)
@@ -52,6 +63,7 @@ static int begin_piece(struct cf__mpi_exchange *exchange, const struct cf__mpi_m
 {
     MPI_Comm comm = exchange->transport->object.comm->comm;
     MPI_Request *request = &exchange->requests[exchange->count];
+    size_t piece = exchange->transport->piece;
     int bytes = (int)(message->bytes - begin < piece ? message->bytes - begin : piece);
     char *data = (char *)message->data + begin;
     int result = is_send ? MPI_Isend(data, bytes, MPI_BYTE, message->peer, TAG, comm, request)
@@ -65,7 +77,7 @@ static int begin_messages(struct cf__mpi_exchange *exchange, const struct cf__mp
 {
     int status = CF_OK;
     for (int i = 0; i < count && !status; i++)
-        for (size_t begin = 0; begin < messages[i].bytes && !status; begin += piece)
+        for (size_t begin = 0; begin < messages[i].bytes && !status; begin += exchange->transport->piece)
             status = begin_piece(exchange, &messages[i], begin, is_send);
     return status;
 }
@@ -84,19 +96,18 @@ static int start_mpi(struct cf__mpi_exchange *exchange, const struct cf__mpi_mes
     return worked ? worked : pushed ? pushed : status;
 }
 
-/* Waits for all requests, and returns the first error. gcc would take the MPI_STATUSES_IGNORE of MPICH's MPI_Waitall()
+/* Waits for all requests, also without the context: MPI uses the buffers. Returns the first error. gcc would take the MPI_STATUSES_IGNORE of MPICH's MPI_Waitall()
  * for an array of no elements. */
 static int finish_mpi(struct cf__mpi_exchange *exchange)
 {
-    int status = cf__mpi_primary_push(exchange->device);
-    if (status)
-        return status;
+    int pushed = cf__mpi_primary_push(exchange->device), status = pushed;
     for (int i = 0; i < exchange->count; i++) {
         int result = MPI_Wait(&exchange->requests[i], MPI_STATUS_IGNORE);
         status = status ? status : cf__mpi_result(result, "MPI_Wait");
     }
     exchange->count = 0;
-    cf__mpi_primary_pop(exchange->device);
+    if (!pushed)
+        cf__mpi_primary_pop(exchange->device);
     return status;
 }
 
@@ -112,8 +123,8 @@ static int add_messages(struct cf__mpi_nccl *nccl, const struct cf__mpi_message 
     return status;
 }
 
-static int start_nccl(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
-                      const struct cf__mpi_message *receives, int nreceives)
+static int enqueue_messages(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
+                            const struct cf__mpi_message *receives, int nreceives)
 {
     struct cf__mpi_nccl *nccl = &exchange->transport->nccl;
     int status = cf_event_record(exchange->written, exchange->stream);
@@ -130,10 +141,33 @@ static int start_nccl(struct cf__mpi_exchange *exchange, const struct cf__mpi_me
     return status ? status : cf_event_record(exchange->received, nccl->stream);
 }
 
+static int start_nccl(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
+                      const struct cf__mpi_message *receives, int nreceives)
+{
+    return cf__mpi_nccl_abort(&exchange->transport->nccl,
+                              enqueue_messages(exchange, sends, nsends, receives, nreceives));
+}
+
+/* Messages of a rank that has died never arrive, so that waiting for the event alone may not end. */
 static int finish_nccl(struct cf__mpi_exchange *exchange)
 {
-    int status = cf__mpi_nccl_check(&exchange->transport->nccl);
-    return status ? status : cf_stream_wait(exchange->stream, exchange->received);
+    struct cf__mpi_nccl *nccl = &exchange->transport->nccl;
+    int status = CF_OK;
+    do {
+        status = cf__mpi_nccl_check(nccl);
+        if (!status)
+            status = cf_event_query(exchange->received);
+    } while (status == CF_ENOTREADY && sched_yield() == 0);
+    return cf__mpi_nccl_abort(nccl, status);
+}
+
+/* Ends NCCL on all ranks if one has done so. */
+static void share_abort(const struct cf__mpi_exchange *exchange)
+{
+    struct cf__mpi_nccl *nccl = &exchange->transport->nccl;
+    int own = !nccl->comm, any = 1;
+    if (MPI_Allreduce(&own, &any, 1, MPI_INT, MPI_MAX, exchange->transport->object.comm->comm) != MPI_SUCCESS || any)
+        (void)cf__mpi_nccl_abort(nccl, CF_ECALL);
 }
 
 /* ---- Both ---- */
@@ -148,4 +182,14 @@ int cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, const struct cf__m
 int cf__mpi_exchange_finish(struct cf__mpi_exchange *exchange)
 {
     return exchange->transport->is_nccl ? finish_nccl(exchange) : finish_mpi(exchange);
+}
+
+int cf__mpi_exchange_abandon(struct cf__mpi_exchange *exchange, int status)
+{
+    char detail[1024];
+    (void)snprintf(detail, sizeof detail, "%s", cf_last_error());
+    if (exchange->transport->is_nccl)
+        share_abort(exchange);
+    (void)cf__mpi_exchange_finish(exchange);
+    return cf_report(status, detail);
 }

@@ -1,3 +1,4 @@
+/* fortran.c - communicators as Fortran has them, for the functions of <cuferry/mpi.h>. */
 #include "mpi/fortran.h"
 
 int cf_mpi_device_f(MPI_Fint comm, int *device, char *reason, size_t size)

@@ -17,21 +17,10 @@ struct call {
 
 /* ---- Checks ---- */
 
-static int check_type(struct call *call)
-{
-    cf_type type = call->array->type;
-    call->bytes = type == CF_PTR || type == CF_OPAQUE ? 0 : cf_type_size(type);
-    if (call->bytes)
-        return CF_OK;
-    const char *name = cf_type_name(type);
-    return cf__mpi_fail(CF_EINVAL, "%s: %s has type %s (%d); elements are numbers of 1, 2, 4, 8 or 16 bytes",
-                        call->function, call->name, name ? name : "?", (int)type);
-}
-
 static int check_pointer(const struct call *call, const char *name, const void *data, int64_t count)
 {
     if (!data && count)
-        return cf__mpi_fail(CF_EINVAL, "%s: %s is NULL, and has %lld elements", call->function, name, (long long)count);
+        return cf__mpi_fail(CF_EINVAL, "%s: %s is NULL, and has %jd elements", call->function, name, (intmax_t)count);
     if ((uintptr_t)data % call->bytes)
         return cf__mpi_fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements of %zu bytes", call->function, name,
                             data, call->bytes);
@@ -57,22 +46,37 @@ static int check_offsets(const struct call *call)
     const int64_t *offsets = call->array->offsets, *planned = call->plan->offsets;
     int ranks = call->plan->object.comm->size;
     if (call->array->length != planned[ranks])
-        return cf__mpi_fail(CF_EINVAL, "%s: %s.length is %lld, that of the plan %lld", call->function, call->name,
-                            (long long)call->array->length, (long long)planned[ranks]);
+        return cf__mpi_fail(CF_EINVAL, "%s: %s.length is %jd, that of the plan %jd", call->function, call->name,
+                            (intmax_t)call->array->length, (intmax_t)planned[ranks]);
     if (!offsets)
         return cf__mpi_fail(CF_EINVAL, "%s: %s.offsets is NULL", call->function, call->name);
     for (int rank = 0; rank <= ranks; rank++)
         if (offsets[rank] != planned[rank])
-            return cf__mpi_fail(CF_EINVAL, "%s: %s.offsets[%d] is %lld, that of the plan %lld", call->function,
-                                call->name, rank, (long long)offsets[rank], (long long)planned[rank]);
+            return cf__mpi_fail(CF_EINVAL, "%s: %s.offsets[%d] is %jd, that of the plan %jd", call->function,
+                                call->name, rank, (intmax_t)offsets[rank], (intmax_t)planned[rank]);
     return CF_OK;
+}
+
+/* A failure that other ranks have not learnt of is one of this call. */
+/* Source and result of one rank share no bytes. */
+static int check_overlap(const struct call *call)
+{
+    uintptr_t array = (uintptr_t)call->array->data, part = (uintptr_t)call->part;
+    uintptr_t array_bytes = (uintptr_t)cf__mpi_plan_length(call->plan) * call->bytes;
+    uintptr_t part_bytes = (uintptr_t)call->plan->count * call->bytes;
+    if (!array_bytes || !part_bytes || array >= part + part_bytes || part >= array + array_bytes)
+        return CF_OK;
+    return cf__mpi_fail(CF_EINVAL, "%s: %s and %s overlap", call->function, call->name, call->part_name);
 }
 
 static int check_call(struct call *call)
 {
-    if (!call->array)
+    int status = cf__mpi_recall(&call->plan->failure);
+    if (!status && !call->array)
         return cf__mpi_fail(CF_EINVAL, "%s: %s is NULL", call->function, call->name);
-    int status = check_type(call);
+    if (!status)
+        status = cf__mpi_elements_check(call->function, call->name, call->array->type);
+    call->bytes = status ? 0 : cf_type_size(call->array->type);
     if (!status)
         status = check_device(call);
     if (!status)
@@ -81,7 +85,11 @@ static int check_call(struct call *call)
         status = check_pointer(call, call->name, call->array->data, cf__mpi_plan_length(call->plan));
     if (!status)
         status = check_pointer(call, call->part_name, call->part, call->plan->count);
-    return status ? status : cf__mpi_plan_reserve(call->plan, call->bytes);
+    if (!status)
+        status = check_overlap(call);
+    if (!status)
+        status = cf__mpi_exchange_check(&call->plan->exchange);
+    return status ? status : cf__mpi_plan_reserve(call->function, call->plan, call->bytes);
 }
 
 /* ---- Distinct indices ---- */
@@ -124,7 +132,7 @@ static int check_distinct(const struct cf_mpi_plan *plan)
         repeated = plan->offsets[plan->object.comm->rank] + first;
     return repeated < 0
                ? CF_OK
-               : cf__mpi_fail(CF_EINVAL, "cf_mpi_scatter: index %lld occurs more than once", (long long)repeated);
+               : cf__mpi_fail(CF_EINVAL, "cf_mpi_scatter: index %jd occurs more than once", (intmax_t)repeated);
 }
 
 /* ---- Rounds ---- */
@@ -176,14 +184,14 @@ static int scatter_round(const struct call *call, int64_t round, int64_t first)
 
 static int run_rounds(const struct call *call, int (*run)(const struct call *call, int64_t round, int64_t first))
 {
-    const struct cf_mpi_plan *plan = call->plan;
+    struct cf_mpi_plan *plan = call->plan;
     int64_t first = 0;
     int status = CF_OK;
     for (int64_t round = 0; round < plan->rounds; round++) {
         status = cf__mpi_first(status, run(call, round, first));
         first += cf__mpi_round_count(&plan->lent, plan->rounds, round, plan->object.comm->size);
     }
-    return cf__mpi_first(status, cf_stream_sync(NULL));
+    return cf__mpi_keep(&plan->failure, cf__mpi_first(status, cf_stream_sync(NULL)));
 }
 
 /* ---- Functions: ranks compare the sizes of their elements, because other sizes make other messages ---- */

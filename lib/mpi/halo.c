@@ -1,12 +1,11 @@
 /* halo.c - exchange of ghost cells between neighbours on a Cartesian communicator. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <cuferry/mpi.h>
 
 #include "cuferry_mpi_kernels.h"
 #include "mpi/agree.h"
-#include "mpi/agreement.h"
+#include "mpi/elements.h"
 #include "mpi/exchange.h"
 
 enum { DIMS = 3, NEIGHBOURS = 26, DIRECTIONS = 27 };
@@ -16,7 +15,7 @@ struct cells {
     struct cfmpi_boxes boxes;
     struct cf__mpi_message messages[NEIGHBOURS];
     void *buffer;
-    const struct cf_kernel *kernel; /* that copies between the array and the buffer */
+    const struct cf_kernel *kernel; /* it copies between the array and the buffer */
 };
 
 struct cf_mpi_halo {
@@ -24,11 +23,13 @@ struct cf_mpi_halo {
     struct cf__mpi_exchange exchange;
     struct cells out, in;
     int messages;     /* each way */
-    int64_t elements; /* of each buffer */
+    int64_t elements; /* in each buffer */
     int64_t total;    /* elements of the array */
     int device;
     int is_started;
+    int failed; /* the status of the start on this rank */
     void *array;
+    cf_event unpacked; /* after it the buffers are free for the next exchange, which may use another stream */
     struct cf__mpi_agreement agreement;
 };
 
@@ -39,7 +40,7 @@ struct grid {
     int dims;
     int ranks[DIMS], periodic[DIMS], coords[DIMS];
     int64_t extents[DIMS], ghosts[DIMS];
-    size_t bytes; /* of an element */
+    size_t bytes; /* an element's */
     unsigned int flags;
 };
 
@@ -92,11 +93,11 @@ static int count_elements(const int64_t *extents, int dims, int64_t width, size_
 static int check_arguments(const void *halo, const struct grid *grid, const int64_t *extents, int64_t width,
                            cf_type type)
 {
-    int status = CF_OK;
+    int status = cf__mpi_elements_check("cf_mpi_halo_create", "the array", type);
     if (!halo || !extents)
         return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: %s is NULL", halo ? "extents" : "halo");
-    if (type == CF_PTR || type == CF_OPAQUE || !cf_type_size(type))
-        return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: type is %d; elements have 1, 2, 4, 8 or 16 bytes", type);
+    if (status)
+        return status;
     if (width < 1)
         return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_create: width = %lld is less than 1", (long long)width);
     if (grid->flags & ~(unsigned)CF_MPI_HALO_CORNERS)
@@ -239,17 +240,11 @@ static int list_messages(const struct grid *grid, struct cells *cells, int is_gh
 
 static int alloc_buffer(const cf_mpi_halo *halo, struct cells *cells, size_t bytes)
 {
-    int status = cf__mpi_buffer_alloc(halo->exchange.transport, &cells->buffer, (size_t)halo->elements * bytes);
+    int status = cf__mpi_buffer_alloc("cf_mpi_halo_create", halo->exchange.transport, &cells->buffer,
+                                      (size_t)halo->elements * bytes);
     for (int i = 0; i < halo->messages && cells->buffer; i++)
         cells->messages[i].data = (char *)cells->buffer + (size_t)cells->boxes.at[i].begin * bytes;
     return status;
-}
-
-static const struct cf_kernel *find_kernel(const char *name, size_t bytes)
-{
-    char text[32];
-    (void)snprintf(text, sizeof text, "%s_b%zu", name, 8 * bytes);
-    return cf_kernel_find(&cfmpi_registry, text);
 }
 
 static int fill_halo(cf_mpi_halo *halo, const struct grid *grid, struct cf__mpi_transport *transport)
@@ -261,14 +256,16 @@ static int fill_halo(cf_mpi_halo *halo, const struct grid *grid, struct cf__mpi_
     if (!status)
         status = list_messages(grid, &halo->in, 1, &halo->messages, &arriving);
     if (!status)
-        status = cf__mpi_exchange_create(&halo->exchange, transport, NULL, 2 * halo->messages,
+        status = cf__mpi_exchange_create("cf_mpi_halo_create", &halo->exchange, transport, NULL, 2 * halo->messages,
                                          (size_t)halo->elements * grid->bytes);
+    if (!status)
+        status = cf_event_create_with(&halo->unpacked, CF_EVENT_NO_TIMING);
     if (!status)
         status = alloc_buffer(halo, &halo->out, grid->bytes);
     if (!status)
         status = alloc_buffer(halo, &halo->in, grid->bytes);
-    halo->out.kernel = find_kernel("pack_boxes", grid->bytes);
-    halo->in.kernel = find_kernel("unpack_boxes", grid->bytes);
+    halo->out.kernel = cf__mpi_elements_kernel("pack_boxes", grid->bytes);
+    halo->in.kernel = cf__mpi_elements_kernel("unpack_boxes", grid->bytes);
     return status;
 }
 
@@ -276,9 +273,12 @@ static int fill_halo(cf_mpi_halo *halo, const struct grid *grid, struct cf__mpi_
 static void destroy_halo(struct cf__mpi_object *object)
 {
     cf_mpi_halo *halo = (cf_mpi_halo *)object;
-    if (halo->is_started && !cf__mpi_exchange_finish(&halo->exchange))
+    if (halo->is_started) {
+        (void)cf__mpi_exchange_finish(&halo->exchange);
         (void)cf__mpi_result(MPI_Wait(&halo->agreement.request, MPI_STATUS_IGNORE), "MPI_Wait");
+    }
     cf__mpi_exchange_free(&halo->exchange);
+    (void)!cf_event_destroy(halo->unpacked);
     (void)!cf_mem_free(halo->out.buffer);
     (void)!cf_mem_free(halo->in.buffer);
     free(halo);
@@ -379,16 +379,37 @@ int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array)
         return status;
     if (halo->is_started)
         return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_start: the halo's exchange has started and is not finished");
-    status = check_start(halo, stream, array);
+    int checked = check_start(halo, stream, array);
     halo->is_started = 1;
     halo->array = array;
-    halo->exchange.stream = status ? NULL : stream;
-    if (!status)
+    /* The neighbours wait for messages even if this rank failed: then NCCL's own stream sends what the buffer has. */
+    halo->exchange.stream = checked ? halo->exchange.transport->nccl.stream : stream;
+    status = cf_stream_wait(halo->exchange.stream, halo->unpacked);
+    if (!status && !checked)
         status = copy_boxes(halo, &halo->out, array, halo->out.buffer);
-    /* The neighbours wait for messages even if this rank failed. */
+    halo->failed = checked ? checked : status;
     int sent =
         cf__mpi_exchange_start(&halo->exchange, halo->out.messages, halo->messages, halo->in.messages, halo->messages);
-    return cf__mpi_agreement_start(&halo->agreement, halo->object.comm->comm, status ? status : sent);
+    return cf__mpi_agreement_start(&halo->agreement, halo->object.comm->comm, halo->failed ? halo->failed : sent);
+}
+
+/* The default stream is that of the calling thread's device. */
+static int check_finish(const cf_mpi_halo *halo)
+{
+    int device = 0;
+    if (!halo->is_started)
+        return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_finish: the halo has no exchange that has started");
+    int status = halo->failed || halo->exchange.stream ? CF_OK : cf_device_current(&device);
+    if (status || halo->failed || halo->exchange.stream || device == halo->device)
+        return status;
+    return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_finish: the calling thread's device is %d, the halo's is %d", device,
+                        halo->device);
+}
+
+static int unpack(cf_mpi_halo *halo)
+{
+    int status = copy_boxes(halo, &halo->in, halo->in.buffer, halo->array);
+    return status ? status : cf_event_record(halo->unpacked, halo->exchange.stream);
 }
 
 int cf_mpi_halo_finish(cf_mpi_halo *halo)
@@ -396,12 +417,13 @@ int cf_mpi_halo_finish(cf_mpi_halo *halo)
     int status = cf__mpi_object_check("cf_mpi_halo_finish", halo, CF__MPI_HALO);
     if (status)
         return status;
-    if (!halo->is_started)
-        return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_finish: the halo has no exchange that has started");
+    status = check_finish(halo);
+    if (status)
+        return status;
     halo->is_started = 0;
-    int received = cf__mpi_exchange_finish(&halo->exchange);
     status = cf__mpi_agreement_finish(&halo->agreement);
-    if (!status)
-        status = received;
-    return status ? status : copy_boxes(halo, &halo->in, halo->in.buffer, halo->array);
+    if (status)
+        return cf__mpi_exchange_abandon(&halo->exchange, status);
+    status = cf__mpi_exchange_finish(&halo->exchange);
+    return status ? status : unpack(halo);
 }

@@ -1,4 +1,6 @@
+/* histogram.c - histograms: each rank's own counts, added up. */
 #include <stdlib.h>
+#include <string.h>
 
 #include <cuferry/kernels.h>
 
@@ -43,11 +45,12 @@ static int count_part(const struct cf__mpi_comm *state, const cf_mpi_array *x, i
     return cf__mpi_device_leave(status, x->device, previous);
 }
 
-static int add_parts(const struct cf__mpi_comm *state, const int64_t *own, int64_t *counts, int64_t bins)
+/* Replaces the counts by those of all ranks. */
+static int add_parts(const struct cf__mpi_comm *state, int64_t *own, int64_t bins)
 {
     int status = CF_OK;
     for (int64_t i = 0; i < bins && !status; i += piece)
-        status = cf__mpi_result(MPI_Allreduce(own + i, counts + i, (int)(bins - i < piece ? bins - i : piece),
+        status = cf__mpi_result(MPI_Allreduce(MPI_IN_PLACE, own + i, (int)(bins - i < piece ? bins - i : piece),
                                               MPI_INT64_T, MPI_SUM, state->comm),
                                 "MPI_Allreduce");
     return status;
@@ -69,7 +72,9 @@ int cf_mpi_histogram(MPI_Comm comm, const cf_mpi_array *x, int64_t *counts, int6
         status = count_part(state, x, own, bins, lower, upper);
     status = cf__mpi_agree_on(state->comm, function, status, checksum);
     if (!status)
-        status = add_parts(state, own, counts, bins);
+        status = add_parts(state, own, bins);
+    if (!status)
+        memcpy(counts, own, (size_t)bins * sizeof *own);
     free(own);
     return status;
 }

@@ -1,3 +1,4 @@
+/* map.c - kernels with split(...) on the ranks' parts of distributed arrays. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* nccl.c - NCCL without its header: loading it, its communicators and its messages. */
 #include "mpi/nccl.h"
 
 #include <dlfcn.h>
@@ -96,11 +97,7 @@ int cf__mpi_nccl_create(struct cf__mpi_nccl *nccl)
 
 int cf__mpi_nccl_join(struct cf__mpi_nccl *nccl, const struct cf__mpi_nccl_id *id, int ranks, int rank)
 {
-    int status = cf__mpi_primary_push(nccl->device);
-    if (status)
-        return status;
-    status = fail_call(functions.ncclCommInitRank(&nccl->comm, ranks, *id, rank), "ncclCommInitRank");
-    cf__mpi_primary_pop(nccl->device);
+    int status = fail_call(functions.ncclCommInitRank(&nccl->comm, ranks, *id, rank), "ncclCommInitRank");
     if (status)
         nccl->comm = NULL;
     return status;
@@ -119,6 +116,7 @@ void cf__mpi_nccl_destroy(struct cf__mpi_nccl *nccl)
 {
     end_comm(nccl, functions.ncclCommDestroy);
     (void)!cf_stream_destroy(nccl->stream);
+    nccl->stream = NULL;
 }
 
 int cf__mpi_nccl_abort(struct cf__mpi_nccl *nccl, int status)
@@ -130,17 +128,22 @@ int cf__mpi_nccl_abort(struct cf__mpi_nccl *nccl, int status)
 
 /* ---- Messages ---- */
 
+static int fail_aborted(void)
+{
+    return cf__mpi_fail(CF_ECALL, "NCCL was aborted after an earlier error; make the communicator anew");
+}
+
 int cf__mpi_nccl_begin(struct cf__mpi_nccl *nccl)
 {
     if (!nccl->comm)
-        return cf__mpi_fail(CF_ECALL, "NCCL was aborted after an earlier error; make the communicator anew");
+        return fail_aborted();
     int status = cf__mpi_primary_push(nccl->device);
     if (status)
-        return cf__mpi_nccl_abort(nccl, status);
+        return status;
     status = fail_call(functions.ncclGroupStart(), "ncclGroupStart");
     if (status)
         cf__mpi_primary_pop(nccl->device);
-    return cf__mpi_nccl_abort(nccl, status);
+    return status;
 }
 
 int cf__mpi_nccl_send(struct cf__mpi_nccl *nccl, const void *data, size_t bytes, int peer)
@@ -157,14 +160,14 @@ int cf__mpi_nccl_end(struct cf__mpi_nccl *nccl, int status)
 {
     int failed = fail_call(functions.ncclGroupEnd(), "ncclGroupEnd");
     cf__mpi_primary_pop(nccl->device);
-    return cf__mpi_nccl_abort(nccl, status ? status : failed);
+    return status ? status : failed;
 }
 
-int cf__mpi_nccl_check(struct cf__mpi_nccl *nccl)
+int cf__mpi_nccl_check(const struct cf__mpi_nccl *nccl)
 {
     int error = 0;
     if (!nccl->comm)
-        return cf__mpi_fail(CF_ECALL, "NCCL was aborted after an earlier error");
+        return fail_aborted();
     int status = fail_call(functions.ncclCommGetAsyncError(nccl->comm, &error), "ncclCommGetAsyncError");
-    return cf__mpi_nccl_abort(nccl, status ? status : fail_call(error, "NCCL"));
+    return status ? status : fail_call(error, "NCCL");
 }

@@ -10,7 +10,7 @@
 struct cf__mpi_nccl {
     int device;
     struct ncclComm *comm; /* NULL: not made, or aborted after an error */
-    cf_stream stream;      /* of the messages */
+    cf_stream stream;      /* NCCL sends and receives in it */
 };
 
 struct cf__mpi_nccl_id {
@@ -26,7 +26,7 @@ int cf__mpi_nccl_make_id(struct cf__mpi_nccl_id *id);
 /* Makes the stream on the calling thread's device, which is a GPU. */
 int cf__mpi_nccl_create(struct cf__mpi_nccl *nccl);
 
-/* Joins the other ranks, and waits for them. */
+/* Joins the other ranks, and waits for them. The device's primary context is current. */
 int cf__mpi_nccl_join(struct cf__mpi_nccl *nccl, const struct cf__mpi_nccl_id *id, int ranks, int rank);
 
 /* Ends NCCL's work if `status` is an error, after which it would wait for other ranks forever. Returns `status`. */
@@ -36,13 +36,13 @@ int cf__mpi_nccl_abort(struct cf__mpi_nccl *nccl, int status);
 void cf__mpi_nccl_destroy(struct cf__mpi_nccl *nccl);
 
 /* Messages between a begin that succeeded and its end are sent together, in the stream, and to the GPU's memory. `status`
- * is that of the messages. An error aborts NCCL, and later calls fail. */
+ * is that of the messages. */
 int cf__mpi_nccl_begin(struct cf__mpi_nccl *nccl);
 int cf__mpi_nccl_send(struct cf__mpi_nccl *nccl, const void *data, size_t bytes, int peer);
 int cf__mpi_nccl_receive(struct cf__mpi_nccl *nccl, void *data, size_t bytes, int peer);
 int cf__mpi_nccl_end(struct cf__mpi_nccl *nccl, int status);
 
-/* Returns CF_ECALL if messages on their way failed. */
-int cf__mpi_nccl_check(struct cf__mpi_nccl *nccl);
+/* Returns CF_ECALL if messages on their way failed, or NCCL was aborted. */
+int cf__mpi_nccl_check(const struct cf__mpi_nccl *nccl);
 
 #endif

@@ -1,3 +1,4 @@
+/* numa.c - reads the NUMA nodes of the machine from the kernel's files. */
 #include "mpi/numa.h"
 
 #include <sched.h>

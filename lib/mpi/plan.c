@@ -1,3 +1,4 @@
+/* plan.c - makes plans: sorts indices by owner and round, and tells the owners. */
 #include "mpi/plan.h"
 
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static int alloc_words(int64_t **words, int64_t count)
 static int alloc_host(int64_t **words, int64_t count)
 {
     *words = calloc((size_t)count, sizeof **words);
-    return *words ? CF_OK : cf__mpi_fail(CF_ENOMEM, FUNCTION ": no memory for %lld integers", (long long)count);
+    return *words ? CF_OK : cf__mpi_fail(CF_ENOMEM, FUNCTION ": no memory for %jd integers", (intmax_t)count);
 }
 
 static int copy_words(int64_t *target, const int64_t *source, int64_t count)
@@ -83,30 +84,17 @@ int cf_mpi_plan_destroy(cf_mpi_plan *plan)
 
 /* ---- Arguments ---- */
 
-static int check_offsets(const int64_t *offsets, int ranks)
-{
-    if (!offsets)
-        return cf__mpi_fail(CF_EINVAL, FUNCTION ": offsets is NULL");
-    if (offsets[0])
-        return cf__mpi_fail(CF_EINVAL, FUNCTION ": offsets[0] is %lld; it has to be 0", (long long)offsets[0]);
-    for (int rank = 0; rank < ranks; rank++)
-        if (offsets[rank] > offsets[rank + 1])
-            return cf__mpi_fail(CF_EINVAL, FUNCTION ": offsets[%d] = %lld is less than offsets[%d] = %lld", rank + 1,
-                                (long long)offsets[rank + 1], rank, (long long)offsets[rank]);
-    return CF_OK;
-}
-
 static int check_arguments(cf_mpi_plan **plan, const int64_t *offsets, const int64_t *index, int64_t count, int ranks)
 {
     if (!plan)
         return cf__mpi_fail(CF_EINVAL, FUNCTION ": plan is NULL");
     if (count < 0)
-        return cf__mpi_fail(CF_EINVAL, FUNCTION ": count is %lld", (long long)count);
+        return cf__mpi_fail(CF_EINVAL, FUNCTION ": count is %jd", (intmax_t)count);
     if (count > INT64_MAX / 64)
-        return cf__mpi_fail(CF_EOVERFLOW, FUNCTION ": count is %lld, more than memory can hold", (long long)count);
+        return cf__mpi_fail(CF_EOVERFLOW, FUNCTION ": count is %jd, more than memory can hold", (intmax_t)count);
     if (!index && count)
-        return cf__mpi_fail(CF_EINVAL, FUNCTION ": index is NULL, and count is %lld", (long long)count);
-    return check_offsets(offsets, ranks);
+        return cf__mpi_fail(CF_EINVAL, FUNCTION ": index is NULL, and count is %jd", (intmax_t)count);
+    return cf__mpi_offsets_check("cf_mpi_plan_create", ranks, "", offsets);
 }
 
 /* ---- The rank's own part ---- */
@@ -169,8 +157,8 @@ static int check_range(struct draft *draft)
         return status;
     status = copy_words(&value, draft->index + first, 1);
     return status ? status
-                  : cf__mpi_fail(CF_ERANGE, FUNCTION ": index[%lld] = %lld is outside [0, %lld)", (long long)first,
-                                 (long long)value, (long long)length);
+                  : cf__mpi_fail(CF_ERANGE, FUNCTION ": index[%jd] = %jd is outside [0, %jd)", (intmax_t)first,
+                                 (intmax_t)value, (intmax_t)length);
 }
 
 /* Divides the entries into those of own elements and others. */
@@ -363,10 +351,10 @@ static int prepare_exchange(struct cf_mpi_plan *plan)
     }
     int status = alloc_words(&plan->list, lent);
     if (!status)
-        status = cf__mpi_plan_reserve(plan, sizeof *plan->list);
+        status = cf__mpi_plan_reserve("cf_mpi_plan_create", plan, sizeof *plan->list);
     return status ? status
-                  : cf__mpi_exchange_create(&plan->exchange, plan->transport, NULL, 2 * plan->object.comm->size,
-                                            (size_t)widest * CF__MPI_ELEMENT_BYTES);
+                  : cf__mpi_exchange_create("cf_mpi_plan_create", &plan->exchange, plan->transport, NULL,
+                                            2 * plan->object.comm->size, (size_t)widest * CF__MPI_ELEMENT_BYTES);
 }
 
 /* Sends the wanted elements' numbers to their owners, in the rounds in which the elements will come back. */
@@ -402,22 +390,22 @@ int64_t cf__mpi_plan_length(const struct cf_mpi_plan *plan)
     return plan->offsets[rank + 1] - plan->offsets[rank];
 }
 
-static int alloc_buffer(const struct cf_mpi_plan *plan, struct cf__mpi_side *side, size_t bytes)
+static int alloc_buffer(const char *function, const struct cf_mpi_plan *plan, struct cf__mpi_side *side, size_t bytes)
 {
     int64_t count = cf__mpi_round_count(side, plan->rounds, 0, plan->object.comm->size);
     free_words(side->buffer);
     side->buffer = NULL;
-    return cf__mpi_buffer_alloc(plan->transport, &side->buffer, (size_t)count * bytes);
+    return cf__mpi_buffer_alloc(function, plan->transport, &side->buffer, (size_t)count * bytes);
 }
 
-int cf__mpi_plan_reserve(struct cf_mpi_plan *plan, size_t bytes)
+int cf__mpi_plan_reserve(const char *function, struct cf_mpi_plan *plan, size_t bytes)
 {
     if (bytes <= plan->element_bytes)
         return CF_OK;
     plan->element_bytes = 0;
-    int status = alloc_buffer(plan, &plan->wanted, bytes);
+    int status = alloc_buffer(function, plan, &plan->wanted, bytes);
     if (!status)
-        status = alloc_buffer(plan, &plan->lent, bytes);
+        status = alloc_buffer(function, plan, &plan->lent, bytes);
     if (!status)
         plan->element_bytes = bytes;
     return status;

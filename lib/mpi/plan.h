@@ -2,6 +2,7 @@
 #ifndef CF__MPI_PLAN_H
 #define CF__MPI_PLAN_H
 
+#include "mpi/agree.h"
 #include "mpi/rounds.h"
 
 /* An entry is one of the rank's indices. Entries of the rank's own elements come first, in their order; then those of
@@ -17,26 +18,21 @@ struct cf_mpi_plan {
     int64_t *place;   /* position of each entry's index */
     int64_t *slot;    /* element of each entry: the rank's own, or the slot in its round */
     int64_t rounds;
-    int64_t *entries;           /* entries of round k: [entries[k], entries[k + 1]) */
-    int64_t *list;              /* own elements that cross, in the order of the lent side's rounds */
-    struct cf__mpi_side wanted; /* elements of other ranks */
-    struct cf__mpi_side lent;   /* own elements that other ranks want */
-    size_t element_bytes;       /* size of the elements that the buffers are for; 0: there are no buffers */
-    int64_t repeated;           /* an index that this rank has twice; -1: none is known */
-    int is_distinct;            /* all indices of all ranks differ */
+    int64_t *entries;               /* entries of round k: [entries[k], entries[k + 1]) */
+    int64_t *list;                  /* own elements that cross, in the order of the lent side's rounds */
+    struct cf__mpi_side wanted;     /* elements of other ranks */
+    struct cf__mpi_side lent;       /* own elements that other ranks want */
+    size_t element_bytes;           /* size of the elements that the buffers are for; 0: there are no buffers */
+    int64_t repeated;               /* an index that this rank has twice; -1: none is known */
+    int is_distinct;                /* all indices of all ranks differ */
+    struct cf__mpi_failure failure; /* of this rank in the last call, after the ranks agreed */
 };
 
 /* Returns the number of elements that the rank owns. */
 int64_t cf__mpi_plan_length(const struct cf_mpi_plan *plan);
 
-/* Makes the buffers large enough for elements of `bytes` bytes. After a failure there are no buffers. */
-int cf__mpi_plan_reserve(struct cf_mpi_plan *plan, size_t bytes);
-
-/* Returns the first status that is no success. Its arguments are calls that are all made, so that no rank waits for
- * another that failed. */
-static inline int cf__mpi_first(int status, int next)
-{
-    return status ? status : next;
-}
+/* Makes the buffers large enough for elements of `bytes` bytes. After a failure, whose detail begins with `function`,
+ * there are no buffers. */
+int cf__mpi_plan_reserve(const char *function, struct cf_mpi_plan *plan, size_t bytes);
 
 #endif

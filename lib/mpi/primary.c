@@ -1,3 +1,4 @@
+/* primary.c - primary contexts through the driver's own functions. */
 #include "mpi/primary.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* reduce.c - sums, inner products, least and greatest elements of distributed arrays. */
 #include <math.h>
 #include <string.h>
 
@@ -29,15 +30,12 @@ static int check_call(const char *function, const struct cf__mpi_comm *state, co
 
 /* ---- Sums ---- */
 
-/* The sum of this rank's part. */
-static int add_part(const struct cf__mpi_comm *state, const cf_mpi_array *x, const cf_mpi_array *y,
-                    union cf__mpi_value *sum)
+static int multiply_part(const struct cf__mpi_comm *state, const cf_mpi_array *x, const cf_mpi_array *y,
+                         union cf__mpi_value *sum)
 {
     int64_t n = cf__mpi_array_count(state, x);
-#define SUM(T) cf_sum((const T *)x->data, (T *)sum, n)
 #define DOT(T) cf_dot((const T *)x->data, (const T *)y->data, (T *)sum, n)
-    return y ? CF__MPI_OF_TYPE(x->type, DOT) : CF__MPI_OF_TYPE(x->type, SUM);
-#undef SUM
+    return CF__MPI_OF_TYPE(x->type, DOT);
 #undef DOT
 }
 
@@ -46,7 +44,7 @@ static int add_parts(const char *function, struct cf__mpi_comm *state, const cf_
 {
     union cf__mpi_value own = {.i64 = 0};
     if (!status)
-        status = add_part(state, x, y, &own);
+        status = y ? multiply_part(state, x, y, &own) : cf__mpi_array_sum(state, x, &own);
     status = cf__mpi_agree_on(state->comm, function, status, checksum);
     if (status)
         return status;

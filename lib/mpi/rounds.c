@@ -1,3 +1,4 @@
+/* rounds.c - divides elements that cross into rounds. */
 #include "mpi/rounds.h"
 
 size_t cf__mpi_buffer_limit = CF_MPI_BUFFER;

@@ -1,9 +1,9 @@
+/* scan.c - exclusive scans: each rank's own one, moved by the sum of the ranks before it. */
 #include <cuferry/kernels.h>
 
 #include "cuferry_mpi_kernels.h"
 #include "mpi/agree.h"
 #include "mpi/array.h"
-#include "mpi/value.h"
 
 static const char function[] = "cf_mpi_exclusive_scan";
 
@@ -13,15 +13,6 @@ static int check_arguments(const struct cf__mpi_comm *state, const cf_mpi_array 
     if (!status)
         status = cf__mpi_array_check_number(function, state, "y", y);
     return status ? status : cf__mpi_array_check_alike(function, state, "x", x, "y", y);
-}
-
-/* The sum of this rank's part, before y changes anything: y may be x, and another rank may have failed. */
-static int add_part(const struct cf__mpi_comm *state, const cf_mpi_array *x, union cf__mpi_value *sum)
-{
-    int64_t n = cf__mpi_array_count(state, x);
-#define SUM(T) cf_sum((const T *)x->data, (T *)sum, n)
-    return CF__MPI_OF_TYPE(x->type, SUM);
-#undef SUM
 }
 
 static int scan_part(const struct cf__mpi_comm *state, const cf_mpi_array *x, cf_mpi_array *y,
@@ -38,12 +29,13 @@ static int scan_part(const struct cf__mpi_comm *state, const cf_mpi_array *x, cf
 #undef SHIFT
 }
 
+/* The sum comes before y changes: y may be x, and another rank may have failed. */
 static int scan_parts(const struct cf__mpi_comm *state, const cf_mpi_array *x, cf_mpi_array *y, int status)
 {
     union cf__mpi_value sum = {.i64 = 0}, before = {.i64 = 0};
     uint64_t checksum = status ? 0 : cf__mpi_array_mix(0, state, x);
     if (!status)
-        status = add_part(state, x, &sum);
+        status = cf__mpi_array_sum(state, x, &sum);
     status = cf__mpi_agree_on(state->comm, function, status, checksum);
     if (!status)
         status = cf__mpi_result(MPI_Exscan(&sum, &before, 1, cf__mpi_value_type(x->type), MPI_SUM, state->comm),

@@ -1,4 +1,4 @@
-/* Offsets that share elements evenly. */
+/* split.c - offsets that share elements evenly. */
 #include <cuferry/mpi.h>
 
 #include "mpi/agree.h"
@@ -6,7 +6,7 @@
 int cf_mpi_split(int64_t length, int ranks, int64_t *offsets)
 {
     if (length < 0)
-        return cf__mpi_fail(CF_EINVAL, "cf_mpi_split: length is %lld", (long long)length);
+        return cf__mpi_fail(CF_EINVAL, "cf_mpi_split: length is %jd", (intmax_t)length);
     if (ranks < 1)
         return cf__mpi_fail(CF_EINVAL, "cf_mpi_split: ranks is %d", ranks);
     if (!offsets)

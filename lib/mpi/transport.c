@@ -1,3 +1,4 @@
+/* transport.c - the choice between MPI and NCCL, which all ranks make alike. */
 #include "mpi/transport.h"
 
 #include <stdarg.h>
@@ -8,16 +9,20 @@
 #include "mpi/agree.h"
 #include "mpi/aware.h"
 #include "mpi/env.h"
+#include "mpi/primary.h"
 
-/* What a rank brings to the choice. */
+static const size_t PIECE = (size_t)1 << 30;
+
+/* The part of one rank in the choice. */
 struct offer {
-    int request; /* of CF_MPI_TRANSPORT; 0: none */
+    int request; /* the value of CF_MPI_TRANSPORT; 0: none */
     int is_aware;
-    char uuid[40]; /* of its GPU; empty on the CPU */
+    char uuid[40]; /* its GPU; empty on the CPU */
 };
 
 /* A choice, which all ranks make alike from all offers. */
 struct choice {
+    const char *function;
     int ranks, request, is_nccl, version;
     struct offer *offers;
     char reason[512];
@@ -25,11 +30,11 @@ struct choice {
 
 /* ---- Offers ---- */
 
-static int make_offer(struct offer *offer)
+static int make_offer(const char *function, struct offer *offer)
 {
-    int device = CF_HOST, status = cf__mpi_env_transport(&offer->request);
+    int device = CF_HOST, status = cf__mpi_env_transport(function, &offer->request);
     if (!status)
-        status = cf__mpi_ask_aware(&offer->is_aware);
+        status = cf__mpi_ask_aware(function, &offer->is_aware);
     if (!status)
         status = cf_device_current(&device);
     return status ? status : cf_device_uuid(device, offer->uuid, sizeof offer->uuid);
@@ -40,7 +45,9 @@ static int share_offers(struct choice *choice, struct cf__mpi_transport *transpo
     MPI_Comm comm = transport->object.comm->comm;
     struct offer own = {0};
     choice->offers = calloc((size_t)choice->ranks, sizeof *choice->offers);
-    int status = choice->offers ? make_offer(&own) : cf__mpi_fail(CF_ENOMEM, "no memory for the offers of all ranks");
+    int status = choice->offers
+                     ? make_offer(choice->function, &own)
+                     : cf__mpi_fail(CF_ENOMEM, "%s: no memory for the offers of all ranks", choice->function);
     status = cf__mpi_agree(comm, status);
     if (status)
         return status;
@@ -63,7 +70,7 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct choice *choice, 
     choice->is_nccl = 0;
 }
 
-static int read_requests(struct choice *choice, const char *function)
+static int read_requests(struct choice *choice)
 {
     static const char *const names[] = {"", "mpi", "nccl"};
     int first = 0;
@@ -72,7 +79,7 @@ static int read_requests(struct choice *choice, const char *function)
     choice->request = choice->offers[first].request;
     for (int i = first; i < choice->ranks; i++)
         if (choice->offers[i].request && choice->offers[i].request != choice->request)
-            return cf__mpi_fail(CF_EINVAL, "%s: CF_MPI_TRANSPORT is %s on rank %d and %s on rank %d", function,
+            return cf__mpi_fail(CF_EINVAL, "%s: CF_MPI_TRANSPORT is %s on rank %d and %s on rank %d", choice->function,
                                 names[choice->request], first, names[choice->offers[i].request], i);
     choice->is_nccl = choice->request != CF_MPI_TRANSPORT_MPI;
     if (!choice->is_nccl)
@@ -101,18 +108,28 @@ static int prepare_nccl(struct cf__mpi_transport *transport, int *version, struc
     return status ? status : cf__mpi_nccl_create(&transport->nccl);
 }
 
-/* Joins the ranks. An error of one is that of all. */
-static int join_nccl(struct cf__mpi_transport *transport, int *version)
+static int meet_ranks(struct cf__mpi_transport *transport, struct cf__mpi_nccl_id *id, int status)
 {
     const struct cf__mpi_comm *state = transport->object.comm;
-    struct cf__mpi_nccl_id id = {""};
-    int status = cf__mpi_agree(state->comm, prepare_nccl(transport, version, &id));
+    status = cf__mpi_agree(state->comm, status);
     if (status)
         return status;
-    status = cf__mpi_result(MPI_Bcast(&id, (int)sizeof id, MPI_BYTE, 0, state->comm), "MPI_Bcast");
+    status = cf__mpi_result(MPI_Bcast(id, (int)sizeof *id, MPI_BYTE, 0, state->comm), "MPI_Bcast");
     if (!status)
-        status = cf__mpi_nccl_join(&transport->nccl, &id, state->size, state->rank);
+        status = cf__mpi_nccl_join(&transport->nccl, id, state->size, state->rank);
     return cf__mpi_agree(state->comm, status);
+}
+
+/* Joins the ranks. An error of one is that of all. All that a rank can fail at alone comes before they meet. */
+static int join_nccl(struct cf__mpi_transport *transport, int *version)
+{
+    struct cf__mpi_nccl_id id = {""};
+    int status = prepare_nccl(transport, version, &id);
+    int pushed = status ? status : cf__mpi_primary_push(transport->nccl.device);
+    status = meet_ranks(transport, &id, pushed);
+    if (!pushed)
+        cf__mpi_primary_pop(transport->nccl.device);
+    return status;
 }
 
 static void try_nccl(struct choice *choice, struct cf__mpi_transport *transport)
@@ -125,13 +142,13 @@ static void try_nccl(struct choice *choice, struct cf__mpi_transport *transport)
 
 /* ---- The transport ---- */
 
-static int keep_choice(const struct choice *choice, struct cf__mpi_transport *transport, const char *function)
+static int keep_choice(const struct choice *choice, struct cf__mpi_transport *transport)
 {
     char *reason = transport->reason;
     int version = choice->version;
     transport->is_nccl = choice->is_nccl;
     if (!choice->is_nccl && choice->request == CF_MPI_TRANSPORT_NCCL)
-        return cf__mpi_fail(CF_ENOTSUP, "%s: CF_MPI_TRANSPORT=nccl: %s", function, choice->reason);
+        return cf__mpi_fail(CF_ENOTSUP, "%s: CF_MPI_TRANSPORT=nccl: %s", choice->function, choice->reason);
     if (choice->is_nccl)
         (void)snprintf(reason, sizeof transport->reason, "NCCL %d.%d.%d: every rank has a GPU of its own",
                        version / 10000, version / 100 % 100, version % 100);
@@ -142,14 +159,14 @@ static int keep_choice(const struct choice *choice, struct cf__mpi_transport *tr
 
 static int choose(const char *function, struct cf__mpi_transport *transport)
 {
-    struct choice choice = {.ranks = transport->object.comm->size};
+    struct choice choice = {.function = function, .ranks = transport->object.comm->size};
     int status = share_offers(&choice, transport);
     if (!status)
-        status = read_requests(&choice, function);
+        status = read_requests(&choice);
     if (!status) {
         compare_devices(&choice);
         try_nccl(&choice, transport);
-        status = keep_choice(&choice, transport, function);
+        status = keep_choice(&choice, transport);
     }
     free(choice.offers);
     return status;
@@ -171,6 +188,7 @@ static int create_transport(const char *function, struct cf__mpi_comm *state, st
     if (!status) {
         (*transport)->object =
             (struct cf__mpi_object){.kind = CF__MPI_TRANSPORT, .comm = state, .destroy = destroy_transport};
+        (*transport)->piece = PIECE;
         status = choose(function, *transport);
     }
     if (!status)
@@ -186,14 +204,14 @@ int cf__mpi_transport_enter(const char *function, struct cf__mpi_comm *state, st
     return *transport ? CF_OK : create_transport(function, state, transport);
 }
 
-int cf__mpi_buffer_alloc(const struct cf__mpi_transport *transport, void **buffer, size_t bytes)
+int cf__mpi_buffer_alloc(const char *function, const struct cf__mpi_transport *transport, void **buffer, size_t bytes)
 {
     int device = CF_HOST, status = cf_device_current(&device);
     if (status)
         return status;
     if (transport->is_nccl && device != transport->nccl.device)
-        return cf__mpi_fail(CF_EINVAL, "the calling thread's device is %d; NCCL of the communicator is for GPU %d",
-                            device, transport->nccl.device);
+        return cf__mpi_fail(CF_EINVAL, "%s: the calling thread's device is %d; NCCL of the communicator is for GPU %d",
+                            function, device, transport->nccl.device);
     return transport->is_aware || transport->is_nccl ? cf_mem_alloc(buffer, bytes) : cf_mem_alloc_pinned(buffer, bytes);
 }
 

@@ -5,6 +5,20 @@
 #include "mpi/comm.h"
 
 static int destroyed;
+static int copies; /* communicators that were duplicated and not freed */
+
+/* MPI's own functions are counted under its names for tools. */
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *copy)
+{
+    copies++;
+    return PMPI_Comm_dup(comm, copy);
+}
+
+int MPI_Comm_free(MPI_Comm *comm)
+{
+    copies--;
+    return PMPI_Comm_free(comm);
+}
 
 static void note_destroyed(struct cf__mpi_object *object)
 {
@@ -38,9 +52,22 @@ static void one_state_per_communicator(void)
     CHECK(state == again && state->rank == world_rank() && state->size == world_size());
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     CHECK_OK(cf__mpi_enter("test", copy, &other));
-    CHECK(other != state);
+    CHECK(other != state && copies == 3);
     MPI_Comm_free(&copy);
+    CHECK(copies == 1);
     CHECK_FAILS(cf__mpi_enter("test", MPI_COMM_NULL, &state), CF_EINVAL, "test: comm is MPI_COMM_NULL");
+}
+
+static void no_intercommunicators(void)
+{
+    struct cf__mpi_comm *state = NULL;
+    MPI_Comm part, inter;
+    int is_odd = world_rank() % 2;
+    MPI_Comm_split(MPI_COMM_WORLD, is_odd, 0, &part);
+    MPI_Intercomm_create(part, 0, MPI_COMM_WORLD, !is_odd, 0, &inter);
+    CHECK_FAILS(cf__mpi_enter("test", inter, &state), CF_EINVAL, "test: comm is an intercommunicator");
+    PMPI_Comm_free(&inter);
+    PMPI_Comm_free(&part);
 }
 
 static void objects_end_with_the_communicator(void)
@@ -89,13 +116,15 @@ int main(void)
     struct cf__mpi_comm *state = NULL;
     before_the_start();
     one_state_per_communicator();
+    if (world_size() > 1)
+        no_intercommunicators();
     objects_end_with_the_communicator();
     errors_agree();
     errors_of_mpi_are_statuses();
     CHECK_OK(cf__mpi_enter("test", MPI_COMM_WORLD, &state));
     struct cf__mpi_object *plan = add_object(state, CF__MPI_PLAN);
     MPI_Finalize();
-    CHECK(destroyed == 3);
+    CHECK(destroyed == 3 && copies == 0);
     CHECK_FAILS(cf__mpi_object_check("test", plan, CF__MPI_PLAN), CF_EINVAL, "was destroyed");
     CHECK_FAILS(cf__mpi_enter("test", MPI_COMM_WORLD, &state), CF_EINVAL, "MPI has ended");
     CHECK_FAILS(cf_mpi_init(), CF_EINVAL, "MPI has ended");

@@ -1,4 +1,4 @@
-! fortran.f90 - the module cuferry_mpi: reductions, a scan and a histogram, compared with intrinsics; and errors.
+! fortran.f90 - the functions of the module cuferry_mpi, compared with intrinsics; and errors.
 program fortran
     use, intrinsic :: iso_c_binding
     use mpi
@@ -7,10 +7,16 @@ program fortran
     implicit none
     integer, parameter :: length = 70001
     integer(c_int64_t), target :: x(length)
-    real(c_double), target :: numbers(length)
+    real(c_double), target :: numbers(length), res(length)
     integer(c_int64_t), allocatable, target :: offsets(:), y(:)
     integer :: ranks, rank, i, code
-    type(cf_mpi_array) :: of_x, of_y, of_numbers
+    type(cf_mpi_array), target :: of_x, of_y, of_numbers
+
+    interface
+        ! A kernel's descriptor in the library, declared as a procedure because only its address is needed.
+        subroutine axpy() bind(c, name='cf__k_axpy_f64')
+        end subroutine
+    end interface
 
     call expect(cf_mpi_init(), 'init')
     call mpi_comm_size(MPI_COMM_WORLD, ranks, code)
@@ -25,6 +31,10 @@ program fortran
     call reduce()
     call scan()
     call count_bins()
+    call describe()
+    call move()
+    call map()
+    call exchange()
     call errors()
     call mpi_finalize(code)
 
@@ -81,6 +91,80 @@ contains
         counts = -1
         call expect(cf_mpi_histogram(MPI_COMM_WORLD, of_numbers, counts, 4_c_int64_t, 0d0, 200d0), 'histogram')
         call check(all(counts == [(count(x >= 200 * (i - 1) .and. x < 200 * i), i=1, 4)]), 'counts of the histogram')
+    end subroutine
+
+    subroutine describe()
+        integer(c_int) :: aware, transport
+        character(:), allocatable :: text
+        aware = -1
+        call expect(cf_mpi_aware(MPI_COMM_WORLD, aware), 'aware')
+        call check(aware == 0 .or. aware == 1, 'value of aware')
+        call expect(cf_mpi_transport(MPI_COMM_WORLD, transport, text), 'transport')
+        call check(transport == cf_mpi_transport_mpi, 'value of transport')
+        call check(text == 'MPI: the device of rank 0 is the CPU', 'text of transport')
+    end subroutine
+
+    ! Gathers elements of x, and scatters indices to y. The length is a prime, so that the indices differ.
+    subroutine move()
+        integer, parameter :: count = 100
+        integer(c_int64_t), target :: places(count), got(count)
+        integer(c_int64_t) :: written, total
+        type(c_ptr) :: plan
+        places = [(mod(7919_c_int64_t * (rank * count + i), int(length, c_int64_t)), i=1, count)]
+        got = -1
+        call expect(cf_mpi_plan_create(plan, MPI_COMM_WORLD, offsets, c_loc(places), int(count, c_int64_t)), 'plan')
+        call expect(cf_mpi_gather(plan, of_x, c_loc(got)), 'gather')
+        call check(all(got == x(places + 1)), 'values of gather')
+        y = -1
+        call expect(cf_mpi_scatter(plan, c_loc(places), of_y), 'scatter')
+        do i = 1, length
+            call check(y(i) == -1 .or. y(i) == i - 1, 'values of scatter')
+        end do
+        written = sum(merge(1, 0, y /= -1))
+        call mpi_allreduce(written, total, 1, MPI_INTEGER8, MPI_SUM, MPI_COMM_WORLD, code)
+        call check(total == count * ranks, 'number of values of scatter')
+        call expect(cf_mpi_plan_destroy(plan), 'destroy plan')
+    end subroutine
+
+    ! Adds twice the numbers to their copy, by a kernel that has the length.
+    subroutine map()
+        real(c_double), target :: twice
+        integer(c_int64_t), target :: n
+        type(cf_mpi_array), target :: of_res
+        type(c_funptr) :: kernel
+        res = numbers
+        n = length
+        twice = 2
+        kernel = c_funloc(axpy)
+        of_res = of_numbers
+        of_res%data = c_loc(res(first()))
+        call expect(cf_mpi_map(MPI_COMM_WORLD, transfer(kernel, c_null_ptr), &
+                               [c_loc(twice), c_loc(of_numbers), c_loc(of_res), c_loc(n)]), 'map')
+        do i = 1, length
+            n = merge(3, 1, i >= first() .and. i <= offsets(rank + 2))
+            call check(nint(4 * res(i), c_int64_t) == n * x(i), 'values of map')
+        end do
+    end subroutine
+
+    ! Cells of a ring of ranks have their numbers, and so have ghost cells at both ends.
+    subroutine exchange()
+        integer, parameter :: extent = 10, width = 2
+        integer(c_int64_t), target :: cells(extent + 2 * width)
+        integer(c_int64_t) :: wanted(extent + 2 * width)
+        type(c_ptr) :: halo
+        integer :: ring
+        call mpi_cart_create(MPI_COMM_WORLD, 1, [ranks], [.true.], .false., ring, code)
+        wanted = [(modulo(rank * extent + i - width, ranks * extent), i=0, size(wanted) - 1)]
+        cells = -1
+        cells(width + 1:width + extent) = wanted(width + 1:width + extent)
+        call expect(cf_mpi_halo_create(halo, ring, cf_i64, [int(extent, c_int64_t)], int(width, c_int64_t), &
+                                       cf_mpi_halo_corners), 'halo')
+        call expect(cf_mpi_halo_start(halo, c_null_ptr, c_loc(cells)), 'start')
+        call expect(cf_mpi_halo_finish(halo), 'finish')
+        call expect(cf_stream_sync(c_null_ptr), 'stream')
+        call check(all(cells == wanted), 'ghost cells')
+        call expect(cf_mpi_halo_destroy(halo), 'destroy halo')
+        call mpi_comm_free(ring, code)
     end subroutine
 
     subroutine errors()

@@ -1,12 +1,30 @@
 /* gather.c - plans, gather and scatter, judged element by element against a serial computation. */
 #include "mpi_check.h"
 
-#include "mpi/rounds.h"
+#include "mpi/plan.h"
 
 enum { LENGTH = 5000 };
 
 static const cf_type types[] = {CF_I8, CF_U16, CF_F32, CF_F64, CF_C128};
 enum { NTYPES = sizeof types / sizeof *types };
+
+/* ---- MPI's functions, under its names for tools ---- */
+
+static int64_t sent;   /* bytes */
+static int wait_fails; /* the next MPI_Wait() fails, after it has waited */
+
+int MPI_Isend(const void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    sent += count;
+    return PMPI_Isend(data, count, type, peer, tag, comm, request);
+}
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    int result = PMPI_Wait(request, status), fails = wait_fails;
+    wait_fails = 0;
+    return fails ? MPI_ERR_OTHER : result;
+}
 
 /* ---- Data that all ranks can compute ---- */
 
@@ -33,10 +51,13 @@ static void make_elements(unsigned char *bytes, size_t size, int64_t first, int6
 
 /* ---- Memory of the device ---- */
 
+/* By turns memory of both kinds. */
 static void *to_device(const void *data, size_t bytes)
 {
+    static int is_async;
     void *memory = NULL;
-    CHECK_OK(cf_mem_alloc(&memory, bytes));
+    is_async = !is_async;
+    CHECK_OK(is_async ? cf_mem_alloc_async(NULL, &memory, bytes) : cf_mem_alloc(&memory, bytes));
     CHECK_OK(cf_mem_copy(memory, data, bytes));
     return memory;
 }
@@ -132,6 +153,27 @@ static struct indices make_indices(const int64_t *offsets, enum choice choice, u
     return made;
 }
 
+/* The elements of other ranks that this rank has indices for. */
+static int64_t count_wanted(const int64_t *offsets, const struct indices *made)
+{
+    int64_t count = 0, begin = offsets[world_rank()], end = offsets[world_rank() + 1];
+    char is_seen[LENGTH] = "";
+    for (int64_t i = 0; i < made->count; i++) {
+        char *seen = &is_seen[made->index[i] - first_kept];
+        count += !*seen && (made->index[i] < begin || made->index[i] >= end);
+        *seen = 1;
+    }
+    return count;
+}
+
+/* Each wanted element has crossed once. Messages over NCCL are not counted. */
+static void check_sent(const cf_mpi_plan *plan, const int64_t *offsets, const struct indices *made, size_t size)
+{
+    int64_t own[2] = {count_wanted(offsets, made) * (int64_t)size, sent}, all[2];
+    MPI_Allreduce(own, all, 2, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(plan->transport->is_nccl || all[1] == all[0]);
+}
+
 static void check_gather(cf_mpi_plan *plan, const int64_t *offsets, const struct indices *made, cf_type type,
                          uint64_t seed)
 {
@@ -139,7 +181,9 @@ static void check_gather(cf_mpi_plan *plan, const int64_t *offsets, const struct
     unsigned char *res = alloc_host(bytes), expected[16];
     void *result = to_device(res, bytes);
     cf_mpi_array source = make_array(offsets, type, seed);
+    sent = 0;
     CHECK_OK(cf_mpi_gather(plan, &source, result));
+    check_sent(plan, offsets, made, size);
     CHECK_OK(cf_mem_copy(res, result, bytes));
     for (int64_t i = 0; i < made->count; i++) {
         make_element(expected, size, made->index[i], seed);
@@ -148,6 +192,16 @@ static void check_gather(cf_mpi_plan *plan, const int64_t *offsets, const struct
     CHECK_OK(cf_mem_free(result));
     free_array(&source);
     free(res);
+}
+
+/* A round's elements of the largest size fit a buffer. */
+static void check_buffers(const cf_mpi_plan *plan)
+{
+    size_t least = 32 * (size_t)world_size(), most = cf__mpi_buffer_limit < least ? least : cf__mpi_buffer_limit;
+    const struct cf__mpi_side *const sides[] = {&plan->wanted, &plan->lent};
+    for (int i = 0; i < 2; i++)
+        for (int64_t round = 0; round < plan->rounds; round++)
+            CHECK((size_t)cf__mpi_round_count(sides[i], plan->rounds, round, world_size()) * 16 <= most);
 }
 
 /* With a plan, gathers elements of one size, and then others of another one. */
@@ -161,6 +215,7 @@ static void gathers(enum layout layout, enum choice choice, int number)
     int64_t *index = is_on_device ? to_device(made.index, bytes) : made.index;
     cf_mpi_plan *plan = NULL;
     CHECK_OK(cf_mpi_plan_create(&plan, MPI_COMM_WORLD, offsets, index, made.count));
+    check_buffers(plan);
     if (is_on_device)
         CHECK_OK(cf_mem_free(index));
     check_gather(plan, offsets, &made, types[number % NTYPES], 1);
@@ -363,7 +418,7 @@ static void plans_that_fail(void)
     offsets[world_size()] = -2;
     plan_fails(offsets, index, 2, CF_EINVAL, "offsets[");
     offsets[0] = 1;
-    plan_fails(offsets, index, 2, CF_EINVAL, "offsets[0] is 1; it has to be 0");
+    plan_fails(offsets, index, 2, CF_EINVAL, "offsets[0] is 1 instead of 0");
     CHECK_FAILS(cf_mpi_plan_create(NULL, MPI_COMM_WORLD, offsets, index, 0), CF_EINVAL,
                 "rank 0: cf_mpi_plan_create: plan is NULL");
     free(offsets);
@@ -383,6 +438,9 @@ static void ranks_that_differ(void)
     array.type = is_last ? CF_F32 : CF_F64;
     CHECK_FAILS(cf_mpi_gather(plan, &array, result), CF_EINVAL, "cf_mpi_gather: the ranks differ in ");
     CHECK_FAILS(cf_mpi_scatter(plan, result, &array), CF_EINVAL, "cf_mpi_scatter: ");
+    array.type = CF_F64;
+    CHECK_FAILS(cf_mpi_gather(plan, &array, is_last ? array.data : result), CF_EINVAL,
+                "cf_mpi_gather: source and res overlap");
     CHECK_OK(cf_mpi_plan_destroy(plan));
     offsets[world_size()] += is_last;
     CHECK_FAILS(cf_mpi_plan_create(&plan, MPI_COMM_WORLD, offsets, &index, 1), CF_EINVAL,
@@ -416,14 +474,14 @@ static void gather_fails(cf_mpi_plan *plan, const cf_mpi_array *good, const cf_m
     snprintf(text, sizeof text, "rank %d: cf_mpi_scatter: %s", last, detail);
     for (const char *at = strstr(text, "source"); at; at = strstr(text, "source"))
         memmove((char *)at + 3, at + 6, strlen(at + 6) + 1), memcpy((char *)at, "res", 3);
-    if (world_size() == 1)
-        CHECK_FAILS(cf_mpi_scatter(plan, result, (cf_mpi_array *)bad), CF_EINVAL, text);
+    CHECK_FAILS(cf_mpi_scatter(plan, result, (cf_mpi_array *)(world_rank() == last ? bad : good)), CF_EINVAL, text);
     CHECK_OK(cf_mem_free(result));
 }
 
 static void gathers_that_fail(void)
 {
-    int64_t index[2] = {4999, 0}, *offsets = alloc_host(((size_t)world_size() + 1) * sizeof *offsets);
+    int64_t index[2] = {4999 - world_rank(), world_rank()},
+            *offsets = alloc_host(((size_t)world_size() + 1) * sizeof *offsets);
     int64_t *other = alloc_host(((size_t)world_size() + 1) * sizeof *other);
     cf_mpi_plan *plan = NULL;
     make_offsets(offsets, EVEN);
@@ -459,6 +517,33 @@ static void gathers_that_fail(void)
     CHECK_FAILS(cf_mpi_gather(plan, &good, NULL), CF_EINVAL, "is no plan, or was destroyed");
     free_array(&good);
     free(other);
+    free(offsets);
+}
+
+/* The last rank alone learns that its message failed, so it tells the others in the next call. */
+static void failures_are_told_in_the_next_call(void)
+{
+    int64_t *offsets = alloc_host(((size_t)world_size() + 1) * sizeof *offsets);
+    int last = world_size() - 1;
+    char text[64];
+    cf_mpi_plan *plan = NULL;
+    make_offsets(offsets, EVEN);
+    struct indices made = make_indices(offsets, FEW, 51);
+    CHECK_OK(cf_mpi_plan_create(&plan, MPI_COMM_WORLD, offsets, made.index, made.count));
+    cf_mpi_array array = make_array(offsets, CF_F64, 1);
+    double res[50];
+    void *result = to_device(res, sizeof res);
+    snprintf(text, sizeof text, "rank %d: MPI_Wait: ", last);
+    if (!plan->transport->is_nccl) {
+        wait_fails = world_rank() == last;
+        CHECK(cf_mpi_gather(plan, &array, result) == (world_rank() == last ? CF_ECALL : CF_OK));
+        CHECK_FAILS(cf_mpi_gather(plan, &array, result), CF_ECALL, text);
+    }
+    check_gather(plan, offsets, &made, CF_F64, 2);
+    CHECK_OK(cf_mpi_plan_destroy(plan));
+    CHECK_OK(cf_mem_free(result));
+    free_array(&array);
+    free(made.index);
     free(offsets);
 }
 
@@ -513,6 +598,8 @@ int main(void)
         ranks_that_differ();
     a_plan_without_memory();
     gathers_that_fail();
+    if (world_size() > 1)
+        failures_are_told_in_the_next_call();
     plans_end_with_the_communicator();
     cf_mpi_plan *plan = make_plan(MPI_COMM_WORLD);
     MPI_Finalize();

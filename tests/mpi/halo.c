@@ -9,7 +9,7 @@ struct block {
     int dims, bytes;
     int ranks[DIMS], periodic[DIMS], coords[DIMS];
     int64_t width;
-    int64_t extents[DIMS], first[DIMS], whole[DIMS]; /* of the block; its first cell in the grid; of the grid */
+    int64_t extents[DIMS], first[DIMS], whole[DIMS]; /* the block, its first cell, the grid */
     unsigned char *cells;
 };
 
@@ -53,7 +53,7 @@ static void free_block(struct block *block)
     MPI_Comm_free(&block->comm);
 }
 
-/* Where a cell of the array lies. */
+/* The place of a cell of the array. */
 enum place { INSIDE, GHOST, UNTOUCHED };
 
 /* Finds the place of cell i; `seed` becomes the number of the cell in the global grid. */
@@ -235,6 +235,50 @@ static void several_at_once(void)
     free_block(&one);
 }
 
+/* Two exchanges of one halo one after the other, in streams that nothing else orders. */
+static void one_halo_in_two_streams(void)
+{
+    struct block one = make_block(1, 1, 2, 8), two = one;
+    cf_mpi_halo *halo = NULL;
+    cf_stream first = NULL, second = NULL;
+    CHECK_OK(cf_stream_create(&first));
+    CHECK_OK(cf_stream_create(&second));
+    CHECK_OK(cf_mem_alloc((void **)&two.cells, (size_t)(count_cells(&one) * 8)));
+    CHECK_OK(cf_mpi_halo_create(&halo, one.comm, CF_F64, one.extents, 2, 0));
+    put_cells(&one, 1);
+    put_cells(&two, 2);
+    CHECK_OK(cf_device_sync());
+    CHECK_OK(cf_mpi_halo_start(halo, first, one.cells));
+    CHECK_OK(cf_mpi_halo_finish(halo));
+    CHECK_OK(cf_mpi_halo_start(halo, second, two.cells));
+    CHECK_OK(cf_mpi_halo_finish(halo));
+    CHECK_OK(cf_stream_sync(first));
+    CHECK_OK(cf_stream_sync(second));
+    judge_cells(&one, 0, 1);
+    judge_cells(&two, 0, 2);
+    CHECK_OK(cf_mpi_halo_destroy(halo));
+    CHECK_OK(cf_mem_free(two.cells));
+    CHECK_OK(cf_stream_destroy(first));
+    CHECK_OK(cf_stream_destroy(second));
+    free_block(&one);
+}
+
+/* MPI never gets the caller's memory, which may be of a pool. */
+static void memory_of_a_pool(void)
+{
+    struct block block = make_block(2, 3, 1, 4);
+    cf_mpi_halo *halo = NULL;
+    CHECK_OK(cf_mem_free(block.cells));
+    CHECK_OK(cf_mem_alloc_async(NULL, (void **)&block.cells, (size_t)(count_cells(&block) * 4)));
+    CHECK_OK(cf_mpi_halo_create(&halo, block.comm, CF_F32, block.extents, 1, CF_MPI_HALO_CORNERS));
+    put_cells(&block, 3);
+    CHECK_OK(cf_mpi_halo_start(halo, NULL, block.cells));
+    CHECK_OK(cf_mpi_halo_finish(halo));
+    judge_cells(&block, 1, 3);
+    CHECK_OK(cf_mpi_halo_destroy(halo));
+    free_block(&block);
+}
+
 /* Ranks without cells are allowed where no neighbour needs these. */
 static void empty_extents(void)
 {
@@ -279,7 +323,7 @@ static void errors_of_creation(void)
     struct block block = make_block(3, 7, 1, 4);
     int64_t negative[DIMS] = {block.extents[0], -1, block.extents[2]};
     int64_t large[DIMS] = {INT64_C(1) << 31, INT64_C(1) << 31, INT64_C(1) << 31};
-    check_creation(&block, CF_PTR, block.extents, 1, 0, CF_EINVAL, "type is 15; elements have 1, 2, 4, 8 or 16 bytes");
+    check_creation(&block, CF_PTR, block.extents, 1, 0, CF_EINVAL, "the array has type ptr (15); ");
     check_creation(&block, CF_F32, NULL, 1, 0, CF_EINVAL, "extents is NULL");
     check_creation(&block, CF_F32, negative, 1, 0, CF_EINVAL, "extents[1] = -1 is negative");
     check_creation(&block, CF_F32, block.extents, 0, 0, CF_EINVAL, "width = 0 is less than 1");
@@ -350,6 +394,38 @@ static void errors_of_the_exchange(void)
     free_block(&block);
 }
 
+/* A halo of a GPU and a thread that uses the CPU. The last rank's stream is the CPU's; NCCL serves afterwards, too. */
+static void errors_of_devices(void)
+{
+    struct block block = make_block(1, 1, 1, 4);
+    cf_mpi_halo *halo = NULL;
+    cf_stream stream = NULL;
+    int device = CF_HOST, is_last = world_rank() == world_size() - 1;
+    CHECK_OK(cf_device_current(&device));
+    CHECK_OK(cf_mpi_halo_create(&halo, block.comm, CF_F32, block.extents, 1, 0));
+    put_cells(&block, 5);
+    CHECK_OK(cf_device_use(CF_HOST));
+    CHECK_OK(cf_stream_create(&stream));
+    CHECK_OK(cf_device_use(is_last ? CF_HOST : device));
+    CHECK_OK(cf_mpi_halo_start(halo, is_last ? stream : NULL, block.cells));
+    if (device == CF_HOST)
+        CHECK_OK(cf_mpi_halo_finish(halo));
+    else
+        CHECK_FAILS(cf_mpi_halo_finish(halo), CF_EINVAL,
+                    "cf_mpi_halo_start: stream is of device -1, the halo of device");
+    CHECK_OK(cf_device_use(device));
+    CHECK_OK(cf_mpi_halo_start(halo, NULL, block.cells));
+    CHECK_OK(cf_device_use(CF_HOST));
+    if (device != CF_HOST)
+        CHECK_FAILS(cf_mpi_halo_finish(halo), CF_EINVAL, "cf_mpi_halo_finish: the calling thread's device is -1");
+    CHECK_OK(cf_device_use(device));
+    CHECK_OK(cf_mpi_halo_finish(halo));
+    judge_cells(&block, 0, 5);
+    CHECK_OK(cf_mpi_halo_destroy(halo));
+    CHECK_OK(cf_stream_destroy(stream));
+    free_block(&block);
+}
+
 /* The communicator and MPI_Finalize() end halos, also with an exchange in flight. */
 static void end_of_the_communicator(cf_mpi_halo **left, struct block *block)
 {
@@ -371,11 +447,14 @@ int main(void)
     every_form_of_grid();
     large_faces();
     several_at_once();
+    one_halo_in_two_streams();
+    memory_of_a_pool();
     empty_extents();
     errors_of_creation();
     errors_of_the_communicator();
     extents_that_disagree();
     errors_of_the_exchange();
+    errors_of_devices();
     end_of_the_communicator(&left, &block);
     MPI_Finalize();
     CHECK_FAILS(cf_mpi_halo_start(left, NULL, block.cells), CF_EINVAL, "was destroyed");

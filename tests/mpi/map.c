@@ -57,7 +57,7 @@ static void gather_rows(MPI_Comm comm, int ranks, int64_t n, int way)
     cf_mpi_array index = take_part(comm, index_all, n, offsets, CF_I32), res = index;
     res.type = CF_F32;
     if (index.data)
-        CHECK_OK(cf_mem_alloc(&res.data, LENGTH * WIDTH * sizeof(float)));
+        res.data = alloc_on(index.device == CF_HOST ? current_device() : index.device, LENGTH * WIDTH * sizeof(float));
     CHECK_OK(cf_mpi_map(comm, kernel, (void *[]){&of_source, &index, &res, &n, &width, &rows}));
     check_part(comm, &res, wanted, WIDTH);
     CHECK_OK(cf_mem_free(res.data));

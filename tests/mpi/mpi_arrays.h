@@ -6,6 +6,19 @@
 
 enum { MOST_RANKS = 16, DIVISIONS = 6 };
 
+static inline int current_device(void)
+{
+    int device = 0;
+    CHECK_OK(cf_device_current(&device));
+    return device;
+}
+
+static inline void use_device(int device)
+{
+    if (device != current_device())
+        CHECK_OK(cf_device_use(device));
+}
+
 /* Calls `test` with all ranks, and with all but the last one. More ranks than processors make a call slow with MPI
  * libraries whose ranks wait actively, so tests choose few cases. */
 static inline void on_communicators(void (*test)(MPI_Comm comm, int ranks))
@@ -52,7 +65,27 @@ static inline void divide(int way, int64_t length, int ranks, int64_t *offsets)
         }
 }
 
-/* This rank's part of `all`, not aligned to more than an element; in device memory on odd ranks. */
+/* A GPU that is not the thread's own, if there is one. */
+static inline int other_device(void)
+{
+    int count = 0;
+    CHECK_OK(cf_device_count(&count));
+    return count > 1 ? (current_device() + 1) % count : current_device();
+}
+
+/* Memory of a device, by both ways of allocation in turn. */
+static inline void *alloc_on(int device, size_t bytes)
+{
+    static int turn;
+    int previous = current_device();
+    void *memory = NULL;
+    use_device(device);
+    CHECK_OK(turn++ % 2 ? cf_mem_alloc_async(NULL, &memory, bytes) : cf_mem_alloc(&memory, bytes));
+    use_device(previous);
+    return memory;
+}
+
+/* This rank's part of `all`, not aligned to more than an element; in memory of another device on odd ranks. */
 static inline cf_mpi_array take_part(MPI_Comm comm, const void *all, int64_t length, const int64_t *offsets,
                                      cf_type type)
 {
@@ -62,17 +95,20 @@ static inline cf_mpi_array take_part(MPI_Comm comm, const void *all, int64_t len
     size_t size = cf_type_size(type), count = (size_t)(offsets[rank + 1] - offsets[rank]);
     if (!count)
         return array;
-    if (rank % 2)
-        CHECK_OK(cf_device_current(&array.device));
     void *block = NULL;
-    CHECK_OK(rank % 2 ? cf_mem_alloc(&block, (count + 1) * size) : cf_mem_alloc_pinned(&block, (count + 1) * size));
+    if (rank % 2)
+        block = alloc_on(array.device = other_device(), (count + 1) * size);
+    else
+        CHECK_OK(cf_mem_alloc_pinned(&block, (count + 1) * size));
     array.data = (char *)block + size;
     CHECK_OK(cf_mem_copy(array.data, (const char *)all + (size_t)offsets[rank] * size, count * size));
     return array;
 }
 
+/* Calls with the array have not changed the thread's device. */
 static inline void free_part(cf_mpi_array *array)
 {
+    CHECK(array->device == CF_HOST || array->device == other_device());
     if (array->data)
         CHECK_OK(cf_mem_free((char *)array->data - cf_type_size(array->type)));
     array->data = NULL;

@@ -88,7 +88,7 @@ static void check_plain(cf_type type, union value found, union value wanted, dou
         CHECK(!memcmp(&found, &wanted, bytes));
 }
 
-/* What all divisions give. */
+/* Results that do not depend on the division. */
 struct expected {
     union value sum;
     double sizes;
@@ -229,6 +229,8 @@ static void errors_of_arguments(void)
     CHECK_FAILS(cf_mpi_min(MPI_COMM_WORLD, &y, &result), CF_EINVAL, "and x.length is 0");
     y.offsets = (int64_t[MOST_RANKS + 1]){0};
     CHECK_FAILS(cf_mpi_min(MPI_COMM_WORLD, &y, &result), CF_EINVAL, "cf_mpi_min: x.length is 0");
+    int status = world_rank() ? cf_mpi_max(MPI_COMM_WORLD, &x, &result) : cf_mpi_min(MPI_COMM_WORLD, &x, &result);
+    CHECK(status == CF_EINVAL && strstr(cf_last_error(), ": the ranks differ in the function"));
     CHECK(fabs(result - 5) <= 0);
     free_part(&x);
 }

@@ -94,11 +94,12 @@ static void errors(void)
         CHECK(cf_mpi_exclusive_scan(MPI_COMM_WORLD, &x, &y) == CF_EINVAL);
     else
         CHECK(cf_mpi_exclusive_scan(MPI_COMM_WORLD, &x, &x) == CF_EINVAL);
-    snprintf(text, sizeof text, "rank %d: ", last);
+    snprintf(text, sizeof text, "rank %d: cf_mpi_exclusive_scan: y.data = 0x", last);
     CHECK(strstr(cf_last_error(), text) == cf_last_error());
     y = x;
     y.offsets = NULL;
     CHECK(cf_mpi_exclusive_scan(MPI_COMM_WORLD, &x, world_rank() == last ? &y : &x) == CF_EINVAL);
+    check_part(MPI_COMM_WORLD, &x, integers, 1);
     free_part(&x);
 }
 

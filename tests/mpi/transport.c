@@ -2,9 +2,13 @@
  *
  * usage: transport [TEXT]
  *
- * TEXT: the reason of the choice contains it. With `aborted`, NCCL's messages fail. */
+ * TEXT: the reason of the choice contains it. With `aborted`, NCCL's messages fail; with `late`, after they have started;
+ * with `lone`, on rank 1. With `fault`, the GPU of rank 1 fails. */
 #include "mpi_check.h"
 
+#include <limits.h>
+
+#include "mpi/agree.h"
 #include "mpi/exchange.h"
 
 enum { BYTES = 5000, ROUNDS = 3, WAYS = 2 }; /* two messages for each pair of ranks */
@@ -71,14 +75,15 @@ static void variable_forces_a_transport(void)
                     "cf_mpi_transport: CF_MPI_TRANSPORT=nccl: ");
     }
     CHECK_FAILS(choose_again("CF_MPI_TRANSPORT", "tcp", text, sizeof text), CF_EINVAL,
-                "rank 0: CF_MPI_TRANSPORT=tcp: it is mpi or nccl");
+                "rank 0: cf_mpi_transport: CF_MPI_TRANSPORT=tcp: it is mpi or nccl");
     if (last > 0) {
         CHECK_FAILS(choose_again("CF_MPI_TRANSPORT", world_rank() == last ? "nccl" : "mpi", text, sizeof text),
                     CF_EINVAL, "CF_MPI_TRANSPORT is mpi on rank 0 and nccl on rank ");
         CHECK_OK(choose_again("CF_MPI_TRANSPORT", world_rank() == last ? "mpi" : "", text, sizeof text));
         CHECK(strcmp(text, "MPI: CF_MPI_TRANSPORT=mpi") == 0);
     }
-    CHECK_FAILS(choose_again("CF_MPI_AWARE", "yes", text, sizeof text), CF_EINVAL, "CF_MPI_AWARE=yes: it is 0 or 1");
+    CHECK_FAILS(choose_again("CF_MPI_AWARE", "yes", text, sizeof text), CF_EINVAL,
+                "cf_mpi_transport: CF_MPI_AWARE=yes: it is 0 or 1");
 }
 
 static void awareness_is_that_of_all_ranks(void)
@@ -93,7 +98,7 @@ static void awareness_is_that_of_all_ranks(void)
     CHECK_OK(cf_mpi_aware(MPI_COMM_WORLD, &aware));
     CHECK(aware == 0);
     CHECK(setenv("CF_MPI_AWARE", world_rank() == last ? "2" : "1", 1) == 0);
-    CHECK_FAILS(cf_mpi_aware(MPI_COMM_WORLD, &aware), CF_EINVAL, "CF_MPI_AWARE=2: it is 0 or 1");
+    CHECK_FAILS(cf_mpi_aware(MPI_COMM_WORLD, &aware), CF_EINVAL, "cf_mpi_aware: CF_MPI_AWARE=2: it is 0 or 1");
     CHECK(unsetenv("CF_MPI_AWARE") == 0);
     CHECK_FAILS(cf_mpi_aware(MPI_COMM_WORLD, NULL), CF_EINVAL, "cf_mpi_aware: aware is NULL");
 }
@@ -123,10 +128,10 @@ static void make_traffic(struct traffic *traffic, struct cf__mpi_transport *tran
 {
     traffic->count = WAYS * ranks;
     size_t bytes = (size_t)traffic->count * BYTES;
-    CHECK_OK(cf__mpi_buffer_alloc(transport, (void **)&traffic->out, bytes));
-    CHECK_OK(cf__mpi_buffer_alloc(transport, (void **)&traffic->in, bytes));
+    CHECK_OK(cf__mpi_buffer_alloc("test", transport, (void **)&traffic->out, bytes));
+    CHECK_OK(cf__mpi_buffer_alloc("test", transport, (void **)&traffic->in, bytes));
     CHECK_OK(cf_mem_alloc_pinned((void **)&traffic->host, bytes));
-    CHECK_OK(cf__mpi_exchange_create(&traffic->exchange, transport, stream, 2 * traffic->count, BYTES));
+    CHECK_OK(cf__mpi_exchange_create("test", &traffic->exchange, transport, stream, 2 * traffic->count, BYTES));
     traffic->sends = calloc((size_t)traffic->count, sizeof *traffic->sends);
     traffic->receives = calloc((size_t)traffic->count, sizeof *traffic->receives);
     CHECK(traffic->sends && traffic->receives);
@@ -176,9 +181,8 @@ static void finish(struct traffic *traffic, int round)
         }
 }
 
-static void messages_arrive(MPI_Comm comm)
+static void messages_arrive(MPI_Comm comm, struct cf__mpi_transport *transport)
 {
-    struct cf__mpi_transport *transport = enter_transport(comm);
     struct traffic first, second;
     CHECK_OK(cf_stream_create(&stream));
     MPI_Comm_rank(comm, &own);
@@ -201,8 +205,56 @@ static void messages_arrive_in_parts_of_the_world(void)
 {
     MPI_Comm part;
     MPI_Comm_split(MPI_COMM_WORLD, world_rank() % 2, -world_rank(), &part);
-    messages_arrive(part);
+    messages_arrive(part, enter_transport(part));
     MPI_Comm_free(&part);
+}
+
+/* Number of messages for MPI. */
+static int count_pieces(const struct cf__mpi_message *messages, int count, size_t piece)
+{
+    size_t pieces = 0;
+    for (int i = 0; i < count; i++)
+        pieces += (messages[i].bytes + piece - 1) / piece;
+    return (int)pieces;
+}
+
+static void long_messages_travel_in_pieces(void)
+{
+    struct cf__mpi_transport *transport = enter_transport(MPI_COMM_WORLD);
+    struct traffic traffic;
+    size_t usual = transport->piece;
+    CHECK(usual >= 1 << 20 && usual <= INT_MAX);
+    if (transport->is_nccl)
+        return;
+    transport->piece = BYTES / 7;
+    messages_arrive(MPI_COMM_WORLD, transport);
+    CHECK_OK(cf_stream_create(&stream));
+    make_traffic(&traffic, transport);
+    CHECK_OK(start(&traffic, 0));
+    CHECK(traffic.exchange.count == count_pieces(traffic.sends, traffic.count, transport->piece) +
+                                        count_pieces(traffic.receives, traffic.count, transport->piece));
+    finish(&traffic, 0);
+    free_traffic(&traffic);
+    CHECK_OK(cf_stream_destroy(stream));
+    transport->piece = usual;
+}
+
+/* A receive of the caller for any message gets none of the library's. */
+static void messages_stay_in_the_duplicate(void)
+{
+    MPI_Comm copy;
+    MPI_Request any;
+    MPI_Status status;
+    int byte = 0, is_cancelled = 0;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    struct cf__mpi_transport *transport = enter_transport(copy);
+    MPI_Irecv(&byte, 1, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, copy, &any);
+    messages_arrive(copy, transport);
+    MPI_Cancel(&any);
+    MPI_Wait(&any, &status);
+    MPI_Test_cancelled(&status, &is_cancelled);
+    CHECK(is_cancelled);
+    MPI_Comm_free(&copy);
 }
 
 static void buffers_are_for_one_device(void)
@@ -214,36 +266,87 @@ static void buffers_are_for_one_device(void)
         return;
     CHECK_OK(cf_device_current(&device));
     CHECK_OK(cf_device_use(CF_HOST));
-    CHECK_FAILS(cf__mpi_buffer_alloc(transport, &buffer, 8), CF_EINVAL, "NCCL of the communicator is for GPU");
+    CHECK_FAILS(cf__mpi_buffer_alloc("test", transport, &buffer, 8), CF_EINVAL, "NCCL of the communicator is for GPU");
     CHECK_OK(cf_device_use(device));
 }
 
-static void errors_abort_nccl(void)
+static void errors_abort_nccl(int is_late)
 {
     struct cf__mpi_transport *transport = enter_transport(MPI_COMM_WORLD);
     struct traffic traffic;
     CHECK(transport->is_nccl);
     CHECK_OK(cf_stream_create(&stream));
+    own = world_rank();
     ranks = world_size();
     make_traffic(&traffic, transport);
-    CHECK_FAILS(start(&traffic, 0), CF_ECALL, "ncclGroupEnd: remote process exited");
+    CHECK_OK(cf__mpi_exchange_check(&traffic.exchange));
+    if (is_late) {
+        CHECK_OK(start(&traffic, 0));
+        CHECK_FAILS(cf__mpi_exchange_finish(&traffic.exchange), CF_ECALL, "NCCL: remote process exited");
+    } else {
+        CHECK_FAILS(start(&traffic, 0), CF_ECALL, "ncclGroupEnd: remote process exited");
+    }
+    CHECK_FAILS(cf__mpi_exchange_check(&traffic.exchange), CF_ECALL, "NCCL was aborted after an earlier error");
     CHECK_FAILS(start(&traffic, 0), CF_ECALL, "NCCL was aborted after an earlier error");
     free_traffic(&traffic);
     CHECK_OK(cf_stream_destroy(stream));
+}
+
+/* The start fails on rank 1; the others do not wait for its messages. */
+static void one_rank_aborts_nccl_of_all(void)
+{
+    struct cf__mpi_transport *transport = enter_transport(MPI_COMM_WORLD);
+    struct traffic traffic;
+    CHECK(transport->is_nccl);
+    CHECK_OK(cf_stream_create(&stream));
+    own = world_rank();
+    ranks = world_size();
+    make_traffic(&traffic, transport);
+    int status = start(&traffic, 0);
+    CHECK(!status == (own != 1));
+    status = cf__mpi_agree(MPI_COMM_WORLD, status);
+    CHECK_FAILS(cf__mpi_exchange_abandon(&traffic.exchange, status), CF_ECALL, "rank 1: ncclGroupEnd: remote process");
+    CHECK_FAILS(cf__mpi_exchange_check(&traffic.exchange), CF_ECALL, "NCCL was aborted after an earlier error");
+    free_traffic(&traffic);
+    CHECK_OK(cf_stream_destroy(stream));
+}
+
+/* A kernel of rank 1 writes memory out of its reach. The next call tells all ranks. */
+static void fault_is_told_by_the_next_call(void)
+{
+    cf_mpi_plan *plan = NULL;
+    int64_t offsets[] = {0, 1, 2}, index[] = {0, 1};
+    int32_t *data = NULL, *res = NULL, outside[2];
+    CHECK_OK(cf_mem_alloc((void **)&data, sizeof *data));
+    CHECK_OK(cf_mem_alloc((void **)&res, 2 * sizeof *res));
+    CHECK_OK(cf_mpi_plan_create(&plan, MPI_COMM_WORLD, offsets, index, 2));
+    cf_mpi_array source = {2, offsets, data, CF_I32, 0};
+    CHECK_OK(cf_device_current(&source.device));
+    CHECK(cf_mpi_gather(plan, &source, world_rank() == 1 ? outside : res) == (world_rank() == 1 ? CF_EFAULT : CF_OK));
+    for (int i = 0; i < 2; i++) {
+        CHECK(cf_mpi_gather(plan, &source, res) == CF_EFAULT);
+        CHECK(strncmp(cf_last_error(), "rank 1: ", 8) == 0);
+    }
 }
 
 int main(int argc, char **argv)
 {
     const char *expected = argc > 1 ? argv[1] : "";
     CHECK_OK(cf_mpi_init());
-    if (strcmp(expected, "aborted") == 0) {
-        errors_abort_nccl();
+    if (strcmp(expected, "aborted") == 0 || strcmp(expected, "late") == 0) {
+        errors_abort_nccl(*expected == 'l');
+    } else if (strcmp(expected, "lone") == 0) {
+        one_rank_aborts_nccl_of_all();
+    } else if (strcmp(expected, "fault") == 0) {
+        fault_is_told_by_the_next_call();
     } else {
         choice_has_its_reason(expected);
         variable_forces_a_transport();
         awareness_is_that_of_all_ranks();
-        messages_arrive(MPI_COMM_WORLD);
+        messages_arrive(MPI_COMM_WORLD, enter_transport(MPI_COMM_WORLD));
         messages_arrive_in_parts_of_the_world();
+        long_messages_travel_in_pieces();
+        messages_stay_in_the_duplicate();
         buffers_are_for_one_device();
     }
     MPI_Finalize();

@@ -2,8 +2,10 @@
  *
  * It needs a GPU, which may be played, and is as strict: a communicator belongs to the device that is current when it is
  * made; a rank that is alone in a group waits; sizes agree. Messages that arrive are written in the stream's order, after
- * the call. The environment variable FAKE_NCCL=join makes rank 1 fail to join, FAKE_NCCL=group the end of each group. */
+ * the call. The environment variable FAKE_NCCL=join makes rank 1 fail to join, FAKE_NCCL=group the end of each group,
+ * FAKE_NCCL=lone that of rank 1, whose messages never come, and FAKE_NCCL=late the messages, a moment after it. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,9 +55,11 @@ EXPORT int ncclSend(const void *data, size_t count, int type, int peer, struct c
 EXPORT int ncclRecv(void *data, size_t count, int type, int peer, struct comm *comm, void *stream);
 EXPORT const char *ncclGetErrorString(int result);
 
-static struct message group[MESSAGES];
-static MPI_Request requests[MESSAGES];
-static int count, depth;
+/* A group belongs to a thread. */
+static _Thread_local struct message group[MESSAGES];
+static _Thread_local MPI_Request requests[MESSAGES];
+static _Thread_local int count, depth;
+static _Thread_local int sent, asked; /* groups, and questions for errors after the latest one */
 
 static int is_told_to_fail(const char *where)
 {
@@ -76,8 +80,6 @@ static struct {
 static void load_cuda(void)
 {
     int (*get)(const char *name, void *function, int version, uint64_t flags, int *found) = NULL;
-    if (cuda.cuMemFreeHost)
-        return;
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
     if (library)
         *(void **)&get = dlsym(library, "cuGetProcAddress_v2");
@@ -111,7 +113,7 @@ EXPORT const char *ncclGetErrorString(int result)
 
 EXPORT int ncclGetUniqueId(struct id *id)
 {
-    static int number;
+    static _Atomic int number;
     memset(id, 0, sizeof *id);
     id->number = ++number;
     return MPI_Comm_rank(MPI_COMM_WORLD, &id->world) == MPI_SUCCESS ? SUCCESS : SYSTEM_ERROR;
@@ -139,8 +141,10 @@ static void meet(struct comm *comm, int maker)
 
 EXPORT int ncclCommInitRank(struct comm **comm, int ranks, struct id id, int rank)
 {
+    static pthread_once_t loaded = PTHREAD_ONCE_INIT;
     int device;
-    load_cuda();
+    if (pthread_once(&loaded, load_cuda) != 0)
+        return SYSTEM_ERROR;
     if (cuda.cuCtxGetDevice(&device) != 0)
         return UNHANDLED_CUDA_ERROR;
     if (ranks > RANKS || rank < 0 || rank >= ranks)
@@ -178,7 +182,7 @@ EXPORT int ncclCommAbort(struct comm *comm)
 EXPORT int ncclCommGetAsyncError(struct comm *comm, int *error)
 {
     (void)comm;
-    *error = SUCCESS;
+    *error = is_told_to_fail("late") && sent && asked++ > 0 ? REMOTE_ERROR : SUCCESS;
     return SUCCESS;
 }
 
@@ -259,6 +263,10 @@ EXPORT int ncclGroupEnd(void)
     int result = depth == 0 ? INVALID_USAGE : is_told_to_fail("group") ? REMOTE_ERROR : SUCCESS;
     if (--depth > 0 || result)
         return result;
+    if (is_told_to_fail("lone"))
+        return count && group[0].comm->rank == 1 ? REMOTE_ERROR : SUCCESS;
+    sent++;
+    asked = 0;
     for (int i = 0; i < count && !result; i++)
         result = stage(&group[i]);
     for (int i = 0; i < count && !result; i++)

@@ -19,7 +19,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../su
 from tap import NEEDS_NO_SANITIZER, NEEDS_NVCC, ROOT, Tap, ended, read, run
 
 NEEDS_MPI = 'needs an MPI library: tools/dev/setup installs it'
-NEEDS_MPIFORT = 'needs mpifort of the MPI library'
+NEEDS_MPIFORT = 'needs mpifort beside mpicc: tools/dev/setup installs it'
 FORTRAN = ['-std=f2018', '-g', '-fcheck=all,no-array-temps', '-Wall', '-Wextra', '-Werror']
 LONG = bool(os.environ.get('CHECK_LONG'))
 RANKS = [1, 2, 4] + ([7] if LONG else [])
@@ -69,6 +69,8 @@ class MpiTest(Tap):
         for name in self.programs():
             for ranks in RANKS:
                 self.on_ranks('cpu', name, ranks, CF_DRIVER='host')
+        for name in ('gather', 'halo'):   # MPI gets the memory of cf_mem_alloc()
+            self.on_ranks('cpu_aware', name, 2, CF_DRIVER='host', CF_MPI_AWARE='1')
         self.fortran()
         self.module()
         self.info('cpu', 'the CPU, as there is no GPU', 'MPI: the device of rank 0 is the CPU')
@@ -133,7 +135,7 @@ class MpiTest(Tap):
         self.on_ranks('own', 'transport', 2, 'every rank has a GPU of its own', own='CUDA_VISIBLE_DEVICES=%d')
 
     def played(self):
-        """With --long, all programs run on shared GPUs as well."""
+        """Work of the default stream is late, with --long also at once."""
         driver, nccl = (os.path.join(self.build, 'tests', name) for name in ('fake', 'fake_nccl'))
         if not os.path.exists(os.path.join(driver, 'libcuda.so.1')):
             self.skip('mpi_on_played_gpus', NEEDS_NVCC)
@@ -145,14 +147,19 @@ class MpiTest(Tap):
         own = 'FAKE_CUDA=devices=1,first=%d'
         for name in self.programs():
             for ranks in RANKS if LONG else [2]:
-                self.on_ranks('played', name, ranks, own=own)
+                self.on_ranks('played', name, ranks, own=own + ',late=1')
+                self.on_ranks('shared_played', name, ranks, FAKE_CUDA='late=1')
                 if LONG:
-                    self.on_ranks('shared_played', name, ranks)
+                    self.on_ranks('early_played', name, ranks, own=own)
         self.on_ranks('played', 'device', 4)
         self.on_ranks('played', 'transport', 4, 'NCCL 2.27.3: every rank has a GPU of its own', own=own)
         self.on_ranks('played', 'transport', 2, 'ranks 0 and 1 share a GPU')
         self.on_ranks('played', 'transport', 2, 'rank 1: ncclCommInitRank: remote', own=own, FAKE_NCCL='join')
         self.on_ranks('played', 'transport', 2, 'aborted', own=own, FAKE_NCCL='group')
+        self.on_ranks('played', 'transport', 2, 'late', own=own, FAKE_NCCL='late')
+        self.on_ranks('played', 'transport', 2, 'lone', own=own, FAKE_NCCL='lone')
+        self.on_ranks('played', 'transport', 2, 'fault', own=own)
+        self.on_ranks('shared_played', 'transport', 2, 'fault', FAKE_CUDA='devices=2')
         self.info('played', ' of 2 (GPU-', 'NCCL 2.27.3: every rank has a GPU of its own')
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, 'libnccl.so.2'), 'w', encoding='utf-8'):

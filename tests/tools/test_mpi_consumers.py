@@ -2,7 +2,8 @@
 
 usage: test_mpi_consumers.py BUILDDIR
 
-BUILDDIR was configured with --mpicc. The programs compare their results with those of one rank.
+BUILDDIR was configured with --mpicc. The programs compare their results with those of one rank. With CHECK_LONG in the
+environment they also run on 7 ranks, and on the played GPUs, where each rank has its own.
 """
 
 import os
@@ -13,19 +14,41 @@ import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
 sys.path.append(os.path.dirname(os.path.realpath(__file__)))
-from tap import NEEDS_NO_SANITIZER, ROOT, Tap, ended, read, run
-from test_mpi import NEEDS_MPI, SETTINGS
+from tap import NEEDS_LONG, NEEDS_NO_SANITIZER, NEEDS_NVCC, ROOT, Tap, ended, read, run
+from test_mpi import NEEDS_MPI, NEEDS_MPIFORT, LONG, RANKS, SETTINGS
 
-NEEDS_MPIFORT = 'needs mpifort beside mpicc: tools/dev/setup installs it'
 SECONDS = 60   # for one program; it takes a second or two
 PROGRAMS = {'gather': '262144 of 262144 match\n', 'jacobi': '25920 of 25920 cells have the same bits\n',
-            'cg': 'solved after few steps, residuals of one rank: the same bits\n'}
-FORTRAN = {'gather_fortran': '262144 of 262144 match\n'}
+            'cg': 'solved after few steps, residuals of one rank: the same bits\n',
+            'map': '100003 of 100003 points match\n'}
+FORTRAN = {'gather_fortran': '262144 of 262144 match\n', 'jacobi_fortran': '4522 of 4522 cells match\n'}
+# The played GPUs run the CPU bodies of kernels that a program gives them before anything is loaded.
+ADD_KERNELS = '''
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include <cuferry/registry.h>
+
+extern const cf_module cfmpi_registry;
+extern const cf_module stencil_registry __attribute__((weak)), sphere_registry __attribute__((weak));
+
+__attribute__((constructor)) static void add_kernels(void)
+{
+    void (*add)(const cf_module *module);
+    *(void **)&add = dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_add");
+    add(&cfmpi_registry);
+    if (&stencil_registry)
+        add(&stencil_registry);
+    if (&sphere_registry)
+        add(&sphere_registry);
+}
+'''
 
 
 class Consumers(Tap):
     def __init__(self, build, folder):
         super().__init__()
+        self.build, self.place = os.path.realpath(build), []
         self.prefix, self.project = os.path.join(folder, 'prefix'), os.path.join(folder, 'mpi')
         text = read(os.path.join(build, 'build.ninja')) or ''
         found = re.search(r'^mpicc = (.*)$', text, re.M)
@@ -43,15 +66,37 @@ class Consumers(Tap):
     def make(self, target, *variables):
         code, out, err = run(['make', target, f'MPICC={self.mpicc}', 'CFCCFLAGS=--cuda=no', *variables],
                              cwd=self.project, env=self.env)
-        self.check(f'mpi_consumers_{target}_builds', f'{out}{err}' if code else '')
+        self.check('_'.join(['mpi_consumers', target, *self.place, 'builds']), f'{out}{err}' if code else '')
 
     def run_programs(self, programs):
         for name, expected in programs.items():
-            for ranks in (1, 2, 4):
-                code, out, err = run([self.beside_mpicc('mpiexec'), '-n', str(ranks), './' + name], cwd=self.project,
+            for ranks in RANKS:
+                own = (word for rank in range(ranks) for word in
+                       (':', '-n', '1', 'env', f'FAKE_CUDA=devices=1,first={rank},late=1', './' + name))
+                code, out, err = run([self.beside_mpicc('mpiexec'), *list(own)[1:]], cwd=self.project,
                                      env=self.env, timeout=SECONDS)
-                self.check(f'mpi_consumer_{name}_on_{ranks}',
+                self.check('_'.join(['mpi_consumer', name, 'on', str(ranks), *self.place]),
                            '' if code == 0 and out == expected else f'{ended(code)}\n{out}{err}')
+
+    def fortran(self):
+        if not shutil.which(self.beside_mpicc('mpifort')):
+            self.skip('mpi_consumers_in_fortran', NEEDS_MPIFORT)
+            return
+        self.make('fortran', 'MPIFC=' + self.beside_mpicc('mpifort'))
+        self.run_programs(FORTRAN)
+
+    def played(self):
+        driver, nccl = (os.path.join(self.build, 'tests', name) for name in ('fake', 'fake_nccl'))
+        reason = not LONG and NEEDS_LONG or not os.path.exists(os.path.join(driver, 'libcuda.so.1')) and NEEDS_NVCC
+        if reason:
+            self.skip('mpi_consumers_on_played_gpus', reason)
+            return
+        self.place = ['played']
+        self.env.update(CF_DRIVER='cuda', LD_LIBRARY_PATH=os.pathsep.join([driver, nccl]))
+        with open(os.path.join(self.project, 'add.c'), 'w', encoding='utf-8') as file:
+            file.write(ADD_KERNELS)
+        self.make('all', '-B', f'MPICC={self.mpicc} add.c', 'CFCCFLAGS=')
+        self.run_programs(PROGRAMS)
 
     def run(self):
         if not self.mpicc or self.is_sanitized:
@@ -59,11 +104,8 @@ class Consumers(Tap):
             return
         self.make('all')
         self.run_programs(PROGRAMS)
-        if not shutil.which(self.beside_mpicc('mpifort')):
-            self.skip('mpi_consumers_in_fortran', NEEDS_MPIFORT)
-            return
-        self.make('fortran', 'MPIFC=' + self.beside_mpicc('mpifort'))
-        self.run_programs(FORTRAN)
+        self.fortran()
+        self.played()
 
 
 if __name__ == '__main__':

@@ -51,13 +51,6 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
     return result;
 }
 
-int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses)
-{
-    int result = PMPI_Waitall(count, requests, statuses);
-    note_end(count);
-    return result;
-}
-
 /* ---- The same elements for both ---- */
 
 struct bench {
