@@ -85,7 +85,8 @@ def _gpu_count():
 
 class _View:
     """The facts of an array, whoever made it."""
-    __slots__ = ('contiguous', 'device', 'dtype', 'keep', 'library', 'members', 'pointer', 'shape', 'stream', 'writable')
+    __slots__ = ('contiguous', 'device', 'dtype', 'keep', 'library', 'members', 'pointer', 'shape', 'stream',
+                 'writable')
 
     def __init__(self, pointer, dtype, shape, contiguous, writable, device=-1, stream=None, library='', keep=None,
                  members=None):

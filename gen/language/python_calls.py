@@ -4,16 +4,17 @@ import ctypes
 import functools
 import math
 
-from language.python_arrays import (_check, _empty, _function, _gpu_count, _members_of_class, _modules, _NUMBERS, _PREFIX,
-                                    _scalar, _spell_members, _stream_device, _stream_handle, _stream_sync, _View, _view,
-                                    EINVAL)
+from language.python_arrays import (_check, _empty, _function, _gpu_count, _members_of_class, _modules, _NUMBERS,
+                                    _PREFIX, _scalar, _spell_members, _stream_device, _stream_handle, _stream_sync, _View,
+                                    _view, EINVAL)
 
 # ---- Calls
 
 
 class _Instance:
-    """One C function: for each parameter (dtype or class, lanes, bytes, dimensions) of an array or the kind of a scalar;
-    where scalars come from, as (scalar, array, dimension, factor, offset); and a function from scalars to shapes."""
+    """One C function: for each parameter (dtype or class, lanes, bytes, dimensions) of an array or the kind of a
+    scalar; where scalars come from, as (scalar, array, dimension, factor, offset); and a function from scalars to
+    shapes."""
 
     def __init__(self, function, types, inferred, shapes):
         self.types, self.inferred, self.shapes = types, inferred, shapes

@@ -151,10 +151,11 @@ static void each_rank_has_a_device(void)
     CHECK_OK(cf_device_current(&current));
     CHECK(current == device && (count ? device >= 0 && device < count : device == CF_HOST));
     check_reason(reason, device, count);
-    /* The played GPUs are the same for all ranks, unless FAKE_CUDA has numbers for them. */
+    /* All ranks have the same GPUs, unless a variable chooses for each. */
     MPI_Allgather(&device, 1, MPI_INT, devices, 1, MPI_INT, MPI_COMM_WORLD);
     const char *fake = getenv("FAKE_CUDA");
-    for (int i = 0; i < world_size() && count && !(fake && strstr(fake, "first=")); i++) {
+    int is_own = getenv("CUDA_VISIBLE_DEVICES") || (fake && strstr(fake, "first="));
+    for (int i = 0; i < world_size() && count && !is_own; i++) {
         char name[32];
         CHECK(devices[i] == i % count);
         snprintf(name, sizeof name, "%d", i);
