@@ -5,8 +5,8 @@ import functools
 import math
 
 from language.python_arrays import (_check, _empty, _function, _gpu_count, _members_of_class, _modules, _NUMBERS,
-                                    _PREFIX, _scalar, _spell_members, _stream_device, _stream_handle, _stream_sync, _View,
-                                    _view, EINVAL)
+                                    _PREFIX, _scalar, _spell_members, _stream_device, _stream_handle, _stream_sync,
+                                    _View, _view, EINVAL)
 
 # ---- Calls
 
