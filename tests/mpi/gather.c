@@ -1,6 +1,9 @@
 /* gather.c - plans, gather and scatter, judged element by element against a serial computation. */
 #include "mpi_check.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "mpi/plan.h"
 
 enum { LENGTH = 5000 };
@@ -105,6 +108,16 @@ static int64_t count_skipped(const int64_t *offsets)
     return begin < first_kept ? first_kept - begin : 0;
 }
 
+/* Addresses for an array on the CPU, of which the first bytes have no memory. */
+static void *reserve_array(size_t skipped, size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), before = skipped / page * page;
+    char *start = mmap(NULL, skipped + bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    CHECK(start != MAP_FAILED);
+    CHECK(mprotect(start + before, skipped + bytes - before, PROT_READ | PROT_WRITE) == 0);
+    return start;
+}
+
 /* The rank's part of an array with these offsets. */
 static cf_mpi_array make_array(const int64_t *offsets, cf_type type, uint64_t seed)
 {
@@ -112,16 +125,26 @@ static cf_mpi_array make_array(const int64_t *offsets, cf_type type, uint64_t se
     int64_t count = offsets[world_rank() + 1] - first;
     size_t size = cf_type_size(type), bytes = (size_t)count * size;
     unsigned char *data = alloc_host(bytes);
+    void *start = NULL;
     make_elements(data, size, first, count, seed);
-    uintptr_t kept = (uintptr_t)to_device(data, bytes);
+    if (skipped) {
+        start = reserve_array((size_t)skipped * size, bytes);
+        memcpy((char *)start + (size_t)skipped * size, data, bytes);
+    } else {
+        start = to_device(data, bytes);
+    }
     free(data);
-    return (cf_mpi_array){offsets[world_size()], offsets, (void *)(kept - (uintptr_t)skipped * size), type, device()};
+    return (cf_mpi_array){offsets[world_size()], offsets, start, type, device()};
 }
 
 static void free_array(const cf_mpi_array *array)
 {
-    uintptr_t skipped = (uintptr_t)count_skipped(array->offsets) * cf_type_size(array->type);
-    CHECK_OK(cf_mem_free((void *)((uintptr_t)array->data + skipped)));
+    size_t size = cf_type_size(array->type), skipped = (size_t)count_skipped(array->offsets) * size;
+    size_t length = (size_t)(array->offsets[world_rank() + 1] - array->offsets[world_rank()]) * size;
+    if (skipped)
+        CHECK(munmap(array->data, length) == 0);
+    else
+        CHECK_OK(cf_mem_free(array->data));
 }
 
 /* ---- Gather ---- */
