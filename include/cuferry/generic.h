@@ -37,7 +37,7 @@ CF__WRONG_CALL(cf_no_instance_takes_these_types)
 #define CF__SIZED(pointer, type) \
     _Generic(CF__ELEMENT((pointer)), struct cf_untyped : 1, default : sizeof *CF__TYPED(pointer) == sizeof(type))
 
-/* What follows the text of a wrong call: an array of rows has rows as elements. */
+/* The end of the message for a wrong call: an array of rows has rows as elements. */
 #define CF__ADVICE "; pass an array a[2][3] as &a[0][0]"
 
 /* `selection` if `condition` holds; else `text` is the first error. The selection stays a function's name, so that

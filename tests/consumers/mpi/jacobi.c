@@ -9,7 +9,7 @@
 
 enum { DIMS = 3 };
 
-/* A block of the grid, which has ghost cells of one element around it. Those at the grid's rim stay 0. */
+/* A block of the grid, which has ghost cells of one element around it. Ghost cells at the grid's rim stay 0. */
 struct block {
     int64_t first[DIMS], extents[DIMS], sides[DIMS];
     size_t bytes;
