@@ -94,7 +94,8 @@ int main(int argc, char **argv)
     qsort(seconds, (size_t)steps, sizeof *seconds, compare);
     double error = find_error(&matrix, &v);
     if (rank == 0)
-        printf("%lld^3 rows per rank on %d: a step %.3f ms; %s\n", (long long)N, ranks, 1e3 * seconds[steps / 2], reason);
+        printf("%lld^3 rows per rank on %d: a step %.3f ms; %s\n", (long long)N, ranks, 1e3 * seconds[steps / 2],
+               reason);
     if (rank == 0 && !(error < 1e-12))
         fprintf(stderr, "peers-mpi-cg: the residual is wrong by %g of the right-hand side\n", error);
     free_vectors(&v);

@@ -36,14 +36,14 @@ struct nccl_id {
     char bytes[128];
 };
 
-#define NCCL_FUNCTIONS(X)                                                                                \
-    X(ncclGetUniqueId, (struct nccl_id * id))                                                            \
-    X(ncclCommInitRank, (void **comm, int ranks, struct nccl_id id, int rank))                           \
-    X(ncclCommDestroy, (void *comm))                                                                     \
-    X(ncclGroupStart, (void))                                                                            \
-    X(ncclGroupEnd, (void))                                                                              \
-    X(ncclSend, (const void *data, size_t count, int type, int peer, void *comm, cf_stream stream))      \
-    X(ncclRecv, (void *data, size_t count, int type, int peer, void *comm, cf_stream stream))            \
+#define NCCL_FUNCTIONS(X)                                                                           \
+    X(ncclGetUniqueId, (struct nccl_id * id))                                                       \
+    X(ncclCommInitRank, (void **comm, int ranks, struct nccl_id id, int rank))                      \
+    X(ncclCommDestroy, (void *comm))                                                                \
+    X(ncclGroupStart, (void))                                                                       \
+    X(ncclGroupEnd, (void))                                                                         \
+    X(ncclSend, (const void *data, size_t count, int type, int peer, void *comm, cf_stream stream)) \
+    X(ncclRecv, (void *data, size_t count, int type, int peer, void *comm, cf_stream stream))       \
     X(ncclAlltoAll, (const void *data, void *res, size_t count, int type, void *comm, cf_stream stream))
 
 static struct {
