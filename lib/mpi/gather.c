@@ -57,7 +57,6 @@ static int check_offsets(const struct call *call)
     return CF_OK;
 }
 
-/* A failure that other ranks have not learnt of is one of this call. */
 /* Source and result of one rank share no bytes. */
 static int check_overlap(const struct call *call)
 {
@@ -69,6 +68,7 @@ static int check_overlap(const struct call *call)
     return cf__mpi_fail(CF_EINVAL, "%s: %s and %s overlap", call->function, call->name, call->part_name);
 }
 
+/* A failure that other ranks have not learnt of is one of this call. */
 static int check_call(struct call *call)
 {
     int status = cf__mpi_recall(&call->plan->failure);
@@ -137,8 +137,21 @@ static int check_distinct(const struct cf_mpi_plan *plan)
 
 /* ---- Rounds ---- */
 
-/* After the first failure a rank still sends and receives, so that others do not wait for it. Elements of this rank
- * are copied while those of the first round are on their way. */
+/* After the first failure a rank still sends and receives, so that others do not wait for it. A share of this rank's own
+ * elements is copied while those of a round are on their way. */
+
+/* The entries of own elements that are copied in a round. */
+struct share {
+    const int64_t *slot, *place;
+    int64_t count;
+};
+
+static struct share own_share(const struct cf_mpi_plan *plan, int64_t round)
+{
+    int64_t part = (plan->own + plan->rounds - 1) / plan->rounds, begin = round * part, rest = plan->own - begin;
+    begin = rest < 0 ? 0 : begin;
+    return (struct share){plan->slot + begin, plan->place + begin, rest < 0 ? 0 : rest < part ? rest : part};
+}
 
 static int gather_round(const struct call *call, int64_t round, int64_t first)
 {
@@ -150,12 +163,12 @@ static int gather_round(const struct call *call, int64_t round, int64_t first)
     int64_t nwanted = cf__mpi_round_fill(wanted, plan->object.comm, plan->rounds, round, call->bytes);
     int64_t entry = plan->entries[round], count = plan->entries[round + 1] - entry;
     int64_t length = cf__mpi_plan_length(plan);
+    const struct share own = own_share(plan, round);
     int status = cf__mpi_elements_pack(call->bytes, source, plan->list + first, lent->buffer, nlent, length);
     status = cf__mpi_first(status, cf__mpi_exchange_start(&plan->exchange, lent->messages, lent->nmessages,
                                                           wanted->messages, wanted->nmessages));
-    if (round == 0)
-        status = cf__mpi_first(status, cf__mpi_elements_move(call->bytes, source, plan->slot, plan->place, res,
-                                                             plan->own, length, plan->count));
+    status = cf__mpi_first(
+        status, cf__mpi_elements_move(call->bytes, source, own.slot, own.place, res, own.count, length, plan->count));
     status = cf__mpi_first(status, cf__mpi_exchange_finish(&plan->exchange));
     return cf__mpi_first(status, cf__mpi_elements_move(call->bytes, wanted->buffer, plan->slot + entry,
                                                        plan->place + entry, res, count, nwanted, plan->count));
@@ -170,13 +183,13 @@ static int scatter_round(const struct call *call, int64_t round, int64_t first)
     int64_t nwanted = cf__mpi_round_fill(wanted, plan->object.comm, plan->rounds, round, call->bytes);
     int64_t entry = plan->entries[round], count = plan->entries[round + 1] - entry;
     int64_t length = cf__mpi_plan_length(plan);
+    const struct share own = own_share(plan, round);
     int status = cf__mpi_elements_move(call->bytes, call->part, plan->place + entry, plan->slot + entry, wanted->buffer,
                                        count, plan->count, nwanted);
     status = cf__mpi_first(status, cf__mpi_exchange_start(&plan->exchange, wanted->messages, wanted->nmessages,
                                                           lent->messages, lent->nmessages));
-    if (round == 0)
-        status = cf__mpi_first(status, cf__mpi_elements_move(call->bytes, call->part, plan->place, plan->slot, res,
-                                                             plan->own, plan->count, length));
+    status = cf__mpi_first(status, cf__mpi_elements_move(call->bytes, call->part, own.place, own.slot, res, own.count,
+                                                         plan->count, length));
     status = cf__mpi_first(status, cf__mpi_exchange_finish(&plan->exchange));
     return cf__mpi_first(status,
                          cf__mpi_elements_unpack(call->bytes, lent->buffer, plan->list + first, res, nlent, length));

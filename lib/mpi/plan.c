@@ -298,43 +298,50 @@ static int assign_slots(struct draft *draft)
                               parts + ranks, count, elements, ranks, plan->rounds);
 }
 
-/* Finds the first entry of each round, and makes slots count from the beginning of their round. */
-static int divide_rounds(struct draft *draft)
+/* Brings the entries into the order of rounds and, within a round, of places: a gather writes its result from front to
+ * back, and reads from a buffer, which is small. `number` has the slots, counted over all rounds. */
+static int order_entries(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
-    int64_t *slots = plan->slot + plan->own, *starts = draft->tables, *places = NULL;
+    int64_t *slots = plan->slot + plan->own, *places = plan->place + plan->own, *tables = draft->tables;
     int64_t ranks = plan->object.comm->size, rounds = plan->rounds, count = plan->count - plan->own;
-    for (int64_t round = 0; round <= rounds; round++)
+    for (int64_t round = 0; round < rounds; round++)
         draft->starts[round] = draft->starts[round * ranks];
-    int status = alloc_words(&places, rounds + 1);
+    int status = copy_words(tables, draft->starts, rounds);
     if (!status)
-        status = copy_words(starts, draft->starts, rounds + 1);
+        status = cfmpi_enter_rounds_async(NULL, draft->number, places, tables, plan->count, count, rounds);
     if (!status)
-        status = cfmpi_search_async(NULL, slots, starts, places, rounds + 1, count);
-    if (!status)
-        status = copy_words(plan->entries, places, rounds + 1);
-    if (!status)
-        status = cfmpi_rebase_async(NULL, slots, starts, count, rounds);
-    for (int64_t round = 0; round <= rounds; round++)
-        plan->entries[round] += plan->own;
-    free_words(places);
+        status = cf_sort_pairs_i64_i64_async(NULL, places, draft->number, places, slots, count, false);
     return status;
 }
 
-/* Brings the entries into the order of the slots, which has several rounds' elements of one owner apart. */
-static int place_entries(struct draft *draft)
+/* Finds the first entry of each round. The tables have 2 (rounds + 1) words and more. */
+static int divide_rounds(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
-    int64_t *slots = plan->slot + plan->own, *places = plan->place + plan->own, count = plan->count - plan->own;
+    int64_t *places = plan->place + plan->own, *begins = draft->tables, *entries = begins + plan->rounds + 1;
+    int64_t rounds = plan->rounds, count = plan->count - plan->own;
+    for (int64_t round = 0; round <= rounds; round++)
+        plan->entries[round] = round * plan->count;
+    int status = copy_words(begins, plan->entries, rounds + 1);
+    if (!status)
+        status = cfmpi_search_async(NULL, places, begins, entries, rounds + 1, count);
+    if (!status)
+        status = copy_words(plan->entries, entries, rounds + 1);
+    for (int64_t round = 0; round <= rounds; round++)
+        plan->entries[round] += plan->own;
+    return status ? status : cfmpi_leave_rounds_async(NULL, places, plan->count, count);
+}
+
+static int place_entries(struct draft *draft)
+{
     int status = make_tables(draft);
     if (!status)
         status = assign_slots(draft);
     if (!status)
-        status = plan->rounds == 1
-                     ? cf_copy_i64_async(NULL, draft->number, slots, count)
-                     : cf_sort_pairs_i64_i64_async(NULL, draft->number, places, slots, places, count, false);
+        status = alloc_host(&draft->plan->entries, draft->plan->rounds + 1);
     if (!status)
-        status = alloc_host(&plan->entries, plan->rounds + 1);
+        status = order_entries(draft);
     return status ? status : divide_rounds(draft);
 }
 

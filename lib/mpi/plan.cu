@@ -95,13 +95,27 @@ __global__ void assign(int64_t *__restrict__ number, int64_t *__restrict__ wante
         wanted[number[i]] = key[i] - offset[owner];
 }
 
-/* Makes sorted slots count from the first slot of their round, which are start[0] = 0, start[1] and so on. */
-#pragma cf kernel grid(n) host(grid(n)) inout(slot[n]) in(start[rounds])
-__global__ void rebase(int64_t *__restrict__ slot, const int64_t *__restrict__ start, int64_t n, int64_t rounds)
+/* Makes slots count from the first slot of their round, which are start[0] = 0, start[1] and so on, and adds N to each
+ * place for every round before its slot's. Places are less than N. */
+#pragma cf kernel grid(n) host(grid(n)) inout(slot[n], place[n]) in(start[rounds])
+__global__ void enter_rounds(int64_t *__restrict__ slot, int64_t *__restrict__ place, const int64_t *__restrict__ start,
+                       int64_t N, int64_t n, int64_t rounds)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    const int64_t round = count_below(start, rounds, slot[i] + 1) - 1;
+    slot[i] -= start[round];
+    place[i] += round * N;
+}
+
+/* Takes away from each place what enter_rounds() added. */
+#pragma cf kernel grid(n) host(grid(n)) inout(place[n])
+__global__ void leave_rounds(int64_t *__restrict__ place, int64_t N, int64_t n)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
-        slot[i] -= start[count_below(start, rounds, slot[i] + 1) - 1];
+        place[i] %= N;
 }
 
 /* Sets the bits of n elements of M, and lowers *first to the least element whose bit is set already. */

@@ -6,7 +6,7 @@
 #include "mpi/rounds.h"
 
 /* An entry is one of the rank's indices. Entries of the rank's own elements come first, in their order; then those of
- * other ranks' elements, by slot. A slot is an element's place among those that a round brings. */
+ * other ranks' elements, by round, in their order. A slot is an element's place among those that a round brings. */
 struct cf_mpi_plan {
     struct cf__mpi_object object;
     struct cf__mpi_transport *transport;
