@@ -20,8 +20,8 @@ SECONDS = 120   # for one run
 
 
 def count_gpus(build):
-    facts = json.loads(subprocess.run([os.path.join(build, 'cf-info'), '--json'], check=True, capture_output=True).stdout)
-    return sum(device['number'] >= 0 for device in facts['devices'])
+    info = subprocess.run([os.path.join(build, 'cf-info'), '--json'], check=True, capture_output=True)
+    return sum(device['number'] >= 0 for device in json.loads(info.stdout)['devices'])
 
 
 def measure(launcher, ranks, program, side):
