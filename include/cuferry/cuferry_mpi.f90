@@ -1,10 +1,11 @@
 ! cuferry_mpi.f90 - kernels over the ranks of an MPI communicator, for Fortran 2018.
 !
 ! It is installed as source: compile it after cuferry.f90 and with the program, and link libcuferry_mpi.a. The functions
-! are those of <cuferry/mpi.h>, which describes them. A communicator is an integer, as in the module mpi; of a type(MPI_Comm)
-! of the module mpi_f08 it is the component mpi_val. Global indices and offsets begin at 0. Pointers to arrays are those of
-! c_loc(); device memory is a type(c_ptr). The arguments `result`, `lower` and `upper` are real(c_float), real(c_double),
-! integer(c_int32_t) or integer(c_int64_t), as the type of x says. CF_EINVAL, on all ranks: a rank's are of another kind.
+! are those of <cuferry/mpi.h>, which describes them. A communicator is an integer, as in the module mpi; of a
+! type(MPI_Comm) of the module mpi_f08 it is the component mpi_val. Global indices and offsets begin at 0. Pointers to
+! arrays are those of c_loc(); device memory is a type(c_ptr). The arguments `result`, `lower` and `upper` are
+! real(c_float), real(c_double), integer(c_int32_t) or integer(c_int64_t), as x%type says. CF_EINVAL: they are not, on
+! this rank or on another one.
 module cuferry_mpi
     use, intrinsic :: iso_c_binding
     implicit none
@@ -139,7 +140,7 @@ module cuferry_mpi
             integer(c_size_t), value :: size
         end function
 
-        ! Forms of C, for the generic functions below; `type` is that of the value.
+        ! Forms of C, for the generic functions below; `type` is that of the result or of both bounds.
         integer(c_int) function c_sum(comm, x, result, type, flags) bind(c, name='cf_mpi_sum_f')
             import
             integer(c_int), value :: comm

@@ -14,7 +14,7 @@ static const char *name_kind(cf_type type)
                             : "integer(c_int64_t)";
 }
 
-/* Takes this rank's part in a call whose values are not of x's type: in its first agreement, which fails on all ranks. */
+/* Takes part in the first agreement of a call, which then fails on all ranks, if `values` are not of x's type. */
 static int refuse_values(const char *function, MPI_Comm comm, const cf_mpi_array *x, const char *values, cf_type type)
 {
     struct cf__mpi_comm *state = NULL;
@@ -57,7 +57,8 @@ int cf_mpi_sum_f(MPI_Fint comm, const cf_mpi_array *x, void *result, cf_type typ
     return cf_mpi_sum(MPI_Comm_f2c(comm), x, result, flags);
 }
 
-int cf_mpi_dot_f(MPI_Fint comm, const cf_mpi_array *x, const cf_mpi_array *y, void *result, cf_type type, unsigned int flags)
+int cf_mpi_dot_f(MPI_Fint comm, const cf_mpi_array *x, const cf_mpi_array *y, void *result, cf_type type,
+                 unsigned int flags)
 {
     if (type != x->type)
         return refuse_values("cf_mpi_dot", MPI_Comm_f2c(comm), x, "result is", type);

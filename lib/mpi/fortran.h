@@ -12,7 +12,8 @@ int cf_mpi_plan_create_f(cf_mpi_plan **plan, MPI_Fint comm, const int64_t *offse
 
 /* `type` is that of the value, or of both bounds. CF_EINVAL: x has another one. */
 int cf_mpi_sum_f(MPI_Fint comm, const cf_mpi_array *x, void *result, cf_type type, unsigned int flags);
-int cf_mpi_dot_f(MPI_Fint comm, const cf_mpi_array *x, const cf_mpi_array *y, void *result, cf_type type, unsigned int flags);
+int cf_mpi_dot_f(MPI_Fint comm, const cf_mpi_array *x, const cf_mpi_array *y, void *result, cf_type type,
+                 unsigned int flags);
 int cf_mpi_min_f(MPI_Fint comm, const cf_mpi_array *x, void *result, cf_type type);
 int cf_mpi_max_f(MPI_Fint comm, const cf_mpi_array *x, void *result, cf_type type);
 int cf_mpi_histogram_f(MPI_Fint comm, const cf_mpi_array *x, int64_t *counts, int64_t bins, const void *lower,

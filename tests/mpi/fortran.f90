@@ -124,7 +124,8 @@ contains
         call expect(cf_mpi_dot(MPI_COMM_WORLD, array, array, found(3), 0), 'dot of f32')
         call expect(cf_mpi_min(MPI_COMM_WORLD, array, found(4)), 'min of f32')
         call expect(cf_mpi_max(MPI_COMM_WORLD, array, found(5)), 'max of f32')
-        call expect(cf_mpi_histogram(MPI_COMM_WORLD, array, counts, 2_c_int64_t, 2.0_c_float, 8.0_c_float), 'histogram of f32')
+        call expect(cf_mpi_histogram(MPI_COMM_WORLD, array, counts, 2_c_int64_t, 2.0_c_float, 8.0_c_float), &
+                    'histogram of f32')
         call check_values(nint(found, c_int64_t), counts, 'f32')
     end subroutine
 
@@ -140,7 +141,8 @@ contains
         call expect(cf_mpi_dot(MPI_COMM_WORLD, array, array, found(3), 0), 'dot of f64')
         call expect(cf_mpi_min(MPI_COMM_WORLD, array, found(4)), 'min of f64')
         call expect(cf_mpi_max(MPI_COMM_WORLD, array, found(5)), 'max of f64')
-        call expect(cf_mpi_histogram(MPI_COMM_WORLD, array, counts, 2_c_int64_t, 2.0_c_double, 8.0_c_double), 'histogram of f64')
+        call expect(cf_mpi_histogram(MPI_COMM_WORLD, array, counts, 2_c_int64_t, 2.0_c_double, 8.0_c_double), &
+                    'histogram of f64')
         call check_values(nint(found, c_int64_t), counts, 'f64')
     end subroutine
 
@@ -156,7 +158,8 @@ contains
         call expect(cf_mpi_dot(MPI_COMM_WORLD, array, array, found(3), 0), 'dot of i32')
         call expect(cf_mpi_min(MPI_COMM_WORLD, array, found(4)), 'min of i32')
         call expect(cf_mpi_max(MPI_COMM_WORLD, array, found(5)), 'max of i32')
-        call expect(cf_mpi_histogram(MPI_COMM_WORLD, array, counts, 2_c_int64_t, 2_c_int32_t, 8_c_int32_t), 'histogram of i32')
+        call expect(cf_mpi_histogram(MPI_COMM_WORLD, array, counts, 2_c_int64_t, 2_c_int32_t, 8_c_int32_t), &
+                    'histogram of i32')
         call check_values(int(found, c_int64_t), counts, 'i32')
     end subroutine
 
@@ -172,7 +175,8 @@ contains
         call expect(cf_mpi_dot(MPI_COMM_WORLD, array, array, found(3), 0), 'dot of i64')
         call expect(cf_mpi_min(MPI_COMM_WORLD, array, found(4)), 'min of i64')
         call expect(cf_mpi_max(MPI_COMM_WORLD, array, found(5)), 'max of i64')
-        call expect(cf_mpi_histogram(MPI_COMM_WORLD, array, counts, 2_c_int64_t, 2_c_int64_t, 8_c_int64_t), 'histogram of i64')
+        call expect(cf_mpi_histogram(MPI_COMM_WORLD, array, counts, 2_c_int64_t, 2_c_int64_t, 8_c_int64_t), &
+                    'histogram of i64')
         call check_values(int(found, c_int64_t), counts, 'i64')
     end subroutine
 
@@ -183,7 +187,8 @@ contains
         call check(found(3) == dot_product(few, few), 'value of dot of ' // type)
         call check(found(4) == minval(few), 'value of min of ' // type)
         call check(found(5) == maxval(few), 'value of max of ' // type)
-        call check(all(counts == [count(few >= 2 .and. few < 5), count(few >= 5 .and. few < 8)]), 'counts of histogram of ' // type)
+        call check(all(counts == [count(few >= 2 .and. few < 5), count(few >= 5 .and. few < 8)]), &
+                   'counts of histogram of ' // type)
     end subroutine
 
     subroutine scan()
@@ -276,7 +281,8 @@ contains
         real(c_float) :: another
         of_x%type = cf_u64
         call check(cf_mpi_sum(MPI_COMM_WORLD, of_x, found, 0) == cf_einval, 'status of an unsigned type')
-        call check(cf_last_error() == 'rank 0: cf_mpi_sum: x has type u64; it is f32, f64, i32 or i64', 'text of a type')
+        call check(cf_last_error() == 'rank 0: cf_mpi_sum: x has type u64; it is f32, f64, i32 or i64', &
+                   'text of a type')
         of_x%type = cf_i64
         of_x%data = c_null_ptr
         call check(cf_mpi_sum(MPI_COMM_WORLD, of_x, found, 0) == cf_einval, 'status of an error')
