@@ -1,9 +1,11 @@
 ! cuferry_mpi.f90 - kernels over the ranks of an MPI communicator, for Fortran 2018.
 !
 ! It is installed as source: compile it after cuferry.f90 and with the program, and link libcuferry_mpi.a. The functions
-! are those of <cuferry/mpi.h>, which describes them. A communicator is an integer, as in the module mpi; of a type(MPI_Comm)
-! of the module mpi_f08 it is the component mpi_val. Global indices and offsets begin at 0. Pointers to arrays are those of
-! c_loc(); device memory is a type(c_ptr). The arguments `result`, `lower` and `upper` are variables of an array's type.
+! are those of <cuferry/mpi.h>, which describes them. A communicator is an integer, as in the module mpi; of a
+! type(MPI_Comm) of the module mpi_f08 it is the component mpi_val. Global indices and offsets begin at 0. Pointers to
+! arrays are those of c_loc(); device memory is a type(c_ptr). The arguments `result`, `lower` and `upper` are
+! real(c_float), real(c_double), integer(c_int32_t) or integer(c_int64_t), as x%type says. CF_EINVAL: they are not, on
+! this rank or on another one.
 module cuferry_mpi
     use, intrinsic :: iso_c_binding
     implicit none
@@ -86,45 +88,10 @@ module cuferry_mpi
             type(cf_mpi_array), intent(in) :: res
         end function
 
-        integer(c_int) function cf_mpi_sum(comm, x, result, flags) bind(c, name='cf_mpi_sum_f')
-            import
-            integer(c_int), value :: comm
-            type(cf_mpi_array), intent(in) :: x
-            type(*) :: result
-            integer(c_int), value :: flags
-        end function
-        integer(c_int) function cf_mpi_dot(comm, x, y, result, flags) bind(c, name='cf_mpi_dot_f')
-            import
-            integer(c_int), value :: comm
-            type(cf_mpi_array), intent(in) :: x, y
-            type(*) :: result
-            integer(c_int), value :: flags
-        end function
-        integer(c_int) function cf_mpi_min(comm, x, result) bind(c, name='cf_mpi_min_f')
-            import
-            integer(c_int), value :: comm
-            type(cf_mpi_array), intent(in) :: x
-            type(*) :: result
-        end function
-        integer(c_int) function cf_mpi_max(comm, x, result) bind(c, name='cf_mpi_max_f')
-            import
-            integer(c_int), value :: comm
-            type(cf_mpi_array), intent(in) :: x
-            type(*) :: result
-        end function
         integer(c_int) function cf_mpi_exclusive_scan(comm, x, y) bind(c, name='cf_mpi_exclusive_scan_f')
             import
             integer(c_int), value :: comm
             type(cf_mpi_array), intent(in) :: x, y
-        end function
-        integer(c_int) function cf_mpi_histogram(comm, x, counts, bins, lower, upper) &
-            bind(c, name='cf_mpi_histogram_f')
-            import
-            integer(c_int), value :: comm
-            type(cf_mpi_array), intent(in) :: x
-            integer(c_int64_t), intent(out) :: counts(*)
-            integer(c_int64_t), value :: bins
-            type(*), intent(in) :: lower, upper
         end function
 
         integer(c_int) function cf_mpi_halo_create(halo, comm, type, extents, width, flags) &
@@ -172,6 +139,62 @@ module cuferry_mpi
             character(kind=c_char), intent(out) :: text(*)
             integer(c_size_t), value :: size
         end function
+
+        ! Forms of C, for the generic functions below; `type` is that of the result or of both bounds.
+        integer(c_int) function c_sum(comm, x, result, type, flags) bind(c, name='cf_mpi_sum_f')
+            import
+            integer(c_int), value :: comm
+            type(cf_mpi_array), intent(in) :: x
+            type(*) :: result
+            integer(c_int), value :: type, flags
+        end function
+        integer(c_int) function c_dot(comm, x, y, result, type, flags) bind(c, name='cf_mpi_dot_f')
+            import
+            integer(c_int), value :: comm
+            type(cf_mpi_array), intent(in) :: x, y
+            type(*) :: result
+            integer(c_int), value :: type, flags
+        end function
+        integer(c_int) function c_min(comm, x, result, type) bind(c, name='cf_mpi_min_f')
+            import
+            integer(c_int), value :: comm
+            type(cf_mpi_array), intent(in) :: x
+            type(*) :: result
+            integer(c_int), value :: type
+        end function
+        integer(c_int) function c_max(comm, x, result, type) bind(c, name='cf_mpi_max_f')
+            import
+            integer(c_int), value :: comm
+            type(cf_mpi_array), intent(in) :: x
+            type(*) :: result
+            integer(c_int), value :: type
+        end function
+        integer(c_int) function c_histogram(comm, x, counts, bins, lower, upper, type) &
+            bind(c, name='cf_mpi_histogram_f')
+            import
+            integer(c_int), value :: comm
+            type(cf_mpi_array), intent(in) :: x
+            integer(c_int64_t), intent(out) :: counts(*)
+            integer(c_int64_t), value :: bins
+            type(*), intent(in) :: lower, upper
+            integer(c_int), value :: type
+        end function
+    end interface
+
+    interface cf_mpi_sum
+        procedure :: sum_f32, sum_f64, sum_i32, sum_i64
+    end interface
+    interface cf_mpi_dot
+        procedure :: dot_f32, dot_f64, dot_i32, dot_i64
+    end interface
+    interface cf_mpi_min
+        procedure :: min_f32, min_f64, min_i32, min_i64
+    end interface
+    interface cf_mpi_max
+        procedure :: max_f32, max_f64, max_i32, max_i64
+    end interface
+    interface cf_mpi_histogram
+        procedure :: histogram_f32, histogram_f64, histogram_i32, histogram_i64
     end interface
 
 contains
@@ -205,6 +228,154 @@ contains
         letters(1) = c_null_char
         cf_mpi_transport = c_transport(comm, transport, letters, size(letters, kind=c_size_t))
         if (present(text)) text = to_text(letters)
+    end function
+
+    integer(c_int) function sum_f32(comm, x, result, flags)
+        integer(c_int), intent(in) :: comm, flags
+        type(cf_mpi_array), intent(in) :: x
+        real(c_float), intent(inout) :: result
+        sum_f32 = c_sum(comm, x, result, cf_f32, flags)
+    end function
+
+    integer(c_int) function sum_f64(comm, x, result, flags)
+        integer(c_int), intent(in) :: comm, flags
+        type(cf_mpi_array), intent(in) :: x
+        real(c_double), intent(inout) :: result
+        sum_f64 = c_sum(comm, x, result, cf_f64, flags)
+    end function
+
+    integer(c_int) function sum_i32(comm, x, result, flags)
+        integer(c_int), intent(in) :: comm, flags
+        type(cf_mpi_array), intent(in) :: x
+        integer(c_int32_t), intent(inout) :: result
+        sum_i32 = c_sum(comm, x, result, cf_i32, flags)
+    end function
+
+    integer(c_int) function sum_i64(comm, x, result, flags)
+        integer(c_int), intent(in) :: comm, flags
+        type(cf_mpi_array), intent(in) :: x
+        integer(c_int64_t), intent(inout) :: result
+        sum_i64 = c_sum(comm, x, result, cf_i64, flags)
+    end function
+
+    integer(c_int) function dot_f32(comm, x, y, result, flags)
+        integer(c_int), intent(in) :: comm, flags
+        type(cf_mpi_array), intent(in) :: x, y
+        real(c_float), intent(inout) :: result
+        dot_f32 = c_dot(comm, x, y, result, cf_f32, flags)
+    end function
+
+    integer(c_int) function dot_f64(comm, x, y, result, flags)
+        integer(c_int), intent(in) :: comm, flags
+        type(cf_mpi_array), intent(in) :: x, y
+        real(c_double), intent(inout) :: result
+        dot_f64 = c_dot(comm, x, y, result, cf_f64, flags)
+    end function
+
+    integer(c_int) function dot_i32(comm, x, y, result, flags)
+        integer(c_int), intent(in) :: comm, flags
+        type(cf_mpi_array), intent(in) :: x, y
+        integer(c_int32_t), intent(inout) :: result
+        dot_i32 = c_dot(comm, x, y, result, cf_i32, flags)
+    end function
+
+    integer(c_int) function dot_i64(comm, x, y, result, flags)
+        integer(c_int), intent(in) :: comm, flags
+        type(cf_mpi_array), intent(in) :: x, y
+        integer(c_int64_t), intent(inout) :: result
+        dot_i64 = c_dot(comm, x, y, result, cf_i64, flags)
+    end function
+
+    integer(c_int) function min_f32(comm, x, result)
+        integer(c_int), intent(in) :: comm
+        type(cf_mpi_array), intent(in) :: x
+        real(c_float), intent(inout) :: result
+        min_f32 = c_min(comm, x, result, cf_f32)
+    end function
+
+    integer(c_int) function min_f64(comm, x, result)
+        integer(c_int), intent(in) :: comm
+        type(cf_mpi_array), intent(in) :: x
+        real(c_double), intent(inout) :: result
+        min_f64 = c_min(comm, x, result, cf_f64)
+    end function
+
+    integer(c_int) function min_i32(comm, x, result)
+        integer(c_int), intent(in) :: comm
+        type(cf_mpi_array), intent(in) :: x
+        integer(c_int32_t), intent(inout) :: result
+        min_i32 = c_min(comm, x, result, cf_i32)
+    end function
+
+    integer(c_int) function min_i64(comm, x, result)
+        integer(c_int), intent(in) :: comm
+        type(cf_mpi_array), intent(in) :: x
+        integer(c_int64_t), intent(inout) :: result
+        min_i64 = c_min(comm, x, result, cf_i64)
+    end function
+
+    integer(c_int) function max_f32(comm, x, result)
+        integer(c_int), intent(in) :: comm
+        type(cf_mpi_array), intent(in) :: x
+        real(c_float), intent(inout) :: result
+        max_f32 = c_max(comm, x, result, cf_f32)
+    end function
+
+    integer(c_int) function max_f64(comm, x, result)
+        integer(c_int), intent(in) :: comm
+        type(cf_mpi_array), intent(in) :: x
+        real(c_double), intent(inout) :: result
+        max_f64 = c_max(comm, x, result, cf_f64)
+    end function
+
+    integer(c_int) function max_i32(comm, x, result)
+        integer(c_int), intent(in) :: comm
+        type(cf_mpi_array), intent(in) :: x
+        integer(c_int32_t), intent(inout) :: result
+        max_i32 = c_max(comm, x, result, cf_i32)
+    end function
+
+    integer(c_int) function max_i64(comm, x, result)
+        integer(c_int), intent(in) :: comm
+        type(cf_mpi_array), intent(in) :: x
+        integer(c_int64_t), intent(inout) :: result
+        max_i64 = c_max(comm, x, result, cf_i64)
+    end function
+
+    integer(c_int) function histogram_f32(comm, x, counts, bins, lower, upper)
+        integer(c_int), intent(in) :: comm
+        type(cf_mpi_array), intent(in) :: x
+        integer(c_int64_t), intent(out) :: counts(*)
+        integer(c_int64_t), intent(in) :: bins
+        real(c_float), intent(in) :: lower, upper
+        histogram_f32 = c_histogram(comm, x, counts, bins, lower, upper, cf_f32)
+    end function
+
+    integer(c_int) function histogram_f64(comm, x, counts, bins, lower, upper)
+        integer(c_int), intent(in) :: comm
+        type(cf_mpi_array), intent(in) :: x
+        integer(c_int64_t), intent(out) :: counts(*)
+        integer(c_int64_t), intent(in) :: bins
+        real(c_double), intent(in) :: lower, upper
+        histogram_f64 = c_histogram(comm, x, counts, bins, lower, upper, cf_f64)
+    end function
+
+    integer(c_int) function histogram_i32(comm, x, counts, bins, lower, upper)
+        integer(c_int), intent(in) :: comm
+        type(cf_mpi_array), intent(in) :: x
+        integer(c_int64_t), intent(out) :: counts(*)
+        integer(c_int64_t), intent(in) :: bins
+        integer(c_int32_t), intent(in) :: lower, upper
+        histogram_i32 = c_histogram(comm, x, counts, bins, lower, upper, cf_i32)
+    end function
+
+    integer(c_int) function histogram_i64(comm, x, counts, bins, lower, upper)
+        integer(c_int), intent(in) :: comm
+        type(cf_mpi_array), intent(in) :: x
+        integer(c_int64_t), intent(out) :: counts(*)
+        integer(c_int64_t), intent(in) :: bins
+        integer(c_int64_t), intent(in) :: lower, upper
+        histogram_i64 = c_histogram(comm, x, counts, bins, lower, upper, cf_i64)
     end function
 
 end module

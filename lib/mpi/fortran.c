@@ -1,6 +1,35 @@
 /* fortran.c - communicators as Fortran has them, for the functions of <cuferry/mpi.h>. */
 #include "mpi/fortran.h"
 
+#include "mpi/agree.h"
+#include "mpi/array.h"
+
+/* ---- Types of values ---- */
+
+static const char *name_kind(cf_type type)
+{
+    return type == CF_F32   ? "real(c_float)"
+           : type == CF_F64 ? "real(c_double)"
+           : type == CF_I32 ? "integer(c_int32_t)"
+                            : "integer(c_int64_t)";
+}
+
+/* Takes part in the first agreement of a call, which then fails on all ranks, if `values` are not of x's type. */
+static int refuse_values(const char *function, MPI_Comm comm, const cf_mpi_array *x, const char *values, cf_type type)
+{
+    struct cf__mpi_comm *state = NULL;
+    int status = cf__mpi_enter(function, comm, &state);
+    if (status)
+        return status;
+    status = cf__mpi_array_check_number(function, state, "x", x);
+    if (!status)
+        status = cf__mpi_fail(CF_EINVAL, "%s: %s %s, and x has type %s", function, values, name_kind(type),
+                              cf__mpi_type_text(x->type));
+    return cf__mpi_agree_on(state->comm, function, status, 0);
+}
+
+/* ---- Functions ---- */
+
 int cf_mpi_device_f(MPI_Fint comm, int *device, char *reason, size_t size)
 {
     return cf_mpi_device(MPI_Comm_f2c(comm), device, reason, size);
@@ -21,23 +50,32 @@ int cf_mpi_plan_create_f(cf_mpi_plan **plan, MPI_Fint comm, const int64_t *offse
     return cf_mpi_plan_create(plan, MPI_Comm_f2c(comm), offsets, index, count);
 }
 
-int cf_mpi_sum_f(MPI_Fint comm, const cf_mpi_array *x, void *result, unsigned int flags)
+int cf_mpi_sum_f(MPI_Fint comm, const cf_mpi_array *x, void *result, cf_type type, unsigned int flags)
 {
+    if (type != x->type)
+        return refuse_values("cf_mpi_sum", MPI_Comm_f2c(comm), x, "result is", type);
     return cf_mpi_sum(MPI_Comm_f2c(comm), x, result, flags);
 }
 
-int cf_mpi_dot_f(MPI_Fint comm, const cf_mpi_array *x, const cf_mpi_array *y, void *result, unsigned int flags)
+int cf_mpi_dot_f(MPI_Fint comm, const cf_mpi_array *x, const cf_mpi_array *y, void *result, cf_type type,
+                 unsigned int flags)
 {
+    if (type != x->type)
+        return refuse_values("cf_mpi_dot", MPI_Comm_f2c(comm), x, "result is", type);
     return cf_mpi_dot(MPI_Comm_f2c(comm), x, y, result, flags);
 }
 
-int cf_mpi_min_f(MPI_Fint comm, const cf_mpi_array *x, void *result)
+int cf_mpi_min_f(MPI_Fint comm, const cf_mpi_array *x, void *result, cf_type type)
 {
+    if (type != x->type)
+        return refuse_values("cf_mpi_min", MPI_Comm_f2c(comm), x, "result is", type);
     return cf_mpi_min(MPI_Comm_f2c(comm), x, result);
 }
 
-int cf_mpi_max_f(MPI_Fint comm, const cf_mpi_array *x, void *result)
+int cf_mpi_max_f(MPI_Fint comm, const cf_mpi_array *x, void *result, cf_type type)
 {
+    if (type != x->type)
+        return refuse_values("cf_mpi_max", MPI_Comm_f2c(comm), x, "result is", type);
     return cf_mpi_max(MPI_Comm_f2c(comm), x, result);
 }
 
@@ -47,8 +85,10 @@ int cf_mpi_exclusive_scan_f(MPI_Fint comm, const cf_mpi_array *x, cf_mpi_array *
 }
 
 int cf_mpi_histogram_f(MPI_Fint comm, const cf_mpi_array *x, int64_t *counts, int64_t bins, const void *lower,
-                       const void *upper)
+                       const void *upper, cf_type type)
 {
+    if (type != x->type)
+        return refuse_values("cf_mpi_histogram", MPI_Comm_f2c(comm), x, "lower and upper are", type);
     return cf_mpi_histogram(MPI_Comm_f2c(comm), x, counts, bins, lower, upper);
 }
 

@@ -21,6 +21,15 @@ from tap import NEEDS_NO_SANITIZER, NEEDS_NVCC, ROOT, Tap, ended, read, run
 NEEDS_MPI = 'needs an MPI library: tools/dev/setup installs it'
 NEEDS_MPIFORT = 'needs mpifort beside mpicc: tools/dev/setup installs it'
 FORTRAN = ['-std=f2018', '-g', '-fcheck=all,no-array-temps', '-Wall', '-Wextra', '-Werror']
+RESULT = '''
+program result
+    use, intrinsic :: iso_c_binding
+    use cuferry_mpi
+    type(cf_mpi_array) :: x
+    KIND :: least = 0
+    print *, cf_mpi_min(0, x, least)
+end program
+'''
 LONG = bool(os.environ.get('CHECK_LONG'))
 RANKS = [1, 2, 4] + ([7] if LONG else [])
 SECONDS = 60   # for one program; it takes a second or two
@@ -85,11 +94,22 @@ class MpiTest(Tap):
                           '-o', 'tests/mpi/fortran', '-Wl,--gc-sections', 'libcuferry_mpi.a', 'libcuferry.a',
                           '-lpthread', '-ldl'], cwd=self.build)
             self.check('mpi_fortran_compiles', '' if result == (0, '', '') else f'{ended(result[0])}\n{result[2]}')
+            self.results()
         for ranks in RANKS:
             if reason:
                 self.skip(f'mpi_fortran_on_{ranks}_cpu', reason)
             else:
                 self.on_ranks('cpu', 'fortran', ranks)
+
+    def results(self):
+        """The compiler refuses results that no array can have."""
+        for kind in ('real(c_double)', 'complex(c_double)', 'integer(c_int16_t)', 'real(c_float), parameter'):
+            with tempfile.NamedTemporaryFile('w', suffix='.f90') as program:
+                program.write(RESULT.replace('KIND', kind))
+                program.flush()
+                code, _, err = run([self.mpifort, '-fsyntax-only', '-Itests/mpi', program.name], cwd=self.build)
+            good = code == 0 if kind == 'real(c_double)' else 'cf_mpi_min' in err and 'Error: ' in err
+            self.check('mpi_fortran_result_' + re.sub(r'\W+', '_', kind), '' if good else f'{ended(code)}\n{err}')
 
     def module(self):
         """The module of Fortran has the functions and constants of the C headers."""
