@@ -1,0 +1,161 @@
+/* test_two_gpus.c - two GPUs in one process: preloading each, arguments on both, a fault on one, and a reset of one. */
+#include "run_group.h"
+
+#include <cuferry/kernels.h>
+#include <cuferry/registry.h>
+
+enum { N = 100000, M = 5000 };
+
+static float source[M], res[N];
+static int32_t index_of[N];
+
+/* Arrays on one GPU. */
+struct arrays {
+    void *source, *index, *res;
+};
+
+static void need_two_gpus(void)
+{
+    int count = 0;
+    if (on_cuda())
+        assert_ok(cf_device_count(&count));
+    if (count < 2)
+        skip_test(NEEDS_TWO_GPUS);
+}
+
+static int fill_data(void **state)
+{
+    unsigned short seed[3] = {3, 1, 4};
+    (void)state;
+    for (int i = 0; i < M; i++)
+        source[i] = (float)nrand48(seed);
+    for (int i = 0; i < N; i++)
+        index_of[i] = (int32_t)(nrand48(seed) % M);
+    return 0;
+}
+
+static int shut_down(void **state)
+{
+    (void)state;
+    return cf_shutdown() != CF_OK;
+}
+
+static void make(struct arrays *arrays, int device)
+{
+    assert_ok(cf_device_use(device));
+    assert_ok(cf_mem_alloc(&arrays->source, sizeof source));
+    assert_ok(cf_mem_alloc(&arrays->index, sizeof index_of));
+    assert_ok(cf_mem_alloc(&arrays->res, sizeof res));
+    assert_ok(cf_mem_copy(arrays->source, source, sizeof source));
+    assert_ok(cf_mem_copy(arrays->index, index_of, sizeof index_of));
+}
+
+static void destroy(const struct arrays *arrays)
+{
+    assert_ok(cf_mem_free(arrays->source));
+    assert_ok(cf_mem_free(arrays->index));
+    assert_ok(cf_mem_free(arrays->res));
+}
+
+/* Gathers on the current GPU and compares all elements. */
+static void check_gather(const struct arrays *arrays)
+{
+    assert_ok(cf_mem_fill(arrays->res, 0xff, sizeof res));
+    assert_ok(cf_gather_f32_i32(arrays->source, arrays->index, arrays->res, N, M));
+    assert_ok(cf_mem_copy(res, arrays->res, sizeof res));
+    for (int i = 0; i < N; i++)
+        assert_true(res[i] == source[index_of[i]]);
+}
+
+static void preload_on_each_gpu_lets_its_kernels_run(void **state)
+{
+    struct arrays arrays;
+    (void)state;
+    need_two_gpus();
+    for (int device = 0; device < 2; device++) {
+        assert_ok(cf_device_use(device));
+        assert_ok(cf_preload(&cf_registry));
+    }
+    for (int device = 0; device < 2; device++) {
+        make(&arrays, device);
+        check_gather(&arrays);
+        destroy(&arrays);
+    }
+}
+
+static void arguments_on_two_gpus_need_peer_access(void **state)
+{
+    struct arrays here, there;
+    int possible = 0;
+    (void)state;
+    need_two_gpus();
+    make(&there, 1);
+    make(&here, 0);
+    struct arrays mixed = {there.source, here.index, here.res};
+    assert_fails(cf_gather_f32_i32(mixed.source, mixed.index, mixed.res, N, M), CF_EINVAL,
+                 "cf_gather_f32_i32: source is memory of device 1 and the call runs on device 0");
+    assert_ok(cf_peer_possible(0, 1, &possible));
+    if (possible) {
+        assert_ok(cf_peer_enable(0, 1));
+        check_gather(&mixed);
+    }
+    destroy(&here);
+    destroy(&there);
+}
+
+static void reset_of_one_gpu_leaves_the_other(void **state)
+{
+    struct arrays of_0, of_1;
+    (void)state;
+    need_two_gpus();
+    make(&of_1, 1);
+    make(&of_0, 0);
+    check_gather(&of_0);
+    assert_ok(cf_device_reset(0));
+    assert_ok(cf_device_use(1));
+    check_gather(&of_1);
+    make(&of_0, 0);
+    check_gather(&of_0);
+    destroy(&of_0);
+    destroy(&of_1);
+}
+
+/* The driver may refuse to reset a device after a fault. This test is the last one, because the device then stays lost. */
+static void fault_on_one_gpu_leaves_the_other(void **state)
+{
+    struct arrays of_0, of_1;
+    (void)state;
+    need_two_gpus();
+    make(&of_1, 1);
+    make(&of_0, 0);
+    assert_ok(cf_gather_f32_i32_async(NULL, (const float *)64, of_0.index, of_0.res, N, M)); /* no memory is there */
+    assert_int_equal(cf_device_sync(), CF_EFAULT);
+    assert_fails(cf_gather_f32_i32(of_0.source, of_0.index, of_0.res, N, M), CF_EFAULT,
+                 "device 0's context was lost to a fault");
+    assert_ok(cf_device_use(1));
+    check_gather(&of_1);
+    int status = cf_device_reset(0);
+    check_gather(&of_1);
+    destroy(&of_1);
+    if (status == CF_OK) {
+        make(&of_0, 0);
+        check_gather(&of_0);
+        destroy(&of_0);
+    } else {
+        assert_int_equal(status, CF_EFAULT);
+        assert_ok(cf_device_use(0));
+        assert_int_equal(cf_gather_f32_i32(source, index_of, res, N, M), CF_EFAULT);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_teardown(name, shut_down)
+        TEST(preload_on_each_gpu_lets_its_kernels_run),
+        TEST(arguments_on_two_gpus_need_peer_access),
+        TEST(reset_of_one_gpu_leaves_the_other),
+        cmocka_unit_test(fault_on_one_gpu_leaves_the_other),
+    };
+    return RUN_ON_DRIVER(tests, fill_data, NULL);
+}
