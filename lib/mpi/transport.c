@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "mpi/agree.h"
 #include "mpi/aware.h"
@@ -108,6 +109,27 @@ static int prepare_nccl(struct cf__mpi_transport *transport, int *version, struc
     return status ? status : cf__mpi_nccl_create(&transport->nccl);
 }
 
+/* Waits until all ranks are done with a step of joining, or one has failed: then NCCL would wait for it on the others.
+ * `status` is that of the step's beginning. */
+static int wait_for_ranks(MPI_Comm comm, const struct cf__mpi_nccl *nccl, int status)
+{
+    enum { DONE, BUSY, FAILED };
+    const struct timespec pause = {.tv_nsec = 1000000};
+    for (;;) {
+        if (!status)
+            status = cf__mpi_nccl_query(nccl);
+        int own = !status ? DONE : status == CF_ENOTREADY ? BUSY : FAILED, most = FAILED;
+        int failed = cf__mpi_result(MPI_Allreduce(&own, &most, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+        if (failed)
+            return failed;
+        if (own == BUSY)
+            status = CF_OK;
+        if (most != BUSY)
+            return cf__mpi_agree(comm, status);
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
 static int meet_ranks(struct cf__mpi_transport *transport, struct cf__mpi_nccl_id *id, int status)
 {
     const struct cf__mpi_comm *state = transport->object.comm;
@@ -117,7 +139,12 @@ static int meet_ranks(struct cf__mpi_transport *transport, struct cf__mpi_nccl_i
     status = cf__mpi_result(MPI_Bcast(id, (int)sizeof *id, MPI_BYTE, 0, state->comm), "MPI_Bcast");
     if (!status)
         status = cf__mpi_nccl_join(&transport->nccl, id, state->size, state->rank);
-    return cf__mpi_agree(state->comm, status);
+    status = wait_for_ranks(state->comm, &transport->nccl, status);
+    if (!status)
+        status = wait_for_ranks(state->comm, &transport->nccl, cf__mpi_nccl_split(&transport->nccl, state->rank));
+    if (!status)
+        cf__mpi_nccl_settle(&transport->nccl);
+    return status;
 }
 
 /* Joins the ranks. An error of one is that of all. All that a rank can fail at alone comes before they meet. */

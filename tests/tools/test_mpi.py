@@ -154,7 +154,9 @@ class MpiTest(Tap):
         self.on_ranks('played', 'device', 4)
         self.on_ranks('played', 'transport', 4, 'NCCL 2.27.3: every rank has a GPU of its own', own=own)
         self.on_ranks('played', 'transport', 2, 'ranks 0 and 1 share a GPU')
-        self.on_ranks('played', 'transport', 2, 'rank 1: ncclCommInitRank: remote', own=own, FAKE_NCCL='join')
+        for error, text in (('refuse', 'ncclCommInitRankConfig: unhandled system'), ('join', 'NCCL: remote'),
+                            ('split', 'NCCL: remote')):
+            self.on_ranks('played', 'transport', 4, f'MPI: rank 1: {text}', own=own, FAKE_NCCL=error)
         self.on_ranks('played', 'transport', 2, 'aborted', own=own, FAKE_NCCL='group')
         self.on_ranks('played', 'transport', 2, 'late', own=own, FAKE_NCCL='late')
         self.on_ranks('played', 'transport', 2, 'lone', own=own, FAKE_NCCL='lone')
