@@ -98,9 +98,10 @@ typedef struct cf_mpi_plan cf_mpi_plan;
  * elements, so that only elements of 16 bytes fill the buffers. The first call with larger elements than before enlarges
  * the buffers.
  *
- * Beside them a plan has 16 bytes for each of the rank's indices, and 8 bytes for each element that the rank sends.
+ * Beside them a plan has 8 bytes for each of the rank's indices, 16 more for each index of an element of another rank,
+ * and 8 bytes for each element that the rank sends.
  * cf_mpi_plan_create() needs up to 40 more bytes for each index while it runs. */
-#define CF_MPI_BUFFER ((size_t)256 << 20)
+#define CF_MPI_BUFFER ((size_t)512 << 20)
 
 /* Plans the exchange of elements of arrays with these offsets: `index` has this rank's `count` global indices, in host
  * memory or in memory of the calling thread's device. The arrays of gather and scatter lie on that device, too. An element

@@ -30,9 +30,9 @@ static int launch(const char *family, size_t bytes, void *const args[])
 }
 
 int cf__mpi_elements_pack(size_t bytes, const void *source, const int64_t *from, void *res, int64_t n,
-                          int64_t source_length)
+                          int64_t source_length, bool fill)
 {
-    return launch("pack", bytes, (void *[]){&source, &from, &res, &n, &source_length});
+    return launch("pack", bytes, (void *[]){&source, &from, &res, &n, &source_length, &fill});
 }
 
 int cf__mpi_elements_unpack(size_t bytes, const void *source, const int64_t *to, void *res, int64_t n,

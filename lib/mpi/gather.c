@@ -57,7 +57,6 @@ static int check_offsets(const struct call *call)
     return CF_OK;
 }
 
-/* A failure that other ranks have not learnt of is one of this call. */
 /* Source and result of one rank share no bytes. */
 static int check_overlap(const struct call *call)
 {
@@ -69,6 +68,7 @@ static int check_overlap(const struct call *call)
     return cf__mpi_fail(CF_EINVAL, "%s: %s and %s overlap", call->function, call->name, call->part_name);
 }
 
+/* A failure that other ranks have not learnt of is one of this call. */
 static int check_call(struct call *call)
 {
     int status = cf__mpi_recall(&call->plan->failure);
@@ -112,7 +112,7 @@ static int claim_elements(const struct cf_mpi_plan *plan, void *bits, int64_t *f
     if (!status)
         status = cf_mem_copy(word, first, sizeof *word);
     if (!status)
-        status = cfmpi_claim_async(NULL, plan->slot, bits, word, plan->own, length);
+        status = cfmpi_claim_async(NULL, plan->own, bits, word, plan->count, length);
     if (!status)
         status = cfmpi_claim_async(NULL, plan->list, bits, word, count_lent(plan), length);
     return status ? status : cf_mem_copy(first, word, sizeof *first);
@@ -137,49 +137,76 @@ static int check_distinct(const struct cf_mpi_plan *plan)
 
 /* ---- Rounds ---- */
 
-/* After the first failure a rank still sends and receives, so that others do not wait for it. Elements of this rank
- * are copied while those of the first round are on their way. */
+/* After the first failure a rank still sends and receives, so that others do not wait for it. A share of this rank's own
+ * elements is copied while those of a round are on their way. */
+
+/* The indices whose own elements are copied in a round. */
+struct share {
+    int64_t begin, count;
+};
+
+static struct share own_share(const struct cf_mpi_plan *plan, int64_t round)
+{
+    int64_t part = (plan->count + plan->rounds - 1) / plan->rounds, rest = plan->count - round * part;
+    return rest > 0 ? (struct share){round * part, rest < part ? rest : part} : (struct share){0, 0};
+}
+
+/* Places of other elements may hold them already, from an earlier round. */
+static int gather_own(const struct call *call, int64_t round)
+{
+    const struct cf_mpi_plan *plan = call->plan;
+    const struct share own = own_share(plan, round);
+    if (!own.count)
+        return CF_OK;
+    char *res = (char *)call->part + (size_t)own.begin * call->bytes;
+    return cf__mpi_elements_pack(call->bytes, call->array->data, plan->own + own.begin, res, own.count,
+                                 cf__mpi_plan_length(plan), plan->rounds == 1);
+}
+
+static int scatter_own(const struct call *call, int64_t round)
+{
+    const struct cf_mpi_plan *plan = call->plan;
+    const struct share own = own_share(plan, round);
+    if (!own.count)
+        return CF_OK;
+    const char *source = (const char *)call->part + (size_t)own.begin * call->bytes;
+    return cf__mpi_elements_unpack(call->bytes, source, plan->own + own.begin, call->array->data, own.count,
+                                   cf__mpi_plan_length(plan));
+}
 
 static int gather_round(const struct call *call, int64_t round, int64_t first)
 {
     struct cf_mpi_plan *plan = call->plan;
     struct cf__mpi_side *wanted = &plan->wanted, *lent = &plan->lent;
-    const void *source = call->array->data;
-    void *res = (void *)call->part;
     int64_t nlent = cf__mpi_round_fill(lent, plan->object.comm, plan->rounds, round, call->bytes);
     int64_t nwanted = cf__mpi_round_fill(wanted, plan->object.comm, plan->rounds, round, call->bytes);
     int64_t entry = plan->entries[round], count = plan->entries[round + 1] - entry;
-    int64_t length = cf__mpi_plan_length(plan);
-    int status = cf__mpi_elements_pack(call->bytes, source, plan->list + first, lent->buffer, nlent, length);
+    int status = cf__mpi_elements_pack(call->bytes, call->array->data, plan->list + first, lent->buffer, nlent,
+                                       cf__mpi_plan_length(plan), false);
     status = cf__mpi_first(status, cf__mpi_exchange_start(&plan->exchange, lent->messages, lent->nmessages,
                                                           wanted->messages, wanted->nmessages));
-    if (round == 0)
-        status = cf__mpi_first(status, cf__mpi_elements_move(call->bytes, source, plan->slot, plan->place, res,
-                                                             plan->own, length, plan->count));
+    status = cf__mpi_first(status, gather_own(call, round));
     status = cf__mpi_first(status, cf__mpi_exchange_finish(&plan->exchange));
-    return cf__mpi_first(status, cf__mpi_elements_move(call->bytes, wanted->buffer, plan->slot + entry,
-                                                       plan->place + entry, res, count, nwanted, plan->count));
+    return cf__mpi_first(status,
+                         cf__mpi_elements_move(call->bytes, wanted->buffer, plan->slot + entry, plan->place + entry,
+                                               (void *)call->part, count, nwanted, plan->count));
 }
 
 static int scatter_round(const struct call *call, int64_t round, int64_t first)
 {
     struct cf_mpi_plan *plan = call->plan;
     struct cf__mpi_side *wanted = &plan->wanted, *lent = &plan->lent;
-    void *res = call->array->data;
     int64_t nlent = cf__mpi_round_fill(lent, plan->object.comm, plan->rounds, round, call->bytes);
     int64_t nwanted = cf__mpi_round_fill(wanted, plan->object.comm, plan->rounds, round, call->bytes);
     int64_t entry = plan->entries[round], count = plan->entries[round + 1] - entry;
-    int64_t length = cf__mpi_plan_length(plan);
     int status = cf__mpi_elements_move(call->bytes, call->part, plan->place + entry, plan->slot + entry, wanted->buffer,
                                        count, plan->count, nwanted);
     status = cf__mpi_first(status, cf__mpi_exchange_start(&plan->exchange, wanted->messages, wanted->nmessages,
                                                           lent->messages, lent->nmessages));
-    if (round == 0)
-        status = cf__mpi_first(status, cf__mpi_elements_move(call->bytes, call->part, plan->place, plan->slot, res,
-                                                             plan->own, plan->count, length));
+    status = cf__mpi_first(status, scatter_own(call, round));
     status = cf__mpi_first(status, cf__mpi_exchange_finish(&plan->exchange));
-    return cf__mpi_first(status,
-                         cf__mpi_elements_unpack(call->bytes, lent->buffer, plan->list + first, res, nlent, length));
+    return cf__mpi_first(status, cf__mpi_elements_unpack(call->bytes, lent->buffer, plan->list + first,
+                                                         call->array->data, nlent, cf__mpi_plan_length(plan)));
 }
 
 static int run_rounds(const struct call *call, int (*run)(const struct call *call, int64_t round, int64_t first))

@@ -1,16 +1,20 @@
 /* move - copies elements by index; of plans, which checked their indices when they were made. */
 #include <stdint.h>
 
-/* Copies n elements of source, which has M: res[i] = source[from[i]]. */
-#pragma cf kernel grid(n) host(grid(n)) in(source[M], from[n]) out(res[n]) check(0 <= from[:] < M)
+/* Copies n elements of source, which has M: res[i] = source[from[i]]. Negative numbers stand for elements that arrive
+ * later; fill writes zeros for them, because the memory of a GPU takes whole sectors faster. */
+#pragma cf kernel grid(n) host(grid(n)) in(source[M], from[n]) inout(res[n]) check(-1 <= from[:] < M)
 #pragma cf instances(b8: uint8_t; b16: uint16_t; b32: uint32_t; b64: uint64_t; b128: uint4)
 template <typename T>
 __global__ void pack(const T *__restrict__ source, const int64_t *__restrict__ from, T *__restrict__ res, int64_t n,
-                     int64_t M)
+                     int64_t M, bool fill)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        res[i] = source[from[i]];
+    if (i >= n)
+        return;
+    const int64_t at = from[i];
+    if (at >= 0 || fill)
+        res[i] = at < 0 ? T() : source[at];
 }
 
 /* Copies n elements of source, which has M, to places of res, which has N: res[to[i]] = source[from[i]]. */
@@ -26,14 +30,14 @@ __global__ void move(const T *__restrict__ source, const int64_t *__restrict__ f
         res[to[i]] = source[from[i]];
 }
 
-/* Copies n elements to places of res, which has M: res[to[i]] = source[i]. */
-#pragma cf kernel grid(n) host(grid(n)) in(source[n], to[n]) inout(res[M]) check(0 <= to[:] < M)
+/* Copies n elements to places of res, which has M: res[to[i]] = source[i], unless to[i] is negative. */
+#pragma cf kernel grid(n) host(grid(n)) in(source[n], to[n]) inout(res[M]) check(-1 <= to[:] < M)
 #pragma cf instances(b8: uint8_t; b16: uint16_t; b32: uint32_t; b64: uint64_t; b128: uint4)
 template <typename T>
 __global__ void unpack(const T *__restrict__ source, const int64_t *__restrict__ to, T *__restrict__ res, int64_t n,
                        int64_t M)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
+    if (i < n && to[i] >= 0)
         res[to[i]] = source[i];
 }

@@ -54,7 +54,7 @@ static void free_words(void *pointer)
 static void destroy_plan(struct cf__mpi_object *object)
 {
     struct cf_mpi_plan *plan = (struct cf_mpi_plan *)object;
-    void *const on_device[] = {plan->place, plan->slot, plan->list, plan->wanted.buffer, plan->lent.buffer};
+    void *const on_device[] = {plan->own, plan->place, plan->slot, plan->list, plan->wanted.buffer, plan->lent.buffer};
     void *const on_host[] = {plan->offsets,         plan->entries,     plan->wanted.counts,
                              plan->wanted.messages, plan->lent.counts, plan->lent.messages};
     for (size_t i = 0; i < sizeof on_device / sizeof *on_device; i++)
@@ -133,9 +133,7 @@ static int alloc_draft(struct draft *draft, const int64_t *index)
     if (!status)
         status = copy_words(draft->index, index, plan->count);
     if (!status)
-        status = alloc_words(&plan->place, plan->count);
-    if (!status)
-        status = alloc_words(&plan->slot, plan->count);
+        status = alloc_words(&plan->own, plan->count);
     if (!status)
         status = alloc_words(&draft->number, plan->count + 1);
     if (!status)
@@ -161,19 +159,27 @@ static int check_range(struct draft *draft)
                                  (intmax_t)value, (intmax_t)length);
 }
 
-/* Divides the entries into those of own elements and others. */
-static int divide_entries(struct draft *draft)
+static int alloc_entries(struct cf_mpi_plan *plan, const int64_t *count)
+{
+    int status = copy_words(&plan->nentries, count, 1);
+    if (!status)
+        status = alloc_words(&plan->place, plan->nentries);
+    return status ? status : alloc_words(&plan->slot, plan->nentries);
+}
+
+/* Finds the rank's own elements, and the entries. */
+static int divide_indices(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
     int64_t begin = plan->offsets[plan->object.comm->rank], end = plan->offsets[plan->object.comm->rank + 1];
-    int status = cfmpi_mark_async(NULL, draft->index, draft->number, begin, end, plan->count);
+    int status = cfmpi_mark_async(NULL, draft->index, plan->own, draft->number, begin, end, plan->count);
     if (!status)
         status = cf_exclusive_scan_i64_async(NULL, draft->number, draft->number, plan->count + 1);
     if (!status)
-        status =
-            cfmpi_partition_async(NULL, draft->index, draft->number, plan->place, plan->slot, begin, end, plan->count);
+        status = alloc_entries(plan, draft->number + plan->count);
     if (!status)
-        status = copy_words(&plan->own, draft->number + plan->count, 1);
+        status = cfmpi_partition_async(NULL, draft->index, plan->own, draft->number, plan->slot, plan->place,
+                                       plan->count, plan->nentries);
     free_words(draft->index);
     draft->index = NULL;
     return status;
@@ -191,10 +197,10 @@ static int keep_repeated(struct draft *draft, const int64_t *keys, const int64_t
 static int number_elements(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
-    int64_t *keys = plan->slot + plan->own, *places = plan->place + plan->own, count = plan->count - plan->own;
+    int64_t *keys = plan->slot, count = plan->nentries;
     int status = copy_words(draft->tables, &count, 1);
     if (!status)
-        status = cf_sort_pairs_i64_i64_async(NULL, keys, places, keys, places, count, false);
+        status = cf_sort_pairs_i64_i64_async(NULL, keys, plan->place, keys, plan->place, count, false);
     if (!status)
         status = cfmpi_differ_async(NULL, keys, draft->number, draft->tables, count);
     if (!status)
@@ -206,14 +212,14 @@ static int number_elements(struct draft *draft)
 static int count_elements(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
-    int64_t words = plan->object.comm->size + 1, count = plan->count - plan->own;
+    int64_t words = plan->object.comm->size + 1, count = plan->nentries;
     int64_t *offsets = draft->tables, *places = offsets + words, *bounds = places + words;
     int status = copy_words(offsets, plan->offsets, words);
     if (!status)
-        status = cfmpi_search_async(NULL, plan->slot + plan->own, offsets, places, words, count);
+        status = cfmpi_search_async(NULL, plan->slot, offsets, places, words, count);
     if (!status)
-        status =
-            cfmpi_pack_b64_async(NULL, (const uint64_t *)draft->number, places, (uint64_t *)bounds, words, count + 1);
+        status = cfmpi_pack_b64_async(NULL, (const uint64_t *)draft->number, places, (uint64_t *)bounds, words,
+                                      count + 1, false);
     if (!status)
         status = copy_words(draft->bounds, bounds, words);
     for (int64_t rank = 0; !status && rank < words - 1; rank++)
@@ -230,7 +236,7 @@ static int sort_entries(struct draft *draft, struct cf__mpi_transport *transport
     if (!status)
         status = check_range(draft);
     if (!status)
-        status = divide_entries(draft);
+        status = divide_indices(draft);
     if (!status)
         status = number_elements(draft);
     return status ? status : count_elements(draft);
@@ -289,52 +295,57 @@ static int make_tables(struct draft *draft)
 static int assign_slots(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
-    int64_t ranks = plan->object.comm->size, count = plan->count - plan->own, elements = draft->bounds[ranks];
+    int64_t ranks = plan->object.comm->size, count = plan->nentries, elements = draft->bounds[ranks];
     const int64_t *offsets = draft->tables, *bounds = offsets + ranks + 1, *parts = bounds + ranks + 1;
     int status = alloc_words(&draft->wanted, elements);
     if (status)
         return status;
-    return cfmpi_assign_async(NULL, draft->number, draft->wanted, plan->slot + plan->own, bounds, offsets, parts,
-                              parts + ranks, count, elements, ranks, plan->rounds);
+    return cfmpi_assign_async(NULL, draft->number, draft->wanted, plan->slot, bounds, offsets, parts, parts + ranks,
+                              count, elements, ranks, plan->rounds);
 }
 
-/* Finds the first entry of each round, and makes slots count from the beginning of their round. */
-static int divide_rounds(struct draft *draft)
+/* Brings the entries into the order of rounds and, within a round, of places: a gather writes its result from front to
+ * back, and reads from a buffer, which is small. `number` has the slots, counted over all rounds. */
+static int order_entries(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
-    int64_t *slots = plan->slot + plan->own, *starts = draft->tables, *places = NULL;
-    int64_t ranks = plan->object.comm->size, rounds = plan->rounds, count = plan->count - plan->own;
-    for (int64_t round = 0; round <= rounds; round++)
+    int64_t *places = plan->place, *tables = draft->tables;
+    int64_t ranks = plan->object.comm->size, rounds = plan->rounds, count = plan->nentries;
+    for (int64_t round = 0; round < rounds; round++)
         draft->starts[round] = draft->starts[round * ranks];
-    int status = alloc_words(&places, rounds + 1);
+    int status = copy_words(tables, draft->starts, rounds);
     if (!status)
-        status = copy_words(starts, draft->starts, rounds + 1);
+        status = cfmpi_enter_rounds_async(NULL, draft->number, places, tables, plan->count, count, rounds);
     if (!status)
-        status = cfmpi_search_async(NULL, slots, starts, places, rounds + 1, count);
-    if (!status)
-        status = copy_words(plan->entries, places, rounds + 1);
-    if (!status)
-        status = cfmpi_rebase_async(NULL, slots, starts, count, rounds);
-    for (int64_t round = 0; round <= rounds; round++)
-        plan->entries[round] += plan->own;
-    free_words(places);
+        status = cf_sort_pairs_i64_i64_async(NULL, places, draft->number, places, plan->slot, count, false);
     return status;
 }
 
-/* Brings the entries into the order of the slots, which has several rounds' elements of one owner apart. */
-static int place_entries(struct draft *draft)
+/* Finds the first entry of each round. The tables have 2 (rounds + 1) words and more. */
+static int divide_rounds(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
-    int64_t *slots = plan->slot + plan->own, *places = plan->place + plan->own, count = plan->count - plan->own;
+    int64_t *places = plan->place, *begins = draft->tables, *entries = begins + plan->rounds + 1;
+    int64_t rounds = plan->rounds, count = plan->nentries;
+    for (int64_t round = 0; round <= rounds; round++)
+        plan->entries[round] = round * plan->count;
+    int status = copy_words(begins, plan->entries, rounds + 1);
+    if (!status)
+        status = cfmpi_search_async(NULL, places, begins, entries, rounds + 1, count);
+    if (!status)
+        status = copy_words(plan->entries, entries, rounds + 1);
+    return status ? status : cfmpi_leave_rounds_async(NULL, places, plan->count, count);
+}
+
+static int place_entries(struct draft *draft)
+{
     int status = make_tables(draft);
     if (!status)
         status = assign_slots(draft);
     if (!status)
-        status = plan->rounds == 1
-                     ? cf_copy_i64_async(NULL, draft->number, slots, count)
-                     : cf_sort_pairs_i64_i64_async(NULL, draft->number, places, slots, places, count, false);
+        status = alloc_host(&draft->plan->entries, draft->plan->rounds + 1);
     if (!status)
-        status = alloc_host(&plan->entries, plan->rounds + 1);
+        status = order_entries(draft);
     return status ? status : divide_rounds(draft);
 }
 

@@ -25,30 +25,32 @@ __device__ inline void lower_to(int64_t *lowest, int64_t i)
     atomicMin((long long *)lowest, (long long)i);
 }
 
-/* Sets is_own[i] to 1 for indices in [begin, end), else to 0, and is_own[n] to 0. */
-#pragma cf kernel grid(n + 1) host(grid(n + 1)) in(index[n]) out(is_own[n + 1])
-__global__ void mark(const int64_t *__restrict__ index, int64_t *__restrict__ is_own, int64_t begin, int64_t end,
-                     int64_t n)
+/* For n indices, sets own[i] to index[i] - begin if index[i] is in [begin, end), else to -1, and is_other[i] to 0 or 1.
+ * Sets is_other[n] to 0. */
+#pragma cf kernel grid(n + 1) host(grid(n + 1)) in(index[n]) out(own[n], is_other[n + 1])
+__global__ void mark(const int64_t *__restrict__ index, int64_t *__restrict__ own, int64_t *__restrict__ is_other,
+                     int64_t begin, int64_t end, int64_t n)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const bool is_own = i < n && index[i] >= begin && index[i] < end;
+    if (i < n)
+        own[i] = is_own ? index[i] - begin : -1;
     if (i <= n)
-        is_own[i] = i < n && index[i] >= begin && index[i] < end;
+        is_other[i] = i < n && !is_own;
 }
 
-/* Writes the positions of n indices to place and the indices to slot: those in [begin, end) first, less begin.
- * own[i] of them are before position i. */
-#pragma cf kernel grid(n) host(grid(n)) in(index[n], own[n + 1]) out(place[n], slot[n])
+/* Of n indices, writes the m that are not own to key and their positions to place, in their order. others[i] of them are
+ * before position i. */
+#pragma cf kernel grid(n) host(grid(n)) in(index[n], own[n], others[n + 1]) out(key[m], place[m])
 __global__ void partition(const int64_t *__restrict__ index, const int64_t *__restrict__ own,
-                          int64_t *__restrict__ place, int64_t *__restrict__ slot, int64_t begin, int64_t end,
-                          int64_t n)
+                          const int64_t *__restrict__ others, int64_t *__restrict__ key, int64_t *__restrict__ place,
+                          int64_t n, int64_t m)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
+    if (i >= n || own[i] >= 0)
         return;
-    const bool is_own = index[i] >= begin && index[i] < end;
-    const int64_t at = is_own ? own[i] : own[n] + i - own[i];
-    place[at] = i;
-    slot[at] = is_own ? index[i] - begin : index[i];
+    key[others[i]] = index[i];
+    place[others[i]] = i;
 }
 
 /* Sets step[i] to 1 where a key differs from the one before it, else to 0; step[n] is 1 if there are keys. Lowers
@@ -95,22 +97,37 @@ __global__ void assign(int64_t *__restrict__ number, int64_t *__restrict__ wante
         wanted[number[i]] = key[i] - offset[owner];
 }
 
-/* Makes sorted slots count from the first slot of their round, which are start[0] = 0, start[1] and so on. */
-#pragma cf kernel grid(n) host(grid(n)) inout(slot[n]) in(start[rounds])
-__global__ void rebase(int64_t *__restrict__ slot, const int64_t *__restrict__ start, int64_t n, int64_t rounds)
+/* Makes slots count from the first slot of their round, which are start[0] = 0, start[1] and so on, and adds N to each
+ * place for every round before its slot's. Places are less than N. */
+#pragma cf kernel grid(n) host(grid(n)) inout(slot[n], place[n]) in(start[rounds])
+__global__ void enter_rounds(int64_t *__restrict__ slot, int64_t *__restrict__ place, const int64_t *__restrict__ start,
+                       int64_t N, int64_t n, int64_t rounds)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    const int64_t round = count_below(start, rounds, slot[i] + 1) - 1;
+    slot[i] -= start[round];
+    place[i] += round * N;
+}
+
+/* Takes away from each place what enter_rounds() added. */
+#pragma cf kernel grid(n) host(grid(n)) inout(place[n])
+__global__ void leave_rounds(int64_t *__restrict__ place, int64_t N, int64_t n)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
-        slot[i] -= start[count_below(start, rounds, slot[i] + 1) - 1];
+        place[i] %= N;
 }
 
-/* Sets the bits of n elements of M, and lowers *first to the least element whose bit is set already. */
+/* Sets the bits of n elements of M, and lowers *first to the least element whose bit is set already. Negative ones are
+ * none. */
 #pragma cf kernel grid(n) host(grid(n)) in(element[n]) inout(bits[(M + 31) / 32], first[1])
 __global__ void claim(const int64_t *__restrict__ element, unsigned int *__restrict__ bits, int64_t *first, int64_t n,
                       int64_t M)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
+    if (i >= n || element[i] < 0)
         return;
     const unsigned int bit = 1u << (element[i] % 32);
     if (atomicOr(bits + element[i] / 32, bit) & bit)

@@ -5,18 +5,19 @@
 #include "mpi/agree.h"
 #include "mpi/rounds.h"
 
-/* An entry is one of the rank's indices. Entries of the rank's own elements come first, in their order; then those of
- * other ranks' elements, by slot. A slot is an element's place among those that a round brings. */
+/* An entry is an index of this rank that names an element of another rank. Entries lie by round, and in a round in the
+ * order of the indices. A slot is an element's place among those that a round brings. */
 struct cf_mpi_plan {
     struct cf__mpi_object object;
     struct cf__mpi_transport *transport;
     struct cf__mpi_exchange exchange;
     int device;
     int64_t *offsets; /* of the arrays: one per rank, and the length */
-    int64_t count;    /* entries */
-    int64_t own;      /* entries of the rank's own elements */
-    int64_t *place;   /* position of each entry's index */
-    int64_t *slot;    /* element of each entry: the rank's own, or the slot in its round */
+    int64_t count;    /* indices */
+    int64_t *own;     /* the rank's own element that each index names, else -1 */
+    int64_t nentries;
+    int64_t *place; /* position of each entry's index */
+    int64_t *slot;  /* slot of each entry */
     int64_t rounds;
     int64_t *entries;               /* entries of round k: [entries[k], entries[k + 1]) */
     int64_t *list;                  /* own elements that cross, in the order of the lent side's rounds */

@@ -3,8 +3,9 @@
  * usage: mpiexec -n RANKS peers-mpi-gather [LOG2_LENGTH [LOG2_INDICES [LOCAL]]]
  *
  * The array has 2^LOG2_LENGTH floats (28) and each rank 2^LOG2_INDICES random indices (26), LOCAL percent of them (90) of
- * its own elements. Prints medians of the slowest rank, and the ratio of throughputs, elements per second: that of all
- * ranks divided by that of rank 0 alone with as many indices of the same kind. */
+ * its own elements, the others of other ranks' elements; with 100 / RANKS percent they are uniformly random. Prints
+ * medians of the slowest rank, and the ratio of throughputs, elements per second: that of all ranks divided by that of
+ * rank 0 alone with the same indices. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -45,15 +46,16 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* Indices of which `local` percent lie in [begin, end), and the others anywhere. */
-static int64_t *make_index(int64_t count, int64_t begin, int64_t end, int64_t length, int local, uint64_t seed)
+/* Indices of which `local` percent lie in [begin, end), and the others in the rest, if there is any. */
+static int64_t *make_index(int64_t count, int64_t begin, int64_t end, int64_t length, double local, uint64_t seed)
 {
-    int64_t *index = alloc_host((size_t)count * sizeof *index);
+    int64_t *index = alloc_host((size_t)count * sizeof *index), own = end - begin;
     for (int64_t i = 0; i < count; i++) {
-        int is_local = (int)(next_random(&seed) % 100) < local;
+        int is_local = (double)(next_random(&seed) % 100000) < 1000 * local;
         uint64_t random = next_random(&seed) >> 1;
-        index[i] =
-            is_local ? begin + (int64_t)(random % (uint64_t)(end - begin)) : (int64_t)(random % (uint64_t)length);
+        index[i] = begin + (int64_t)(random % (uint64_t)own);
+        if (!is_local && own < length)
+            index[i] = (end + (int64_t)(random % (uint64_t)(length - own))) % length;
     }
     return index;
 }
@@ -128,8 +130,8 @@ int main(int argc, char **argv)
 {
     int64_t length = (int64_t)1 << (argc > 1 ? atoi(argv[1]) : 28),
             count = (int64_t)1 << (argc > 2 ? atoi(argv[2]) : 26);
-    int local = argc > 3 ? atoi(argv[3]) : 90, rank = 0, ranks = 0;
-    double one = 0, all = 0, planning_one = 0, planning = 0;
+    int rank = 0, ranks = 0;
+    double local = argc > 3 ? atof(argv[3]) : 90, one = 0, all = 0, planning_one = 0, planning = 0;
     char reason[512];
     check(cf_mpi_init());
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -4,9 +4,9 @@
  * usage: mpiexec -n RANKS peers-mpi-jacobi [N [STEPS]]     N^3 cells per rank; 128 and 20 without arguments
  *        mpiexec -n RANKS peers-mpi-jacobi points          measured points for mpi_model.py
  *
- * Each rank has neighbours on all sides. Prints the median time of a step by hand, and two ratios of Cuferry's time to
- * it: the median of those of two runs of STEPS steps that follow one another, and that of the fastest runs, which
- * another program on the machine disturbs less. */
+ * Each rank has neighbours on all sides. Prints the median times of a step with Cuferry and by hand, and two ratios of
+ * Cuferry's time to the other: the median of those of two runs of STEPS steps that follow one another, and that of the
+ * fastest runs, which another program on the machine disturbs less. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -317,8 +317,8 @@ static void compare_times(struct grid *grid, int rank, int steps)
         ratios[run] = cuferry[run] / hand[run];
     }
     if (rank == 0)
-        printf("%lld^3 cells per rank: a step by hand %.3f ms, with cf_mpi_halo %.3f of it (fastest: %.3f)\n",
-               (long long)grid->extents[0], 1e3 * median_of(hand), median_of(ratios),
+        printf("%lld^3 cells per rank: a step %.3f ms, by hand %.3f ms; ratio %.3f (fastest: %.3f)\n",
+               (long long)grid->extents[0], 1e3 * median_of(cuferry), 1e3 * median_of(hand), median_of(ratios),
                least_of(cuferry) / least_of(hand));
 }
 
