@@ -29,7 +29,8 @@ int cf__mpi_nccl_create(struct cf__mpi_nccl *nccl);
 
 /* Join the other ranks, in two steps. A step is done when a query returns CF_OK on all ranks. The first one makes a
  * communicator that is never waited for, so that a rank can abort it if another rank failed. Each group of its messages
- * would need a thread, so that the second step makes the usual kind from it. The device's primary context is current. */
+ * would need a thread, so that the second step makes the usual kind from it. The device's primary context is
+ * current. */
 int cf__mpi_nccl_join(struct cf__mpi_nccl *nccl, const struct cf__mpi_nccl_id *id, int ranks, int rank);
 int cf__mpi_nccl_split(struct cf__mpi_nccl *nccl, int rank);
 
@@ -45,8 +46,8 @@ int cf__mpi_nccl_abort(struct cf__mpi_nccl *nccl, int status);
 /* Frees everything after a create, also one that failed. */
 void cf__mpi_nccl_destroy(struct cf__mpi_nccl *nccl);
 
-/* Messages between a begin that succeeded and its end are sent together, in the stream, and to the GPU's memory. `status`
- * is that of the messages. */
+/* Messages between a begin that succeeded and its end are sent together, in the stream, and to the GPU's memory.
+ * `status` is that of the messages. */
 int cf__mpi_nccl_begin(struct cf__mpi_nccl *nccl);
 int cf__mpi_nccl_send(struct cf__mpi_nccl *nccl, const void *data, size_t bytes, int peer);
 int cf__mpi_nccl_receive(struct cf__mpi_nccl *nccl, void *data, size_t bytes, int peer);

@@ -16,8 +16,7 @@ static const size_t PIECE = (size_t)1 << 30;
 
 /* The part of one rank in the choice. */
 struct offer {
-    int request; /* the value of CF_MPI_TRANSPORT; 0: none */
-    int is_aware;
+    int request;   /* the value of CF_MPI_TRANSPORT; 0: none */
     char uuid[40]; /* its GPU; empty on the CPU */
 };
 
@@ -35,8 +34,6 @@ static int make_offer(const char *function, struct offer *offer)
 {
     int device = CF_HOST, status = cf__mpi_env_transport(function, &offer->request);
     if (!status)
-        status = cf__mpi_ask_aware(function, &offer->is_aware);
-    if (!status)
         status = cf_device_current(&device);
     return status ? status : cf_device_uuid(device, offer->uuid, sizeof offer->uuid);
 }
@@ -49,13 +46,10 @@ static int share_offers(struct choice *choice, struct cf__mpi_transport *transpo
     int status = choice->offers
                      ? make_offer(choice->function, &own)
                      : cf__mpi_fail(CF_ENOMEM, "%s: no memory for the offers of all ranks", choice->function);
-    status = cf__mpi_agree(comm, status);
+    status = cf__mpi_share_aware(choice->function, comm, status, &transport->is_aware);
     if (status)
         return status;
     int bytes = (int)sizeof own, result = MPI_Allgather(&own, bytes, MPI_BYTE, choice->offers, bytes, MPI_BYTE, comm);
-    transport->is_aware = 1;
-    for (int i = 0; i < choice->ranks; i++)
-        transport->is_aware &= choice->offers[i].is_aware;
     return cf__mpi_result(result, "MPI_Allgather");
 }
 
