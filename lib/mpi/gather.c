@@ -17,13 +17,14 @@ struct call {
 
 /* ---- Checks ---- */
 
-static int check_pointer(const struct call *call, const char *name, const void *data, int64_t count)
+static int check_pointer(const struct call *call, const char *name, const char *field, const void *data, int64_t count)
 {
     if (!data && count)
-        return cf__mpi_fail(CF_EINVAL, "%s: %s is NULL, and has %jd elements", call->function, name, (intmax_t)count);
+        return cf__mpi_fail(CF_EINVAL, "%s: %s%s is NULL, and has %jd elements", call->function, name, field,
+                            (intmax_t)count);
     if ((uintptr_t)data % call->bytes)
-        return cf__mpi_fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements of %zu bytes", call->function, name,
-                            data, call->bytes);
+        return cf__mpi_fail(CF_EINVAL, "%s: %s%s = %p is not aligned to its elements of %zu bytes", call->function,
+                            name, field, data, call->bytes);
     return CF_OK;
 }
 
@@ -82,9 +83,9 @@ static int check_call(struct call *call)
     if (!status)
         status = check_offsets(call);
     if (!status)
-        status = check_pointer(call, call->name, call->array->data, cf__mpi_plan_length(call->plan));
+        status = check_pointer(call, call->name, ".data", call->array->data, cf__mpi_plan_length(call->plan));
     if (!status)
-        status = check_pointer(call, call->part_name, call->part, call->plan->count);
+        status = check_pointer(call, call->part_name, "", call->part, call->plan->count);
     if (!status)
         status = check_overlap(call);
     if (!status)

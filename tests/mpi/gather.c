@@ -524,9 +524,9 @@ static void gathers_that_fail(void)
     bad = good, bad.length = 4;
     gather_fails(plan, &good, &bad, "source.length is 4, that of the plan 5000");
     bad = good, bad.data = NULL;
-    gather_fails(plan, &good, &bad, "source is NULL, and has ");
+    gather_fails(plan, &good, &bad, "source.data is NULL, and has ");
     bad = good, bad.data = (char *)good.data + 1;
-    gather_fails(plan, &good, &bad, "source = ");
+    gather_fails(plan, &good, &bad, "source.data = ");
     CHECK_FAILS(cf_mpi_gather(plan, &good, NULL), CF_EINVAL, "rank 0: cf_mpi_gather: res is NULL, and has 2 elements");
     CHECK_FAILS(cf_mpi_scatter(plan, NULL, &good), CF_EINVAL,
                 "rank 0: cf_mpi_scatter: source is NULL, and has 2 elements");
