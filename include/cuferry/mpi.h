@@ -11,22 +11,24 @@
  *   order, with the same options. It returns the same status on all ranks. If several ranks fail, the status and
  *   cf_last_error() are those of the lowest one: "rank 3: cf_mpi_plan_create: index[17] = 42 is outside [0, 40)".
  * - A communicator is an intracommunicator. The library duplicates it at its first use and sends its own messages over
- *   the duplicate only. The duplicate, plans and halos are destroyed with the communicator, and at MPI_Finalize(). After
- *   cf_shutdown() no plan or halo may be used.
+ *   the duplicate only. The duplicate, plans and halos are destroyed with the communicator, and at MPI_Finalize().
+ *   After cf_shutdown() no plan or halo may be used.
  * - CF_EINVAL, on the calling rank alone: MPI is not running; the communicator is MPI_COMM_NULL; a plan or a halo was
  *   destroyed, also with its communicator, unless a new one has its address. The rank then takes no part, so that other
  *   ranks wait.
  * - CF_ECALL: a call of MPI or NCCL failed; the detail names the call. Ranks may then return different statuses, and so
- *   they may if a device fails while messages are on their way. The next gather or scatter with the plan returns the
- *   failure on all ranks. The first use of a communicator calls MPI under the communicator's own error
- *   handler, which by default ends the program; later calls do not.
+ *   they may if a rank's device fails after the ranks have agreed to begin: its own call returns the failure, those of
+ *   others may succeed with wrong elements from that rank, and the next gather or scatter with the plan returns the
+ *   failure on all ranks. Over NCCL others may wait for a rank that fails while its messages are on their way, until
+ *   NCCL notices. The first use of a communicator calls MPI under the communicator's own error handler, which by
+ *   default ends the program; later calls do not.
  * - With MPI_THREAD_FUNNELED the thread that started MPI makes all calls. With MPI_THREAD_MULTIPLE any thread may call,
  *   and calls for one communicator must not overlap.
- * - MPI gets only memory that the library allocates for it: host memory, or memory of cf_mem_alloc(). The caller's arrays
- *   may be memory of any kind, such as memory of cf_mem_alloc_async().
+ * - MPI gets only memory that the library allocates for it: host memory, or memory of cf_mem_alloc(). The caller's
+ *   arrays may be memory of any kind, such as memory of cf_mem_alloc_async().
  * - On a GPU the functions use its primary context, which is the one of the CUDA runtime and of cf_device_use(). The
- *   calling thread has no other context current. After a call with an array on another GPU than the thread's, the thread's
- *   device is set as if by cf_device_use(): the thread no longer follows the current CUDA context.
+ *   calling thread has no other context current. After a call with an array on another GPU than the thread's, the
+ *   thread's device is set as if by cf_device_use(): the thread no longer follows the current CUDA context.
  * - The functions wait for earlier work in the device's default stream, and are done when they return. */
 #ifndef CUFERRY_MPI_H
 #define CUFERRY_MPI_H
@@ -43,6 +45,17 @@
 extern "C" {
 #endif
 
+/* A program for another MPI library than the archive's does not link: it misses this symbol. */
+#if defined OPEN_MPI
+#define CF__MPI_LIBRARY cf__mpi_is_for_open_mpi
+#elif defined MPICH_VERSION
+#define CF__MPI_LIBRARY cf__mpi_is_for_mpich
+#endif
+#ifdef CF__MPI_LIBRARY
+extern const char CF__MPI_LIBRARY;
+__attribute__((used)) static const char *const cf__mpi_library = &CF__MPI_LIBRARY;
+#endif
+
 /* ---- Start, devices and transports ------------------------------------------------------------------------------ */
 
 /* Starts MPI with MPI_THREAD_FUNNELED, if it is not running. The caller ends it with MPI_Finalize(). Not needed if the
@@ -50,9 +63,9 @@ extern "C" {
 CF_CHECKED int cf_mpi_init(void);
 
 /* Chooses the calling rank's device, makes it the calling thread's device as cf_device_use() does, and writes its
- * number to `device`. Ranks of one machine share the GPUs that CUDA_VISIBLE_DEVICES and the launcher left to them: a rank
- * takes the GPU that the fewest ranks have, and of several the nearest to its NUMA node. GPUs are told apart by UUID.
- * Without a GPU the device is CF_HOST.
+ * number to `device`. Ranks of one machine share the GPUs that CUDA_VISIBLE_DEVICES and the launcher left to them: a
+ * rank takes the GPU that the fewest ranks have, and of several the nearest to its NUMA node. GPUs are told apart by
+ * UUID. Without a GPU the device is CF_HOST.
  *
  * `reason` gets one line, cut to `size` bytes with its terminating 0: "rank 2 of 4 on node07: GPU 1 of 2 (GPU-8f3c...),
  * on NUMA node 1 like the rank, shared with rank 3". `device` and `reason` may be NULL. */
@@ -66,10 +79,10 @@ CF_CHECKED int cf_mpi_aware(MPI_Comm comm, int *aware);
 enum cf_mpi_transport { CF_MPI_TRANSPORT_MPI = 1, CF_MPI_TRANSPORT_NCCL = 2 };
 
 /* Writes the transport of plans and halos of the communicator to `transport`, and one line with the reason to `text`,
- * cut to `size` bytes. It is NCCL if every rank has a GPU of its own as the calling thread's device and libnccl.so.2 is
- * found, else MPI. It is chosen once, at the first plan, halo or call of this function. The environment variable
- * CF_MPI_TRANSPORT=mpi|nccl forces one. CF_ENOTSUP: NCCL is forced, and cannot be used; the detail says why. `transport`
- * and `text` may be NULL. */
+ * cut to `size` bytes. It is NCCL if every rank has a GPU of its own as the calling thread's device and libnccl.so.2 of
+ * version 2.18 or later is found, else MPI. A rank that fails to start NCCL leaves all with MPI. It is chosen once, at
+ * the first plan, halo or call of this function. The environment variable CF_MPI_TRANSPORT=mpi|nccl forces one.
+ * CF_ENOTSUP: NCCL is forced, and cannot be used; the detail says why. `transport` and `text` may be NULL. */
 CF_CHECKED int cf_mpi_transport(MPI_Comm comm, int *transport, char *text, size_t size);
 
 /* ---- Distributed arrays ----------------------------------------------------------------------------------------- */
@@ -95,8 +108,8 @@ typedef struct cf_mpi_plan cf_mpi_plan;
 
 /* A plan has two buffers, for elements that it sends and for elements that it receives. This is the most bytes of each,
  * or 32 bytes per rank if that is more. Larger exchanges take several rounds. The rounds do not depend on the size of
- * elements, so that only elements of 16 bytes fill the buffers. The first call with larger elements than before enlarges
- * the buffers.
+ * elements, so that only elements of 16 bytes fill the buffers. The first call with larger elements than before
+ * enlarges the buffers.
  *
  * Beside them a plan has 8 bytes for each of the rank's indices, 16 more for each index of an element of another rank,
  * and 8 bytes for each element that the rank sends.
@@ -104,9 +117,10 @@ typedef struct cf_mpi_plan cf_mpi_plan;
 #define CF_MPI_BUFFER ((size_t)512 << 20)
 
 /* Plans the exchange of elements of arrays with these offsets: `index` has this rank's `count` global indices, in host
- * memory or in memory of the calling thread's device. The arrays of gather and scatter lie on that device, too. An element
- * of another rank is sent to this rank once, even if several indices name it. The library keeps neither `offsets` nor
- * `index`. CF_ERANGE: an index is negative or not less than the length. After a failure `*plan` is NULL. */
+ * memory or in memory of the calling thread's device. The arrays of gather and scatter lie on that device, too. An
+ * element of another rank is sent to this rank once, even if several indices name it. The library keeps neither
+ * `offsets` nor `index`. CF_ERANGE: an index is negative or not less than the length. After a failure `*plan` is
+ * NULL. */
 CF_CHECKED int cf_mpi_plan_create(cf_mpi_plan **plan, MPI_Comm comm, const int64_t *offsets, const int64_t *index,
                                   int64_t count);
 
@@ -119,8 +133,8 @@ CF_CHECKED int cf_mpi_plan_destroy(cf_mpi_plan *plan);
  * while others are on their way. */
 CF_CHECKED int cf_mpi_gather(cf_mpi_plan *plan, const cf_mpi_array *source, void *res);
 
-/* Scatters elements: res[index[i]] = source[i]. Other elements of `res` keep their values. No index occurs twice, on one
- * rank or on two. The first scatter checks this (CF_EINVAL), and needs a bit of memory per element for it. */
+/* Scatters elements: res[index[i]] = source[i]. Other elements of `res` keep their values. No index occurs twice, on
+ * one rank or on two. The first scatter checks this (CF_EINVAL), and needs a bit of memory per element for it. */
 CF_CHECKED int cf_mpi_scatter(cf_mpi_plan *plan, const void *source, cf_mpi_array *res);
 
 /* ---- Reductions, scans and histograms --------------------------------------------------------------------------- */
@@ -146,8 +160,8 @@ CF_CHECKED int cf_mpi_max(MPI_Comm comm, const cf_mpi_array *x, void *result);
  * order of additions depends on the offsets. If a rank's device fails, others may have written their parts. */
 CF_CHECKED int cf_mpi_exclusive_scan(MPI_Comm comm, const cf_mpi_array *x, cf_mpi_array *y);
 
-/* Counts the elements in each of `bins` bins of equal width between *lower and *upper, values of x's type, by the rules of
- * cf_histogram_f32_i64(). `counts` has space for `bins` counts in host memory; each rank gets those of the whole
+/* Counts the elements in each of `bins` bins of equal width between *lower and *upper, values of x's type, by the rules
+ * of cf_histogram_f32_i64(). `counts` has space for `bins` counts in host memory; each rank gets those of the whole
  * array. */
 CF_CHECKED int cf_mpi_histogram(MPI_Comm comm, const cf_mpi_array *x, int64_t *counts, int64_t bins, const void *lower,
                                 const void *upper);
@@ -174,11 +188,11 @@ CF_CHECKED int cf_mpi_halo_create(cf_mpi_halo **halo, MPI_Comm comm, cf_type typ
 /* Destroys a halo. NULL is ignored. Not collective. CF_EINVAL: an exchange has started and is not finished. */
 CF_CHECKED int cf_mpi_halo_destroy(cf_mpi_halo *halo);
 
-/* cf_mpi_halo_start() packs the cells at the faces after earlier work in `stream`, and sends them. It returns while they
- * are on their way: `stream` may go on with cells that need no ghost cells. The cells that were sent may be written
- * again. cf_mpi_halo_finish() waits for the neighbours' cells, and enqueues writing the ghost cells on the same stream:
- * later work in it finds them. A halo has one exchange at a time (CF_EINVAL), and `array` and `stream` belong to its
- * device; the default stream is that of the calling thread's device, which has to be the halo's in both calls
+/* cf_mpi_halo_start() packs the cells at the faces after earlier work in `stream`, and sends them. It returns while
+ * they are on their way: `stream` may go on with cells that need no ghost cells. The cells that were sent may be
+ * written again. cf_mpi_halo_finish() waits for the neighbours' cells, and enqueues writing the ghost cells on the same
+ * stream: later work in it finds them. A halo has one exchange at a time (CF_EINVAL), and `array` and `stream` belong
+ * to its device; the default stream is that of the calling thread's device, which has to be the halo's in both calls
  * (CF_EINVAL). Start waits for no other rank, so its other failures are returned by finish, on all ranks. */
 CF_CHECKED int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array);
 CF_CHECKED int cf_mpi_halo_finish(cf_mpi_halo *halo);

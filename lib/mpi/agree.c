@@ -43,6 +43,40 @@ static uint64_t mix_name(uint64_t value, const char *name)
     return value;
 }
 
+/* A rank's part in an agreement. */
+struct call {
+    char function[64];
+    uint64_t value;
+};
+
+static const char *name_function(const struct call *call)
+{
+    return *call->function ? call->function : "another function";
+}
+
+/* Names rank 0 and the lowest rank that differs from it. */
+static int tell_difference(MPI_Comm comm, int rank, const char *function, uint64_t value)
+{
+    struct call first = {.value = value}, own, other;
+    int differs, lowest = 0, bytes = (int)sizeof first;
+    (void)snprintf(first.function, sizeof first.function, "%s", function);
+    own = other = first;
+    int failed = cf__mpi_result(MPI_Bcast(&first, bytes, MPI_BYTE, 0, comm), "MPI_Bcast");
+    if (failed)
+        return failed;
+    differs = own.value == first.value ? INT_MAX : rank;
+    failed = cf__mpi_result(MPI_Allreduce(&differs, &lowest, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+    if (!failed)
+        failed = cf__mpi_result(MPI_Bcast(&other, bytes, MPI_BYTE, lowest, comm), "MPI_Bcast");
+    if (failed)
+        return failed;
+    if (strcmp(first.function, other.function) != 0)
+        return cf__mpi_fail(CF_EINVAL, "rank 0 calls %s, and rank %d calls %s", name_function(&first), lowest,
+                            name_function(&other));
+    return cf__mpi_fail(CF_EINVAL, "%s: ranks 0 and %d differ in a length, offsets, a type or options", first.function,
+                        lowest);
+}
+
 int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t value)
 {
     int rank = 0, failed = cf__mpi_result(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
@@ -56,10 +90,7 @@ int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t v
         return failed;
     if (least[0] != INT_MAX)
         return tell_failure(comm, rank, (int)least[0], status);
-    if (least[1] != ~least[2])
-        return cf__mpi_fail(CF_EINVAL, "%s%sthe ranks differ in the function, a length, offsets, a type or options",
-                            function, *function ? ": " : "");
-    return CF_OK;
+    return least[1] == ~least[2] ? CF_OK : tell_difference(comm, rank, function, value);
 }
 
 int cf__mpi_agree(MPI_Comm comm, int status)

@@ -35,11 +35,11 @@ int cf__mpi_result(int result, const char *call);
 int cf__mpi_agree(MPI_Comm comm, int status);
 
 /* The same in one step with a comparison. CF_EINVAL: no rank has failed, but the name of the function or `value` is not
- * the same on all ranks. */
+ * the same on all ranks; the detail names two of them. */
 int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t value);
 
-/* cf__mpi_agree() in two halves, between which the caller works. The first half tells the other ranks this rank's status,
- * keeps the detail, and waits for no rank. */
+/* cf__mpi_agree() in two halves, between which the caller works. The first half tells the other ranks this rank's
+ * status, keeps the detail, and waits for no rank. */
 int cf__mpi_agreement_start(struct cf__mpi_agreement *agreement, MPI_Comm comm, int status);
 int cf__mpi_agreement_finish(struct cf__mpi_agreement *agreement);
 

@@ -26,24 +26,25 @@ static int ask_library(void)
     return aware != 0;
 }
 
-int cf__mpi_ask_aware(const char *function, int *aware)
+int cf__mpi_share_aware(const char *function, MPI_Comm comm, int status, int *aware)
 {
-    int status = cf__mpi_env_aware(function, aware);
-    if (!status && *aware < 0)
-        *aware = ask_library();
-    return status;
+    int own = 0;
+    if (!status)
+        status = cf__mpi_env_aware(function, &own);
+    if (!status && own < 0)
+        own = ask_library();
+    status = cf__mpi_agree(comm, status);
+    return status ? status : cf__mpi_result(MPI_Allreduce(&own, aware, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
 }
 
 int cf_mpi_aware(MPI_Comm comm, int *aware)
 {
     struct cf__mpi_comm *state = NULL;
-    int own = 0, all = 0, status = cf__mpi_enter("cf_mpi_aware", comm, &state);
+    int all = 0, status = cf__mpi_enter("cf_mpi_aware", comm, &state);
     if (status)
         return status;
-    status = aware ? cf__mpi_ask_aware("cf_mpi_aware", &own) : cf__mpi_fail(CF_EINVAL, "cf_mpi_aware: aware is NULL");
-    status = cf__mpi_agree(state->comm, status);
-    if (!status)
-        status = cf__mpi_result(MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, state->comm), "MPI_Allreduce");
+    status = aware ? CF_OK : cf__mpi_fail(CF_EINVAL, "cf_mpi_aware: aware is NULL");
+    status = cf__mpi_share_aware("cf_mpi_aware", state->comm, status, &all);
     if (!status)
         *aware = all;
     return status;

@@ -2,8 +2,10 @@
 #ifndef CF__MPI_AWARE_H
 #define CF__MPI_AWARE_H
 
-/* Writes 1 to `aware` if the calling rank's MPI library takes such pointers, by its own answer or the environment's. The
- * detail of a failure begins with `function`. */
-int cf__mpi_ask_aware(const char *function, int *aware);
+#include <mpi.h>
+
+/* Agrees on `status` first. Then writes 1 to `aware` if the MPI library of all ranks takes such pointers, by its own
+ * answer or the environment's. Collective. The detail of a failure of its own begins with `function`. */
+int cf__mpi_share_aware(const char *function, MPI_Comm comm, int status, int *aware);
 
 #endif

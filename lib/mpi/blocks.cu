@@ -1,5 +1,5 @@
-/* blocks - sums of blocks of 65,536 elements, with the same bits on GPUs and on the CPU: 1,024 lanes add up every 1,024th
- * element each, and a tree adds up the lanes, the upper half to the lower one. */
+/* blocks - sums of blocks of 65,536 elements, with the same bits on GPUs and on the CPU: 1,024 lanes add up every
+ * 1,024th element each, and a tree adds up the lanes, the upper half to the lower one. */
 #include <math.h>
 #include <stdint.h>
 

@@ -21,10 +21,25 @@ struct cfmpi_boxes {
     struct cfmpi_box at[27];
 };
 
-/* Calls copy(element of the buffer, element of the array, step, count) for the elements [begin, end) of the buffer. */
-template <typename F>
-__device__ __forceinline__ void for_rows(const cfmpi_boxes &boxes, int64_t begin, int64_t end, F copy)
+/* Copies elements at distances. Those without gaps are a loop of their own, for the CPU's wide moves. */
+template <typename T>
+__device__ __forceinline__ void copy_row(T *__restrict__ to, int64_t to_step, const T *__restrict__ from,
+                                         int64_t from_step, int64_t count)
 {
+    if (to_step == 1 && from_step == 1)
+        for (int64_t i = 0; i < count; i++)
+            to[i] = from[i];
+    else
+        for (int64_t i = 0; i < count; i++)
+            to[i * to_step] = from[i * from_step];
+}
+
+/* Calls copy(element of the buffer, element of the array, step, count) for the thread's elements of the buffer's n. */
+template <typename F>
+__device__ __forceinline__ void for_rows(const cfmpi_boxes &boxes, int64_t n, F copy)
+{
+    int64_t begin = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * BOX_RUN;
+    const int64_t end = begin + BOX_RUN < n ? begin + BOX_RUN : n;
     for (int b = 0; begin < end; b++) {
         const cfmpi_box &box = boxes.at[b];
         const int64_t stop = end < boxes.at[b + 1].begin ? end : boxes.at[b + 1].begin;
@@ -52,15 +67,8 @@ template <typename T>
 __global__ void pack_boxes(cfmpi_boxes boxes, const T *__restrict__ array, T *__restrict__ buffer, int64_t n,
                            int64_t cells)
 {
-    const int64_t begin = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * BOX_RUN;
-    const int64_t end = begin + BOX_RUN < n ? begin + BOX_RUN : n;
-    for_rows(boxes, begin, end, [&](int64_t to, int64_t from, int64_t step, int64_t count) {
-        if (step == 1)
-            for (int64_t i = 0; i < count; i++)
-                buffer[to + i] = array[from + i];
-        else
-            for (int64_t i = 0; i < count; i++)
-                buffer[to + i] = array[from + i * step];
+    for_rows(boxes, n, [&](int64_t at, int64_t cell, int64_t step, int64_t count) {
+        copy_row(buffer + at, 1, array + cell, step, count);
     });
 }
 
@@ -71,14 +79,7 @@ template <typename T>
 __global__ void unpack_boxes(cfmpi_boxes boxes, const T *__restrict__ buffer, T *__restrict__ array, int64_t n,
                              int64_t cells)
 {
-    const int64_t begin = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * BOX_RUN;
-    const int64_t end = begin + BOX_RUN < n ? begin + BOX_RUN : n;
-    for_rows(boxes, begin, end, [&](int64_t from, int64_t to, int64_t step, int64_t count) {
-        if (step == 1)
-            for (int64_t i = 0; i < count; i++)
-                array[to + i] = buffer[from + i];
-        else
-            for (int64_t i = 0; i < count; i++)
-                array[to + i * step] = buffer[from + i];
+    for_rows(boxes, n, [&](int64_t at, int64_t cell, int64_t step, int64_t count) {
+        copy_row(array + cell, step, buffer + at, 1, count);
     });
 }

@@ -19,8 +19,8 @@ struct cf__mpi_view {
 };
 
 /* Writes the number of a GPU in its own view for each rank to `choice`; -1 without one. A rank that sees one GPU takes
- * it. Then pairs of a rank and a GPU are made: those with the GPU that has the fewest ranks first, of these the nearest,
- * of these the first in order. */
+ * it. Then pairs of a rank and a GPU are made: those with the GPU that has the fewest ranks first, of these the
+ * nearest, of these the first in order. */
 void cf__mpi_choose(const struct cf__mpi_view *views, int ranks, int *choice);
 
 #endif

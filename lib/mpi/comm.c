@@ -6,6 +6,10 @@
 
 #include "mpi/agree.h"
 
+#ifdef CF__MPI_LIBRARY
+const char CF__MPI_LIBRARY = 0;
+#endif
+
 /* Keys of the attribute that holds a communicator's state, and of the one of MPI_COMM_SELF that MPI_Finalize() deletes
  * first, while MPI can still be called. */
 static int state_key = MPI_KEYVAL_INVALID, end_key = MPI_KEYVAL_INVALID;
@@ -37,10 +41,13 @@ int cf__mpi_object_check(const char *function, const void *object, enum cf__mpi_
     pthread_mutex_lock(&lock);
     int found = has_object(object, kind);
     pthread_mutex_unlock(&lock);
+    const char *name = kind == CF__MPI_PLAN ? "plan" : "halo";
     if (found)
         return CF_OK;
+    if (!object)
+        return cf__mpi_fail(CF_EINVAL, "%s: %s is NULL", function, name);
     return cf__mpi_fail(CF_EINVAL, "%s: %p is no %s, or was destroyed, by itself or with its communicator", function,
-                        object, kind == CF__MPI_PLAN ? "plan" : "halo");
+                        object, name);
 }
 
 struct cf__mpi_object *cf__mpi_object_find(struct cf__mpi_comm *state, enum cf__mpi_kind kind)

@@ -35,7 +35,8 @@ static int create_events(struct cf__mpi_exchange *exchange)
 int cf__mpi_exchange_create(const char *function, struct cf__mpi_exchange *exchange,
                             struct cf__mpi_transport *transport, cf_stream stream, int messages, size_t bytes)
 {
-    *exchange = (struct cf__mpi_exchange){.transport = transport, .stream = stream, .device = CF_HOST};
+    *exchange = (struct cf__mpi_exchange){
+        .transport = transport, .stream = stream, .device = CF_HOST, .is_agreed = transport->is_nccl};
     return transport->is_nccl ? create_events(exchange) : create_requests(function, exchange, messages, bytes);
 }
 
@@ -96,8 +97,8 @@ static int start_mpi(struct cf__mpi_exchange *exchange, const struct cf__mpi_mes
     return worked ? worked : pushed ? pushed : status;
 }
 
-/* Waits for all requests, also without the context: MPI uses the buffers. Returns the first error. gcc would take the MPI_STATUSES_IGNORE of MPICH's MPI_Waitall()
- * for an array of no elements. */
+/* Waits for all requests, also without the context: MPI uses the buffers. Returns the first error. gcc would take the
+ * MPI_STATUSES_IGNORE of MPICH's MPI_Waitall() for an array of no elements. */
 static int finish_mpi(struct cf__mpi_exchange *exchange)
 {
     int pushed = cf__mpi_primary_push(exchange->device), status = pushed;
@@ -161,7 +162,7 @@ static int finish_nccl(struct cf__mpi_exchange *exchange)
     return cf__mpi_nccl_abort(nccl, status);
 }
 
-/* Ends NCCL on all ranks if one has done so. */
+/* Ends NCCL on all ranks if one has done so, whose messages never come. */
 static void share_abort(const struct cf__mpi_exchange *exchange)
 {
     struct cf__mpi_nccl *nccl = &exchange->transport->nccl;
@@ -172,24 +173,29 @@ static void share_abort(const struct cf__mpi_exchange *exchange)
 
 /* ---- Both ---- */
 
-int cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
-                           const struct cf__mpi_message *receives, int nreceives)
+void cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, int status, const struct cf__mpi_message *sends,
+                            int nsends, const struct cf__mpi_message *receives, int nreceives)
 {
-    return exchange->transport->is_nccl ? start_nccl(exchange, sends, nsends, receives, nreceives)
-                                        : start_mpi(exchange, sends, nsends, receives, nreceives);
+    struct cf__mpi_failure earlier = {0};
+    (void)cf__mpi_keep(&earlier, status);
+    status = exchange->transport->is_nccl ? start_nccl(exchange, sends, nsends, receives, nreceives)
+                                          : start_mpi(exchange, sends, nsends, receives, nreceives);
+    if (earlier.status)
+        status = cf__mpi_recall(&earlier);
+    exchange->failure.status = CF_OK;
+    (void)cf__mpi_keep(&exchange->failure, status);
+    if (exchange->is_agreed)
+        (void)cf__mpi_keep(&exchange->failure, cf__mpi_agreement_start(&exchange->agreement,
+                                                                       exchange->transport->object.comm->comm, status));
 }
 
 int cf__mpi_exchange_finish(struct cf__mpi_exchange *exchange)
 {
-    return exchange->transport->is_nccl ? finish_nccl(exchange) : finish_mpi(exchange);
-}
-
-int cf__mpi_exchange_abandon(struct cf__mpi_exchange *exchange, int status)
-{
-    char detail[1024];
-    (void)snprintf(detail, sizeof detail, "%s", cf_last_error());
-    if (exchange->transport->is_nccl)
+    int agreed = exchange->is_agreed ? cf__mpi_agreement_finish(&exchange->agreement) : CF_OK;
+    if (agreed)
+        (void)cf__mpi_keep(&exchange->failure, agreed);
+    if (agreed && exchange->transport->is_nccl)
         share_abort(exchange);
-    (void)cf__mpi_exchange_finish(exchange);
-    return cf_report(status, detail);
+    int status = exchange->transport->is_nccl ? finish_nccl(exchange) : finish_mpi(exchange);
+    return exchange->failure.status ? cf__mpi_recall(&exchange->failure) : status;
 }

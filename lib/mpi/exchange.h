@@ -2,6 +2,7 @@
 #ifndef CF__MPI_EXCHANGE_H
 #define CF__MPI_EXCHANGE_H
 
+#include "mpi/agree.h"
 #include "mpi/transport.h"
 
 /* Bytes at `data`, in a buffer of cf__mpi_buffer_alloc(), to or from a rank. Messages of 0 bytes are not sent. */
@@ -20,32 +21,32 @@ struct cf__mpi_exchange {
     int capacity;
     MPI_Request *requests;
     cf_event written, received; /* with NCCL: the buffers before and after the messages */
+    int is_agreed;              /* the ranks tell one another failures of the start, as NCCL needs it */
+    struct cf__mpi_agreement agreement;
+    struct cf__mpi_failure failure; /* of the start on this rank, then of any rank if they agree */
 };
 
-/* Makes an exchange of up to `messages` messages, sends and receives together, with up to `bytes` bytes each. Details of
- * failures begin with `function`. */
+/* Makes an exchange of up to `messages` messages, sends and receives together, with up to `bytes` bytes each. Details
+ * of failures begin with `function`. */
 int cf__mpi_exchange_create(const char *function, struct cf__mpi_exchange *exchange,
                             struct cf__mpi_transport *transport, cf_stream stream, int messages, size_t bytes);
 
-/* Returns CF_OK if messages can travel: no work in the stream and no earlier exchange has ended NCCL or the device. Ranks
- * agree on it before they start. */
+/* Returns CF_OK if messages can travel: no work in the stream and no earlier exchange has ended NCCL or the device.
+ * Ranks agree on it before they start. */
 int cf__mpi_exchange_check(const struct cf__mpi_exchange *exchange);
 
 /* Frees what the exchange owns. No messages are in flight. */
 void cf__mpi_exchange_free(struct cf__mpi_exchange *exchange);
 
 /* Sends and receives messages, after earlier work in the stream has written and read the buffers. The k-th message to a
- * rank is the k-th one that this rank receives from here. Later work in the stream may run while they travel. If work in
- * the stream failed, the messages travel nevertheless, so that no rank waits; finish the exchange in any case. A start
- * that fails over NCCL ends it on this rank. */
-int cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
-                           const struct cf__mpi_message *receives, int nreceives);
+ * rank is the k-th one that this rank receives from here. Later work in the stream may run while they travel. `status`
+ * is that of the earlier work: if it failed, the messages travel nevertheless, so that no rank waits. A start that
+ * fails over NCCL ends it on this rank. Failures are returned by finish, which the caller calls in any case. */
+void cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, int status, const struct cf__mpi_message *sends,
+                            int nsends, const struct cf__mpi_message *receives, int nreceives);
 
-/* Waits for the messages. Later work in the stream finds those received, and may overwrite those that were sent. */
+/* Waits for the messages. Later work in the stream finds those received, and may overwrite those that were sent. If
+ * ranks agree, a failure of one rank's start is returned by all, and if it has ended NCCL, the others end it, too. */
 int cf__mpi_exchange_finish(struct cf__mpi_exchange *exchange);
-
-/* The same after a failure that all ranks know: if a rank has ended NCCL, the others end it instead of waiting for that
- * rank's messages. Collective. Returns `status`, with its detail. */
-int cf__mpi_exchange_abandon(struct cf__mpi_exchange *exchange, int status);
 
 #endif

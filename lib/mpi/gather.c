@@ -17,13 +17,14 @@ struct call {
 
 /* ---- Checks ---- */
 
-static int check_pointer(const struct call *call, const char *name, const void *data, int64_t count)
+static int check_pointer(const struct call *call, const char *name, const char *field, const void *data, int64_t count)
 {
     if (!data && count)
-        return cf__mpi_fail(CF_EINVAL, "%s: %s is NULL, and has %jd elements", call->function, name, (intmax_t)count);
+        return cf__mpi_fail(CF_EINVAL, "%s: %s%s is NULL, and has %jd elements", call->function, name, field,
+                            (intmax_t)count);
     if ((uintptr_t)data % call->bytes)
-        return cf__mpi_fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements of %zu bytes", call->function, name,
-                            data, call->bytes);
+        return cf__mpi_fail(CF_EINVAL, "%s: %s%s = %p is not aligned to its elements of %zu bytes", call->function,
+                            name, field, data, call->bytes);
     return CF_OK;
 }
 
@@ -82,9 +83,9 @@ static int check_call(struct call *call)
     if (!status)
         status = check_offsets(call);
     if (!status)
-        status = check_pointer(call, call->name, call->array->data, cf__mpi_plan_length(call->plan));
+        status = check_pointer(call, call->name, ".data", call->array->data, cf__mpi_plan_length(call->plan));
     if (!status)
-        status = check_pointer(call, call->part_name, call->part, call->plan->count);
+        status = check_pointer(call, call->part_name, "", call->part, call->plan->count);
     if (!status)
         status = check_overlap(call);
     if (!status)
@@ -137,8 +138,8 @@ static int check_distinct(const struct cf_mpi_plan *plan)
 
 /* ---- Rounds ---- */
 
-/* After the first failure a rank still sends and receives, so that others do not wait for it. A share of this rank's own
- * elements is copied while those of a round are on their way. */
+/* After the first failure a rank still sends and receives, so that others do not wait for it. A share of this rank's
+ * own elements is copied while those of a round are on their way. */
 
 /* The indices whose own elements are copied in a round. */
 struct share {
@@ -183,10 +184,10 @@ static int gather_round(const struct call *call, int64_t round, int64_t first)
     int64_t entry = plan->entries[round], count = plan->entries[round + 1] - entry;
     int status = cf__mpi_elements_pack(call->bytes, call->array->data, plan->list + first, lent->buffer, nlent,
                                        cf__mpi_plan_length(plan), false);
-    status = cf__mpi_first(status, cf__mpi_exchange_start(&plan->exchange, lent->messages, lent->nmessages,
-                                                          wanted->messages, wanted->nmessages));
-    status = cf__mpi_first(status, gather_own(call, round));
-    status = cf__mpi_first(status, cf__mpi_exchange_finish(&plan->exchange));
+    cf__mpi_exchange_start(&plan->exchange, status, lent->messages, lent->nmessages, wanted->messages,
+                           wanted->nmessages);
+    int copied = gather_own(call, round);
+    status = cf__mpi_first(cf__mpi_exchange_finish(&plan->exchange), copied);
     return cf__mpi_first(status,
                          cf__mpi_elements_move(call->bytes, wanted->buffer, plan->slot + entry, plan->place + entry,
                                                (void *)call->part, count, nwanted, plan->count));
@@ -201,10 +202,10 @@ static int scatter_round(const struct call *call, int64_t round, int64_t first)
     int64_t entry = plan->entries[round], count = plan->entries[round + 1] - entry;
     int status = cf__mpi_elements_move(call->bytes, call->part, plan->place + entry, plan->slot + entry, wanted->buffer,
                                        count, plan->count, nwanted);
-    status = cf__mpi_first(status, cf__mpi_exchange_start(&plan->exchange, wanted->messages, wanted->nmessages,
-                                                          lent->messages, lent->nmessages));
-    status = cf__mpi_first(status, scatter_own(call, round));
-    status = cf__mpi_first(status, cf__mpi_exchange_finish(&plan->exchange));
+    cf__mpi_exchange_start(&plan->exchange, status, wanted->messages, wanted->nmessages, lent->messages,
+                           lent->nmessages);
+    int copied = scatter_own(call, round);
+    status = cf__mpi_first(cf__mpi_exchange_finish(&plan->exchange), copied);
     return cf__mpi_first(status, cf__mpi_elements_unpack(call->bytes, lent->buffer, plan->list + first,
                                                          call->array->data, nlent, cf__mpi_plan_length(plan)));
 }

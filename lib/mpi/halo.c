@@ -27,10 +27,8 @@ struct cf_mpi_halo {
     int64_t total;    /* elements of the array */
     int device;
     int is_started;
-    int failed; /* the status of the start on this rank */
     void *array;
     cf_event unpacked; /* after it the buffers are free for the next exchange, which may use another stream */
-    struct cf__mpi_agreement agreement;
 };
 
 /* The communicator's grid of ranks, and a rank's block in three dimensions; dimensions before the first one have one
@@ -210,8 +208,8 @@ static struct cfmpi_box make_box(const struct grid *grid, const int direction[DI
     return box;
 }
 
-/* Lists the messages that leave, or those that arrive. Both have the order of the sender's directions, because two ranks
- * may be neighbours in several directions. Writes their number and elements. */
+/* Lists the messages that leave, or those that arrive. Both have the order of the sender's directions, because two
+ * ranks may be neighbours in several directions. Writes their number and elements. */
 static int list_messages(const struct grid *grid, struct cells *cells, int is_ghost, int *count, int64_t *elements)
 {
     int direction[DIMS], peer = MPI_PROC_NULL, status = CF_OK;
@@ -258,6 +256,7 @@ static int fill_halo(cf_mpi_halo *halo, const struct grid *grid, struct cf__mpi_
     if (!status)
         status = cf__mpi_exchange_create("cf_mpi_halo_create", &halo->exchange, transport, NULL, 2 * halo->messages,
                                          (size_t)halo->elements * grid->bytes);
+    halo->exchange.is_agreed = 1;
     if (!status)
         status = cf_event_create_with(&halo->unpacked, CF_EVENT_NO_TIMING);
     if (!status)
@@ -273,10 +272,8 @@ static int fill_halo(cf_mpi_halo *halo, const struct grid *grid, struct cf__mpi_
 static void destroy_halo(struct cf__mpi_object *object)
 {
     cf_mpi_halo *halo = (cf_mpi_halo *)object;
-    if (halo->is_started) {
+    if (halo->is_started)
         (void)cf__mpi_exchange_finish(&halo->exchange);
-        (void)cf__mpi_result(MPI_Wait(&halo->agreement.request, MPI_STATUS_IGNORE), "MPI_Wait");
-    }
     cf__mpi_exchange_free(&halo->exchange);
     (void)!cf_event_destroy(halo->unpacked);
     (void)!cf_mem_free(halo->out.buffer);
@@ -387,10 +384,9 @@ int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array)
     status = cf_stream_wait(halo->exchange.stream, halo->unpacked);
     if (!status && !checked)
         status = copy_boxes(halo, &halo->out, array, halo->out.buffer);
-    halo->failed = checked ? checked : status;
-    int sent =
-        cf__mpi_exchange_start(&halo->exchange, halo->out.messages, halo->messages, halo->in.messages, halo->messages);
-    return cf__mpi_agreement_start(&halo->agreement, halo->object.comm->comm, halo->failed ? halo->failed : sent);
+    cf__mpi_exchange_start(&halo->exchange, checked ? checked : status, halo->out.messages, halo->messages,
+                           halo->in.messages, halo->messages);
+    return CF_OK;
 }
 
 /* The default stream is that of the calling thread's device. */
@@ -399,8 +395,10 @@ static int check_finish(const cf_mpi_halo *halo)
     int device = 0;
     if (!halo->is_started)
         return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_finish: the halo has no exchange that has started");
-    int status = halo->failed || halo->exchange.stream ? CF_OK : cf_device_current(&device);
-    if (status || halo->failed || halo->exchange.stream || device == halo->device)
+    if (halo->exchange.failure.status || halo->exchange.stream)
+        return CF_OK;
+    int status = cf_device_current(&device);
+    if (status || device == halo->device)
         return status;
     return cf__mpi_fail(CF_EINVAL, "cf_mpi_halo_finish: the calling thread's device is %d, the halo's is %d", device,
                         halo->device);
@@ -421,9 +419,6 @@ int cf_mpi_halo_finish(cf_mpi_halo *halo)
     if (status)
         return status;
     halo->is_started = 0;
-    status = cf__mpi_agreement_finish(&halo->agreement);
-    if (status)
-        return cf__mpi_exchange_abandon(&halo->exchange, status);
     status = cf__mpi_exchange_finish(&halo->exchange);
     return status ? status : unpack(halo);
 }

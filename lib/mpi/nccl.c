@@ -2,7 +2,9 @@
 #include "mpi/nccl.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include <cuferry/find.h>
 
@@ -12,16 +14,27 @@
 /* Values of NCCL's enumerations. */
 enum { NCCL_BYTE = 1, NCCL_IN_PROGRESS = 7 };
 
-#define NCCL_FUNCTIONS(X)                                                                                      \
-    X(ncclGetVersion, (int *version))                                                                          \
-    X(ncclGetUniqueId, (struct cf__mpi_nccl_id * id))                                                          \
-    X(ncclCommInitRank, (struct ncclComm * *comm, int ranks, struct cf__mpi_nccl_id id, int rank))             \
-    X(ncclCommDestroy, (struct ncclComm * comm))                                                               \
-    X(ncclCommAbort, (struct ncclComm * comm))                                                                 \
-    X(ncclCommGetAsyncError, (struct ncclComm * comm, int *error))                                             \
-    X(ncclGroupStart, (void))                                                                                  \
-    X(ncclGroupEnd, (void))                                                                                    \
-    X(ncclSend, (const void *data, size_t count, int type, int peer, struct ncclComm *comm, cf_stream stream)) \
+/* NCCL's configuration as version 2.14 has it; later versions take it, too. The last field was padding, and belongs to
+ * an option of later versions, which has its default. */
+struct config {
+    size_t size;
+    unsigned int magic, version;
+    int is_blocking, unset;
+};
+enum { CONFIG_VERSION = 21400 };
+
+#define NCCL_FUNCTIONS(X)                                                                                         \
+    X(ncclGetVersion, (int *version))                                                                             \
+    X(ncclGetUniqueId, (struct cf__mpi_nccl_id * id))                                                             \
+    X(ncclCommInitRankConfig,                                                                                     \
+      (struct ncclComm * *comm, int ranks, struct cf__mpi_nccl_id id, int rank, struct config *config))           \
+    X(ncclCommSplit, (struct ncclComm * comm, int color, int key, struct ncclComm **made, struct config *config)) \
+    X(ncclCommDestroy, (struct ncclComm * comm))                                                                  \
+    X(ncclCommAbort, (struct ncclComm * comm))                                                                    \
+    X(ncclCommGetAsyncError, (struct ncclComm * comm, int *error))                                                \
+    X(ncclGroupStart, (void))                                                                                     \
+    X(ncclGroupEnd, (void))                                                                                       \
+    X(ncclSend, (const void *data, size_t count, int type, int peer, struct ncclComm *comm, cf_stream stream))    \
     X(ncclRecv, (void *data, size_t count, int type, int peer, struct ncclComm *comm, cf_stream stream))
 
 /* The library's functions, NULL until they are loaded. */
@@ -90,39 +103,59 @@ int cf__mpi_nccl_make_id(struct cf__mpi_nccl_id *id)
 int cf__mpi_nccl_create(struct cf__mpi_nccl *nccl)
 {
     int status = cf_device_current(&nccl->device);
-    nccl->comm = NULL;
+    nccl->comm = nccl->first = NULL;
     nccl->stream = NULL;
     return status ? status : cf_stream_create(&nccl->stream);
 }
 
+static struct config configure(int is_blocking)
+{
+    return (struct config){sizeof(struct config), 0xcafebeef, CONFIG_VERSION, is_blocking, INT_MIN};
+}
+
 int cf__mpi_nccl_join(struct cf__mpi_nccl *nccl, const struct cf__mpi_nccl_id *id, int ranks, int rank)
 {
-    int status = fail_call(functions.ncclCommInitRank(&nccl->comm, ranks, *id, rank), "ncclCommInitRank");
+    struct config config = configure(0);
+    int result = functions.ncclCommInitRankConfig(&nccl->first, ranks, *id, rank, &config);
+    int status = fail_call(result, "ncclCommInitRankConfig");
     if (status)
-        nccl->comm = NULL;
+        nccl->first = NULL;
     return status;
 }
 
-static void end_comm(struct cf__mpi_nccl *nccl, int (*end)(struct ncclComm *comm))
+int cf__mpi_nccl_split(struct cf__mpi_nccl *nccl, int rank)
 {
-    if (nccl->comm && cf__mpi_primary_push(nccl->device) == CF_OK) {
-        (void)end(nccl->comm);
-        cf__mpi_primary_pop(nccl->device);
+    struct config config = configure(1);
+    return fail_call(functions.ncclCommSplit(nccl->first, 0, rank, &nccl->comm, &config), "ncclCommSplit");
+}
+
+static void end_comm(int device, struct ncclComm **comm, int (*end)(struct ncclComm *comm))
+{
+    if (*comm && cf__mpi_primary_push(device) == CF_OK) {
+        (void)end(*comm);
+        cf__mpi_primary_pop(device);
     }
-    nccl->comm = NULL;
+    *comm = NULL;
+}
+
+void cf__mpi_nccl_settle(struct cf__mpi_nccl *nccl)
+{
+    end_comm(nccl->device, &nccl->first, functions.ncclCommDestroy);
 }
 
 void cf__mpi_nccl_destroy(struct cf__mpi_nccl *nccl)
 {
-    end_comm(nccl, functions.ncclCommDestroy);
+    end_comm(nccl->device, &nccl->comm, functions.ncclCommDestroy);
     (void)!cf_stream_destroy(nccl->stream);
     nccl->stream = NULL;
 }
 
 int cf__mpi_nccl_abort(struct cf__mpi_nccl *nccl, int status)
 {
-    if (status)
-        end_comm(nccl, functions.ncclCommAbort);
+    if (status) {
+        end_comm(nccl->device, &nccl->first, functions.ncclCommAbort); /* which may be making the other one */
+        end_comm(nccl->device, &nccl->comm, functions.ncclCommAbort);
+    }
     return status;
 }
 
@@ -158,16 +191,29 @@ int cf__mpi_nccl_receive(struct cf__mpi_nccl *nccl, void *data, size_t bytes, in
 
 int cf__mpi_nccl_end(struct cf__mpi_nccl *nccl, int status)
 {
-    int failed = fail_call(functions.ncclGroupEnd(), "ncclGroupEnd");
+    int result = functions.ncclGroupEnd();
+    while (result == NCCL_IN_PROGRESS && functions.ncclCommGetAsyncError(nccl->comm, &result) == 0)
+        sched_yield();
+    int failed = fail_call(result, "ncclGroupEnd");
     cf__mpi_primary_pop(nccl->device);
     return status ? status : failed;
 }
 
-int cf__mpi_nccl_check(const struct cf__mpi_nccl *nccl)
+static int check_comm(struct ncclComm *comm)
 {
     int error = 0;
-    if (!nccl->comm)
+    if (!comm)
         return fail_aborted();
-    int status = fail_call(functions.ncclCommGetAsyncError(nccl->comm, &error), "ncclCommGetAsyncError");
-    return status ? status : fail_call(error, "NCCL");
+    int status = fail_call(functions.ncclCommGetAsyncError(comm, &error), "ncclCommGetAsyncError");
+    return status ? status : error == NCCL_IN_PROGRESS ? CF_ENOTREADY : fail_call(error, "NCCL");
+}
+
+int cf__mpi_nccl_query(const struct cf__mpi_nccl *nccl)
+{
+    return check_comm(nccl->first);
+}
+
+int cf__mpi_nccl_check(const struct cf__mpi_nccl *nccl)
+{
+    return check_comm(nccl->comm);
 }

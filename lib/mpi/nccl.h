@@ -9,8 +9,9 @@
 /* NCCL's side of a communicator. */
 struct cf__mpi_nccl {
     int device;
-    struct ncclComm *comm; /* NULL: not made, or aborted after an error */
-    cf_stream stream;      /* NCCL sends and receives in it */
+    struct ncclComm *comm;  /* NULL: not made, or aborted after an error */
+    struct ncclComm *first; /* the one from which it is made */
+    cf_stream stream;       /* NCCL sends and receives in it */
 };
 
 struct cf__mpi_nccl_id {
@@ -26,8 +27,18 @@ int cf__mpi_nccl_make_id(struct cf__mpi_nccl_id *id);
 /* Makes the stream on the calling thread's device, which is a GPU. */
 int cf__mpi_nccl_create(struct cf__mpi_nccl *nccl);
 
-/* Joins the other ranks, and waits for them. The device's primary context is current. */
+/* Join the other ranks, in two steps. A step is done when a query returns CF_OK on all ranks. The first one makes a
+ * communicator that is never waited for, so that a rank can abort it if another rank failed. Each group of its messages
+ * would need a thread, so that the second step makes the usual kind from it. The device's primary context is
+ * current. */
 int cf__mpi_nccl_join(struct cf__mpi_nccl *nccl, const struct cf__mpi_nccl_id *id, int ranks, int rank);
+int cf__mpi_nccl_split(struct cf__mpi_nccl *nccl, int rank);
+
+/* Returns CF_ENOTREADY while the latest step is on its way, or its error. */
+int cf__mpi_nccl_query(const struct cf__mpi_nccl *nccl);
+
+/* Frees the first communicator after both steps. */
+void cf__mpi_nccl_settle(struct cf__mpi_nccl *nccl);
 
 /* Ends NCCL's work if `status` is an error, after which it would wait for other ranks forever. Returns `status`. */
 int cf__mpi_nccl_abort(struct cf__mpi_nccl *nccl, int status);
@@ -35,8 +46,8 @@ int cf__mpi_nccl_abort(struct cf__mpi_nccl *nccl, int status);
 /* Frees everything after a create, also one that failed. */
 void cf__mpi_nccl_destroy(struct cf__mpi_nccl *nccl);
 
-/* Messages between a begin that succeeded and its end are sent together, in the stream, and to the GPU's memory. `status`
- * is that of the messages. */
+/* Messages between a begin that succeeded and its end are sent together, in the stream, and to the GPU's memory.
+ * `status` is that of the messages. */
 int cf__mpi_nccl_begin(struct cf__mpi_nccl *nccl);
 int cf__mpi_nccl_send(struct cf__mpi_nccl *nccl, const void *data, size_t bytes, int peer);
 int cf__mpi_nccl_receive(struct cf__mpi_nccl *nccl, void *data, size_t bytes, int peer);

@@ -382,9 +382,9 @@ static int exchange_lists(struct draft *draft)
         int64_t nreceived = cf__mpi_round_fill(lent, state, plan->rounds, round, bytes);
         status =
             cf__mpi_first(status, cf_mem_copy_async(NULL, wanted->buffer, draft->wanted + sent, (size_t)nsent * bytes));
-        status = cf__mpi_first(status, cf__mpi_exchange_start(&plan->exchange, wanted->messages, wanted->nmessages,
-                                                              lent->messages, lent->nmessages));
-        status = cf__mpi_first(status, cf__mpi_exchange_finish(&plan->exchange));
+        cf__mpi_exchange_start(&plan->exchange, status, wanted->messages, wanted->nmessages, lent->messages,
+                               lent->nmessages);
+        status = cf__mpi_exchange_finish(&plan->exchange);
         status = cf__mpi_first(status,
                                cf_mem_copy_async(NULL, plan->list + received, lent->buffer, (size_t)nreceived * bytes));
         sent += nsent;

@@ -89,8 +89,8 @@ int cf_mpi_dot(MPI_Comm comm, const cf_mpi_array *x, const cf_mpi_array *y, void
 
 /* ---- Least and greatest ---- */
 
-/* Keys have the order of the results, and a NaN has the least one. They are signed: MPICH 4.0 compares MPI_UINT64_T like
- * MPI_INT64_T. */
+/* Keys have the order of the results, and a NaN has the least one. They are signed: MPICH 4.0 compares MPI_UINT64_T
+ * like MPI_INT64_T. */
 static int64_t key_of_number(double number, int is_max)
 {
     int64_t bits;

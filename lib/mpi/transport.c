@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "mpi/agree.h"
 #include "mpi/aware.h"
@@ -15,8 +16,7 @@ static const size_t PIECE = (size_t)1 << 30;
 
 /* The part of one rank in the choice. */
 struct offer {
-    int request; /* the value of CF_MPI_TRANSPORT; 0: none */
-    int is_aware;
+    int request;   /* the value of CF_MPI_TRANSPORT; 0: none */
     char uuid[40]; /* its GPU; empty on the CPU */
 };
 
@@ -34,8 +34,6 @@ static int make_offer(const char *function, struct offer *offer)
 {
     int device = CF_HOST, status = cf__mpi_env_transport(function, &offer->request);
     if (!status)
-        status = cf__mpi_ask_aware(function, &offer->is_aware);
-    if (!status)
         status = cf_device_current(&device);
     return status ? status : cf_device_uuid(device, offer->uuid, sizeof offer->uuid);
 }
@@ -48,13 +46,10 @@ static int share_offers(struct choice *choice, struct cf__mpi_transport *transpo
     int status = choice->offers
                      ? make_offer(choice->function, &own)
                      : cf__mpi_fail(CF_ENOMEM, "%s: no memory for the offers of all ranks", choice->function);
-    status = cf__mpi_agree(comm, status);
+    status = cf__mpi_share_aware(choice->function, comm, status, &transport->is_aware);
     if (status)
         return status;
     int bytes = (int)sizeof own, result = MPI_Allgather(&own, bytes, MPI_BYTE, choice->offers, bytes, MPI_BYTE, comm);
-    transport->is_aware = 1;
-    for (int i = 0; i < choice->ranks; i++)
-        transport->is_aware &= choice->offers[i].is_aware;
     return cf__mpi_result(result, "MPI_Allgather");
 }
 
@@ -108,6 +103,27 @@ static int prepare_nccl(struct cf__mpi_transport *transport, int *version, struc
     return status ? status : cf__mpi_nccl_create(&transport->nccl);
 }
 
+/* Waits until all ranks are done with a step of joining, or one has failed: then NCCL would wait for it on the others.
+ * `status` is that of the step's beginning. */
+static int wait_for_ranks(MPI_Comm comm, const struct cf__mpi_nccl *nccl, int status)
+{
+    enum { DONE, BUSY, FAILED };
+    const struct timespec pause = {.tv_nsec = 1000000};
+    for (;;) {
+        if (!status)
+            status = cf__mpi_nccl_query(nccl);
+        int own = !status ? DONE : status == CF_ENOTREADY ? BUSY : FAILED, most = FAILED;
+        int failed = cf__mpi_result(MPI_Allreduce(&own, &most, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+        if (failed)
+            return failed;
+        if (own == BUSY)
+            status = CF_OK;
+        if (most != BUSY)
+            return cf__mpi_agree(comm, status);
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
 static int meet_ranks(struct cf__mpi_transport *transport, struct cf__mpi_nccl_id *id, int status)
 {
     const struct cf__mpi_comm *state = transport->object.comm;
@@ -117,7 +133,12 @@ static int meet_ranks(struct cf__mpi_transport *transport, struct cf__mpi_nccl_i
     status = cf__mpi_result(MPI_Bcast(id, (int)sizeof *id, MPI_BYTE, 0, state->comm), "MPI_Bcast");
     if (!status)
         status = cf__mpi_nccl_join(&transport->nccl, id, state->size, state->rank);
-    return cf__mpi_agree(state->comm, status);
+    status = wait_for_ranks(state->comm, &transport->nccl, status);
+    if (!status)
+        status = wait_for_ranks(state->comm, &transport->nccl, cf__mpi_nccl_split(&transport->nccl, state->rank));
+    if (!status)
+        cf__mpi_nccl_settle(&transport->nccl);
+    return status;
 }
 
 /* Joins the ranks. An error of one is that of all. All that a rank can fail at alone comes before they meet. */

@@ -18,9 +18,9 @@ struct cf__mpi_transport {
 /* Writes the communicator's transport, and chooses it at the first call. Collective. */
 int cf__mpi_transport_enter(const char *function, struct cf__mpi_comm *state, struct cf__mpi_transport **transport);
 
-/* Details of failures begin with `function`. Allocates a buffer for messages, which kernels of the calling thread's device access too: device memory if the
+/* Allocates a buffer for messages, which kernels of the calling thread's device access, too: device memory if the
  * transport takes it, else pinned memory. The caller frees it with cf_mem_free(). CF_EINVAL: NCCL is for another
- * device. */
+ * device. Details of failures begin with `function`. */
 int cf__mpi_buffer_alloc(const char *function, const struct cf__mpi_transport *transport, void **buffer, size_t bytes);
 
 #endif

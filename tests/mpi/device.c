@@ -1,4 +1,5 @@
-/* device.c - the choice of a GPU for each rank: tables of ranks and GPUs, NUMA nodes of a made machine, and the whole. */
+/* device.c - the choice of a GPU for each rank: tables of ranks and GPUs, NUMA nodes of a made machine, and the
+ * whole. */
 #include "mpi_check.h"
 
 #include <sys/stat.h>

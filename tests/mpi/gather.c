@@ -459,7 +459,7 @@ static void ranks_that_differ(void)
     void *result = to_device(&res, sizeof res);
     CHECK_OK(cf_mpi_plan_create(&plan, MPI_COMM_WORLD, offsets, &index, 1));
     array.type = is_last ? CF_F32 : CF_F64;
-    CHECK_FAILS(cf_mpi_gather(plan, &array, result), CF_EINVAL, "cf_mpi_gather: the ranks differ in ");
+    CHECK_FAILS(cf_mpi_gather(plan, &array, result), CF_EINVAL, "cf_mpi_gather: ranks 0 and ");
     CHECK_FAILS(cf_mpi_scatter(plan, result, &array), CF_EINVAL, "cf_mpi_scatter: ");
     array.type = CF_F64;
     CHECK_FAILS(cf_mpi_gather(plan, &array, is_last ? array.data : result), CF_EINVAL,
@@ -467,7 +467,7 @@ static void ranks_that_differ(void)
     CHECK_OK(cf_mpi_plan_destroy(plan));
     offsets[world_size()] += is_last;
     CHECK_FAILS(cf_mpi_plan_create(&plan, MPI_COMM_WORLD, offsets, &index, 1), CF_EINVAL,
-                "cf_mpi_plan_create: the ranks differ in ");
+                "cf_mpi_plan_create: ranks 0 and ");
     CHECK(!plan);
     CHECK_OK(cf_mem_free(result));
     free_array(&array);
@@ -524,9 +524,9 @@ static void gathers_that_fail(void)
     bad = good, bad.length = 4;
     gather_fails(plan, &good, &bad, "source.length is 4, that of the plan 5000");
     bad = good, bad.data = NULL;
-    gather_fails(plan, &good, &bad, "source is NULL, and has ");
+    gather_fails(plan, &good, &bad, "source.data is NULL, and has ");
     bad = good, bad.data = (char *)good.data + 1;
-    gather_fails(plan, &good, &bad, "source = ");
+    gather_fails(plan, &good, &bad, "source.data = ");
     CHECK_FAILS(cf_mpi_gather(plan, &good, NULL), CF_EINVAL, "rank 0: cf_mpi_gather: res is NULL, and has 2 elements");
     CHECK_FAILS(cf_mpi_scatter(plan, NULL, &good), CF_EINVAL,
                 "rank 0: cf_mpi_scatter: source is NULL, and has 2 elements");

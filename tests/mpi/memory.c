@@ -1,5 +1,5 @@
-/* memory.c - each allocation fails on one rank in turn: all ranks get the same status, and none waits for it. The linker
- * leads the allocations of the library to the functions here. */
+/* memory.c - each allocation fails on one rank in turn: all ranks get the same status, and none waits for it. The
+ * linker leads the allocations of the library to the functions here. */
 #include "mpi_arrays.h"
 
 enum { LENGTH = 140000, COUNT = 100 };

@@ -2,8 +2,8 @@
  *
  * usage: transport [TEXT]
  *
- * TEXT: the reason of the choice contains it. With `aborted`, NCCL's messages fail; with `late`, after they have started;
- * with `lone`, on rank 1. With `fault`, the GPU of rank 1 fails. */
+ * TEXT: the reason of the choice contains it. With `aborted`, NCCL's messages fail; with `late`, after they have
+ * started; with `lone`, on rank 1. With `fault`, the GPU of rank 1 fails. */
 #include "mpi_check.h"
 
 #include <limits.h>
@@ -154,7 +154,7 @@ static void free_traffic(struct traffic *traffic)
 }
 
 /* The stream writes the buffer late, so that a transport that does not wait for it sends poison. */
-static int start(struct traffic *traffic, int round)
+static void start(struct traffic *traffic, int round)
 {
     size_t bytes = (size_t)traffic->count * BYTES;
     for (int i = 0; i < traffic->count; i++)
@@ -162,8 +162,8 @@ static int start(struct traffic *traffic, int round)
             traffic->host[(size_t)i * BYTES + k] = (char)byte_of(own, traffic->sends[i].peer, i / ranks, round, k);
     CHECK_OK(cf_mem_fill_async(stream, traffic->in, 0xee, bytes));
     CHECK_OK(cf_mem_copy_async(stream, traffic->out, traffic->host, bytes));
-    return cf__mpi_exchange_start(&traffic->exchange, traffic->sends, traffic->count, traffic->receives,
-                                  traffic->count);
+    cf__mpi_exchange_start(&traffic->exchange, CF_OK, traffic->sends, traffic->count, traffic->receives,
+                           traffic->count);
 }
 
 static void finish(struct traffic *traffic, int round)
@@ -190,8 +190,8 @@ static void messages_arrive(MPI_Comm comm, struct cf__mpi_transport *transport)
     make_traffic(&first, transport);
     make_traffic(&second, transport);
     for (int round = 0; round < ROUNDS; round++) {
-        CHECK_OK(start(&first, round));
-        CHECK_OK(start(&second, round + ROUNDS));
+        start(&first, round);
+        start(&second, round + ROUNDS);
         finish(&first, round);
         finish(&second, round + ROUNDS);
     }
@@ -230,7 +230,7 @@ static void long_messages_travel_in_pieces(void)
     messages_arrive(MPI_COMM_WORLD, transport);
     CHECK_OK(cf_stream_create(&stream));
     make_traffic(&traffic, transport);
-    CHECK_OK(start(&traffic, 0));
+    start(&traffic, 0);
     CHECK(traffic.exchange.count == count_pieces(traffic.sends, traffic.count, transport->piece) +
                                         count_pieces(traffic.receives, traffic.count, transport->piece));
     finish(&traffic, 0);
@@ -280,14 +280,13 @@ static void errors_abort_nccl(int is_late)
     ranks = world_size();
     make_traffic(&traffic, transport);
     CHECK_OK(cf__mpi_exchange_check(&traffic.exchange));
-    if (is_late) {
-        CHECK_OK(start(&traffic, 0));
-        CHECK_FAILS(cf__mpi_exchange_finish(&traffic.exchange), CF_ECALL, "NCCL: remote process exited");
-    } else {
-        CHECK_FAILS(start(&traffic, 0), CF_ECALL, "ncclGroupEnd: remote process exited");
-    }
+    start(&traffic, 0);
+    CHECK_FAILS(cf__mpi_exchange_finish(&traffic.exchange), CF_ECALL,
+                is_late ? "NCCL: remote process exited" : "rank 0: ncclGroupEnd: remote process exited");
     CHECK_FAILS(cf__mpi_exchange_check(&traffic.exchange), CF_ECALL, "NCCL was aborted after an earlier error");
-    CHECK_FAILS(start(&traffic, 0), CF_ECALL, "NCCL was aborted after an earlier error");
+    start(&traffic, 0);
+    CHECK_FAILS(cf__mpi_exchange_finish(&traffic.exchange), CF_ECALL,
+                "rank 0: NCCL was aborted after an earlier error");
     free_traffic(&traffic);
     CHECK_OK(cf_stream_destroy(stream));
 }
@@ -296,19 +295,12 @@ static void errors_abort_nccl(int is_late)
 static void one_rank_aborts_nccl_of_all(void)
 {
     struct cf__mpi_transport *transport = enter_transport(MPI_COMM_WORLD);
-    struct traffic traffic;
+    cf_mpi_plan *plan = NULL;
+    int64_t offsets[] = {0, 1, 2}, index[] = {0, 1};
     CHECK(transport->is_nccl);
-    CHECK_OK(cf_stream_create(&stream));
-    own = world_rank();
-    ranks = world_size();
-    make_traffic(&traffic, transport);
-    int status = start(&traffic, 0);
-    CHECK(!status == (own != 1));
-    status = cf__mpi_agree(MPI_COMM_WORLD, status);
-    CHECK_FAILS(cf__mpi_exchange_abandon(&traffic.exchange, status), CF_ECALL, "rank 1: ncclGroupEnd: remote process");
-    CHECK_FAILS(cf__mpi_exchange_check(&traffic.exchange), CF_ECALL, "NCCL was aborted after an earlier error");
-    free_traffic(&traffic);
-    CHECK_OK(cf_stream_destroy(stream));
+    CHECK_FAILS(cf_mpi_plan_create(&plan, MPI_COMM_WORLD, offsets, index, 2), CF_ECALL,
+                "rank 1: ncclGroupEnd: remote process");
+    CHECK(!plan && !transport->nccl.comm);
 }
 
 /* A kernel of rank 1 writes memory out of its reach. The next call tells all ranks. */

@@ -13,7 +13,16 @@
 #include <mpi.h>
 
 #define EXPORT __attribute__((visibility("default")))
-enum { SUCCESS, UNHANDLED_CUDA_ERROR, SYSTEM_ERROR, INTERNAL_ERROR, INVALID_ARGUMENT, INVALID_USAGE, REMOTE_ERROR };
+enum {
+    SUCCESS,
+    UNHANDLED_CUDA_ERROR,
+    SYSTEM_ERROR,
+    INTERNAL_ERROR,
+    INVALID_ARGUMENT,
+    INVALID_USAGE,
+    REMOTE_ERROR,
+    IN_PROGRESS
+};
 enum { MESSAGES = 4096, RANKS = 256, VERSION = 22703, BYTE = 1, FIRST_TAG = 20000 };
 
 /* The rank of MPI_COMM_WORLD that made it, and the number that it gave. */
@@ -28,10 +37,23 @@ struct staging {
     void *memory;
 };
 
+struct config {
+    size_t size;
+    unsigned int magic, version;
+    int is_blocking, cluster;
+};
+
 struct comm {
     int device, ranks, rank, tag;
     int worlds[RANKS]; /* the ranks' numbers in MPI_COMM_WORLD */
     struct staging *stagings;
+    int is_blocking;
+    int maker;                    /* of the id, in MPI_COMM_WORLD */
+    int own[2], others[RANKS][2]; /* rank, and number in MPI_COMM_WORLD */
+    MPI_Request meeting[RANKS];   /* a receive from each rank at the maker, or a send and a receive */
+    int meetings;
+    int has_met;
+    struct comm **split; /* where the next one goes */
 };
 
 struct message {
@@ -45,7 +67,8 @@ struct message {
 
 EXPORT int ncclGetVersion(int *version);
 EXPORT int ncclGetUniqueId(struct id *id);
-EXPORT int ncclCommInitRank(struct comm **comm, int ranks, struct id id, int rank);
+EXPORT int ncclCommInitRankConfig(struct comm **comm, int ranks, struct id id, int rank, struct config *config);
+EXPORT int ncclCommSplit(struct comm *comm, int color, int key, struct comm **made, struct config *config);
 EXPORT int ncclCommDestroy(struct comm *comm);
 EXPORT int ncclCommAbort(struct comm *comm);
 EXPORT int ncclCommGetAsyncError(struct comm *comm, int *error);
@@ -120,26 +143,45 @@ EXPORT int ncclGetUniqueId(struct id *id)
 }
 
 /* Each rank tells its place in MPI_COMM_WORLD to the rank that made the id, which tells them all. */
-static void meet(struct comm *comm, int maker)
+static void begin_meeting(struct comm *comm)
 {
-    int own[2] = {comm->rank, 0}, got[2];
-    MPI_Comm_rank(MPI_COMM_WORLD, &own[1]);
-    if (own[1] != maker) {
-        MPI_Send(own, 2, MPI_INT, maker, comm->tag, MPI_COMM_WORLD);
-        MPI_Recv(comm->worlds, RANKS, MPI_INT, maker, comm->tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    comm->own[0] = comm->rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &comm->own[1]);
+    comm->meetings = comm->own[1] == comm->maker ? comm->ranks - 1 : 2;
+    comm->worlds[comm->rank] = comm->own[1];
+    if (comm->own[1] == comm->maker) {
+        for (int i = 0; i < comm->meetings; i++)
+            MPI_Irecv(comm->others[i], 2, MPI_INT, MPI_ANY_SOURCE, comm->tag, MPI_COMM_WORLD, &comm->meeting[i]);
         return;
     }
-    comm->worlds[comm->rank] = own[1];
-    for (int i = 1; i < comm->ranks; i++) {
-        MPI_Recv(got, 2, MPI_INT, MPI_ANY_SOURCE, comm->tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        comm->worlds[got[0]] = got[1];
-    }
-    for (int i = 0; i < comm->ranks; i++)
-        if (i != comm->rank)
-            MPI_Send(comm->worlds, RANKS, MPI_INT, comm->worlds[i], comm->tag, MPI_COMM_WORLD);
+    MPI_Isend(comm->own, 2, MPI_INT, comm->maker, comm->tag, MPI_COMM_WORLD, &comm->meeting[0]);
+    MPI_Irecv(comm->worlds, RANKS, MPI_INT, comm->maker, comm->tag, MPI_COMM_WORLD, &comm->meeting[1]);
 }
 
-EXPORT int ncclCommInitRank(struct comm **comm, int ranks, struct id id, int rank)
+static int meet(struct comm *comm)
+{
+    int is_over = comm->has_met;
+    if (!is_over)
+        MPI_Testall(comm->meetings, comm->meeting, &is_over, MPI_STATUSES_IGNORE);
+    if (!is_over)
+        return IN_PROGRESS;
+    for (int i = 0; i < comm->meetings && !comm->has_met && comm->own[1] == comm->maker; i++)
+        comm->worlds[comm->others[i][0]] = comm->others[i][1];
+    for (int i = 0; i < comm->ranks && !comm->has_met && comm->own[1] == comm->maker; i++)
+        if (i != comm->rank)
+            MPI_Send(comm->worlds, RANKS, MPI_INT, comm->worlds[i], comm->tag, MPI_COMM_WORLD);
+    comm->has_met = 1;
+    return SUCCESS;
+}
+
+static int check_config(const struct config *config)
+{
+    return config->size == sizeof *config && config->magic == 0xcafebeef && config->version >= 21400 &&
+           config->version <= VERSION && config->cluster < 0;
+}
+
+/* Only a communicator that waits for nobody can be aborted while it is made. */
+EXPORT int ncclCommInitRankConfig(struct comm **comm, int ranks, struct id id, int rank, struct config *config)
 {
     static pthread_once_t loaded = PTHREAD_ONCE_INIT;
     int device;
@@ -147,18 +189,42 @@ EXPORT int ncclCommInitRank(struct comm **comm, int ranks, struct id id, int ran
         return SYSTEM_ERROR;
     if (cuda.cuCtxGetDevice(&device) != 0)
         return UNHANDLED_CUDA_ERROR;
-    if (ranks > RANKS || rank < 0 || rank >= ranks)
+    if (ranks > RANKS || rank < 0 || rank >= ranks || !check_config(config) || config->is_blocking)
         return INVALID_ARGUMENT;
     struct comm *made = calloc(1, sizeof *made);
+    if (!made || (rank == 1 && is_told_to_fail("refuse"))) {
+        free(made);
+        return SYSTEM_ERROR;
+    }
+    *made =
+        (struct comm){.device = device, .ranks = ranks, .rank = rank, .tag = FIRST_TAG + id.number, .maker = id.world};
+    if (rank != 1 || !is_told_to_fail("join"))
+        begin_meeting(made);
+    *comm = made;
+    return IN_PROGRESS;
+}
+
+/* The new communicator has the same ranks. It is there at the next question for errors. */
+EXPORT int ncclCommSplit(struct comm *comm, int color, int key, struct comm **made, struct config *config)
+{
+    if (!comm->has_met || color != 0 || key != comm->rank || !check_config(config) || !config->is_blocking)
+        return INVALID_ARGUMENT;
+    comm->split = made;
+    return IN_PROGRESS;
+}
+
+static int split(struct comm *comm)
+{
+    if (comm->ranks > 1 && is_told_to_fail("split"))
+        return comm->rank == 1 ? REMOTE_ERROR : IN_PROGRESS;
+    struct comm *made = malloc(sizeof *made);
     if (!made)
         return SYSTEM_ERROR;
-    *made = (struct comm){.device = device, .ranks = ranks, .rank = rank, .tag = FIRST_TAG + id.number};
-    meet(made, id.world);
-    if (rank == 1 && is_told_to_fail("join")) {
-        free(made);
-        return REMOTE_ERROR;
-    }
-    *comm = made;
+    *made = *comm;
+    made->is_blocking = 1;
+    made->split = NULL;
+    *comm->split = made;
+    comm->split = NULL;
     return SUCCESS;
 }
 
@@ -176,13 +242,22 @@ EXPORT int ncclCommDestroy(struct comm *comm)
 
 EXPORT int ncclCommAbort(struct comm *comm)
 {
+    for (int i = 0; i < comm->meetings && !comm->has_met; i++)
+        if (comm->meeting[i] != MPI_REQUEST_NULL) {
+            MPI_Cancel(&comm->meeting[i]);
+            MPI_Wait(&comm->meeting[i], MPI_STATUS_IGNORE);
+        }
     return ncclCommDestroy(comm);
 }
 
 EXPORT int ncclCommGetAsyncError(struct comm *comm, int *error)
 {
-    (void)comm;
-    *error = is_told_to_fail("late") && sent && asked++ > 0 ? REMOTE_ERROR : SUCCESS;
+    if (comm->is_blocking)
+        *error = is_told_to_fail("late") && sent && asked++ > 0 ? REMOTE_ERROR : SUCCESS;
+    else if (comm->rank == 1 && is_told_to_fail("join"))
+        *error = REMOTE_ERROR;
+    else
+        *error = comm->split ? split(comm) : meet(comm);
     return SUCCESS;
 }
 
@@ -198,7 +273,7 @@ EXPORT int ncclGroupStart(void)
 static int add(const struct message *message, int type)
 {
     int device;
-    if (depth == 0 || count == MESSAGES)
+    if (depth == 0 || count == MESSAGES || !message->comm->is_blocking)
         return INVALID_USAGE;
     if (type != BYTE || message->peer < 0 || message->peer >= message->comm->ranks || !message->data)
         return INVALID_ARGUMENT;

@@ -82,6 +82,7 @@ class MpiTest(Tap):
             self.on_ranks('cpu_aware', name, 2, CF_DRIVER='host', CF_MPI_AWARE='1')
         self.fortran()
         self.module()
+        self.other_library()
         self.info('cpu', 'the CPU, as there is no GPU', 'MPI: the device of rank 0 is the CPU')
 
     def fortran(self):
@@ -123,6 +124,25 @@ class MpiTest(Tap):
                   *((name.lower(), value) for name, value in re.findall(r'\b(CF_MPI_\w+) = (\d+)', header))}
         found = set(re.findall(r'parameter, public :: (cf_\w+) = (\d+)', module))
         self.check('mpi_fortran_has_the_constants_of_c', found ^ wanted)
+
+    def other_library(self):
+        """A program for another MPI library does not link, and the linker names the library of the program."""
+        compilers = ['mpicc.openmpi', 'mpicc.mpich']
+        title, reason = 'mpi_program_for_another_library_does_not_link', (
+            not all(map(shutil.which, compilers)) and 'needs Open MPI and MPICH' or
+            '-fsanitize' in self.config and NEEDS_NO_SANITIZER)
+        if reason:
+            self.skip(title, reason)
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, 'main.c')
+            with open(program, 'w', encoding='utf-8') as file:
+                file.write('#include <cuferry/mpi.h>\nint main(void) { return 0; }\n')
+            results = [run([each, '-I' + os.path.join(ROOT, 'include'), '-Igen', program, '-o',
+                            os.path.join(folder, 'main'), 'libcuferry_mpi.a', 'libcuferry.a', '-lpthread', '-ldl', '-lm'],
+                           cwd=self.build) for each in compilers]
+        failed = [err for code, _, err in results if code]
+        self.check(title, '' if len(failed) == 1 and 'cf__mpi_is_for_' in failed[0] else str(results))
 
     def info(self, place, device, transport):
         """`cf-info --mpi` in both forms."""
@@ -174,7 +194,9 @@ class MpiTest(Tap):
         self.on_ranks('played', 'device', 4)
         self.on_ranks('played', 'transport', 4, 'NCCL 2.27.3: every rank has a GPU of its own', own=own)
         self.on_ranks('played', 'transport', 2, 'ranks 0 and 1 share a GPU')
-        self.on_ranks('played', 'transport', 2, 'rank 1: ncclCommInitRank: remote', own=own, FAKE_NCCL='join')
+        for error, text in (('refuse', 'ncclCommInitRankConfig: unhandled system'), ('join', 'NCCL: remote'),
+                            ('split', 'NCCL: remote')):
+            self.on_ranks('played', 'transport', 4, f'MPI: rank 1: {text}', own=own, FAKE_NCCL=error)
         self.on_ranks('played', 'transport', 2, 'aborted', own=own, FAKE_NCCL='group')
         self.on_ranks('played', 'transport', 2, 'late', own=own, FAKE_NCCL='late')
         self.on_ranks('played', 'transport', 2, 'lone', own=own, FAKE_NCCL='lone')
