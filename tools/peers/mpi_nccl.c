@@ -217,8 +217,8 @@ static void run_exchange(const struct bench *bench)
     struct cf_mpi_plan *plan = bench->plan;
     for (int64_t round = 0; round < plan->rounds; round++) {
         const struct cf__mpi_side *wanted = fill_round(bench, round), *lent = &plan->lent;
-        check(cf__mpi_exchange_start(&plan->exchange, lent->messages, lent->nmessages, wanted->messages,
-                                     wanted->nmessages));
+        cf__mpi_exchange_start(&plan->exchange, CF_OK, lent->messages, lent->nmessages, wanted->messages,
+                               wanted->nmessages);
         check(cf__mpi_exchange_finish(&plan->exchange));
     }
 }
