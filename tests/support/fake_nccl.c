@@ -158,16 +158,21 @@ static void begin_meeting(struct comm *comm)
     MPI_Irecv(comm->worlds, RANKS, MPI_INT, comm->maker, comm->tag, MPI_COMM_WORLD, &comm->meeting[1]);
 }
 
+/* gcc would take the MPI_STATUSES_IGNORE of MPICH's MPI_Testall() for an array of no elements. */
 static int meet(struct comm *comm)
 {
-    int is_over = comm->has_met;
-    if (!is_over)
-        MPI_Testall(comm->meetings, comm->meeting, &is_over, MPI_STATUSES_IGNORE);
+    int is_maker = comm->own[1] == comm->maker, is_over = 1;
+    if (comm->has_met)
+        return SUCCESS;
+    for (int i = 0, is_done; i < comm->meetings; i++) {
+        MPI_Test(&comm->meeting[i], &is_done, MPI_STATUS_IGNORE);
+        is_over &= is_done;
+    }
     if (!is_over)
         return IN_PROGRESS;
-    for (int i = 0; i < comm->meetings && !comm->has_met && comm->own[1] == comm->maker; i++)
+    for (int i = 0; i < comm->meetings && is_maker; i++)
         comm->worlds[comm->others[i][0]] = comm->others[i][1];
-    for (int i = 0; i < comm->ranks && !comm->has_met && comm->own[1] == comm->maker; i++)
+    for (int i = 0; i < comm->ranks && is_maker; i++)
         if (i != comm->rank)
             MPI_Send(comm->worlds, RANKS, MPI_INT, comm->worlds[i], comm->tag, MPI_COMM_WORLD);
     comm->has_met = 1;
