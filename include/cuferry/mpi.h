@@ -17,11 +17,10 @@
  *   destroyed, also with its communicator, unless a new one has its address. The rank then takes no part, so that other
  *   ranks wait.
  * - CF_ECALL: a call of MPI or NCCL failed; the detail names the call. Ranks may then return different statuses, and so
- *   they may if a rank's device fails after the ranks have agreed to begin: its own call returns the failure, those of
- *   others may succeed with wrong elements from that rank, and the next gather or scatter with the plan returns the
- *   failure on all ranks. Over NCCL others may wait for a rank that fails while its messages are on their way, until
- *   NCCL notices. The first use of a communicator calls MPI under the communicator's own error handler, which by
- *   default ends the program; later calls do not.
+ *   they may if a rank's device fails after its elements were sent: then the next gather or scatter with the plan
+ *   returns the failure on all ranks. Over NCCL others may wait for a rank that fails while its messages are on their
+ *   way, until NCCL notices. The first use of a communicator calls MPI under the communicator's own error handler,
+ *   which by default ends the program; later calls do not.
  * - With MPI_THREAD_FUNNELED the thread that started MPI makes all calls. With MPI_THREAD_MULTIPLE any thread may call,
  *   and calls for one communicator must not overlap.
  * - MPI gets only memory that the library allocates for it: host memory, or memory of cf_mem_alloc(). The caller's

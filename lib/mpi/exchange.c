@@ -35,8 +35,7 @@ static int create_events(struct cf__mpi_exchange *exchange)
 int cf__mpi_exchange_create(const char *function, struct cf__mpi_exchange *exchange,
                             struct cf__mpi_transport *transport, cf_stream stream, int messages, size_t bytes)
 {
-    *exchange = (struct cf__mpi_exchange){
-        .transport = transport, .stream = stream, .device = CF_HOST, .is_agreed = transport->is_nccl};
+    *exchange = (struct cf__mpi_exchange){.transport = transport, .stream = stream, .device = CF_HOST};
     return transport->is_nccl ? create_events(exchange) : create_requests(function, exchange, messages, bytes);
 }
 
@@ -184,16 +183,15 @@ void cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, int status, const
         status = cf__mpi_recall(&earlier);
     exchange->failure.status = CF_OK;
     (void)cf__mpi_keep(&exchange->failure, status);
-    if (exchange->is_agreed)
-        (void)cf__mpi_keep(&exchange->failure, cf__mpi_agreement_start(&exchange->agreement,
-                                                                       exchange->transport->object.comm->comm, status));
+    status = cf__mpi_agreement_start(&exchange->agreement, exchange->transport->object.comm->comm, status);
+    (void)cf__mpi_keep(&exchange->failure, status);
 }
 
 int cf__mpi_exchange_finish(struct cf__mpi_exchange *exchange)
 {
-    int agreed = exchange->is_agreed ? cf__mpi_agreement_finish(&exchange->agreement) : CF_OK;
-    if (agreed)
-        (void)cf__mpi_keep(&exchange->failure, agreed);
+    int agreed = cf__mpi_agreement_finish(&exchange->agreement);
+    (void)cf__mpi_keep(&exchange->failure, agreed);
+    exchange->is_told = agreed != CF_OK;
     if (agreed && exchange->transport->is_nccl)
         share_abort(exchange);
     int status = exchange->transport->is_nccl ? finish_nccl(exchange) : finish_mpi(exchange);

@@ -188,9 +188,9 @@ static int gather_round(const struct call *call, int64_t round, int64_t first)
                            wanted->nmessages);
     int copied = gather_own(call, round);
     status = cf__mpi_first(cf__mpi_exchange_finish(&plan->exchange), copied);
-    return cf__mpi_first(status,
-                         cf__mpi_elements_move(call->bytes, wanted->buffer, plan->slot + entry, plan->place + entry,
-                                               (void *)call->part, count, nwanted, plan->count));
+    return status ? status
+                  : cf__mpi_elements_move(call->bytes, wanted->buffer, plan->slot + entry, plan->place + entry,
+                                          (void *)call->part, count, nwanted, plan->count);
 }
 
 static int scatter_round(const struct call *call, int64_t round, int64_t first)
@@ -206,20 +206,29 @@ static int scatter_round(const struct call *call, int64_t round, int64_t first)
                            lent->nmessages);
     int copied = scatter_own(call, round);
     status = cf__mpi_first(cf__mpi_exchange_finish(&plan->exchange), copied);
-    return cf__mpi_first(status, cf__mpi_elements_unpack(call->bytes, lent->buffer, plan->list + first,
-                                                         call->array->data, nlent, cf__mpi_plan_length(plan)));
+    return status ? status
+                  : cf__mpi_elements_unpack(call->bytes, lent->buffer, plan->list + first, call->array->data, nlent,
+                                            cf__mpi_plan_length(plan));
 }
 
+/* The first failure counts. The next call tells it, unless the ranks have agreed on it. */
 static int run_rounds(const struct call *call, int (*run)(const struct call *call, int64_t round, int64_t first))
 {
     struct cf_mpi_plan *plan = call->plan;
+    struct cf__mpi_failure failure = {0};
     int64_t first = 0;
-    int status = CF_OK;
+    int is_told = 0, status = CF_OK;
     for (int64_t round = 0; round < plan->rounds; round++) {
-        status = cf__mpi_first(status, run(call, round, first));
+        status = run(call, round, first);
+        if (!failure.status)
+            (void)cf__mpi_keep(&failure, status);
+        is_told |= plan->exchange.is_told;
         first += cf__mpi_round_count(&plan->lent, plan->rounds, round, plan->object.comm->size);
     }
-    return cf__mpi_keep(&plan->failure, cf__mpi_first(status, cf_stream_sync(NULL)));
+    status = cf_stream_sync(NULL);
+    if (failure.status)
+        status = cf__mpi_recall(&failure);
+    return is_told ? status : cf__mpi_keep(&plan->failure, status);
 }
 
 /* ---- Functions: ranks compare the sizes of their elements, because other sizes make other messages ---- */

@@ -256,7 +256,6 @@ static int fill_halo(cf_mpi_halo *halo, const struct grid *grid, struct cf__mpi_
     if (!status)
         status = cf__mpi_exchange_create("cf_mpi_halo_create", &halo->exchange, transport, NULL, 2 * halo->messages,
                                          (size_t)halo->elements * grid->bytes);
-    halo->exchange.is_agreed = 1;
     if (!status)
         status = cf_event_create_with(&halo->unpacked, CF_EVENT_NO_TIMING);
     if (!status)

@@ -3,7 +3,8 @@
  * usage: transport [TEXT]
  *
  * TEXT: the reason of the choice contains it. With `aborted`, NCCL's messages fail; with `late`, after they have
- * started; with `lone`, on rank 1. With `fault`, the GPU of rank 1 fails. */
+ * started; with `lone`, on rank 1. With `fault`, the GPU of rank 1 fails; with
+ * `source`, before it sends. */
 #include "mpi_check.h"
 
 #include <limits.h>
@@ -303,8 +304,9 @@ static void one_rank_aborts_nccl_of_all(void)
     CHECK(!plan && !transport->nccl.comm);
 }
 
-/* A kernel of rank 1 writes memory out of its reach. The next call tells all ranks. */
-static void fault_is_told_by_the_next_call(void)
+/* A kernel of rank 1 writes memory out of its reach, which the next call tells all ranks; or it reads some to send it, so
+ * that this call does. */
+static void fault_is_told(int is_source)
 {
     cf_mpi_plan *plan = NULL;
     int64_t offsets[] = {0, 1, 2}, index[] = {0, 1};
@@ -314,7 +316,11 @@ static void fault_is_told_by_the_next_call(void)
     CHECK_OK(cf_mpi_plan_create(&plan, MPI_COMM_WORLD, offsets, index, 2));
     cf_mpi_array source = {2, offsets, data, CF_I32, 0};
     CHECK_OK(cf_device_current(&source.device));
-    CHECK(cf_mpi_gather(plan, &source, world_rank() == 1 ? outside : res) == (world_rank() == 1 ? CF_EFAULT : CF_OK));
+    if (is_source && world_rank() == 1)
+        source.data = outside;
+    int status = cf_mpi_gather(plan, &source, !is_source && world_rank() == 1 ? outside : res);
+    CHECK(status == (is_source || world_rank() == 1 ? CF_EFAULT : CF_OK));
+    CHECK(!is_source || strncmp(cf_last_error(), "rank 1: ", 8) == 0);
     for (int i = 0; i < 2; i++) {
         CHECK(cf_mpi_gather(plan, &source, res) == CF_EFAULT);
         CHECK(strncmp(cf_last_error(), "rank 1: ", 8) == 0);
@@ -329,8 +335,8 @@ int main(int argc, char **argv)
         errors_abort_nccl(*expected == 'l');
     } else if (strcmp(expected, "lone") == 0) {
         one_rank_aborts_nccl_of_all();
-    } else if (strcmp(expected, "fault") == 0) {
-        fault_is_told_by_the_next_call();
+    } else if (strcmp(expected, "fault") == 0 || strcmp(expected, "source") == 0) {
+        fault_is_told(*expected == 's');
     } else {
         choice_has_its_reason(expected);
         variable_forces_a_transport();

@@ -201,7 +201,8 @@ class MpiTest(Tap):
         self.on_ranks('played', 'transport', 2, 'late', own=own, FAKE_NCCL='late')
         self.on_ranks('played', 'transport', 2, 'lone', own=own, FAKE_NCCL='lone')
         self.on_ranks('played', 'transport', 2, 'fault', own=own)
-        self.on_ranks('shared_played', 'transport', 2, 'fault', FAKE_CUDA='devices=2')
+        for fault in ('fault', 'source'):
+            self.on_ranks('shared_played', 'transport', 2, fault, FAKE_CUDA='devices=2')
         self.info('played', ' of 2 (GPU-', 'NCCL 2.27.3: every rank has a GPU of its own')
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, 'libnccl.so.2'), 'w', encoding='utf-8'):
