@@ -191,7 +191,7 @@ int cf__mpi_exchange_finish(struct cf__mpi_exchange *exchange)
 {
     int agreed = cf__mpi_agreement_finish(&exchange->agreement);
     (void)cf__mpi_keep(&exchange->failure, agreed);
-    exchange->is_told = agreed != CF_OK;
+    exchange->is_told = exchange->agreement.any;
     if (agreed && exchange->transport->is_nccl)
         share_abort(exchange);
     int status = exchange->transport->is_nccl ? finish_nccl(exchange) : finish_mpi(exchange);
