@@ -133,7 +133,8 @@ CF_CHECKED int cf_mpi_plan_destroy(cf_mpi_plan *plan);
 CF_CHECKED int cf_mpi_gather(cf_mpi_plan *plan, const cf_mpi_array *source, void *res);
 
 /* Scatters elements: res[index[i]] = source[i]. Other elements of `res` keep their values. No index occurs twice, on
- * one rank or on two. The first scatter checks this (CF_EINVAL), and needs a bit of memory per element for it. */
+ * one rank or on two. The first scatter checks this (CF_EINVAL), for which it needs one bit of memory for each element
+ * of this rank. */
 CF_CHECKED int cf_mpi_scatter(cf_mpi_plan *plan, const void *source, cf_mpi_array *res);
 
 /* ---- Reductions, scans and histograms --------------------------------------------------------------------------- */

@@ -14,8 +14,9 @@
 /* Memory that is needed while a plan is made. */
 struct draft {
     struct cf_mpi_plan *plan;
-    int64_t *index;  /* the caller's, on the device */
-    int64_t *number; /* own indices before each; number of each entry's element among the distinct ones; slots */
+    int64_t *index; /* the caller's, on the device */
+    int64_t
+        *number; /* others' elements before each index; number of each entry's element among the distinct ones; slots */
     int64_t *wanted; /* elements of other ranks by slot, as numbers of their owners */
     int64_t *tables; /* on the device: `offsets`, `bounds`, `parts` and `starts`, or what is left of them */
     int64_t *bounds; /* on the host: rank p owns the distinct elements [bounds[p], bounds[p + 1]) */
@@ -94,7 +95,7 @@ static int check_arguments(cf_mpi_plan **plan, const int64_t *offsets, const int
         return cf__mpi_fail(CF_EOVERFLOW, FUNCTION ": count is %jd, more than memory can hold", (intmax_t)count);
     if (!index && count)
         return cf__mpi_fail(CF_EINVAL, FUNCTION ": index is NULL, and count is %jd", (intmax_t)count);
-    return cf__mpi_offsets_check("cf_mpi_plan_create", ranks, "", offsets);
+    return cf__mpi_offsets_check(FUNCTION, ranks, "", offsets);
 }
 
 /* ---- The rank's own part ---- */
@@ -362,9 +363,9 @@ static int prepare_exchange(struct cf_mpi_plan *plan)
     }
     int status = alloc_words(&plan->list, lent);
     if (!status)
-        status = cf__mpi_plan_reserve("cf_mpi_plan_create", plan, sizeof *plan->list);
+        status = cf__mpi_plan_reserve(FUNCTION, plan, sizeof *plan->list);
     return status ? status
-                  : cf__mpi_exchange_create("cf_mpi_plan_create", &plan->exchange, plan->transport, NULL,
+                  : cf__mpi_exchange_create(FUNCTION, &plan->exchange, plan->transport, NULL,
                                             2 * plan->object.comm->size, (size_t)widest * CF__MPI_ELEMENT_BYTES);
 }
 

@@ -145,11 +145,27 @@ class GeneratorTest:
         else:
             self.tap.check(name, '' if len(errors) == 2 else str(errors))
 
+    def precompiled(self, name, text, *flags):
+        """Returns the path of a header that the C++ compiler reads once for all cases with these flags."""
+        path = os.path.join(self.folder, 'precompiled', name)
+        if not os.path.exists(path):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(text)
+            run([*shlex.split(self.options.cxx), *flags, f'-I{ROOT}/include', '-x', 'c++-header', path, '-o',
+                 f'{path}.gch'])
+        return path
+
     def compiles(self, stem, folder):
         """All generated code compiles without a warning; the header also as C99, C11 and C++."""
         include = [f'-I{ROOT}/include', f'-I{folder}', f'-I{CASES}']
         strict = ['-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only']
         cc, cxx = shlex.split(self.options.cc), shlex.split(self.options.cxx)
+        as_cxx = ['-std=c++11', *strict, *include, '-include',
+                  self.precompiled('standard.hpp', '#include <complex>\n', '-std=c++11', *strict[:-1])]
+        body = ['-std=c++17', '-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas', '-Wno-unused-parameter',
+                '-Wno-attributes', '-isystem', f'{ROOT}/include/cuferry/shadow']
+        prelude = self.precompiled('prelude.hpp', '#include "cuferry/cpu/prelude.cuh"\n', *body)
         header, internal, within = (os.path.join(folder, name) for name in ('t.h', 't_internal.h', 'within.cpp'))
         headers = [f'<cuferry{name}.h>' for name in ('', '/types', '/registry', '/tuning', '/generic')]
         headers += [f'"{name}"' for name in ('t.h', 't_internal.h') if os.path.exists(os.path.join(folder, name))]
@@ -163,22 +179,19 @@ class GeneratorTest:
             'registry': cc + ['-std=c11', *strict, *include, os.path.join(folder, 't_registry.c')],
             'header_as_c99': cc + ['-std=c99', *strict, *include, '-x', 'c', '-include', header, '/dev/null'],
             'header_as_c11': cc + ['-std=c11', *strict, *include, '-x', 'c', '-include', header, '/dev/null'],
-            'header_as_cxx': cxx + ['-std=c++11', *strict, *include, '-x', 'c++', '-include', header, '/dev/null'],
+            'header_as_cxx': cxx + [*as_cxx, '-x', 'c++', '-include', header, '/dev/null'],
             'header_beside_macros_of_its_names': cc + [
                 '-std=c11', *strict, *include, '-DN=10', '-DT=20', '-Dn=30', '-x', 'c', '-include', header,
                 '/dev/null'],
-            'headers_within_extern_c': cxx + ['-std=c++11', *strict, *include, within],
-            'host_body': cxx + ['-std=c++17', '-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas',
-                                '-Wno-unused-parameter', '-Wno-attributes', '-fsyntax-only', *include, '-isystem',
-                                f'{ROOT}/include/cuferry/shadow', os.path.join(folder, f'{stem}.host.cpp')],
+            'headers_within_extern_c': cxx + [*as_cxx, within],
+            'host_body': cxx + [*body, *include, '-fsyntax-only', '-include', prelude,
+                                os.path.join(folder, f'{stem}.host.cpp')],
         }
         if os.path.exists(internal):
             commands['internal_header_as_c11'] = cc + ['-std=c11', *strict, *include, '-DN=10', '-x', 'c', '-include',
                                                        internal,
                                                        '/dev/null']
-            commands['internal_header_as_cxx'] = cxx + ['-std=c++11', *strict, *include, '-x', 'c++', '-include',
-                                                        internal,
-                                                        '/dev/null']
+            commands['internal_header_as_cxx'] = cxx + [*as_cxx, '-x', 'c++', '-include', internal, '/dev/null']
         for what, command in commands.items():
             code, _, err = run(command, cwd=CASES)
             self.tap.check(f'cfgen_{stem}_{what}_compiles', err if code else '')

@@ -120,7 +120,8 @@ static void reset_of_one_gpu_leaves_the_other(void **state)
     destroy(&of_1);
 }
 
-/* The driver may refuse to reset a device after a fault. This test is the last one, because the device then stays lost. */
+/* The driver may refuse to reset a device after a fault. This test is the last one, because the device then stays
+ * lost. */
 static void fault_on_one_gpu_leaves_the_other(void **state)
 {
     struct arrays of_0, of_1;

@@ -44,6 +44,14 @@ int MPI_Irecv(void *data, int count, MPI_Datatype type, int rank, int tag, MPI_C
     return PMPI_Irecv(data, count, type, rank, tag, comm, request);
 }
 
+/* The ranks' agreement on errors, which an exchange of Cuferry's contains. */
+int MPI_Iallreduce(const void *data, void *res, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                   MPI_Request *request)
+{
+    note_begin();
+    return PMPI_Iallreduce(data, res, count, type, op, comm, request);
+}
+
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     int result = PMPI_Wait(request, status);

@@ -2,8 +2,8 @@
  *
  * usage: mpiexec -n RANKS peers-mpi-gather [LOG2_LENGTH [LOG2_INDICES [LOCAL]]]
  *
- * The array has 2^LOG2_LENGTH floats (28) and each rank 2^LOG2_INDICES random indices (26), LOCAL percent of them (90) of
- * its own elements, the others of other ranks' elements; with 100 / RANKS percent they are uniformly random. Prints
+ * The array has 2^LOG2_LENGTH floats (28) and each rank 2^LOG2_INDICES random indices (26), LOCAL percent of them (90)
+ * of its own elements, the others of other ranks' elements; with 100 / RANKS percent they are uniformly random. Prints
  * medians of the slowest rank, and the ratio of throughputs, elements per second: that of all ranks divided by that of
  * rank 0 alone with the same indices. */
 #include <stdio.h>

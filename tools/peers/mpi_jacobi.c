@@ -1,5 +1,5 @@
-/* mpi_jacobi.c - Jacobi's method with Cuferry's halo exchange beside one that is written by hand over MPI. Both call the
- * same kernel for the inside while faces travel, and for the sides afterwards.
+/* mpi_jacobi.c - Jacobi's method with Cuferry's halo exchange beside one that is written by hand over MPI. Both call
+ * the same kernel for the inside while faces travel, and for the sides afterwards.
  *
  * usage: mpiexec -n RANKS peers-mpi-jacobi [N [STEPS]]     N^3 cells per rank; 128 and 20 without arguments
  *        mpiexec -n RANKS peers-mpi-jacobi points          measured points for mpi_model.py
