@@ -304,8 +304,8 @@ static void one_rank_aborts_nccl_of_all(void)
     CHECK(!plan && !transport->nccl.comm);
 }
 
-/* A kernel of rank 1 writes memory out of its reach, which the next call tells all ranks; or it reads some to send it, so
- * that this call does. */
+/* A kernel of rank 1 writes memory out of its reach, which the next call tells all ranks; or it reads some to send it,
+ * so that this call does. */
 static void fault_is_told(int is_source)
 {
     cf_mpi_plan *plan = NULL;
