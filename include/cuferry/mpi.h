@@ -14,8 +14,9 @@
  *   the duplicate only. The duplicate, plans and halos are destroyed with the communicator, and at MPI_Finalize().
  *   After cf_shutdown() no plan or halo may be used.
  * - CF_EINVAL, on the calling rank alone: MPI is not running; the communicator is MPI_COMM_NULL; a plan or a halo was
- *   destroyed, also with its communicator, unless a new one has its address. The rank then takes no part, so that other
- *   ranks wait.
+ *   destroyed, also with its communicator, unless a new one has its address; the exchange of a halo has started at a
+ *   start, or has not at a finish; a finish is called with another device than the halo's. The rank then takes no part,
+ *   so that other ranks wait until it repeats the call.
  * - CF_ECALL: a call of MPI or NCCL failed; the detail names the call. Ranks may then return different statuses, and so
  *   they may if a rank's device fails after its elements were sent: then the next gather or scatter with the plan
  *   returns the failure on all ranks. Over NCCL others may wait for a rank that fails while its messages are on their
@@ -190,8 +191,8 @@ CF_CHECKED int cf_mpi_halo_destroy(cf_mpi_halo *halo);
 
 /* cf_mpi_halo_start() packs the cells at the faces after earlier work in `stream`, and sends them. It returns while
  * they are on their way: `stream` may go on with cells that need no ghost cells. The cells that were sent may be
- * written again. cf_mpi_halo_finish() waits for the neighbours' cells, and enqueues writing the ghost cells on the same
- * stream: later work in it finds them. A halo has one exchange at a time (CF_EINVAL), and `array` and `stream` belong
+ * written again. cf_mpi_halo_finish() waits until all ranks have started and the neighbours' cells have arrived, and
+ * enqueues writing the ghost cells on the same stream: later work in it finds them. A halo has one exchange at a time (CF_EINVAL), and `array` and `stream` belong
  * to its device; the default stream is that of the calling thread's device, which has to be the halo's in both calls
  * (CF_EINVAL). Start waits for no other rank, so its other failures are returned by finish, on all ranks. */
 CF_CHECKED int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array);

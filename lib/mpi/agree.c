@@ -27,11 +27,22 @@ int cf__mpi_result(int result, const char *call)
     return cf__mpi_fail(CF_ECALL, "%s: %s", call, text);
 }
 
+/* A detail that all ranks had before names its rank already. */
+static int names_rank(const char *detail)
+{
+    int length = 0;
+    (void)sscanf(detail, "rank %*d: %n", &length);
+    return length > 0;
+}
+
 static int tell_failure(MPI_Comm comm, int rank, int first, int status)
 {
     struct cf__mpi_failure failure = {.status = status};
-    if (rank == first)
-        (void)snprintf(failure.detail, sizeof failure.detail, "rank %d: %s", rank, cf_last_error());
+    const char *detail = cf_last_error();
+    if (rank == first && names_rank(detail))
+        (void)snprintf(failure.detail, sizeof failure.detail, "%s", detail);
+    else if (rank == first)
+        (void)snprintf(failure.detail, sizeof failure.detail, "rank %d: %s", rank, detail);
     int failed = cf__mpi_result(MPI_Bcast(&failure, (int)sizeof failure, MPI_BYTE, first, comm), "MPI_Bcast");
     return failed ? failed : cf_report(failure.status, failure.detail);
 }
@@ -44,20 +55,20 @@ static uint64_t mix_name(uint64_t value, const char *name)
 }
 
 /* A rank's part in an agreement. */
-struct call {
+struct part {
     char function[64];
     uint64_t value;
 };
 
-static const char *name_function(const struct call *call)
+static const char *name_function(const struct part *part)
 {
-    return *call->function ? call->function : "another function";
+    return *part->function ? part->function : "another function";
 }
 
 /* Names rank 0 and the lowest rank that differs from it. */
 static int tell_difference(MPI_Comm comm, int rank, const char *function, uint64_t value)
 {
-    struct call first = {.value = value}, own, other;
+    struct part first = {.value = value}, own, other;
     int differs, lowest = 0, bytes = (int)sizeof first;
     (void)snprintf(first.function, sizeof first.function, "%s", function);
     own = other = first;
@@ -101,18 +112,17 @@ int cf__mpi_agree(MPI_Comm comm, int status)
 int cf__mpi_agreement_start(struct cf__mpi_agreement *agreement, MPI_Comm comm, int status)
 {
     *agreement = (struct cf__mpi_agreement){.comm = comm, .request = MPI_REQUEST_NULL, .own = status < 0};
-    cf__mpi_keep(&agreement->failure, status);
     return cf__mpi_result(
         MPI_Iallreduce(&agreement->own, &agreement->any, 1, MPI_INT, MPI_MAX, comm, &agreement->request),
         "MPI_Iallreduce");
 }
 
-int cf__mpi_agreement_finish(struct cf__mpi_agreement *agreement)
+int cf__mpi_agreement_finish(struct cf__mpi_agreement *agreement, struct cf__mpi_failure *own)
 {
     int failed = cf__mpi_result(MPI_Wait(&agreement->request, MPI_STATUS_IGNORE), "MPI_Wait");
     if (failed || !agreement->any)
         return failed;
-    return cf__mpi_agree(agreement->comm, cf__mpi_recall(&agreement->failure));
+    return cf__mpi_agree(agreement->comm, cf__mpi_recall(own));
 }
 
 int cf__mpi_keep(struct cf__mpi_failure *failure, int status)

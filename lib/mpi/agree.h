@@ -22,7 +22,6 @@ struct cf__mpi_agreement {
     MPI_Comm comm;
     MPI_Request request;
     int own, any; /* 1 if this rank failed, and if any rank failed; else 0 */
-    struct cf__mpi_failure failure;
 };
 
 /* Formats the calling thread's detail and returns `status`. */
@@ -39,9 +38,9 @@ int cf__mpi_agree(MPI_Comm comm, int status);
 int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t value);
 
 /* cf__mpi_agree() in two halves, between which the caller works. The first half tells the other ranks this rank's
- * status, keeps the detail, and waits for no rank. */
+ * status, and waits for no rank. The second one recalls `own`, the failure of this rank, which the caller kept. */
 int cf__mpi_agreement_start(struct cf__mpi_agreement *agreement, MPI_Comm comm, int status);
-int cf__mpi_agreement_finish(struct cf__mpi_agreement *agreement);
+int cf__mpi_agreement_finish(struct cf__mpi_agreement *agreement, struct cf__mpi_failure *own);
 
 /* Keeps a negative `status` with the calling thread's detail for cf__mpi_recall(), and returns it. */
 int cf__mpi_keep(struct cf__mpi_failure *failure, int status);

@@ -144,8 +144,9 @@ static int enqueue_messages(struct cf__mpi_exchange *exchange, const struct cf__
 static int start_nccl(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
                       const struct cf__mpi_message *receives, int nreceives)
 {
-    return cf__mpi_nccl_abort(&exchange->transport->nccl,
-                              enqueue_messages(exchange, sends, nsends, receives, nreceives));
+    int status = enqueue_messages(exchange, sends, nsends, receives, nreceives);
+    exchange->transport->nccl.is_broken |= status != CF_OK;
+    return status;
 }
 
 /* Messages of a rank that has died never arrive, so that waiting for the event alone may not end. */
@@ -154,18 +155,18 @@ static int finish_nccl(struct cf__mpi_exchange *exchange)
     struct cf__mpi_nccl *nccl = &exchange->transport->nccl;
     int status = CF_OK;
     do {
-        status = cf__mpi_nccl_check(nccl);
+        status = cf__mpi_nccl_query(nccl);
         if (!status)
             status = cf_event_query(exchange->received);
     } while (status == CF_ENOTREADY && sched_yield() == 0);
     return cf__mpi_nccl_abort(nccl, status);
 }
 
-/* Ends NCCL on all ranks if one has done so, whose messages never come. */
+/* Ends NCCL on all ranks if it is broken on one, whose messages never come. Ranks of a node have to abort together. */
 static void share_abort(const struct cf__mpi_exchange *exchange)
 {
     struct cf__mpi_nccl *nccl = &exchange->transport->nccl;
-    int own = !nccl->comm, any = 1;
+    int own = nccl->is_broken || !nccl->comm, any = 1;
     if (MPI_Allreduce(&own, &any, 1, MPI_INT, MPI_MAX, exchange->transport->object.comm->comm) != MPI_SUCCESS || any)
         (void)cf__mpi_nccl_abort(nccl, CF_ECALL);
 }
@@ -189,11 +190,20 @@ void cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, int status, const
 
 int cf__mpi_exchange_finish(struct cf__mpi_exchange *exchange)
 {
-    int agreed = cf__mpi_agreement_finish(&exchange->agreement);
+    int agreed = cf__mpi_agreement_finish(&exchange->agreement, &exchange->failure);
     (void)cf__mpi_keep(&exchange->failure, agreed);
     exchange->is_told = exchange->agreement.any;
     if (agreed && exchange->transport->is_nccl)
         share_abort(exchange);
     int status = exchange->transport->is_nccl ? finish_nccl(exchange) : finish_mpi(exchange);
     return exchange->failure.status ? cf__mpi_recall(&exchange->failure) : status;
+}
+
+int cf__mpi_exchange_connect(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
+                             const struct cf__mpi_message *receives, int nreceives)
+{
+    if (!exchange->transport->is_nccl)
+        return CF_OK;
+    cf__mpi_exchange_start(exchange, CF_OK, sends, nsends, receives, nreceives);
+    return cf__mpi_agree(exchange->transport->object.comm->comm, cf__mpi_exchange_finish(exchange));
 }

@@ -49,4 +49,9 @@ void cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, int status, const
  * ranks return a failure of one rank's start, and if it has ended NCCL, the others end it, too. */
 int cf__mpi_exchange_finish(struct cf__mpi_exchange *exchange);
 
+/* Sends messages once whose bytes do not matter, on all ranks, after they agreed: NCCL connects two ranks in their first
+ * group, which waits for the other rank. Does nothing over MPI. Returns the same status on all ranks. */
+int cf__mpi_exchange_connect(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
+                             const struct cf__mpi_message *receives, int nreceives);
+
 #endif

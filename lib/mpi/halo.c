@@ -328,6 +328,9 @@ int cf_mpi_halo_create(cf_mpi_halo **halo, MPI_Comm comm, cf_type type, const in
         status = make_halo(&made, &grid, total, state, transport);
     }
     status = cf__mpi_agree(state->comm, status);
+    if (!status)
+        status = cf__mpi_exchange_connect(&made->exchange, made->out.messages, made->messages, made->in.messages,
+                                          made->messages);
     if (status && made)
         destroy_halo(&made->object);
     if (!status)
@@ -378,7 +381,8 @@ int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array)
     int checked = check_start(halo, stream, array);
     halo->is_started = 1;
     halo->array = array;
-    /* The neighbours wait for messages even if this rank failed: then NCCL's own stream sends what the buffer has. */
+    /* The neighbours wait for messages even if this rank failed: then NCCL's own stream sends what the buffer has, or over
+     * MPI the default stream, NULL. */
     halo->exchange.stream = checked ? halo->exchange.transport->nccl.stream : stream;
     status = cf_stream_wait(halo->exchange.stream, halo->unpacked);
     if (!status && !checked)

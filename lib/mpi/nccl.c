@@ -60,7 +60,7 @@ static int look_up(void *library, const char *path)
             {"ncclGetErrorString", &functions.ncclGetErrorString}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (!(*(void **)wanted[i].field = dlsym(library, wanted[i].name)))
-            return cf__mpi_fail(CF_ENOTSUP, "%s has no %s", path, wanted[i].name);
+            return cf__mpi_fail(CF_ENOTSUP, "%s has no %s; NCCL 2.18 or later is needed", path, wanted[i].name);
     return CF_OK;
 }
 
@@ -105,6 +105,7 @@ int cf__mpi_nccl_create(struct cf__mpi_nccl *nccl)
     int status = cf_device_current(&nccl->device);
     nccl->comm = nccl->first = NULL;
     nccl->stream = NULL;
+    nccl->is_broken = 0;
     return status ? status : cf_stream_create(&nccl->stream);
 }
 
@@ -117,10 +118,7 @@ int cf__mpi_nccl_join(struct cf__mpi_nccl *nccl, const struct cf__mpi_nccl_id *i
 {
     struct config config = configure(0);
     int result = functions.ncclCommInitRankConfig(&nccl->first, ranks, *id, rank, &config);
-    int status = fail_call(result, "ncclCommInitRankConfig");
-    if (status)
-        nccl->first = NULL;
-    return status;
+    return fail_call(result, "ncclCommInitRankConfig");
 }
 
 int cf__mpi_nccl_split(struct cf__mpi_nccl *nccl, int rank)
@@ -129,32 +127,36 @@ int cf__mpi_nccl_split(struct cf__mpi_nccl *nccl, int rank)
     return fail_call(functions.ncclCommSplit(nccl->first, 0, rank, &nccl->comm, &config), "ncclCommSplit");
 }
 
-static void end_comm(int device, struct ncclComm **comm, int (*end)(struct ncclComm *comm))
+static int end_comm(int device, struct ncclComm **comm, int (*end)(struct ncclComm *comm), const char *call)
 {
-    if (*comm && cf__mpi_primary_push(device) == CF_OK) {
-        (void)end(*comm);
-        cf__mpi_primary_pop(device);
-    }
+    int status = *comm ? cf__mpi_primary_push(device) : CF_OK;
+    if (status || !*comm)
+        return status;
+    status = fail_call(end(*comm), call);
+    cf__mpi_primary_pop(device);
     *comm = NULL;
+    return status;
 }
 
-void cf__mpi_nccl_settle(struct cf__mpi_nccl *nccl)
+int cf__mpi_nccl_settle(struct cf__mpi_nccl *nccl)
 {
-    end_comm(nccl->device, &nccl->first, functions.ncclCommDestroy);
+    return end_comm(nccl->device, &nccl->first, functions.ncclCommDestroy, "ncclCommDestroy");
 }
 
 void cf__mpi_nccl_destroy(struct cf__mpi_nccl *nccl)
 {
-    end_comm(nccl->device, &nccl->comm, functions.ncclCommDestroy);
+    (void)cf__mpi_nccl_abort(nccl, nccl->is_broken);
+    (void)end_comm(nccl->device, &nccl->comm, functions.ncclCommDestroy, "ncclCommDestroy");
     (void)!cf_stream_destroy(nccl->stream);
     nccl->stream = NULL;
 }
 
 int cf__mpi_nccl_abort(struct cf__mpi_nccl *nccl, int status)
 {
-    if (status) {
-        end_comm(nccl->device, &nccl->first, functions.ncclCommAbort); /* which may be making the other one */
-        end_comm(nccl->device, &nccl->comm, functions.ncclCommAbort);
+    if (status) { /* the first one before the other, which its thread may still write */
+        (void)end_comm(nccl->device, &nccl->first, functions.ncclCommAbort, "ncclCommAbort");
+        (void)end_comm(nccl->device, &nccl->comm, functions.ncclCommAbort, "ncclCommAbort");
+        nccl->comm = nccl->first = NULL;
     }
     return status;
 }
@@ -168,7 +170,7 @@ static int fail_aborted(void)
 
 int cf__mpi_nccl_begin(struct cf__mpi_nccl *nccl)
 {
-    if (!nccl->comm)
+    if (!nccl->comm || nccl->is_broken)
         return fail_aborted();
     int status = cf__mpi_primary_push(nccl->device);
     if (status)
@@ -210,10 +212,10 @@ static int check_comm(struct ncclComm *comm)
 
 int cf__mpi_nccl_query(const struct cf__mpi_nccl *nccl)
 {
-    return check_comm(nccl->first);
+    return check_comm(nccl->first ? nccl->first : nccl->comm);
 }
 
 int cf__mpi_nccl_check(const struct cf__mpi_nccl *nccl)
 {
-    return check_comm(nccl->comm);
+    return nccl->is_broken ? fail_aborted() : check_comm(nccl->comm);
 }

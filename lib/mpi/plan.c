@@ -394,6 +394,17 @@ static int exchange_lists(struct draft *draft)
     return cf__mpi_first(status, cf_stream_sync(NULL));
 }
 
+/* The lists have connected ranks in the other direction. */
+static int connect_owners(struct cf_mpi_plan *plan)
+{
+    const struct cf__mpi_comm *state = plan->object.comm;
+    struct cf__mpi_side *wanted = &plan->wanted, *lent = &plan->lent;
+    (void)cf__mpi_round_fill(wanted, state, plan->rounds, 0, sizeof *plan->list);
+    (void)cf__mpi_round_fill(lent, state, plan->rounds, 0, sizeof *plan->list);
+    return cf__mpi_exchange_connect(&plan->exchange, lent->messages, lent->nmessages, wanted->messages,
+                                    wanted->nmessages);
+}
+
 /* ---- Functions ---- */
 
 int64_t cf__mpi_plan_length(const struct cf_mpi_plan *plan)
@@ -442,7 +453,9 @@ static int make_plan(struct draft *draft, struct cf__mpi_transport *transport, c
     if (!status)
         status = prepare_exchange(draft->plan);
     status = cf__mpi_agree(comm, status);
-    return status ? status : cf__mpi_agree(comm, exchange_lists(draft));
+    if (!status)
+        status = cf__mpi_agree(comm, exchange_lists(draft));
+    return status ? status : connect_owners(draft->plan);
 }
 
 int cf_mpi_plan_create(cf_mpi_plan **plan, MPI_Comm comm, const int64_t *offsets, const int64_t *index, int64_t count)

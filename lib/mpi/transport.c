@@ -136,12 +136,10 @@ static int meet_ranks(struct cf__mpi_transport *transport, struct cf__mpi_nccl_i
     status = wait_for_ranks(state->comm, &transport->nccl, status);
     if (!status)
         status = wait_for_ranks(state->comm, &transport->nccl, cf__mpi_nccl_split(&transport->nccl, state->rank));
-    if (!status)
-        cf__mpi_nccl_settle(&transport->nccl);
-    return status;
+    return cf__mpi_agree(state->comm, status ? status : cf__mpi_nccl_settle(&transport->nccl));
 }
 
-/* Joins the ranks. An error of one is that of all. All that a rank can fail at alone comes before they meet. */
+/* Joins the ranks. An error of one is that of all: they agree on those before they meet, and while they do. */
 static int join_nccl(struct cf__mpi_transport *transport, int *version)
 {
     struct cf__mpi_nccl_id id = {""};
