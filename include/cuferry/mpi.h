@@ -193,9 +193,9 @@ CF_CHECKED int cf_mpi_halo_destroy(cf_mpi_halo *halo);
  * they are on their way: `stream` may go on with cells that need no ghost cells. The cells that were sent may be
  * written again. cf_mpi_halo_finish() waits until all ranks have started and the neighbours' cells have arrived, and
  * enqueues writing the ghost cells on the same stream: later work in it finds them. A halo has one exchange at a time
- * (CF_EINVAL), and `array` and `stream` belong to its device; the default stream is that of the calling thread's device,
- * which has to be the halo's in both calls (CF_EINVAL). Start waits for no other rank, so its other failures are
- * returned by finish, on all ranks. */
+ * (CF_EINVAL), and `array` and `stream` belong to its device; the default stream is that of the calling thread's
+ * device, which has to be the halo's in both calls (CF_EINVAL). Start waits for no other rank, so its other failures
+ * are returned by finish, on all ranks. */
 CF_CHECKED int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array);
 CF_CHECKED int cf_mpi_halo_finish(cf_mpi_halo *halo);
 
