@@ -7,13 +7,6 @@
 #ifndef CUFERRY_CPU_PRELUDE_CUH
 #define CUFERRY_CPU_PRELUDE_CUH
 
-/* libstdc++'s special functions, such as std::legendre(), take half of the compiler's time for all these headers, and no
- * kernel can call them. */
-#if __has_include(<bits/c++config.h>)
-#include <bits/c++config.h>
-#undef _GLIBCXX_USE_STD_SPEC_FUNCS
-#endif
-
 /* Headers that the toolkit's cuda_runtime.h includes; annotations may use their macros. */
 #include <assert.h>
 #include <limits.h>
