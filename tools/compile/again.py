@@ -1,5 +1,6 @@
 """again.py - rebuilds a library as before, or builds a kernel file, for a check."""
 
+import json
 import os
 import shlex
 import subprocess
@@ -16,7 +17,7 @@ def build_again(options, config, runner, folder):
     options.output = os.path.abspath(options.output or f'{options.check}.so')
     root_programs(options)
     if options.bundled:
-        record, place = bundled_record(config), os.path.abspath(config.bundled)
+        record, place = bundled_record(options, config), os.path.abspath(config.bundled)
     else:
         record, place = own_record(options, config, runner, folder), os.path.dirname(os.path.abspath(options.again))
     check_flags(options, config, record)
@@ -46,14 +47,31 @@ def new_record(config, prefix, sources, c_files):
             'cxx_flags': [], 'sources': sources, 'c_files': c_files}
 
 
-def bundled_record(config):
+def bundled_record(options, config):
     kernels = os.path.join(config.bundled, 'kernels')
     names = sorted(os.listdir(kernels)) if os.path.isdir(kernels) else []
     if not names:
         raise Failure(f'the bundled kernels cannot be built again: their sources are not in {kernels}; install '
                       'Cuferry again')
-    return new_record(config, 'bundled', [os.path.join('kernels', n) for n in names if n.endswith('.cu')],
-                      [os.path.join('kernels', n) for n in names if n.endswith('.c')])
+    paths = [os.path.join('kernels', n) for n in names]
+    if options.bundled is not True:
+        needed = bundled_files(config, options.bundled)
+        paths = [path for path in paths if os.path.splitext(path)[0] + '.cu' in needed]  # with their C files
+    return new_record(config, 'bundled', [path for path in paths if path.endswith('.cu')],
+                      [path for path in paths if path.endswith('.c')])
+
+
+def bundled_files(config, family):
+    """The kernel files of a bundled family, and those of all kernels that operations in these files use."""
+    with open(config.manifest, encoding='utf-8') as file:
+        kernels = json.load(file)['kernels']
+    files = {kernel['name']: kernel['file'] for kernel in kernels}
+    needed, found = set(), {kernel['file'] for kernel in kernels if kernel['family'] == family}
+    while found:
+        needed |= found
+        found = {files[name] for kernel in kernels if kernel['file'] in needed for name in kernel.get('uses', [])}
+        found -= needed
+    return needed
 
 
 def own_record(options, config, runner, folder):

@@ -79,11 +79,11 @@ def add_modes(parser, config):
                         'files')
     parser.add_argument('--adopt', choices=KINDS, metavar='|'.join(KINDS), help='write the declarations of the kernels '
                         'that Triton or Numba compiled, from a folder of the cache of Triton or a file of Numba')
-    # For cf-run alone: a checked build of kernel files, of the sources of FILE, or of the bundled kernels; and an
-    # output that is run at once, which no other user may be able to change.
+    # For cf-run alone: a checked build of kernel files, of the sources of FILE, or of the bundled kernels, all or those
+    # that FAMILY needs; and an output that is run at once, which no other user may be able to change.
     parser.add_argument('--check', choices=sorted(CHECKS), help=argparse.SUPPRESS)
     parser.add_argument('--again', metavar='FILE', help=argparse.SUPPRESS)
-    parser.add_argument('--bundled', action='store_true', help=argparse.SUPPRESS)
+    parser.add_argument('--bundled', nargs='?', const=True, metavar='FAMILY', help=argparse.SUPPRESS)
     parser.add_argument('--private', action='store_true', help=argparse.SUPPRESS)
     # For the library alone: a shared object with descriptors for the runtime that opens it, and none of its own.
     parser.add_argument('--kernels', action='store_true', help=argparse.SUPPRESS)

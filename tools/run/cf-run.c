@@ -407,6 +407,16 @@ static int run(const struct options *options, const cf_module *module, struct me
     return status;
 }
 
+/* Runs the kernel in another process, under the check. Bundled kernels are built as far as it needs them. */
+static int sanitize(const struct options *options, struct message *message)
+{
+    const cf_kernel *any = NULL;
+    if (!options->module && !options->all && !(any = instance_any(&cf_registry, options->kernel, message)))
+        return -1;
+    return sanitize_run(options->check, options->module, any ? any->family : NULL, options->cxx, options->argv,
+                        message);
+}
+
 static int dispatch(struct options *options, struct message *message)
 {
     int version = cf_version();
@@ -420,7 +430,7 @@ static int dispatch(struct options *options, struct message *message)
     }
     const char *checked = watch_begin();
     if (options->check && options->mode == RUN && !checked)
-        return sanitize_run(options->check, options->module, options->cxx, options->argv, message);
+        return sanitize(options, message);
     if (checked)
         options->module = checked;
     const cf_module *module = options->module ? module_open(options->module, message) : &cf_registry;

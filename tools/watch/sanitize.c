@@ -51,7 +51,8 @@ static int make_folder(struct check *check, struct message *message)
 }
 
 /* The compiler's messages go to the user. */
-static int rebuild(struct check *check, const char *kind, const char *module, const char *cxx, struct message *message)
+static int rebuild(struct check *check, const char *kind, const char *module, const char *family, const char *cxx,
+                   struct message *message)
 {
     char cfcc[PATH_MAX], *said = NULL;
     if (program_beside("cfcc", cfcc, message) != 0)
@@ -66,7 +67,7 @@ static int rebuild(struct check *check, const char *kind, const char *module, co
         command[used++] = cxx;
     }
     command[used++] = module ? "--again" : "--bundled";
-    command[used] = real;
+    command[used] = module ? real : family;
     int status = program_run(command, &said);
     if (status == 0 && said)
         snprintf(check->runtime, sizeof check->runtime, "%.*s", (int)strcspn(said, "\n"), said);
@@ -447,7 +448,8 @@ static int judge(const char *kind, const char *program, int ended, struct messag
                                                                   : "");
 }
 
-int sanitize_run(const char *kind, const char *module, const char *cxx, char **argv, struct message *message)
+int sanitize_run(const char *kind, const char *module, const char *family, const char *cxx, char **argv,
+                 struct message *message)
 {
     struct check check = {.count = 0};
     struct sigaction old[PROGRAM_SIGNALS];
@@ -460,7 +462,7 @@ int sanitize_run(const char *kind, const char *module, const char *cxx, char **a
     program_catch_signals(old);
     int status = make_folder(&check, message);
     if (status == 0)
-        status = rebuild(&check, kind, module, cxx, message);
+        status = rebuild(&check, kind, module, family, cxx, message);
     if (status == 0) {
         fflush(stdout);
         int ended = run_again(&check, kind, argv, message);
