@@ -260,17 +260,32 @@ class SanitizeTest:
         self.tap.check(f'check_{name}_without_it_is_clean', '\n'.join(problems))
 
     def bundled(self):
-        """Builds all bundled kernels for a check, which takes long. test_install does so for races, and the sanitized
-        builds find writes outside of arrays."""
-        problems = []
+        """Checks some bundled kernels, and that only the files they need are built: an operation's have C files, and
+        those of kernels in other files. test_install does so for races, and the sanitized builds find writes outside
+        of arrays."""
+        problems, place = [], os.path.join(self.folder, 'cache of bundled')
         for kind in KINDS if 'CHECK_LONG' in os.environ else ('poison',):
-            for words in (['gather', 'source=random:f32:100', 'index=randint:i32:1000:0:100'],
-                          ['axpy', 'x=random:f32:1000', 'y=random:f32:1000', 'a=2'],
-                          ['sum', 'x=random:f32:20000'], ['argmin', 'x=random:f32:20000']):  # several blocks
-                code, out, err = self.check(kind, *words, module=None)
+            for words, files in (
+                    (['gather_random', 'source=random:f32:100', 'index=randint:i32:1000:0:100'],
+                     ['gather.cu', 'gather_random.c', 'gather_random.cu']),
+                    (['axpy', 'x=random:f32:1000', 'y=random:f32:1000', 'a=2'], ['axpy.cu']),
+                    (['sum_f32', 'x=random:f32:20000'], ['reduce.cu']),  # several blocks
+                    (['argmin', 'x=random:f32:20000'], ['reduce.cu'])):
+                code, out, err = self.check(kind, *words, module=None, env={'XDG_CACHE_HOME': place})
                 if code != 0 or err or f'check: {kind}: nothing found' not in out:
                     problems.append(f'{words[0]}, {kind}: {ended(code)}: {err}')
+                elif self.last_built(place) != files:
+                    problems.append(f'{words[0]}, {kind}: built of {self.last_built(place)}')
         self.tap.check('check_bundled_kernels_are_clean', '\n'.join(problems))
+
+    @staticmethod
+    def last_built(place):
+        """Names of the source files of the cached library that was used last."""
+        place = os.path.join(place, 'cuferry')
+        indices = [os.path.join(place, name) for name in os.listdir(place) if name.endswith('.json')]
+        with open(max(indices, key=lambda path: os.stat(path).st_mtime_ns), encoding='utf-8') as file:
+            paths = [path for path in json.load(file) if os.path.basename(os.path.dirname(path)) == 'kernels']
+        return sorted(os.path.basename(path) for path in paths if path.endswith(('.c', '.cu')))
 
     def made_up(self):
         """With --verify --all, the memory around an array is out of bounds for the kernel."""
@@ -473,6 +488,7 @@ class SanitizeTest:
                 ('two_kinds', ['--check', 'race', '--check', 'address', 'traps'],
                  '--check race --check address: a run is checked for one of them'),
                 ('a_gpu', ['--check', 'race', '--driver', 'cuda', 'traps'], "the kernel's form for the CPU"),
+                ('no_such_kernel', ['--check', 'race', '--cxx', 'false', 'gathr'], "there is no kernel 'gathr'; did"),
                 ('no_such_module', ['--check', 'race', '--module', 'none.so', 'traps'], 'none.so: No such file'),
                 ('no_library', ['--check', 'race', '--module', 'planted_types.h', 'traps'],
                  'does not tell how it was built')):
