@@ -79,7 +79,7 @@ def build(folder, options):
     shutil.copy(os.path.join(HERE, 'pieces_cub.cuh'), folder)
     code, out, err = run([os.path.join(options.builddir, 'cfcc'), '--cuda=no', '--prefix', 'pieces', '-DAS_ON_A_GPU',
                           '--header', 'pieces.h', '-o', 'pieces.o',
-                          *(f'-Xcxx={flag}' for flag in SANITIZED + ['-fno-strict-aliasing', '-g', '-Og']),
+                          *(f'-Xcxx={flag}' for flag in SANITIZED + ['-fno-strict-aliasing', '-g1', '-O0']),
                           *SMALL, *(f'{f}.cu' for f in FAMILIES), *(f'{f}.c' for f in OPERATIONS)], cwd=folder)
     return out + err if code else ''
 
@@ -88,7 +88,7 @@ def problem(test, folder, options):
     program = os.path.join(folder, test)
     flags = [f'-I{ROOT}/include', f'-I{ROOT}/lib', f'-I{ROOT}/tests/support', f'-I{ROOT}/tools',
              f'-I{options.builddir}/gen']
-    code, out, err = run([*shlex.split(options.cc), '-std=gnu11', '-O1', '-g', '-DREGISTRY=pieces_registry', *SMALL,
+    code, out, err = run([*shlex.split(options.cc), '-std=gnu11', '-O1', '-g1', '-DREGISTRY=pieces_registry', *SMALL,
                           *flags,
                           *SANITIZED, os.path.join(HERE, f'test_{test}.c'), os.path.join(folder, 'pieces.o'),
                           os.path.join(options.builddir, 'libcuferry.a'), '-o', program, '-lcmocka', '-lpthread',
