@@ -141,7 +141,7 @@ static int check_distinct(const struct cf_mpi_plan *plan)
 /* After the first failure a rank still sends and receives, so that others do not wait for it. A share of this rank's
  * own elements is copied while those of a round are on their way. */
 
-/* The indices whose own elements are copied in a round. */
+/* The indices whose own elements are copied in a round: none if all elements are others'. */
 struct share {
     int64_t begin, count;
 };
@@ -149,10 +149,11 @@ struct share {
 static struct share own_share(const struct cf_mpi_plan *plan, int64_t round)
 {
     int64_t part = (plan->count + plan->rounds - 1) / plan->rounds, rest = plan->count - round * part;
-    return rest > 0 ? (struct share){round * part, rest < part ? rest : part} : (struct share){0, 0};
+    return rest > 0 && plan->nentries < plan->count ? (struct share){round * part, rest < part ? rest : part}
+                                                    : (struct share){0, 0};
 }
 
-/* Places of other elements may hold them already, from an earlier round. */
+/* Zeros are written for other elements if there are few of them. After the first round some places hold theirs. */
 static int gather_own(const struct call *call, int64_t round)
 {
     const struct cf_mpi_plan *plan = call->plan;
@@ -161,7 +162,7 @@ static int gather_own(const struct call *call, int64_t round)
         return CF_OK;
     char *res = (char *)call->part + (size_t)own.begin * call->bytes;
     return cf__mpi_elements_pack(call->bytes, call->array->data, plan->own + own.begin, res, own.count,
-                                 cf__mpi_plan_length(plan), plan->rounds == 1);
+                                 cf__mpi_plan_length(plan), plan->rounds == 1 && plan->nentries < plan->count / 2);
 }
 
 static int scatter_own(const struct call *call, int64_t round)

@@ -39,8 +39,8 @@ __global__ void mark(const int64_t *__restrict__ index, int64_t *__restrict__ ow
         is_other[i] = i < n && !is_own;
 }
 
-/* Of n indices, writes the m that are not own to key and their positions to place, in their order. others[i] of them
- * are before position i. */
+/* Writes the m of n indices that are not own to key and their positions to place, in their order. others[i] of them are
+ * before position i. */
 #pragma cf kernel grid(n) host(grid(n)) in(index[n], own[n], others[n + 1]) out(key[m], place[m])
 __global__ void partition(const int64_t *__restrict__ index, const int64_t *__restrict__ own,
                           const int64_t *__restrict__ others, int64_t *__restrict__ key, int64_t *__restrict__ place,

@@ -14,15 +14,6 @@ struct arrays {
     void *source, *index, *res;
 };
 
-static void need_two_gpus(void)
-{
-    int count = 0;
-    if (on_cuda())
-        assert_ok(cf_device_count(&count));
-    if (count < 2)
-        skip_test(NEEDS_TWO_GPUS);
-}
-
 static int fill_data(void **state)
 {
     unsigned short seed[3] = {3, 1, 4};

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "laplacian.h"
+#include "mpi_median.h"
 
 enum { WARMING = 3 };
 
@@ -70,12 +71,6 @@ static double find_error(const struct matrix *matrix, struct vectors *v)
     return sqrt(dot(matrix, v->q, v->q, 0) / dot(matrix, v->b, v->b, 0));
 }
 
-static int compare(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 int main(int argc, char **argv)
 {
     int64_t N = read_argument(argc, argv, 1, 256);
@@ -90,12 +85,9 @@ int main(int argc, char **argv)
     struct matrix matrix = make_matrix(MPI_COMM_WORLD, N, N * ranks);
     struct vectors v = make_vectors(&matrix);
     run_steps(&matrix, &v, seconds, steps);
-    MPI_Allreduce(MPI_IN_PLACE, seconds, steps, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    qsort(seconds, (size_t)steps, sizeof *seconds, compare);
-    double error = find_error(&matrix, &v);
+    double median = median_of_slowest(MPI_COMM_WORLD, seconds, steps), error = find_error(&matrix, &v);
     if (rank == 0)
-        printf("%lld^3 rows per rank on %d: a step %.3f ms; %s\n", (long long)N, ranks, 1e3 * seconds[steps / 2],
-               reason);
+        printf("%lld^3 rows per rank on %d: a step %.3f ms; %s\n", (long long)N, ranks, 1e3 * median, reason);
     if (rank == 0 && !(error < 1e-12))
         fprintf(stderr, "peers-mpi-cg: the residual is wrong by %g of the right-hand side\n", error);
     free_vectors(&v);

@@ -10,6 +10,8 @@
 
 #include <cuferry/mpi.h>
 
+#include "mpi_median.h"
+
 enum { REPETITIONS = 21, WARMING = 3 };
 
 /* ---- Times of messages ---- */
@@ -170,23 +172,10 @@ static void run_by_hand(struct bench *bench, double *exchange, double *all)
     *all = MPI_Wtime() - begin;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The median over repetitions of the slowest rank's seconds. */
-static double median(double *seconds)
-{
-    MPI_Allreduce(MPI_IN_PLACE, seconds, REPETITIONS, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    qsort(seconds, REPETITIONS, sizeof *seconds, compare);
-    return seconds[REPETITIONS / 2];
-}
-
 static void print_row(const struct bench *bench, const char *name, double *ours, double *by_hand)
 {
-    double our_median = median(ours), other_median = median(by_hand);
+    double our_median = median_of_slowest(MPI_COMM_WORLD, ours, REPETITIONS);
+    double other_median = median_of_slowest(MPI_COMM_WORLD, by_hand, REPETITIONS);
     double bytes = (double)bench->count * sizeof(float);
     if (bench->rank == 0)
         printf("%-14s %8.3f ms %6.2f GB/s   by hand %8.3f ms %6.2f GB/s   ratio %.2f\n", name, our_median * 1e3,

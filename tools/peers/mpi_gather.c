@@ -11,6 +11,8 @@
 
 #include <cuferry/mpi.h>
 
+#include "mpi_median.h"
+
 enum { REPETITIONS = 11 };
 
 static void check(int status)
@@ -88,12 +90,6 @@ static void check_result(const float *res, const int64_t *index, int64_t count)
     free(host);
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Plans and gathers; writes the seconds of the plan to `planning` and returns those of a gather. */
 static double measure(MPI_Comm comm, const int64_t *offsets, int64_t length, const int64_t *index, int64_t count,
                       double *planning)
@@ -118,12 +114,10 @@ static double measure(MPI_Comm comm, const int64_t *offsets, int64_t length, con
         times[i] = MPI_Wtime() - begin;
     }
     check_result(res, index, count);
-    MPI_Allreduce(MPI_IN_PLACE, times, REPETITIONS, MPI_DOUBLE, MPI_MAX, comm);
-    qsort(times, REPETITIONS, sizeof *times, compare);
     check(cf_mpi_plan_destroy(plan));
     check(cf_mem_free(source.data));
     check(cf_mem_free(res));
-    return times[REPETITIONS / 2];
+    return median_of_slowest(comm, times, REPETITIONS);
 }
 
 int main(int argc, char **argv)

@@ -14,6 +14,7 @@
 #include <cuferry/mpi.h>
 
 #include "mpi_jacobi_kernels.h"
+#include "mpi_median.h"
 
 enum { DIMS = 3, FACES = 6, RUNS = 15 };
 
@@ -182,18 +183,6 @@ static double time_steps(struct grid *grid, int steps, int is_by_hand)
     return slowest;
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-static double median_of(double *values)
-{
-    qsort(values, RUNS, sizeof *values, compare_doubles);
-    return values[RUNS / 2];
-}
-
 /* Microseconds of an exchange without work meanwhile, of the slowest rank; the median of several runs. */
 static double time_exchange(struct grid *grid)
 {
@@ -210,7 +199,7 @@ static double time_exchange(struct grid *grid)
         double seconds = (MPI_Wtime() - begin) / TIMES;
         MPI(MPI_Allreduce(&seconds, &values[run], 1, MPI_DOUBLE, MPI_MAX, grid->comm));
     }
-    return 1e6 * median_of(values);
+    return 1e6 * median_of(values, RUNS);
 }
 
 /* ---- Start and end ---- */
@@ -300,7 +289,7 @@ static void compare_ways(struct grid *grid, int rank)
 
 static double least_of(double *values)
 {
-    (void)median_of(values);
+    (void)median_of(values, RUNS);
     return values[0];
 }
 
@@ -318,8 +307,8 @@ static void compare_times(struct grid *grid, int rank, int steps)
     }
     if (rank == 0)
         printf("%lld^3 cells per rank: a step %.3f ms, by hand %.3f ms; ratio %.3f (fastest: %.3f)\n",
-               (long long)grid->extents[0], 1e3 * median_of(cuferry), 1e3 * median_of(hand), median_of(ratios),
-               least_of(cuferry) / least_of(hand));
+               (long long)grid->extents[0], 1e3 * median_of(cuferry, RUNS), 1e3 * median_of(hand, RUNS),
+               median_of(ratios, RUNS), least_of(cuferry) / least_of(hand));
 }
 
 int main(int argc, char **argv)

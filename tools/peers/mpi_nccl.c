@@ -15,6 +15,7 @@
 
 #include "mpi/plan.h"
 #include "mpi/primary.h"
+#include "mpi_median.h"
 
 enum { REPETITIONS = 15, WARMING = 3, NCCL_BYTE = 1 };
 
@@ -297,20 +298,6 @@ static double time_way(const struct bench *bench, const struct way *way)
     return seconds;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The median over repetitions of the slowest rank's seconds. */
-static double median(double *seconds)
-{
-    MPI_Allreduce(MPI_IN_PLACE, seconds, REPETITIONS, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    qsort(seconds, REPETITIONS, sizeof *seconds, compare);
-    return seconds[REPETITIONS / 2];
-}
-
 /* Writes the medians of the ways [first, last), which take turns; 0 for one that NCCL lacks. */
 static void time_ways(const struct bench *bench, int first, int last, double *medians)
 {
@@ -320,7 +307,7 @@ static void time_ways(const struct bench *bench, int first, int last, double *me
             if (way != ALLTOALL || nccl.ncclAlltoAll)
                 seconds[way][i < 0 ? 0 : i] = time_way(bench, &ways[way]);
     for (int way = first; way < last; way++)
-        medians[way] = median(seconds[way]);
+        medians[way] = median_of_slowest(MPI_COMM_WORLD, seconds[way], REPETITIONS);
 }
 
 static void print_way(double bytes, double seconds, double ours)
@@ -374,8 +361,8 @@ static void start(struct bench *bench)
     cf__mpi_primary_pop(bench->device);
     if (bench->rank == 0)
         printf("%d ranks, %s\n\n"
-               "| floats per pair | exchange, us | GB/s | sends and receives, us | GB/s | ratio "
-               "| ncclAlltoAll, us | GB/s | ratio | whole gather, us |\n"
+               "| floats a pair | plan, us | GB/s | sends, receives, us | GB/s | ratio "
+               "| ncclAlltoAll, us | GB/s | ratio | gather, us |\n"
                "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
                bench->ranks, reason);
 }

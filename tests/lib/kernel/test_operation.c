@@ -265,9 +265,7 @@ static void *use_host_and_device_1(void *unused)
 static void device_of_the_thread_is_that_of_its_launches(void **state)
 {
     (void)state;
-    int count = 0;
-    if (on_cuda() && (cf_device_count(&count) != CF_OK || count < 2))
-        skip_test(NEEDS_TWO_GPUS);
+    need_two_gpus();
     run_beside_a_gpu(use_host_and_device_1);
 }
 

@@ -275,15 +275,6 @@ static void mem_copy_2d_host_memory_registered_in_part_moves_the_rows(void **sta
 
 /* ---- More than one device ---- */
 
-static void need_two_gpus(void)
-{
-    int count = 0;
-    if (on_cuda())
-        assert_ok(cf_device_count(&count));
-    if (count < 2)
-        skip_test(NEEDS_TWO_GPUS);
-}
-
 /* Allocates on a GPU in a separate thread, because a thread cannot return to having no device. */
 struct request {
     int device;

@@ -249,11 +249,8 @@ static void mem_free_async_on_a_stream_of_another_gpu(void **state)
     (void)state;
     cf_stream second;
     cf_event filled;
-    int count;
     char host[100];
-    assert_ok(cf_device_count(&count));
-    if (count < 2)
-        skip_test(NEEDS_TWO_GPUS);
+    need_two_gpus();
     assert_ok(cf_device_use(1));
     assert_ok(cf_stream_create(&second));
     assert_ok(cf_device_use(0));

@@ -52,13 +52,11 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void need_two_gpus(void)
+static void need_peers(void)
 {
-    int count = 0, possible = 0;
-    if (on_cuda())
-        assert_ok(cf_device_count(&count));
-    if (count >= 2)
-        assert_ok(cf_peer_possible(0, 1, &possible));
+    int possible = 0;
+    need_two_gpus();
+    assert_ok(cf_peer_possible(0, 1, &possible));
     if (!possible)
         skip_test(NEEDS_TWO_GPUS);
 }
@@ -153,7 +151,7 @@ static void check_gather(int is_async)
 static void peer_enable_lets_kernels_reach_all_memory(void **state)
 {
     (void)state;
-    need_two_gpus();
+    need_peers();
     void *before = allocate(1, 1, 1000);
     assert_false(cf__peer_enabled(0, 1));
     assert_ok(cf_peer_enable(0, 1));
@@ -172,7 +170,7 @@ static void peer_enable_lets_kernels_reach_all_memory(void **state)
 static void peer_disable_takes_it_back(void **state)
 {
     (void)state;
-    need_two_gpus();
+    need_peers();
     assert_ok(cf_peer_disable(0, 1));
     assert_ok(cf_peer_enable(0, 1));
     assert_ok(cf_peer_enable(1, 0));
@@ -223,7 +221,7 @@ static void peer_enable_where_it_is_not_possible_is_enotsup(void **state)
 static void peer_enable_beside_another_library_leaves_its_doing(void **state)
 {
     (void)state;
-    need_two_gpus();
+    need_peers();
     const struct cf__driver *driver = other_library();
     CUcontext first, second, popped;
     assert_int_equal(driver->cuDevicePrimaryCtxRetain(&first, 0), CUDA_SUCCESS);
@@ -271,7 +269,7 @@ static void *toggle(void *unused)
 static void peer_enable_8_threads_at_once_all_succeed(void **state)
 {
     (void)state;
-    need_two_gpus();
+    need_peers();
     pthread_t threads[8];
     for (int i = 0; i < 8; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, toggle, NULL), 0);
@@ -288,7 +286,7 @@ static void peer_enable_8_threads_at_once_all_succeed(void **state)
 static void peer_enable_after_another_library_has_undone_it_does_it_again(void **state)
 {
     (void)state;
-    need_two_gpus();
+    need_peers();
     struct cf__scope peer, place;
     assert_ok(cf_peer_enable(0, 1));
     assert_ok(cf__enter_device(&peer, "test", 1));
@@ -306,7 +304,7 @@ static void peer_enable_after_another_library_has_undone_it_does_it_again(void *
 static void peer_functions_that_fail_leave_it_as_it_was(void **state)
 {
     (void)state;
-    need_two_gpus();
+    need_peers();
     assert_ok(cf_mem_free(allocate(1, 1, 1000))); /* creates a pool */
     share_result = CUDA_ERROR_UNKNOWN;
     assert_fails(cf_peer_enable(0, 1), CF_ECALL, "cf_peer_enable: device 0, peer 1: cuMemPoolSetAccess returned 999 ");
@@ -355,7 +353,7 @@ static void start_second(void)
 static void peer_enable_beside_one_that_fails_holds(void **state)
 {
     (void)state;
-    need_two_gpus();
+    need_peers();
     assert_ok(cf_mem_free(allocate(1, 1, 1000)));
     share_result = CUDA_ERROR_UNKNOWN;
     meanwhile = start_second;
@@ -381,7 +379,7 @@ static void *enable_and_disable(void *unused)
 static void peer_functions_8_threads_at_once_end_as_the_last_one(void **state)
 {
     (void)state;
-    need_two_gpus();
+    need_peers();
     pthread_t threads[8];
     for (int i = 0; i < 8; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, enable_and_disable, NULL), 0);
