@@ -1,5 +1,5 @@
 /* test_two_gpus.c - two GPUs in one process: preloading each, arguments on both, a fault on one, and a reset of one. */
-#include "run_group.h"
+#include "counting_driver.h"
 
 #include <cuferry/kernels.h>
 #include <cuferry/registry.h>
@@ -58,7 +58,13 @@ static void check_gather(const struct arrays *arrays)
         assert_true(res[i] == source[index_of[i]]);
 }
 
-static void preload_on_each_gpu_lets_its_kernels_run(void **state)
+static int count_loads(void)
+{
+    return call_counts[CALL_cuLibraryLoadData] + call_counts[CALL_cuLibraryGetKernel] +
+           call_counts[CALL_cuKernelGetFunction];
+}
+
+static void preload_on_each_gpu_leaves_nothing_to_load(void **state)
 {
     struct arrays arrays;
     (void)state;
@@ -67,11 +73,14 @@ static void preload_on_each_gpu_lets_its_kernels_run(void **state)
         assert_ok(cf_device_use(device));
         assert_ok(cf_preload(&cf_registry));
     }
+    assert_true(count_loads() > 0);
+    memset(call_counts, 0, sizeof call_counts);
     for (int device = 0; device < 2; device++) {
         make(&arrays, device);
         check_gather(&arrays);
         destroy(&arrays);
     }
+    assert_int_equal(count_loads(), 0);
 }
 
 static void arguments_on_two_gpus_need_peer_access(void **state)
@@ -144,7 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_teardown(name, shut_down)
-        TEST(preload_on_each_gpu_lets_its_kernels_run),
+        TEST(preload_on_each_gpu_leaves_nothing_to_load),
         TEST(arguments_on_two_gpus_need_peer_access),
         TEST(reset_of_one_gpu_leaves_the_other),
         cmocka_unit_test(fault_on_one_gpu_leaves_the_other),
