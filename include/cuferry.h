@@ -177,11 +177,12 @@ CF_CHECKED int cf_device_pci(int device, char *text, size_t size);
 
 /* Waits until all work on the calling thread's device is done, and reports errors of that work.
  *
- * A kernel that faults makes its context unusable. The next call that notices the fault returns CF_EFAULT, as does
- * every later call in that context until the context is reset or destroyed or the process ends. Other devices and
- * CF_HOST are not affected. The detail names the kernels that may have been running: those that were launched through
- * the library in that context and that no wait has found done. It knows no kernels of other libraries, and calls the
- * kernels of a graph "a graph". */
+ * A kernel that faults makes its context unusable. Some drivers, as that of CUDA 13, then fail in all contexts of the
+ * process, on every GPU. The next call that notices the fault returns CF_EFAULT, as does every later call in such a
+ * context until the context is reset or destroyed or the process ends. CF_HOST and other processes are not affected.
+ * The detail names the kernels that may have been running: those that were launched through the library in the contexts
+ * that fail together and that no wait has found done. It knows no kernels of other libraries, and calls the kernels of
+ * a graph "a graph". */
 CF_CHECKED int cf_device_sync(void);
 
 /* Writes 1 to `possible` if kernels on `device` can be given access to memory of the GPU `peer`, else 0; 1 if both are

@@ -269,14 +269,15 @@ static void add_names(struct names *names, const struct cf__inflight *record)
             add_name(names, __atomic_load_n(&record->slots[i].name, __ATOMIC_RELAXED));
 }
 
-void cf__inflight_text(unsigned long long context, char *text, size_t size)
+void cf__inflight_text(const unsigned long long *contexts, int count, char *text, size_t size)
 {
     struct names names = {.count = 0};
     size_t used = 0;
     cf__lock(&lock);
     for (const struct cf__inflight *record = records; record; record = record->next)
-        if (record->context == context)
-            add_names(&names, record);
+        for (int i = 0; i < count && record->context != CF__NO_CONTEXT; i++)
+            if (record->context == contexts[i])
+                add_names(&names, record);
     cf__unlock(&lock);
     if (!names.count)
         snprintf(text, size, "%s", names.has_others ? "kernels that are not known were" : "no kernel of Cuferry's was");

@@ -89,9 +89,9 @@ void cf__inflight_waited(const struct cf__scope *scope, cf_stream stream);
 struct cf__event_mark cf__inflight_take_mark(const struct cf__scope *scope, cf_stream stream);
 void cf__inflight_reached(const struct cf__event_mark *mark);
 
-/* Writes the kernels that may be in flight in a context as "cf_a was", "one of cf_a, cf_b was" or "no kernel of
+/* Writes the kernels that may be in flight in `count` contexts as "cf_a was", "one of cf_a, cf_b was" or "no kernel of
  * Cuferry's was". */
-void cf__inflight_text(unsigned long long context, char *text, size_t size);
+void cf__inflight_text(const unsigned long long *contexts, int count, char *text, size_t size);
 
 /* Clears the records of a context that is gone; CF__NO_CONTEXT: all records. */
 void cf__inflight_forget(unsigned long long context);

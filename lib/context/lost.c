@@ -49,7 +49,7 @@ void cf__context_mark_lost(const struct cf__driver *driver, CUcontext handle, in
         if (kernels)
             snprintf(context->kernels, sizeof context->kernels, "%s", kernels);
         else
-            cf__inflight_text(context->id, context->kernels, sizeof context->kernels);
+            cf__inflight_text(&context->id, 1, context->kernels, sizeof context->kernels);
         __atomic_store_n(&context->is_lost, 1, __ATOMIC_RELEASE);
         cf__gpu_mark(CF__GPU_LOST, 1);
     }
@@ -99,35 +99,44 @@ void cf__contexts_review(void)
     }
 }
 
-static int is_current_failing(const struct cf__driver *driver)
-{
-    return cf__result_status(driver->cuStreamQuery(NULL)) == CF_EFAULT;
-}
-
 static const struct cf__context *find_lost(const struct cf__driver *driver, CUcontext handle)
 {
     const struct cf__context *context = handle ? cf__context_by_handle(driver, handle) : NULL;
     return context && __atomic_load_n(&context->is_lost, __ATOMIC_ACQUIRE) ? context : NULL;
 }
 
-/* Returns 1 if the context was lost and was not marked yet; marks it. */
-static int probe_context(const struct cf__driver *driver, CUcontext context, int device)
+/* Contexts that fail and are not marked as lost yet. */
+struct failing {
+    CUcontext handles[CF__MAX_DEVICES];
+    unsigned long long ids[CF__MAX_DEVICES];
+    int devices[CF__MAX_DEVICES], count;
+};
+
+/* Adds a context to the list if it fails and is not there yet. */
+static void probe_context(const struct cf__driver *driver, CUcontext context, struct failing *failing)
 {
     CUcontext popped;
-    if (find_lost(driver, context) || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
-        return 0;
-    int is_lost = is_current_failing(driver);
-    if (is_lost)
-        cf__context_mark_lost(driver, context, device, NULL);
+    int i = 0;
+    while (i < failing->count && failing->handles[i] != context)
+        i++;
+    if (i < failing->count || i == CF__MAX_DEVICES || find_lost(driver, context) ||
+        driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+        return;
+    if (cf__result_status(driver->cuStreamQuery(NULL)) == CF_EFAULT) {
+        failing->handles[i] = context;
+        if (driver->cuCtxGetDevice(&failing->devices[i]) != CUDA_SUCCESS)
+            failing->devices[i] = -1;
+        const struct cf__context *record = cf__context_by_handle(driver, context);
+        failing->ids[i] = record ? cf__context_id(record) : CF__NO_CONTEXT;
+        failing->count++;
+    }
     (void)driver->cuCtxPopCurrent(&popped);
-    return is_lost;
 }
 
 /* A used context that is not marked as lost. */
 struct used_context {
     CUcontext handle;
     unsigned long long id;
-    int device;
 };
 
 /* Lists at most CF__MAX_DEVICES of them; returns their number. */
@@ -138,36 +147,37 @@ static int list_used_contexts(const struct cf__driver *driver, struct used_conte
     const struct cf__context *context = NULL;
     while (count < CF__MAX_DEVICES && (context = cf__context_next(context)) != NULL)
         if (context->driver == driver && !context->is_lost)
-            used[count++] = (struct used_context){context->handle, context->id, context->device};
+            used[count++] = (struct used_context){context->handle, context->id};
     cf__contexts_unlock();
     return count;
 }
 
 /* Returns a context that was not marked as lost before, or NULL. The failed call may concern another context than the
- * current one, for example that of an event, so all retained and used contexts are probed. */
+ * current one, for example that of an event, so all retained and used contexts are probed. A driver may fail in all
+ * contexts after a fault in one: the text of each names the kernels in flight in all of them. */
 static const struct cf__context *find_newly_lost(const struct cf__driver *driver, CUcontext current)
 {
-    int device = 0, mode = cf__capture_relax(driver); /* other devices may be captured on */
+    int mode = cf__capture_relax(driver); /* other devices may be captured on */
     unsigned long long id;
-    CUcontext found = NULL;
-    if (current && !find_lost(driver, current) && is_current_failing(driver)) {
-        cf__context_mark_lost(driver, current, driver->cuCtxGetDevice(&device) == CUDA_SUCCESS ? device : -1, NULL);
-        found = current;
-    }
-    for (device = 0; device < CF__MAX_DEVICES; device++) {
-        CUcontext primary = cf__primary_held(device);
-        if (primary && primary != current && probe_context(driver, primary, device) && !found)
-            found = primary;
-    }
+    struct failing failing = {.count = 0};
     struct used_context used[CF__MAX_DEVICES];
+    char kernels[sizeof((struct cf__context *)NULL)->kernels];
+    if (current)
+        probe_context(driver, current, &failing);
+    for (int device = 0; device < CF__MAX_DEVICES; device++) {
+        CUcontext primary = cf__primary_held(device);
+        if (primary)
+            probe_context(driver, primary, &failing);
+    }
     for (int count = list_used_contexts(driver, used); count-- > 0;) {
-        CUcontext handle = used[count].handle;
-        if (handle != current && driver->cuCtxGetId(handle, &id) == CUDA_SUCCESS && id == used[count].id &&
-            probe_context(driver, handle, used[count].device) && !found)
-            found = handle;
+        if (driver->cuCtxGetId(used[count].handle, &id) == CUDA_SUCCESS && id == used[count].id)
+            probe_context(driver, used[count].handle, &failing);
     }
     cf__capture_restore(driver, mode);
-    return find_lost(driver, found);
+    cf__inflight_text(failing.ids, failing.count, kernels, sizeof kernels);
+    for (int i = 0; i < failing.count; i++)
+        cf__context_mark_lost(driver, failing.handles[i], failing.devices[i], kernels);
+    return failing.count ? find_lost(driver, failing.handles[0]) : NULL;
 }
 
 static void describe_loss(const struct cf__context *context, char *text, size_t size)

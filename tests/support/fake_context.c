@@ -27,7 +27,9 @@ CUresult fake_failed(CUcontext context)
 
 void fake_fail(CUcontext context, CUresult result)
 {
-    failed[context->device] = result;
+    for (int device = 0; device < FAKE_DEVICES; device++)
+        if (!fake.alone || device == context->device)
+            failed[device] = result;
 }
 
 /* ---- Contexts ---- */

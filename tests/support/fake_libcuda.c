@@ -4,7 +4,7 @@
  *
  * It is as strict as a GPU. Device addresses cannot be dereferenced; new device memory is poisoned; handles, contexts
  * and ranges are checked; work stays in its stream until somebody waits for it; a kernel that accesses memory out of
- * its reach loses its device for the rest of the process. Kernels run on the CPU: the library is linked in, and its
+ * its reach loses all devices for the rest of the process. Kernels run on the CPU: the library is linked in, and its
  * registry maps entry points of images to kernels.
  *
  * The environment variable FAKE_CUDA, read at the first call, is a list such as version=12000,devices=1 of
@@ -17,6 +17,7 @@
  *     peer=0     devices do not reach each other's memory     pageable=1   kernels reach ordinary host memory
  *     pools=0    no stream-ordered allocation                 reset=1      a reset repairs a device after a fault;
  *                                                             2: it only reports so
+ *     alone=1    a fault loses no other device than that of its kernel
  *     dawdle=N   microseconds that a load or a new context takes (1000)
  *     threads=N  threads per block that the registers allow (1024)
  *     late=1     work in the default stream also stays until somebody waits for it */
@@ -97,6 +98,8 @@ static void set(const char *name, const char *value)
         fake.late = (int)number;
     } else if (is_number && strcmp(name, "threads") == 0) {
         fake.threads = (unsigned int)number;
+    } else if (is_number && strcmp(name, "alone") == 0) {
+        fake.alone = (int)number;
     } else if (is_number && strcmp(name, "reset") == 0) {
         fake.reset = (int)number;
     } else {

@@ -202,6 +202,23 @@ static void fault_on_one_device_does_not_name_the_others_kernels(void **state)
     assert_ok(cf_mem_free(there));
 }
 
+/* The driver does not tell which device had the fault. */
+static void fault_that_loses_all_devices_names_the_kernels_of_all(void **state)
+{
+    (void)state;
+    void *there;
+    assert_ok(cf_device_use(1));
+    assert_ok(cf_mem_alloc(&there, 4));
+    void *const args[] = {&there};
+    assert_ok(cf_launch(&kernels[1], NULL, args));
+    assert_ok(cf_device_use(0));
+    assert_ok(launch_bad(0, NULL));
+    expect_fault_while("one of made_a, made_b was");
+    assert_ok(cf_device_use(1));
+    assert_fails(cf_device_sync(), CF_EFAULT,
+                 "device 1's context was lost to a fault while one of made_a, made_b was running; cf_device_reset(1) ");
+}
+
 /* The record of the reset context serves the new context. */
 static void fault_beside_a_device_that_was_reset_is_named(void **state)
 {
@@ -460,11 +477,11 @@ static void text_of_long_names_is_cut_between_them(void **state)
     assert_ok(cf__scope_context(&place, "test", &context));
     cf__inflight_launched(cf__inflight_note(context->id, context->handle, "a_kernel_of_24_characters", NULL));
     cf__inflight_launched(cf__inflight_note(context->id, context->handle, "a_kernel_of_25_characters_", NULL));
-    cf__inflight_text(context->id, text, sizeof text);
+    cf__inflight_text(&context->id, 1, text, sizeof text);
     assert_string_equal(text, "one of a_kernel_of_24_characters or others was");
     assert_ok(cf__sync_context("test", &place, &result));
     assert_int_equal(result, CUDA_SUCCESS);
-    cf__inflight_text(context->id, text, sizeof text);
+    cf__inflight_text(&context->id, 1, text, sizeof text);
     assert_string_equal(text, "no kernel of Cuferry's was");
     cf__leave(&place);
 }
@@ -477,6 +494,7 @@ int main(int argc, char *argv[])
         list[i] = &kernels[i];
     }
 #define TEST(function) fake_test(function, "CF_DRIVER=cuda")
+#define ALONE(function) fake_test(function, "CF_DRIVER=cuda", "FAKE_CUDA=alone=1")
     const struct CMUnitTest tests[] = {
         TEST(fault_of_the_only_kernel_is_named),
         TEST(fault_reported_by_a_plain_call_is_named),
@@ -487,14 +505,16 @@ int main(int argc, char *argv[])
         TEST(fault_after_a_wait_for_the_device_leaves_out_all),
         TEST(fault_among_too_many_says_so),
         TEST(fault_of_a_graph_is_named_so),
-        TEST(fault_on_one_device_does_not_name_the_others_kernels),
-        TEST(fault_beside_a_device_that_was_reset_is_named),
+        ALONE(fault_on_one_device_does_not_name_the_others_kernels),
+        TEST(fault_that_loses_all_devices_names_the_kernels_of_all),
+        ALONE(fault_beside_a_device_that_was_reset_is_named),
         TEST(fault_of_nobodys_kernel_says_so),
-        TEST(fault_reported_by_another_devices_event_names_the_right_device),
-        TEST(fault_on_one_device_leaves_handles_and_captures_of_another),
+        ALONE(fault_reported_by_another_devices_event_names_the_right_device),
+        ALONE(fault_on_one_device_leaves_handles_and_captures_of_another),
         TEST(fault_of_a_closed_objects_kernel_is_named),
-        fake_test(fault_reported_on_a_working_device_names_the_one_lost_last, "CF_DRIVER=cuda", "FAKE_CUDA=devices=3"),
-        TEST(fault_in_a_created_context_names_its_device),
+        fake_test(fault_reported_on_a_working_device_names_the_one_lost_last, "CF_DRIVER=cuda",
+                  "FAKE_CUDA=devices=3,alone=1"),
+        ALONE(fault_in_a_created_context_names_its_device),
         TEST(fault_with_another_thread_lists_its_kernels),
         TEST(fault_after_a_wait_for_the_device_leaves_out_other_threads),
         TEST(fault_among_threads_always_names_it),
@@ -502,6 +522,7 @@ int main(int argc, char *argv[])
         TEST(text_of_long_names_is_cut_between_them),
     };
 #undef TEST
+#undef ALONE
     make_image(&image, 9);
     return RUN_MADE(argc, argv, &module, tests, set_up, tear_down);
 }

@@ -322,7 +322,7 @@ static void expect_lost(const char *detail)
         assert_fails(cf_device_sync(), CF_EFAULT, "lost to a fault");
     }
     assert_ok(cf_device_use(1));
-    assert_ok(gather());
+    assert_fails(gather(), CF_EFAULT, "lost to a fault"); /* the fault was one of all devices */
     assert_ok(cf_device_use(CF_HOST));
     assert_ok(gather());
     assert_ok(cf_mem_copy(host, "1234567", 8));
@@ -420,8 +420,8 @@ int main(int argc, char *argv[])
         fake_test(reset_of_another_librarys_context_takes_it_away, "CF_DRIVER"),
         fake_test(reset_leaves_the_current_context, "CF_DRIVER"),
         fake_test(reset_bad_number_is_no_device, "CF_DRIVER"),
-        fake_test(reset_after_a_fault_makes_the_device_usable, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
-        fake_test(lost_context_that_another_library_resets_is_gone, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),
+        fake_test(reset_after_a_fault_makes_the_device_usable, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1,alone=1"),
+        fake_test(lost_context_that_another_library_resets_is_gone, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1,alone=1"),
         fake_test(reset_that_the_driver_refuses_is_a_fault, "CF_DRIVER=cuda"),
         fake_test(reset_that_does_not_help_is_a_fault, "CF_DRIVER=cuda", "FAKE_CUDA=reset=2"),
         fake_test(lost_context_is_reported_by_every_call, "CF_DRIVER=cuda"),
