@@ -79,11 +79,11 @@ class Consumers(Tap):
                 self.check('_'.join(['mpi_consumer', name, 'on', str(ranks), *self.place]),
                            '' if code == 0 and out == expected else f'{ended(code)}\n{out}{err}')
 
-    def fortran(self):
+    def fortran(self, *variables):
         if not shutil.which(self.beside_mpicc('mpifort')):
             self.skip('mpi_consumers_in_fortran', NEEDS_MPIFORT)
             return
-        self.make('fortran', 'MPIFC=' + self.beside_mpicc('mpifort'))
+        self.make('fortran', 'MPIFC=' + self.beside_mpicc('mpifort'), *variables)
         self.run_programs(FORTRAN)
 
     def played(self):
@@ -96,8 +96,12 @@ class Consumers(Tap):
         self.env.update(CF_DRIVER='cuda', LD_LIBRARY_PATH=os.pathsep.join([driver, nccl]))
         with open(os.path.join(self.project, 'add.c'), 'w', encoding='utf-8') as file:
             file.write(ADD_KERNELS)
-        self.make('all', '-B', f'MPICC={self.mpicc} add.c', 'CFCCFLAGS=')
+        libraries = run(['pkg-config', '--libs', 'cuferry_mpi'], env=self.env)[1]
+        self.make('add.o', f'CC={self.mpicc}')
+        with_kernels = ['-B', 'CFCCFLAGS=', f'LDLIBS={self.project}/add.o {libraries}']
+        self.make('all', *with_kernels)
         self.run_programs(PROGRAMS)
+        self.fortran(*with_kernels)
 
     def run(self):
         if not self.mpicc or self.is_sanitized:

@@ -52,7 +52,7 @@ class Spec(dict):
         return wanted in sys.argv[2].split()
 one = recipe.Cuferry()
 one.prefix = '/p'
-one.spec = Spec(cuda=types.SimpleNamespace(prefix='/cuda'))
+one.spec = Spec(cuda=types.SimpleNamespace(prefix='/cuda'), mpi=types.SimpleNamespace(mpicc='/mpi/bin/mpicc'))
 one.install(one.spec, '/p')
 print(noted, recipe.TREE)
 '''
@@ -128,6 +128,7 @@ class PackagingTest:
         write(SPACK, script)
         for name, spec, arch, options in (
                 ('cpu', '+shared', 'none', ['--enable-shared', '--cuda=no']),
+                ('mpi', '+mpi', 'none', ['--mpicc=/mpi/bin/mpicc', '--cuda=no']),
                 ('gpus', '+cuda +shared', '80,90a', ['--enable-shared', '--cuda=/cuda', '--targets=80,90a']),
                 ('default_gpus', '+cuda', 'none', ['--cuda=/cuda'])):
             code, out, err = run([sys.executable, script, recipe, spec, arch])

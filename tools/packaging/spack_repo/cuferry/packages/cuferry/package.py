@@ -21,6 +21,7 @@ class Cuferry(Package, CudaPackage):
     version("main", branch="main")
 
     variant("shared", default=True, description="Also build the shared library")
+    variant("mpi", default=False, description="Also build the library for the ranks of MPI")
 
     depends_on("c", type="build")
     depends_on("cxx", type=("build", "run"))
@@ -28,6 +29,7 @@ class Cuferry(Package, CudaPackage):
     depends_on("python@3.8:", type=("build", "run"))
     depends_on("binutils", type=("build", "run"))
     depends_on("cuda@12:", when="+cuda")
+    depends_on("mpi", when="+mpi")
     conflicts("platform=darwin", msg="Cuferry needs Linux")
     conflicts("platform=windows", msg="Cuferry needs Linux")
 
@@ -35,6 +37,7 @@ class Cuferry(Package, CudaPackage):
         """The GPUs are names such as 80 and 90a; without any, configure has a default."""
         options = [f"--prefix={self.prefix}"]
         options += ["--enable-shared"] if self.spec.satisfies("+shared") else []
+        options += [f"--mpicc={self.spec['mpi'].mpicc}"] if self.spec.satisfies("+mpi") else []
         if not self.spec.satisfies("+cuda"):
             return [*options, "--cuda=no"]
         options.append(f"--cuda={self.spec['cuda'].prefix}")
