@@ -177,8 +177,8 @@ CF_CHECKED int cf_device_pci(int device, char *text, size_t size);
 
 /* Waits until all work on the calling thread's device is done, and reports errors of that work.
  *
- * A kernel that faults makes its context unusable. Some drivers, as that of CUDA 13, then fail in all contexts of the
- * process, on every GPU. The next call that notices the fault returns CF_EFAULT, as does every later call in such a
+ * A kernel that faults makes its context unusable. With some drivers, such as CUDA 13's, every context of the process
+ * then fails, on every GPU. The next call that notices the fault returns CF_EFAULT, as does every later call in such a
  * context until the context is reset or destroyed or the process ends. CF_HOST and other processes are not affected.
  * The detail names the kernels that may have been running: those that were launched through the library in the contexts
  * that fail together and that no wait has found done. It knows no kernels of other libraries, and calls the kernels of

@@ -1,4 +1,4 @@
-/* inflight.c - launches that may be in flight in a context, so that messages about a fault name their kernels.
+/* inflight.c - launches that may be in flight in contexts, so that messages about a fault name their kernels.
  *
  * The driver reports a fault at some later call and does not name the kernel. Each thread notes its launches by
  * stream in a record of its own, which other threads read. A successful wait that began after a launch clears its
@@ -275,7 +275,7 @@ void cf__inflight_text(const unsigned long long *contexts, int count, char *text
     size_t used = 0;
     cf__lock(&lock);
     for (const struct cf__inflight *record = records; record; record = record->next)
-        for (int i = 0; i < count && record->context != CF__NO_CONTEXT; i++)
+        for (int i = 0; i < count; i++)
             if (record->context == contexts[i])
                 add_names(&names, record);
     cf__unlock(&lock);

@@ -33,29 +33,49 @@ static int is_made_up(unsigned long long id)
     return id > CF__NO_CONTEXT / 2;
 }
 
+/* A context that may be lost. */
+struct candidate {
+    CUcontext handle;
+    unsigned long long id;
+    int device; /* -1: not known */
+};
+
+static struct candidate identify(const struct cf__driver *driver, CUcontext handle, int device)
+{
+    const struct cf__context *record = cf__context_by_handle(driver, handle);
+    struct candidate candidate = {handle, record ? cf__context_id(record) : CF__NO_CONTEXT, device};
+    if (candidate.id == CF__NO_CONTEXT && driver->cuCtxGetId(handle, &candidate.id) != CUDA_SUCCESS)
+        candidate.id = make_up_id();
+    return candidate;
+}
+
+/* Marks a context as lost; returns 1 if it was not. Caller holds the lock. */
+static int mark(const struct cf__driver *driver, const struct candidate *candidate, const char *kernels)
+{
+    struct cf__context *context = cf__context_by_id(candidate->id);
+    if (!context)
+        context = cf__context_add(driver, candidate->handle, candidate->id, candidate->device);
+    if (!context || context->is_lost)
+        return 0;
+    snprintf(context->kernels, sizeof context->kernels, "%s", kernels);
+    __atomic_store_n(&context->is_lost, 1, __ATOMIC_RELEASE);
+    cf__gpu_mark(CF__GPU_LOST, 1);
+    return 1;
+}
+
+static void log_loss(int device, const char *kernels)
+{
+    cf__log(CF_LOG_INFO, "the context of device %d was lost to a fault while %s running", device, kernels);
+}
+
 void cf__context_mark_lost(const struct cf__driver *driver, CUcontext handle, int device, const char *kernels)
 {
-    unsigned long long id;
-    struct cf__context *context = cf__context_by_handle(driver, handle);
-    if (context && __atomic_load_n(&context->is_lost, __ATOMIC_ACQUIRE))
-        return;
-    if (!context && driver->cuCtxGetId(handle, &id) != CUDA_SUCCESS)
-        id = make_up_id();
+    const struct candidate candidate = identify(driver, handle, device);
     cf__contexts_lock();
-    if (!context && !(context = cf__context_by_id(id)))
-        context = cf__context_add(driver, handle, id, device);
-    int is_new = context && !context->is_lost;
-    if (is_new) {
-        if (kernels)
-            snprintf(context->kernels, sizeof context->kernels, "%s", kernels);
-        else
-            cf__inflight_text(&context->id, 1, context->kernels, sizeof context->kernels);
-        __atomic_store_n(&context->is_lost, 1, __ATOMIC_RELEASE);
-        cf__gpu_mark(CF__GPU_LOST, 1);
-    }
+    int is_new = mark(driver, &candidate, kernels);
     cf__contexts_unlock();
     if (is_new)
-        cf__log(CF_LOG_INFO, "the context of device %d was lost to a fault while %s running", device, context->kernels);
+        log_loss(device, kernels);
 }
 
 /* Sets `*is_destroyed` if there is no other context at the address either. */
@@ -105,79 +125,102 @@ static const struct cf__context *find_lost(const struct cf__driver *driver, CUco
     return context && __atomic_load_n(&context->is_lost, __ATOMIC_ACQUIRE) ? context : NULL;
 }
 
-/* Contexts that fail and are not marked as lost yet. */
-struct failing {
-    CUcontext handles[CF__MAX_DEVICES];
-    unsigned long long ids[CF__MAX_DEVICES];
-    int devices[CF__MAX_DEVICES], count;
-};
+enum { MAX_CANDIDATES = 2 * CF__MAX_DEVICES };
 
-/* Adds a context to the list if it fails and is not there yet. */
-static void probe_context(const struct cf__driver *driver, CUcontext context, struct failing *failing)
+/* Adds a context that is not marked as lost and not in the list yet; returns the new count. */
+static int add_candidate(const struct cf__driver *driver, struct candidate *list, int count, CUcontext handle,
+                         int device)
 {
-    CUcontext popped;
-    int i = 0;
-    while (i < failing->count && failing->handles[i] != context)
-        i++;
-    if (i < failing->count || i == CF__MAX_DEVICES || find_lost(driver, context) ||
-        driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
-        return;
-    if (cf__result_status(driver->cuStreamQuery(NULL)) == CF_EFAULT) {
-        failing->handles[i] = context;
-        if (driver->cuCtxGetDevice(&failing->devices[i]) != CUDA_SUCCESS)
-            failing->devices[i] = -1;
-        const struct cf__context *record = cf__context_by_handle(driver, context);
-        failing->ids[i] = record ? cf__context_id(record) : CF__NO_CONTEXT;
-        failing->count++;
-    }
-    (void)driver->cuCtxPopCurrent(&popped);
-}
-
-/* A used context that is not marked as lost. */
-struct used_context {
-    CUcontext handle;
-    unsigned long long id;
-};
-
-/* Lists at most CF__MAX_DEVICES of them; returns their number. */
-static int list_used_contexts(const struct cf__driver *driver, struct used_context used[CF__MAX_DEVICES])
-{
-    int count = 0;
-    cf__contexts_lock();
-    const struct cf__context *context = NULL;
-    while (count < CF__MAX_DEVICES && (context = cf__context_next(context)) != NULL)
-        if (context->driver == driver && !context->is_lost)
-            used[count++] = (struct used_context){context->handle, context->id};
-    cf__contexts_unlock();
+    for (int i = 0; i < count; i++)
+        if (list[i].handle == handle)
+            return count;
+    if (count < MAX_CANDIDATES && !find_lost(driver, handle))
+        list[count++] = identify(driver, handle, device);
     return count;
 }
 
+/* Adds the contexts that are in use. */
+static int add_used(const struct cf__driver *driver, struct candidate *list, int count)
+{
+    struct candidate used[CF__MAX_DEVICES];
+    unsigned long long id;
+    int found = 0;
+    cf__contexts_lock();
+    const struct cf__context *context = NULL;
+    while (found < CF__MAX_DEVICES && (context = cf__context_next(context)) != NULL)
+        if (context->driver == driver && !context->is_lost)
+            used[found++] = (struct candidate){context->handle, context->id, context->device};
+    cf__contexts_unlock();
+    while (found-- > 0)
+        if (driver->cuCtxGetId(used[found].handle, &id) == CUDA_SUCCESS && id == used[found].id)
+            count = add_candidate(driver, list, count, used[found].handle, used[found].device);
+    return count;
+}
+
+/* Moves the contexts that fail to the front; returns their number. Sets `*works` if another one does not fail. */
+static int keep_failing(const struct cf__driver *driver, struct candidate *list, int count, int *works)
+{
+    CUcontext popped;
+    int failing = 0;
+    *works = 0;
+    for (int i = 0; i < count; i++) {
+        struct candidate candidate = list[i];
+        if (driver->cuCtxPushCurrent(candidate.handle) != CUDA_SUCCESS)
+            continue;
+        if (cf__result_status(driver->cuStreamQuery(NULL)) != CF_EFAULT) {
+            *works = 1;
+        } else {
+            if (candidate.device < 0 && driver->cuCtxGetDevice(&candidate.device) != CUDA_SUCCESS)
+                candidate.device = -1;
+            list[failing++] = candidate;
+        }
+        (void)driver->cuCtxPopCurrent(&popped);
+    }
+    return failing;
+}
+
+/* Marks contexts that fail, all with the same text: the driver does not tell in which of them the fault was. If no
+ * context works, it may also have been in one that was marked before. */
+static void mark_failing(const struct cf__driver *driver, struct candidate *list, int count, int works)
+{
+    unsigned long long ids[MAX_CANDIDATES];
+    char kernels[sizeof((struct cf__context *)NULL)->kernels];
+    int are_new[MAX_CANDIDATES], listed = 0;
+    for (int i = 0; i < count; i++)
+        ids[listed++] = list[i].id;
+    cf__contexts_lock();
+    for (const struct cf__context *context = cf__context_next(NULL); context && !works && listed < MAX_CANDIDATES;
+         context = cf__context_next(context))
+        if (context->driver == driver && context->is_lost)
+            ids[listed++] = context->id;
+    cf__inflight_text(ids, listed, kernels, sizeof kernels);
+    for (int i = 0; i < count; i++)
+        are_new[i] = mark(driver, &list[i], kernels);
+    cf__contexts_unlock();
+    for (int i = 0; i < count; i++)
+        if (are_new[i])
+            log_loss(list[i].device, kernels);
+}
+
 /* Returns a context that was not marked as lost before, or NULL. The failed call may concern another context than the
- * current one, for example that of an event, so all retained and used contexts are probed. A driver may fail in all
- * contexts after a fault in one: the text of each names the kernels in flight in all of them. */
+ * current one, for example that of an event, so all retained and used contexts are probed. */
 static const struct cf__context *find_newly_lost(const struct cf__driver *driver, CUcontext current)
 {
-    int mode = cf__capture_relax(driver); /* other devices may be captured on */
-    unsigned long long id;
-    struct failing failing = {.count = 0};
-    struct used_context used[CF__MAX_DEVICES];
-    char kernels[sizeof((struct cf__context *)NULL)->kernels];
+    struct candidate list[MAX_CANDIDATES];
+    int count = 0, works, mode = cf__capture_relax(driver); /* other devices may be captured on */
     if (current)
-        probe_context(driver, current, &failing);
+        count = add_candidate(driver, list, count, current, -1);
     for (int device = 0; device < CF__MAX_DEVICES; device++) {
         CUcontext primary = cf__primary_held(device);
         if (primary)
-            probe_context(driver, primary, &failing);
+            count = add_candidate(driver, list, count, primary, device);
     }
-    for (int count = list_used_contexts(driver, used); count-- > 0;) {
-        if (driver->cuCtxGetId(used[count].handle, &id) == CUDA_SUCCESS && id == used[count].id)
-            probe_context(driver, used[count].handle, &failing);
-    }
+    count = keep_failing(driver, list, add_used(driver, list, count), &works);
     cf__capture_restore(driver, mode);
-    cf__inflight_text(failing.ids, failing.count, kernels, sizeof kernels);
-    for (int i = 0; i < failing.count; i++)
-        cf__context_mark_lost(driver, failing.handles[i], failing.devices[i], kernels);
-    return failing.count ? find_lost(driver, failing.handles[0]) : NULL;
+    if (!count)
+        return NULL;
+    mark_failing(driver, list, count, works);
+    return find_lost(driver, list[0].handle);
 }
 
 static void describe_loss(const struct cf__context *context, char *text, size_t size)
@@ -191,19 +234,26 @@ static void describe_loss(const struct cf__context *context, char *text, size_t 
         snprintf(text, size, "its context was lost to a fault while %s running", context->kernels);
 }
 
-/* Returns the lost context if there is a single one. */
-static const struct cf__context *find_only_lost(const struct cf__driver *driver)
+/* Describes the loss to a call in another context, or in none. It may have been the device of another one that had the
+ * fault and was reset, so the text gives no advice. */
+static void describe_losses(const struct cf__driver *driver, char *text, size_t size)
 {
-    const struct cf__context *only = NULL;
-    int count = 0;
+    const struct cf__context *last = NULL;
+    int count = 0, are_same = 1;
     cf__contexts_lock();
     for (const struct cf__context *context = cf__context_next(NULL); context; context = cf__context_next(context))
         if (context->driver == driver && context->is_lost) {
-            only = context;
+            are_same &= !last || strcmp(last->kernels, context->kernels) == 0;
+            last = context;
             count++;
         }
+    if (count == 1 && last->device >= 0)
+        snprintf(text, size, "device %d's context was lost to a fault while %s running", last->device, last->kernels);
+    else if (count && are_same)
+        snprintf(text, size, "a context of this process was lost to a fault while %s running", last->kernels);
+    else
+        snprintf(text, size, "a context of this process was lost to a fault");
     cf__contexts_unlock();
-    return count == 1 ? only : NULL;
 }
 
 int cf__note_lost(const struct cf__driver *driver, int status, char *text, size_t size)
@@ -215,14 +265,15 @@ int cf__note_lost(const struct cf__driver *driver, int status, char *text, size_
         current = NULL;
     const struct cf__context *now = status == CF_EFAULT ? find_newly_lost(driver, current) : NULL;
     const struct cf__context *context = find_lost(driver, current);
-    if (!context && status == CF_EFAULT)
-        context = now ? now : find_only_lost(driver);
+    if (!context)
+        context = now;
     size_t used = strlen(text);
-    if (context && used + 2 < size) {
+    if ((context || status == CF_EFAULT) && used + 2 < size) {
         memcpy(text + used, "; ", 3);
-        describe_loss(context, text + used + 2, size - used - 2);
-    } else if (status == CF_EFAULT) {
-        cf__format(text + used, size - used, "; a context of this process was lost to a fault");
+        if (context)
+            describe_loss(context, text + used + 2, size - used - 2);
+        else
+            describe_losses(driver, text + used + 2, size - used - 2);
     }
     return context ? CF_EFAULT : status;
 }

@@ -22,7 +22,7 @@ int cf__fail_handle(const struct cf__driver *driver, CUresult result, const char
  * CF_EFAULT for any call in a lost context, else `status`. */
 int cf__note_lost(const struct cf__driver *driver, int status, char *text, size_t size);
 
-/* Marks a context as lost. `kernels` is the text of the kernels in flight; NULL: the launches that are noted. */
+/* Marks a context as lost. `kernels` is the text of the kernels that were in flight. */
 void cf__context_mark_lost(const struct cf__driver *driver, CUcontext handle, int device, const char *kernels);
 
 /* Retires records of lost contexts that another library has destroyed or reset. Runs before a context is entered while

@@ -94,8 +94,8 @@ static int check_context(const struct reset *reset, CUcontext fresh)
     if (result != CUDA_SUCCESS)
         return fail_reset(reset, result, "cuCtxPushCurrent");
     result = reset->driver->cuCtxSynchronize();
-    if (cf__result_status(result) == CF_EFAULT)
-        cf__context_mark_lost(reset->driver, fresh, reset->device, *reset->running ? reset->running : NULL);
+    if (cf__result_status(result) == CF_EFAULT && *reset->running)
+        cf__context_mark_lost(reset->driver, fresh, reset->device, reset->running);
     int status = result == CUDA_SUCCESS ? CF_OK : fail_reset(reset, result, "cuCtxSynchronize");
     if (status == CF_OK) {
         int mode = cf__capture_relax(reset->driver);

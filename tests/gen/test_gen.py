@@ -361,7 +361,8 @@ class GeneratorTest:
             lines += fold(f"call f({'x' * width}, 'size(y, 1) at', z)", 8).splitlines()
         wrong = [line for line in lines if not line.lstrip().startswith('!') and (
             len(line) > 132 or line.count("'") % 2)]
-        self.tap.check('cfgen_folds_long_names_of_fortran', '\n'.join([err, *wrong]) if wrong or len(lines) < 200 else '')
+        self.tap.check('cfgen_folds_long_names_of_fortran',
+                       '\n'.join([err, *wrong]) if wrong or len(lines) < 200 else '')
 
     def command_line(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -17,7 +17,7 @@
  *     peer=0     devices do not reach each other's memory     pageable=1   kernels reach ordinary host memory
  *     pools=0    no stream-ordered allocation                 reset=1      a reset repairs a device after a fault;
  *                                                             2: it only reports so
- *     alone=1    a fault loses no other device than that of its kernel
+ *     alone=1    a fault loses only its kernel's device
  *     dawdle=N   microseconds that a load or a new context takes (1000)
  *     threads=N  threads per block that the registers allow (1024)
  *     late=1     work in the default stream also stays until somebody waits for it */

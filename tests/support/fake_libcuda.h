@@ -56,7 +56,7 @@ struct fake_settings {
     int late;             /* work in the default stream runs the streams that it follows, but waits itself */
     unsigned int threads; /* registers suffice for blocks of this many threads */
     int pools;            /* devices have stream-ordered allocation */
-    int alone;            /* a fault loses no other device than that of its kernel */
+    int alone;            /* a fault loses only its kernel's device */
     int reset;            /* 1: cuDevicePrimaryCtxReset() helps after a fault; 2: it only returns success */
 };
 extern struct fake_settings fake;

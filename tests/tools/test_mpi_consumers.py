@@ -81,7 +81,7 @@ class Consumers(Tap):
 
     def fortran(self, *variables):
         if not shutil.which(self.beside_mpicc('mpifort')):
-            self.skip('mpi_consumers_in_fortran', NEEDS_MPIFORT)
+            self.skip('_'.join(['mpi_consumers_in_fortran', *self.place]), NEEDS_MPIFORT)
             return
         self.make('fortran', 'MPIFC=' + self.beside_mpicc('mpifort'), *variables)
         self.run_programs(FORTRAN)
@@ -96,7 +96,7 @@ class Consumers(Tap):
         self.env.update(CF_DRIVER='cuda', LD_LIBRARY_PATH=os.pathsep.join([driver, nccl]))
         with open(os.path.join(self.project, 'add.c'), 'w', encoding='utf-8') as file:
             file.write(ADD_KERNELS)
-        libraries = run(['pkg-config', '--libs', 'cuferry_mpi'], env=self.env)[1]
+        libraries = run(['pkg-config', '--libs', 'cuferry_mpi'], env=self.env)[1].strip()
         self.make('add.o', f'CC={self.mpicc}')
         with_kernels = ['-B', 'CFCCFLAGS=', f'LDLIBS={self.project}/add.o {libraries}']
         self.make('all', *with_kernels)

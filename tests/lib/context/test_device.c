@@ -513,7 +513,7 @@ static void shutdown_leaves_contexts_of_others_alone(void **state)
     assert_nothing_alive();
 }
 
-/* A GPU on which a kernel faulted is lost until the process ends; this driver's other devices still work. */
+/* A GPU on which a kernel faulted is lost until the process ends; with alone=1 the other devices still work. */
 static void shutdown_after_a_fault_gives_everything_back(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* test_inflight.c - the kernels named in a fault's message: those that may have been running, and no others. A fault
- * loses a device for the whole process, so each test has its own process. */
+ * loses devices for the whole process, so each test has its own process. */
 #include "stream/sync.h"
 #include "handmade_kernel.h"
 
@@ -219,6 +219,37 @@ static void fault_that_loses_all_devices_names_the_kernels_of_all(void **state)
                  "device 1's context was lost to a fault while one of made_a, made_b was running; cf_device_reset(1) ");
 }
 
+static void *sync_in(void *context)
+{
+    const struct cf__driver *driver = other_library();
+    CUcontext popped;
+    int is_right = driver->cuCtxPushCurrent(context) == CUDA_SUCCESS && cf_device_sync() == CF_EFAULT &&
+                   strstr(cf_last_error(), "device 1's context was lost to a fault while made_a was running; ");
+    return is_right && driver->cuCtxPopCurrent(&popped) == CUDA_SUCCESS ? NULL : context;
+}
+
+/* Another library's context on device 1 is used after the fault, and device 2. */
+static void fault_noticed_later_elsewhere_names_the_kernels(void **state)
+{
+    const struct cf__driver *driver = other_library();
+    CUcontext created, popped;
+    pthread_t thread;
+    void *wrong;
+    (void)state;
+    assert_int_equal(context_create(&created, 0, 1), CUDA_SUCCESS);
+    assert_int_equal(driver->cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+    assert_ok(launch_bad(0, NULL));
+    expect_fault_while("made_a was");
+    assert_int_equal(pthread_create(&thread, NULL, sync_in, created), 0);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    assert_null(wrong);
+    assert_ok(cf_device_use(2));
+    assert_fails(cf_mem_alloc(&good, 4), CF_EFAULT,
+                 "cuDevicePrimaryCtxRetain returned 700 (CUDA_ERROR_ILLEGAL_ADDRESS, an illegal memory access was "
+                 "encountered); a context of this process was lost to a fault while made_a was running");
+    assert_int_equal(context_destroy(created), CUDA_SUCCESS);
+}
+
 /* The record of the reset context serves the new context. */
 static void fault_beside_a_device_that_was_reset_is_named(void **state)
 {
@@ -298,6 +329,7 @@ static void fault_reported_on_a_working_device_names_the_one_lost_last(void **st
     assert_int_equal(driver->cuEventRecord(event, NULL), CUDA_SUCCESS);
     cf__leave(&place);
     assert_ok(cf_device_use(2));
+    assert_ok(cf_device_sync());
     assert_fails(cf_event_sync(event), CF_EFAULT, "device 1's context was lost to a fault while made_b was running");
     /* From now on the fault may be of either device. */
     assert_fails(cf_event_sync(event), CF_EFAULT, "700 (CUDA_ERROR_ILLEGAL_ADDRESS");
@@ -507,6 +539,7 @@ int main(int argc, char *argv[])
         TEST(fault_of_a_graph_is_named_so),
         ALONE(fault_on_one_device_does_not_name_the_others_kernels),
         TEST(fault_that_loses_all_devices_names_the_kernels_of_all),
+        fake_test(fault_noticed_later_elsewhere_names_the_kernels, "CF_DRIVER=cuda", "FAKE_CUDA=devices=3"),
         ALONE(fault_beside_a_device_that_was_reset_is_named),
         TEST(fault_of_nobodys_kernel_says_so),
         ALONE(fault_reported_by_another_devices_event_names_the_right_device),

@@ -346,6 +346,23 @@ static void reset_that_does_not_help_is_a_fault(void **state)
     expect_lost("cf_device_reset: device 0: cuDevicePrimaryCtxRetain returned 700 ");
 }
 
+static void reset_that_does_not_help_advises_no_other_reset(void **state)
+{
+    struct things things;
+    void *there;
+    (void)state;
+    assert_ok(cf_device_use(1));
+    assert_ok(cf_mem_alloc(&there, 64));
+    assert_ok(cf_device_use(0));
+    make(&things);
+    assert_int_equal(fault(), CF_EFAULT);
+    assert_fails(cf_device_reset(0), CF_EFAULT, "cf_device_reset: device 0: cuDevicePrimaryCtxRetain returned 700 ");
+    assert_null(strstr(cf_last_error(), "cf_device_reset(1)"));
+    expect_lost("device 1's context was lost to a fault while cf_gather_f32_i32 was running");
+    assert_ok(cf_device_use(1));
+    assert_fails(gather(), CF_EFAULT, "device 1's context was lost to a fault while cf_gather_f32_i32 was running");
+}
+
 /* ---- A lost context ---- */
 
 static void lost_context_is_reported_by_every_call(void **state)
@@ -356,6 +373,7 @@ static void lost_context_is_reported_by_every_call(void **state)
     int number;
     cf_stream stream;
     cf_event event;
+    const char *loss = "device 0's context was lost to a fault while cf_gather_f32_i32 was running";
     const char *detail =
         "device 0's context was lost to a fault while cf_gather_f32_i32 was running; cf_device_reset(0) "
         "may make the device usable again, ending the process does";
@@ -373,13 +391,13 @@ static void lost_context_is_reported_by_every_call(void **state)
     assert_fails(gather(), CF_EFAULT, detail);
     assert_fails(cf_gather_f32_i32_async(NULL, things.memory, things.memory, things.memory, 1, 1), CF_EFAULT, detail);
     assert_fails(cf_stream_create(&stream), CF_EFAULT, detail);
-    assert_fails(cf_stream_sync(things.stream), CF_EFAULT, detail);
-    assert_fails(cf_stream_query(things.stream), CF_EFAULT, detail);
-    assert_fails(cf_stream_destroy(things.stream), CF_EFAULT, detail);
+    assert_fails(cf_stream_sync(things.stream), CF_EFAULT, loss);
+    assert_fails(cf_stream_query(things.stream), CF_EFAULT, loss);
+    assert_fails(cf_stream_destroy(things.stream), CF_EFAULT, loss);
     assert_fails(cf_event_create(&event), CF_EFAULT, detail);
-    assert_fails(cf_event_sync(things.event), CF_EFAULT, detail);
-    assert_fails(cf_event_query(things.event), CF_EFAULT, detail);
-    assert_fails(cf_graph_launch(things.exec, things.stream), CF_EFAULT, detail);
+    assert_fails(cf_event_sync(things.event), CF_EFAULT, loss);
+    assert_fails(cf_event_query(things.event), CF_EFAULT, loss);
+    assert_fails(cf_graph_launch(things.exec, things.stream), CF_EFAULT, loss);
     assert_ok(cf_device_current(&number)); /* the device is still current */
     assert_int_equal(number, 0);
     assert_ok(cf_device_use(CF_HOST));
@@ -424,6 +442,7 @@ int main(int argc, char *argv[])
         fake_test(lost_context_that_another_library_resets_is_gone, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1,alone=1"),
         fake_test(reset_that_the_driver_refuses_is_a_fault, "CF_DRIVER=cuda"),
         fake_test(reset_that_does_not_help_is_a_fault, "CF_DRIVER=cuda", "FAKE_CUDA=reset=2"),
+        fake_test(reset_that_does_not_help_advises_no_other_reset, "CF_DRIVER=cuda", "FAKE_CUDA=reset=2"),
         fake_test(lost_context_is_reported_by_every_call, "CF_DRIVER=cuda"),
         cmocka_unit_test(reset_of_the_cpu_frees_everything),
     };
