@@ -14,6 +14,8 @@ import tempfile
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
 from tap import ROOT, Tap, run
 
+# The edges of a kernel file whose interface stays.
+OF_GATHER = r'(SCAN|CXX|NVCC|AS) gen/gather\..*|CFGEN gen(/gather\.image\.h|/kernels\.ninja)?|AR libcuferry\.a|LINK .*'
 
 
 class BuildTest:
@@ -104,42 +106,15 @@ class BuildTest:
 
     def later_builds(self):
         device = ['NVCC gen/gather.fatbin'] if self.gpu else []
-        of_gather = r'(SCAN|CXX|NVCC|AS) gen/gather\..*|CFGEN gen(/gather\.image\.h|/kernels\.ninja)?|' \
-            r'AR libcuferry\.a|LINK .*'
-        self.rebuilds('ninja_touched_kernel_builds_its_edges_alone', 'kernels/gather.cu', '',
-                      (of_gather, ['SCAN gen/gather.ii'] + device))
         self.rebuilds('ninja_changed_kernel_builds_its_edges_alone', 'kernels/gather.cu', '\n// changed\n',
-                      (of_gather, ['SCAN gen/gather.ii'] + device))
+                      (OF_GATHER, ['SCAN gen/gather.ii'] + device))
         self.rebuilds('ninja_touched_generator_stops_where_output_is_unchanged', 'gen/annotation/kernelfile.py', '',
                       (r'CFGEN .*', ['CFGEN gen']))
-        self.rebuilds('ninja_changed_annotation_builds_its_stub', 'kernels/gather.cu',
-                      '#pragma cf kernel grid(n) out(x[n])\n__global__ void ones(int *x, int n)\n'
-                      '{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        x[i] = 1;\n}\n',
-                      (r'(SCAN|CXX|NVCC|AS|CC|CFGEN) gen/(gather|cuferry_registry|kernels)\..*|CFGEN (gen|wrappers)|'
-                       r'AR libcuferry\.a|LINK .*'
-                       r'|CC gen/outside.stub.o|CC tools/(run/cf-demo|tune/machine_measure).o|AR tools/tune\.a',
-                       ['CFGEN gen', 'CC gen/gather.stub.o', 'AR libcuferry.a']))
-        path = os.path.join(self.tree, 'kernels', 'gather.cu')
-        with open(path, encoding='utf-8') as file:
-            text = file.read()
-        with open(path, 'w', encoding='utf-8') as file:
-            file.write(text.replace('/* Gathers N elements', '/* Gathers, as was said, N elements', 1))
-        self.ninja()
-        header = self.generated('gen/cuferry/kernels.h')
-        self.tap.check('ninja_changed_comment_reaches_the_header',
-                       '' if 'Gathers, as was said, N' in header else header[:800])
         self.rebuilds('ninja_changed_library_file_builds_it_alone', 'lib/base/version.c', '/* changed */\n',
                       (r'CC lib/base/version\.o|AR libcuferry\.a|LINK .*',
                        ['CC lib/base/version.o', 'AR libcuferry.a']))
         self.rebuilds('ninja_changed_part_of_cfcc_is_a_change_of_cfcc', 'tools/compile/flags.py', '# changed\n',
                       (r'COPY cfcc', ['COPY cfcc']))
-        with open(os.path.join(self.tree, 'kernels', 'extra.cu'), 'w', encoding='utf-8') as file:
-            file.write('#pragma cf kernel grid(n) out(x[n])\n__global__ void extra(float *x, long n)\n{\n'
-                       '    long i = (long)blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        x[i] = 2;\n'
-                       '}\n')
-        self.ninja()
-        code, out, err = run([os.path.join(self.build, 'cf-run'), '--driver', 'host', 'extra', 'n=100', 'x=-'])
-        self.tap.check('ninja_new_kernel_file_joins_the_library', f'exit {code}: {out}{err}' if code else '')
 
     def device_functions(self):
         """Files that call functions of one another are linked once one of them has such a function."""
@@ -156,17 +131,46 @@ class BuildTest:
         code, out, err = run([os.path.join(self.build, 'cf-run'), '--driver', 'host', 'extra', 'n=100', 'x=-'])
         self.tap.check('ninja_device_functions_of_other_files_run', f'exit {code}: {out}{err}' if code else '')
         self.tap.check('ninja_second_run_after_a_link_does_nothing', '\n'.join(self.ninja('cf-run')))
-        os.remove(os.path.join(self.tree, 'kernels', 'limit.cu'))
+        for name in ('extra', 'limit'):
+            os.remove(os.path.join(self.tree, 'kernels', f'{name}.cu'))
+
+    def kernel_files(self):
+        """Changes of kernel files, without GPU code."""
+        self.rebuilds('ninja_touched_kernel_builds_its_edges_alone', 'kernels/gather.cu', '',
+                      (OF_GATHER, ['SCAN gen/gather.ii']), 'cf-run')
+        self.rebuilds('ninja_changed_annotation_builds_its_stub', 'kernels/gather.cu',
+                      '#pragma cf kernel grid(n) out(x[n])\n__global__ void ones(int *x, int n)\n'
+                      '{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        x[i] = 1;\n}\n',
+                      (r'(SCAN|CXX|NVCC|AS|CC|CFGEN) gen/(gather|cuferry_registry|kernels)\..*|CFGEN (gen|wrappers)|'
+                       r'AR libcuferry\.a|LINK .*'
+                       r'|CC gen/outside.stub.o|CC tools/(run/cf-demo|tune/machine_measure).o|AR tools/tune\.a',
+                       ['CFGEN gen', 'CC gen/gather.stub.o', 'AR libcuferry.a']), 'cf-run')
+        path = os.path.join(self.tree, 'kernels', 'gather.cu')
+        with open(path, encoding='utf-8') as file:
+            text = file.read()
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text.replace('/* Gathers N elements', '/* Gathers, as was said, N elements', 1))
+        self.ninja('gen/cuferry/kernels.h')
+        header = self.generated('gen/cuferry/kernels.h')
+        self.tap.check('ninja_changed_comment_reaches_the_header',
+                       '' if 'Gathers, as was said, N' in header else header[:800])
+        with open(os.path.join(self.tree, 'kernels', 'extra.cu'), 'w', encoding='utf-8') as file:
+            file.write('#pragma cf kernel grid(n) out(x[n])\n__global__ void extra(float *x, long n)\n{\n'
+                       '    long i = (long)blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        x[i] = 2;\n'
+                       '}\n')
+        self.ninja('cf-run')
+        code, out, err = run([os.path.join(self.build, 'cf-run'), '--driver', 'host', 'extra', 'n=100', 'x=-'])
+        self.tap.check('ninja_new_kernel_file_joins_the_library', f'exit {code}: {out}{err}' if code else '')
 
     def bad_kernel(self):
         path = os.path.join(self.tree, 'kernels', 'extra.cu')
         with open(path, 'w', encoding='utf-8') as file:
             file.write('#pragma cf kernel grid(m)\n__global__ void extra(float *x, long n)\n{\n}\n')
-        built = '\n'.join(self.ninja())
+        built = '\n'.join(self.ninja('cf-run'))
         self.tap.check('ninja_wrong_annotation_names_file_and_line',
                        '' if "kernels/extra.cu:1:24: error: 'm' is no parameter" in built else built)
         os.remove(path)
-        built = self.ninja()
+        built = self.ninja('cf-run')
         _, out, err = run([os.path.join(self.build, 'cf-run'), '--list'])
         gone = 'gather_f32_i32' in out and 'extra' not in out and not any('FAILED' in line for line in built)
         self.tap.check('ninja_removed_kernel_file_leaves_the_library', '' if gone else f'{built}\n{out}{err}')
@@ -180,10 +184,10 @@ class BuildTest:
                 '\ncxxflags = -O1' in before)
         self.tap.check('ninja_reconfigures_as_the_environment_had_it',
                        '' if same else self.generated('build.ninja')[:1500])
-        built = self.ninja('libcuferry.a')
+        built = self.ninja('cf-run')
         self.tap.check('ninja_builds_with_o1', '' if 'AR libcuferry.a' in built else '\n'.join(built))
         self.rebuilds('ninja_touched_configure_runs_it_and_builds_nothing', 'configure', '',
-                      (r'CONFIGURE', ['CONFIGURE']), 'libcuferry.a')
+                      (r'CONFIGURE', ['CONFIGURE']), 'cf-run')
 
 
 def main():
@@ -194,8 +198,9 @@ def main():
         test.first_build()
         test.later_builds()
         test.device_functions()
-        test.bad_kernel()
         test.reconfigures()
+        test.kernel_files()
+        test.bad_kernel()
     return tap.close()
 
 
