@@ -57,6 +57,9 @@ def on_cpu(text):
 SMALL = ('-DSORT_MOST=20000', '-DSPMV_LONG=256', '-DSPMV_PART(T,nnz)=128', '-DSPMV_PARTS_OF_A_ROW=64',
          '-DSPMV_PART_BLOCKS=3',
          '-DSPMV_FEW_ROWS=300')
+# Without --long of tools/check, fewer repetitions of a path with other types and lengths.
+if not os.environ.get('CHECK_LONG'):
+    SMALL += ('-DIS_FEW=1',)
 
 
 def build(folder, options):
