@@ -151,8 +151,8 @@ class ShadowTest:
         return f'{out}{err}' if code else ''
 
     def compile_for_gpu(self, source, output):
-        return run([self.nvcc, '-std=c++17', '-arch=compute_90', '-diag-suppress', '177', f'-I{INCLUDE}', f'-I{SHADOW}', source,
-                    '-o', self.path(output)])
+        return run([self.nvcc, '-std=c++17', '-arch=compute_90', '-diag-suppress', '177', f'-I{INCLUDE}',
+                    f'-I{SHADOW}', source, '-o', self.path(output)])
 
     def kernels(self):
         """Each kernel of tests/shadow checks itself; nvcc compiles it as CUDA."""
