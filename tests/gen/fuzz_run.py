@@ -1,7 +1,5 @@
 """fuzz_run.py - runs the generator in this process on one input, and reports which of its promises it broke."""
 
-import importlib.machinery
-import importlib.util
 import io
 import os
 import re
@@ -12,6 +10,7 @@ import traceback
 from dataclasses import dataclass
 from typing import Dict
 
+import generator
 from tap import ROOT, run
 
 CASES = os.path.join(ROOT, 'tests', 'gen', 'cases')
@@ -56,12 +55,9 @@ class _Messages:
 def load():
     """Loads the generator; returns its module, its messages, and a table that collects its outputs."""
     messages, stderr = _Messages(), sys.stderr
-    path = os.path.join(ROOT, 'gen', 'cfgen')
-    loader = importlib.machinery.SourceFileLoader('cfgen', path)
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader('cfgen', loader))
     sys.stderr = messages
     try:
-        loader.exec_module(module)
+        module = generator.load()
     finally:
         sys.stderr = stderr
     outputs = {}

@@ -1,5 +1,5 @@
 /* planted.cu - kernels with one error each, for test_sanitize.py. With `bug` 0 they are correct. The test looks for
- * the marked lines. */
+ * the marked lines, and leaves out the errors of the checks that it does not run, by WITHOUT_. */
 #include <cooperative_groups.h>
 #include <cuda/barrier>
 #include <cuda_pipeline.h>
@@ -11,6 +11,7 @@
 
 using block_barrier = cuda::barrier<cuda::thread_scope_block>;
 
+#ifndef WITHOUT_ADDRESS
 /* ---- Out of bounds ---- */
 
 #pragma cf kernel grid(n) in(x[n])out(y[n])
@@ -230,6 +231,29 @@ __global__ void divides(const int *x, int *y, int n, int bug)
         y[i] = 100 / (x[i] + 1 - bug); /* BUG divides */
 }
 
+#pragma cf kernel blocks(n) block(8, 4) out(y[n][8][4])
+__global__ void row_past_end(int *y, int n, int bug)
+{
+    __shared__ int tile[2][4][9];
+    int own = threadIdx.y * 8 + threadIdx.x, *cells = &tile[0][0][0];
+    cells[own + (bug && own == 31 ? 44 : 0)] = own; /* BUG row_past_end */
+    __syncthreads();
+    y[blockIdx.x * 32 + own] = cells[own];
+}
+
+/* Half of a tile of two warps takes another branch. */
+#pragma cf kernel blocks(1) block(128) out(y[128])
+__global__ void half_a_tile(int *y, int bug)
+{
+    auto tile = cooperative_groups::tiled_partition<64>(cooperative_groups::this_thread_block());
+    if (!bug || threadIdx.x >= 32)
+        tile.sync(); /* BUG half_a_tile */
+    y[threadIdx.x] = 1;
+}
+
+#endif
+
+#ifndef WITHOUT_RACE
 /* ---- Races ---- */
 
 #pragma cf kernel blocks(n) block(256) in(x[n][256])out(y[n][256])
@@ -464,16 +488,6 @@ __global__ void carved(int *y, int n, int bug)
 
 /* ---- Waiting ---- */
 
-/* Half of a tile of two warps takes another branch. */
-#pragma cf kernel blocks(1) block(128) out(y[128])
-__global__ void half_a_tile(int *y, int bug)
-{
-    auto tile = cooperative_groups::tiled_partition<64>(cooperative_groups::this_thread_block());
-    if (!bug || threadIdx.x >= 32)
-        tile.sync(); /* BUG half_a_tile */
-    y[threadIdx.x] = 1;
-}
-
 #pragma cf kernel blocks(1) block(64) out(y[64])
 __global__ void divergent(int *y, int bug)
 {
@@ -557,13 +571,22 @@ __global__ void barrier_in_loop(const int *x, int *sums, int n, int bug)
         sums[blockIdx.x] = part[0];
 }
 
-#pragma cf kernel blocks(1) block(64) out(y[64])
-__global__ void own_lane(int *y, int bug)
+/* Only the copying thread waits for the copy. */
+#pragma cf kernel blocks(1) block(64) in(x[64]) out(y[64])
+__global__ void pipeline(const int *x, int *y, int bug)
 {
-    unsigned lanes = bug && threadIdx.x == 37 ? 0xffff0000 & ~(1u << 5) : 0xffffffff;
-    y[threadIdx.x] = __ballot_sync(lanes, 1) != 0; /* BUG own_lane */
+    __shared__ int tile[64];
+    __pipeline_memcpy_async(&tile[threadIdx.x], &x[threadIdx.x], sizeof(int)); /* BUG pipeline */
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    if (!bug)
+        __syncthreads();
+    y[threadIdx.x] = tile[63 - threadIdx.x]; /* OTHER pipeline */
 }
 
+#endif
+
+#ifndef WITHOUT_POISON
 /* ---- Uninitialized memory ---- */
 
 #pragma cf kernel blocks(n) block(64) in(x[n][64])out(y[n][64])
@@ -586,16 +609,6 @@ __global__ void unwritten_row(const int *x, int *y, int n, int bug)
         tile[threadIdx.y][threadIdx.x] = x[blockIdx.x * 32 + own];
     __syncthreads();
     y[blockIdx.x * 32 + own] = tile[own % 4][own / 4]; /* BUG unwritten_row */
-}
-
-#pragma cf kernel blocks(n) block(8, 4) out(y[n][8][4])
-__global__ void row_past_end(int *y, int n, int bug)
-{
-    __shared__ int tile[2][4][9];
-    int own = threadIdx.y * 8 + threadIdx.x, *cells = &tile[0][0][0];
-    cells[own + (bug && own == 31 ? 44 : 0)] = own; /* BUG row_past_end */
-    __syncthreads();
-    y[blockIdx.x * 32 + own] = cells[own];
 }
 
 /* Reads shared memory that the previous block left. */
@@ -735,18 +748,14 @@ __global__ void greatest_of_out(const int *x, int *y, int n, int bug)
     atomicMax(&y[i], x[i]); /* BUG greatest_of_out */
 }
 
-/* Only the copying thread waits for the copy. */
-#pragma cf kernel blocks(1) block(64) in(x[64]) out(y[64])
-__global__ void pipeline(const int *x, int *y, int bug)
+#pragma cf kernel blocks(1) block(64) out(y[64])
+__global__ void own_lane(int *y, int bug)
 {
-    __shared__ int tile[64];
-    __pipeline_memcpy_async(&tile[threadIdx.x], &x[threadIdx.x], sizeof(int)); /* BUG pipeline */
-    __pipeline_commit();
-    __pipeline_wait_prior(0);
-    if (!bug)
-        __syncthreads();
-    y[threadIdx.x] = tile[63 - threadIdx.x]; /* OTHER pipeline */
+    unsigned lanes = bug && threadIdx.x == 37 ? 0xffff0000 & ~(1u << 5) : 0xffffffff;
+    y[threadIdx.x] = __ballot_sync(lanes, 1) != 0; /* BUG own_lane */
 }
+
+#endif
 
 /* ---- Ends ---- */
 

@@ -29,7 +29,8 @@ class VerifyTest(Runner):
     def run(self):
         cfcc = os.path.join(self.build, 'cfcc')
         cuda = ['--cuda', 'no'] if self.driver == 'host' else []
-        code, _, err = run([cfcc, *cuda, '-o', 'verify.o', os.path.join(HERE, 'verify.cu')], cwd=self.folder)
+        code, _, err = run([cfcc, *cuda, '-O0', '--shared', '-o', 'verify.so', os.path.join(HERE, 'verify.cu')],
+                           cwd=self.folder)
         self.tap.check('kernels_to_verify_are_compiled', err if code else '')
         if code == 0:
             for group in (self.bundled, self.good_ones, self.wrong_ones, self.ended, self.left_out, self.refused,
@@ -47,7 +48,7 @@ class VerifyTest(Runner):
             return '-fsanitize' in config.read()
 
     def own(self, *arguments):
-        return self.verify('--module', 'verify.o', *arguments)
+        return self.verify('--module', 'verify.so', *arguments)
 
     def bundled(self):
         def everything():
@@ -82,7 +83,7 @@ class VerifyTest(Runner):
 
         def in_place():
             code, found, _, _, err = self.own('adds')
-            self.good('--module', 'verify.o', '--verify', 'adds', 'x=randint:i32:34:20:50', 'k=randint:u32:33:20:200',
+            self.good('--module', 'verify.so', '--verify', 'adds', 'x=randint:i32:34:20:50', 'k=randint:u32:33:20:200',
                       'y=fill:i32:33:1')
             return '' if code == 0 and found['adds'] == ('9', 'agree bit for bit; in place, 24 times') else (found, err)
 
@@ -124,7 +125,7 @@ class VerifyTest(Runner):
 
         def one():
             n = 1000 if self.driver == 'host' else 1 << 20 # more than a GPU has in flight at once
-            arguments = ('--module', 'verify.o', '--verify', 'differences', f'x=random:f32:{n + 1}',
+            arguments = ('--module', 'verify.so', '--verify', 'differences', f'x=random:f32:{n + 1}',
                          f'w=random:f32:{n}')
             code, out, err = self.execute(*arguments)
             told = rf'verify: y: {n} of {n} .*\nverify: y is x, in place: \d+ of {n} elements match\n'
@@ -133,7 +134,7 @@ class VerifyTest(Runner):
                 err) else (out, err)
 
         def scribbled():
-            code, _, err = self.execute('--module', 'verify.o', '--verify', 'scribbles', 'x=fill:f32:33:2')
+            code, _, err = self.execute('--module', 'verify.so', '--verify', 'scribbles', 'x=fill:f32:33:2')
             wanted = ('cf-run: scribbles: verify: on the CPU, x[5] is written, although it is an in(); declare it '
                       'inout(...); 1 of 33 elements differ\n')
             return '' if code == 1 and err == wanted else (code, err)
@@ -169,7 +170,7 @@ class VerifyTest(Runner):
 
             def one(kernel=kernel, wanted=wanted):
                 text = wanted.format('in the run and', 'in another order on the CPU', 40, 40)
-                code, _, err = self.execute('--module', 'verify.o', '--verify', kernel, 'n=40')
+                code, _, err = self.execute('--module', 'verify.so', '--verify', kernel, 'n=40')
                 return '' if code == 1 and re.fullmatch(f'cf-run: {kernel}: verify: {text}\n', err) else (code, err)
             self.test(f'member_that_{kernel}_is_named', all_sizes)
             self.test(f'member_that_{kernel}_is_named_in_one_run', one)
@@ -180,11 +181,11 @@ class VerifyTest(Runner):
                  'address may '
 
         def alone(more):
-            code, _, err = self.execute('--module', 'verify.o', 'strays', 'x=fill:i32:33:0', *more)
+            code, _, err = self.execute('--module', 'verify.so', 'strays', 'x=fill:i32:33:0', *more)
             return '' if code == 2 and err == wanted + 'tell where\n' else (code, err)
 
         def of_all():
-            code, out, err = self.execute('--module', 'verify.o', '--verify', '--all', 'strays', 'picky')
+            code, out, err = self.execute('--module', 'verify.so', '--verify', '--all', 'strays', 'picky')
             assert out.endswith('\nstrays\n') and rows(out)['picky'][1] == 'agree bit for bit', out
             return '' if code == 2 and err == wanted + 'tell where, --except leaves it out\n' else (code, err)
 

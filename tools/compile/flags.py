@@ -26,8 +26,8 @@ ADDRESS_FLAGS = [['-fno-sanitize=local-bounds']]
 # moves that its sanitizer does not see.
 THREAD_FLAGS = [['-Wno-tsan'], ['-U_FORTIFY_SOURCE'], ['-fno-builtin-memcpy'], ['-fno-builtin-memmove'],
                 ['-fno-builtin-memset'], ['-mmemcpy-strategy=libcall:-1:noalign'],
-                ['-mmemset-strategy=libcall:-1:noalign'], ['--param=tsan-distinguish-volatile=1'],
-                ['-mllvm', '-tsan-distinguish-volatile=1'], ['-mllvm', '-tsan-instrument-read-before-write=1']]
+                ['-mmemset-strategy=libcall:-1:noalign'], ['--param=tsan-distinguish-volatile=1']]
+THREAD_FLAGS_OF_CLANG = [['-mllvm', '-tsan-distinguish-volatile=1'], ['-mllvm', '-tsan-instrument-read-before-write=1']]
 
 # Flags accepted from an object, which anyone can have written: with these flags a compiler runs no program, loads no
 # code, and accesses no files except headers. The second pattern excludes flags by name.
@@ -135,15 +135,22 @@ class Flags:
         if not self._options.check:
             return []
         kind = CHECKS[self._options.check]
-        wanted = ADDRESS_FLAGS if self._options.check == 'address' else THREAD_FLAGS
-        return CHECK_FLAGS + kind + [word for words in wanted if self._takes([*kind, *words]) for word in words]
+        lists = [ADDRESS_FLAGS] if self._options.check == 'address' else [THREAD_FLAGS, THREAD_FLAGS_OF_CLANG]
+        return CHECK_FLAGS + kind + [word for groups in lists for word in self._taken(groups, kind)]
 
     def _optional(self, flags):
         """The configured compiler's flags that another compiler accepts, and clang's."""
         if self._options.cxx == self._config['cxx']:
             return flags
-        groups = [[flag] for flag in flags if flag != '-Xclang' and ['-Xclang', flag] not in CLANG_FLAGS] + CLANG_FLAGS
-        return [flag for group in groups if self._takes(group) for flag in group]
+        groups = [[flag] for flag in flags if flag != '-Xclang' and ['-Xclang', flag] not in CLANG_FLAGS]
+        return self._taken(groups) + self._taken(CLANG_FLAGS)
+
+    def _taken(self, groups, beside=()):
+        """The words of the groups that the compiler accepts; it is asked about all at once, then about halves."""
+        words, half = [word for group in groups for word in group], len(groups) // 2
+        if not words or self._takes([*beside, *words]):
+            return words
+        return self._taken(groups[:half], beside) + self._taken(groups[half:], beside) if half else []
 
     def _takes(self, flags):
         try:
