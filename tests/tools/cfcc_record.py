@@ -13,9 +13,9 @@ SECTION = '.cuferry.build'
 
 # A driver that lets one cfcc handle many objects, each in a forked process, because Python starts slowly.
 DRIVER = '''
-import importlib.machinery, importlib.util, os, sys, traceback
+import importlib.machinery, importlib.util, json, os, sys, traceback
 sys.dont_write_bytecode = True
-program, compiler, *objects = sys.argv[1:]
+program, words, *objects = sys.argv[1:]
 loader = importlib.machinery.SourceFileLoader('cfcc', program)
 cfcc = importlib.util.module_from_spec(importlib.util.spec_from_loader('cfcc', loader))
 loader.exec_module(cfcc)
@@ -24,7 +24,7 @@ for path in objects:
     if not child:
         said = os.open(path + '.said', os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(said, 1), os.dup2(said, 2)
-        sys.argv = [program, '--check', 'poison', '--cxx', compiler, '-o', path + '.so', '--again', path]
+        sys.argv = [program, '--check', 'poison', *json.loads(words), '-o', path + '.so', '--again', path]
         try:
             code = cfcc.main()
         except SystemExit as end:
@@ -78,6 +78,15 @@ class RecordTest:
         return self.test.compile('--check', 'poison', '--again', path, '-o', 'again.so', *words, cuda=None,
                                  XDG_CACHE_HOME=self.path('cache'), **environment)
 
+    def again_of(self, names, *words):
+        """Runs cfcc for many objects; returns its exit code and its output for each. No shared object may appear."""
+        code, out, err = run([sys.executable, '-c', DRIVER, self.test.cfcc, json.dumps(words), *names],
+                             cwd=self.test.folder, env=dict(self.test.env, XDG_CACHE_HOME=self.path('cache')))
+        assert code == 0 and len(out.split()) == len(names), f'{code}: {out}{err}'
+        made = [name for name in names if os.path.exists(self.path(f'{name}.so'))]
+        self.expect(f'makes_nothing_of_{names[0]}', not made, made)
+        return [(float(ended), self.test.read(f'{name}.said')) for name, ended in zip(names, out.split())]
+
     def expect(self, name, is_good, detail):
         is_good = is_good and not os.path.exists(self.marker) and not os.path.exists(self.path('again.so'))
         self.test.expect(f'cfcc_again_{name}', is_good, detail)
@@ -93,32 +102,33 @@ class RecordTest:
 
     def damaged(self):
         known = self.record
-        for name, text, expected in (
-                ('text_that_is_no_json', 'cxx: own', 'Expecting value'),
-                ('bytes_that_are_no_text', b'\xff\xfe', 'codec can'),
-                ('deep_lists', '[' * 100000, 'recursion'),
-                ('much_text', ' ' * (1 << 20) + '\n{}', 'it has more than 1048576 bytes'),
-                ('a_list', '[]', 'it is no JSON object'),
-                ('another_key', dict(known, wrapper='own'), "'wrapper' is unknown"),
-                ('a_key_less', {key: known[key] for key in known if key != 'cxx'}, "'cxx' is missing"),
-                ('a_number', dict(known, cxx=5), "'cxx' is no text of 1 to 4096 characters"),
-                ('a_text_for_a_list', dict(known, sources='heat.cu'), "'sources' is no list of at most 4096 texts"),
-                ('a_list_of_lists', dict(known, defines=[['X']]), "'defines' is no text of"),
-                ('a_long_list', dict(known, defines=['X'] * 4097), "'defines' is no list of at most 4096 texts"),
-                ('a_long_text', dict(known, cxx='x' * 4097), "'cxx' is no text of"),
-                ('an_empty_text', dict(known, includes=['']), "'includes' is no text of"),
-                ('a_null', dict(known, folder='a\0b'), "'folder' holds a control character"),
-                ('an_escape', dict(known, cxx='\x1b[2J'), "'cxx' holds a control character"),
-                ('half_a_character', dict(known, folder='\ud800'), "'folder' holds a character that no path has"),
-                ('another_kind_of_source', dict(known, sources=['/etc/passwd']),
-                 "'sources' does not end with .cu or .cuh"),
-                ('a_prefix_that_is_no_name', dict(known, prefix='a b'), "'prefix' is none"),
-                ('a_header_elsewhere', dict(known, header='../heat.h'), "'header' is no file's name")):
-            self.put(text if isinstance(text, (str, bytes)) else json.dumps(text))
-            code, out, err = self.again()
-            begin = 'cfcc: bad.o: its record of how it was built is damaged: '
-            self.expect(f'of_{name}_is_refused', code == 1 and not out and err.startswith(begin) and expected in err and
-                        err.count('\n') == 1, f'{code}: {out}{err[:2000]}')
+        cases = (
+            ('text_that_is_no_json', 'cxx: own', 'Expecting value'),
+            ('bytes_that_are_no_text', b'\xff\xfe', 'codec can'),
+            ('deep_lists', '[' * 100000, 'recursion'),
+            ('much_text', ' ' * (1 << 20) + '\n{}', 'it has more than 1048576 bytes'),
+            ('a_list', '[]', 'it is no JSON object'),
+            ('another_key', dict(known, wrapper='own'), "'wrapper' is unknown"),
+            ('a_key_less', {key: known[key] for key in known if key != 'cxx'}, "'cxx' is missing"),
+            ('a_number', dict(known, cxx=5), "'cxx' is no text of 1 to 4096 characters"),
+            ('a_text_for_a_list', dict(known, sources='heat.cu'), "'sources' is no list of at most 4096 texts"),
+            ('a_list_of_lists', dict(known, defines=[['X']]), "'defines' is no text of"),
+            ('a_long_list', dict(known, defines=['X'] * 4097), "'defines' is no list of at most 4096 texts"),
+            ('a_long_text', dict(known, cxx='x' * 4097), "'cxx' is no text of"),
+            ('an_empty_text', dict(known, includes=['']), "'includes' is no text of"),
+            ('a_null', dict(known, folder='a\0b'), "'folder' holds a control character"),
+            ('an_escape', dict(known, cxx='\x1b[2J'), "'cxx' holds a control character"),
+            ('half_a_character', dict(known, folder='\ud800'), "'folder' holds a character that no path has"),
+            ('another_kind_of_source', dict(known, sources=['/etc/passwd']),
+             "'sources' does not end with .cu or .cuh"),
+            ('a_prefix_that_is_no_name', dict(known, prefix='a b'), "'prefix' is none"),
+            ('a_header_elsewhere', dict(known, header='../heat.h'), "'header' is no file's name"))
+        for name, text, _ in cases:
+            self.put(text if isinstance(text, (str, bytes)) else json.dumps(text), f'{name}.o')
+        for (name, _, expected), (code, said) in zip(cases, self.again_of([f'{name}.o' for name, _, _ in cases])):
+            begin = f'cfcc: {name}.o: its record of how it was built is damaged: '
+            self.expect(f'of_{name}_is_refused', code == 1 and said.startswith(begin) and expected in said and
+                        said.count('\n') == 1, f'{code}: {said[:2000]}')
         self.put('[]')
         result = self.test.compile('--shared', 'bad.o')
         self.expect('shared_of_a_damaged_record_is_refused', result[0] == 1 and 'it is no JSON object' in result[2],
@@ -143,13 +153,14 @@ class RecordTest:
 
     def flags(self):
         lost, configured = [], self.test.config['cxx']
-        for flags in FLAGS:
-            self.put_with(cxx_flags=['-O1', *flags])
-            code, out, err = self.again()
+        names = [f'flags{i}.o' for i in range(len(FLAGS))]
+        for name, flags in zip(names, FLAGS):
+            self.put_with(name, cxx_flags=['-O1', *flags])
+        for flags, (code, said) in zip(FLAGS, self.again_of(names)):
             advice = f"--cxx={shlex.quote(f'{configured} {shlex.join(flags[:2])}')}\n"
-            if (code != 1 or f'was built with the flag {flags[0]}, which is not taken' not in err or
-                    not err.endswith(advice) or err.count('\n') > 1):
-                lost.append(f'{flags}: {code}: {out}{err[:300]}')
+            if (code != 1 or f'was built with the flag {flags[0]}, which is not taken' not in said or
+                    not said.endswith(advice) or said.count('\n') > 1):
+                lost.append(f'{flags}: {code}: {said[:300]}')
         self.expect('takes_no_flag_that_has_code_run', not lost, '\n'.join(lost))
         self.put_with(cxx_flags=TAKEN)
         self.built('takes_flags_of_other_kinds', self.again(), '')
@@ -221,7 +232,7 @@ class RecordTest:
             text[begin:begin + chance.randint(0, 3)] = bytes(chance.randrange(256) for _ in range(chance.randint(0, 3)))
         return bytes(text) + chance.choice((b'', b'\n', b'\n')) + bytes(text) * chance.choice((0, 0, 1))
 
-    def random(self, count=300):
+    def random(self, count=300 if os.environ.get('CHECK_LONG') else 100):
         """cfcc answers random records with a message of its own; it runs no program that they name, and passes no flag
         of FLAGS to the user's compiler."""
         chance = random.Random(23)
@@ -234,18 +245,15 @@ class RecordTest:
         names = [f'random{i}.o' for i in range(len(records))]
         for name, record in zip(names, records):
             self.put(record, name)
-        code, out, err = run([sys.executable, '-c', DRIVER, self.test.cfcc, compiler, *names], cwd=self.test.folder,
-                             env=dict(self.test.env, XDG_CACHE_HOME=self.path('cache')))
-        problems = [] if code == 0 and len(out.split()) == len(records) else [f'{code}: {out}{err}']
-        for name, record, ended in zip(names, records, out.split()):
-            said = self.test.read(f'{name}.said')
-            if ended != '1.0' or 'Traceback' in said or not said.startswith('cfcc: ') or os.path.exists(self.marker):
-                problems.append(f'{record[:1000]}: {ended}: {said[:2000]}')
+        problems, answers = [], self.again_of(names, '--cxx', compiler)
+        for record, (code, said) in zip(records, answers):
+            if code != 1 or 'Traceback' in said or not said.startswith('cfcc: ') or os.path.exists(self.marker):
+                problems.append(f'{record[:1000]}: {code}: {said[:2000]}')
         self.expect('of_random_records_fails_in_a_line', not problems, '\n'.join(problems[:5]))
         with open(self.path('log'), encoding='utf-8', errors='replace') as file:
             words = file.read().splitlines()
         given = {flags[0] for flags in FLAGS} - {'-include', '-x', '-o', '-I', '-D', '-MF'}
-        reached = sum(self.test.read(f'{name}.said').endswith(' ended with 1\n') for name in names)
+        reached = sum(said.endswith(' ended with 1\n') for _, said in answers)
         self.expect('of_random_records_has_compilers_run', reached > count // 10, reached)
         wrong = sorted({word for word in words if word in given or word.startswith(('@', '-fplugin', '-B', '-specs'))})
         self.expect('of_random_records_passes_no_such_flag_on', not wrong, wrong)

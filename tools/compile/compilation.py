@@ -171,6 +171,9 @@ class Compilation:
 
     def _compile(self):
         """All objects; objects of device code wait for nvcc."""
+        if self.toolkit and not self.toolkit.targets.sm and any(map(self._is_linked, self.workspace.stems)):
+            raise Failure(f'--targets: {(self.options.gpu_code or self.options.sources)[0]} is linked to machine code, '
+                          'and no target has any; give such as 90 or 90-real')
         host_flags = self.flags.host()
         rest = [self._start_host(name, source, host_flags) for name, source in self.pairs]
         rest.append(self.start_c(self.registry, self.options.sources[0]))
@@ -272,9 +275,6 @@ class Compilation:
         images = {}
         for name in filter(self._is_linked, self.workspace.stems):
             images.setdefault(self._image_of(name), []).append(name)
-        if images and not self.toolkit.targets.sm:
-            raise Failure(f'--targets: {(self.options.gpu_code or self.options.sources)[0]} is linked to machine code, '
-                          'and no target has any; give such as 90 or 90-real')
         links = [(names, [self._start_link(f'{image}.{sm}', sm, [f'{name}.unlinked.fatbin' for name in names],
                                             not self.is_debugged)
                           for sm in self.toolkit.targets.sm]) for image, names in images.items()]
