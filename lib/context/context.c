@@ -11,6 +11,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of changes; readers of the list do not take it */
 static struct cf__context *contexts;
+static int has_dropped_lost; /* a lost context's record was dropped */
 
 struct cf__context_events cf__context_observer;
 
@@ -42,9 +43,15 @@ static void drop_record(struct cf__context *context)
     if (!context->driver->is_cpu)
         cf__inflight_forget(context->id);
     cf__context_observer.record_dropped(context);
+    has_dropped_lost |= context->is_lost;
     __atomic_store_n(&context->id, CF__NO_CONTEXT, __ATOMIC_RELEASE);
     __atomic_store_n(&context->is_lost, 0, __ATOMIC_RELAXED);
     context->handle = NULL;
+}
+
+int cf__contexts_have_dropped_lost(void)
+{
+    return has_dropped_lost;
 }
 
 void cf__contexts_note_recovery(void)
@@ -125,6 +132,7 @@ void cf__contexts_forget(void)
         free(context);
     }
     __atomic_store_n(&contexts, NULL, __ATOMIC_RELEASE);
+    has_dropped_lost = 0;
     cf__unlock(&lock);
     cf__gpu_mark(CF__GPU_LOST, 0);
     cf__inflight_forget(CF__NO_CONTEXT);

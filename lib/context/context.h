@@ -45,6 +45,9 @@ unsigned long long cf__context_id(const struct cf__context *context);
 struct cf__context *cf__context_add(const struct cf__driver *driver, CUcontext handle, unsigned long long id,
                                     int device);
 
+/* Returns 1 if a lost context's record was dropped, as at a reset of its device. Caller holds the lock. */
+int cf__contexts_have_dropped_lost(void);
+
 /* Clears CF__GPU_LOST if no context is lost any more. Caller holds the lock. */
 void cf__contexts_note_recovery(void);
 

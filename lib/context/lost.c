@@ -234,8 +234,8 @@ static void describe_loss(const struct cf__context *context, char *text, size_t 
         snprintf(text, size, "its context was lost to a fault while %s running", context->kernels);
 }
 
-/* Describes the loss to a call in another context, or in none. It may have been the device of another one that had the
- * fault and was reset, so the text gives no advice. */
+/* Describes the loss to a call in another context, or in none. It advises a reset only if a single context is lost: the
+ * fault may also have been in one whose record a reset has dropped. */
 static void describe_losses(const struct cf__driver *driver, char *text, size_t size)
 {
     const struct cf__context *last = NULL;
@@ -247,8 +247,8 @@ static void describe_losses(const struct cf__driver *driver, char *text, size_t 
             last = context;
             count++;
         }
-    if (count == 1 && last->device >= 0)
-        snprintf(text, size, "device %d's context was lost to a fault while %s running", last->device, last->kernels);
+    if (count == 1 && !cf__contexts_have_dropped_lost())
+        describe_loss(last, text, size);
     else if (count && are_same)
         snprintf(text, size, "a context of this process was lost to a fault while %s running", last->kernels);
     else

@@ -21,8 +21,8 @@ struct cfmpi_boxes {
     struct cfmpi_box at[27];
 };
 
-/* Copies elements at distances. Elements without gaps have a loop of their own, which the CPU's compiler turns into wide
- * moves. */
+/* Copies elements at distances. Elements without gaps have a loop of their own, which the CPU's compiler turns into
+ * wide moves. */
 template <typename T>
 __device__ __forceinline__ void copy_row(T *__restrict__ to, int64_t to_step, const T *__restrict__ from,
                                          int64_t from_step, int64_t count)

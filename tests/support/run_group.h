@@ -112,13 +112,6 @@ static inline int run_on_driver(const char *group, const struct CMUnitTest *test
 #define RUN_ON_DRIVER(tests, setup, teardown) \
     run_on_driver(#tests, tests, sizeof(tests) / sizeof(tests)[0], setup, teardown)
 
-static inline void need_two_gpus(void)
-{
-    int count = 0;
-    if (!on_cuda() || cf_device_count(&count) != CF_OK || count < 2)
-        skip_test(NEEDS_TWO_GPUS);
-}
-
 /* Runs a body that changes its thread's device, which cannot be undone, on its own thread. The body cannot assert; it
  * returns NULL or an error text. */
 static inline void run_beside_a_gpu(void *(*body)(void *))
@@ -155,5 +148,14 @@ static inline void (*driver_function(const char *name, int version))(void)
         if (!strstr(cf_last_error(), detail))                                                \
             fail_msg("cf_last_error() is \"%s\" and lacks \"%s\"", cf_last_error(), detail); \
     } while (0)
+
+static inline void need_two_gpus(void)
+{
+    int count = 0;
+    if (on_cuda())
+        assert_ok(cf_device_count(&count));
+    if (count < 2)
+        skip_test(NEEDS_TWO_GPUS);
+}
 
 #endif

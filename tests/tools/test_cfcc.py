@@ -479,7 +479,8 @@ class CfccTest:
             return str(result)
         file = json.loads(self.read('heat.json'))['kernels'][0]['file']
         escaped = re.sub('([ #:])', r'\\\1', path).replace('$', '$$')
-        is_in_depfile = f'\n  {escaped}/in/deep.h \\\n' in self.read('heat.d') or is_clang and '\\' in path  # it writes /
+        # clang writes / for a backslash.
+        is_in_depfile = f'\n  {escaped}/in/deep.h \\\n' in self.read('heat.d') or is_clang and '\\' in path
         described = run([self.cf_run, '--module', './heat.so', '--describe', 'twice'], cwd=self.folder, env=self.env)
         is_described = described[0] == 0 and f'  source    {path}/heat.cu:' in described[1]
         is_good = file == f'{path}/heat.cu' and is_in_depfile and is_described
@@ -1055,7 +1056,7 @@ class CfccTest:
         self.expect('cfcc_shared_links_the_cpus_functions_of_archives', result == (0, '', ''), result)
 
     def gpu_code_that_is_wrong(self):
-        calls = GPU_CALLS.replace('cubin_f32(x, n - 1) + fatbin_f32(x, 0) + o_f32(x, 1) + a_f32(x, 2)', 'cubin_f32(x, 0)')
+        calls = GPU_CALLS.replace(' + fatbin_f32(x, 0) + o_f32(x, 1) + a_f32(x, 2)', '')
         cpu = calls.replace(' host(copy_here)', '')
         files, made = ['ptx_f.ptx', 'cubin_f.cubin'], os.path.join(os.path.dirname(self.folder), 'made')
         os.mkdir(made)

@@ -126,8 +126,8 @@ class DevicesTest(CfccTest):
         self.write('main.c', PROGRAM)
         config = self.config
         code, out, err = run([*shlex.split(config['cc']), *shlex.split(config['link_flags']), f'-I{ROOT}/include',
-                              'main.c', '-Wl,-rpath,.', *objects, os.path.join(self.builddir, 'libcuferry.a'), '-lpthread', '-ldl',
-                              '-lm', '-o', 'main'], cwd=self.folder)
+                              'main.c', '-Wl,-rpath,.', *objects, os.path.join(self.builddir, 'libcuferry.a'),
+                              '-lpthread', '-ldl', '-lm', '-o', 'main'], cwd=self.folder)
         if code == 0:
             code, out, err = run(['./main'], cwd=self.folder, env=self.env)
         self.expect(name, (code, out) == (0, EXPECTED), f'exit {code}: {out}{err}')

@@ -186,9 +186,9 @@ static void fault_of_a_graph_is_named_so(void **state)
     expect_fault_while("a graph was");
 }
 
-static void fault_on_one_device_does_not_name_the_others_kernels(void **state)
+/* Launches made_b on device 1, and made_a with an error on device 0. Returns memory of device 1. */
+static void *fault_beside_device_1(void)
 {
-    (void)state;
     void *there;
     assert_ok(cf_device_use(1));
     assert_ok(cf_mem_alloc(&there, 4));
@@ -196,6 +196,13 @@ static void fault_on_one_device_does_not_name_the_others_kernels(void **state)
     assert_ok(cf_launch(&kernels[1], NULL, args));
     assert_ok(cf_device_use(0));
     assert_ok(launch_bad(0, NULL));
+    return there;
+}
+
+static void fault_on_one_device_does_not_name_the_others_kernels(void **state)
+{
+    void *there = fault_beside_device_1();
+    (void)state;
     expect_fault_while("made_a was");
     assert_ok(cf_device_use(1));
     assert_ok(cf_device_sync());
@@ -206,13 +213,7 @@ static void fault_on_one_device_does_not_name_the_others_kernels(void **state)
 static void fault_that_loses_all_devices_names_the_kernels_of_all(void **state)
 {
     (void)state;
-    void *there;
-    assert_ok(cf_device_use(1));
-    assert_ok(cf_mem_alloc(&there, 4));
-    void *const args[] = {&there};
-    assert_ok(cf_launch(&kernels[1], NULL, args));
-    assert_ok(cf_device_use(0));
-    assert_ok(launch_bad(0, NULL));
+    (void)fault_beside_device_1();
     expect_fault_while("one of made_a, made_b was");
     assert_ok(cf_device_use(1));
     assert_fails(cf_device_sync(), CF_EFAULT,
