@@ -107,9 +107,8 @@ CF_CHECKED int cf_mpi_split(int64_t length, int ranks, int64_t *offsets);
 typedef struct cf_mpi_plan cf_mpi_plan;
 
 /* A plan has two buffers, for elements that it sends and for elements that it receives. This is the most bytes of each,
- * or 32 bytes per rank if that is more. Larger exchanges take several rounds. The rounds do not depend on the size of
- * elements, so that only elements of 16 bytes fill the buffers. The first call with larger elements than before
- * enlarges the buffers.
+ * or 512 bytes per rank if that is more. Larger exchanges take several rounds. The first call with larger elements than
+ * before enlarges the buffers.
  *
  * Beside them a plan has 8 bytes for each of the rank's indices, 16 more for each index of an element of another rank,
  * and 8 bytes for each element that the rank sends.

@@ -10,15 +10,15 @@
 
 /* Part of an array, and its place in the buffer. Distances are in elements of the array. */
 struct cfmpi_box {
-    int64_t begin;            /* its first element in the buffer */
+    int64_t begin, end;       /* its elements in the buffer */
     int64_t cell;             /* its first element in the array */
     int64_t rows, width;      /* extents of the two inner dimensions */
     int64_t plane, row, step; /* distances in the three dimensions */
 };
 
-/* Boxes that follow one another in the buffer; the last one begins at the buffer's end. */
+/* Boxes in the order of the buffer. Elements between two boxes belong to none. */
 struct cfmpi_boxes {
-    struct cfmpi_box at[27];
+    struct cfmpi_box at[26];
 };
 
 /* Copies elements at distances. Elements without gaps have a loop of their own, which the CPU's compiler turns into
@@ -35,7 +35,8 @@ __device__ __forceinline__ void copy_row(T *__restrict__ to, int64_t to_step, co
             to[i * to_step] = from[i * from_step];
 }
 
-/* Calls copy(element of the buffer, element of the array, step, count) for the thread's elements of the buffer's n. */
+/* Calls copy(element of the buffer, element of the array, step, count) for the thread's elements of the buffer's n,
+ * of which the last one belongs to a box. */
 template <typename F>
 __device__ __forceinline__ void for_rows(const cfmpi_boxes &boxes, int64_t n, F copy)
 {
@@ -43,7 +44,8 @@ __device__ __forceinline__ void for_rows(const cfmpi_boxes &boxes, int64_t n, F 
     const int64_t end = begin + BOX_RUN < n ? begin + BOX_RUN : n;
     for (int b = 0; begin < end; b++) {
         const cfmpi_box &box = boxes.at[b];
-        const int64_t stop = end < boxes.at[b + 1].begin ? end : boxes.at[b + 1].begin;
+        const int64_t stop = end < box.end ? end : box.end;
+        begin = begin < box.begin ? box.begin : begin;
         if (begin >= stop)
             continue;
         const int64_t i = begin - box.begin;
@@ -62,7 +64,7 @@ __device__ __forceinline__ void for_rows(const cfmpi_boxes &boxes, int64_t n, F 
 }
 
 /* Copies boxes of an array, which has `cells` elements, to a buffer of n elements. */
-#pragma cf kernel grid(n) host(grid((n - 1) / 4096 + 1)) in(array[cells]) out(buffer[n])
+#pragma cf kernel grid(n) host(grid((n - 1) / 4096 + 1)) in(array[cells]) inout(buffer[n])
 #pragma cf instances(b8: uint8_t; b16: uint16_t; b32: uint32_t; b64: uint64_t; b128: uint4)
 template <typename T>
 __global__ void pack_boxes(cfmpi_boxes boxes, const T *__restrict__ array, T *__restrict__ buffer, int64_t n,

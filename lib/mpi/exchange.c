@@ -12,6 +12,11 @@
 
 enum { TAG = 0 };
 
+int64_t cf__mpi_message_space(int64_t count)
+{
+    return (count + CF__MPI_ALIGNMENT - 1) / CF__MPI_ALIGNMENT * CF__MPI_ALIGNMENT;
+}
+
 static int create_requests(const char *function, struct cf__mpi_exchange *exchange, int messages, size_t bytes)
 {
     size_t piece = exchange->transport->piece;

@@ -12,6 +12,13 @@ struct cf__mpi_message {
     size_t bytes;
 };
 
+/* Messages begin at multiples of so many elements of a buffer, whatever their size. NCCL copies single bytes if an
+ * address is no multiple of 16. */
+enum { CF__MPI_ALIGNMENT = 16 };
+
+/* Returns how many elements of a buffer a message of `count` elements needs, with those before the next message. */
+int64_t cf__mpi_message_space(int64_t count);
+
 /* Messages in flight. */
 struct cf__mpi_exchange {
     struct cf__mpi_transport *transport;

@@ -95,14 +95,6 @@ static int check_call(struct call *call)
 
 /* ---- Distinct indices ---- */
 
-static int64_t count_lent(const struct cf_mpi_plan *plan)
-{
-    int64_t count = 0;
-    for (int rank = 0; rank < plan->object.comm->size; rank++)
-        count += plan->lent.counts[rank];
-    return count;
-}
-
 /* Sets a bit for each own element that an index of any rank names. Lowers `first` to an element that has two. */
 static int claim_elements(const struct cf_mpi_plan *plan, void *bits, int64_t *first)
 {
@@ -115,7 +107,7 @@ static int claim_elements(const struct cf_mpi_plan *plan, void *bits, int64_t *f
     if (!status)
         status = cfmpi_claim_async(NULL, plan->own, bits, word, plan->count, length);
     if (!status)
-        status = cfmpi_claim_async(NULL, plan->list, bits, word, count_lent(plan), length);
+        status = cfmpi_claim_async(NULL, plan->list, bits, word, cf__mpi_plan_list_length(plan), length);
     return status ? status : cf_mem_copy(first, word, sizeof *first);
 }
 
@@ -139,36 +131,42 @@ static int check_distinct(const struct cf_mpi_plan *plan)
 /* ---- Rounds ---- */
 
 /* After the first failure a rank still sends and receives, so that others do not wait for it. A share of this rank's
- * own elements is copied while those of a round are on their way. */
+ * own elements is copied while those of other ranks are on their way. */
 
-/* The indices whose own elements are copied in a round: none if all elements are others'. */
+/* Rounds that cross together, and where their elements begin in the plan's list. */
+struct batch {
+    int64_t begin, end, first;
+};
+
+/* The indices whose own elements are copied with a batch: none if all elements are others'. */
 struct share {
     int64_t begin, count;
 };
 
-static struct share own_share(const struct cf_mpi_plan *plan, int64_t round)
+static struct share own_share(const struct cf_mpi_plan *plan, const struct batch *batch)
 {
-    int64_t part = (plan->count + plan->rounds - 1) / plan->rounds, rest = plan->count - round * part;
-    return rest > 0 && plan->nentries < plan->count ? (struct share){round * part, rest < part ? rest : part}
-                                                    : (struct share){0, 0};
+    int64_t part = (plan->count + plan->rounds - 1) / plan->rounds;
+    int64_t begin = batch->begin * part, end = batch->end * part < plan->count ? batch->end * part : plan->count;
+    return begin < end && plan->nentries < plan->count ? (struct share){begin, end - begin} : (struct share){0, 0};
 }
 
-/* Zeros are written for other elements if there are few of them. After the first round some places hold theirs. */
-static int gather_own(const struct call *call, int64_t round)
+/* Zeros are written for other elements if there are few of them. After the first batch some places hold theirs. */
+static int gather_own(const struct call *call, const struct batch *batch)
 {
     const struct cf_mpi_plan *plan = call->plan;
-    const struct share own = own_share(plan, round);
+    const struct share own = own_share(plan, batch);
     if (!own.count)
         return CF_OK;
     char *res = (char *)call->part + (size_t)own.begin * call->bytes;
+    int is_only = batch->end - batch->begin == plan->rounds;
     return cf__mpi_elements_pack(call->bytes, call->array->data, plan->own + own.begin, res, own.count,
-                                 cf__mpi_plan_length(plan), plan->rounds == 1 && plan->nentries < plan->count / 2);
+                                 cf__mpi_plan_length(plan), is_only && plan->nentries < plan->count / 2);
 }
 
-static int scatter_own(const struct call *call, int64_t round)
+static int scatter_own(const struct call *call, const struct batch *batch)
 {
     const struct cf_mpi_plan *plan = call->plan;
-    const struct share own = own_share(plan, round);
+    const struct share own = own_share(plan, batch);
     if (!own.count)
         return CF_OK;
     const char *source = (const char *)call->part + (size_t)own.begin * call->bytes;
@@ -176,55 +174,69 @@ static int scatter_own(const struct call *call, int64_t round)
                                    cf__mpi_plan_length(plan));
 }
 
-static int gather_round(const struct call *call, int64_t round, int64_t first)
+/* Moves others' elements between the buffer and the places of their indices: from it, or to it. */
+static int move_entries(const struct call *call, const struct batch *batch, int is_gather)
+{
+    const struct cf_mpi_plan *plan = call->plan;
+    char *buffer = plan->wanted.buffer;
+    int status = CF_OK;
+    for (int64_t round = batch->begin; round < batch->end && !status; round++) {
+        int64_t entry = plan->entries[round], count = plan->entries[round + 1] - entry;
+        int64_t space = cf__mpi_rounds_space(&plan->wanted, plan->rounds, round, round + 1, plan->object.comm->size);
+        const int64_t *slot = plan->slot + entry, *place = plan->place + entry;
+        status =
+            is_gather
+                ? cf__mpi_elements_move(call->bytes, buffer, slot, place, (void *)call->part, count, space, plan->count)
+                : cf__mpi_elements_move(call->bytes, call->part, place, slot, buffer, count, plan->count, space);
+        buffer += (size_t)space * call->bytes;
+    }
+    return status;
+}
+
+static int gather_batch(const struct call *call, const struct batch *batch)
 {
     struct cf_mpi_plan *plan = call->plan;
     struct cf__mpi_side *wanted = &plan->wanted, *lent = &plan->lent;
-    int64_t nlent = cf__mpi_round_fill(lent, plan->object.comm, plan->rounds, round, call->bytes);
-    int64_t nwanted = cf__mpi_round_fill(wanted, plan->object.comm, plan->rounds, round, call->bytes);
-    int64_t entry = plan->entries[round], count = plan->entries[round + 1] - entry;
-    int status = cf__mpi_elements_pack(call->bytes, call->array->data, plan->list + first, lent->buffer, nlent,
+    int64_t nlent = cf__mpi_rounds_fill(lent, plan->object.comm, plan->rounds, batch->begin, call->bytes);
+    (void)cf__mpi_rounds_fill(wanted, plan->object.comm, plan->rounds, batch->begin, call->bytes);
+    int status = cf__mpi_elements_pack(call->bytes, call->array->data, plan->list + batch->first, lent->buffer, nlent,
                                        cf__mpi_plan_length(plan), false);
     cf__mpi_exchange_start(&plan->exchange, status, lent->messages, lent->nmessages, wanted->messages,
                            wanted->nmessages);
-    int copied = gather_own(call, round);
+    int copied = gather_own(call, batch);
     status = cf__mpi_first(cf__mpi_exchange_finish(&plan->exchange), copied);
-    return status ? status
-                  : cf__mpi_elements_move(call->bytes, wanted->buffer, plan->slot + entry, plan->place + entry,
-                                          (void *)call->part, count, nwanted, plan->count);
+    return status ? status : move_entries(call, batch, 1);
 }
 
-static int scatter_round(const struct call *call, int64_t round, int64_t first)
+static int scatter_batch(const struct call *call, const struct batch *batch)
 {
     struct cf_mpi_plan *plan = call->plan;
     struct cf__mpi_side *wanted = &plan->wanted, *lent = &plan->lent;
-    int64_t nlent = cf__mpi_round_fill(lent, plan->object.comm, plan->rounds, round, call->bytes);
-    int64_t nwanted = cf__mpi_round_fill(wanted, plan->object.comm, plan->rounds, round, call->bytes);
-    int64_t entry = plan->entries[round], count = plan->entries[round + 1] - entry;
-    int status = cf__mpi_elements_move(call->bytes, call->part, plan->place + entry, plan->slot + entry, wanted->buffer,
-                                       count, plan->count, nwanted);
-    cf__mpi_exchange_start(&plan->exchange, status, wanted->messages, wanted->nmessages, lent->messages,
-                           lent->nmessages);
-    int copied = scatter_own(call, round);
-    status = cf__mpi_first(cf__mpi_exchange_finish(&plan->exchange), copied);
+    int64_t nlent = cf__mpi_rounds_fill(lent, plan->object.comm, plan->rounds, batch->begin, call->bytes);
+    (void)cf__mpi_rounds_fill(wanted, plan->object.comm, plan->rounds, batch->begin, call->bytes);
+    cf__mpi_exchange_start(&plan->exchange, move_entries(call, batch, 0), wanted->messages, wanted->nmessages,
+                           lent->messages, lent->nmessages);
+    int copied = scatter_own(call, batch);
+    int status = cf__mpi_first(cf__mpi_exchange_finish(&plan->exchange), copied);
     return status ? status
-                  : cf__mpi_elements_unpack(call->bytes, lent->buffer, plan->list + first, call->array->data, nlent,
-                                            cf__mpi_plan_length(plan));
+                  : cf__mpi_elements_unpack(call->bytes, lent->buffer, plan->list + batch->first, call->array->data,
+                                            nlent, cf__mpi_plan_length(plan));
 }
 
 /* The first failure counts. The next call tells it, unless the ranks have agreed on it. */
-static int run_rounds(const struct call *call, int (*run)(const struct call *call, int64_t round, int64_t first))
+static int run_batches(const struct call *call, int (*run)(const struct call *call, const struct batch *batch))
 {
     struct cf_mpi_plan *plan = call->plan;
     struct cf__mpi_failure failure = {0};
-    int64_t first = 0;
+    struct batch batch = {0};
     int is_told = 0, status = CF_OK;
-    for (int64_t round = 0; round < plan->rounds; round++) {
-        status = run(call, round, first);
+    for (; batch.begin < plan->rounds; batch.begin = batch.end) {
+        batch.end = cf__mpi_rounds_end(plan->rounds, batch.begin, call->bytes);
+        status = run(call, &batch);
         if (!failure.status)
             (void)cf__mpi_keep(&failure, status);
         is_told |= plan->exchange.is_told;
-        first += cf__mpi_round_count(&plan->lent, plan->rounds, round, plan->object.comm->size);
+        batch.first += cf__mpi_rounds_space(&plan->lent, plan->rounds, batch.begin, batch.end, plan->object.comm->size);
     }
     status = cf_stream_sync(NULL);
     if (failure.status)
@@ -242,7 +254,7 @@ int cf_mpi_gather(cf_mpi_plan *plan, const cf_mpi_array *source, void *res)
         return status;
     status = check_call(&call);
     status = cf__mpi_agree_on(plan->object.comm->comm, call.function, status, call.bytes);
-    return status ? status : run_rounds(&call, gather_round);
+    return status ? status : run_batches(&call, gather_batch);
 }
 
 int cf_mpi_scatter(cf_mpi_plan *plan, const void *source, cf_mpi_array *res)
@@ -258,5 +270,5 @@ int cf_mpi_scatter(cf_mpi_plan *plan, const void *source, cf_mpi_array *res)
     if (status)
         return status;
     plan->is_distinct = 1;
-    return run_rounds(&call, scatter_round);
+    return run_batches(&call, scatter_batch);
 }

@@ -15,6 +15,7 @@ struct cells {
     struct cfmpi_boxes boxes;
     struct cf__mpi_message messages[NEIGHBOURS];
     void *buffer;
+    int64_t elements;               /* of the buffer */
     const struct cf_kernel *kernel; /* it copies between the array and the buffer */
 };
 
@@ -22,9 +23,8 @@ struct cf_mpi_halo {
     struct cf__mpi_object object;
     struct cf__mpi_exchange exchange;
     struct cells out, in;
-    int messages;     /* each way */
-    int64_t elements; /* in each buffer */
-    int64_t total;    /* elements of the array */
+    int messages;  /* each way */
+    int64_t total; /* elements of the array */
     int device;
     int is_started;
     void *array;
@@ -209,8 +209,8 @@ static struct cfmpi_box make_box(const struct grid *grid, const int direction[DI
 }
 
 /* Lists the messages that leave, or those that arrive. Both have the order of the sender's directions, because two
- * ranks may be neighbours in several directions. Writes their number and elements. */
-static int list_messages(const struct grid *grid, struct cells *cells, int is_ghost, int *count, int64_t *elements)
+ * ranks may be neighbours in several directions. Writes their number. */
+static int list_messages(const struct grid *grid, struct cells *cells, int is_ghost, int *count)
 {
     int direction[DIMS], peer = MPI_PROC_NULL, status = CF_OK;
     int64_t begin = 0, length = 0;
@@ -222,15 +222,13 @@ static int list_messages(const struct grid *grid, struct cells *cells, int is_gh
         status = find_peer(grid, direction, &peer);
         if (status || peer == MPI_PROC_NULL)
             continue;
+        begin = cf__mpi_message_space(cells->elements);
         cells->boxes.at[*count] = make_box(grid, direction, is_ghost, &length);
         cells->boxes.at[*count].begin = begin;
+        cells->boxes.at[*count].end = cells->elements = begin + length;
         cells->messages[*count] = (struct cf__mpi_message){.peer = peer, .bytes = (size_t)length * grid->bytes};
-        begin += length;
         ++*count;
     }
-    for (int i = *count; i < DIRECTIONS; i++)
-        cells->boxes.at[i].begin = begin;
-    *elements = begin;
     return status;
 }
 
@@ -239,7 +237,7 @@ static int list_messages(const struct grid *grid, struct cells *cells, int is_gh
 static int alloc_buffer(const cf_mpi_halo *halo, struct cells *cells, size_t bytes)
 {
     int status = cf__mpi_buffer_alloc("cf_mpi_halo_create", halo->exchange.transport, &cells->buffer,
-                                      (size_t)halo->elements * bytes);
+                                      (size_t)cells->elements * bytes);
     for (int i = 0; i < halo->messages && cells->buffer; i++)
         cells->messages[i].data = (char *)cells->buffer + (size_t)cells->boxes.at[i].begin * bytes;
     return status;
@@ -247,15 +245,14 @@ static int alloc_buffer(const cf_mpi_halo *halo, struct cells *cells, size_t byt
 
 static int fill_halo(cf_mpi_halo *halo, const struct grid *grid, struct cf__mpi_transport *transport)
 {
-    int64_t arriving = 0;
     int status = cf_device_current(&halo->device);
     if (!status)
-        status = list_messages(grid, &halo->out, 0, &halo->messages, &halo->elements);
+        status = list_messages(grid, &halo->out, 0, &halo->messages);
     if (!status)
-        status = list_messages(grid, &halo->in, 1, &halo->messages, &arriving);
+        status = list_messages(grid, &halo->in, 1, &halo->messages);
     if (!status)
         status = cf__mpi_exchange_create("cf_mpi_halo_create", &halo->exchange, transport, NULL, 2 * halo->messages,
-                                         (size_t)halo->elements * grid->bytes);
+                                         (size_t)halo->out.elements * grid->bytes);
     if (!status)
         status = cf_event_create_with(&halo->unpacked, CF_EVENT_NO_TIMING);
     if (!status)
@@ -367,7 +364,7 @@ static int check_start(const cf_mpi_halo *halo, cf_stream stream, const void *ar
 /* Copies between array and buffer, in the exchange's stream. */
 static int copy_boxes(cf_mpi_halo *halo, struct cells *cells, void *from, void *to)
 {
-    void *args[] = {&cells->boxes, &from, &to, &halo->elements, &halo->total};
+    void *args[] = {&cells->boxes, &from, &to, &cells->elements, &halo->total};
     return cf_launch(cells->kernel, halo->exchange.stream, args);
 }
 

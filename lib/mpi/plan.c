@@ -120,8 +120,8 @@ static int alloc_plan(struct draft *draft, struct cf__mpi_transport *transport, 
         status = alloc_host(&plan->lent.counts, ranks);
     for (int rank = 0; !status && rank <= ranks; rank++)
         plan->offsets[rank] = offsets[rank];
-    plan->wanted.messages = calloc((size_t)ranks, sizeof *plan->wanted.messages);
-    plan->lent.messages = calloc((size_t)ranks, sizeof *plan->lent.messages);
+    plan->wanted.messages = calloc((size_t)ranks, CF__MPI_ELEMENT_BYTES * sizeof *plan->wanted.messages);
+    plan->lent.messages = calloc((size_t)ranks, CF__MPI_ELEMENT_BYTES * sizeof *plan->lent.messages);
     if (!status && (!plan->wanted.messages || !plan->lent.messages))
         status = cf__mpi_fail(CF_ENOMEM, FUNCTION ": no memory for messages of %d ranks", ranks);
     return status;
@@ -273,7 +273,7 @@ static int make_tables(struct draft *draft)
         return status;
     for (int64_t i = 0; i < rounds * ranks; i++) {
         draft->starts[i] = next;
-        next += cf__mpi_round_part(&plan->wanted, rounds, i / ranks, (int)(i % ranks));
+        next += cf__mpi_round_space(&plan->wanted, rounds, i / ranks, (int)(i % ranks));
     }
     draft->starts[rounds * ranks] = next;
     for (int rank = 0; rank < ranks; rank++)
@@ -296,7 +296,7 @@ static int make_tables(struct draft *draft)
 static int assign_slots(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
-    int64_t ranks = plan->object.comm->size, count = plan->nentries, elements = draft->bounds[ranks];
+    int64_t ranks = plan->object.comm->size, count = plan->nentries, elements = draft->starts[plan->rounds * ranks];
     const int64_t *offsets = draft->tables, *bounds = offsets + ranks + 1, *parts = bounds + ranks + 1;
     int status = alloc_words(&draft->wanted, elements);
     if (status)
@@ -353,23 +353,24 @@ static int place_entries(struct draft *draft)
 /* Prepares the exchange, and memory for the list of elements that other ranks want. */
 static int prepare_exchange(struct cf_mpi_plan *plan)
 {
-    int64_t lent = 0, widest = 0;
+    int64_t widest = 0, joined = cf__mpi_rounds_end(plan->rounds, 0, 1);
     for (int rank = 0; rank < plan->object.comm->size; rank++) {
         int64_t wanted_part = cf__mpi_round_part(&plan->wanted, plan->rounds, 0, rank);
         int64_t lent_part = cf__mpi_round_part(&plan->lent, plan->rounds, 0, rank);
         int64_t part = wanted_part > lent_part ? wanted_part : lent_part;
-        lent += plan->lent.counts[rank];
         widest = part > widest ? part : widest;
     }
-    int status = alloc_words(&plan->list, lent);
+    int status = alloc_words(&plan->list, cf__mpi_plan_list_length(plan));
     if (!status)
         status = cf__mpi_plan_reserve(FUNCTION, plan, sizeof *plan->list);
     return status ? status
                   : cf__mpi_exchange_create(FUNCTION, &plan->exchange, plan->transport, NULL,
-                                            2 * plan->object.comm->size, (size_t)widest * CF__MPI_ELEMENT_BYTES);
+                                            2 * plan->object.comm->size * (int)joined,
+                                            (size_t)widest * CF__MPI_ELEMENT_BYTES);
 }
 
-/* Sends the wanted elements' numbers to their owners, in the rounds in which the elements will come back. */
+/* Sends the wanted elements' numbers to their owners, in the rounds in which the elements will come back. The list has
+ * -1 between the parts of two ranks. */
 static int exchange_lists(struct draft *draft)
 {
     struct cf_mpi_plan *plan = draft->plan;
@@ -378,11 +379,12 @@ static int exchange_lists(struct draft *draft)
     const size_t bytes = sizeof *plan->list;
     int64_t sent = 0, received = 0;
     int status = CF_OK;
-    for (int64_t round = 0; round < plan->rounds; round++) {
-        int64_t nsent = cf__mpi_round_fill(wanted, state, plan->rounds, round, bytes);
-        int64_t nreceived = cf__mpi_round_fill(lent, state, plan->rounds, round, bytes);
+    for (int64_t begin = 0; begin < plan->rounds; begin = cf__mpi_rounds_end(plan->rounds, begin, bytes)) {
+        int64_t nsent = cf__mpi_rounds_fill(wanted, state, plan->rounds, begin, bytes);
+        int64_t nreceived = cf__mpi_rounds_fill(lent, state, plan->rounds, begin, bytes);
         status =
             cf__mpi_first(status, cf_mem_copy_async(NULL, wanted->buffer, draft->wanted + sent, (size_t)nsent * bytes));
+        status = cf__mpi_first(status, cf_mem_fill_async(NULL, lent->buffer, 0xff, (size_t)nreceived * bytes));
         cf__mpi_exchange_start(&plan->exchange, status, wanted->messages, wanted->nmessages, lent->messages,
                                lent->nmessages);
         status = cf__mpi_exchange_finish(&plan->exchange);
@@ -399,8 +401,8 @@ static int connect_owners(struct cf_mpi_plan *plan)
 {
     const struct cf__mpi_comm *state = plan->object.comm;
     struct cf__mpi_side *wanted = &plan->wanted, *lent = &plan->lent;
-    (void)cf__mpi_round_fill(wanted, state, plan->rounds, 0, sizeof *plan->list);
-    (void)cf__mpi_round_fill(lent, state, plan->rounds, 0, sizeof *plan->list);
+    (void)cf__mpi_rounds_fill(wanted, state, plan->rounds, 0, sizeof *plan->list);
+    (void)cf__mpi_rounds_fill(lent, state, plan->rounds, 0, sizeof *plan->list);
     return cf__mpi_exchange_connect(&plan->exchange, lent->messages, lent->nmessages, wanted->messages,
                                     wanted->nmessages);
 }
@@ -413,12 +415,18 @@ int64_t cf__mpi_plan_length(const struct cf_mpi_plan *plan)
     return plan->offsets[rank + 1] - plan->offsets[rank];
 }
 
+int64_t cf__mpi_plan_list_length(const struct cf_mpi_plan *plan)
+{
+    return cf__mpi_rounds_space(&plan->lent, plan->rounds, 0, plan->rounds, plan->object.comm->size);
+}
+
 static int alloc_buffer(const char *function, const struct cf_mpi_plan *plan, struct cf__mpi_side *side, size_t bytes)
 {
-    int64_t count = cf__mpi_round_count(side, plan->rounds, 0, plan->object.comm->size);
+    int64_t end = cf__mpi_rounds_end(plan->rounds, 0, bytes);
+    int64_t space = cf__mpi_rounds_space(side, plan->rounds, 0, end, plan->object.comm->size);
     free_words(side->buffer);
     side->buffer = NULL;
-    return cf__mpi_buffer_alloc(function, plan->transport, &side->buffer, (size_t)count * bytes);
+    return cf__mpi_buffer_alloc(function, plan->transport, &side->buffer, (size_t)space * bytes);
 }
 
 int cf__mpi_plan_reserve(const char *function, struct cf_mpi_plan *plan, size_t bytes)

@@ -20,7 +20,7 @@ struct cf_mpi_plan {
     int64_t *slot;  /* slot of each entry */
     int64_t rounds;
     int64_t *entries;               /* entries of round k: [entries[k], entries[k + 1]) */
-    int64_t *list;                  /* own elements that cross, in the order of the lent side's rounds */
+    int64_t *list;                  /* own elements that cross, as they lie in the lent side's buffer; else -1 */
     struct cf__mpi_side wanted;     /* elements of other ranks */
     struct cf__mpi_side lent;       /* own elements that other ranks want */
     size_t element_bytes;           /* size of the elements that the buffers are for; 0: there are no buffers */
@@ -31,6 +31,9 @@ struct cf_mpi_plan {
 
 /* Returns the number of elements that the rank owns. */
 int64_t cf__mpi_plan_length(const struct cf_mpi_plan *plan);
+
+/* Returns the length of the plan's list. */
+int64_t cf__mpi_plan_list_length(const struct cf_mpi_plan *plan);
 
 /* Makes the buffers large enough for elements of `bytes` bytes. After a failure, whose detail begins with `function`,
  * there are no buffers. */

@@ -1,7 +1,16 @@
 /* halo.c - exchanges of ghost cells, judged cell by cell against a function of the coordinates. */
 #include "mpi_check.h"
 
+#include <stdint.h>
+
 enum { DIMS = 3, POISON = 0xA5 };
+
+/* MPI's function, under its name for tools: messages begin at multiples of 16 bytes, for which NCCL has fast copies. */
+int MPI_Isend(const void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    CHECK((uintptr_t)data % 16 == 0);
+    return PMPI_Isend(data, count, type, peer, tag, comm, request);
+}
 
 /* A block of the global grid, in an array with ghost cells. */
 struct block {
