@@ -109,22 +109,6 @@ int cf__mpi_agree(MPI_Comm comm, int status)
     return cf__mpi_agree_on(comm, "", status, 0);
 }
 
-int cf__mpi_agreement_start(struct cf__mpi_agreement *agreement, MPI_Comm comm, int status)
-{
-    *agreement = (struct cf__mpi_agreement){.comm = comm, .request = MPI_REQUEST_NULL, .own = status < 0};
-    return cf__mpi_result(
-        MPI_Iallreduce(&agreement->own, &agreement->any, 1, MPI_INT, MPI_MAX, comm, &agreement->request),
-        "MPI_Iallreduce");
-}
-
-int cf__mpi_agreement_finish(struct cf__mpi_agreement *agreement, struct cf__mpi_failure *own)
-{
-    int failed = cf__mpi_result(MPI_Wait(&agreement->request, MPI_STATUS_IGNORE), "MPI_Wait");
-    if (failed || !agreement->any)
-        return failed;
-    return cf__mpi_agree(agreement->comm, cf__mpi_recall(own));
-}
-
 int cf__mpi_keep(struct cf__mpi_failure *failure, int status)
 {
     if (status >= 0)

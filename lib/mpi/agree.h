@@ -17,13 +17,6 @@ struct cf__mpi_failure {
     char detail[CF__MPI_DETAIL];
 };
 
-/* An agreement on its way; it stays at its address until it is finished. */
-struct cf__mpi_agreement {
-    MPI_Comm comm;
-    MPI_Request request;
-    int own, any; /* 1 if this rank failed, and if any rank failed; else 0 */
-};
-
 /* Formats the calling thread's detail and returns `status`. */
 __attribute__((format(printf, 2, 3))) int cf__mpi_fail(int status, const char *format, ...);
 
@@ -36,11 +29,6 @@ int cf__mpi_agree(MPI_Comm comm, int status);
 /* The same in one step with a comparison. CF_EINVAL: no rank has failed, but the name of the function or `value` is not
  * the same on all ranks; the detail names two of them. */
 int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t value);
-
-/* cf__mpi_agree() in two halves, between which the caller works. The first half tells the other ranks this rank's
- * status, and waits for no rank. The second one recalls `own`, the failure of this rank, which the caller kept. */
-int cf__mpi_agreement_start(struct cf__mpi_agreement *agreement, MPI_Comm comm, int status);
-int cf__mpi_agreement_finish(struct cf__mpi_agreement *agreement, struct cf__mpi_failure *own);
 
 /* Keeps a negative `status` with the calling thread's detail for cf__mpi_recall(), and returns it. */
 int cf__mpi_keep(struct cf__mpi_failure *failure, int status);

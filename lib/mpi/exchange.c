@@ -189,16 +189,23 @@ void cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, int status, const
         status = cf__mpi_recall(&earlier);
     exchange->failure.status = CF_OK;
     (void)cf__mpi_keep(&exchange->failure, status);
-    status = cf__mpi_agreement_start(&exchange->agreement, exchange->transport->object.comm->comm, status);
-    (void)cf__mpi_keep(&exchange->failure, status);
+}
+
+/* Returns a failure of one rank's start on all ranks. A reduction that began at the start would let a rank go on before
+ * the others finish, but takes MPI much longer. */
+static int share_failure(struct cf__mpi_exchange *exchange)
+{
+    MPI_Comm comm = exchange->transport->object.comm->comm;
+    int own = exchange->failure.status < 0, any = 0;
+    int failed = cf__mpi_result(MPI_Allreduce(&own, &any, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+    exchange->is_told = !failed && any;
+    return exchange->is_told ? cf__mpi_agree(comm, cf__mpi_recall(&exchange->failure)) : failed;
 }
 
 int cf__mpi_exchange_finish(struct cf__mpi_exchange *exchange)
 {
-    int agreed = cf__mpi_agreement_finish(&exchange->agreement, &exchange->failure);
-    (void)cf__mpi_keep(&exchange->failure, agreed);
-    exchange->is_told = exchange->agreement.any;
-    if (agreed && exchange->transport->is_nccl)
+    (void)cf__mpi_keep(&exchange->failure, share_failure(exchange));
+    if (exchange->is_told && exchange->transport->is_nccl)
         share_abort(exchange);
     int status = exchange->transport->is_nccl ? finish_nccl(exchange) : finish_mpi(exchange);
     return exchange->failure.status ? cf__mpi_recall(&exchange->failure) : status;

@@ -27,10 +27,9 @@ struct cf__mpi_exchange {
     int count;        /* requests in flight */
     int capacity;
     MPI_Request *requests;
-    cf_event written, received;         /* with NCCL: the buffers before and after the messages */
-    struct cf__mpi_agreement agreement; /* on failures of the start */
-    struct cf__mpi_failure failure;     /* of the start on this rank, then of any rank */
-    int is_told;                        /* the latest finish returned a failure that all ranks know */
+    cf_event written, received;     /* with NCCL: the buffers before and after the messages */
+    struct cf__mpi_failure failure; /* of the start on this rank, then of any rank */
+    int is_told;                    /* the latest finish returned a failure that all ranks know */
 };
 
 /* Makes an exchange of up to `messages` messages, sends and receives together, with up to `bytes` bytes each. Details
@@ -52,7 +51,7 @@ void cf__mpi_exchange_free(struct cf__mpi_exchange *exchange);
 void cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, int status, const struct cf__mpi_message *sends,
                             int nsends, const struct cf__mpi_message *receives, int nreceives);
 
-/* Waits for the messages. Later work in the stream finds those received, and may overwrite those that were sent. All
+/* Waits until all ranks finish, and for the messages. Later work in the stream finds those received, and may overwrite those that were sent. All
  * ranks return a failure of one rank's start, and if it has ended NCCL, the others end it, too. */
 int cf__mpi_exchange_finish(struct cf__mpi_exchange *exchange);
 

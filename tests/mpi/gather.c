@@ -13,8 +13,9 @@ enum { NTYPES = sizeof types / sizeof *types };
 
 /* ---- MPI's functions, under its names for tools ---- */
 
-static int64_t sent;   /* bytes */
-static int wait_fails; /* the call of MPI_Wait() that fails, after it has waited: 1 is the next one */
+static int64_t sent;        /* bytes */
+static int wait_fails;      /* the call of MPI_Wait() that fails, after it has waited: 1 is the next one */
+static int agreement_fails; /* the call of MPI_Allreduce() that fails, after it has reduced */
 
 int MPI_Isend(const void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request *request)
 {
@@ -26,6 +27,12 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     int result = PMPI_Wait(request, status);
     return wait_fails && --wait_fails == 0 ? MPI_ERR_OTHER : result;
+}
+
+int MPI_Allreduce(const void *data, void *res, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    int result = PMPI_Allreduce(data, res, count, type, op, comm);
+    return agreement_fails && --agreement_fails == 0 ? MPI_ERR_OTHER : result;
 }
 
 /* ---- Data that all ranks can compute ---- */
@@ -555,12 +562,21 @@ static void gathers_that_fail(void)
     free(offsets);
 }
 
-/* The last rank alone learns that its message failed, so it tells the others in the next call. */
+/* One gather fails on the last rank, and on all ranks the next one, which tells them. */
+static void fail_and_tell(cf_mpi_plan *plan, const cf_mpi_array *array, void *result, const char *call)
+{
+    int last = world_size() - 1;
+    char text[64];
+    snprintf(text, sizeof text, "rank %d: %s: ", last, call);
+    CHECK(cf_mpi_gather(plan, array, result) == (world_rank() == last ? CF_ECALL : CF_OK));
+    CHECK_FAILS(cf_mpi_gather(plan, array, result), CF_ECALL, text);
+}
+
+/* The last rank alone learns that its message or its agreement failed. */
 static void failures_are_told_in_the_next_call(void)
 {
     int64_t *offsets = alloc_host(((size_t)world_size() + 1) * sizeof *offsets);
-    int last = world_size() - 1;
-    char text[64];
+    int is_last = world_rank() == world_size() - 1;
     cf_mpi_plan *plan = NULL;
     make_offsets(offsets, EVEN);
     struct indices made = make_indices(offsets, FEW, 51);
@@ -568,12 +584,11 @@ static void failures_are_told_in_the_next_call(void)
     cf_mpi_array array = make_array(offsets, CF_F64, 1);
     double res[50];
     void *result = to_device(res, sizeof res);
-    snprintf(text, sizeof text, "rank %d: MPI_Wait: ", last);
-    for (int fails = 1; fails <= 2 && !plan->transport->is_nccl; fails++) { /* of the agreement, and of a message */
-        wait_fails = world_rank() == last ? fails : 0;
-        CHECK(cf_mpi_gather(plan, &array, result) == (world_rank() == last ? CF_ECALL : CF_OK));
-        CHECK_FAILS(cf_mpi_gather(plan, &array, result), CF_ECALL, text);
-    }
+    agreement_fails = is_last ? 2 : 0; /* the first one compares the arguments */
+    fail_and_tell(plan, &array, result, "MPI_Allreduce");
+    wait_fails = is_last && !plan->transport->is_nccl;
+    if (!plan->transport->is_nccl)
+        fail_and_tell(plan, &array, result, "MPI_Wait");
     check_gather(plan, offsets, &made, CF_F64, 2);
     CHECK_OK(cf_mpi_plan_destroy(plan));
     CHECK_OK(cf_mem_free(result));
