@@ -14,7 +14,7 @@ import sys
 # Published figures, in bytes per second: HBM3e of an H200; NVLink 4, each direction; InfiniBand NDR, one port per GPU.
 MEMORY, NVLINK, NETWORK = 4.8e12, 450e9, 50e9
 NODE = 8           # GPUs that NVLink connects
-LATENCY = 7e-6     # seconds per message, the fit to NCCL between two H200s
+LATENCY = 7e-6     # seconds per message, the fits to NCCL between two and four H200s
 LAUNCH = 3e-6      # assumed: seconds per kernel that waits for the one before
 GPUS = (64, 4096)
 
