@@ -51,8 +51,9 @@ void cf__mpi_exchange_free(struct cf__mpi_exchange *exchange);
 void cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, int status, const struct cf__mpi_message *sends,
                             int nsends, const struct cf__mpi_message *receives, int nreceives);
 
-/* Waits until all ranks finish, and for the messages. Later work in the stream finds those received, and may overwrite those that were sent. All
- * ranks return a failure of one rank's start, and if it has ended NCCL, the others end it, too. */
+/* Waits until all ranks finish, and for the messages. Later work in the stream finds those received, and may overwrite
+ * those that were sent. All ranks return a failure of one rank's start, and if it has ended NCCL, the others end it,
+ * too. */
 int cf__mpi_exchange_finish(struct cf__mpi_exchange *exchange);
 
 /* Sends messages once whose bytes do not matter, on all ranks, after they agreed: NCCL connects two ranks in their first
