@@ -5,11 +5,14 @@ usage: test_suggest.py BUILDDIR
 """
 
 import os
+import re
 import stat
 import sys
 import tempfile
 
-sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path += [os.path.join(HERE, '../support'), os.path.join(HERE, '../gen')]
+import generator
 from suggest_cases import CASES
 from tap import ROOT, Tap, run
 
@@ -36,6 +39,7 @@ class SuggestTest:
         return os.path.join(self.folder, name)
 
     def write(self, name, text):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
         with open(self.path(name), 'wb') as file:
             file.write(text if isinstance(text, bytes) else text.encode())
 
@@ -46,35 +50,42 @@ class SuggestTest:
     def suggest(self, *arguments):
         return run([self.cfcc, '--suggest', *arguments], cwd=self.folder)
 
-    def generate(self, name):
-        return run([sys.executable, os.path.join(ROOT, 'gen/cfgen'), '-I.', '--outdir', 'out', name], cwd=self.folder)
-
     def expect(self, name, is_good, detail):
         self.tap.check(name, '' if is_good else str(detail))
 
     # ---- Kernels of real shape
 
-    def case(self, case):
-        """The printed annotation is the expected one. After --write, the generator accepts it, or names each gap."""
-        self.write('case.cu', case.source)
-        for name, text in case.headers.items():
-            self.write(name, text)
+    def cases(self):
+        """One run suggests the annotations of all files that take the same flags."""
+        for case in CASES:
+            self.write(f'{case.name}/case.cu', case.source)
+            for name, text in case.headers.items():
+                self.write(f'{case.name}/{name}', text)
+        program = generator.load()
+        for flags in {tuple(case.flags): None for case in CASES}:
+            cases = [case for case in CASES if tuple(case.flags) == flags]
+            result = self.suggest('--write', *flags, *(f'{case.name}/case.cu' for case in cases))
+            for case in cases:
+                self.case(case, result, program)
+
+    def case(self, case, result, program):
+        """The printed annotation is the expected one, and the generator accepts the written file, or names each gap."""
         expected = case.with_parameters if case.with_parameters and 'param' in CLAUSES else case.expected
-        result = self.suggest(*case.flags, 'case.cu')
-        lines = [line[1:] for line in result[1].splitlines() if line.startswith('+')]
+        code, out, err = result
+        place = re.escape(f'{case.name}/case.cu')
+        lines = [line[1:] for part in re.findall(rf'^{place}:\d+: .*\n((?:\+.*\n)+)', out, re.MULTILINE)
+                 for line in part.splitlines()]
+        notes = '\n'.join(re.findall(rf'^{place}:.*', err, re.MULTILINE))
         wanted = expected.strip('\n').split('\n')
-        self.expect(f'suggest_{case.name}_gives_the_annotation', (result[0], lines) == (0, wanted) and
-                    all(text in result[2] for text in case.notes), f'{result}\nexpected {wanted}\ngot      {lines}')
-        result = self.suggest('--write', *case.flags, 'case.cu')
+        self.expect(f'suggest_{case.name}_gives_the_annotation', (code, lines) == (0, wanted) and
+                    all(text in notes for text in case.notes), f'{code} {notes}\nexpected {wanted}\ngot      {lines}')
         for name in case.missing:
-            self.write(name, '')
-        code, out, err = self.generate('case.cu')
-        for name in case.missing:
-            os.remove(self.path(name))
+            self.write(f'{case.name}/{name}', '')
+        code, out, err = generator.run_forked(program, ['-I.', '--outdir', 'out', 'case.cu'], self.path(case.name))
         gaps = expected.count('? */')
         told = sum(': error: /* ' in line and ' is a place to fill in; ' in line for line in err.splitlines())
         is_good = (code, told, err.count(': error: ')) == (1, gaps, gaps) if gaps else (code, out, err) == (0, '', '')
-        self.expect(f'suggest_{case.name}_is_read_by_the_generator', is_good, f'{result}\n{code} {gaps} {err}')
+        self.expect(f'suggest_{case.name}_is_read_by_the_generator', is_good, f'{code} {gaps} {err}')
 
     # ---- The list and the messages
 
@@ -188,24 +199,23 @@ class SuggestTest:
     # ---- Writing
 
     def writing(self):
-        for name, text, expected in (
-                ('crlf', SAXPY.replace('\n', '\r\n'), (PRAGMA + SAXPY).replace('\n', '\r\n')),
-                ('tabs', 'namespace a {\n\t' + SAXPY + '}\n', 'namespace a {\n\t' + PRAGMA + '\t' + SAXPY + '}\n'),
-                ('byte_order_mark', '\ufeff' + SAXPY, '\ufeff' + PRAGMA + SAXPY),
-                ('no_line_end', SAXPY.rstrip(), PRAGMA + SAXPY.rstrip()),
-                ('one_line_namespace', 'namespace a { ' + SAXPY + '}', 'namespace a { \n' + PRAGMA + SAXPY + '}'),
-                ('linkage', 'extern "C" ' + SAXPY, PRAGMA + 'extern "C" ' + SAXPY),
-                ('comment', '/* Doc. */\n// \u00e4\n' + SAXPY, '/* Doc. */\n// \u00e4\n' + PRAGMA + SAXPY)):
-            self.write('one.cu', text)
-            result = self.suggest('--write', 'one.cu')
+        files = (
+            ('crlf', SAXPY.replace('\n', '\r\n'), (PRAGMA + SAXPY).replace('\n', '\r\n')),
+            ('tabs', 'namespace a {\n\t' + SAXPY + '}\n', 'namespace a {\n\t' + PRAGMA + '\t' + SAXPY + '}\n'),
+            ('byte_order_mark', '\ufeff' + SAXPY, '\ufeff' + PRAGMA + SAXPY),
+            ('no_line_end', SAXPY.rstrip(), PRAGMA + SAXPY.rstrip()),
+            ('one_line_namespace', 'namespace a { ' + SAXPY + '}', 'namespace a { \n' + PRAGMA + SAXPY + '}'),
+            ('linkage', 'extern "C" ' + SAXPY, PRAGMA + 'extern "C" ' + SAXPY),
+            ('comment', '/* Doc. */\n// \u00e4\n' + SAXPY, '/* Doc. */\n// \u00e4\n' + PRAGMA + SAXPY),
+            ('no_text', b'// caf\xe9 \x0c\n' + SAXPY.encode(), b'// caf\xe9 \x0c\n' + (PRAGMA + SAXPY).encode()))
+        for name, text, _ in files:
+            self.write(f'{name}.cu', text)
+        result = self.suggest('--write', *(f'{name}.cu' for name, _, _ in files))
+        for name, _, expected in files:
+            written = self.read(f'{name}.cu')
             self.expect(f'write_{name}_keeps_every_other_byte', result[0] == 0 and
-                        self.read('one.cu') == expected.encode(),
-                        f'{result}\n{self.read("one.cu")}')
-        text = b'// caf\xe9 \x0c\n' + SAXPY.encode()
-        self.write('one.cu', text)
-        self.suggest('--write', 'one.cu')
-        self.expect('write_bytes_that_are_no_text_stay', self.read('one.cu') == text.replace(
-            b'__global__', PRAGMA.encode() + b'__global__'), self.read('one.cu'))
+                        written == (expected if isinstance(expected, bytes) else expected.encode()),
+                        f'{result}\n{written}')
         self.write('one.cu', 'template <typename T>\n__global__ void f(T *x, int n)\n{\n    x[threadIdx.x] = n;\n}\n'
                    'void g(int *x) { f<int><<<1, 32>>>(x, 3); }\n')
         os.chmod(self.path('one.cu'), 0o640)
@@ -255,8 +265,7 @@ def main():
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory(prefix='test_suggest-') as folder:
         test = SuggestTest(sys.argv[1], folder)
-        for case in CASES:
-            test.case(case)
+        test.cases()
         test.output()
         test.several()
         test.depth()
