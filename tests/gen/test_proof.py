@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
-from tap import NEEDS_LONG, NEEDS_NVCC, ROOT, Tap, run
+from tap import NEEDS_NVCC, ROOT, Tap, read, run
 
 
 HEADER = '''#ifndef SHARED_H
@@ -39,10 +39,16 @@ namespace heat { static __constant__ double step; }
 
 namespace heat {
 #pragma cf kernel grid(n) in(x[n]) out(y[n])
-__global__ void axpy(const float *x, double *y, int n, unsigned int k, long wide)
+__global__ void axpy(const float *x, double *y, int n)
 {
-    y[0] = x[0] * weights[0] * step + k + wide;
+    y[0] = x[0] * weights[0] * step;
 }
+}
+
+#pragma cf kernel grid(n) out(sums[n])
+__global__ void mix(int *sums, unsigned int k, long wide, int n)
+{
+    sums[0] = k + wide;
 }
 
 constexpr int TILE = 32;
@@ -54,9 +60,15 @@ extern "C" __global__ void move(struct body *bodies, struct body by, float2 shif
 }
 
 #pragma cf kernel grid(n) out(flags[n])
-__global__ void narrow(const __half *h, float *const *rows, bool *flags, volatile int *busy, void *raw, size_t n)
+__global__ void narrow(const __half *h, bool *flags, void *raw, size_t n)
 {
-    flags[0] = raw == busy;
+    flags[0] = raw == h;
+}
+
+#pragma cf kernel grid(n) out(flags[n])
+__global__ void deep(int *flags, float *const *rows, volatile int *busy, int n)
+{
+    flags[0] = (void *)rows == (void *)n;
 }
 
 #pragma cf kernel grid(n) inout(x[n])
@@ -80,54 +92,48 @@ template <typename T> __global__ void own(T *x, typename wide<T>::type by, Own o
 }
 '''
 
-# Each change: its name, the old text, the new text.
+# Each change: its name, a word of the part of the proof that refuses it, the old text, the new text.
 CHANGES = (
-    ('value_type', 'double *y, int n', 'double *y, long n'),
-    ('value_sign', 'unsigned int k', 'int k'),
-    ('value_width_of_the_same_size', 'long wide', 'long long wide'),
-    ('value_width', 'long wide', 'int wide'),
-    ('element_type', 'const float *x', 'const int *x'),
-    ('element_width', 'double *y', 'float *y'),
-    ('const_added', 'double *y', 'const double *y'),
-    ('const_taken_away', 'const float *x', 'float *x'),
-    ('volatile_taken_away', 'volatile int *busy', 'int *busy'),
-    ('order', 'unsigned int k, long wide', 'long wide, unsigned int k'),
-    ('one_parameter_more', 'unsigned int k, long wide', 'unsigned int k, long wide, int extra'),
-    ('one_parameter_less', ', volatile int *busy', ''),
-    ('value_for_pointer', 'struct body *bodies', 'struct body bodies'),
-    ('pointer_for_value', 'struct body by', 'struct body *by'),
-    ('pointer_one_deeper', 'void *raw', 'void **raw'),
-    ('pointer_one_less_deep', 'float *const *rows', 'float *rows'),
-    ('const_of_inner_pointer', 'float *const *rows', 'float **rows'),
-    ('struct_of_the_same_members', 'struct body by', 'struct other by'),
-    ('vector_length', 'float2 shift', 'float4 shift'),
-    ('float_for_half', 'const __half *h', 'const __nv_bfloat16 *h'),
-    ('integer_for_enum', 'enum side side', 'unsigned int side'),
-    ('integer_for_bool', 'bool *flags', 'uint8_t *flags'),
-    ('typedef_of_a_header', 'typedef double real;', 'typedef float real;'),
-    ('name', 'void narrow(', 'void narrower('),
-    ('namespace', 'namespace heat {\n#pragma', 'namespace cool {\nusing heat::step;\n#pragma'),
-    ('template_parameter', 'typename T, int LANES', 'typename T'),
-    ('template_constant_for_type', 'typename T, int LANES', 'int LANES, typename T'),
-    ('template_value', 'T by', 'float by'),
-    ('value_of_a_file_constant', 'constexpr int TILE = 32;', 'constexpr int TILE = 64;'),
-    ('constant_type', '__constant__ float weights', '__constant__ double weights'),
-    ('constant_extent', 'weights[7]', 'weights[8]'),
-    ('member_type', 'Rule rule; float a;', 'Rule rule; int a;'),
-    ('member_order', 'Rule rule; float a;', 'float a; Rule rule;'),
-    ('member_extent', 'int b[2]; };', 'int b[3]; };'),
-    ('value_of_an_enumerator', 'Add = 1', 'Add = 2'),
-    ('size_of_an_opaque_type', 'int hidden;', 'double hidden;'),
-    ('result_of_a_trait', 'typedef double type;', 'typedef float type;'),
-    ('constant_name', 'static __constant__ double step;',
+    ('value_type', 'heat::axpy', 'double *y, int n', 'double *y, long n'),
+    ('value_sign', 'mix', 'unsigned int k', 'int k'),
+    ('value_width_of_the_same_size', 'mix', 'long wide', 'long long wide'),
+    ('value_width', 'mix', 'long wide', 'int wide'),
+    ('element_type', 'heat::axpy', 'const float *x', 'const int *x'),
+    ('element_width', 'heat::axpy', 'double *y', 'float *y'),
+    ('const_added', 'heat::axpy', 'double *y', 'const double *y'),
+    ('const_taken_away', 'heat::axpy', 'const float *x', 'float *x'),
+    ('volatile_taken_away', 'deep', 'volatile int *busy', 'int *busy'),
+    ('order', 'mix', 'unsigned int k, long wide', 'long wide, unsigned int k'),
+    ('one_parameter_more', 'mix', 'unsigned int k, long wide', 'unsigned int k, long wide, int extra'),
+    ('one_parameter_less', 'deep', ', volatile int *busy', ''),
+    ('value_for_pointer', 'move', 'struct body *bodies', 'struct body bodies'),
+    ('pointer_for_value', 'move', 'struct body by', 'struct body *by'),
+    ('pointer_one_deeper', 'narrow', 'void *raw', 'void **raw'),
+    ('pointer_one_less_deep', 'deep', 'float *const *rows', 'float *rows'),
+    ('const_of_inner_pointer', 'deep', 'float *const *rows', 'float **rows'),
+    ('struct_of_the_same_members', 'move', 'struct body by', 'struct other by'),
+    ('vector_length', 'move', 'float2 shift', 'float4 shift'),
+    ('float_for_half', 'narrow', 'const __half *h', 'const __nv_bfloat16 *h'),
+    ('integer_for_enum', 'move', 'enum side side', 'unsigned int side'),
+    ('integer_for_bool', 'narrow', 'bool *flags', 'uint8_t *flags'),
+    ('typedef_of_a_header', 'move', 'typedef double real;', 'typedef float real;'),
+    ('name', 'narrow', 'void narrow(', 'void narrower('),
+    ('namespace', 'heat::axpy', 'namespace heat {\n#pragma', 'namespace cool {\nusing heat::step;\n#pragma'),
+    ('template_parameter', 'scale', 'typename T, int LANES', 'typename T'),
+    ('template_constant_for_type', 'scale', 'typename T, int LANES', 'int LANES, typename T'),
+    ('template_value', 'scale', 'T by', 'float by'),
+    ('value_of_a_file_constant', 'TILE', 'constexpr int TILE = 32;', 'constexpr int TILE = 64;'),
+    ('constant_type', 'weights', '__constant__ float weights', '__constant__ double weights'),
+    ('constant_extent', 'weights', 'weights[7]', 'weights[8]'),
+    ('member_type', 'Own::', 'Rule rule; float a;', 'Rule rule; int a;'),
+    ('member_order', 'Own::', 'Rule rule; float a;', 'float a; Rule rule;'),
+    ('member_extent', 'Own::', 'int b[2]; };', 'int b[3]; };'),
+    ('value_of_an_enumerator', 'Rule::Add', 'Add = 1', 'Add = 2'),
+    ('size_of_an_opaque_type', 'size of Closed', 'int hidden;', 'double hidden;'),
+    ('result_of_a_trait', 'own<', 'typedef double type;', 'typedef float type;'),
+    ('constant_name', 'heat::step', 'static __constant__ double step;',
      'static __constant__ double stride; __constant__ const double step = 1;'),
 )
-
-
-# Changes that nvcc is shown at each check, one of each kind: it takes a second for one. --long shows it all.
-OF_EACH_CHECK = {'value_type', 'element_type', 'const_taken_away', 'order', 'one_parameter_more', 'value_for_pointer',
-                 'struct_of_the_same_members', 'integer_for_enum', 'name', 'template_constant_for_type',
-                 'value_of_a_file_constant', 'constant_extent', 'member_type', 'size_of_an_opaque_type'}
 
 
 class ProofTest:
@@ -177,32 +183,49 @@ class ProofTest:
                 f'-I{place}',
                 f'-I{ROOT}/include', os.path.join(place, 'k.dev.cu'), '-o', os.path.join(place, 'k.ptx')]
 
-    def compiler(self, device, name, old, new):
-        """Returns an error if the change compiles, or if no error comes from the generated proof."""
-        place = self.copy(f'{device}_{name}')
-        if old and not self.change(place, old, new):
-            return f"'{old}' stands nowhere"
+    @staticmethod
+    def groups():
+        """Lists of changes that are compiled at once, as other parts of the proof refuse them; alone with --long."""
+        groups = []
+        for row in CHANGES:
+            fits = (g for g in groups if not os.environ.get('CHECK_LONG') and row[1] not in [other[1] for other in g])
+            group = next(fits, None)
+            if group is None:
+                groups.append(group := [])
+            group.append(row)
+        return groups
+
+    @staticmethod
+    def refused_parts(place, messages):
+        """The statements of the generated proof that have errors."""
+        parts = ''
+        for name, number in re.findall(r'^\S*?(k\.host\.cpp|k\.dev\.cu)[(:](\d+).*error', messages, re.MULTILINE):
+            lines = read(os.path.join(place, name)).splitlines()[int(number) - 1:]
+            parts += '\n'.join(lines).partition(';\n')[0] + '\n'
+        return parts
+
+    def compiler(self, device, group):
+        """Returns for each change an error if it compiles, or if no error comes from its part of the generated proof."""
+        place = self.copy(f'{device}_{group[0][0] if group else "no_change"}')
+        lost = [name for name, _, old, new in group if not self.change(place, old, new)]
         code, _, err = run(getattr(self, device)(place))
-        if not old:
-            return err if code else ''
-        seen = re.findall(r'^\S*?([\w.]+)[(:]\d+.*error', err, re.MULTILINE)
-        return '' if code and {'k.host.cpp', 'k.dev.cu'} & set(seen) else f'exit {code}: {err}'
+        if not group:
+            return [err if code else '']
+        parts = self.refused_parts(place, err)
+        return [f'{old!r} stands nowhere' if name in lost else '' if code and word in parts else f'exit {code}: {err}'
+                for name, word, old, _ in group]
 
     def compilers(self):
+        groups = [[], *self.groups()]
         with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            rows = [('no_change', None, None), *CHANGES]
             for device in ('cpu', 'gpu'):
                 if device == 'gpu' and not self.nvcc:
                     self.tap.skip('proof_on_the_gpu', NEEDS_NVCC)
                     continue
-                if device == 'gpu' and not os.environ.get('CHECK_LONG'):
-                    shown = [row for row in rows if not row[1] or row[0] in OF_EACH_CHECK]
-                    for name in (row[0] for row in rows if row not in shown):
-                        self.tap.skip(f'proof_on_the_gpu_{name}_is_refused', NEEDS_LONG)
-                    rows = shown
-                results = pool.map(lambda row, device=device: self.compiler(device, *row), rows)
-                for (name, old, _), problem in zip(rows, results):
-                    self.tap.check(f'proof_on_the_{device}_{name}_{"is_refused" if old else "compiles"}', problem)
+                results = pool.map(lambda group, device=device: self.compiler(device, group), groups)
+                for group, problems in zip(groups, results):
+                    for name, problem in zip([f'{row[0]}_is_refused' for row in group] or ['no_change_compiles'], problems):
+                        self.tap.check(f'proof_on_the_{device}_{name}', problem)
 
     def entry(self):
         """A device function with a kernel's type is not an entry."""
