@@ -13,7 +13,8 @@ import sys
 import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
-from tap import ROOT, Tap, run
+import generator
+from tap import ROOT, Tap, read, run
 
 CASES = os.path.join(ROOT, 'tests', 'gen', 'cases')
 # The number of variants per case without a compiled size function: block(auto), launches that no arguments allow, and
@@ -21,23 +22,32 @@ CASES = os.path.join(ROOT, 'tests', 'gen', 'cases')
 INTERPRETED = {'constants_taken': 4, 'in_place': 1, 'launch': 1, 'never': 2, 'real_dft': 1,
                'real_lattice': 1, 'real_md': 1, 'sizes': 2}
 
+# One program has all cases, each with its own prefix, and tests the case that it is told.
 MAIN = '''#include "compare_sizes.h"
 
-extern const cf_module t_registry;
+#define CASE(STEM) extern const cf_module of_##STEM##_registry;
+CASES
+#undef CASE
+#define CASE(STEM) {#STEM, &of_##STEM##_registry},
+static const struct { const char *stem; const cf_module *module; } cases[] = {CASES};
+
+static int test(const cf_module *module, int trials)
+{
+    char wrong[4096];
+    int compiled = 0, variants = 0;
+    for (size_t i = 0; i < module->count; i++)
+        variants += module->kernels[i]->nvariants ? (int)module->kernels[i]->nvariants : 1;
+    if (compare_sizes(module, trials, &compiled, wrong, sizeof wrong))
+        return puts(wrong), 1;
+    return printf("%d\\n", variants - compiled) < 0;
+}
 
 int main(int argc, char *argv[])
 {
-    char wrong[4096];
-    int compiled = 0, variants = 0, status = argc != 2;
-    for (size_t i = 0; i < t_registry.count; i++)
-        variants += t_registry.kernels[i]->nvariants ? (int)t_registry.kernels[i]->nvariants : 1;
-    if (status == 0)
-        status = compare_sizes(&t_registry, atoi(argv[1]), &compiled, wrong, sizeof wrong);
-    if (status == 0)
-        printf("%d\\n", variants - compiled);
-    else
-        puts(wrong);
-    return status != 0;
+    for (size_t i = 0; argc == 3 && i < sizeof cases / sizeof *cases; i++)
+        if (strcmp(cases[i].stem, argv[1]) == 0)
+            return test(cases[i].module, atoi(argv[2]));
+    return puts("no such case"), 2;
 }
 '''
 
@@ -50,31 +60,38 @@ def compile_c(options, folder, *words):
     return out + err if code else ''
 
 
-def problem(stem, main_object, options):
-    """Runs a case; returns the errors, or ''."""
-    with tempfile.TemporaryDirectory() as folder:
-        code, out, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--prefix', 't', '--outdir', folder,
-                              '--bundled', os.path.join(options.builddir, 'gen', 'cuferry.json'), f'{stem}.cu'],
-                              cwd=CASES)
-        if code:
-            return out + err
-        with open(os.path.join(folder, f'{stem}.stub.c'), encoding='utf-8') as file:
-            enqueuers = sorted(set(re.findall(r'\bt__enqueue_\w+', file.read())))
-        with open(os.path.join(folder, 'enqueue.c'), 'w', encoding='utf-8') as file:
-            file.writelines(f'int {name}(void);\nint {name}(void) {{ return -1; }}\n' for name in enqueuers)
-        program = os.path.join(folder, 'main')
+def generate(options, program, folder, stem):
+    """Writes the C file of a case; returns the errors, or ''."""
+    os.mkdir(folder)
+    code, out, err = generator.run_forked(program, ['--prefix', f'of_{stem}', '--outdir', folder, '--bundled', os.path.join(
+        options.builddir, 'gen', 'cuferry.json'), f'{stem}.cu'], CASES)
+    if code:
+        return f'{out}{err}'
+    with open(os.path.join(folder, 'case.c'), 'w', encoding='utf-8') as file:
+        file.write(f'#include "{stem}.stub.c"\n#include "of_{stem}_registry.c"\n')
+    return ''
+
+
+def link(options, folder, stems):
+    """Links the program of the cases that were compiled; returns the errors, or ''."""
+    main, stubs = os.path.join(folder, 'main.c'), [read(os.path.join(folder, stem, f'{stem}.stub.c')) for stem in stems]
+    enqueuers = sorted(set(re.findall(r'\bof_\w+__enqueue_\w+', '\n'.join(stubs))))
+    with open(main, 'w', encoding='utf-8') as file:
+        file.write(f'#define CASES {" ".join(f"CASE({stem})" for stem in stems)}\n' + MAIN)
         # The CPU bodies are not called, and not built. Operations are not called either, but the linker needs them.
-        wrong = compile_c(options, folder, main_object,
-                          *(os.path.join(folder, f) for f in ('enqueue.c', f'{stem}.stub.c', 't_registry.c')),
-                          '-o', program, os.path.join(options.builddir, 'libcuferry.a'),
-                          '-Wl,--unresolved-symbols=ignore-all', '-lpthread', '-ldl', '-lm')
-        if wrong:
-            return wrong
-        code, out, err = run([program, str(options.trials)])
-        if code:
-            return f'exit {code}: {out}{err}'
-        expected = INTERPRETED.get(stem, 0)
-        return '' if int(out) == expected else f'{out.strip()} kernels are left to the interpreter, and not {expected}'
+        file.writelines(f'int {name}(void);\nint {name}(void) {{ return -1; }}\n' for name in enqueuers)
+    return compile_c(options, folder, main, *(os.path.join(folder, stem, 'case.o') for stem in stems), '-o',
+                     os.path.join(folder, 'main'), os.path.join(options.builddir, 'libcuferry.a'),
+                     '-Wl,--unresolved-symbols=ignore-all', '-lpthread', '-ldl', '-lm')
+
+
+def problem(options, folder, stem):
+    """Runs a case; returns the errors, or ''."""
+    code, out, err = run([os.path.join(folder, 'main'), stem, str(options.trials)])
+    if code:
+        return f'exit {code}: {out}{err}'
+    expected = INTERPRETED.get(stem, 0)
+    return '' if int(out) == expected else f'{out.strip()} kernels are left to the interpreter, and not {expected}'
 
 
 def main():
@@ -86,15 +103,19 @@ def main():
     options.builddir = os.path.abspath(options.builddir)
     tap = Tap()
     stems = sorted(f[:-5] for f in os.listdir(CASES) if f.endswith('.json'))
-    with tempfile.TemporaryDirectory() as folder, \
-            concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        # The same in all cases, and most of their work for the compiler.
-        main_object = os.path.join(folder, 'main.o')
-        with open(os.path.join(folder, 'main.c'), 'w', encoding='utf-8') as file:
-            file.write(MAIN)
-        wrong = compile_c(options, folder, '-c', os.path.join(folder, 'main.c'), '-o', main_object)
-        for stem, text in zip(stems, pool.map(lambda s: wrong or problem(s, main_object, options), stems)):
-            tap.check(f'sizes_of_{stem}_agree_with_the_interpreter', text)
+    program = generator.load()
+    with tempfile.TemporaryDirectory() as folder:
+        places = {stem: os.path.join(folder, stem) for stem in stems}
+        wrong = {stem: generate(options, program, places[stem], stem) for stem in stems}
+        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            texts = pool.map(lambda stem: wrong[stem] or compile_c(
+                options, places[stem], '-c', os.path.join(places[stem], 'case.c'), '-o',
+                os.path.join(places[stem], 'case.o')), stems)
+            wrong = dict(zip(stems, texts))
+            unlinked = link(options, folder, [stem for stem in stems if not wrong[stem]])
+            texts = pool.map(lambda stem: wrong[stem] or unlinked or problem(options, folder, stem), stems)
+            for stem, text in zip(stems, texts):
+                tap.check(f'sizes_of_{stem}_agree_with_the_interpreter', text)
     return tap.close()
 
 
