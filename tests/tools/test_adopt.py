@@ -19,7 +19,9 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path += [os.path.join(HERE, '../support'), os.path.join(HERE, '../gen')]
+import generator
 from tap import NEEDS_GPU, NEEDS_NVCC, ROOT, Tap, path_without_nvcc, run
 
 sys.path.append(os.path.join(ROOT, 'gen'))
@@ -114,8 +116,13 @@ __global__ void scale(float *arg0, float *arg1, float arg2, int64_t arg3);
 '''
 
 # The declarations as a user completes them, with variants, functions for the CPU, and a kernel for nvcc.
+OF_NUMBA = f'''#include <stdint.h>
+#pragma cf kernel image("scale.ptx") entry("{SCALE}10float32_2a10float32_2afx") grid(n) in(x[n]) out(y[n])
+__global__ void scale(const float *x, float *y, float a, int64_t n);
+'''
+
 LIBRARY = f'''#include <math.h>
-#include <stdint.h>
+{OF_NUMBA}
 
 static void softmax_on_cpu(float *out, const float *x, int32_t x_stride, int32_t out_stride, int32_t cols, char *scratch,
                            char *profile)
@@ -141,9 +148,6 @@ static void softmax_on_cpu(float *out, const float *x, int32_t x_stride, int32_t
 template <int WARPS>
 __global__ void softmax(float *out, const float *x, int32_t x_stride, int32_t out_stride, int32_t cols, char *global_scratch,
                         char *profile_scratch);
-
-#pragma cf kernel image("scale.ptx") entry("{SCALE}10float32_2a10float32_2afx") grid(n) in(x[n]) out(y[n])
-__global__ void scale(const float *x, float *y, float a, int64_t n);
 
 #pragma cf kernel grid(n) inout(y[n])
 __global__ void negate(float *y, int n)
@@ -275,7 +279,7 @@ def is_readable(image):
 class AdoptTest:
     def __init__(self, builddir, folder):
         self.tap, self.folder, self.build = Tap(), folder, os.path.abspath(builddir)
-        self.cfcc = os.path.join(self.build, 'cfcc')
+        self.cfcc, self.generator = os.path.join(self.build, 'cfcc'), generator.load()
         with open(os.path.join(self.build, 'cfcc.json'), encoding='utf-8') as file:
             self.values = json.load(file)
         configured = self.values['nvcc'] and shutil.which(os.path.join(self.build, self.values['nvcc']))
@@ -307,6 +311,7 @@ class AdoptTest:
             self.tap.skip('adopted_kernels_are_linked', NEEDS_NVCC)
         if self.driver == 'host':       # the rest is the same for all drivers
             if self.nvcc:
+                self.without_nvcc()
                 self.declarations()
                 self.refused_entries()
                 self.refused_images()
@@ -324,13 +329,14 @@ class AdoptTest:
             raise RuntimeError(out + err)
 
     def make_images(self):
+        """The compiler's slow part makes PTX, from which the other images of a file come."""
         self.write('softmax.cu', SOFTMAX)
         self.write('numba.cu', NUMBA % f'{SCALE}10float32_2a10float32_2afx')
         os.mkdir(self.path('cache'))
-        for warps in (4, 8):
-            self.compile('softmax.cu', f'softmax_{warps}.cubin', '-cubin', f'-DWARPS={warps}')
+        for warps, ptx in ((4, 'cache/softmax_kernel.ptx'), (8, 'softmax_8.ptx')):
+            self.compile('softmax.cu', ptx, '-ptx', f'-DWARPS={warps}')
+            self.compile(ptx, f'softmax_{warps}.cubin', '-cubin')
         shutil.copy(self.path('softmax_4.cubin'), self.path('cache/softmax_kernel.cubin'))
-        self.compile('softmax.cu', 'cache/softmax_kernel.ptx', '-ptx', '-DWARPS=4')
         self.compile('numba.cu', 'scale.ptx', '-ptx')
         self.write('cache/softmax_kernel.json', json.dumps(OPTIONS))
         self.write('cache/softmax_kernel.ttir', TTIR)
@@ -356,7 +362,7 @@ class AdoptTest:
                     result[2].count('error') == 3, result)
         result = self.adopt('numba', 'scale.ptx')
         self.expect('adopt_numba_writes_the_declaration', result == (0, DECLARED_SCALE, ''), result)
-        self.compile('numba.cu', 'scale.cubin', '-cubin')
+        self.compile('scale.ptx', 'scale.cubin', '-cubin')
         result = self.adopt('numba', 'scale.cubin')
         self.expect('adopt_numba_takes_cubins', result == (
             0, DECLARED_SCALE.replace('scale.ptx', 'scale.cubin').replace('compute_90', 'sm_90'), ''), result)
@@ -467,7 +473,7 @@ class AdoptTest:
         self.refused('device_functions', ['numba', 'other.ptx'], 'it has no kernel')
         self.write('other.ptx', ptx[:-20])
         self.refused('truncated_ptx', ['numba', 'other.ptx'], 'other.ptx is cut off: its braces do not close')
-        self.compile('numba.cu', 'packed.fatbin', '-fatbin', '-compress-mode=size')
+        self.compile('scale.ptx', 'packed.fatbin', '-fatbin', '-compress-mode=size')
         self.refused('compressed_images', ['numba', 'packed.fatbin'], 'it is compressed')
 
     # ---- Images that cfcc takes and refuses
@@ -475,8 +481,7 @@ class AdoptTest:
     def image_problem(self, image, ctype='int'):
         """The messages of the generator about a kernel of an image."""
         self.write('one.cu', ONE.format(image, ctype))
-        code, out, err = run([sys.executable, os.path.join(ROOT, 'gen', 'cfgen'), '--outdir', 'out', 'one.cu'],
-                             cwd=self.folder)
+        code, out, err = generator.run_forked(self.generator, ['--outdir', 'out', 'one.cu'], self.folder)
         return err if code and not out else '' if code == 0 else f'exit {code}: {out}{err}'
 
     def refused_image(self, name, data, text):
@@ -486,10 +491,10 @@ class AdoptTest:
 
     def refused_images(self):
         self.write('own.cu', 'extern "C" __global__ void one(float *y, int n) { if (n) *y = n; }\n')
+        self.compile('own.cu', 'own.ptx', '-ptx')
         for flags, name in ((['-cubin'], 'own.cubin'), (['-fatbin', '-no-compress'], 'own.fatbin'),
-                            (['-fatbin', '-compress-mode=size'], 'own_packed.fatbin'), (['-ptx'], 'own.ptx'),
-                            (['-cubin', '-dc'], 'own_dc.cubin'), (['-c'], 'own.o')):
-            self.compile('own.cu', name, *flags)
+                            (['-fatbin', '-compress-mode=size'], 'own_packed.fatbin'), (['-cubin', '-dc'], 'own_dc.cubin')):
+            self.compile('own.ptx', name, *flags)
         cubin, fatbin = self.read('own.cubin'), self.read('own.fatbin')
         for name in ('own.cubin', 'own.fatbin', 'own_packed.fatbin', 'own.ptx'):
             found = self.image_problem(name)
@@ -499,7 +504,7 @@ class AdoptTest:
             self.expect(f'image_{name}_tells_sizes', f'one.cu:2:36: error: n has 8 bytes here, and 4 in one in {name}\n'
                         in found, found)
         self.refused_image('of_bytes', b'\1\2\3\4\5', 'is no cubin, fatbin or PTX: it has 5 bytes and begins with 01020')
-        self.refused_image('of_another_machine', self.read('own.o'), 'is an ELF file for machine 62 and not for a GPU')
+        self.refused_image('of_another_machine', self.of_the_cpu(), 'is an ELF file for machine 62 and not for a GPU')
         self.refused_image('relocatable', self.read('own_dc.cubin'), 'is relocatable code; link it first')
         self.refused_image('archive', b'!<arch>\n', 'is an archive of object files')
         self.refused_image('of_lto', b'\xed\x43\x4e\x7f', 'is LTO-IR; link it first')
@@ -556,6 +561,11 @@ class AdoptTest:
         self.expect('generator_and_library_take_whole_images', not {0, 1, 2}.intersection(refused) and
                     all(map(is_readable, images[:3])), refused[:3])
 
+    def of_the_cpu(self):
+        """The object file of an empty C file."""
+        run([*shlex.split(self.values['cc']), '-x', 'c', '-c', os.devnull, '-o', 'empty.o'], cwd=self.folder)
+        return self.read('empty.o')
+
     @staticmethod
     def of_kind(fatbin, kind):
         """The image with another kind of all its entries."""
@@ -593,10 +603,13 @@ class AdoptTest:
         self.expect('adopted_kernels_are_linked', code == 0, (code, out, err))
         if code == 0:
             self.calls()
+
+    def without_nvcc(self):
         code, out, err = run([self.cfcc, '--cuda', 'no', '-o', 'soft.o', 'soft.cu'], cwd=self.folder)
         self.expect('images_are_embedded_without_cuda', (code, err) == (0, '') and
                     self.read('softmax_8.cubin') in self.read('soft.o'), (code, out, err))
-        code, out, err = run([self.cfcc, '-o', 'soft.o', 'soft.cu'], cwd=self.folder,
+        self.write('scale.cu', OF_NUMBA)
+        code, out, err = run([self.cfcc, '-o', 'soft.o', 'scale.cu'], cwd=self.folder,
                              env={**self.env, 'PATH': path_without_nvcc(self.path('bin'))})
         said = '' if self.values['nvcc'] else \
             'cfcc: no nvcc was found: soft.o runs on the CPU alone, except the kernels of image(...)\n'
@@ -650,7 +663,7 @@ class AdoptTest:
 
     def other_targets(self):
         """An image without code for the device."""
-        self.compile('softmax.cu', 'softmax_4.cubin', '-cubin', '-DWARPS=4', '-arch=sm_100')
+        self.compile('cache/softmax_kernel.ptx', 'softmax_4.cubin', '-cubin', '-arch=sm_100')
         code, out, err = run([self.cfcc, '--shared', '--cuda', 'no', '-o', 'soft.so', 'soft.cu'], cwd=self.folder)
         code, out = self.program() if code == 0 else (code, out + err)
         self.expect('images_for_other_devices_are_refused', code == 1 and re.search(
