@@ -34,8 +34,9 @@ int64_t cf__mpi_round_part(const struct cf__mpi_side *side, int64_t rounds, int6
 int64_t cf__mpi_round_space(const struct cf__mpi_side *side, int64_t rounds, int64_t round, int rank);
 int64_t cf__mpi_batch_space(const struct cf__mpi_side *side, int64_t rounds, int64_t begin, int64_t end, int ranks);
 
-/* Makes the messages of the batch that begins with round `begin`, for elements of `bytes` bytes. The next rank is first,
- * so that ranks do not all begin with the same one. Returns how many elements of the buffer belong to the batch. */
+/* Makes the messages of the batch that begins with round `begin`, for elements of `bytes` bytes. The next rank is
+ * first, so that ranks do not all begin with the same one. Returns how many elements of the buffer belong to the
+ * batch. */
 int64_t cf__mpi_batch_fill(struct cf__mpi_side *side, const struct cf__mpi_comm *comm, int64_t rounds, int64_t begin,
                            size_t bytes);
 

@@ -1,7 +1,7 @@
 """test_realcode.py - kernel files of the shape that people have: host code, its headers, and kernels to which only an
 annotation was added. They are built for the CPU in one run of cfcc, linked into a C program by the C compiler, and run;
-with CHECK_LONG, with every C++ compiler that is installed, and those that nvcc can compile, by nvcc. A toolkit's headers
-are read where there is a toolkit; elsewhere they are found nowhere.
+with CHECK_LONG, with every C++ compiler that is installed, and those that nvcc can compile, by nvcc. A toolkit's
+headers are read where there is a toolkit; elsewhere they are found nowhere.
 
 usage: test_realcode.py BUILDDIR
 """
