@@ -111,7 +111,7 @@ typedef struct cf_mpi_plan cf_mpi_plan;
  * before enlarges the buffers.
  *
  * Beside them a plan has 8 bytes for each of the rank's indices, 16 more for each index of an element of another rank,
- * and 8 bytes for each element that the rank sends.
+ * and 8 bytes for each element that the rank sends; for each rank and round they are rounded up to 16 elements.
  * cf_mpi_plan_create() needs up to 40 more bytes for each index while it runs. */
 #define CF_MPI_BUFFER ((size_t)512 << 20)
 
@@ -190,7 +190,7 @@ CF_CHECKED int cf_mpi_halo_destroy(cf_mpi_halo *halo);
 
 /* cf_mpi_halo_start() packs the cells at the faces after earlier work in `stream`, and sends them. It returns while
  * they are on their way: `stream` may go on with cells that need no ghost cells. The cells that were sent may be
- * written again. cf_mpi_halo_finish() waits until all ranks finish and the neighbours' cells have arrived, and
+ * written again. cf_mpi_halo_finish() waits until all ranks have started and the neighbours' cells have arrived, and
  * enqueues writing the ghost cells on the same stream: later work in it finds them. A halo has one exchange at a time
  * (CF_EINVAL), and `array` and `stream` belong to its device; the default stream is that of the calling thread's
  * device, which has to be the halo's in both calls (CF_EINVAL). Start waits for no other rank, so its other failures

@@ -35,8 +35,8 @@ __device__ __forceinline__ void copy_row(T *__restrict__ to, int64_t to_step, co
             to[i * to_step] = from[i * from_step];
 }
 
-/* Calls copy(element of the buffer, element of the array, step, count) for the thread's elements of the buffer's n,
- * of which the last one belongs to a box. */
+/* Calls copy(element of the buffer, element of the array, step, count) for the thread's elements of the buffer's n.
+ * The last box ends at n. */
 template <typename F>
 __device__ __forceinline__ void for_rows(const cfmpi_boxes &boxes, int64_t n, F copy)
 {

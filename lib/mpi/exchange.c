@@ -178,6 +178,15 @@ static void share_abort(const struct cf__mpi_exchange *exchange)
 
 /* ---- Both ---- */
 
+static int start_agreement(struct cf__mpi_exchange *exchange)
+{
+    MPI_Comm comm = exchange->transport->object.comm->comm;
+    exchange->agreement = MPI_REQUEST_NULL;
+    return cf__mpi_result(
+        MPI_Iallreduce(&exchange->own, &exchange->any, 1, MPI_INT, MPI_MAX, comm, &exchange->agreement),
+        "MPI_Iallreduce");
+}
+
 void cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, int status, const struct cf__mpi_message *sends,
                             int nsends, const struct cf__mpi_message *receives, int nreceives)
 {
@@ -189,16 +198,21 @@ void cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, int status, const
         status = cf__mpi_recall(&earlier);
     exchange->failure.status = CF_OK;
     (void)cf__mpi_keep(&exchange->failure, status);
+    exchange->own = status < 0;
+    exchange->any = 0;
+    if (exchange->is_background)
+        (void)cf__mpi_keep(&exchange->failure, start_agreement(exchange));
 }
 
-/* Returns a failure of one rank's start on all ranks. A reduction that began at the start would let a rank go on before
- * the others finish, but takes MPI much longer. */
+/* Returns a failure of one rank's start on all ranks. */
 static int share_failure(struct cf__mpi_exchange *exchange)
 {
     MPI_Comm comm = exchange->transport->object.comm->comm;
-    int own = exchange->failure.status < 0, any = 0;
-    int failed = cf__mpi_result(MPI_Allreduce(&own, &any, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
-    exchange->is_told = !failed && any;
+    int failed =
+        exchange->is_background
+            ? cf__mpi_result(MPI_Wait(&exchange->agreement, MPI_STATUS_IGNORE), "MPI_Wait")
+            : cf__mpi_result(MPI_Allreduce(&exchange->own, &exchange->any, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+    exchange->is_told = !failed && exchange->any;
     return exchange->is_told ? cf__mpi_agree(comm, cf__mpi_recall(&exchange->failure)) : failed;
 }
 

@@ -12,11 +12,11 @@ struct cf__mpi_message {
     size_t bytes;
 };
 
-/* Messages begin at multiples of so many elements of a buffer, whatever their size. NCCL copies single bytes if an
- * address is no multiple of 16. */
+/* A message begins at a multiple of 16 elements of its buffer, and so of 16 bytes. NCCL copies byte by byte at other
+ * addresses. */
 enum { CF__MPI_ALIGNMENT = 16 };
 
-/* Returns how many elements of a buffer a message of `count` elements needs, with those before the next message. */
+/* Returns `count` rounded up to CF__MPI_ALIGNMENT: the distance to the next message, in elements. */
 int64_t cf__mpi_message_space(int64_t count);
 
 /* Messages in flight. */
@@ -28,6 +28,9 @@ struct cf__mpi_exchange {
     int capacity;
     MPI_Request *requests;
     cf_event written, received;     /* with NCCL: the buffers before and after the messages */
+    int is_background;              /* ranks agree on failures of the start from then on, not when they finish */
+    int own, any;                   /* 1 if the start failed on this rank, and on any rank; else 0 */
+    MPI_Request agreement;          /* on `any`, in the background */
     struct cf__mpi_failure failure; /* of the start on this rank, then of any rank */
     int is_told;                    /* the latest finish returned a failure that all ranks know */
 };
@@ -51,13 +54,14 @@ void cf__mpi_exchange_free(struct cf__mpi_exchange *exchange);
 void cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, int status, const struct cf__mpi_message *sends,
                             int nsends, const struct cf__mpi_message *receives, int nreceives);
 
-/* Waits until all ranks finish, and for the messages. Later work in the stream finds those received, and may overwrite
+/* Waits for the messages, and until all ranks have started; without `is_background` until all ranks have called finish,
+ * which takes less time if they all do so at once. Later work in the stream finds those received, and may overwrite
  * those that were sent. All ranks return a failure of one rank's start, and if it has ended NCCL, the others end it,
  * too. */
 int cf__mpi_exchange_finish(struct cf__mpi_exchange *exchange);
 
-/* Sends messages once whose bytes do not matter, on all ranks, after they agreed: NCCL connects two ranks in their first
- * group, which waits for the other rank. Does nothing over MPI. Returns the same status on all ranks. */
+/* Sends messages once whose bytes do not matter, on all ranks, after they agreed: NCCL connects two ranks in their
+ * first group, which waits for the other rank. Does nothing over MPI. Returns the same status on all ranks. */
 int cf__mpi_exchange_connect(struct cf__mpi_exchange *exchange, const struct cf__mpi_message *sends, int nsends,
                              const struct cf__mpi_message *receives, int nreceives);
 

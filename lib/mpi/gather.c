@@ -133,9 +133,9 @@ static int check_distinct(const struct cf_mpi_plan *plan)
 /* After the first failure a rank still sends and receives, so that others do not wait for it. A share of this rank's
  * own elements is copied while those of other ranks are on their way. */
 
-/* Rounds that cross together, and where their elements begin in the plan's list. */
+/* Rounds [begin, end), and their `count` elements of the plan's list. */
 struct batch {
-    int64_t begin, end, first;
+    int64_t begin, end, first, count;
 };
 
 /* The indices whose own elements are copied with a batch: none if all elements are others'. */
@@ -150,7 +150,8 @@ static struct share own_share(const struct cf_mpi_plan *plan, const struct batch
     return begin < end && plan->nentries < plan->count ? (struct share){begin, end - begin} : (struct share){0, 0};
 }
 
-/* Zeros are written for other elements if there are few of them. After the first batch some places hold theirs. */
+/* Zeros are written for other elements if there are few of them, but not after the first batch: then some places hold
+ * theirs. */
 static int gather_own(const struct call *call, const struct batch *batch)
 {
     const struct cf_mpi_plan *plan = call->plan;
@@ -158,9 +159,8 @@ static int gather_own(const struct call *call, const struct batch *batch)
     if (!own.count)
         return CF_OK;
     char *res = (char *)call->part + (size_t)own.begin * call->bytes;
-    int is_only = batch->end - batch->begin == plan->rounds;
     return cf__mpi_elements_pack(call->bytes, call->array->data, plan->own + own.begin, res, own.count,
-                                 cf__mpi_plan_length(plan), is_only && plan->nentries < plan->count / 2);
+                                 cf__mpi_plan_length(plan), !batch->begin && plan->nentries < plan->count / 2);
 }
 
 static int scatter_own(const struct call *call, const struct batch *batch)
@@ -182,8 +182,10 @@ static int move_entries(const struct call *call, const struct batch *batch, int 
     int status = CF_OK;
     for (int64_t round = batch->begin; round < batch->end && !status; round++) {
         int64_t entry = plan->entries[round], count = plan->entries[round + 1] - entry;
-        int64_t space = cf__mpi_rounds_space(&plan->wanted, plan->rounds, round, round + 1, plan->object.comm->size);
+        int64_t space = cf__mpi_batch_space(&plan->wanted, plan->rounds, round, round + 1, plan->object.comm->size);
         const int64_t *slot = plan->slot + entry, *place = plan->place + entry;
+        if (!space) /* nor have later rounds any elements, and there may be no buffer */
+            break;
         status =
             is_gather
                 ? cf__mpi_elements_move(call->bytes, buffer, slot, place, (void *)call->part, count, space, plan->count)
@@ -196,11 +198,9 @@ static int move_entries(const struct call *call, const struct batch *batch, int 
 static int gather_batch(const struct call *call, const struct batch *batch)
 {
     struct cf_mpi_plan *plan = call->plan;
-    struct cf__mpi_side *wanted = &plan->wanted, *lent = &plan->lent;
-    int64_t nlent = cf__mpi_rounds_fill(lent, plan->object.comm, plan->rounds, batch->begin, call->bytes);
-    (void)cf__mpi_rounds_fill(wanted, plan->object.comm, plan->rounds, batch->begin, call->bytes);
-    int status = cf__mpi_elements_pack(call->bytes, call->array->data, plan->list + batch->first, lent->buffer, nlent,
-                                       cf__mpi_plan_length(plan), false);
+    const struct cf__mpi_side *wanted = &plan->wanted, *lent = &plan->lent;
+    int status = cf__mpi_elements_pack(call->bytes, call->array->data, plan->list + batch->first, lent->buffer,
+                                       batch->count, cf__mpi_plan_length(plan), false);
     cf__mpi_exchange_start(&plan->exchange, status, lent->messages, lent->nmessages, wanted->messages,
                            wanted->nmessages);
     int copied = gather_own(call, batch);
@@ -211,16 +211,14 @@ static int gather_batch(const struct call *call, const struct batch *batch)
 static int scatter_batch(const struct call *call, const struct batch *batch)
 {
     struct cf_mpi_plan *plan = call->plan;
-    struct cf__mpi_side *wanted = &plan->wanted, *lent = &plan->lent;
-    int64_t nlent = cf__mpi_rounds_fill(lent, plan->object.comm, plan->rounds, batch->begin, call->bytes);
-    (void)cf__mpi_rounds_fill(wanted, plan->object.comm, plan->rounds, batch->begin, call->bytes);
+    const struct cf__mpi_side *wanted = &plan->wanted, *lent = &plan->lent;
     cf__mpi_exchange_start(&plan->exchange, move_entries(call, batch, 0), wanted->messages, wanted->nmessages,
                            lent->messages, lent->nmessages);
     int copied = scatter_own(call, batch);
     int status = cf__mpi_first(cf__mpi_exchange_finish(&plan->exchange), copied);
     return status ? status
                   : cf__mpi_elements_unpack(call->bytes, lent->buffer, plan->list + batch->first, call->array->data,
-                                            nlent, cf__mpi_plan_length(plan));
+                                            batch->count, cf__mpi_plan_length(plan));
 }
 
 /* The first failure counts. The next call tells it, unless the ranks have agreed on it. */
@@ -231,12 +229,14 @@ static int run_batches(const struct call *call, int (*run)(const struct call *ca
     struct batch batch = {0};
     int is_told = 0, status = CF_OK;
     for (; batch.begin < plan->rounds; batch.begin = batch.end) {
-        batch.end = cf__mpi_rounds_end(plan->rounds, batch.begin, call->bytes);
+        batch.end = cf__mpi_batch_end(plan->rounds, batch.begin, call->bytes);
+        batch.count = cf__mpi_batch_fill(&plan->lent, plan->object.comm, plan->rounds, batch.begin, call->bytes);
+        (void)cf__mpi_batch_fill(&plan->wanted, plan->object.comm, plan->rounds, batch.begin, call->bytes);
         status = run(call, &batch);
         if (!failure.status)
             (void)cf__mpi_keep(&failure, status);
         is_told |= plan->exchange.is_told;
-        batch.first += cf__mpi_rounds_space(&plan->lent, plan->rounds, batch.begin, batch.end, plan->object.comm->size);
+        batch.first += batch.count;
     }
     status = cf_stream_sync(NULL);
     if (failure.status)

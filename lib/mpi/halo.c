@@ -259,6 +259,7 @@ static int fill_halo(cf_mpi_halo *halo, const struct grid *grid, struct cf__mpi_
         status = alloc_buffer(halo, &halo->out, grid->bytes);
     if (!status)
         status = alloc_buffer(halo, &halo->in, grid->bytes);
+    halo->exchange.is_background = 1;
     halo->out.kernel = cf__mpi_elements_kernel("pack_boxes", grid->bytes);
     halo->in.kernel = cf__mpi_elements_kernel("unpack_boxes", grid->bytes);
     return status;
@@ -378,8 +379,8 @@ int cf_mpi_halo_start(cf_mpi_halo *halo, cf_stream stream, void *array)
     int checked = check_start(halo, stream, array);
     halo->is_started = 1;
     halo->array = array;
-    /* The neighbours wait for messages even if this rank failed: then NCCL's own stream sends what the buffer has, or over
-     * MPI the default stream, NULL. */
+    /* The neighbours wait for messages even if this rank failed: then NCCL's own stream sends what the buffer has, or
+     * over MPI the default stream, NULL. */
     halo->exchange.stream = checked ? halo->exchange.transport->nccl.stream : stream;
     status = cf_stream_wait(halo->exchange.stream, halo->unpacked);
     if (!status && !checked)

@@ -30,9 +30,9 @@ int cf__mpi_nccl_make_id(struct cf__mpi_nccl_id *id);
 int cf__mpi_nccl_create(struct cf__mpi_nccl *nccl);
 
 /* Join the other ranks, in two steps. A step is done when a query returns CF_OK on all ranks. The first one makes a
- * communicator that is never waited for, so that a rank can abort it if another rank failed. Its groups would each start
- * a thread. The second step therefore splits off a communicator of the usual kind. The device's primary context is
- * current. */
+ * communicator that is never waited for, so that a rank can abort it if another rank failed. Its groups would each
+ * start a thread. The second step therefore splits off a communicator of the usual kind. The device's primary context
+ * is current. */
 int cf__mpi_nccl_join(struct cf__mpi_nccl *nccl, const struct cf__mpi_nccl_id *id, int ranks, int rank);
 int cf__mpi_nccl_split(struct cf__mpi_nccl *nccl, int rank);
 

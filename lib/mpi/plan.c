@@ -120,10 +120,6 @@ static int alloc_plan(struct draft *draft, struct cf__mpi_transport *transport, 
         status = alloc_host(&plan->lent.counts, ranks);
     for (int rank = 0; !status && rank <= ranks; rank++)
         plan->offsets[rank] = offsets[rank];
-    plan->wanted.messages = calloc((size_t)ranks, CF__MPI_ELEMENT_BYTES * sizeof *plan->wanted.messages);
-    plan->lent.messages = calloc((size_t)ranks, CF__MPI_ELEMENT_BYTES * sizeof *plan->lent.messages);
-    if (!status && (!plan->wanted.messages || !plan->lent.messages))
-        status = cf__mpi_fail(CF_ENOMEM, FUNCTION ": no memory for messages of %d ranks", ranks);
     return status;
 }
 
@@ -350,22 +346,34 @@ static int place_entries(struct draft *draft)
     return status ? status : divide_rounds(draft);
 }
 
+/* Batches of the smallest elements have the most messages. */
+static int alloc_messages(struct cf_mpi_plan *plan, int count)
+{
+    plan->wanted.messages = calloc((size_t)count, sizeof *plan->wanted.messages);
+    plan->lent.messages = calloc((size_t)count, sizeof *plan->lent.messages);
+    return plan->wanted.messages && plan->lent.messages
+               ? CF_OK
+               : cf__mpi_fail(CF_ENOMEM, FUNCTION ": no memory for %d messages", count);
+}
+
 /* Prepares the exchange, and memory for the list of elements that other ranks want. */
 static int prepare_exchange(struct cf_mpi_plan *plan)
 {
-    int64_t widest = 0, joined = cf__mpi_rounds_end(plan->rounds, 0, 1);
-    for (int rank = 0; rank < plan->object.comm->size; rank++) {
+    int ranks = plan->object.comm->size, messages = ranks * (int)cf__mpi_batch_end(plan->rounds, 0, 1);
+    int64_t widest = 0;
+    for (int rank = 0; rank < ranks; rank++) {
         int64_t wanted_part = cf__mpi_round_part(&plan->wanted, plan->rounds, 0, rank);
         int64_t lent_part = cf__mpi_round_part(&plan->lent, plan->rounds, 0, rank);
         int64_t part = wanted_part > lent_part ? wanted_part : lent_part;
         widest = part > widest ? part : widest;
     }
-    int status = alloc_words(&plan->list, cf__mpi_plan_list_length(plan));
+    int status = alloc_messages(plan, messages);
+    if (!status)
+        status = alloc_words(&plan->list, cf__mpi_plan_list_length(plan));
     if (!status)
         status = cf__mpi_plan_reserve(FUNCTION, plan, sizeof *plan->list);
     return status ? status
-                  : cf__mpi_exchange_create(FUNCTION, &plan->exchange, plan->transport, NULL,
-                                            2 * plan->object.comm->size * (int)joined,
+                  : cf__mpi_exchange_create(FUNCTION, &plan->exchange, plan->transport, NULL, 2 * messages,
                                             (size_t)widest * CF__MPI_ELEMENT_BYTES);
 }
 
@@ -379,9 +387,9 @@ static int exchange_lists(struct draft *draft)
     const size_t bytes = sizeof *plan->list;
     int64_t sent = 0, received = 0;
     int status = CF_OK;
-    for (int64_t begin = 0; begin < plan->rounds; begin = cf__mpi_rounds_end(plan->rounds, begin, bytes)) {
-        int64_t nsent = cf__mpi_rounds_fill(wanted, state, plan->rounds, begin, bytes);
-        int64_t nreceived = cf__mpi_rounds_fill(lent, state, plan->rounds, begin, bytes);
+    for (int64_t begin = 0; begin < plan->rounds; begin = cf__mpi_batch_end(plan->rounds, begin, bytes)) {
+        int64_t nsent = cf__mpi_batch_fill(wanted, state, plan->rounds, begin, bytes);
+        int64_t nreceived = cf__mpi_batch_fill(lent, state, plan->rounds, begin, bytes);
         status =
             cf__mpi_first(status, cf_mem_copy_async(NULL, wanted->buffer, draft->wanted + sent, (size_t)nsent * bytes));
         status = cf__mpi_first(status, cf_mem_fill_async(NULL, lent->buffer, 0xff, (size_t)nreceived * bytes));
@@ -401,8 +409,8 @@ static int connect_owners(struct cf_mpi_plan *plan)
 {
     const struct cf__mpi_comm *state = plan->object.comm;
     struct cf__mpi_side *wanted = &plan->wanted, *lent = &plan->lent;
-    (void)cf__mpi_rounds_fill(wanted, state, plan->rounds, 0, sizeof *plan->list);
-    (void)cf__mpi_rounds_fill(lent, state, plan->rounds, 0, sizeof *plan->list);
+    (void)cf__mpi_batch_fill(wanted, state, plan->rounds, 0, sizeof *plan->list);
+    (void)cf__mpi_batch_fill(lent, state, plan->rounds, 0, sizeof *plan->list);
     return cf__mpi_exchange_connect(&plan->exchange, lent->messages, lent->nmessages, wanted->messages,
                                     wanted->nmessages);
 }
@@ -417,13 +425,13 @@ int64_t cf__mpi_plan_length(const struct cf_mpi_plan *plan)
 
 int64_t cf__mpi_plan_list_length(const struct cf_mpi_plan *plan)
 {
-    return cf__mpi_rounds_space(&plan->lent, plan->rounds, 0, plan->rounds, plan->object.comm->size);
+    return cf__mpi_batch_space(&plan->lent, plan->rounds, 0, plan->rounds, plan->object.comm->size);
 }
 
 static int alloc_buffer(const char *function, const struct cf_mpi_plan *plan, struct cf__mpi_side *side, size_t bytes)
 {
-    int64_t end = cf__mpi_rounds_end(plan->rounds, 0, bytes);
-    int64_t space = cf__mpi_rounds_space(side, plan->rounds, 0, end, plan->object.comm->size);
+    int64_t end = cf__mpi_batch_end(plan->rounds, 0, bytes);
+    int64_t space = cf__mpi_batch_space(side, plan->rounds, 0, end, plan->object.comm->size);
     free_words(side->buffer);
     side->buffer = NULL;
     return cf__mpi_buffer_alloc(function, plan->transport, &side->buffer, (size_t)space * bytes);

@@ -19,7 +19,7 @@ int64_t cf__mpi_rounds_needed(const struct cf__mpi_side *side, int ranks)
     return total <= room ? 1 : (total - 1) / room + 1;
 }
 
-int64_t cf__mpi_rounds_end(int64_t rounds, int64_t begin, size_t bytes)
+int64_t cf__mpi_batch_end(int64_t rounds, int64_t begin, size_t bytes)
 {
     int64_t end = begin + CF__MPI_ELEMENT_BYTES / (int64_t)bytes;
     return end < rounds ? end : rounds;
@@ -36,7 +36,7 @@ int64_t cf__mpi_round_space(const struct cf__mpi_side *side, int64_t rounds, int
     return cf__mpi_message_space(cf__mpi_round_part(side, rounds, round, rank));
 }
 
-int64_t cf__mpi_rounds_space(const struct cf__mpi_side *side, int64_t rounds, int64_t begin, int64_t end, int ranks)
+int64_t cf__mpi_batch_space(const struct cf__mpi_side *side, int64_t rounds, int64_t begin, int64_t end, int ranks)
 {
     int64_t space = 0;
     for (int64_t round = begin; round < end; round++)
@@ -45,10 +45,10 @@ int64_t cf__mpi_rounds_space(const struct cf__mpi_side *side, int64_t rounds, in
     return space;
 }
 
-int64_t cf__mpi_rounds_fill(struct cf__mpi_side *side, const struct cf__mpi_comm *comm, int64_t rounds, int64_t begin,
-                            size_t bytes)
+int64_t cf__mpi_batch_fill(struct cf__mpi_side *side, const struct cf__mpi_comm *comm, int64_t rounds, int64_t begin,
+                           size_t bytes)
 {
-    int64_t space = 0, end = cf__mpi_rounds_end(rounds, begin, bytes);
+    int64_t space = 0, end = cf__mpi_batch_end(rounds, begin, bytes);
     struct cf__mpi_message *messages = side->messages;
     for (int64_t round = begin; round < end; round++, messages += comm->size)
         for (int rank = 0; rank < comm->size; rank++) {

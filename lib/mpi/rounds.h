@@ -7,24 +7,24 @@
 /* Most bytes of a buffer, for elements of the largest size: CF_MPI_BUFFER, unless a test lowers it. */
 extern size_t cf__mpi_buffer_limit;
 
-/* Bytes of the largest elements. Rounds are made for them, so that elements of all sizes have the same rounds; several
- * rounds of smaller ones cross together. */
+/* Bytes of the largest elements. Rounds are made for them, so that elements of all sizes have the same rounds. A batch
+ * is as many rounds as fit the buffers; they cross in one exchange. For the largest elements a batch is one round. */
 enum { CF__MPI_ELEMENT_BYTES = 16 };
 
 /* Elements that cross between this rank and others in one direction. Each round has the same part of the elements of
  * each rank, the last rounds maybe less, so that all ranks need the same number of rounds. */
 struct cf__mpi_side {
     int64_t *counts;                  /* elements per rank */
-    void *buffer;                     /* elements of rounds that cross together, by round and rank */
-    struct cf__mpi_message *messages; /* one per rank and round; space for CF__MPI_ELEMENT_BYTES rounds */
+    void *buffer;                     /* elements of a batch, by round and rank */
+    struct cf__mpi_message *messages; /* of a batch: one per round and rank */
     int nmessages;
 };
 
 /* Returns how many rounds the elements need. */
 int64_t cf__mpi_rounds_needed(const struct cf__mpi_side *side, int ranks);
 
-/* Returns the end of the rounds from `begin` on that cross together, for elements of `bytes` bytes. */
-int64_t cf__mpi_rounds_end(int64_t rounds, int64_t begin, size_t bytes);
+/* Returns the end of the batch that begins with round `begin`, for elements of `bytes` bytes. */
+int64_t cf__mpi_batch_end(int64_t rounds, int64_t begin, size_t bytes);
 
 /* Returns how many elements of a rank cross in a round. */
 int64_t cf__mpi_round_part(const struct cf__mpi_side *side, int64_t rounds, int64_t round, int rank);
@@ -32,11 +32,12 @@ int64_t cf__mpi_round_part(const struct cf__mpi_side *side, int64_t rounds, int6
 /* Returns how many elements of a buffer belong to a rank's part of a round, and to all parts of rounds [begin, end):
  * those that cross, and some that keep messages aligned. */
 int64_t cf__mpi_round_space(const struct cf__mpi_side *side, int64_t rounds, int64_t round, int rank);
-int64_t cf__mpi_rounds_space(const struct cf__mpi_side *side, int64_t rounds, int64_t begin, int64_t end, int ranks);
+int64_t cf__mpi_batch_space(const struct cf__mpi_side *side, int64_t rounds, int64_t begin, int64_t end, int ranks);
 
-/* Makes the messages of the rounds from `begin` on that cross together, for elements of `bytes` bytes. The next rank is
- * first, so that ranks do not all begin with the same one. Returns the elements of the buffer that belong to them. */
-int64_t cf__mpi_rounds_fill(struct cf__mpi_side *side, const struct cf__mpi_comm *comm, int64_t rounds, int64_t begin,
-                            size_t bytes);
+/* Makes the messages of the batch that begins with round `begin`, for elements of `bytes` bytes. The next rank is
+ * first, so that ranks do not all begin with the same one. Returns how many elements of the buffer belong to the
+ * batch. */
+int64_t cf__mpi_batch_fill(struct cf__mpi_side *side, const struct cf__mpi_comm *comm, int64_t rounds, int64_t begin,
+                           size_t bytes);
 
 #endif

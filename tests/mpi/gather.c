@@ -14,11 +14,14 @@ enum { NTYPES = sizeof types / sizeof *types };
 /* ---- MPI's functions, under its names for tools ---- */
 
 static int64_t sent;        /* bytes */
+static int agreements;      /* calls of MPI_Allreduce() */
 static int wait_fails;      /* the call of MPI_Wait() that fails, after it has waited: 1 is the next one */
 static int agreement_fails; /* the call of MPI_Allreduce() that fails, after it has reduced */
 
+/* Messages begin at multiples of 16 bytes, for which NCCL has fast copies. */
 int MPI_Isend(const void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request *request)
 {
+    CHECK((uintptr_t)data % 16 == 0);
     sent += count;
     return PMPI_Isend(data, count, type, peer, tag, comm, request);
 }
@@ -31,6 +34,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
 
 int MPI_Allreduce(const void *data, void *res, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
+    agreements++;
     int result = PMPI_Allreduce(data, res, count, type, op, comm);
     return agreement_fails && --agreement_fails == 0 ? MPI_ERR_OTHER : result;
 }
@@ -203,11 +207,10 @@ static void check_sent(const cf_mpi_plan *plan, const int64_t *offsets, const st
     CHECK(plan->transport->is_nccl || all[1] == all[0]);
 }
 
-/* Messages begin at multiples of 16 bytes, for which NCCL has fast copies. */
-static void check_alignment(const struct cf__mpi_side *side)
+/* The ranks agree when the call begins and with each batch, which has up to 16 bytes of the rounds' elements. */
+static void check_batches(const cf_mpi_plan *plan, int64_t size)
 {
-    for (int i = 0; i < side->nmessages; i++)
-        CHECK(!side->messages[i].bytes || (uintptr_t)side->messages[i].data % 16 == 0);
+    CHECK(agreements == 1 + (plan->rounds * size + 15) / 16);
 }
 
 static void check_gather(cf_mpi_plan *plan, const int64_t *offsets, const struct indices *made, cf_type type,
@@ -217,11 +220,10 @@ static void check_gather(cf_mpi_plan *plan, const int64_t *offsets, const struct
     unsigned char *res = alloc_host(bytes), expected[16];
     void *result = to_device(res, bytes);
     cf_mpi_array source = make_array(offsets, type, seed);
-    sent = 0;
+    sent = agreements = 0;
     CHECK_OK(cf_mpi_gather(plan, &source, result));
+    check_batches(plan, (int64_t)size);
     check_sent(plan, offsets, made, size);
-    check_alignment(&plan->lent);
-    check_alignment(&plan->wanted);
     CHECK_OK(cf_mem_copy(res, result, bytes));
     for (int64_t i = 0; i < made->count; i++) {
         make_element(expected, size, made->index[i], seed);
@@ -232,7 +234,7 @@ static void check_gather(cf_mpi_plan *plan, const int64_t *offsets, const struct
     free(res);
 }
 
-/* Elements of rounds that cross together fit a buffer, whatever their size. */
+/* The elements of a batch fit a buffer, whatever their size. */
 static void check_buffers(const cf_mpi_plan *plan)
 {
     size_t least = 512 * (size_t)world_size(), most = cf__mpi_buffer_limit < least ? least : cf__mpi_buffer_limit;
@@ -240,8 +242,8 @@ static void check_buffers(const cf_mpi_plan *plan)
     for (int i = 0; i < 2; i++)
         for (size_t size = 1; size <= 16; size *= 2)
             for (int64_t begin = 0, end; begin < plan->rounds; begin = end) {
-                end = cf__mpi_rounds_end(plan->rounds, begin, size);
-                CHECK((size_t)cf__mpi_rounds_space(sides[i], plan->rounds, begin, end, world_size()) * size <= most);
+                end = cf__mpi_batch_end(plan->rounds, begin, size);
+                CHECK((size_t)cf__mpi_batch_space(sides[i], plan->rounds, begin, end, world_size()) * size <= most);
             }
 }
 
@@ -397,11 +399,13 @@ static void scatters_all(void)
 /* Two of the indices are 4321: of the ranks one and two, which may be the same. */
 static void scatter_finds_the_repeated(int one, int two)
 {
-    int64_t *offsets = alloc_host(((size_t)world_size() + 1) * sizeof *offsets), index[3], count = 0;
-    float source[3] = {1, 2, 3}, res[3] = {0};
+    enum { OTHERS = 500 };
+    int64_t *offsets = alloc_host(((size_t)world_size() + 1) * sizeof *offsets), index[OTHERS + 2], count = 0;
+    float source[OTHERS + 2] = {1, 2, 3}, res[OTHERS + 2] = {0};
     cf_mpi_plan *plan = NULL;
     make_offsets(offsets, EVEN);
-    index[count++] = 10 + world_rank();
+    for (; count < OTHERS; count++)
+        index[count] = count * world_size() + world_rank();
     if (world_rank() == one)
         index[count++] = 4321;
     if (world_rank() == two)
@@ -425,6 +429,9 @@ static void scatter_finds_what_is_repeated(void)
     for (int one = 0; one < world_size(); one++)
         for (int two = one; two < world_size(); two++)
             scatter_finds_the_repeated(one, two);
+    cf__mpi_buffer_limit = 3000;
+    scatter_finds_the_repeated(0, world_size() - 1);
+    cf__mpi_buffer_limit = CF_MPI_BUFFER;
 }
 
 /* ---- Errors ---- */

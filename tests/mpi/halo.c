@@ -272,6 +272,25 @@ static void one_halo_in_two_streams(void)
     free_block(&one);
 }
 
+/* The first rank finishes while others wait for what it does afterwards. */
+static void finish_before_others(void)
+{
+    struct block block = make_block(1, 1, 1, 8);
+    cf_mpi_halo *halo = NULL;
+    int is_first = world_rank() == 0, word = 0;
+    CHECK_OK(cf_mpi_halo_create(&halo, block.comm, CF_F64, block.extents, 1, 0));
+    put_cells(&block, 4);
+    CHECK_OK(cf_mpi_halo_start(halo, NULL, block.cells));
+    if (is_first)
+        CHECK_OK(cf_mpi_halo_finish(halo));
+    MPI_Bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (!is_first)
+        CHECK_OK(cf_mpi_halo_finish(halo));
+    judge_cells(&block, 0, 4);
+    CHECK_OK(cf_mpi_halo_destroy(halo));
+    free_block(&block);
+}
+
 /* MPI never gets the caller's memory, which may be of a pool. */
 static void memory_of_a_pool(void)
 {
@@ -457,6 +476,7 @@ int main(void)
     large_faces();
     several_at_once();
     one_halo_in_two_streams();
+    finish_before_others();
     memory_of_a_pool();
     empty_extents();
     errors_of_creation();

@@ -81,15 +81,16 @@ print((r == x * y).all())
 
 
 class NumbaTest(CfccTest):
-    def write_files(self, *words):
+    def files(self):
+        """The files that the following tests use."""
         self.fresh(limit=LIMIT, half=HALF, caller=CALLER)
-        return self.compile('--targets=90', '--prefix', 'heat', '--numba', '.', '-o', 'heat.o', 'limit.cu', 'half.cu',
-                            *words, cuda=None)
+        result = self.compile('--targets=90', '--prefix', 'heat', '--numba', '.', '-o', 'heat.o', 'limit.cu',
+                              'half.cu', cuda=None)
+        self.check('cfcc_writes_files_for_numba', result, 'half.fatbin', 'half.ltoir', 'heat.h', 'heat.o',
+                   'heat_numba.py', 'limit.fatbin', 'limit.ltoir')
 
     def module(self):
         """The module, imported with something in place of Numba."""
-        self.check('cfcc_writes_files_for_numba', self.write_files(), 'half.fatbin', 'half.ltoir', 'heat.h', 'heat.o',
-                   'heat_numba.py', 'limit.fatbin', 'limit.ltoir')
         found = {}
         played = types.ModuleType('numba')
         played.cuda = types.SimpleNamespace(declare_device=lambda *pair: found.setdefault(pair[0], pair))
@@ -110,7 +111,6 @@ class NumbaTest(CfccTest):
     def convention(self):
         """The functions have the names and parameters by which Numba calls them."""
         for kind in ('fatbin', 'ltoir'):
-            self.write_files()
             result = self.compile('--targets=90', '-o', 'caller.o', 'caller.cu', f'limit.{kind}', f'half.{kind}',
                                   cuda=None)
             self.expect(f'functions_for_numba_link_as_{kind}', result == (0, '', ''), result)
@@ -128,7 +128,6 @@ class NumbaTest(CfccTest):
 
     def numba(self):
         """Numba's own code links with the functions."""
-        self.write_files()
         self.write('compile.py', COMPILE)
         self.write('run.py', RUN)
         code, out, err = run([sys.executable, 'compile.py'], cwd=self.folder)
@@ -160,10 +159,11 @@ def main():
         if not test.config['nvcc']:
             tap.skip('cfcc_writes_files_for_numba', NEEDS_NVCC)
             return tap.close()
+        test.files()
         test.module()
         test.convention()
-        test.refusals()
         test.numba()
+        test.refusals()
     return tap.close()
 
 

@@ -1,7 +1,7 @@
 """test_realcode.py - kernel files of the shape that people have: host code, its headers, and kernels to which only an
-annotation was added. Each is built for the CPU, linked into a C program by the C compiler, and run; with CHECK_LONG,
-with every C++ compiler that is installed. A toolkit's headers are read where there is a toolkit; elsewhere they are
-found nowhere.
+annotation was added. They are built for the CPU in one run of cfcc, linked into a C program by the C compiler, and run;
+with CHECK_LONG, with every C++ compiler that is installed, and those that nvcc can compile, by nvcc. A toolkit's
+headers are read where there is a toolkit; elsewhere they are found nowhere.
 
 usage: test_realcode.py BUILDDIR
 """
@@ -29,18 +29,20 @@ __global__ void twice(const float *x, float *y, int n)
 
 PROGRAM = '''#include <stdio.h>
 #include "real.h"
-int main(void)
+static void run(const char *name, int twice(const float *x, float *y, int n))
 {
     float x[100], y[100];
     int wrong = 0;
     for (int i = 0; i < 100; i++)
         x[i] = i + 1;
-    if (real_twice(x, y, 100) != CF_OK)
-        return puts(cf_last_error()), 1;
+    int status = twice(x, y, 100);
     for (int i = 0; i < 100; i++)
         wrong += y[i] != 2 * x[i];
-    puts(wrong ? "wrong" : "right");
-    return 0;
+    printf("%%s: %%s\\n", name, status != CF_OK ? cf_last_error() : wrong ? "wrong" : "right");
+}
+int main(void)
+{
+%s    return 0;
 }
 '''
 
@@ -175,7 +177,7 @@ static %s status_of_library(int i)
 }
 '''
 
-# Each: name, files other than real.cu, the kernel file's text, whether nvcc builds it too.
+# Each: name, files other than the kernel file, its text, whether nvcc builds it too.
 CASES = (
     ('header_of_error_checks', {'errors.h': ERRORS},
      '#include <cuda.h>\n#include <cuda_runtime.h>\n#include "errors.h"\n' + KERNEL + '''
@@ -400,6 +402,10 @@ int main() { return array::rows<float, 1>(nullptr, nullptr).what() == base::kind
                  '2 * x[i]', 'sizes::add::apply(x[i]) * N / TWO').replace('f32: T', 'f32: float'), True),
 )
 
+# The cases that nvcc builds without CHECK_LONG. The generator's source for nvcc is the same for the other ones, except
+# for the kernel's name: it includes the file.
+WITH_NVCC = ('header_of_error_checks', 'constants_as_arguments')
+
 # Kernels that no CPU can run, beside code that the CPU's compiler refuses.
 FOR_GPUS = '''#include <cuda_runtime.h>
 struct broken { int a : 99; };
@@ -425,6 +431,7 @@ class RealCodeTest:
         with open(os.path.join(self.builddir, 'cfcc.json'), encoding='utf-8') as file:
             self.config = json.load(file)
         self.nvcc = shutil.which('nvcc') or shutil.which('/usr/local/cuda/bin/nvcc')
+        self.is_long = bool(os.environ.get('CHECK_LONG'))
 
     def fresh(self, files):
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -437,61 +444,71 @@ class RealCodeTest:
     def cfcc(self, *arguments):
         return run([os.path.join(self.builddir, 'cfcc'), *arguments], cwd=self.folder)
 
-    def runs(self, *arguments):
-        """Builds, links as C, and runs; returns what is wrong, and cfcc's messages."""
-        code, out, err = self.cfcc(*arguments)
+    def runs(self, names, *arguments):
+        """Builds, links as C, and runs the functions real_NAME; returns what is wrong."""
+        code, out, building = self.cfcc(*arguments)
         if code:
-            return out + err, err
+            return out + building
+        with open(os.path.join(self.folder, 'main.c'), 'w', encoding='utf-8') as file:
+            file.write(PROGRAM % ''.join(f'    run("{name}", real_{name});\n' for name in names))
         command = [*shlex.split(self.config['cc']), *shlex.split(self.config['link_flags']), '-I.',
                    f'-I{ROOT}/include', 'main.c', 'real.o', os.path.join(self.builddir, 'libcuferry.a'),
                    '-lpthread', '-ldl', '-lm', '-o', 'main']
         code, out, linking = run(command, cwd=self.folder)
         if code:
-            return out + linking, err
+            return out + linking
         code, out, running = run(['./main'], cwd=self.folder, env=dict(os.environ, CF_DRIVER='host'))
-        return '' if (code, out) == (0, 'right\n') else f'exit {code}: {out}{running}', err
+        if (code, out) != (0, ''.join(f'{name}: right\n' for name in names)):
+            return f'exit {code}: {out}{running}'
+        # A toolkit in a folder of the system has headers that warn of themselves.
+        return building if re.search(r'warning: (?!#warning|.*-W#warnings)', building) else ''
 
     def compilers(self):
         """The build's C++ compiler and the other one, each with the options that choose it."""
         own = shlex.split(self.config['cxx'])[0]
-        others = [c for c in ('g++', 'clang++') if os.path.basename(own) not in (c, 'c++')]
-        if not os.environ.get('CHECK_LONG'):
-            self.tap.skip('realcode_with_another_compiler', NEEDS_LONG)
+        others = [c for c in ('g++', 'clang++') if os.path.basename(own) not in (c, 'c++') and shutil.which(c)]
+        if not self.is_long or not others:
+            self.tap.skip('realcode_with_another_compiler', NEEDS_CLANG if self.is_long else NEEDS_LONG)
             return [('', [])]
-        return [('', [])] + [(f'_with_{c[:-2]}', ['--cxx', c]) for c in others[:1] if shutil.which(c)]
+        return [('', []), (f'_with_{others[0][:-2]}', ['--cxx', others[0]])]
+
+    def builds(self, cases, *options):
+        """Builds the kernel files of cases in one run of cfcc, and runs their kernels; returns what is wrong."""
+        files, functions = {}, []
+        for name, headers, text, _ in cases:
+            files.update({f'{name}.cu': text.replace('twice', f'twice_{name}'), **headers})
+            functions.append('of_f32' if 'f32:' in text else f'twice_{name}')
+        self.fresh(files)
+        return self.runs(functions, *options, '--prefix', 'real', '-o', 'real.o', *(f'{case[0]}.cu' for case in cases))
+
+    def check_cases(self, suffix, cases, *options):
+        """If the cases fail together, each is built by itself."""
+        problem = self.builds(cases, *options)
+        self.tap.check(f'realcode_of_one_run{suffix}', problem)
+        for case in cases:
+            self.tap.check(f'realcode_{case[0]}{suffix}', problem and self.builds([case], *options))
 
     def cases(self):
-        compilers = self.compilers()
-        for name, headers, text, has_device in CASES:
-            self.fresh({'real.cu': text, 'main.c': PROGRAM.replace('real_twice', 'real_of_f32' if 'f32:' in text else
-                                                                   'real_twice'), **headers})
-            for suffix, options in compilers:
-                problem, messages = self.runs('--cuda=no', *options, 'real.cu')
-                # A toolkit in a folder of the system has headers that warn of themselves.
-                is_warned = re.search(r'warning: (?!#warning)', messages)
-                self.tap.check(f'realcode_{name}{suffix}', problem or messages if is_warned else problem)
-            if not has_device:
-                continue
-            if not self.nvcc:
-                self.tap.skip(f'realcode_{name}_with_nvcc', NEEDS_NVCC)
-                continue
-            problem, _ = self.runs('--cuda', os.path.dirname(os.path.dirname(self.nvcc)), '--targets', '90', 'real.cu')
-            self.tap.check(f'realcode_{name}_with_nvcc', problem)
-        if len(compilers) == 1 and os.environ.get('CHECK_LONG'):
-            self.tap.skip('realcode_with_another_compiler', NEEDS_CLANG)
+        for suffix, options in self.compilers():
+            self.check_cases(suffix, CASES, '--cuda=no', *options)
+        if not self.nvcc:
+            self.tap.skip('realcode_with_nvcc', NEEDS_NVCC)
+            return
+        cases = [case for case in CASES if case[3] and (self.is_long or case[0] in WITH_NVCC)]
+        self.check_cases('_with_nvcc', cases, '--cuda', os.path.dirname(os.path.dirname(self.nvcc)), '--targets', '90')
+        if not self.is_long:
+            self.tap.skip('realcode_of_other_files_with_nvcc', NEEDS_LONG)
 
     def names(self):
         """A kernel file may be called .cuh, and the toolkit's folder may be named with -I."""
-        self.fresh({'real.cuh': '#pragma once\n#include <cuda_runtime.h>\n#include "vector_types.h"\n' + KERNEL,
-                    'main.c': PROGRAM})
-        problem, _ = self.runs('--cuda=no', 'real.cuh')
-        self.tap.check('realcode_cuh_is_a_kernel_file', problem)
+        self.fresh({'real.cuh': '#pragma once\n#include <cuda_runtime.h>\n#include "vector_types.h"\n' + KERNEL})
+        self.tap.check('realcode_cuh_is_a_kernel_file', self.runs(['twice'], '--cuda=no', 'real.cuh'))
         if not self.nvcc:
             self.tap.skip('realcode_folder_of_the_toolkit_may_be_named', NEEDS_NVCC)
             return
         include = os.path.join(os.path.dirname(os.path.dirname(self.nvcc)), 'include')
-        problem, _ = self.runs('--cuda=no', '-I', include, 'real.cuh')
-        self.tap.check('realcode_folder_of_the_toolkit_may_be_named', problem)
+        self.tap.check('realcode_folder_of_the_toolkit_may_be_named',
+                       self.runs(['twice'], '--cuda=no', '-I', include, 'real.cuh'))
 
     def flags(self):
         """The generator's questions about types get the flags of the C++ compiler and its folders of system headers."""

@@ -33,6 +33,8 @@ class Compilation:
 
     def run(self):
         self._generate(self.scan())
+        if self.options.numba:
+            self._find_numba()      # refuses before compilers run
         self._compile()
 
     @property
@@ -251,13 +253,17 @@ class Compilation:
                 start([*common, '-dlto', '-ltoir', f'-arch=sm_{targets.oldest}', '-o',
                        self._path(f'{name}.numba.ltoir')])]
 
-    def for_numba(self):
-        """The files for Numba, as (path, name): a module, and the code of the files that it needs."""
+    def _find_numba(self):
+        """The files, by their stems, whose code Numba needs."""
         with_code = {self._image_of(f['file']) for f in self.devices.functions if f['numba']}
         if not with_code or not self.toolkit:
             raise Failure('--numba: ' + ('it needs nvcc, whose code Numba links' if with_code else 'no function has '
                                          '#pragma cf device numba'))
-        names = [name for name in self.workspace.stems if self._image_of(name) in with_code]
+        return [name for name in self.workspace.stems if self._image_of(name) in with_code]
+
+    def for_numba(self):
+        """The files for Numba, as (path, name): a module, and the code of the files that it needs."""
+        names = self._find_numba()
         said = len(self.workspace.messages)     # the images have printed the same messages
         self.workspace.wait([future for name in names for future in self._start_numba(name)])
         del self.workspace.messages[said:]

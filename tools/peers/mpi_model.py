@@ -15,6 +15,7 @@ import sys
 MEMORY, NVLINK, NETWORK = 4.8e12, 450e9, 50e9
 NODE = 8           # GPUs that NVLink connects
 LATENCY = 7e-6     # seconds per message, the fits to NCCL between two and four H200s
+MPI_LATENCY = 2e-6  # assumed: seconds per message of the reductions that agree on errors
 LAUNCH = 3e-6      # assumed: seconds per kernel that waits for the one before
 GPUS = (64, 4096)
 
@@ -55,12 +56,18 @@ def reduce_time(gpus):
     return 2 * math.log2(gpus) * LATENCY
 
 
+def agree_time(gpus):
+    """The agreement of all ranks on errors."""
+    return 2 * math.log2(gpus) * MPI_LATENCY
+
+
 def gather(gpus, count, size):
     """`count` random indices per GPU, of elements of `size` bytes; returns seconds of work and of messages."""
     near, far = min(NODE, gpus) - 1, max(gpus - NODE, 0)
     # Packing and unpacking read and write each element and an index of 8 bytes.
     work = 2 * count * (2 * size + 8) / MEMORY + 3 * LAUNCH
-    return work, travel(near + far, count * size * near / gpus, count * size * far / gpus)
+    messages = travel(near + far, count * size * near / gpus, count * size * far / gpus)
+    return work, messages + 2 * agree_time(gpus)
 
 
 def jacobi(side):
@@ -98,7 +105,7 @@ def predict():
     for gpus in GPUS:
         for name, side in (('512^3 per GPU', 512), ('2048^3 in all', round(2048 / gpus**(1 / 3)))):
             inside, messages, sides = jacobi(side)
-            total = max(inside, messages) + sides
+            total = max(inside, messages, agree_time(gpus)) + sides
             row(f'Jacobi, {name}', gpus, inside + 16 * 6 * side**2 / MEMORY, messages, total)
     for gpus in GPUS:
         for name, is_cut in (('rows in order', False), ('rows in blocks', True)):

@@ -188,33 +188,33 @@ static void check_gather(const struct bench *bench)
 
 /* ---- The plan's exchange ---- */
 
-/* Returns the end of the rounds from `begin` on that cross together. */
-static int64_t end_rounds(const struct bench *bench, int64_t begin)
+/* Returns the end of the batch that begins with round `begin`. */
+static int64_t end_batch(const struct bench *bench, int64_t begin)
 {
-    return cf__mpi_rounds_end(bench->plan->rounds, begin, sizeof(float));
+    return cf__mpi_batch_end(bench->plan->rounds, begin, sizeof(float));
 }
 
-/* Makes the messages of rounds that cross together, and returns those received. */
-static struct cf__mpi_side *fill_rounds(const struct bench *bench, int64_t begin)
+/* Makes the messages of a batch, and returns those received. */
+static struct cf__mpi_side *fill_batch(const struct bench *bench, int64_t begin)
 {
     struct cf_mpi_plan *plan = bench->plan;
-    (void)cf__mpi_rounds_fill(&plan->lent, plan->object.comm, plan->rounds, begin, sizeof(float));
-    (void)cf__mpi_rounds_fill(&plan->wanted, plan->object.comm, plan->rounds, begin, sizeof(float));
+    (void)cf__mpi_batch_fill(&plan->lent, plan->object.comm, plan->rounds, begin, sizeof(float));
+    (void)cf__mpi_batch_fill(&plan->wanted, plan->object.comm, plan->rounds, begin, sizeof(float));
     return &plan->wanted;
 }
 
-static struct cf__mpi_side *fill_last_rounds(const struct bench *bench)
+static struct cf__mpi_side *fill_last_batch(const struct bench *bench)
 {
     int64_t begin = 0;
-    while (end_rounds(bench, begin) < bench->plan->rounds)
-        begin = end_rounds(bench, begin);
-    return fill_rounds(bench, begin);
+    while (end_batch(bench, begin) < bench->plan->rounds)
+        begin = end_batch(bench, begin);
+    return fill_batch(bench, begin);
 }
 
-/* The buffers have the elements of the last rounds in all of them. */
+/* The buffers hold the elements of the last batch, which are checked; the batches before send them, too. */
 static void write_exchange(const struct bench *bench)
 {
-    (void)fill_last_rounds(bench);
+    (void)fill_last_batch(bench);
     const struct cf__mpi_side *lent = &bench->plan->lent;
     for (const struct cf__mpi_message *each = lent->messages; each < lent->messages + lent->nmessages; each++)
         write_elements(bench, each->data, each->peer, (int64_t)(each->bytes / sizeof(float)));
@@ -222,7 +222,7 @@ static void write_exchange(const struct bench *bench)
 
 static void poison_exchange(const struct bench *bench)
 {
-    const struct cf__mpi_side *wanted = fill_last_rounds(bench);
+    const struct cf__mpi_side *wanted = fill_last_batch(bench);
     for (const struct cf__mpi_message *each = wanted->messages; each < wanted->messages + wanted->nmessages; each++)
         check(cf_mem_fill(each->data, 0xff, each->bytes));
 }
@@ -230,8 +230,8 @@ static void poison_exchange(const struct bench *bench)
 static void run_exchange(const struct bench *bench)
 {
     struct cf_mpi_plan *plan = bench->plan;
-    for (int64_t begin = 0; begin < plan->rounds; begin = end_rounds(bench, begin)) {
-        const struct cf__mpi_side *wanted = fill_rounds(bench, begin), *lent = &plan->lent;
+    for (int64_t begin = 0; begin < plan->rounds; begin = end_batch(bench, begin)) {
+        const struct cf__mpi_side *wanted = fill_batch(bench, begin), *lent = &plan->lent;
         cf__mpi_exchange_start(&plan->exchange, CF_OK, lent->messages, lent->nmessages, wanted->messages,
                                wanted->nmessages);
         check(cf__mpi_exchange_finish(&plan->exchange));
