@@ -175,7 +175,7 @@ class ProofTest:
         return changed
 
     def cpu(self, place):
-        return self.cxx + ['-std=c++17', '-fsyntax-only', '-Wno-unknown-pragmas', f'-I{ROOT}/include', '-isystem',
+        return self.cxx + ['-std=c++17', '-fsyntax-only', '-fmax-errors=0', '-Wno-unknown-pragmas', f'-I{ROOT}/include', '-isystem',
                            f'{ROOT}/include/cuferry/shadow', f'-I{place}', os.path.join(place, 'k.host.cpp')]
 
     def gpu(self, place):
