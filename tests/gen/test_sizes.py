@@ -63,8 +63,9 @@ def compile_c(options, folder, *words):
 def generate(options, program, folder, stem):
     """Writes the C file of a case; returns the errors, or ''."""
     os.mkdir(folder)
-    code, out, err = generator.run_forked(program, ['--prefix', f'of_{stem}', '--outdir', folder, '--bundled', os.path.join(
-        options.builddir, 'gen', 'cuferry.json'), f'{stem}.cu'], CASES)
+    bundled = os.path.join(options.builddir, 'gen', 'cuferry.json')
+    code, out, err = generator.run_forked(program, ['--prefix', f'of_{stem}', '--outdir', folder, '--bundled', bundled,
+                                                    f'{stem}.cu'], CASES)
     if code:
         return f'{out}{err}'
     with open(os.path.join(folder, 'case.c'), 'w', encoding='utf-8') as file:

@@ -493,7 +493,8 @@ class AdoptTest:
         self.write('own.cu', 'extern "C" __global__ void one(float *y, int n) { if (n) *y = n; }\n')
         self.compile('own.cu', 'own.ptx', '-ptx')
         for flags, name in ((['-cubin'], 'own.cubin'), (['-fatbin', '-no-compress'], 'own.fatbin'),
-                            (['-fatbin', '-compress-mode=size'], 'own_packed.fatbin'), (['-cubin', '-dc'], 'own_dc.cubin')):
+                            (['-fatbin', '-compress-mode=size'], 'own_packed.fatbin'),
+                            (['-cubin', '-dc'], 'own_dc.cubin')):
             self.compile('own.ptx', name, *flags)
         cubin, fatbin = self.read('own.cubin'), self.read('own.fatbin')
         for name in ('own.cubin', 'own.fatbin', 'own_packed.fatbin', 'own.ptx'):

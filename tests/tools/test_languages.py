@@ -84,8 +84,8 @@ class LanguagesTest(CfccTest):
 
     def library(self):
         self.fresh()
-        result = run([self.cfcc, '--cuda=no', '-O0', '--prefix', 'lang', '--emit', 'cxx,fortran', '-o', 'lang.o', KERNELS],
-                     cwd=self.folder, env=self.env)
+        result = run([self.cfcc, '--cuda=no', '-O0', '--prefix', 'lang', '--emit', 'cxx,fortran', '-o', 'lang.o',
+                      KERNELS], cwd=self.folder, env=self.env)
         self.expect('emit_kernels_of_every_kind', result == (0, '', ''), result)
 
     def program(self, name, *command):
