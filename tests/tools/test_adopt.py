@@ -115,12 +115,13 @@ DECLARED_SCALE = f'''#include <stdint.h>
 __global__ void scale(float *arg0, float *arg1, float arg2, int64_t arg3);
 '''
 
-# The declarations as a user completes them, with variants, functions for the CPU, and a kernel for nvcc.
+# One of the kernels, whose image is PTX alone.
 OF_NUMBA = f'''#include <stdint.h>
 #pragma cf kernel image("scale.ptx") entry("{SCALE}10float32_2a10float32_2afx") grid(n) in(x[n]) out(y[n])
 __global__ void scale(const float *x, float *y, float a, int64_t n);
 '''
 
+# The declarations as a user completes them, with variants, functions for the CPU, and a kernel for nvcc.
 LIBRARY = f'''#include <math.h>
 {OF_NUMBA}
 
