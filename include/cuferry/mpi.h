@@ -111,7 +111,7 @@ typedef struct cf_mpi_plan cf_mpi_plan;
  * before enlarges the buffers.
  *
  * Beside them a plan has 8 bytes for each of the rank's indices, 16 more for each index of an element of another rank,
- * and 8 bytes for each element that the rank sends; for each rank and round they are rounded up to 16 elements.
+ * and 8 bytes for each element that the rank sends, rounded up to 16 elements for each rank and round.
  * cf_mpi_plan_create() needs up to 40 more bytes for each index while it runs. */
 #define CF_MPI_BUFFER ((size_t)512 << 20)
 

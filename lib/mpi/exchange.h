@@ -54,8 +54,8 @@ void cf__mpi_exchange_free(struct cf__mpi_exchange *exchange);
 void cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, int status, const struct cf__mpi_message *sends,
                             int nsends, const struct cf__mpi_message *receives, int nreceives);
 
-/* Waits for the messages, and until all ranks have started; without `is_background` until all ranks have called finish,
- * which takes less time if they all do so at once. Later work in the stream finds those received, and may overwrite
+/* Waits for the messages. With `is_background` it also waits until all ranks have started, else until all have called
+ * finish: that is faster if they call it at once. Later work in the stream finds those received, and may overwrite
  * those that were sent. All ranks return a failure of one rank's start, and if it has ended NCCL, the others end it,
  * too. */
 int cf__mpi_exchange_finish(struct cf__mpi_exchange *exchange);

@@ -10,7 +10,7 @@ import traceback
 from dataclasses import dataclass
 from typing import Dict
 
-import generator
+import forked
 from tap import ROOT, run
 
 CASES = os.path.join(ROOT, 'tests', 'gen', 'cases')
@@ -57,7 +57,7 @@ def load():
     messages, stderr = _Messages(), sys.stderr
     sys.stderr = messages
     try:
-        module = generator.load()
+        module = forked.load()
     finally:
         sys.stderr = stderr
     outputs = {}

@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
-import generator
+import forked
 from tap import NEEDS_JSONSCHEMA, NEEDS_NVCC, ROOT, Tap, golden, read, run
 
 CASES = os.path.join(ROOT, 'tests', 'gen', 'cases')
@@ -33,7 +33,7 @@ WRAPPED = ('ascending', 'mixed')
 class GeneratorTest:
     def __init__(self, options, tap, folder):
         self.options, self.tap, self.folder = options, tap, folder
-        self.generator = generator.load()
+        self.generator = forked.load()
 
     def run(self):
         stems = sorted(re.sub(r'\.cu$', '', f) for f in os.listdir(CASES) if f.endswith('.cu'))
@@ -59,7 +59,7 @@ class GeneratorTest:
         self.unchanged_output_is_left_alone()
 
     def cfgen(self, outdir, *arguments, bundled=True):
-        return generator.run_forked(self.generator, ['--cxx', self.options.cxx, '--outdir', outdir, *(
+        return forked.run_forked(self.generator, ['--cxx', self.options.cxx, '--outdir', outdir, *(
             ['--bundled', self.bundled()] if bundled else []), *arguments], CASES)
 
     def bundled(self):

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
-import generator
+import forked
 from tap import ROOT, Tap, read, run
 
 CASES = os.path.join(ROOT, 'tests', 'gen', 'cases')
@@ -64,7 +64,7 @@ def generate(options, program, folder, stem):
     """Writes the C file of a case; returns the errors, or ''."""
     os.mkdir(folder)
     bundled = os.path.join(options.builddir, 'gen', 'cuferry.json')
-    code, out, err = generator.run_forked(program, ['--prefix', f'of_{stem}', '--outdir', folder, '--bundled', bundled,
+    code, out, err = forked.run_forked(program, ['--prefix', f'of_{stem}', '--outdir', folder, '--bundled', bundled,
                                                     f'{stem}.cu'], CASES)
     if code:
         return f'{out}{err}'
@@ -104,7 +104,7 @@ def main():
     options.builddir = os.path.abspath(options.builddir)
     tap = Tap()
     stems = sorted(f[:-5] for f in os.listdir(CASES) if f.endswith('.json'))
-    program = generator.load()
+    program = forked.load()
     with tempfile.TemporaryDirectory() as folder:
         places = {stem: os.path.join(folder, stem) for stem in stems}
         wrong = {stem: generate(options, program, places[stem], stem) for stem in stems}

@@ -7,34 +7,21 @@ import random
 import shlex
 import sys
 
+import forked
 from tap import NEEDS_NO_SANITIZER, run
 
 SECTION = '.cuferry.build'
 
-# A driver that lets one cfcc handle many objects, each in a forked process, because Python starts slowly.
+# A driver that lets one cfcc handle many objects. It has its own process, as modules of cfcc have names of ours.
 DRIVER = '''
-import importlib.machinery, importlib.util, json, os, sys, traceback
-sys.dont_write_bytecode = True
-program, words, *objects = sys.argv[1:]
-loader = importlib.machinery.SourceFileLoader('cfcc', program)
-cfcc = importlib.util.module_from_spec(importlib.util.spec_from_loader('cfcc', loader))
-loader.exec_module(cfcc)
+import json, sys
+support, program, words, *objects = sys.argv[1:]
+sys.path.append(support)
+import forked
+cfcc = forked.load(program)
 for path in objects:
-    child = os.fork()
-    if not child:
-        said = os.open(path + '.said', os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(said, 1), os.dup2(said, 2)
-        sys.argv = [program, '--check', 'poison', *json.loads(words), '-o', path + '.so', '--again', path]
-        try:
-            code = cfcc.main()
-        except SystemExit as end:
-            code = end.code
-        except BaseException:
-            traceback.print_exc()
-            code = 99
-        sys.stdout.flush(), sys.stderr.flush()
-        os._exit(code)
-    print(os.waitpid(child, 0)[1] / 256, flush=True)
+    arguments = ['--check', 'poison', *json.loads(words), '-o', path + '.so', '--again', path]
+    print(json.dumps(forked.run_forked(cfcc, arguments, '.')))
 '''
 
 # Flags that cfcc must refuse in the record of an object.
@@ -80,12 +67,13 @@ class RecordTest:
 
     def again_of(self, names, *words):
         """Runs cfcc for many objects; returns its exit code and its output for each. No shared object may appear."""
-        code, out, err = run([sys.executable, '-c', DRIVER, self.test.cfcc, json.dumps(words), *names],
-                             cwd=self.test.folder, env=dict(self.test.env, XDG_CACHE_HOME=self.path('cache')))
-        assert code == 0 and len(out.split()) == len(names), f'{code}: {out}{err}'
+        code, out, err = run([sys.executable, '-c', DRIVER, os.path.dirname(forked.__file__), self.test.cfcc,
+                              json.dumps(words), *names], cwd=self.test.folder, env=dict(self.test.env, XDG_CACHE_HOME=self.path('cache')))
+        results = [json.loads(line) for line in out.splitlines()]
+        assert code == 0 and len(results) == len(names), f'{code}: {out}{err}'
         made = [name for name in names if os.path.exists(self.path(f'{name}.so'))]
         self.expect(f'makes_nothing_of_{names[0]}', not made, made)
-        return [(float(ended), self.test.read(f'{name}.said')) for name, ended in zip(names, out.split())]
+        return [(ended, said + errors) for ended, said, errors in results]
 
     def expect(self, name, is_good, detail):
         is_good = is_good and not os.path.exists(self.marker) and not os.path.exists(self.path('again.so'))

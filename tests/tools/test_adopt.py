@@ -19,9 +19,8 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path += [os.path.join(HERE, '../support'), os.path.join(HERE, '../gen')]
-import generator
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
+import forked
 from tap import NEEDS_GPU, NEEDS_NVCC, ROOT, Tap, path_without_nvcc, run
 
 sys.path.append(os.path.join(ROOT, 'gen'))
@@ -280,7 +279,7 @@ def is_readable(image):
 class AdoptTest:
     def __init__(self, builddir, folder):
         self.tap, self.folder, self.build = Tap(), folder, os.path.abspath(builddir)
-        self.cfcc, self.generator = os.path.join(self.build, 'cfcc'), generator.load()
+        self.cfcc, self.generator = os.path.join(self.build, 'cfcc'), forked.load()
         with open(os.path.join(self.build, 'cfcc.json'), encoding='utf-8') as file:
             self.values = json.load(file)
         configured = self.values['nvcc'] and shutil.which(os.path.join(self.build, self.values['nvcc']))
@@ -482,7 +481,7 @@ class AdoptTest:
     def image_problem(self, image, ctype='int'):
         """The messages of the generator about a kernel of an image."""
         self.write('one.cu', ONE.format(image, ctype))
-        code, out, err = generator.run_forked(self.generator, ['--outdir', 'out', 'one.cu'], self.folder)
+        code, out, err = forked.run_forked(self.generator, ['--outdir', 'out', 'one.cu'], self.folder)
         return err if code and not out else '' if code == 0 else f'exit {code}: {out}{err}'
 
     def refused_image(self, name, data, text):

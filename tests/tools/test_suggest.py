@@ -10,9 +10,8 @@ import stat
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path += [os.path.join(HERE, '../support'), os.path.join(HERE, '../gen')]
-import generator
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
+import forked
 from suggest_cases import CASES
 from tap import ROOT, Tap, run
 
@@ -61,7 +60,7 @@ class SuggestTest:
             self.write(f'{case.name}/case.cu', case.source)
             for name, text in case.headers.items():
                 self.write(f'{case.name}/{name}', text)
-        program = generator.load()
+        program = forked.load()
         for flags in {tuple(case.flags): None for case in CASES}:
             cases = [case for case in CASES if tuple(case.flags) == flags]
             result = self.suggest('--write', *flags, *(f'{case.name}/case.cu' for case in cases))
@@ -81,7 +80,7 @@ class SuggestTest:
                     all(text in notes for text in case.notes), f'{code} {notes}\nexpected {wanted}\ngot      {lines}')
         for name in case.missing:
             self.write(f'{case.name}/{name}', '')
-        code, out, err = generator.run_forked(program, ['-I.', '--outdir', 'out', 'case.cu'], self.path(case.name))
+        code, out, err = forked.run_forked(program, ['-I.', '--outdir', 'out', 'case.cu'], self.path(case.name))
         gaps = expected.count('? */')
         told = sum(': error: /* ' in line and ' is a place to fill in; ' in line for line in err.splitlines())
         is_good = (code, told, err.count(': error: ')) == (1, gaps, gaps) if gaps else (code, out, err) == (0, '', '')

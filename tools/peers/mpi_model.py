@@ -13,10 +13,10 @@ import sys
 
 # Published figures, in bytes per second: HBM3e of an H200; NVLink 4, each direction; InfiniBand NDR, one port per GPU.
 MEMORY, NVLINK, NETWORK = 4.8e12, 450e9, 50e9
-NODE = 8           # GPUs that NVLink connects
-LATENCY = 7e-6     # seconds per message, the fits to NCCL between two and four H200s
+NODE = 8            # GPUs that NVLink connects
+LATENCY = 7e-6      # seconds per message, the fits to NCCL between two and four H200s
 MPI_LATENCY = 2e-6  # assumed: seconds per message of the reductions that agree on errors
-LAUNCH = 3e-6      # assumed: seconds per kernel that waits for the one before
+LAUNCH = 3e-6       # assumed: seconds per kernel that waits for the one before
 GPUS = (64, 4096)
 
 
@@ -51,14 +51,9 @@ def travel(messages, near, far):
     return messages * LATENCY + max(near / NVLINK, far / NETWORK)
 
 
-def reduce_time(gpus):
+def reduce_time(gpus, latency=LATENCY):
     """A sum over all GPUs, and its way back."""
-    return 2 * math.log2(gpus) * LATENCY
-
-
-def agree_time(gpus):
-    """The agreement of all ranks on errors."""
-    return 2 * math.log2(gpus) * MPI_LATENCY
+    return 2 * math.log2(gpus) * latency
 
 
 def gather(gpus, count, size):
@@ -67,7 +62,7 @@ def gather(gpus, count, size):
     # Packing and unpacking read and write each element and an index of 8 bytes.
     work = 2 * count * (2 * size + 8) / MEMORY + 3 * LAUNCH
     messages = travel(near + far, count * size * near / gpus, count * size * far / gpus)
-    return work, messages + 2 * agree_time(gpus)
+    return work, messages + 2 * reduce_time(gpus, MPI_LATENCY)
 
 
 def jacobi(side):
@@ -105,7 +100,7 @@ def predict():
     for gpus in GPUS:
         for name, side in (('512^3 per GPU', 512), ('2048^3 in all', round(2048 / gpus**(1 / 3)))):
             inside, messages, sides = jacobi(side)
-            total = max(inside, messages, agree_time(gpus)) + sides
+            total = max(inside, messages, reduce_time(gpus, MPI_LATENCY)) + sides
             row(f'Jacobi, {name}', gpus, inside + 16 * 6 * side**2 / MEMORY, messages, total)
     for gpus in GPUS:
         for name, is_cut in (('rows in order', False), ('rows in blocks', True)):

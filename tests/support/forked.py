@@ -1,4 +1,4 @@
-"""generator.py - runs the generator in forked processes: Python starts and loads it once."""
+"""forked.py - runs a program of Python, such as the generator, in forked processes: Python starts and loads it once."""
 
 import importlib.machinery
 import importlib.util
@@ -7,19 +7,21 @@ import sys
 import tempfile
 import traceback
 
-from tap import ROOT
+GENERATOR = os.path.join(os.path.dirname(os.path.realpath(__file__)), '..', '..', 'gen', 'cfgen')
 
 
-def load():
-    """Loads the generator; returns its module."""
-    loader = importlib.machinery.SourceFileLoader('cfgen', os.path.join(ROOT, 'gen', 'cfgen'))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader('cfgen', loader))
+def load(program=GENERATOR):
+    """Loads a program, whose function main() is the whole; returns its module."""
+    sys.dont_write_bytecode |= sys.pycache_prefix is None
+    name = os.path.basename(program)
+    loader = importlib.machinery.SourceFileLoader(name, program)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
     loader.exec_module(module)
     return module
 
 
 def run_forked(module, arguments, cwd):
-    """Runs the generator as a program; returns (exit code, stdout, stderr). No other thread may run."""
+    """Runs a loaded program; returns (exit code, stdout, stderr). No other thread may run."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = os.fork()
         if child == 0:
@@ -33,7 +35,7 @@ def run_forked(module, arguments, cwd):
 
 
 def _call(module, arguments, cwd, out, err):
-    """Calls the generator's main function in the child; returns the exit code."""
+    """Calls the program's main function in the child; returns the exit code."""
     os.chdir(cwd)
     for file, number in ((out, 1), (err, 2)):
         os.dup2(file.fileno(), number)
