@@ -68,7 +68,8 @@ class RecordTest:
     def again_of(self, names, *words):
         """Runs cfcc for many objects; returns its exit code and its output for each. No shared object may appear."""
         code, out, err = run([sys.executable, '-c', DRIVER, os.path.dirname(forked.__file__), self.test.cfcc,
-                              json.dumps(words), *names], cwd=self.test.folder, env=dict(self.test.env, XDG_CACHE_HOME=self.path('cache')))
+                              json.dumps(words), *names], cwd=self.test.folder,
+                             env=dict(self.test.env, XDG_CACHE_HOME=self.path('cache')))
         results = [json.loads(line) for line in out.splitlines()]
         assert code == 0 and len(results) == len(names), f'{code}: {out}{err}'
         made = [name for name in names if os.path.exists(self.path(f'{name}.so'))]
