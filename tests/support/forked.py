@@ -23,6 +23,8 @@ def load(program=GENERATOR):
 def run_forked(module, arguments, cwd):
     """Runs a loaded program; returns (exit code, stdout, stderr). No other thread may run."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        for stream in (sys.stdout, sys.stderr):     # the child would print this buffered text again, as its own
+            stream.flush()
         child = os.fork()
         if child == 0:
             os._exit(_call(module, arguments, cwd, out, err))

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* 1 in a program with a sanitizer: its locks, its quarantine and its own memory disturb some tests. */
 #ifndef __has_feature
@@ -66,6 +67,14 @@ static inline void skip_where_forks_are_unsafe(void)
     skip_in_emulator();
     if (SANITIZED)
         skip_test(NEEDS_NO_SANITIZER);
+}
+
+/* A child that ends by exit() would print its parent's buffered text again. */
+static inline pid_t fork_flushed(void)
+{
+    (void)fflush(stdout);
+    (void)fflush(stderr);
+    return fork();
 }
 
 /* For loops in which a test makes or compares many elements: ThreadSanitizer has to watch the library's loops only. */

@@ -1,8 +1,10 @@
 """tap.py - shared by the tests in Python: results in the Test Anything Protocol, goldens, and running commands."""
 
 import os
+import re
 import signal
 import subprocess
+import textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
@@ -28,7 +30,7 @@ class Tap:
         self.count += 1
         self.failed += bool(problem)
         print(f'{"not ok" if problem else "ok"} {self.count} - {name}', flush=True)
-        for line in str(problem or '').splitlines():
+        for line in readable(str(problem or '')):
             print(f'# {line}')
 
     def skip(self, name, reason):
@@ -38,6 +40,18 @@ class Tap:
     def close(self):
         print(f'1..{self.count}')
         return 1 if self.failed else 0
+
+
+def readable(text, width=160):
+    """Returns a text's lines. A long line, such as a tuple of outputs or JSON in JSON, is broken where its escaped line
+    ends are, its quotes lose their escapes, and its rest is wrapped."""
+    lines = []
+    for line in text.splitlines():
+        if len(line) > width:
+            line = re.sub(r'\\+(["\'])', r'\1', re.sub(r'\\+[nr]', '\n', line))
+        for part in line.splitlines() or ['']:
+            lines += textwrap.wrap(part, width, replace_whitespace=False, drop_whitespace=False) or ['']
+    return lines
 
 
 def run(command, cwd=None, env=None, timeout=600):

@@ -210,8 +210,7 @@ static inline pid_t start_process(const char *name)
 {
     static char self[PATH_MAX], fake[PATH_MAX];
     find_paths(self, fake);
-    fflush(stdout);
-    pid_t child = latest = fork();
+    pid_t child = latest = fork_flushed();
     assert_true(child >= 0);
     if (child == 0) {
         alarm(600);

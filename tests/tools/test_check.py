@@ -1,17 +1,20 @@
-"""test_check.py - tests tools/check and tools/dev/tap.sh: selecting tests by name, the line at the end of each test,
-and the closing lines.
+"""test_check.py - tests tools/check, .ci/run, tools/dev/tap.sh and what the tests in Python share: selecting tests by
+name, the line at the end of each test, the closing lines, the environment, forks, and texts of failures.
 
 usage: test_check.py
 """
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../support'))
-from tap import ROOT, Tap, run
+import forked
+from tap import ROOT, Tap, readable, run
 
 
 # The first test ends after the line of the second; with one job the file is there from the start.
@@ -69,6 +72,23 @@ build_env='MADE=a place' targets=cfcc
 build "$folder" --cuda=no
 cat "$results"/*.log
 print_results
+'''
+# Prints text that a buffer holds while run_forked() forks; then how often the child printed it, and the child's text.
+FORKS = '''
+import sys
+sys.path.append(sys.argv[1])
+import forked
+print('of the parent')
+sys.stderr.write('of the parent, ')
+code, out, err = forked.run_forked(forked.load(sys.argv[2]), ['word'], '.')
+print(code, out, err)
+'''
+FORKED = '''
+import sys
+def main():
+    print('out', *sys.argv[1:], end='')
+    sys.stderr.write('err')
+    return 3
 '''
 
 
@@ -163,6 +183,42 @@ class CheckTest:
             self.check(f'check_{"_".join(words)}_is_refused', code == 1 and re.search(expected, err) and not out and
                        not os.path.exists(builddir), code, out, err)
 
+    def environment(self):
+        """Variables of the machine do not reach what CI runs, except those that every machine needs."""
+        for name in ('.ci/run', 'tools/dev/environment.sh'):
+            os.makedirs(os.path.dirname(os.path.join(self.folder, 'ci', name)), exist_ok=True)
+            shutil.copy(os.path.join(ROOT, name), os.path.join(self.folder, 'ci', name))
+        check = os.path.join(self.folder, 'ci', 'tools', 'check')
+        with open(check, 'w', encoding='utf-8') as file:
+            file.write('#!/bin/sh\nenv\n')
+        os.chmod(check, 0o755)
+        kept = {'PATH': os.environ['PATH'], 'HOME': '/a home', 'LANG': 'C', 'CI': '', 'https_proxy': "http://a'b:1",
+                'NO_PROXY': '*', 'SSL_CERT_FILE': '/a "b".crt'}
+        own = {'PYTHONUNBUFFERED': '1', 'PYTHONPATH': '/x', 'CF_DRIVER': 'cuda', 'MAKEFLAGS': '-j'}
+        code, out, err = run([os.path.join(self.folder, 'ci', '.ci', 'run')], env={**kept, **own}, cwd='/')
+        got = dict(line.split('=', 1) for line in out.splitlines())
+        for name in ('PWD', 'SHLVL', '_'):      # of the shells
+            got.pop(name, None)
+        self.check('check_of_ci_has_a_clean_environment', code == 0 and not err and got == kept, code, got, err)
+
+    def forks(self):
+        """A forked child does not print again what its parent's buffers hold."""
+        program = os.path.join(self.folder, 'program')
+        with open(program, 'w', encoding='utf-8') as file:
+            file.write(FORKED)
+        env = {name: value for name, value in os.environ.items() if name != 'PYTHONUNBUFFERED'}
+        result = run([sys.executable, '-c', FORKS, os.path.dirname(forked.__file__), program], env=env)
+        self.check('forked_child_prints_its_own_text_alone',
+                   result == (0, 'of the parent\n3 out word err\n', 'of the parent, '), result)
+
+    def texts(self):
+        """The text of a failed test has short lines, also for outputs in a tuple and JSON in JSON."""
+        said = 'cfcc: a.cu: line 3\n' + 'not ok 1 - "a name"\n' * 20
+        nested = json.dumps([1, json.dumps([2, said]), 'x' * 500])
+        lines = readable(f'{(1, said, "")}\n\n{nested}\n  short \\n')
+        self.check('texts_of_failures_have_short_lines', max(map(len, lines)) <= 200 and
+                   lines.count('not ok 1 - "a name"') == 40 and lines[-1] == '  short \\n' and '' in lines, *lines)
+
 
 def main():
     tap = Tap()
@@ -173,6 +229,9 @@ def main():
         test.work()
         test.blanks()
         test.names()
+        test.environment()
+        test.forks()
+        test.texts()
     return tap.close()
 
 

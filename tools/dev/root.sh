@@ -6,6 +6,7 @@
 # removed; their mounts are in a namespace that ends with its processes.
 # shellcheck disable=SC2154 # variables of the scripts
 
+. tools/dev/environment.sh
 [ "$(id -u)" = 0 ] || fail 'it has to be root, for debootstrap and mount'
 for tool in debootstrap git unshare chroot apt-get; do
     command -v $tool >/dev/null || fail "$tool is missing"
@@ -41,11 +42,15 @@ fi
 mirror=$(echo "$sources" | awk -v codename="$codename" '$3 == codename { print $2; exit }')
 [ -n "$mirror" ] || fail "apt has no source of $ID $codename"
 
-# apt's network settings, with the files that they name.
+# apt's network settings, and the files that they and the variables for certificates name.
 copy_settings() { # ROOT
     apt-config dump | grep '^Acquire::' >"$1/etc/apt/apt.conf.d/99host" || :
-    sed -n 's/.* "\(\/[^"]*\)";$/\1/p' "$1/etc/apt/apt.conf.d/99host" | sort -u | while read -r path; do
-        if [ -f "$path" ]; then mkdir -p "$1$(dirname "$path")" && cp "$path" "$1$path"; fi
+    {
+        sed -n 's/.* "\(\/[^"]*\)";$/\1/p' "$1/etc/apt/apt.conf.d/99host"
+        # shellcheck disable=SC2086 # words
+        printenv $certificates || :
+    } | sort -u | while read -r path; do
+        if [ -f "$path" ]; then mkdir -p "$1$(dirname "$path")" && cp -L "$path" "$1$path"; fi
     done
     for path in auth.conf auth.conf.d; do
         if [ -e "/etc/apt/$path" ]; then cp -a "/etc/apt/$path" "$1/etc/apt/"; fi
@@ -92,7 +97,7 @@ in_root() { # ROOT COMMAND...
         mount --rbind /dev "$1/dev"
         root=$1
         shift
-        exec chroot "$root" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-            ${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} \
+        . tools/dev/environment.sh
+        exec_clean HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin chroot "$root" \
             sh -c "cd /root/checkout && exec \"\$@\"" sh "$@"' sh "$@"
 }

@@ -235,6 +235,7 @@ static int make_shared(const char *cfcc, const char *object, const char *target,
         free(path);
         return message_set(message, "%s: %s", object, strerror(errno));
     }
+    (void)fflush(stdout); /* this text comes before cfcc's */
     child = fork();
     if (child == 0)
         run_cfcc(command, ends[1], is_source, mask);

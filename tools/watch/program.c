@@ -63,6 +63,7 @@ int program_run(const char *const argv[], char **text)
     if (text && pipe2(ends, O_CLOEXEC) != 0)
         return -1;
     const pid_t own = getpid();
+    (void)fflush(stdout); /* this text comes before the child's */
     child = caught ? -1 : fork();
     if (child == 0) {
         if (text)

@@ -84,7 +84,7 @@ static void cache_counts_before_the_default_folders(void **state)
     if (geteuid() != 0)
         skip_test("needs to be run by root");
     assert_non_null(mkdtemp(folder));
-    pid_t child = fork();
+    pid_t child = fork_flushed();
     if (child == 0) {
         int line = find_in_a_cache_of(folder);
         if (line)

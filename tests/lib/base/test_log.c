@@ -205,8 +205,7 @@ static void fork_and_use_the_cpu(void *data, int level, const char *text)
     struct lines *to = data;
     int ended = -1;
     keep(data, level, text);
-    fflush(NULL);
-    pid_t child = fork();
+    pid_t child = fork_flushed();
     if (child == 0)
         _exit(use_the_cpu());
     if (child < 0 || waitpid(child, &ended, 0) != child || ended != 0)
@@ -297,7 +296,7 @@ static void fail_on_a_gpu(void)
     assert_true(descriptor >= 0);
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(setenv("CF_TRACE", trace, 1), 0);
-    pid_t child = fork();
+    pid_t child = fork_flushed();
     assert_true(child >= 0);
     if (child == 0) { /* holds the file until it exits */
         cf_set_log(NULL, NULL);

@@ -143,7 +143,7 @@ static void fork_during_first_use_child_works(void **state)
         assert_ok(cf_shutdown());
         for (int t = 0; t < 3; t++)
             assert_int_equal(pthread_create(&threads[t], NULL, first_use, NULL), 0);
-        pid_t child = fork();
+        pid_t child = fork_flushed();
         if (child == 0) {
             alarm(600); /* ends a child that hangs */
             _exit(first_use(NULL) != NULL);

@@ -121,8 +121,7 @@ static void block_thread_that_runs_out_of_its_stack_ends_the_process(void **stat
     (void)state;
     int x[64];
     assert_ok(block_descend_deep(x, 100));
-    fflush(stdout);
-    pid_t child = fork();
+    pid_t child = fork_flushed();
     if (child == 0) {
         struct rlimit none = {0, 0};
         (void)setrlimit(RLIMIT_CORE, &none);

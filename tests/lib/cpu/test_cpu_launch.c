@@ -453,9 +453,8 @@ static void fork_while_threads_wait_leaves_the_child_able(void **state)
     int failures = 0;
     __atomic_store_n(&stop_launching, 0, __ATOMIC_RELAXED);
     assert_int_equal(pthread_create(&thread, NULL, launch_until_stopped, &failures), 0);
-    fflush(stdout);
     for (int i = 0; i < 10; i++) {
-        pid_t child = fork();
+        pid_t child = fork_flushed();
         if (child == 0) {
             static float x[2560];
             float sums[10];

@@ -130,8 +130,7 @@ static void nothing(void *data)
 /* Returns the exit status of a child that writes stack 1 from the top down to `below` bytes under its usable part. */
 static int end_of_child(size_t below)
 {
-    fflush(stdout);
-    pid_t child = fork();
+    pid_t child = fork_flushed();
     if (child == 0) {
         struct cf__stacks stacks = {.memory = NULL};
         struct cf__fiber fibers[2] = {{.sp = NULL}};

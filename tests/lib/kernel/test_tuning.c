@@ -929,7 +929,7 @@ static void is_ended(int number)
 static int save_within(rlim_t bytes, const cf_tuning *result)
 {
     int status;
-    pid_t child = fork();
+    pid_t child = fork_flushed();
     assert_true(child >= 0);
     if (child == 0) {
         signal(SIGXFSZ, is_ended);
@@ -1004,7 +1004,7 @@ static void writers_lose_nothing(void **state)
     for (int i = 0; i < 2 * WRITERS; i++)
         numbers[i] = i;
     for (int i = 0; i < WRITERS; i++) {
-        children[i] = fork();
+        children[i] = fork_flushed();
         if (children[i] == 0)
             _exit(write_some(&numbers[i]) != NULL);
     }
@@ -1060,7 +1060,7 @@ static void child_goes_on_with_what_was_read(void **state)
     write_text("which_i32", BEGIN "@ host 2^10 WAY=2\n@ ! 2^10 WAY=2\n");
     assert_int_equal(way(1024), 2);
     assert_int_equal(unlink(path), 0);
-    pid_t child = fork();
+    pid_t child = fork_flushed();
     if (child == 0) {
         int32_t out = 0;
         alarm(600);

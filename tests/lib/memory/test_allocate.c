@@ -370,8 +370,7 @@ static void mem_functions_pinned_memory_of_the_parent_is_efork(void **state)
     int status = -1;
     assert_ok(cf_mem_alloc_pinned((void **)&pinned, LENGTH));
     memset(pinned, 7, LENGTH);
-    fflush(NULL);
-    pid_t child = fork();
+    pid_t child = fork_flushed();
     assert_true(child >= 0);
     if (child == 0) {
         int line = use_parents_pinned(pinned, LENGTH);
@@ -401,7 +400,7 @@ static void mem_alloc_in_child_of_busy_parent_works(void **state)
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, keep_allocating, NULL), 0);
     for (int i = 0; i < CHILDREN && !failed; i++) {
-        pid_t child = fork();
+        pid_t child = fork_flushed();
         if (child == 0) {
             void *memory = NULL;
             alarm(600); /* ends a child that hangs */

@@ -467,7 +467,7 @@ static void forked_child_leaves_it_alone(void **state)
     struct report *there = make_report(), of_child = {0, 0, NULL, NULL, 0};
     int status = -1;
     assert_ok(launch(NULL, there, 100));
-    pid_t child = fork();
+    pid_t child = fork_flushed();
     assert_true(child >= 0);
     if (child == 0) {
         int is_right = launch(NULL, there, 100) == CF_EFORK && cf_device_use(CF_HOST) == CF_OK &&

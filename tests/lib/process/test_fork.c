@@ -36,8 +36,7 @@ static void expect_child(pid_t child)
 
 static void run_child(void (*body)(void))
 {
-    fflush(stdout);
-    pid_t child = fork();
+    pid_t child = fork_flushed();
     if (child == 0) {
         alarm(600); /* ends a child that hangs */
         body();
@@ -178,7 +177,7 @@ static void child_of_gpu_user_asks_default(void)
     EXPECT_OK(cf_shutdown());
     EXPECT_FORK(gather(NULL, 0)); /* reads the environment again, and does not use the CPU instead of the GPU */
     expect_cpu();
-    pid_t grandchild = fork();
+    pid_t grandchild = fork_flushed();
     if (grandchild == 0) {
         EXPECT_FORK(cf_device_use(0));
         expect_cpu();

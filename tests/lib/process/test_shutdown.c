@@ -315,7 +315,7 @@ static void close_before_a_thread_ends_is_fine(void **state)
     pthread_barrier_wait(&closed);
     assert_int_equal(pthread_join(thread, &wrong), 0);
     assert_null(wrong);
-    pid_t child = fork(); /* calls no fork handler of the closed library */
+    pid_t child = fork_flushed(); /* calls no fork handler of the closed library */
     if (child == 0)
         _exit(0);
     int status = -1;
@@ -350,7 +350,7 @@ static void close_while_a_thread_has_a_lock_leaves_no_code_to_call(void **state)
     pthread_barrier_wait(&used);
     close_plugin(library, *(void **)&use);
     assert_int_equal(count_entries("/proc/self/task"), threads + 1);
-    pid_t child = fork();
+    pid_t child = fork_flushed();
     if (child == 0)
         _exit(0);
     int status = -1;
@@ -437,8 +437,7 @@ static void expect_ends(int with_library)
 {
     for (int i = 0; i < 20; i++) {
         int status = -1;
-        fflush(NULL);
-        pid_t child = fork();
+        pid_t child = fork_flushed();
         if (child == 0) {
             alarm(600);
             end_in_the_middle(with_library);

@@ -128,7 +128,7 @@ static struct job begin_compile(void)
     if (cf_find("nvrtc", &path) != CF_OK)
         skip_test(NEEDS_NVRTC);
     assert_int_equal(pipe(ends), 0);
-    job.child = fork();
+    job.child = fork_flushed();
     if (job.child == 0) {
         int result = compile_now();
         _exit(write(ends[1], &result, sizeof result) != sizeof result);

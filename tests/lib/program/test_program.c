@@ -682,7 +682,7 @@ static void unload_in_a_forked_child_leaves_the_parents(void **state)
     (void)state;
     load(&cubin);
     expect_call();
-    pid_t child = fork();
+    pid_t child = fork_flushed();
     assert_true(child >= 0);
     if (child == 0)
         _exit(cf_program_unload(program) == CF_OK && cf_program_unload(program) == CF_EINVAL ? 0 : 1);

@@ -303,7 +303,7 @@ static void run_process(const char *variable)
     char self[PATH_MAX], fake[PATH_MAX];
     int status = -1;
     find_paths(self, fake);
-    pid_t child = fork();
+    pid_t child = fork_flushed();
     assert_true(child >= 0);
     if (child == 0) {
         if (variable)
@@ -510,7 +510,7 @@ static void *fork_often(void *unused)
             kill(children[i], SIGKILL);
             waitpid(children[i], NULL, 0);
         }
-        children[i] = fork();
+        children[i] = fork_flushed();
         if (children[i] == 0)
             for (;;)
                 pause();

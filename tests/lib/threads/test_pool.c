@@ -422,7 +422,7 @@ static void pool_run_fault_on_a_worker_gets_to_the_handler_on_its_stack(void **s
     (void)state;
     skip_in_emulator();
     int ended = 0;
-    pid_t child = fork();
+    pid_t child = fork_flushed();
     assert_true(child >= 0);
     if (child == 0) {
         struct sigaction action = {.sa_handler = handle_fault, .sa_flags = SA_ONSTACK};
@@ -611,7 +611,7 @@ static void pool_stop_then_run_starts_anew(void **state)
 static int works_in_child(void)
 {
     int status = 0;
-    pid_t child = fork();
+    pid_t child = fork_flushed();
     if (child == 0) {
         alarm(120); /* ends a child that hangs, but not a slow child */
         int right = 1;

@@ -386,7 +386,7 @@ static void forks(void)
 {
     work(10);
     int status = -1;
-    pid_t child = fork();
+    pid_t child = fork_flushed();
     if (child == 0) {
         if (cf_device_use(CF_HOST) != CF_OK || !works() || cf__trace_is_on())
             _exit(4);
@@ -413,7 +413,7 @@ static void forks_beside_others(void)
     pthread_barrier_wait(&all_are_made);
     for (int i = 0; i < 40; i++) {
         int status = -1;
-        pid_t child = fork();
+        pid_t child = fork_flushed();
         if (child == 0) {
             alarm(600);
             if (cf_device_use(CF_HOST) != CF_OK || !works() || cf__trace_is_on() || cf_shutdown() != CF_OK || !works())

@@ -239,7 +239,7 @@ static void forks_first(void)
         _exit(4);
     int is_parent = 1;
     for (int i = 1; i < FORKS && is_parent; i++)
-        is_parent = fork() != 0;
+        is_parent = fork_flushed() != 0;
     alarm(600);
     pthread_barrier_wait(all);
     work(50);
