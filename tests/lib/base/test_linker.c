@@ -5,6 +5,7 @@
 #include <link.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -104,6 +105,38 @@ static void library_that_is_nowhere_is_not_found(void **state)
     assert_false(cf__linker_find("libcuda.so.none", path));
 }
 
+/* Reads the linker's cache often, in a child process with little memory beyond what it has. */
+static void search_gives_its_memory_back(void **state)
+{
+    (void)state;
+    enum { MORE = 16 << 20 };
+    char path[CF__PATH];
+    struct stat cache;
+    int status;
+    skip_in_emulator();
+    if (SANITIZED)
+        skip_test(NEEDS_NO_SANITIZER);
+    if (stat("/etc/ld.so.cache", &cache) != 0 || cache.st_size < 1024)
+        skip_test("needs ldconfig");
+    pid_t child = fork_flushed();
+    if (child == 0) {
+        unsigned long pages = 0;
+        FILE *file = fopen("/proc/self/statm", "r");
+        if (!file || fscanf(file, "%lu", &pages) != 1)
+            _exit(2);
+        fclose(file);
+        const rlim_t most = pages * (rlim_t)sysconf(_SC_PAGESIZE) + MORE;
+        if (setrlimit(RLIMIT_AS, &(struct rlimit){most, most}) != 0)
+            _exit(3);
+        for (off_t got = 0; got < 4 * MORE; got += cache.st_size)
+            if (cf__linker_find("libcuda.so.none", path) != 0)
+                _exit(4);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +144,7 @@ int main(void)
         cmocka_unit_test(libraries_of_the_cache_are_found),
         cmocka_unit_test(cache_counts_before_the_default_folders),
         cmocka_unit_test(library_that_is_nowhere_is_not_found),
+        cmocka_unit_test(search_gives_its_memory_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,6 +185,34 @@ static void line_waits_until_the_last_lock_is_given_back(void **state)
     assert_string_equal(lines.text, "2 first\n1 second\n2 third\n");
 }
 
+static void child_of_a_fork_has_no_lines_of_its_parent(void **state)
+{
+    (void)state;
+    pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER, inner = PTHREAD_MUTEX_INITIALIZER;
+    char long_text[800];
+    int status = -1;
+    skip_where_forks_are_unsafe();
+    memset(long_text, 'x', sizeof long_text - 1);
+    long_text[sizeof long_text - 1] = 0;
+    lines.text[0] = 0;
+    cf__lock(&outer);
+    for (int i = 0; i < 8; i++) /* more than the room for waiting lines */
+        cf__log(CF_LOG_INFO, "%s", long_text);
+    pid_t child = fork_flushed();
+    if (child == 0) {
+        cf__unlock(&outer);
+        cf__lock(&inner);
+        cf__log(CF_LOG_INFO, "of the child");
+        cf__unlock(&inner);
+        _exit(strcmp(lines.text, "2 of the child\n") != 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_string_equal(lines.text, "");
+    cf__unlock(&outer);
+    assert_line(" more lines found no room\n");
+    assert_int_equal(status, 0);
+}
+
 /* ---- Calls that the callback may make ---- */
 
 /* Runs in a child that the callback forked; returns 0 if it can use the CPU. */
@@ -418,6 +446,7 @@ int main(int argc, char *argv[])
         TEST(callback_of_null_ends_it),
         TEST(callback_replaced_gets_no_more),
         TEST(line_waits_until_the_last_lock_is_given_back),
+        TEST(child_of_a_fork_has_no_lines_of_its_parent),
         TEST(callback_that_forks_has_a_child_that_uses_the_cpu),
         fake_test(callback_that_forks_beside_a_gpu_has_a_child_that_uses_the_cpu, "CF_DRIVER=cuda",
                   "FAKE_CUDA=reset=1"),

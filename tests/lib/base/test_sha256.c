@@ -49,11 +49,31 @@ static void ends_of_texts_count(void **state)
     }
 }
 
+/* A byte says whether there is a text; its end counts. */
+static void sum_of_a_text_is_that_of_its_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *bytes;
+        size_t count;
+    } cases[] = {{"abc", "\1abc", 5}, {"", "\1", 2}, {NULL, "", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cf__sha256 sum;
+        unsigned char digest[CF__SHA256_BYTES], expected[CF__SHA256_BYTES];
+        cf__sha256_begin(&sum);
+        cf__sha256_add_text(&sum, cases[i].text);
+        cf__sha256_end(&sum, digest);
+        cf__sha256_of(cases[i].bytes, cases[i].count, expected);
+        assert_memory_equal(digest, expected, CF__SHA256_BYTES);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_those_of_the_standard),
         cmocka_unit_test(ends_of_texts_count),
+        cmocka_unit_test(sum_of_a_text_is_that_of_its_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -478,22 +478,64 @@ static void fault_among_threads_always_names_it(void **state)
     }
 }
 
-/* Records of threads that have ended are reused. */
+/* Counts all records, from that of a new thread, which is the first one. Leaves the record with a launch in flight. */
+static void *count_records(void *count)
+{
+    *(int *)count = 0;
+    if (launch(1, NULL) != CF_OK)
+        return (void *)"the launch failed";
+    for (const struct cf__inflight *node = cf__inflight_latest; node; node = node->next)
+        ++*(int *)count;
+    return NULL;
+}
+
 static void threads_without_end_share_what_is_kept(void **state)
 {
     (void)state;
+    int count;
     for (int i = 0; i < 200; i++) {
-        run_thread(launch_b_elsewhere, NULL);
-        run_thread(launch_b_elsewhere, NULL);
+        run_thread(count_records, &count);
+        assert_int_equal(count, 2);
     }
     assert_ok(cf_device_sync());
-    assert_ok(launch(0, NULL));
-    int count = 0;
-    for (const struct cf__inflight *node = cf__inflight_latest; node; node = node->next)
-        count++;
-    assert_in_range(count, 1, 2);
+    assert_ok(cf_mem_free(good));
+}
+
+static pthread_barrier_t have_launched;
+
+/* Each of the threads has its own record, as long as the others live. */
+static void *launch_and_wait_together(void *unused)
+{
+    (void)unused;
+    cf_stream stream = NULL;
+    int status = cf_stream_create(&stream);
+    if (status == CF_OK)
+        status = launch(1, stream);
+    pthread_barrier_wait(&have_launched);
+    if (status == CF_OK)
+        status = cf_stream_sync(stream);
+    pthread_barrier_wait(&have_launched);
+    return status == CF_OK && cf_stream_destroy(stream) == CF_OK ? NULL : (void *)"a call failed";
+}
+
+static void threads_that_end_after_a_wait_leave_nothing(void **state)
+{
+    (void)state;
+    pthread_t threads[4];
+    void *wrong;
+    int count;
+    assert_int_equal(pthread_barrier_init(&have_launched, NULL, 4), 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, launch_and_wait_together, NULL), 0);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+    run_thread(count_records, &count);
+    assert_int_equal(count, 2);
     assert_ok(cf_device_sync());
     assert_ok(cf_mem_free(good));
+    pthread_barrier_destroy(&have_launched);
 }
 
 /* ---- The text ---- */
@@ -553,6 +595,7 @@ int main(int argc, char *argv[])
         TEST(fault_after_a_wait_for_the_device_leaves_out_other_threads),
         TEST(fault_among_threads_always_names_it),
         TEST(threads_without_end_share_what_is_kept),
+        TEST(threads_that_end_after_a_wait_leave_nothing),
         TEST(text_of_long_names_is_cut_between_them),
     };
 #undef TEST

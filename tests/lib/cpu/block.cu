@@ -90,6 +90,22 @@ __global__ void descend_deep(int *x, int depth)
     x[threadIdx.x] = descend((int)threadIdx.x == 63 ? depth : 0, 1);
 }
 
+/* Recurses by less than a page in 8 levels. */
+__device__ __noinline__ int descend_finely(int depth)
+{
+    volatile int kept = depth;
+    if (depth > 0)
+        kept += descend_finely(depth - 1);
+    return kept;
+}
+
+#pragma cf kernel blocks(1) block(64) out(x[64])
+__global__ void descend_slowly(int *x, int depth)
+{
+    __syncthreads();
+    x[threadIdx.x] = descend_finely((int)threadIdx.x == 63 ? depth : 0);
+}
+
 /* The threads leave one by one, and the others go on together. */
 #pragma cf kernel blocks(blocks) block(n) out(rounds[blocks * n])
 __global__ void leave_in_turn(int *rounds, int blocks, int n)

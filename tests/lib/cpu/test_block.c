@@ -1,14 +1,38 @@
 /* test_block.c - blocks on the CPU whose threads wait for each other: barriers, shared memory and failures. */
 #include <stdlib.h>
 
+#include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "run_group.h"
 
 #include "block_kernels.h"
+
+/* ---- A system without guard pages ---- */
+
+static int has_no_guards;
+
+/* These override the C library's functions, also within the library. */
+int madvise(void *memory, size_t bytes, int advice)
+{
+    if (has_no_guards)
+        return errno = EINVAL, -1;
+    return (int)syscall(SYS_madvise, memory, bytes, advice);
+}
+
+int mprotect(void *memory, size_t bytes, int protection)
+{
+    if (has_no_guards)
+        return errno = ENOMEM, -1;
+    return (int)syscall(SYS_mprotect, memory, bytes, protection);
+}
+
+/* ---- Results ---- */
 
 static int set_up(void **state)
 {
@@ -135,6 +159,29 @@ static void block_thread_that_runs_out_of_its_stack_ends_the_process(void **stat
     assert_int_equal(WTERMSIG(status), SIGSEGV);
 }
 
+/* A thread goes below its stack by less than a page; the damaged stacks serve no further launch. */
+static void block_after_a_thread_that_ran_out_of_its_stack_is_right(void **state)
+{
+    (void)state;
+    int x[64], depth = 0, status = CF_OK;
+    if (SANITIZED)
+        skip_test(NEEDS_NO_SANITIZER);
+    assert_ok(cf_shutdown());
+    assert_ok(cf_device_use(CF_HOST));
+    has_no_guards = 1;
+    while (status == CF_OK && depth < 100000)
+        status = block_descend_slowly(x, depth += 8);
+    assert_int_equal(status, CF_EFAULT);
+    assert_non_null(strstr(cf_last_error(), "a thread needs more than the 640 KiB that a stack has on the CPU"));
+    for (int i = 0; i < 3; i++) {
+        assert_ok(block_descend_slowly(x, 100));
+        assert_int_equal(x[63], 5050);
+    }
+    has_no_guards = 0;
+    assert_ok(cf_shutdown());
+    assert_ok(cf_device_use(CF_HOST));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +193,7 @@ int main(void)
         cmocka_unit_test(block_waits_of_all_kinds_take_turns),
         cmocka_unit_test(block_local_memory_of_400_kib_is_there),
         cmocka_unit_test(block_thread_that_runs_out_of_its_stack_ends_the_process),
+        cmocka_unit_test(block_after_a_thread_that_ran_out_of_its_stack_is_right),
     };
     return run_on_driver("tests", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

@@ -122,6 +122,27 @@ static void stacks_that_cannot_be_had_leave_what_there_was(void **state)
     cf__stacks_free(&stacks);
 }
 
+/* Another mapping may get the addresses; the stacks are larger than the gaps that a small one would take first. */
+static int is_mapped(char *memory)
+{
+    return msync(memory, (size_t)sysconf(_SC_PAGESIZE), MS_ASYNC) == 0;
+}
+
+static void stacks_that_are_freed_or_replaced_leave_no_mapping(void **state)
+{
+    (void)state;
+    struct cf__stacks stacks = {.memory = NULL};
+    assert_true(cf__stacks_reserve(&stacks, 3));
+    char *first = stacks.memory;
+    assert_true(is_mapped(first));
+    assert_true(cf__stacks_reserve(&stacks, 30));
+    assert_false(is_mapped(first));
+    char *second = stacks.memory, *last = stacks.memory + 30 * stacks.stride - stacks.page;
+    assert_true(is_mapped(second) && is_mapped(last));
+    cf__stacks_free(&stacks);
+    assert_false(is_mapped(second) || is_mapped(last));
+}
+
 static void nothing(void *data)
 {
     (void)data;
@@ -193,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fiber_keeps_what_its_functions_have),
         cmocka_unit_test(stacks_that_cannot_be_had_leave_what_there_was),
+        cmocka_unit_test(stacks_that_are_freed_or_replaced_leave_no_mapping),
         cmocka_unit_test(stack_is_large_enough_and_what_lies_below_is_guarded),
         cmocka_unit_test(stack_without_a_guard_tells_what_ran_out_of_it),
     };

@@ -323,12 +323,53 @@ static void headers_are_beside_each_kind_of_library(void **state)
     }
 }
 
+/* Makes a folder whose path has `length` bytes. */
+static void make_deep(char path[CF__PATH], const char *root, size_t length)
+{
+    size_t used = (size_t)snprintf(path, CF__PATH, "%s", root);
+    while (used < length) {
+        size_t part = length - used - 1 < 200 ? length - used - 1 : 200;
+        if (length - used - 1 - part == 1) /* the next part would be empty */
+            part--;
+        path[used++] = '/';
+        memset(path + used, 'd', part);
+        path[used += part] = 0;
+        assert_int_equal(mkdir(path, 0700), 0);
+    }
+}
+
+static void headers_in_a_folder_of_the_longest_path_are_found(void **state)
+{
+    (void)state;
+    static const char header[] = "/cuda_fp16.h";
+    for (size_t length = PATH_MAX - 60; length <= PATH_MAX; length += 20) { /* of the header's path, with its end */
+        char root[] = "/tmp/cf_headers_XXXXXX", command[64], deep[CF__PATH], path[2 * CF__PATH], folder[CF__PATH];
+        assert_non_null(mkdtemp(root));
+        make_deep(deep, root, length - strlen("/lib/../include") - sizeof header);
+        snprintf(path, sizeof path, "%s/include", deep);
+        assert_int_equal(mkdir(path, 0700), 0);
+        strcat(path, header);
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fclose(file);
+        snprintf(path, sizeof path, "%s/lib", deep);
+        assert_int_equal(mkdir(path, 0700), 0);
+        strcat(path, "/libnvrtc.so.12");
+        cf__nvrtc_headers(path, folder);
+        snprintf(path, sizeof path, "%s/lib/../include", deep);
+        assert_string_equal(folder, path);
+        snprintf(command, sizeof command, "rm -r %s", root);
+        assert_int_equal(system(command), 0);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(saxpy_is_machine_code_of_the_device),
         TEST(headers_are_beside_each_kind_of_library),
+        TEST(headers_in_a_folder_of_the_longest_path_are_found),
         TEST(unknown_device_gets_ptx_of_the_newest_target),
         TEST(exact_code_is_of_one_capability),
         TEST(device_that_is_too_old_has_no_code),
