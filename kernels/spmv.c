@@ -24,12 +24,15 @@ static int64_t long_from(int64_t nrows, int64_t nnz, int64_t part)
     return most > least ? most : least;
 }
 
-#define ENQUEUE(tag, T, I, J)                                                                                          \
+/* S tags the kernel that takes y alone: by the rule of BLAS, A and x are not read if alpha is 0. */
+#define ENQUEUE(tag, S, T, I, J)                                                                                       \
     int cf__enqueue_spmv_##tag(cf_stream stream, T alpha, const I *row_ptr, const J *col, const T *val, const T *x,    \
                                T beta, T *y, unsigned long long *work, int64_t nrows, int64_t ncols, int64_t nnz)      \
     {                                                                                                                  \
         if (nrows == 0)                                                                                                \
             return CF_OK;                                                                                              \
+        if (alpha == 0)                                                                                                \
+            return cf_spmv_y_alone_##S##_async(stream, beta, y, nrows);                                                \
         const enum way way = way_of(nrows, nnz);                                                                       \
         const int32_t part = (int32_t)SPMV_PART(T, nnz), room = (int32_t)(nnz / part);                                 \
         int status;                                                                                                    \
@@ -48,9 +51,9 @@ static int64_t long_from(int64_t nrows, int64_t nnz, int64_t part)
         return status;                                                                                                 \
     }
 
-ENQUEUE(f32_i32, float, int32_t, int32_t)
-ENQUEUE(f32_i64, float, int64_t, int64_t)
-ENQUEUE(f32_i64_i32, float, int64_t, int32_t)
-ENQUEUE(f64_i32, double, int32_t, int32_t)
-ENQUEUE(f64_i64, double, int64_t, int64_t)
-ENQUEUE(f64_i64_i32, double, int64_t, int32_t)
+ENQUEUE(f32_i32, f32, float, int32_t, int32_t)
+ENQUEUE(f32_i64, f32, float, int64_t, int64_t)
+ENQUEUE(f32_i64_i32, f32, float, int64_t, int32_t)
+ENQUEUE(f64_i32, f64, double, int32_t, int32_t)
+ENQUEUE(f64_i64, f64, double, int64_t, int64_t)
+ENQUEUE(f64_i64_i32, f64, double, int64_t, int32_t)

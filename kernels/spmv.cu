@@ -11,13 +11,14 @@
 /* Sets y to alpha A x + beta y, for a matrix of nrows rows and ncols columns with nnz elements: row i has elements
  * row_ptr[i] to row_ptr[i + 1] - 1 of val, in the columns that col names, in any order. row_ptr has nrows + 1
  * elements, which lie in [0, nnz] and ascend; columns lie in [0, ncols). The plain call checks all of this. Elements
- * before row_ptr[0] and from row_ptr[nrows] on belong to no row. y is not read if beta is 0; it must overlap no
- * other array, which the plain call checks. The same call gives the same bits each time; kernels/KERNELS.md has the
- * order of sums. */
+ * before row_ptr[0] and from row_ptr[nrows] on belong to no row. As in BLAS, y is not read if beta is 0, and A and x are
+ * not read if alpha is 0, so that NaN there does not matter; the plain call checks row_ptr and col with any alpha. y
+ * must overlap no other array, which the plain call checks. The same call gives the same bits each time;
+ * kernels/KERNELS.md has the order of sums. */
 #pragma cf operation in(row_ptr[nrows + 1], col[nnz], val[nnz], x[ncols]) inout(y[nrows]) \
     scratch(work[SPMV_WORK(T, nnz)]) zero(work) rezero(work) \
     check(0 <= row_ptr[:] <= nnz, 0 <= col[:] < ncols, ascending(row_ptr)) \
-    uses(spmv_short_rows, spmv_rows, spmv_wide_rows, spmv_long_rows) \
+    uses(spmv_y_alone, spmv_short_rows, spmv_rows, spmv_wide_rows, spmv_long_rows) \
     tolerance((sizeof(T) == 8 ? 1e-15 : 1e-6) * min(nnz + 16, 4096)) \
     bytes(nnz * (1.0 * sizeof(T) + sizeof(J)) + nrows * (2.0 * sizeof(T) + sizeof(I)) + 1.0 * ncols * sizeof(T)) \
     flops(2.0 * nnz + 3.0 * nrows)
@@ -211,6 +212,16 @@ __device__ __forceinline__ void spmv_sum_rows(const spmv_matrix<T, I, J> &a, con
 }
 
 #endif
+
+/* y = beta y, for alpha = 0. */
+#pragma cf kernel internal grid(nrows) inout(y[nrows])
+#pragma cf instances(f32: float; f64: double)
+template <typename T> __global__ void spmv_y_alone(T beta, T *__restrict__ y, int64_t nrows)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < nrows)
+        y[i] = beta == 0 ? 0 : beta * y[i];
+}
 
 /* For rows of mostly few elements: all loads of a warp whose rows are short are in flight at once. The code for
  * other rows has to do with as few registers. */
