@@ -4,10 +4,9 @@ import re
 
 from cpu.collective import find_reached
 from cpu.effects import list_functions
-from tokens.lexer import TokenError
+from tokens.lexer import blank_comments, TokenError
 
 _DIRECTIVE = re.compile(r'[ \t]*#[ \t]*(ifdef|ifndef|if|elif|else|endif|define)\b(.*)')
-_COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
 _ARCH = re.compile(r'__CUDA_ARCH\w*')
 _NAME = re.compile(r'(?<![\w.])(?<!->)[A-Za-z_]\w*')     # no member
 
@@ -21,9 +20,8 @@ class _ArchCode:
         self._of_arch = set()       # macros
         self._code = {}             # line number: (text, line number of the condition, condition)
         self._stack = []            # such conditions, None for one that they have no part in, False for one unknown
-        text = _COMMENT.sub(lambda match: '\n' * match.group().count('\n'), '\n'.join(lines))
         directive = ''
-        for number, line in enumerate(text.split('\n'), 1):
+        for number, line in enumerate(blank_comments('\n'.join(lines)).split('\n'), 1):
             directive += line if directive or _DIRECTIVE.match(line) else ''
             if directive.endswith('\\'):
                 directive = directive[:-1] + ' '

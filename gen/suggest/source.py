@@ -5,10 +5,11 @@ import os
 import re
 
 from base.diagnostics import GeneratorError
-from tokens.lexer import Token, tokenize
-from tokens.scan import MARKER, preprocess, unescape_name
+from tokens.lexer import blank_comments, Token, tokenize
+from tokens.scan import hide_directives, MARKER, preprocess, unescape_name
 
 _DEFINE = re.compile(r'#define (\w+) (.+)')
+_CONDITION = re.compile(r'[ \t]*#[ \t]*(if(?:n?def)?|else|elif|endif)\b(?:[ \t]+(?:0|false)[ \t]*$)?')
 _WORD = re.compile(r'[A-Za-z_]\w*')
 
 
@@ -20,7 +21,23 @@ def read_source(cxx, flags, path):
         if not os.access(path, os.R_OK) or 'cannot run' in str(error):
             raise
     with open(path, encoding='utf-8-sig', errors='replace') as file:
-        return f'# 1 "{path}"\n{file.read()}'
+        return f'# 1 "{path}"\n' + '\n'.join(_live_lines(blank_comments(file.read()).split('\n')))
+
+
+def _live_lines(lines):
+    """Yields lines, those between #if 0 and its #else or #endif empty."""
+    is_dead, depth = False, 0
+    for line in lines:
+        directive = _CONDITION.match(line)
+        if not is_dead:
+            is_dead = bool(directive and directive.group().endswith(('0', 'false')))
+            yield line
+            continue
+        word = directive.group(1) if directive else ''
+        depth += word.startswith('if')
+        is_dead = depth > 0 or word not in ('else', 'elif', 'endif')
+        depth -= word == 'endif' and depth > 0
+        yield '' if is_dead else line
 
 
 class Macros:
@@ -29,7 +46,7 @@ class Macros:
     def __init__(self, text):
         self._bodies, self._places = {}, {}
         path, number = '', 0
-        for line in text.split('\n'):
+        for line in hide_directives(text).split('\n'):
             marker = MARKER.match(line) if line.startswith('#') else None
             define = _DEFINE.match(line) if line.startswith('#define ') else None
             if marker:

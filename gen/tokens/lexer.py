@@ -15,6 +15,38 @@ _TOKEN = re.compile(r'''
 _SPACE = ' \t\n\f\v'
 _MERGING = re.compile(r'[\w$\x80-\U0010ffff]{2}|\+\+|--|&&|\|\||/[/*]|"\w', re.ASCII)
 RAW_STRING = re.compile(r'(?:u8|[uUL])?R"([^()\\\s]{0,16})\(.*?\)\1"', re.DOTALL)
+_RAW_BEGIN = re.compile(r'(?<![\w$])(?:u8|[uUL])?R"[^()\\\s]{0,16}\(', re.ASCII)
+_COMMENT = re.compile(r'/\*.*?(?:\*/|\Z)|//(?:\\\n|[^\n])*', re.DOTALL)
+
+
+def find_raw_strings(text):
+    """Yields the matches of raw strings in a text without comments. An unclosed one ends the search."""
+    at = 0
+    for candidate in _RAW_BEGIN.finditer(text):
+        begin = candidate.start()
+        at = max(at, text.rfind('\n', 0, begin) + 1) if begin >= at else at
+        while at < begin:
+            at = _TOKEN.match(text, at).end()
+        if at == begin:     # else it is in another string
+            match = RAW_STRING.match(text, begin)
+            if not match:
+                return
+            at = match.end()
+            yield match
+
+
+def blank_comments(text):
+    """Returns a source text whose comments and raw strings are blank lines."""
+    parts, at = [], 0
+    while at < len(text):
+        match = RAW_STRING.match(text, at) if text[at] in 'uULR' else _COMMENT.match(text, at)
+        if match:
+            parts.append(' ' + '\n' * match.group().count('\n'))
+        else:
+            match = _TOKEN.match(text, at)
+            parts.append(match.group())
+        at = match.end()
+    return ''.join(parts)
 
 
 class Token:

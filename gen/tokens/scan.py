@@ -12,7 +12,7 @@ from base.folders import INCLUDE
 from base.model import Location
 from base.text import c_string
 from tokens.brackets import is_even, unclosed
-from tokens.lexer import RAW_STRING, spell_tokens, Token, TokenError, tokenize
+from tokens.lexer import find_raw_strings, spell_tokens, Token, TokenError, tokenize
 from tokens.macro import expand_macros, Macros
 
 
@@ -27,6 +27,8 @@ class Pragma:
 
 
 MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$')
+_HIDDEN = re.compile(r'(?<=\n)(?=[ \t]*#)')      # in a raw string
+_CONTENT = re.compile(r'[^\n]+')
 _DIRECTIVE = re.compile(r'^[^\S\n]*#[^\n]*', re.MULTILINE)
 _PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+cf\b')
 _ANY_PRAGMA = re.compile(r'[ \t]*#[ \t]*pragma[ \t]+')
@@ -72,6 +74,19 @@ def _read_directive(lines, number):
     return text
 
 
+def hide_directives(text):
+    """Returns preprocessed text in which lines of raw strings that look like directives begin with a NUL."""
+    parts, at = [], 0
+    for match in find_raw_strings(text):
+        parts += text[at:match.start()], _HIDDEN.sub('\0', match.group())
+        at = match.end()
+    return ''.join([*parts, text[at:]]) if at else text
+
+
+def _show_directives(text):
+    return text.replace('\n\0', '\n')
+
+
 class Scanner:
     """Splits the preprocessed text of a kernel file into pragmas and tokens, in order.
 
@@ -82,7 +97,7 @@ class Scanner:
     def __init__(self, text, display, diagnostics, fixed_words):
         """`display` maps the preprocessor's file names to the names in messages and outputs. Macros with a name in
         `fixed_words` are not expanded in annotations."""
-        self._text = _with_letters(text)
+        self._text = hide_directives(_with_letters(text))
         self._display = display
         self._diagnostics = diagnostics
         self._fixed = fixed_words
@@ -93,7 +108,7 @@ class Scanner:
         self._first_marker()
         if 'R"' in text:
             self._text = ''.join(self._settled_pieces())
-        self._read, self._system = _find_read(text)     # files whose tokens are read, by the preprocessor's names
+        self._read, self._system = _find_read(self._text)   # files whose tokens are read, by the preprocessor's names
         self._forced = set()    # files of the compiler's options, such as -include
         self._pragmas = []      # directives that precede the next token: (line, text)
         self._defined = set()   # macros that these files define
@@ -150,7 +165,7 @@ class Scanner:
     @property
     def text(self):
         """Returns the preprocessed text."""
-        return self._text
+        return _show_directives(self._text)
 
     def path_of(self, name):
         """Returns the preprocessor's name of a file that was read, by its displayed name."""
@@ -329,6 +344,8 @@ class Scanner:
         for token in tokenize('\n'.join(lines), file, first, 1):
             if token.kind == 'end':
                 break
+            if token.kind == 'string':
+                token.text = _show_directives(token.text)
             if self._pragmas and self._pragmas[0][0] <= token.line:
                 token.pragmas = tuple(text for number, text in self._pragmas if number <= token.line)
                 self._pragmas = self._pragmas[len(token.pragmas):]
@@ -408,15 +425,19 @@ def _without_excess(text, source, first):
     def is_there(line, number):
         return 0 < number <= len(source) and source[number - 1].split() == line.split()
 
-    at = 0
-    while match := RAW_STRING.search(text, at):
-        at = match.end()
-        count, end = match.group().count('\n'), text.find('\n', at)
-        begin = next((i for i in range(end, len(text)) if text[i] != '\n'), 0) if end >= 0 else 0
-        line, number = text[begin:].partition('\n')[0], first - 1 + text.count('\n', 0, begin)
-        if 0 < count < begin - end and is_there(line, number - count) and not is_there(line, number):
-            text = text[:end] + text[end + count:]
-    return text
+    parts, done, at, number = [], 0, 0, first - 1
+    for match in find_raw_strings(text):
+        count, end = match.group().count('\n'), text.find('\n', match.end())
+        content = _CONTENT.search(text, end) if count and end >= 0 else None
+        if content:
+            number += text.count('\n', at, content.start())
+            at = content.start()
+            if count < at - end and is_there(content.group(), number - count) and \
+                    not is_there(content.group(), number):
+                parts.append(text[done:end])
+                done = end + count
+                number -= count
+    return ''.join([*parts, text[done:]])
 
 
 def _is_of_system(marker):

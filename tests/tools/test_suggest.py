@@ -133,6 +133,11 @@ class SuggestTest:
         result = self.suggest('three.cu')
         self.expect('suggest_reads_the_text_of_a_file_that_has_no_preprocessed_form',
                     result == (0, f'three.cu:3: saxpy\n+{PRAGMA}', ''), result)
+        pragma, fake = '#pragma cf kernel grid(n)\n', '__global__ void fake(float *x, int n) { x[0] = n; }\n'
+        self.write('three.cu', f'#error no\n#if 0\n#ifdef A\n#else\n#endif\n{fake}#else\nconst char *raw = R"(\n'
+                   f'{pragma}/*)";\n/*\n{pragma}*/\n// \\\n{pragma}' + SAXPY + '#endif\n')
+        result = self.suggest('three.cu')
+        self.expect('suggest_takes_no_text_for_a_kernel', result == (0, f'three.cu:16: saxpy\n+{PRAGMA}', ''), result)
         self.write('three.cu', 'template <> __global__ void f<int>(int *x) {}\n__global__ void g(int &x) {}\n')
         result = self.suggest('three.cu')
         self.expect('suggest_says_why_a_kernel_gets_none', result[:2] == (0, '') and
