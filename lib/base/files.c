@@ -14,6 +14,7 @@
 
 #include "base/files.h"
 
+#include "base/clock.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/write.h"
@@ -140,6 +141,12 @@ static char *load_all(int file, size_t room, size_t *size)
     return text;
 }
 
+char *cf__file_load_open(int file, size_t *size)
+{
+    struct stat info;
+    return fstat(file, &info) == 0 ? load_all(file, (size_t)info.st_size, size) : NULL;
+}
+
 char *cf__file_load(const char *path, size_t *size)
 {
     size_t room = 0;
@@ -152,25 +159,37 @@ char *cf__file_load(const char *path, size_t *size)
     return text;
 }
 
-int cf__file_replace(const char *path, const char *bytes, size_t count)
+/* Creates a file beside `name`, and writes its name. */
+static int create_temporary(int folder, const char *name, char temporary[CF__PATH + 32])
+{
+    enum { TRIES = 100 };
+    int file = -1;
+    errno = EEXIST;
+    for (int try = 0; try < TRIES && file < 0 && errno == EEXIST; try++) {
+        snprintf(temporary, CF__PATH + 32, "%s.%06x", name, (unsigned)(cf__now() + getpid()) & 0xffffff);
+        file = openat(folder, temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    }
+    return file;
+}
+
+int cf__file_replace(int folder, const char *name, const char *bytes, size_t count)
 {
     char temporary[CF__PATH + 32];
     struct stat before;
-    snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
-    int file = mkostemp(temporary, O_CLOEXEC);
+    int file = create_temporary(folder, name, temporary);
     if (file < 0)
         return 0;
-    if (stat(path, &before) == 0)
+    if (fstatat(folder, name, &before, 0) == 0)
         (void)fchmod(file, before.st_mode & 0777);
     int is_written = cf__write(file, bytes, count, 0) == 0 && fsync(file) == 0, error = errno;
     if (close(file) != 0 && is_written) {
         is_written = 0;
         error = errno;
     }
-    if (is_written && rename(temporary, path) == 0)
+    if (is_written && renameat(folder, temporary, folder, name) == 0)
         return 1;
     error = is_written ? errno : error;
-    (void)unlink(temporary);
+    (void)unlinkat(folder, temporary, 0);
     return errno = error, 0;
 }
 
@@ -199,19 +218,19 @@ int cf__file_resolve(const char *path, char real[PATH_MAX])
 }
 
 /* An earlier owner removes the file before it unlocks it: a lock counts only if the name still leads to this file. */
-int cf__file_lock(const char *name)
+int cf__file_lock(int folder, const char *name)
 {
     enum { TRIES = 100 }; /* on some file systems, inode numbers are never the same twice */
     for (int try = 0; try < TRIES; try++) {
         struct stat held, named;
-        int result, file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+        int result, file = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
         if (file < 0)
             return -1;
         while ((result = flock(file, LOCK_EX)) != 0 && errno == EINTR)
             continue;
         int error = errno;
-        if (result == 0 && fstat(file, &held) == 0 && stat(name, &named) == 0 && held.st_dev == named.st_dev &&
-            held.st_ino == named.st_ino)
+        if (result == 0 && fstat(file, &held) == 0 && fstatat(folder, name, &named, 0) == 0 &&
+            held.st_dev == named.st_dev && held.st_ino == named.st_ino)
             return file;
         close(file);
         errno = error;

@@ -6,6 +6,7 @@
  *
  * The times at the end, of the variant and of the first variant, are for people. Other lines are skipped. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdint.h>
@@ -318,7 +319,7 @@ static int update_file(const char *path, const cf_tuning *results, size_t count)
         status =
             cf__fail(CF_EINVAL, "cf_tuning_save: %s: it would have more than %zu bytes, and none of it would count",
                      path, CF__TUNING_BYTES);
-    else if (!cf__file_replace(path, text.bytes, text.used))
+    else if (!cf__file_replace(AT_FDCWD, path, text.bytes, text.used))
         status = fail_file("writing", path);
     free(before);
     free(text.bytes);
@@ -347,7 +348,7 @@ static int lock_and_update(const char *path, const cf_tuning *results, size_t co
         return fail_file("following", path);
     path = real;
     snprintf(locked, sizeof locked, "%s.lock", path);
-    int file = cf__file_lock(locked);
+    int file = cf__file_lock(AT_FDCWD, locked);
     if (file < 0)
         return fail_file("locking", locked);
     int status = update_file(path, results, count);

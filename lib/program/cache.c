@@ -4,6 +4,7 @@
  * name of the file is the checksum of everything else that decides about the program. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,30 +18,32 @@
 
 #include "program/cache.h"
 
-#include "base/files.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "base/trust.h"
 #include "program/cache_folder.h"
 #include "program/headers.h"
 
 /* A program that is to be stored. */
 struct entry {
-    const char *folder;
-    char path[CF__PATH];
-    int lock;    /* file descriptor; -1: the folder's file system has no locks */
-    int is_kept; /* 0: the program is not stored */
+    const char *path; /* of the folder */
+    int folder;       /* descriptor */
+    int lock;         /* descriptor; -1: the folder's file system has no locks */
+    int is_kept;      /* 0: the program is not stored */
+    char key[CF__CACHE_NAME + 1];
     struct cf__headers headers;
 };
 
 /* The first bytes of each entry; the number changes with the format. */
-#define MAGIC "cuferry program 1"
+#define MAGIC "cuferry program 2"
 
 struct head {
-    char magic[24];
+    char magic[24], key[CF__CACHE_NAME];                        /* the key shows that a file was not renamed */
     uint64_t image_bytes, log_bytes, names_bytes, header_count; /* log_bytes: 0 without a log */
 };
 
@@ -53,27 +56,60 @@ static void add_texts(struct cf__sha256 *sum, const char *const *texts)
     cf__sha256_add_text(sum, NULL);
 }
 
-/* The version of the compiler or linker is in its file's name, size and time: opening it would take longer than a hit
- * may. */
+/* Adds the path to which the links of `path` lead; for another folder the same text is another path. */
+static void add_place(struct cf__sha256 *sum, const char *path)
+{
+    char real[PATH_MAX];
+    cf__sha256_add_text(sum, realpath(path, real) ? real : NULL);
+}
+
+/* Returns 1 if the text may have an #include, which names files beside the source. */
+static int may_include(const char *source)
+{
+    static const char *const words[] = {"include", "import", "embed", "\\\n", "\\\r", "\\ ", "?\?"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(source, words[i]))
+            return 1;
+    return 0;
+}
+
+/* Adds the folders in which files are looked for, and which relative names depend on. */
+static void add_places(struct cf__sha256 *sum, const struct cf__request *request, const char *toolkit)
+{
+    const cf_program_options *options = request->options;
+    for (const char *const *folder = options->include_folders; folder && *folder; folder++)
+        add_place(sum, *folder);
+    add_place(sum, toolkit);
+    if (request->source && may_include(request->source)) {
+        char folder[PATH_MAX];
+        const char *slash = strrchr(request->name, '/');
+        snprintf(folder, sizeof folder, "%.*s.", slash ? (int)(slash + 1 - request->name) : 0, request->name);
+        add_place(sum, folder);
+    }
+    if (options->flags && *options->flags)
+        add_place(sum, ".");
+}
+
+/* The version of the compiler or linker is in its file's name and state: opening it would take longer than a hit may. */
 static void make_key(const struct cf__request *request, const char *library, const char *toolkit,
                      char key[CF__CACHE_NAME + 1])
 {
     const cf_program_options *options = request->options;
     struct cf__sha256 sum;
-    struct stat info;
+    struct stat info = {0};
     unsigned char digest[CF__SHA256_BYTES];
-    int64_t numbers[] = {0,
-                         0,
-                         CF_VERSION,
-                         options->is_exact,
-                         options->is_lto,
-                         request->capability,
-                         request->output,
-                         (int64_t)request->input_count};
-    if (stat(library, &info) == 0) {
-        numbers[0] = info.st_size;
-        numbers[1] = info.st_mtim.tv_sec;
-    }
+    (void)stat(library, &info);
+    const int64_t numbers[] = {info.st_size,
+                               (int64_t)info.st_dev,
+                               (int64_t)info.st_ino,
+                               info.st_ctim.tv_sec,
+                               info.st_ctim.tv_nsec,
+                               CF_VERSION,
+                               options->is_exact,
+                               options->is_lto,
+                               request->capability,
+                               request->output,
+                               (int64_t)request->input_count};
     cf__sha256_begin(&sum);
     cf__sha256_add(&sum, numbers, sizeof numbers);
     cf__sha256_add_text(&sum, MAGIC);
@@ -84,6 +120,7 @@ static void make_key(const struct cf__request *request, const char *library, con
     cf__sha256_add_text(&sum, request->source);
     cf__sha256_add_text(&sum, request->name);
     cf__sha256_add_text(&sum, options->precompiled);
+    add_places(&sum, request, toolkit);
     add_texts(&sum, options->include_folders);
     add_texts(&sum, options->definitions);
     add_texts(&sum, options->names);
@@ -106,22 +143,33 @@ static void make_key(const struct cf__request *request, const char *library, con
 
 /* ---- Reading ---- */
 
-/* Reads an entry's file. Returns NULL if there is none, or it is damaged. */
-static char *read_entry(const char *path, struct head *head)
+/* Reads the file of an entry. Returns NULL if there is none, it is damaged, or another user can have written it. */
+static char *read_entry(const struct entry *entry, struct head *head)
 {
     unsigned char digest[CF__SHA256_BYTES];
-    size_t total;
-    char *file = cf__file_load(path, &total);
+    size_t total = 0;
+    int own = cf__trust_open_file(entry->folder, entry->key), error = errno;
+    char *file = own >= 0 ? cf__file_load_open(own, &total) : NULL;
+    if (own >= 0)
+        close(own);
+    if (own < 0 && error == EPERM) {
+        cf__log(CF_LOG_INFO,
+                "%s/%s belongs to another user, or others can write to it: it is removed, and the program is compiled "
+                "again",
+                entry->path, entry->key);
+        (void)unlinkat(entry->folder, entry->key, 0);
+    }
     if (!file)
         return NULL;
     if (total >= sizeof *head + sizeof digest) {
         memcpy(head, file, sizeof *head);
         cf__sha256_of(file, total - sizeof digest, digest);
         if (strncmp(head->magic, MAGIC, sizeof head->magic) == 0 &&
+            memcmp(head->key, entry->key, sizeof head->key) == 0 &&
             memcmp(file + total - sizeof digest, digest, sizeof digest) == 0)
             return file;
     }
-    cf__log(CF_LOG_INFO, "%s is damaged, and the program is compiled again", path);
+    cf__log(CF_LOG_INFO, "%s/%s is damaged, and the program is compiled again", entry->path, entry->key);
     free(file);
     return NULL;
 }
@@ -154,7 +202,7 @@ static char *copy_part(const char **at, uint64_t bytes)
 static int look_up(const struct entry *entry, struct cf__compiled *compiled)
 {
     struct head head;
-    char *file = read_entry(entry->path, &head);
+    char *file = read_entry(entry, &head);
     const char *at = file ? file + sizeof head : NULL;
     int is_hit =
         file && are_headers_unchanged(at + head.image_bytes + head.log_bytes + head.names_bytes, head.header_count);
@@ -181,14 +229,16 @@ static char *put_bytes(char *to, const void *from, size_t bytes)
 }
 
 /* Makes an entry's file in memory. */
-static char *make_entry(const struct cf__compiled *compiled, const struct cf__headers *headers, size_t *total)
+static char *make_entry(const struct entry *entry, const struct cf__compiled *compiled, size_t *total)
 {
+    const struct cf__headers *headers = &entry->headers;
     struct head head = {.magic = MAGIC,
                         .image_bytes = compiled->bytes,
                         .log_bytes = compiled->log ? strlen(compiled->log) + 1 : 0,
                         .names_bytes = compiled->names_bytes,
                         .header_count = headers->count};
     unsigned char digest[CF__SHA256_BYTES];
+    memcpy(head.key, entry->key, sizeof head.key);
     *total = sizeof head + sizeof digest + head.image_bytes + head.log_bytes + head.names_bytes;
     for (size_t i = 0; i < headers->count; i++)
         *total += sizeof headers->list[i].state + strlen(headers->list[i].path) + 1;
@@ -212,9 +262,9 @@ static char *make_entry(const struct cf__compiled *compiled, const struct cf__he
 static void store_entry(const struct entry *entry, const struct cf__compiled *compiled)
 {
     size_t total;
-    char *file = make_entry(compiled, &entry->headers, &total);
-    if (!file || !cf__file_replace(entry->path, file, total))
-        cf__log(CF_LOG_INFO, "a compiled program is not kept in %s: %s", entry->folder,
+    char *file = make_entry(entry, compiled, &total);
+    if (!file || !cf__file_replace(entry->folder, entry->key, file, total))
+        cf__log(CF_LOG_INFO, "a compiled program is not kept in %s: %s", entry->path,
                 file ? cf__strerror(errno) : "there is no memory");
     else
         cf__cache_folder_trim(entry->folder);
@@ -225,22 +275,23 @@ static void store_entry(const struct entry *entry, const struct cf__compiled *co
 
 static void lock_entry(struct entry *entry)
 {
-    char name[CF__PATH + 8];
-    snprintf(name, sizeof name, "%s.lock", entry->path);
-    entry->lock = cf__file_lock(name);
+    char name[CF__CACHE_NAME + 8];
+    snprintf(name, sizeof name, "%s.lock", entry->key);
+    entry->lock = cf__file_lock(entry->folder, name);
     if (entry->lock >= 0)
         cf__lock_taken(); /* log lines wait */
     else
-        cf__log(CF_LOG_INFO, "%s: %s; other processes may compile the same program", name, cf__strerror(errno));
+        cf__log(CF_LOG_INFO, "%s/%s: %s; other processes may compile the same program", entry->path, name,
+                cf__strerror(errno));
 }
 
 static void unlock_entry(struct entry *entry)
 {
-    char name[CF__PATH + 8];
+    char name[CF__CACHE_NAME + 8];
     if (entry->lock < 0)
         return;
-    snprintf(name, sizeof name, "%s.lock", entry->path);
-    (void)unlink(name);
+    snprintf(name, sizeof name, "%s.lock", entry->key);
+    (void)unlinkat(entry->folder, name, 0);
     (void)flock(entry->lock, LOCK_UN); /* a child that was forked meanwhile has the file open */
     close(entry->lock);
     entry->lock = -1;
@@ -287,12 +338,10 @@ static void collect_headers(struct entry *entry, const struct cf__request *reque
 static int begin_entry(struct entry *entry, const struct cf__request *request, const char *library, const char *toolkit,
                        struct cf__compiled *compiled)
 {
-    char key[CF__CACHE_NAME + 1];
-    int status = cf__cache_folder_check(request->function, entry->folder, 1);
+    int status = cf__cache_folder_open(request->function, entry->path, 1, &entry->folder);
     if (status != CF_OK)
         return status;
-    make_key(request, library, toolkit, key);
-    snprintf(entry->path, sizeof entry->path, "%.*s/%s", (int)(CF__PATH - CF__CACHE_NAME - 2), entry->folder, key);
+    make_key(request, library, toolkit, entry->key);
     int is_hit = look_up(entry, compiled);
     if (!is_hit) {
         collect_headers(entry, request, toolkit);
@@ -304,9 +353,11 @@ static int begin_entry(struct entry *entry, const struct cf__request *request, c
     if (is_hit) {
         unlock_entry(entry);
         cf__headers_free(&entry->headers);
-        (void)utimensat(AT_FDCWD, entry->path, NULL, 0);
+        (void)utimensat(entry->folder, entry->key, NULL, AT_SYMLINK_NOFOLLOW);
     }
     cf__cache_folder_count(entry->folder, is_hit);
+    if (is_hit)
+        close(entry->folder);
     return CF_OK;
 }
 
@@ -317,6 +368,7 @@ static void end_entry(struct entry *entry, const struct cf__compiled *compiled)
         store_entry(entry, compiled);
     unlock_entry(entry);
     cf__headers_free(&entry->headers);
+    close(entry->folder);
 }
 
 /* Numbers and messages are those of the locale "C" whatever the caller has set. */
@@ -334,7 +386,7 @@ int cf__cache_make(const struct cf__request *request, const char *library, const
     const char *folder = request->options->cache ? request->options->cache : cf__env_file("CF_CACHE");
     if (!folder || !*folder)
         return make_plain(make, data, compiled);
-    struct entry entry = {.folder = folder, .lock = -1};
+    struct entry entry = {.path = folder, .folder = -1, .lock = -1};
     int status = begin_entry(&entry, request, library, toolkit, compiled);
     if (status != CF_OK || compiled->image)
         return status;

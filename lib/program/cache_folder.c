@@ -16,58 +16,38 @@
 
 #include "program/cache_folder.h"
 
-#include "base/files.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
-#include "base/write.h"
+#include "base/trust.h"
 
 /* Files beside the entries: their sizes are the counts of hits and misses; the cap is a decimal number. */
 #define HITS "hits"
 #define MISSES "misses"
 #define CAP "cap"
 
-static int check_path(const char *function, const char *folder)
+int cf__cache_folder_open(const char *function, const char *path, int is_made, int *folder)
 {
-    return strlen(folder) + CF__CACHE_NAME + 16 < CF__PATH
-               ? CF_OK
-               : cf__fail(CF_EINVAL, "%s: the path of the cache folder is too long", function);
-}
-
-int cf__cache_folder_check(const char *function, const char *folder, int is_made)
-{
-    struct stat info;
-    char entry[CF__PATH + 8];
-    int status = check_path(function, folder);
-    if (status != CF_OK)
-        return status;
-    snprintf(entry, sizeof entry, "%s/entry", folder);
-    if (is_made)
-        cf__file_make_folders(entry);
-    if (stat(folder, &info) != 0)
-        return cf__fail(CF_EINVAL, "%s: the cache folder %s: %s", function, folder, cf__strerror(errno));
-    if (!S_ISDIR(info.st_mode))
-        return cf__fail(CF_EINVAL, "%s: the cache folder %s is no folder", function, folder);
-    if (info.st_uid != geteuid())
-        return cf__fail(CF_EINVAL, "%s: the cache folder %s belongs to user %u, and not to user %u of this process",
-                        function, folder, (unsigned)info.st_uid, (unsigned)geteuid());
-    if (info.st_mode & (S_IWGRP | S_IWOTH))
-        return cf__fail(CF_EINVAL, "%s: other users can write to the cache folder %s; chmod go-w removes the right",
-                        function, folder);
-    if (faccessat(AT_FDCWD, folder, R_OK | W_OK | X_OK, AT_EACCESS) != 0)
-        return cf__fail(CF_EINVAL, "%s: the cache folder %s cannot be written: %s", function, folder,
-                        cf__strerror(errno));
-    return CF_OK;
+    char why[CF__DETAIL];
+    *folder = cf__trust_open_folder(path, is_made, why);
+    if (*folder < 0)
+        return cf__fail(CF_EINVAL, "%s: the cache folder %s: %s", function, path, why);
+    if (faccessat(*folder, ".", R_OK | W_OK | X_OK, AT_EACCESS) == 0)
+        return CF_OK;
+    int error = errno;
+    close(*folder);
+    *folder = -1;
+    return cf__fail(CF_EINVAL, "%s: the cache folder %s cannot be written: %s", function, path, cf__strerror(error));
 }
 
 /* ---- Hits and misses ---- */
 
 /* Many processes may count at once: each appends one byte. */
-void cf__cache_folder_count(const char *folder, int is_hit)
+void cf__cache_folder_count(int folder, int is_hit)
 {
-    char path[CF__PATH];
-    snprintf(path, sizeof path, "%s/%s", folder, is_hit ? HITS : MISSES);
-    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int file = openat(folder, is_hit ? HITS : MISSES,
+                      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (file < 0)
         return;
     if (write(file, "+", 1) < 0)
@@ -75,19 +55,20 @@ void cf__cache_folder_count(const char *folder, int is_hit)
     close(file);
 }
 
-static uint64_t read_count(const char *folder, const char *name)
+static uint64_t read_count(int folder, const char *name)
 {
-    char path[CF__PATH];
     struct stat info;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
+    return fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)info.st_size : 0;
 }
 
-static uint64_t read_cap(const char *folder)
+static uint64_t read_cap(int folder)
 {
-    char path[CF__PATH], text[32] = "";
-    snprintf(path, sizeof path, "%s/" CAP, folder);
-    return cf__file_read(path, text, sizeof text - 1) > 0 ? strtoull(text, NULL, 10) : CF_CACHE_CAP;
+    char text[32] = "";
+    int file = cf__trust_open_file(folder, CAP);
+    ssize_t got = file >= 0 ? pread(file, text, sizeof text - 1, 0) : -1;
+    if (file >= 0)
+        close(file);
+    return got > 0 ? strtoull(text, NULL, 10) : CF_CACHE_CAP;
 }
 
 /* ---- Entries ---- */
@@ -135,12 +116,15 @@ static void remove_left_file(int folder, const char *name, int is_lock)
 }
 
 /* Lists the entries, and removes the files of processes that ended while they wrote one. */
-static void list_entries(struct listing *listing, const char *folder)
+static void list_entries(struct listing *listing, int folder)
 {
-    enum { LEFT_BEHIND = 3600 }; /* seconds */
-    DIR *stream = opendir(folder);
+    enum { LEFT_BEHIND = 3600 };                                       /* seconds */
+    int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* closedir() closes it */
+    DIR *stream = own >= 0 ? fdopendir(own) : NULL;
     const struct dirent *item;
     listing->error = stream ? 0 : errno;
+    if (own >= 0 && !stream)
+        close(own);
     while (stream && (errno = 0, item = readdir(stream)) != NULL) {
         struct stat info;
         size_t digits = strspn(item->d_name, "0123456789abcdef");
@@ -166,15 +150,13 @@ static int compare_use(const void *one, const void *other)
 }
 
 /* Returns 0, or errno. */
-static int remove_file(const char *folder, const char *name)
+static int remove_file(int folder, const char *name)
 {
-    char path[CF__PATH];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return unlink(path) == 0 || errno == ENOENT ? 0 : errno;
+    return unlinkat(folder, name, 0) == 0 || errno == ENOENT ? 0 : errno;
 }
 
 /* Returns 0; or errno, and removes nothing if the list is not whole. A cap of 0 removes empty entries, too. */
-static int remove_down_to(const char *folder, uint64_t cap)
+static int remove_down_to(int folder, uint64_t cap)
 {
     struct listing listing = {0};
     list_entries(&listing, folder);
@@ -191,7 +173,7 @@ static int remove_down_to(const char *folder, uint64_t cap)
     return error;
 }
 
-void cf__cache_folder_trim(const char *folder)
+void cf__cache_folder_trim(int folder)
 {
     (void)remove_down_to(folder, read_cap(folder)); /* a later entry removes more */
 }
@@ -199,65 +181,65 @@ void cf__cache_folder_trim(const char *folder)
 /* ---- Public functions ---- */
 
 /* Returns CF_OK for 0. */
-static int fail_unless_done(const char *function, const char *folder, int error)
+static int fail_unless_done(const char *function, const char *path, int error)
 {
     if (error == ENOMEM)
         return cf__fail(CF_ENOMEM, "%s: there is no memory for the list of the entries", function);
-    return error ? cf__fail(CF_EINVAL, "%s: the cache folder %s: %s", function, folder, cf__strerror(error)) : CF_OK;
+    return error ? cf__fail(CF_EINVAL, "%s: the cache folder %s: %s", function, path, cf__strerror(error)) : CF_OK;
 }
 
-static int open_folder(const char *function, const char **folder)
+/* Writes the path, which may be that of CF_CACHE, and the descriptor, which the caller closes. */
+static int open_folder(const char *function, const char **path, int *folder)
 {
-    if (!*folder)
-        *folder = cf__env_file("CF_CACHE");
-    if (!*folder || !**folder)
+    if (!*path)
+        *path = cf__env_file("CF_CACHE");
+    if (!*path || !**path)
         return cf__fail(CF_EINVAL, "%s: folder is NULL, and CF_CACHE names none", function);
-    return cf__cache_folder_check(function, *folder, 0);
+    return cf__cache_folder_open(function, *path, 0, folder);
 }
 
 int cf_cache_query(const char *folder, cf_cache_state *state)
 {
+    int file;
     if (!state)
         return cf__fail(CF_EINVAL, "cf_cache_query: state is NULL");
-    int status = open_folder("cf_cache_query", &folder);
+    int status = open_folder("cf_cache_query", &folder, &file);
     if (status != CF_OK)
         return status;
     struct listing listing = {0};
-    list_entries(&listing, folder);
+    list_entries(&listing, file);
     free(listing.entries);
-    if (listing.error)
-        return fail_unless_done("cf_cache_query", folder, listing.error);
-    *state = (cf_cache_state){.bytes = listing.bytes,
-                              .entries = listing.count,
-                              .hits = read_count(folder, HITS),
-                              .misses = read_count(folder, MISSES),
-                              .cap = read_cap(folder)};
-    return CF_OK;
+    status = fail_unless_done("cf_cache_query", folder, listing.error);
+    if (status == CF_OK)
+        *state = (cf_cache_state){.bytes = listing.bytes,
+                                  .entries = listing.count,
+                                  .hits = read_count(file, HITS),
+                                  .misses = read_count(file, MISSES),
+                                  .cap = read_cap(file)};
+    close(file);
+    return status;
 }
 
 int cf_cache_clear(const char *folder)
 {
-    int status = open_folder("cf_cache_clear", &folder);
+    int file, status = open_folder("cf_cache_clear", &folder, &file);
     if (status != CF_OK)
         return status;
-    int error = remove_down_to(folder, 0);
-    error = error ? error : remove_file(folder, HITS);
-    error = error ? error : remove_file(folder, MISSES);
+    int error = remove_down_to(file, 0);
+    error = error ? error : remove_file(file, HITS);
+    error = error ? error : remove_file(file, MISSES);
+    close(file);
     return fail_unless_done("cf_cache_clear", folder, error);
 }
 
 int cf_cache_cap(const char *folder, uint64_t bytes)
 {
-    char path[CF__PATH], text[32];
-    int status = open_folder("cf_cache_cap", &folder);
+    char text[32];
+    int file, status = open_folder("cf_cache_cap", &folder, &file);
     if (status != CF_OK)
         return status;
-    snprintf(path, sizeof path, "%s/" CAP, folder);
-    size_t length = (size_t)snprintf(text, sizeof text, "%-20" PRIu64 "\n", bytes);
-    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file < 0 || cf__write(file, text, length, 0) != 0)
-        status = cf__fail(CF_EINVAL, "cf_cache_cap: writing %s: %s", path, cf__strerror(errno));
-    if (file >= 0)
-        close(file);
-    return status == CF_OK ? fail_unless_done("cf_cache_cap", folder, remove_down_to(folder, bytes)) : status;
+    size_t length = (size_t)snprintf(text, sizeof text, "%" PRIu64 "\n", bytes);
+    int error = cf__file_replace(file, CAP, text, length) ? remove_down_to(file, bytes) : errno;
+    close(file);
+    return fail_unless_done("cf_cache_cap", folder, error);
 }

@@ -4,15 +4,15 @@
 
 #include <stddef.h>
 
-/* Checks that the folder belongs to the user alone and can be written; creates it if `is_made`. Returns a status, whose
- * message names `function`. */
-int cf__cache_folder_check(const char *function, const char *folder, int is_made);
+/* Opens the folder if it is trusted and can be written; creates it if `is_made`. Returns a status, whose message names
+ * `function`. The caller closes the descriptor. */
+int cf__cache_folder_open(const char *function, const char *path, int is_made, int *folder);
 
 /* Counts one hit or miss. */
-void cf__cache_folder_count(const char *folder, int is_hit);
+void cf__cache_folder_count(int folder, int is_hit);
 
-/* Removes the entries that were not used for the longest time, until the folder holds what it may. */
-void cf__cache_folder_trim(const char *folder);
+/* Removes the entries that were not used for the longest time, until the folder is within its cap. */
+void cf__cache_folder_trim(int folder);
 
 /* Characters of an entry's name: two for each byte of a SHA-256. */
 #define CF__CACHE_NAME ((size_t)64)

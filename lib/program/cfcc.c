@@ -26,6 +26,7 @@
 #include "base/files.h"
 #include "base/linker.h"
 #include "base/text.h"
+#include "base/trust.h"
 #include "base/write.h"
 #include "program/cache.h"
 #include "program/compile.h"
@@ -94,6 +95,7 @@ int cf__cfcc_takes(const char *source)
 
 /* ---- The folder ---- */
 
+/* The shared object in the folder is run. */
 static int make_folder(struct build *build)
 {
     const char *temporary = cf__env_file("TMPDIR");
@@ -103,6 +105,13 @@ static int make_folder(struct build *build)
     if (length + 64 >= (int)sizeof build->folder || !mkdtemp(build->folder))
         return cf__fail(CF_ENOTSUP, "%s: no folder can be made in %s: %s; TMPDIR names another one",
                         build->request->function, temporary, cf__strerror(errno));
+    char why[CF__DETAIL];
+    int folder = cf__trust_open_folder(build->folder, 0, why);
+    if (folder < 0) {
+        (void)rmdir(build->folder);
+        return cf__fail(CF_ENOTSUP, "%s: %s of TMPDIR: %s", build->request->function, build->folder, why);
+    }
+    close(folder);
     strcpy(build->folder + length, "/");
     return CF_OK;
 }

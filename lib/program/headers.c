@@ -63,11 +63,14 @@ static int examine_file(const char *path, struct cf__header_state *state, struct
     if (stat(path, info) != 0 || !S_ISREG(info->st_mode))
         return 0;
     state->bytes = info->st_size;
-    state->seconds = info->st_mtim.tv_sec;
-    state->nanoseconds = info->st_mtim.tv_nsec;
+    state->device = (int64_t)info->st_dev;
+    state->inode = (int64_t)info->st_ino;
+    state->seconds = info->st_ctim.tv_sec;
+    state->nanoseconds = info->st_ctim.tv_nsec;
     return 1;
 }
 
+/* The time that a user can set (mtime) says nothing: a copy or an archive keeps it. */
 int cf__header_is_unchanged(const char *path, const struct cf__header_state *state)
 {
     struct cf__header_state now;
@@ -75,7 +78,8 @@ int cf__header_is_unchanged(const char *path, const struct cf__header_state *sta
     (void)examine_file(path, &now, &info);
     if (now.bytes != state->bytes)
         return 0;
-    if (now.bytes < 0 || (now.seconds == state->seconds && now.nanoseconds == state->nanoseconds))
+    if (now.bytes < 0 || (now.device == state->device && now.inode == state->inode && now.seconds == state->seconds &&
+                          now.nanoseconds == state->nanoseconds))
         return 1;
     char *text = read_file(path, &now);
     int is_same = text && memcmp(now.digest, state->digest, sizeof now.digest) == 0;
@@ -97,7 +101,8 @@ struct collection {
     struct cf__headers *headers;
     const struct cf__request *request;
     const char *toolkit;
-    const char *includer; /* path of the file that is scanned, or the source's name */
+    const char *includer;         /* path of the file that is scanned, or the source's name */
+    int has_paste, has_beginning; /* 1: texts paste tokens; have a token with which a name of `unknown` begins */
 };
 
 /* Length of the folder of a path with its slash; 0: the current one. */
@@ -121,8 +126,6 @@ static int add_place(struct cf__headers *headers, const char *folder, int folder
         if (strcmp(headers->list[i].path, path) == 0)
             return 0;
     if (examine_file(path, &header.state, &info)) {
-        header.device = info.st_dev;
-        header.inode = info.st_ino;
         snprintf(parent, sizeof parent, "%.*s.", folder_length(path), path);
         header.folder_device = stat(parent, &info) == 0 ? info.st_dev : 0;
         header.folder_inode = info.st_ino;
@@ -192,20 +195,10 @@ static int begins_with(const char *at, const char *end, const char *word)
     return (size_t)(end - at) >= length && memcmp(at, word, length) == 0;
 }
 
-/* Returns 1 for an annotation that names files, as image("x.cubin") does. */
-static int has_files(const char *at, const char *end)
-{
-    at = begins_with(at, end, "pragma") ? skip_blanks(at + strlen("pragma"), end) : end;
-    const char *line = memchr(at, '\n', (size_t)(end - at));
-    return begins_with(at, end, "cf") && memchr(at, '"', (size_t)((line ? line : end) - at));
-}
-
 /* Reads a directive after its '#'. */
 static int read_directive(struct collection *collection, const char *at, const char *end)
 {
     at = skip_blanks(at, end);
-    if (has_files(at, end))
-        return -1;
     if (begins_with(at, end, "embed"))
         return -1;
     int is_import = begins_with(at, end, "import");
@@ -224,18 +217,45 @@ static int read_directive(struct collection *collection, const char *at, const c
     return at < end && *at == close ? add_places(collection, name, (size_t)(at - name)) : -1;
 }
 
+/* Names whose values depend on more than the texts of headers, and trigraphs. */
+static const char *const unknown[] = {"__has_include", "__has_embed", "__DATE__", "__TIME__",
+                                      "__TIMESTAMP__", "?\?=",        "?\?/"};
+enum { UNKNOWN = sizeof unknown / sizeof *unknown };
+
+static int is_of_name(char character)
+{
+    return character == '_' || (character >= '0' && character <= '9') || (character >= 'a' && character <= 'z') ||
+           (character >= 'A' && character <= 'Z');
+}
+
+/* Looks for what ## may put together to one of these names: its first token is a beginning of it. */
+static void find_pastes(struct collection *collection, const char *text, size_t length)
+{
+    const char *end = text + length;
+    collection->has_paste |= memmem(text, length, "##", 2) || memmem(text, length, "%:%:", 4);
+    for (const char *at = text; at < end && !collection->has_beginning;) {
+        const char *begin = at;
+        while (at < end && is_of_name(*at))
+            at++;
+        for (int i = 0; *begin == '_' && i < UNKNOWN && !collection->has_beginning; i++)
+            collection->has_beginning = strncmp(unknown[i], begin, (size_t)(at - begin)) == 0;
+        at += at == begin;
+    }
+}
+
 /* Reads each #include of a text, also those in comments, strings and branches that are left out: a header too many is
  * compared in vain, a header too few would make a cached program wrong. Returns 0; the result of add_places(); or -1 if
  * the text does not tell the headers or has a date. `text` is changed: its line splices are removed. */
 static int scan_includes(struct collection *collection, char *text, size_t length)
 {
-    static const char *const unknown[] = {"__has_include", "__has_embed", "__DATE__", "__TIME__",
-                                          "__TIMESTAMP__", "?\?=",        "?\?/"};
     length = remove_splices(text, length);
     const char *end = text + length;
-    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+    find_pastes(collection, text, length);
+    for (int i = 0; i < UNKNOWN; i++)
         if (memmem(text, length, unknown[i], strlen(unknown[i])))
             return -1;
+    if (collection->has_paste && collection->has_beginning)
+        return -1;
     for (const char *at = text; at < end; at++) {
         int is_begin = *at == '#' || begins_with(at, end, "%:");
         int result = is_begin ? read_directive(collection, at + (*at == '#' ? 1 : 2), end) : 0;
@@ -269,8 +289,9 @@ static int is_scanned(const struct cf__headers *headers, size_t at)
     const struct cf__header *one = &headers->list[at];
     for (size_t i = 0; i < at; i++) {
         const struct cf__header *other = &headers->list[i];
-        if (other->state.bytes >= 0 && other->inode == one->inode && other->device == one->device &&
-            other->folder_inode == one->folder_inode && other->folder_device == one->folder_device)
+        if (other->state.bytes >= 0 && other->state.inode == one->state.inode &&
+            other->state.device == one->state.device && other->folder_inode == one->folder_inode &&
+            other->folder_device == one->folder_device)
             return 1;
     }
     return 0;
@@ -294,8 +315,12 @@ static const char *scan_file(struct collection *collection, size_t at)
 
 const char *cf__headers_collect(struct cf__headers *headers, const struct cf__request *request, const char *toolkit)
 {
-    struct collection collection = {headers, request, toolkit, NULL};
+    struct collection collection = {.headers = headers, .request = request, .toolkit = toolkit};
+    const char *const *const lists[] = {request->options->definitions, request->options->flags};
     const char *why = scan_copy(&collection, request->name, request->source);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (const char *const *text = lists[i]; text && *text && !why; text++)
+            why = scan_copy(&collection, request->name, *text);
     for (const cf_program_header *memory = request->options->headers; memory && memory->name && !why; memory++)
         why = scan_copy(&collection, memory->name, memory->text);
     for (size_t i = 0; i < headers->count && !why; i++)

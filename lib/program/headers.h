@@ -11,16 +11,18 @@
 
 /* State of a file, or of the place of one that is not there: a later file in it would be included. */
 struct cf__header_state {
-    int64_t bytes;                /* -1: there is no file */
-    int64_t seconds, nanoseconds; /* of its last change; -1: it was so short ago that another may have the same time */
-    unsigned char digest[CF__SHA256_BYTES];
+    int64_t bytes; /* -1: there is no file */
+    int64_t device, inode;
+    int64_t seconds,
+        nanoseconds; /* of its last change (ctime); -1: it was so short ago that another may have the same */
+    unsigned char digest[CF__SHA256_BYTES]; /* 0 for a file that is too large for one */
 };
 
 struct cf__header {
     char *path;
     struct cf__header_state state;
-    dev_t device, folder_device; /* of the file and its folder */
-    ino_t inode, folder_inode;
+    dev_t folder_device;
+    ino_t folder_inode;
 };
 
 struct cf__headers {
@@ -32,7 +34,7 @@ struct cf__headers {
  * cannot be told. */
 const char *cf__headers_collect(struct cf__headers *headers, const struct cf__request *request, const char *toolkit);
 
-/* Returns 1 if the file is as it was: of the same size and time, or of the same content. */
+/* Returns 1 if the file is as it was: the same file of the same size and time, or a file of the same content. */
 int cf__header_is_unchanged(const char *path, const struct cf__header_state *state);
 
 /* Returns 1 if this is so for all of them. */

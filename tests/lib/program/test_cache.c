@@ -20,7 +20,7 @@
 static char root[64];  /* folder of the test */
 static char cache[80]; /* folder of the cache */
 static cf_program_options options;
-static const char *source;
+static const char *source, *name;
 static int capability;
 static int is_logged; /* compilations log */
 
@@ -34,11 +34,11 @@ __attribute__((format(printf, 1, 2))) static void run_shell(const char *format, 
     assert_int_equal(system(command), 0);
 }
 
-__attribute__((format(printf, 2, 3))) static void write_file(const char *name, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void write_file(const char *file_name, const char *format, ...)
 {
     char path[128];
     va_list values;
-    snprintf(path, sizeof path, "%s/%s", root, name);
+    snprintf(path, sizeof path, "%s/%s", root, file_name);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     va_start(values, format);
@@ -58,6 +58,7 @@ static int set_up(void **state)
     snprintf(cache, sizeof cache, "%s/cache", root);
     options = (cf_program_options){.include_folders = folders, .cache = cache};
     source = "#include <size.h>\nextern \"C\" __global__ void fill(int *p) { p[threadIdx.x] = SIZE; int unused; }\n";
+    name = "fill.cu";
     capability = 90;
     is_logged = 0;
     return 0;
@@ -67,14 +68,14 @@ static int tear_down(void **state)
 {
     (void)state;
     run_shell("rm -rf %s", root);
-    return 0;
+    return chdir("/");
 }
 
 static struct cf__request make_request(void)
 {
     return (struct cf__request){.function = "cf_test",
                                 .source = source,
-                                .name = "fill.cu",
+                                .name = name,
                                 .options = &options,
                                 .capability = capability,
                                 .driver = 13990};
@@ -279,6 +280,94 @@ static void source_that_hides_its_headers_is_not_kept(void **state)
     expect_counts(0, 8, 1);
 }
 
+/* Headers of equal sizes, whose times of change were set to the same one. */
+static void other_content_of_the_same_size_and_time_misses(void **state)
+{
+    (void)state;
+    const char *const changes[] = {"", "ln -sfn two at", "mv at old && mv two at", "cp -p two/size.h at"};
+    char folder[128];
+    snprintf(folder, sizeof folder, "%s/at", root);
+    options.include_folders = (const char *const[]){folder, NULL};
+    for (int i = 1; i < 4; i++) {
+        run_shell("cd %s && rm -rf at one two old && mkdir one two && %s", root, i == 1 ? "ln -s one at" : "mkdir at");
+        write_file(i == 1 ? "one/size.h" : "at/size.h", "#define SIZE 4\n");
+        write_file("two/size.h", "#define SIZE 5\n");
+        run_shell("touch -d 2020-01-01 %s/*/size.h", root);
+        int four = compile();
+        assert_int_equal(compile(), four);
+        run_shell("cd %s && %s", root, changes[i]);
+        int five = compile();
+        assert_true(five > 0 && five != four);
+        assert_int_equal(compile(), five);
+        assert_ok(cf_cache_clear(cache));
+    }
+}
+
+/* Relative names of a folder and of a source. */
+static void other_working_folder_misses(void **state)
+{
+    (void)state;
+    char folder[128];
+    run_shell("mkdir %s/one %s/two", root, root);
+    write_file("one/size.h", "#define SIZE 4\n");
+    write_file("two/size.h", "#define SIZE 5\n");
+    run_shell("touch -d 2020-01-01 %s/*/size.h", root);
+    for (int is_source = 0; is_source < 2; is_source++) {
+        int results[2];
+        options.include_folders = is_source ? NULL : (const char *const[]){".", NULL};
+        if (is_source)
+            source = "#include \"size.h\"\n__global__ void fill(int *p) { *p = SIZE; int unused; }\n";
+        for (int i = 0; i < 4; i++) {
+            snprintf(folder, sizeof folder, "%s/%s", root, i % 2 ? "two" : "one");
+            assert_int_equal(chdir(folder), 0);
+            int result = compile();
+            if (i >= 2)
+                assert_int_equal(result, results[i % 2]);
+            results[i % 2] = result;
+        }
+        assert_true(results[0] > 0 && results[1] > 0 && results[0] != results[1]);
+        expect_counts(2, 2, 2);
+        assert_ok(cf_cache_clear(cache));
+    }
+    source = "\n__global__ void k(int *p) { *p = 1; int unused; }\n"; /* includes nothing: any folder will do */
+    assert_true(compile() > 0);
+    assert_int_equal(chdir("/"), 0);
+    assert_true(compile() > 0);
+    expect_counts(1, 1, 1);
+}
+
+/* A header beside its includer, which no other folder has. */
+static void header_beside_its_includer_counts(void **state)
+{
+    (void)state;
+    run_shell("mkdir %s/sub", root);
+    write_file("size.h", "#include \"sub/outer.h\"\n");
+    write_file("sub/outer.h", "#include \"inner.h\"\n");
+    write_file("sub/inner.h", "#define SIZE 4\n");
+    int four = compile();
+    assert_int_equal(compile(), four);
+    write_file("sub/inner.h", "#define SIZE 5\n");
+    int five = compile();
+    assert_true(five > 0 && five != four);
+    expect_counts(1, 2, 1);
+}
+
+static void names_that_macros_make_are_not_kept(void **state)
+{
+    (void)state;
+    static const char *const made[] = {"WHEN=__TIME__", "WHEN=P(__TI, ME__)", "WHEN=P(_, _DATE__)"};
+    write_file("size.h", "#define P(a, b) a##b\n#ifndef WHEN\n#define WHEN P(\"a\", )\n#endif\n");
+    source = "#include <size.h>\n__global__ void k(const char **p) { *p = WHEN; int unused; }\n";
+    for (size_t i = 0; i < 3; i++) {
+        options.definitions = (const char *const[]){made[i], NULL};
+        assert_true(compile() > 0);
+        expect_counts(0, (unsigned)i + 1, 0);
+    }
+    options.definitions = NULL; /* what pastes other names is kept */
+    assert_true(compile() > 0);
+    expect_counts(0, 4, 1);
+}
+
 /* Headers in a circle, each time by a longer path. */
 static void headers_in_a_circle_are_kept(void **state)
 {
@@ -294,17 +383,24 @@ static void headers_in_a_circle_are_kept(void **state)
     expect_counts(1, 2, 1);
 }
 
-/* Changes one byte of the only entry, or cuts it off. */
-static void damage_entry(int is_cut)
+/* Writes the path of an entry. */
+static void find_entry(char path[512])
 {
-    char path[512] = "";
     DIR *folder = opendir(cache);
     const struct dirent *item;
     assert_non_null(folder);
+    *path = 0;
     while ((item = readdir(folder)) != NULL)
         if (strlen(item->d_name) == 64)
-            snprintf(path, sizeof path, "%s/%s", cache, item->d_name);
+            snprintf(path, 512, "%s/%s", cache, item->d_name);
     closedir(folder);
+}
+
+/* Changes one byte of the only entry, or cuts it off. */
+static void damage_entry(int is_cut)
+{
+    char path[512];
+    find_entry(path);
     int file = open(path, O_RDWR);
     struct stat info;
     assert_true(file >= 0 && fstat(file, &info) == 0);
@@ -327,6 +423,52 @@ static void damaged_entry_is_compiled_again(void **state)
         assert_int_equal(compile(), right);
     }
     expect_counts(2, 3, 1);
+}
+
+/* An entry that others can have written is not read, and its successor is the user's own. */
+static void entry_of_others_is_compiled_again(void **state)
+{
+    (void)state;
+    char path[512];
+    struct stat info;
+    write_file("size.h", "#define SIZE 4\n");
+    int right = compile(), owners = geteuid() == 0 ? 2 : 1;
+    find_entry(path);
+    is_logged = 1; /* expects a line */
+    for (int i = 0; i < owners; i++) {
+        if (i == 0)
+            assert_int_equal(chmod(path, 0622), 0);
+        else
+            assert_int_equal(chown(path, OUTSIDER, 0), 0);
+        assert_int_equal(compile(), right);
+        assert_int_equal(stat(path, &info), 0);
+        assert_int_equal(info.st_uid, geteuid());
+        assert_int_equal(info.st_mode & 07777, 0600);
+    }
+    expect_counts(0, 1 + (unsigned)owners, 1);
+    run_shell("cd %s && mkdir elsewhere && mv %s elsewhere/entry && ln -s ../elsewhere/entry %s", root, path, path);
+    is_logged = 0;
+    assert_int_equal(compile(), right); /* links are not followed */
+    expect_counts(0, 2 + (unsigned)owners, 1);
+    if (owners == 1)
+        skip_test("needs to be run by root");
+}
+
+/* The names of entries cannot be exchanged, even by who may rename them. */
+static void renamed_entry_is_compiled_again(void **state)
+{
+    (void)state;
+    char four[512], five[512];
+    write_file("size.h", "#ifndef SIZE\n#define SIZE 4\n#endif\n");
+    assert_true(compile() > 0);
+    find_entry(four);
+    run_shell("mv %s %s/kept", four, root);
+    options.definitions = (const char *const[]){"SIZE=5", NULL};
+    int right = compile();
+    find_entry(five);
+    run_shell("mv %s/kept %s", root, five);
+    assert_int_equal(compile(), right);
+    expect_counts(0, 3, 1);
 }
 
 /* The callback of the log may wait for another compilation. */
@@ -479,11 +621,22 @@ static void folder_of_others_is_refused(void **state)
     if (cf_find("nvrtc", &path) != CF_OK)
         skip_test(NEEDS_NVRTC);
     run_shell("mkdir %s && chmod 777 %s", cache, cache);
-    expect_refused("cf_test: other users can write to the cache folder /tmp/");
+    expect_refused("/cache, whose mode is 0777; use another folder");
     run_shell("rmdir %s && echo text >%s", cache, cache);
-    expect_refused("/cache is no folder");
+    expect_refused("/cache: Not a directory");
     options.cache = "/proc/no/folder";
     expect_refused("cf_test: the cache folder /proc/no/folder: No such file or directory");
+    char below[96];
+    snprintf(below, sizeof below, "%s/open/cache", root);
+    options.cache = below;
+    run_shell("mkdir %s/open && chmod 777 %s/open", root, root);
+    expect_refused("other users can write to /tmp/");
+    run_shell("chmod 1777 %s/open", root); /* as /tmp is */
+    struct cf__compiled compiled;
+    struct cf__request request = make_request();
+    write_file("size.h", "#define SIZE 4\n");
+    assert_ok(cf__compile_source(&request, &compiled));
+    cf__compiled_free(&compiled);
     options.cache = cache;
     if (geteuid() != 0)
         skip_test("needs to be run by root");
@@ -491,8 +644,7 @@ static void folder_of_others_is_refused(void **state)
     expect_refused("belongs to user 65534, and not to user 0 of this process");
     run_shell("chmod 755 %s && chmod 555 %s", root, cache);
     assert_int_equal(seteuid(OUTSIDER), 0);
-    struct cf__compiled compiled;
-    struct cf__request request = make_request();
+    request = make_request();
     int status = cf__compile_source(&request, &compiled);
     assert_int_equal(seteuid(0), 0);
     assert_int_equal(status, CF_EINVAL);
@@ -506,7 +658,7 @@ static void bad_arguments_are_refused(void **state)
     assert_fails(cf_cache_query(cache, NULL), CF_EINVAL, "cf_cache_query: state is NULL");
     assert_fails(cf_cache_query(NULL, &counts), CF_EINVAL, "cf_cache_query: folder is NULL, and CF_CACHE names none");
     assert_fails(cf_cache_query(cache, &counts), CF_EINVAL, "/cache: No such file or directory");
-    assert_fails(cf_cache_clear("/dev/null"), CF_EINVAL, "cf_cache_clear: the cache folder /dev/null is no folder");
+    assert_fails(cf_cache_clear("/dev/null"), CF_EINVAL, "cf_cache_clear: the cache folder /dev/null: Not a directory");
     assert_fails(cf_cache_cap("", 1), CF_EINVAL, "cf_cache_cap: folder is NULL");
 }
 
@@ -518,10 +670,16 @@ int main(void)
         TEST(environment_names_the_folder),
         TEST(everything_that_decides_is_in_the_key),
         TEST(changed_header_misses),
+        TEST(header_beside_its_includer_counts),
+        TEST(other_working_folder_misses),
+        TEST(other_content_of_the_same_size_and_time_misses),
         TEST(header_that_hides_another_misses),
         TEST(source_that_hides_its_headers_is_not_kept),
+        TEST(names_that_macros_make_are_not_kept),
         TEST(headers_in_a_circle_are_kept),
         TEST(damaged_entry_is_compiled_again),
+        TEST(renamed_entry_is_compiled_again),
+        TEST(entry_of_others_is_compiled_again),
         TEST(log_lines_wait_for_the_end_of_the_lock),
         TEST(failure_is_not_kept),
         TEST(processes_at_the_same_time_compile_once),
