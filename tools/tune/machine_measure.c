@@ -4,6 +4,7 @@
 #include "tune/machine_measure.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -277,7 +278,7 @@ int machine_write(const char *path, const struct machine_lines *lines, struct me
     if (!cf__file_resolve(path, real))
         return message_set(message, "%s: %s", path, strerror(errno));
     snprintf(locked, sizeof locked, "%s.lock", real);
-    int file = cf__file_lock(locked);
+    int file = cf__file_lock(AT_FDCWD, locked);
     if (file < 0)
         return message_set(message, "%s: %s", locked, strerror(errno));
     int status = update_file(path, lines, message);
