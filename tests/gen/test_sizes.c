@@ -1,6 +1,7 @@
 /* test_sizes.c - the compiled checks of kernels agree with their descriptors, and a launch on the fast path makes at
  * most four driver calls. */
 #include "counting_driver.h"
+#include "handmade_kernel.h"
 #include "context/enter.h"
 
 #include <cuferry/kernels.h>
@@ -57,7 +58,7 @@ static int set_up(void **state)
     sizes_calls = 0;
     is_in_order = 1;
     in_order = (cf_launch_size){{7, 1, 1}, {64, 1, 1}, 0};
-    fails_launch = CUDA_SUCCESS;
+    fail_calls(CALL_cuLaunchKernel, CUDA_SUCCESS);
     checks_mode = not_relaxed = 0;
     assert_ok(cf_mem_alloc((void **)&out, sizeof *out));
     memset(call_counts, 0, sizeof call_counts);
@@ -168,13 +169,13 @@ static void launch_on_a_known_stream_that_is_refused_asks_again(void **state)
     memset(call_counts, 0, sizeof call_counts);
     assert_ok(launch(&kernel, stream, 0));
     expect_calls(0, 0, 1, 1);
-    fails_launch = CUDA_ERROR_INVALID_HANDLE;
+    fail_calls(CALL_cuLaunchKernel, CUDA_ERROR_INVALID_HANDLE);
     assert_fails(launch(&kernel, stream, 0), CF_EINVAL, "made_blocks_async: cuLaunchKernel returned 400");
     assert_int_equal(call_counts[CALL_cuStreamGetCtx], 1);
     assert_int_equal(call_counts[CALL_cuLaunchKernel], 2);
-    fails_launch = CUDA_ERROR_INVALID_VALUE; /* an error that the stream does not cause */
+    fail_calls(CALL_cuLaunchKernel, CUDA_ERROR_INVALID_VALUE); /* an error that the stream does not cause */
     assert_fails(launch(&kernel, stream, 0), CF_EINVAL, "made_blocks_async: cuLaunchKernel returned 1");
-    fails_launch = CUDA_SUCCESS;
+    fail_calls(CALL_cuLaunchKernel, CUDA_SUCCESS);
     assert_ok(launch(&kernel, stream, 0));
     assert_ok(launch(&kernel, other, 0));
     memset(call_counts, 0, sizeof call_counts);
@@ -191,12 +192,12 @@ static void launch_in_order_that_fails_names_the_async_form(void **state)
 {
     (void)state;
     assert_ok(launch(&kernel, NULL, 0));
-    fails_launch = CUDA_ERROR_INVALID_VALUE;
+    fail_calls(CALL_cuLaunchKernel, CUDA_ERROR_INVALID_VALUE);
     assert_fails(launch(&kernel, NULL, 0), CF_EINVAL,
                  CALL_OR_TEXT("made_blocks_async: cuLaunchKernel returned 1 (CUDA_ERROR_INV",
                               "made_blocks_async: invalid argument"));
     assert_int_equal(cf_last_driver_result(), CUDA_ERROR_INVALID_VALUE);
-    fails_launch = CUDA_SUCCESS;
+    fail_calls(CALL_cuLaunchKernel, CUDA_SUCCESS);
     assert_ok(launch(&kernel, NULL, 0));
 }
 

@@ -1,8 +1,8 @@
-/* counting_driver.h - a driver that counts its calls and wraps the driver in use; for kernels made by hand. */
+/* counting_driver.h - a driver that counts its calls, lets some fail, and wraps the driver in use. */
 #ifndef COUNTING_DRIVER_H
 #define COUNTING_DRIVER_H
 
-#include "handmade_kernel.h"
+#include "played_gpu.h"
 
 #include "driver/driver.h"
 #include "context/drivers.h"
@@ -16,8 +16,9 @@ enum driver_call {
 
 static int call_counts[CALL_COUNT];
 static const struct cf__driver *below;
-static CUresult fails_launch; /* result of the next launches; CUDA_SUCCESS: the driver's own */
-static int not_relaxed;       /* calls outside relaxed mode, which would break a capture */
+static enum driver_call failing_call;
+static CUresult failing_result; /* of the next calls of `failing_call`; CUDA_SUCCESS: the driver's own */
+static int not_relaxed;         /* calls outside relaxed mode, which would break a capture */
 static int checks_mode;
 
 /* Functions that a capture forbids are called in relaxed mode only. */
@@ -33,14 +34,14 @@ static inline void expect_relaxed(enum driver_call function)
     assert_int_equal(below->cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
 }
 
-#define COUNTING(name, version, parameters, names)                              \
-    static CUresult counting_##name parameters                                  \
-    {                                                                           \
-        __atomic_fetch_add(&call_counts[CALL_##name], 1, __ATOMIC_RELAXED);     \
-        expect_relaxed(CALL_##name);                                            \
-        if (CALL_##name == CALL_cuLaunchKernel && fails_launch != CUDA_SUCCESS) \
-            return fails_launch;                                                \
-        return below->name names;                                               \
+#define COUNTING(name, version, parameters, names)                          \
+    static CUresult counting_##name parameters                              \
+    {                                                                       \
+        __atomic_fetch_add(&call_counts[CALL_##name], 1, __ATOMIC_RELAXED); \
+        expect_relaxed(CALL_##name);                                        \
+        if (CALL_##name == failing_call && failing_result != CUDA_SUCCESS)  \
+            return failing_result;                                          \
+        return below->name names;                                           \
     }
 CF__DRIVER_FUNCS(COUNTING)
 #undef COUNTING
@@ -51,13 +52,22 @@ static struct cf__driver counting = {
 #undef ENTRY
 };
 
+/* Of two drivers, the first one is wrapped. */
 const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 {
+    if (below && below->is_cpu != driver->is_cpu)
+        return driver;
     below = driver;
     counting.is_cpu = driver->is_cpu;
     if (!driver->cuKernelGetParamInfo)
         counting.cuKernelGetParamInfo = NULL;
     return &counting;
+}
+
+static inline void fail_calls(enum driver_call call, CUresult result)
+{
+    failing_call = call;
+    failing_result = result;
 }
 
 /* Expects exactly these numbers of calls since the last check. */

@@ -76,6 +76,7 @@ static inline int launch(cf_stream stream, struct report *there, int64_t n)
 static const struct cf__driver *real;
 static cf_stream between; /* stream of a launch that follows the next clearing of memory; NULL: none */
 static struct report *report_between;
+static int context_waits; /* calls of cuCtxSynchronize() */
 
 static inline CUresult clear_memory(CUdeviceptr target, unsigned char value, size_t bytes, CUstream stream)
 {
@@ -88,6 +89,12 @@ static inline CUresult clear_memory(CUdeviceptr target, unsigned char value, siz
     return result;
 }
 
+static inline CUresult count_wait(void)
+{
+    context_waits++;
+    return real->cuCtxSynchronize();
+}
+
 const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
 {
     static struct cf__driver wrapped;
@@ -96,6 +103,7 @@ const struct cf__driver *cf__driver_wrap(const struct cf__driver *driver)
     real = driver;
     wrapped = *driver;
     wrapped.cuMemsetD8Async = clear_memory;
+    wrapped.cuCtxSynchronize = count_wait;
     return &wrapped;
 }
 

@@ -3,6 +3,7 @@
 #define SUM_KERNEL_H
 
 #include "counting_driver.h"
+#include "handmade_kernel.h"
 #include "context/enter.h"
 
 enum { X, Y, N, M, PARAMS };

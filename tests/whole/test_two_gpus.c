@@ -1,5 +1,6 @@
 /* test_two_gpus.c - two GPUs in one process: preloading each, arguments on both, a fault on one, and a reset of one. */
 #include "counting_driver.h"
+#include "handmade_kernel.h"
 
 #include <cuferry/kernels.h>
 #include <cuferry/registry.h>

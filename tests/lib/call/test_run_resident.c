@@ -160,9 +160,9 @@ static void call_whose_launch_fails_says_so(void **state)
     (void)state;
     GPU_ONLY();
     assert_ok(call(x, y, 64, 16));
-    fails_launch = CUDA_ERROR_INVALID_VALUE;
+    fail_calls(CALL_cuLaunchKernel, CUDA_ERROR_INVALID_VALUE);
     int status = call(x, y, 64, 16);
-    fails_launch = CUDA_SUCCESS;
+    fail_calls(CALL_cuLaunchKernel, CUDA_SUCCESS);
     assert_fails(status, CF_EINVAL, "made_sum: cuLaunchKernel returned 1");
     assert_int_equal(call_counts[CALL_cuLaunchKernel], 1);
     assert_ptr_equal(strstr(cf_last_plan(), "used in place"), NULL);

@@ -662,6 +662,46 @@ static void reset_gives_everything_back(void **state)
     }
 }
 
+static int is_known(CUdeviceptr memory)
+{
+    CUdeviceptr begin = 0;
+    CUpointer_attribute attribute = CU_POINTER_ATTRIBUTE_RANGE_START_ADDR;
+    void *data = &begin;
+    assert_int_equal(host->cuPointerGetAttributes(1, &attribute, &data, memory), CUDA_SUCCESS);
+    return begin == memory;
+}
+
+/* Memory of a graph lives as long as the graph and what is made of it, or until the last run's memory is freed. */
+static void memory_of_a_graph_is_freed_with_the_graph(void **state)
+{
+    (void)state;
+    CUstream stream;
+    assert_int_equal(host->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    for (int is_freed_inside = 0; is_freed_inside < 2; is_freed_inside++)
+        for (int runs = 0; runs < 2; runs++) {
+            CUgraph graph;
+            CUgraphExec exec;
+            CUdeviceptr memory;
+            assert_int_equal(host->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+            assert_int_equal(host->cuMemAllocAsync(&memory, 100, stream), CUDA_SUCCESS);
+            assert_int_equal(host->cuMemsetD8Async(memory, 1, 100, stream), CUDA_SUCCESS);
+            if (is_freed_inside)
+                assert_int_equal(host->cuMemFreeAsync(memory, stream), CUDA_SUCCESS);
+            assert_int_equal(host->cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+            assert_int_equal(host->cuGraphInstantiateWithFlags(&exec, graph, 0), CUDA_SUCCESS);
+            assert_int_equal(host->cuGraphDestroy(graph), CUDA_SUCCESS);
+            if (runs)
+                assert_int_equal(host->cuGraphLaunch(exec, stream), CUDA_SUCCESS);
+            assert_true(is_known(memory));
+            assert_int_equal(host->cuGraphExecDestroy(exec), CUDA_SUCCESS);
+            assert_int_equal(is_known(memory), runs && !is_freed_inside);
+            assert_int_equal(host->cuMemFree(memory),
+                             runs && !is_freed_inside ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+            assert_false(is_known(memory));
+        }
+    assert_int_equal(host->cuStreamDestroy(stream), CUDA_SUCCESS);
+}
+
 /* The context stays, but everything in it is destroyed. Stale handles differ from new ones. */
 static void primary_reset_makes_handles_stale(void **state)
 {
@@ -803,6 +843,7 @@ int main(void)
         cmocka_unit_test(event_elapsed_recorded_events_is_the_time_between),
         cmocka_unit_test(handle_create_until_full_is_out_of_memory),
         cmocka_unit_test(reset_gives_everything_back),
+        cmocka_unit_test(memory_of_a_graph_is_freed_with_the_graph),
         cmocka_unit_test(primary_reset_makes_handles_stale),
         cmocka_unit_test(device_has_what_a_cpu_has),
         cmocka_unit_test(launch_runs_the_body_before_it_returns),

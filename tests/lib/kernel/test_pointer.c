@@ -1,6 +1,6 @@
 /* test_pointer.c - pointer arguments of a kernel: memory of every kind is used in place or staged; pointers that are
  * misaligned, too short or of another device are refused by name. */
-#include "played_gpu.h"
+#include "counting_driver.h"
 #include "gather_calls.h"
 
 #include <inttypes.h>
@@ -297,6 +297,34 @@ static void call_in_reach_of_pageable_memory_uses_it_in_place_for_every_kernel(v
     assert_true(tried > 300);
 }
 
+/* Host arrays are not taken for memory of the GPU. */
+static void pointer_that_the_driver_cannot_answer_for_is_no_success(void **state)
+{
+    (void)state;
+    static const struct {
+        enum driver_call call;
+        const char *name;
+    } calls[] = {{CALL_cuPointerGetAttributes, "cuPointerGetAttributes returned 999"},
+                 {CALL_cuDeviceGet, "cuDeviceGet returned 999"},
+                 {CALL_cuDeviceGetAttribute, "cuDeviceGetAttribute returned 999"}};
+    const float source[] = {1, 2, 3};
+    float target[3] = {7};
+    void *memory;
+    assert_ok(cf_mem_alloc(&memory, 4)); /* opens the driver */
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        fail_calls(calls[i].call, CUDA_ERROR_UNKNOWN);
+        int status = cf_copy_f32(source, target, 3);
+        fail_calls(calls[i].call, CUDA_SUCCESS);
+        assert_int_equal(status, CF_ECALL);
+        assert_memory_equal(cf_last_error(), "cf_copy_f32: ", 13);
+        assert_non_null(strstr(cf_last_error(), calls[i].name));
+        assert_true(target[0] == 7);
+    }
+    assert_ok(cf_copy_f32(source, target, 3));
+    assert_true(target[0] == 1 && target[2] == 3);
+    assert_ok(cf_mem_free(memory));
+}
+
 int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +337,7 @@ int main(int argc, char *argv[])
         cmocka_unit_test(gather_managed_memory_is_right_and_bounded),
         fake_test(call_in_reach_of_pageable_memory_uses_it_in_place_for_every_kernel, "CF_DRIVER",
                   "FAKE_CUDA=pageable=1"),
+        fake_test(pointer_that_the_driver_cannot_answer_for_is_no_success, "CF_DRIVER"),
     };
     return RUN_WITH_FAKE(argc, argv, tests, NULL, tear_down);
 }

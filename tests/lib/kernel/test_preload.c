@@ -1,5 +1,6 @@
 /* test_preload.c - the first call of a preloaded kernel loads nothing; also tests the number of resident blocks. */
 #include "counting_driver.h"
+#include "handmade_kernel.h"
 
 #include <cuferry/kernels.h>
 

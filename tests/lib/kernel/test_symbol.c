@@ -1,7 +1,6 @@
 /* test_symbol.c - data in __constant__ memory is only set on the device of the call. */
+#include "counting_driver.h"
 #include "handmade_kernel.h"
-
-#include "driver/driver.h"
 
 /* ---- Two symbols, and a kernel that reads them: y[i] = scale * coeff[i] ---- */
 
@@ -283,6 +282,59 @@ static void symbol_set_on_the_cpu_takes_no_gpu_memory(void **state)
     assert_ok(cf_mem_free(there));
 }
 
+/* The copy would break the capture. */
+static void symbol_set_while_a_blocking_stream_is_captured_is_refused(void **state)
+{
+    (void)state;
+    const struct cf__driver *driver = other_library();
+    double two = 2;
+    CUcontext context;
+    CUstream stream;
+    CUgraph graph;
+    assert_int_equal(context_create(&context, 0, 0), CUDA_SUCCESS);
+    assert_ok(cf_symbol_set(&of_scale, &two)); /* loads the image */
+    assert_int_equal(driver->cuStreamCreate(&stream, 0), CUDA_SUCCESS);
+    assert_int_equal(driver->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+    assert_fails(
+        cf_symbol_set(&of_scale, &two), CF_ECAPTURE,
+        "made_set_scale: the default stream cannot be used while a stream that is ordered with it is captured");
+    assert_int_equal(driver->cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+    assert_int_equal(driver->cuGraphDestroy(graph), CUDA_SUCCESS);
+    assert_int_equal(driver->cuStreamDestroy(stream), CUDA_SUCCESS);
+    assert_ok(cf_symbol_set(&of_scale, &two));
+    assert_int_equal(context_destroy(context), CUDA_SUCCESS);
+}
+
+static void symbol_set_where_the_driver_fails_is_no_success(void **state)
+{
+    (void)state;
+    static const struct {
+        enum driver_call call;
+        const char *name;
+    } calls[] = {{CALL_cuCtxGetDevice, "cuCtxGetDevice returned 999"},
+                 {CALL_cuPointerGetAttributes, "cuPointerGetAttributes returned 999"}};
+    double two = 2, three = 3;
+    CUcontext context;
+    assert_ok(cf_symbol_set(&of_scale, &two));
+    /* The library asks the driver for the device of a context that is not its own. */
+    assert_int_equal(context_create(&context, 0, 0), CUDA_SUCCESS);
+    void *there = upload(&three, sizeof three);
+    assert_ok(cf_symbol_set(&of_coeff, values));
+    assert_ok(cf_symbol_set(&of_scale, &two));
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        fail_calls(calls[i].call, CUDA_ERROR_UNKNOWN);
+        int status = cf_symbol_set(&of_scale, there);
+        assert_non_null(strstr(cf_last_error(), calls[i].name));
+        assert_memory_equal(cf_last_error(), "made_set_scale: ", 16);
+        assert_int_equal(cf_symbol_set_async(NULL, &of_scale, there), status);
+        fail_calls(calls[i].call, CUDA_SUCCESS);
+        assert_int_equal(status, CF_ECALL);
+    }
+    expect_products(2);
+    assert_ok(cf_mem_free(there));
+    assert_int_equal(context_destroy(context), CUDA_SUCCESS);
+}
+
 int main(int argc, char *argv[])
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -301,6 +353,8 @@ int main(int argc, char *argv[])
         fake_test(symbol_unknown_to_its_image_names_the_entry, "CF_DRIVER"),
         fake_test(symbol_of_a_damaged_image_says_so, "CF_DRIVER"),
         fake_test(symbol_set_on_the_cpu_takes_no_gpu_memory, "CF_DRIVER"),
+        fake_test(symbol_set_while_a_blocking_stream_is_captured_is_refused, "CF_DRIVER"),
+        fake_test(symbol_set_where_the_driver_fails_is_no_success, "CF_DRIVER"),
     };
 #undef TEST
     make_image(&image, 5);

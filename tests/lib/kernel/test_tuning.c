@@ -213,6 +213,39 @@ static void size_is_that_of_the_arrays(void **state)
     }
 }
 
+static void size_class_counts_with_scratch_memory(void **state)
+{
+    (void)state;
+    enum { MANY = 4096 };
+    static float x[MANY];
+    int out = 0;
+    write_text("with_scratch", BEGIN "@ ! 2^5 WAY=1\n@ ! 2^14 WAY=2\n");
+    for (int i = 0; i < 2; i++) { /* the first call makes the table */
+        assert_ok(tuning_with_scratch(x, &out, MANY));
+        assert_int_equal(out, 2);
+        assert_ok(tuning_with_scratch(x, &out, 7));
+        assert_int_equal(out, 1);
+    }
+}
+
+static void null_scalar_is_reported_before_the_size_class(void **state)
+{
+    (void)state;
+    int32_t out = 0, *pointer = &out;
+    int64_t n = 1024;
+    void *args[] = {&pointer, &n};
+    write_text("which_i32", BEGIN "@ ! 2^10 WAY=2 1 2\n@ ! 2^20 WAY=3 1 2\n");
+    for (int i = 0; i < 2; i++) { /* the second call has a table */
+        args[1] = NULL;
+        assert_fails(cf_call(kernel_of("which_i32"), args), CF_EINVAL, "tuning_which_i32: the argument for n is NULL");
+        assert_fails(cf_launch(kernel_of("which_i32"), NULL, args), CF_EINVAL,
+                     "tuning_which_i32_async: the argument for n is NULL");
+        args[1] = &n;
+        assert_ok(cf_call(kernel_of("which_i32"), args));
+        assert_int_equal(out, 2);
+    }
+}
+
 static void variants_run_as_they_are(void **state)
 {
     (void)state;
@@ -1079,6 +1112,8 @@ int main(int argc, char *argv[])
         TEST(variant_of_the_size_class_runs),
         TEST(update_keeps_the_variant_of_the_capture),
         TEST(size_is_that_of_the_arrays),
+        TEST(size_class_counts_with_scratch_memory),
+        TEST(null_scalar_is_reported_before_the_size_class),
         TEST(variants_run_as_they_are),
         TEST(variants_of_a_declaration_run_as_they_are),
         TEST(file_is_read_once),

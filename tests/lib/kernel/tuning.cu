@@ -18,6 +18,15 @@ template <int A, int B> __global__ void both(const float *x, int *way, int n)
         way[0] = 10 * A + B;
 }
 
+/* Callers do not pass the scratch memory. */
+#pragma cf kernel blocks(1) block(32) in(x[n]) out(way[1]) scratch(kept[32]) tune(WAY: 1, 2)
+template <int WAY> __global__ void with_scratch(const float *x, int *way, int *kept, int n)
+{
+    kept[threadIdx.x] = WAY;
+    if (threadIdx.x == 0)
+        way[0] = kept[0];
+}
+
 /* The second variant accepts half of the calls that the first accepts. */
 #pragma cf kernel blocks(1) block(32) out(way[1]) check(n % WAY == 0) tune(WAY: 1, 2)
 template <int WAY> __global__ void even(int *way, int n)

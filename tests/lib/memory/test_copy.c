@@ -454,6 +454,10 @@ static void *use_the_cpu(void *unused)
         cf_mem_copy_async(NULL, on_cpu, on_gpu, sizeof data) != CF_OK ||
         cf_mem_fill_async(NULL, on_cpu, 5, sizeof data - 1) != CF_OK || on_cpu[0] != 5 || on_cpu[255] != 4)
         return (void *)"a fill of the CPU's memory comes too early";
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+    if (other_library()->cuThreadExchangeStreamCaptureMode(&mode) != CUDA_SUCCESS ||
+        mode != CU_STREAM_CAPTURE_MODE_GLOBAL)
+        return (void *)"the thread's capture mode is another one now";
     if (cf_mem_free(on_gpu) != CF_OK || cf_mem_free(on_cpu) != CF_OK || cf_stream_destroy(of_gpu) != CF_OK)
         return (void *)"it cannot be freed";
     return NULL;

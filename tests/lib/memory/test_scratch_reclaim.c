@@ -199,7 +199,9 @@ static void shutdown_waits_for_who_uses_it(void **state)
     assert_ok(cf_stream_create(&stream));
     for (int i = 0; i < 3; i++)
         assert_ok(launch(stream, there, 100));
+    const int freed = fake_counts()->free;
     assert_ok(cf_shutdown());
+    assert_int_equal(fake_counts()->free, freed + 1);
     assert_int_equal(fake_counts()->pool_used, 0);
     assert_ok(cf_mem_copy(&report, there, sizeof report));
     assert_int_equal(report.launches, 3);
@@ -209,10 +211,28 @@ static void shutdown_waits_for_who_uses_it(void **state)
     end_other();
 }
 
+/* Memory of the default stream is freed in its order. */
+static void shutdown_does_not_wait_for_the_default_stream(void **state)
+{
+    (void)state;
+    begin_other();
+    struct report *there = make_report();
+    assert_ok(launch(NULL, there, 100));
+    const int freed = fake_counts()->free_async;
+    context_waits = 0;
+    assert_ok(cf_shutdown());
+    assert_int_equal(context_waits, 0);
+    assert_int_equal(fake_counts()->free_async, freed + 1);
+    (void)read_report(there, 1);
+    assert_ok(cf_mem_free(there));
+    end_other();
+}
+
 int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
         fake_test(shutdown_waits_for_who_uses_it, "CF_DRIVER"),
+        fake_test(shutdown_does_not_wait_for_the_default_stream, "CF_DRIVER"),
         fake_test(reset_leaves_memory_that_is_given_back, "CF_DRIVER"),
         fake_test(reset_without_pools_leaves_nothing, "CF_DRIVER", "FAKE_CUDA=pools=0"),
         fake_test(reset_after_a_fault_leaves_nothing, "CF_DRIVER=cuda", "FAKE_CUDA=reset=1"),

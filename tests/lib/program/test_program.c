@@ -338,6 +338,28 @@ static void kernel_on_device_arrays_and_a_stream_runs(void **state)
     assert_ok(cf_mem_free(dout));
 }
 
+static void launch_has_one_layer_in_dimensions_without_a_rule(void **state)
+{
+    (void)state;
+    load(&cubin);
+    fill();
+    void *dx = upload(x, sizeof x), *dy = upload(y, sizeof y), *dout = upload(out, sizeof out);
+    assert_ok(cf_program_kernel(program, "saxpy",
+                                "(float a, in float x[n], in float y[n], out float out[n], size_t n) grid(n) block(16)",
+                                &kernel));
+    for (int i = 0; i < 2; i++) { /* the second launch takes the fast path */
+        assert_ok(launch_with(NULL, 3, dx, dy, dout, N));
+        const struct fake_counts *counts = fake_counts();
+        assert_true(counts->block.x == 16 && counts->block.y == 1 && counts->block.z == 1);
+        assert_true(counts->grid.x == (N + 15) / 16 && counts->grid.y == 1 && counts->grid.z == 1);
+    }
+    assert_ok(cf_mem_copy(out, dout, sizeof out));
+    expect_result(out, 3);
+    assert_ok(cf_mem_free(dx));
+    assert_ok(cf_mem_free(dy));
+    assert_ok(cf_mem_free(dout));
+}
+
 static void kernel_arguments_are_checked(void **state)
 {
     (void)state;
@@ -756,6 +778,7 @@ int main(int argc, char *argv[])
         fake_test(program_log_has_the_compilers_text, "CF_DRIVER=cuda"),
         fake_test(program_log_is_of_the_latest_failure, "CF_DRIVER=cuda"),
         fake_test(kernel_on_device_arrays_and_a_stream_runs, "CF_DRIVER=cuda"),
+        fake_test(launch_has_one_layer_in_dimensions_without_a_rule, "CF_DRIVER=cuda"),
         fake_test(kernel_arguments_are_checked, "CF_DRIVER=cuda"),
         fake_test(kernel_asked_for_again_is_the_same, "CF_DRIVER=cuda"),
         fake_test(kernel_that_disagrees_with_the_image_is_refused, "CF_DRIVER=cuda"),

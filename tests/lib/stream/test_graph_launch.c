@@ -1,5 +1,6 @@
 /* test_graph_launch.c - the driver calls of a graph launch, also while captures are open. */
 #include "counting_driver.h"
+#include "handmade_kernel.h"
 
 static const cf_module module = {.version = CF_REGISTRY_VERSION, .prefix = "made"};
 
